@@ -1,0 +1,123 @@
+//! The `sync` engine: one system call an I/O (pread, pwrite, fsync, fdatasync), done when it returns.
+//!
+//! It has one slot; a user of depth d is d threads that share the user's stream of I/Os (phase.rs).
+
+use std::fs::File;
+use std::io;
+use std::os::fd::RawFd;
+
+use super::{Clock, Completion, Engine, Request, descriptors};
+use crate::buffers::Buffers;
+use crate::error::Result;
+use crate::plan::Op;
+use crate::result::EngineReport;
+
+/// See the module.
+pub struct SyncEngine {
+    clock: Clock,
+    descriptors: Vec<RawFd>,
+    _files: Vec<File>,
+    buffers: Buffers,
+    pushed: Option<Request>,
+    ended: Option<Completion>,
+    notes: Vec<String>,
+}
+
+impl SyncEngine {
+    /// One slot with a buffer of `largest_bytes`. `notes` say why this engine runs in place of another.
+    pub fn new(files: Vec<File>, largest_bytes: usize, notes: Vec<String>) -> Result<SyncEngine> {
+        let buffers = Buffers::new(1, largest_bytes)?;
+        Ok(SyncEngine {
+            clock: Clock::start(),
+            descriptors: descriptors(&files),
+            _files: files,
+            buffers,
+            pushed: None,
+            ended: None,
+            notes,
+        })
+    }
+
+    fn perform(&mut self, request: &Request) -> i64 {
+        let fd = self.descriptors[request.file as usize];
+        let (done, left) = (request.done as usize, (request.len - request.done) as usize);
+        let offset = (request.offset + u64::from(request.done)) as libc::off_t;
+        let at = self.buffers.slice(request.slot, request.len as usize)[done..]
+            .as_mut_ptr()
+            .cast::<libc::c_void>();
+        // SAFETY: `at` points to `left` bytes of this slot's buffer, which nothing else uses.
+        let result = unsafe {
+            match request.op {
+                Op::Read => libc::pread(fd, at, left, offset),
+                Op::Write => libc::pwrite(fd, at, left, offset),
+                Op::Fsync => libc::fsync(fd) as isize,
+                Op::Fdatasync => libc::fdatasync(fd) as isize,
+            }
+        };
+        if result >= 0 {
+            result as i64
+        } else {
+            -i64::from(io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
+        }
+    }
+}
+
+/// Sleeps until `until` on `clock`, to be woken early by a signal only.
+pub(super) fn sleep_until(clock: &Clock, until: u64) {
+    let now = clock.now();
+    if until > now {
+        std::thread::sleep(std::time::Duration::from_nanos(until - now));
+    }
+}
+
+impl Engine for SyncEngine {
+    fn start(&mut self, clock: Clock) {
+        self.clock = clock;
+    }
+
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn push(&mut self, request: Request) {
+        debug_assert!(self.pushed.is_none(), "one slot");
+        self.pushed = Some(request);
+    }
+
+    #[inline]
+    fn submit(&mut self, _wait: u32, until: Option<u64>) -> Result<()> {
+        match (self.pushed.take(), until) {
+            (Some(request), _) => {
+                let result = self.perform(&request);
+                self.ended = Some(Completion { slot: request.slot, result });
+            }
+            (None, Some(until)) => sleep_until(&self.clock, until),
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(&mut self, out: &mut Vec<Completion>) {
+        out.extend(self.ended.take());
+    }
+
+    fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.buffers.slice(slot, len)
+    }
+
+    fn abandon(&mut self) {
+        self.buffers.leak();
+    }
+
+    fn report(&self) -> EngineReport {
+        EngineReport {
+            name: "sync".into(),
+            flags: vec!["pread/pwrite, one thread an outstanding I/O".into()],
+            buffers: super::uring::describe_buffers(&self.buffers, false),
+            notes: self.notes.clone(),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Merging what the workers of a phase counted into one result.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::engine::Clock;
+use crate::histogram::Histogram;
+use crate::plan::PhasePlan;
+use crate::result::{ClassResult, ErrorCount, PhaseResult, SlowIo, Stopped, UserResult, merge_intervals};
+use crate::worker::{Control, Outcome};
+
+/// What all workers of a phase did, as one result. `missing` workers never came back.
+pub(crate) fn merge(
+    plan: &PhasePlan,
+    outcomes: Vec<Outcome>,
+    missing: usize,
+    interrupted: bool,
+    control: &Control,
+    clock: Clock,
+) -> PhaseResult {
+    let abandoned = outcomes.iter().map(|o| o.abandoned).sum::<u64>() + missing as u64;
+    let stopped = match () {
+        () if control.errors.load(Relaxed) >= plan.error_limit => Stopped::Errors,
+        () if abandoned > 0 && !interrupted => Stopped::Hung,
+        () if interrupted => Stopped::Interrupted,
+        () => Stopped::Finished,
+    };
+    let left = outcomes.iter().map(|o| o.left_ns.1).max().unwrap_or_else(|| clock.now());
+    let issuing_ns = outcomes.iter().map(|o| o.left_ns.0).max().unwrap_or(left).max(1);
+    // A phase of a given time lasts that long even if nothing was due at its very end.
+    let timed = plan
+        .length
+        .seconds
+        .filter(|_| stopped == Stopped::Finished && plan.length.ios.is_none() && plan.length.bytes.is_none());
+    let elapsed_ns = left.max(timed.map_or(0, |s| (s * 1e9) as u64)).max(1);
+    let mut result = PhaseResult {
+        engine: outcomes.first().map(|o| o.report.clone()).unwrap_or_default(),
+        started_unix_ns: 0,
+        elapsed_ns,
+        asked_depth: plan.users * plan.depth,
+        asked_rate_per_s: plan.arrival.rate_per_s(),
+        issuing_ns,
+        depth_mean: outcomes.iter().map(|o| o.depth_areas.0).sum::<f64>() / issuing_ns as f64,
+        in_flight_ns: outcomes.iter().map(|o| o.depth_areas.1).sum(),
+        ios: 0,
+        bytes: 0,
+        stopped,
+        abandoned_ios: abandoned,
+        classes: Vec::new(),
+        lag: Histogram::default(),
+        errors: Vec::new(),
+        slow: Vec::new(),
+        users: vec![UserResult::default(); plan.users as usize],
+        cpu_user_ns: 0,
+        cpu_system_ns: 0,
+        intervals: Vec::new(),
+    };
+    let mut intervals = Vec::new();
+    for outcome in outcomes {
+        for (user, done) in outcome.users {
+            let sum = &mut result.users[user];
+            sum.ios += done.ios;
+            sum.last_ns = sum.last_ns.max(done.last_ns);
+        }
+        let tallied = outcome.tallied;
+        result.ios += tallied.ios;
+        result.bytes += tallied.bytes;
+        result.lag.merge(&tallied.lag);
+        intervals.extend(tallied.intervals);
+        merge_classes(&mut result.classes, tallied.classes);
+        merge_errors(&mut result.errors, tallied.errors);
+        merge_slow(&mut result.slow, tallied.slow, plan.slow_limit);
+    }
+    result.intervals = merge_intervals(intervals);
+    result
+}
+
+fn merge_classes(all: &mut Vec<ClassResult>, more: Vec<crate::tally::ClassSum>) {
+    if all.is_empty() {
+        *all = more
+            .iter()
+            .map(|c| ClassResult {
+                op: c.class.op,
+                size_bytes: c.class.size_bytes,
+                ios: 0,
+                bytes: 0,
+                short_ios: 0,
+                response: Histogram::default(),
+                service: Histogram::default(),
+            })
+            .collect();
+    }
+    for (sum, one) in all.iter_mut().zip(more) {
+        sum.ios += one.service.total();
+        sum.bytes += one.bytes;
+        sum.short_ios += one.short_ios;
+        sum.response.merge(&one.response);
+        sum.service.merge(&one.service);
+    }
+}
+
+fn merge_errors(all: &mut Vec<ErrorCount>, more: Vec<ErrorCount>) {
+    let mut by_key: BTreeMap<(crate::plan::Op, i32), ErrorCount> =
+        all.drain(..).map(|e| ((e.op, e.errno), e)).collect();
+    for error in more {
+        match by_key.entry((error.op, error.errno)) {
+            std::collections::btree_map::Entry::Vacant(place) => {
+                place.insert(error);
+            }
+            std::collections::btree_map::Entry::Occupied(mut place) => {
+                let sum = place.get_mut();
+                sum.count += error.count;
+                sum.first.extend(error.first);
+                sum.first.sort_by_key(|p| p.time_ns);
+                sum.first.truncate(8);
+            }
+        }
+    }
+    all.extend(by_key.into_values());
+}
+
+fn merge_slow(all: &mut Vec<SlowIo>, more: Vec<SlowIo>, limit: usize) {
+    all.extend(more);
+    all.sort_by_key(|io| std::cmp::Reverse(io.response_ns));
+    all.truncate(limit);
+}

@@ -1,0 +1,358 @@
+//! Where I/Os go: sequential, stride, uniform, zipf, hotspot, over one or several file regions.
+//!
+//! All regions together are one line of bytes, the *span*; an I/O never crosses from one file to the next.
+
+use rand::RngExt;
+use rand::rngs::SmallRng;
+
+use crate::plan::{FileRegion, Locality, PhasePlan, Start};
+
+/// A file by its index in the plan, and a byte offset in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Index into `PhasePlan::files`.
+    pub file: u32,
+    /// Byte offset in that file.
+    pub offset: u64,
+}
+
+/// The regions of all files, end to end. Each file counts in whole blocks of the largest I/O.
+#[derive(Clone, Debug)]
+pub struct Span {
+    starts: Vec<u64>,
+    ends: Vec<u64>,
+    equal_bytes: u64,
+}
+
+impl Span {
+    /// The span of `files` when the largest I/O has `largest` bytes (1 when nothing moves data).
+    pub fn new(files: &[FileRegion], largest: u64) -> Span {
+        let largest = largest.max(1);
+        let usable: Vec<u64> = files.iter().map(|f| f.size_bytes / largest * largest).collect();
+        let mut end = 0;
+        let ends = usable
+            .iter()
+            .map(|bytes| {
+                end += bytes;
+                end
+            })
+            .collect();
+        let equal = usable.iter().all(|bytes| *bytes == usable[0]);
+        Span {
+            starts: files.iter().map(|f| f.start_bytes).collect(),
+            ends,
+            equal_bytes: if equal { usable[0] } else { 0 },
+        }
+    }
+
+    /// Bytes in all.
+    pub fn bytes(&self) -> u64 {
+        *self.ends.last().expect("a plan has at least one file")
+    }
+
+    #[inline]
+    fn file_at(&self, position: u64) -> usize {
+        match self.ends.len() {
+            1 => 0,
+            _ if self.equal_bytes > 0 => (position / self.equal_bytes) as usize,
+            _ => self.ends.partition_point(|end| *end <= position),
+        }
+    }
+
+    #[inline]
+    fn begin(&self, file: usize) -> u64 {
+        if file == 0 { 0 } else { self.ends[file - 1] }
+    }
+
+    /// The place of a position whose I/O is known not to cross a file's end.
+    #[inline]
+    fn place(&self, position: u64) -> Place {
+        let file = self.file_at(position);
+        Place { file: file as u32, offset: self.starts[file] + (position - self.begin(file)) }
+    }
+
+    /// Moves `position` to the next file if an I/O of `size` would cross a file's end.
+    #[inline]
+    fn fit(&self, position: u64, size: u64) -> u64 {
+        if position >= self.bytes() {
+            return position;
+        }
+        let end = self.ends[self.file_at(position)];
+        if position + size > end { end } else { position }
+    }
+}
+
+/// Zipf ranks by rejection-inversion (W. Hörmann, G. Derflinger 1996): constant time for any n.
+#[derive(Clone, Debug)]
+struct ZipfRanks {
+    theta: f64,
+    n: u64,
+    h_first: f64,
+    h_last: f64,
+    shortcut: f64,
+    scatter: u64,
+}
+
+impl ZipfRanks {
+    fn new(n: u64, theta: f64) -> ZipfRanks {
+        let mut z =
+            ZipfRanks { theta, n, h_first: 0.0, h_last: 0.0, shortcut: 0.0, scatter: scatter_step(n) };
+        z.h_first = z.integral(1.5) - 1.0;
+        z.h_last = z.integral(n as f64 + 0.5);
+        z.shortcut = 2.0 - z.inverse(z.integral(2.5) - 2f64.powf(-theta));
+        z
+    }
+
+    fn integral(&self, x: f64) -> f64 {
+        let log_x = x.ln();
+        let power = (1.0 - self.theta) * log_x;
+        if power.abs() < 1e-9 { log_x } else { power.exp_m1() / (1.0 - self.theta) }
+    }
+
+    fn inverse(&self, y: f64) -> f64 {
+        let scaled = y * (1.0 - self.theta);
+        if scaled.abs() < 1e-9 { y.exp() } else { (scaled.max(-1.0).ln_1p() / (1.0 - self.theta)).exp() }
+    }
+
+    /// A rank from 0 (the hottest) to n - 1.
+    fn rank(&self, rng: &mut SmallRng) -> u64 {
+        loop {
+            let u = self.h_last + rng.random::<f64>() * (self.h_first - self.h_last);
+            let x = self.inverse(u);
+            let k = (x + 0.5).floor().clamp(1.0, self.n as f64);
+            if k - x <= self.shortcut || u >= self.integral(k + 0.5) - k.powf(-self.theta) {
+                return k as u64 - 1;
+            }
+        }
+    }
+
+    /// A block, hot ones scattered: multiplying by a number coprime to n is a bijection of 0..n.
+    fn block(&self, rng: &mut SmallRng) -> u64 {
+        ((u128::from(self.rank(rng)) * u128::from(self.scatter) + u128::from(self.n / 3))
+            % u128::from(self.n)) as u64
+    }
+}
+
+/// A step near n/φ that has no factor in common with n.
+fn scatter_step(n: u64) -> u64 {
+    fn gcd(a: u64, b: u64) -> u64 {
+        if b == 0 { a } else { gcd(b, a % b) }
+    }
+    let mut step = ((n as f64 * 0.618_033_988_749_895) as u64).max(1);
+    while gcd(step, n) != 1 {
+        step += 1;
+    }
+    step
+}
+
+#[derive(Clone, Debug)]
+enum Walk {
+    Sequential { from: u64, to: u64, next: u64 },
+    Stride { stride: u64, lap_step: u64, first: u64, next: u64 },
+    Uniform,
+    Zipf { ranks: ZipfRanks, base: u64 },
+    Hotspot { space: f64, access: f64 },
+}
+
+/// The offsets of one user.
+#[derive(Clone, Debug)]
+pub struct Offsets {
+    span: Span,
+    walk: Walk,
+}
+
+impl Offsets {
+    /// The walk of user `user` of the plan.
+    pub fn new(plan: &PhasePlan, user: u32) -> Offsets {
+        let largest = plan.largest_bytes().max(1);
+        let smallest = plan.mix.iter().map(|m| m.size_bytes).filter(|b| *b > 0).min().unwrap_or(1);
+        let span = Span::new(&plan.files, largest);
+        let (bytes, users, user) = (span.bytes(), u64::from(plan.users), u64::from(user));
+        let walk = match &plan.locality {
+            Locality::Sequential { start: Start::OwnRegion } => {
+                // More users than blocks: they share the parts in turn rather than have none.
+                let share = (bytes / users / largest * largest).max(largest);
+                let from = (user * share) % (bytes / share * share);
+                Walk::Sequential { from, to: from + share, next: from }
+            }
+            Locality::Sequential { start: Start::OwnOffset } => {
+                let next = user * (bytes / users / smallest.max(8192) * smallest.max(8192));
+                Walk::Sequential { from: 0, to: bytes, next }
+            }
+            Locality::Stride { stride_bytes } => {
+                let first = (user * smallest) % bytes;
+                Walk::Stride { stride: *stride_bytes, lap_step: smallest * users, first, next: first }
+            }
+            Locality::Uniform {} => Walk::Uniform,
+            Locality::Zipf { theta } => {
+                Walk::Zipf { ranks: ZipfRanks::new((bytes / smallest).max(1), *theta), base: smallest }
+            }
+            Locality::Hotspot { space_percent, access_percent } => {
+                Walk::Hotspot { space: space_percent / 100.0, access: access_percent / 100.0 }
+            }
+        };
+        Offsets { span, walk }
+    }
+
+    /// Where the next I/O of `size` bytes goes.
+    #[inline]
+    pub fn next(&mut self, size: u64, rng: &mut SmallRng) -> Place {
+        let span = &self.span;
+        let position = match &mut self.walk {
+            Walk::Uniform => block(rng, 0, span.bytes() / size) * size,
+            Walk::Sequential { from, to, next } => {
+                let mut at = span.fit(*next, size);
+                if at + size > *to {
+                    at = *from;
+                }
+                *next = at + size;
+                at
+            }
+            Walk::Stride { stride, lap_step, first, next } => {
+                let mut at = span.fit(*next, size);
+                if at + size > span.bytes() {
+                    *first = (*first + *lap_step) % (*stride).min(span.bytes());
+                    at = span.fit(*first, size);
+                    if at + size > span.bytes() {
+                        at = 0;
+                    }
+                }
+                *next = at + *stride;
+                at
+            }
+            Walk::Zipf { ranks, base } => ranks.block(rng) * *base / size * size,
+            Walk::Hotspot { space, access } => {
+                let blocks = span.bytes() / size;
+                let hot = ((blocks as f64 * *space) as u64).clamp(1, blocks.saturating_sub(1).max(1));
+                let within = if hot == blocks || rng.random::<f64>() < *access {
+                    block(rng, 0, hot)
+                } else {
+                    block(rng, hot, blocks)
+                };
+                within * size
+            }
+        };
+        // Files hold whole blocks of the largest size only, so smaller blocks fit wherever they start
+        // if the sizes divide each other; where they do not, the I/O is moved back inside its file.
+        let mut place = span.place(position.min(span.bytes() - size));
+        let file = place.file as usize;
+        let last = span.starts[file] + (span.ends[file] - span.begin(file)) - size;
+        place.offset = place.offset.min(last);
+        place
+    }
+}
+
+#[inline]
+fn block(rng: &mut SmallRng, from: u64, to: u64) -> u64 {
+    // Multiply-high: the bias is below 2^-32 for any region that exists.
+    from + ((u128::from(rng.random::<u64>()) * u128::from(to - from)) >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::plan;
+    use proptest::prelude::*;
+    use rand::SeedableRng;
+    use std::collections::HashMap;
+
+    fn walk(json: serde_json::Value, user: u32, n: usize) -> Vec<(u32, u64)> {
+        let plan = plan(json);
+        let mut rng = SmallRng::seed_from_u64(7);
+        let mut offsets = Offsets::new(&plan, user);
+        let size = plan.mix[0].size_bytes;
+        (0..n)
+            .map(|_| {
+                let p = offsets.next(size, &mut rng);
+                (p.file, p.offset)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn own_region_keeps_each_user_in_its_part() {
+        let json = serde_json::json!({"users": 4, "locality": {"kind": "sequential"}});
+        // 1 MiB in four parts of 256 KiB, 8 KiB each: block 32 is the first one again.
+        let user2 = walk(json, 2, 33);
+        assert_eq!(user2[0], (0, 512 << 10));
+        assert_eq!(user2[31], (0, (768 << 10) - 8192));
+        assert_eq!(user2[32], user2[0]);
+    }
+
+    #[test]
+    fn own_offset_goes_on_through_the_whole_file() {
+        let json = serde_json::json!({"users": 4, "locality": {"kind": "sequential", "start": "own_offset"}});
+        let user3 = walk(json, 3, 40);
+        assert_eq!(user3[0], (0, 768 << 10));
+        assert_eq!(user3[32], (0, 0));
+    }
+
+    #[test]
+    fn sequential_goes_from_file_to_file() {
+        let json = serde_json::json!({"locality": {"kind": "sequential"}, "files": [
+            {"path": "a", "start_bytes": 4096, "size_bytes": 20000}, {"path": "b", "start_bytes": 0, "size_bytes": 8192}]});
+        assert_eq!(walk(json, 0, 4), [(0, 4096), (0, 12288), (1, 0), (0, 4096)]);
+    }
+
+    #[test]
+    fn stride_comes_back_to_what_it_left_out() {
+        let json = serde_json::json!({"locality": {"kind": "stride", "stride_bytes": 524_288}});
+        let offsets: Vec<u64> = walk(json, 0, 5).into_iter().map(|p| p.1).collect();
+        assert_eq!(offsets, [0, 524_288, 8192, 532_480, 16384]);
+    }
+
+    #[test]
+    fn zipf_has_the_shares_of_the_law() {
+        let plan = plan(serde_json::json!({"locality": {"kind": "zipf", "theta": 0.99},
+            "files": [{"path": "a", "start_bytes": 0, "size_bytes": 8_192_000}]}));
+        let mut rng = SmallRng::seed_from_u64(1);
+        let mut offsets = Offsets::new(&plan, 0);
+        let mut counts: HashMap<u64, u32> = HashMap::new();
+        let n = 200_000;
+        for _ in 0..n {
+            *counts.entry(offsets.next(8192, &mut rng).offset).or_default() += 1;
+        }
+        let mut shares: Vec<f64> = counts.values().map(|c| f64::from(*c) / f64::from(n)).collect();
+        shares.sort_by(|a, b| b.total_cmp(a));
+        let norm: f64 = (1..=1000).map(|k| f64::from(k).powf(-0.99)).sum();
+        for (k, share) in shares.iter().take(5).enumerate() {
+            let truth = ((k + 1) as f64).powf(-0.99) / norm;
+            assert!((share / truth - 1.0).abs() < 0.05, "rank {k}: {share} against {truth}");
+        }
+        let mut hottest: Vec<(u64, u32)> = counts.into_iter().collect();
+        hottest.sort_by_key(|(_, c)| std::cmp::Reverse(*c));
+        assert!(hottest[0].0.abs_diff(hottest[1].0) > 100 * 8192, "hot blocks are scattered");
+    }
+
+    #[test]
+    fn hotspot_sends_the_share_it_was_told() {
+        let json = serde_json::json!({"locality": {"kind": "hotspot", "space_percent": 10, "access_percent": 70},
+            "files": [{"path": "a", "start_bytes": 0, "size_bytes": 81_920_000}]});
+        let hot = walk(json, 0, 50_000).iter().filter(|p| p.1 < 8_192_000).count();
+        assert!((hot as f64 / 50_000.0 - 0.70).abs() < 0.01);
+    }
+
+    proptest! {
+        #[test]
+        fn no_io_leaves_its_file(kind in 0..5usize, sizes in prop::collection::vec(1u64..40, 1..4),
+                                 files in prop::collection::vec((0u64..10, 40u64..200), 1..4), users in 1u32..9) {
+            let localities = [serde_json::json!({"kind": "sequential"}), serde_json::json!({"kind": "sequential", "start": "own_offset"}),
+                serde_json::json!({"kind": "stride", "stride_bytes": 3 * 512}), serde_json::json!({"kind": "uniform"}),
+                serde_json::json!({"kind": "zipf", "theta": 1.0})];
+            let mix: Vec<_> = sizes.iter().map(|s| serde_json::json!({"op": "read", "size_bytes": s * 512})).collect();
+            let regions: Vec<_> = files.iter().map(|(a, n)| serde_json::json!({"path": "f", "start_bytes": a * 512, "size_bytes": n * 512})).collect();
+            let plan = plan(serde_json::json!({"users": users, "mix": mix, "files": regions, "locality": localities[kind]}));
+            let mut rng = SmallRng::seed_from_u64(3);
+            for user in 0..users {
+                let mut offsets = Offsets::new(&plan, user);
+                for i in 0..200 {
+                    let size = plan.mix[i % plan.mix.len()].size_bytes;
+                    let place = offsets.next(size, &mut rng);
+                    let file = &plan.files[place.file as usize];
+                    prop_assert!(place.offset >= file.start_bytes && place.offset + size <= file.start_bytes + file.size_bytes);
+                    prop_assert_eq!(place.offset % 512, 0);
+                }
+            }
+        }
+    }
+}

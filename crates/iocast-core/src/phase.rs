@@ -1,0 +1,326 @@
+//! One phase from plan to result: threads, a common start, progress, the end, and merging.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::engine::sim::SimEngine;
+use crate::engine::sync::SyncEngine;
+use crate::engine::uring::UringEngine;
+use crate::engine::{Clock, Engine, open_files};
+use crate::error::{Error, Result};
+use crate::merge::merge;
+use crate::plan::{EngineName, PhasePlan};
+use crate::result::PhaseResult;
+use crate::signals;
+use crate::stream::Stream;
+use crate::worker::{Control, Lane, Outcome, Worker};
+
+const TICK: Duration = Duration::from_millis(100);
+/// How long in-flight I/Os are waited for after someone asked to stop.
+const DRAIN_INTERRUPTED: Duration = Duration::from_millis(1000);
+/// How long they are waited for at the normal end of a phase.
+const DRAIN_FINISHED: Duration = Duration::from_secs(30);
+/// How long a worker that was told to leave its I/Os behind may take to say so.
+const GIVE_UP: Duration = Duration::from_millis(300);
+
+/// Progress, at most ten times a second.
+#[derive(Clone, Copy, Debug)]
+pub struct Tick {
+    /// Real time since the start.
+    pub elapsed_ns: u64,
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Failures.
+    pub errors: u64,
+}
+
+/// Workers wait here until all are set up, and again until all have ended.
+#[derive(Default)]
+struct Gates {
+    /// Opened with the common clock, or with `None` to go home.
+    start: Gate<Option<Clock>>,
+    end: Gate<()>,
+}
+
+struct Gate<T> {
+    opened: Mutex<Option<T>>,
+    changed: Condvar,
+}
+
+impl<T> Default for Gate<T> {
+    fn default() -> Self {
+        Gate { opened: Mutex::new(None), changed: Condvar::new() }
+    }
+}
+
+impl<T: Copy> Gate<T> {
+    fn open(&self, with: T) {
+        *self.opened.lock().expect("the gate") = Some(with);
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) -> T {
+        let mut opened = self.opened.lock().expect("the gate");
+        loop {
+            match *opened {
+                Some(with) => return with,
+                None => opened = self.changed.wait(opened).expect("the gate"),
+            }
+        }
+    }
+}
+
+enum Message {
+    Ready,
+    Done(usize, Result<Box<Outcome>>),
+}
+
+struct Crew {
+    plan: Arc<PhasePlan>,
+    control: Arc<Control>,
+    gates: Arc<Gates>,
+    sender: Sender<Message>,
+    receiver: Receiver<Message>,
+    /// Kept, not joined: a thread's id stays valid as long as its handle, even when the thread is gone.
+    threads: Vec<JoinHandle<()>>,
+    spin: bool,
+}
+
+/// Runs a phase. `on_tick` is called about ten times a second from this thread; it returns false to stop.
+pub fn run_phase(plan: &PhasePlan, mut on_tick: impl FnMut(Tick) -> bool) -> Result<PhaseResult> {
+    plan.check()?;
+    signals::install_waker();
+    let (engine, notes) = choose_engine(plan);
+    let (sender, receiver) = channel();
+    let threads = match engine {
+        EngineName::Sim => 1,
+        EngineName::Uring => plan.users as usize,
+        EngineName::Sync => (plan.users * plan.depth) as usize,
+    };
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut crew = Crew {
+        plan: Arc::new(plan.clone()),
+        control: Arc::default(),
+        gates: Arc::default(),
+        sender,
+        receiver,
+        threads: Vec::new(),
+        spin: threads < processors.max(2),
+    };
+    let hired = hire(&mut crew, engine, &notes).and_then(|()| crew.wait_until_ready());
+    if let Err(why) = hired {
+        crew.gates.start.open(None);
+        return Err(why);
+    }
+    let cpu_before = cpu_ns();
+    let started_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+    let (begun, clock) = (Instant::now(), Clock::start());
+    crew.gates.start.open(Some(clock));
+    let watched = crew.watch(begun, &mut on_tick);
+    let cpu_after = cpu_ns();
+    crew.dismiss();
+    let (outcomes, interrupted, missing) = watched?;
+    let mut result = merge(plan, outcomes, missing, interrupted, &crew.control, clock);
+    result.started_unix_ns = started_unix_ns;
+    result.cpu_user_ns = cpu_after.0 - cpu_before.0;
+    result.cpu_system_ns = cpu_after.1 - cpu_before.1;
+    Ok(result)
+}
+
+/// io_uring unless it is forbidden here.
+fn choose_engine(plan: &PhasePlan) -> (EngineName, Vec<String>) {
+    if plan.engine != EngineName::Uring {
+        return (plan.engine, Vec::new());
+    }
+    match io_uring::IoUring::new(4) {
+        Ok(_) => (EngineName::Uring, Vec::new()),
+        Err(why) => (
+            EngineName::Sync,
+            vec![format!(
+                "io_uring is not to be had here ({why}): sync engine instead, one thread an outstanding I/O"
+            )],
+        ),
+    }
+}
+
+fn hire(crew: &mut Crew, engine: EngineName, notes: &[String]) -> Result<()> {
+    let plan = Arc::clone(&crew.plan);
+    let stream = |user: u32| Arc::new(Mutex::new(Stream::new(&plan, user)));
+    let largest = plan.largest_bytes().max(1) as usize;
+    match engine {
+        EngineName::Sim => {
+            let lane = |user: u32| {
+                Lane::new(user as usize, stream(user), user * plan.depth..(user + 1) * plan.depth)
+            };
+            let device =
+                plan.simulated.clone().ok_or_else(|| Error::Plan("the sim engine needs a device".into()))?;
+            crew.start((0..plan.users).map(lane).collect(), move |plan| Ok(SimEngine::new(plan, &device)))
+        }
+        EngineName::Uring => (0..plan.users).try_for_each(|user| {
+            let files = open_files(&plan)?;
+            let lane = Lane::new(user as usize, stream(user), 0..plan.depth);
+            crew.start(vec![lane], move |plan| UringEngine::new(files, plan.depth, largest, plan.direct))
+        }),
+        EngineName::Sync => (0..plan.users).try_for_each(|user| {
+            let stream = stream(user);
+            (0..plan.depth).try_for_each(|_| {
+                let files = open_files(&plan)?;
+                let lane = Lane::new(user as usize, Arc::clone(&stream), 0..1);
+                let notes = notes.to_vec();
+                crew.start(vec![lane], move |_| SyncEngine::new(files, largest, notes))
+            })
+        }),
+    }
+}
+
+impl Crew {
+    /// Starts one worker. Its engine is built on its own thread, because a ring has a single issuer.
+    fn start<E: Engine>(
+        &mut self,
+        lanes: Vec<Lane>,
+        build: impl FnOnce(&PhasePlan) -> Result<E> + Send + 'static,
+    ) -> Result<()> {
+        let (plan, control, gates) =
+            (Arc::clone(&self.plan), Arc::clone(&self.control), Arc::clone(&self.gates));
+        let (sender, spin, index) = (self.sender.clone(), self.spin, self.threads.len());
+        let body = move || {
+            let built =
+                build(&plan).map(|engine| Worker::new(plan, control, engine, lanes, index as u32, spin));
+            match built {
+                Ok(mut worker) => {
+                    let _ = sender.send(Message::Ready);
+                    let Some(clock) = gates.start.wait() else { return };
+                    worker.engine_mut().start(clock);
+                    let (outcome, engine) = worker.run();
+                    let _ = sender.send(Message::Done(index, outcome.map(Box::new)));
+                    gates.end.wait();
+                    drop(engine);
+                }
+                Err(why) => {
+                    let _ = sender.send(Message::Done(index, Err(why)));
+                }
+            }
+        };
+        let builder = std::thread::Builder::new().name(format!("iocast-{index}")).stack_size(512 << 10);
+        self.threads.push(builder.spawn(body).map_err(Error::Thread)?);
+        Ok(())
+    }
+
+    /// Lets the workers take their engines down, and waits for it, so that the next phase is not
+    /// disturbed. Workers that hang are left to themselves.
+    fn dismiss(&mut self) {
+        self.gates.end.open(());
+        let patience = Instant::now() + GIVE_UP;
+        for thread in self.threads.drain(..) {
+            while !thread.is_finished() && Instant::now() < patience {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if thread.is_finished() {
+                let _ = thread.join();
+            }
+        }
+    }
+
+    fn wait_until_ready(&self) -> Result<()> {
+        let mut ready = 0;
+        while ready < self.threads.len() {
+            match self.receiver.recv().expect("the crew holds a sender too") {
+                Message::Ready => ready += 1,
+                Message::Done(_, Err(why)) => return Err(why),
+                Message::Done(_, Ok(_)) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for all workers; ticks; wakes those that block when it is time to go. Returns the outcomes,
+    /// whether someone stopped it, and how many workers never came back.
+    fn watch(
+        &self,
+        begun: Instant,
+        on_tick: &mut impl FnMut(Tick) -> bool,
+    ) -> Result<(Vec<Outcome>, bool, usize)> {
+        let control = &self.control;
+        let planned = self
+            .plan
+            .length
+            .seconds
+            .filter(|_| self.plan.engine != EngineName::Sim)
+            .map(Duration::from_secs_f64);
+        let (mut outcomes, mut done) = (Vec::new(), vec![false; self.threads.len()]);
+        let mut failure = None;
+        let (mut stop_at, mut next_tick) = (None, begun + TICK);
+        let mut leave_at: Option<Instant> = None;
+        while done.contains(&false) {
+            let now = Instant::now();
+            match self.receiver.recv_timeout(next_tick.saturating_duration_since(now)) {
+                Ok(Message::Done(index, outcome)) => {
+                    done[index] = true;
+                    match outcome {
+                        Ok(outcome) => outcomes.push(*outcome),
+                        Err(why) => {
+                            control.stop.store(true, Relaxed);
+                            failure = Some(why);
+                        }
+                    }
+                    continue;
+                }
+                Ok(Message::Ready) => continue,
+                Err(RecvTimeoutError::Timeout) => next_tick = Instant::now() + TICK,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let tick = Tick {
+                elapsed_ns: begun.elapsed().as_nanos() as u64,
+                ios: control.ios.load(Relaxed),
+                bytes: control.bytes.load(Relaxed),
+                errors: control.errors.load(Relaxed),
+            };
+            if stop_at.is_none() && !on_tick(tick) {
+                stop_at = Some(Instant::now());
+                control.stop.store(true, Relaxed);
+            }
+            let drain_from = stop_at
+                .map(|at| at + DRAIN_INTERRUPTED)
+                .or(planned.map(|length| begun + length + DRAIN_FINISHED));
+            if control.stop.load(Relaxed) || planned.is_some_and(|length| begun.elapsed() > length) {
+                wake(&self.threads, &done);
+            }
+            if drain_from.is_some_and(|at| Instant::now() > at) && leave_at.is_none() {
+                control.stop.store(true, Relaxed);
+                control.abandon.store(true, Relaxed);
+                wake(&self.threads, &done);
+                leave_at = Some(Instant::now() + GIVE_UP);
+            }
+            if leave_at.is_some_and(|at| Instant::now() > at) {
+                break;
+            }
+        }
+        match failure {
+            Some(why) => Err(why),
+            None => Ok((outcomes, stop_at.is_some(), done.iter().filter(|d| !**d).count())),
+        }
+    }
+}
+
+/// Ends the system call that a worker is blocked in, so that it looks at the clock and at `Control`.
+fn wake(threads: &[JoinHandle<()>], done: &[bool]) {
+    for (thread, _) in threads.iter().zip(done).filter(|(_, done)| !**done) {
+        signals::wake(thread);
+    }
+}
+
+fn cpu_ns() -> (u64, u64) {
+    // SAFETY: rusage is plain data and getrusage fills it.
+    let usage = unsafe {
+        let mut usage = std::mem::zeroed::<libc::rusage>();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
+    (ns(usage.ru_utime), ns(usage.ru_stime))
+}

@@ -1,0 +1,334 @@
+//! `PhasePlan`: everything the engine is told about one phase. Unknown fields are refused.
+//!
+//! The JSON form is the contract with the Python side (`src/iocast/model/plan.py`) and is what the run
+//! folder keeps, so that a bug report is a folder that `cargo test` can run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::device::SimDevice;
+use crate::error::{Error, Result};
+
+/// Which engine makes the I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineName {
+    /// io_uring; falls back to `Sync` where the kernel forbids it, and says so.
+    Uring,
+    /// Threads that call pread/pwritev2/fsync.
+    Sync,
+    /// The simulated device on virtual time.
+    Sim,
+}
+
+/// What an I/O does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Op {
+    /// Read `size_bytes` at an offset.
+    Read,
+    /// Write `size_bytes` at an offset.
+    Write,
+    /// fsync(2) of the file written last by this user.
+    Fsync,
+    /// fdatasync(2) of the file written last by this user.
+    Fdatasync,
+}
+
+impl Op {
+    /// True for the operations that move data.
+    pub fn moves_data(self) -> bool {
+        matches!(self, Op::Read | Op::Write)
+    }
+
+    /// The name used in JSON and in columns.
+    pub fn name(self) -> &'static str {
+        match self {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Fsync => "fsync",
+            Op::Fdatasync => "fdatasync",
+        }
+    }
+}
+
+/// One op × size of the mix; weights are relative.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixItem {
+    /// What it does.
+    pub op: Op,
+    /// Bytes an I/O; 0 for fsync and fdatasync.
+    pub size_bytes: u64,
+    /// Relative weight.
+    #[serde(default = "one")]
+    pub weight: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// Where sequential users begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// Each user has its own part of the region and stays in it.
+    #[default]
+    OwnRegion,
+    /// Each user begins at its share and goes on through the whole region.
+    OwnOffset,
+}
+
+/// Where I/Os go.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Locality {
+    /// Block after block.
+    Sequential {
+        /// Where each user begins.
+        #[serde(default)]
+        start: Start,
+    },
+    /// From the start of one I/O to the start of the next is `stride_bytes`.
+    Stride {
+        /// Distance in bytes.
+        stride_bytes: u64,
+    },
+    /// All blocks equally likely.
+    Uniform {},
+    /// Rank k with probability ∝ k^-theta, ranks scattered over the region.
+    Zipf {
+        /// Skew.
+        #[serde(default = "theta")]
+        theta: f64,
+    },
+    /// `access_percent` of the I/Os go to the first `space_percent` of the region.
+    Hotspot {
+        /// Size of the hot part.
+        space_percent: f64,
+        /// Share of I/Os that go there.
+        access_percent: f64,
+    },
+}
+
+fn theta() -> f64 {
+    0.99
+}
+
+/// When I/Os are due. Rates are over all users together.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Arrival {
+    /// Each of users × depth I/Os is followed by the next one after `think_ns`.
+    Closed {
+        /// Pause between completion and the next I/O.
+        #[serde(default)]
+        think_ns: u64,
+    },
+    /// Open loop at equal distances.
+    Constant {
+        /// I/Os per second.
+        rate_per_s: f64,
+    },
+    /// Open loop at exponential distances.
+    Poisson {
+        /// I/Os per second.
+        rate_per_s: f64,
+    },
+}
+
+impl Arrival {
+    /// The rate of an open loop.
+    pub fn rate_per_s(&self) -> Option<f64> {
+        match self {
+            Arrival::Closed { .. } => None,
+            Arrival::Constant { rate_per_s } | Arrival::Poisson { rate_per_s } => Some(*rate_per_s),
+        }
+    }
+}
+
+/// How writes are made durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SyncMode {
+    /// Not at all.
+    None,
+    /// O_SYNC.
+    Sync,
+    /// O_DSYNC.
+    Dsync,
+}
+
+/// What writes contain.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Payload {
+    /// Incompressible, no two 4 KiB blocks the same.
+    Unique {},
+    /// All zero.
+    Zeros {},
+    /// One incompressible block again and again.
+    Repeated {},
+    /// Unique blocks with `percent` of their bytes zero.
+    Compressible {
+        /// Share of zero bytes.
+        percent: f64,
+    },
+}
+
+/// When the phase ends: whichever limit is reached first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Length {
+    /// Seconds of (real or virtual) time.
+    #[serde(default)]
+    pub seconds: Option<f64>,
+    /// I/Os over all users.
+    #[serde(default)]
+    pub ios: Option<u64>,
+    /// Bytes over all users.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+}
+
+/// A file or device and the part of it that I/O may touch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileRegion {
+    /// Path; not opened by `sim`.
+    pub path: String,
+    /// First byte.
+    pub start_bytes: u64,
+    /// Length in bytes.
+    pub size_bytes: u64,
+}
+
+/// One phase, complete.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhasePlan {
+    /// Name, for messages.
+    pub name: String,
+    /// "fill", "warm", "measure" or "probe"; the engine treats all alike.
+    pub role: String,
+    /// Engine asked for.
+    pub engine: EngineName,
+    /// What is touched.
+    pub files: Vec<FileRegion>,
+    /// Op × size.
+    pub mix: Vec<MixItem>,
+    /// Where.
+    pub locality: Locality,
+    /// When.
+    pub arrival: Arrival,
+    /// Threads.
+    pub users: u32,
+    /// Outstanding I/Os of each user.
+    pub depth: u32,
+    /// O_DIRECT.
+    pub direct: bool,
+    /// O_SYNC, O_DSYNC.
+    pub sync: SyncMode,
+    /// An fsync after every so many writes of a user; 0 is never.
+    #[serde(default)]
+    pub fsync_every: u32,
+    /// What is written.
+    pub payload: Payload,
+    /// When it ends.
+    pub length: Length,
+    /// Length of an interval of the series.
+    pub interval_ns: u64,
+    /// Same seed, same offsets.
+    pub seed: u64,
+    /// How many of the slowest I/Os are kept.
+    pub slow_limit: usize,
+    /// After so many errors the phase ends with `stopped: errors`.
+    pub error_limit: u64,
+    /// The device of the `sim` engine.
+    #[serde(default)]
+    pub simulated: Option<SimDevice>,
+}
+
+impl PhasePlan {
+    /// Reads a plan from JSON and checks it.
+    pub fn from_json(text: &str) -> Result<PhasePlan> {
+        let plan: PhasePlan = serde_json::from_str(text).map_err(|e| Error::Plan(e.to_string()))?;
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// The largest I/O of the mix.
+    pub fn largest_bytes(&self) -> u64 {
+        self.mix.iter().map(|m| m.size_bytes).max().unwrap_or(0)
+    }
+
+    /// True when anything is written.
+    pub fn writes(&self) -> bool {
+        self.mix.iter().any(|m| m.op == Op::Write)
+    }
+
+    /// True when a closed loop without think time makes response and service the same by definition.
+    pub fn response_is_service(&self) -> bool {
+        matches!(self.arrival, Arrival::Closed { think_ns: 0 })
+    }
+
+    /// Refuses what cannot be run, naming the field.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |ok: bool, why: &str| if ok { Ok(()) } else { Err(Error::Plan(why.to_string())) };
+        refuse(!self.mix.is_empty(), "mix: at least one operation is needed")?;
+        refuse(self.users >= 1 && self.depth >= 1, "users and depth: at least 1")?;
+        refuse(self.users <= 4096 && self.depth <= 16384, "users: at most 4096; depth: at most 16384")?;
+        refuse(self.mix.len() <= 64, "mix: at most 64 operations and sizes")?;
+        refuse(!self.files.is_empty(), "files: at least one is needed")?;
+        refuse(self.interval_ns >= 1_000_000, "interval_ns: at least 1 ms")?;
+        for item in &self.mix {
+            refuse(item.weight.is_finite() && item.weight >= 0.0, "mix: weights are 0 or more")?;
+            refuse(
+                item.op.moves_data() == (item.size_bytes > 0),
+                "mix: reads and writes have a size, fsync and fdatasync have none",
+            )?;
+            refuse(item.size_bytes <= 1 << 30, "mix: an I/O is at most 1 GiB")?;
+        }
+        refuse(self.mix.iter().any(|m| m.weight > 0.0), "mix: at least one weight above 0")?;
+        if let Some(rate) = self.arrival.rate_per_s() {
+            refuse(rate.is_finite() && rate > 0.0, "arrival: the rate is above 0")?;
+        }
+        let length = &self.length;
+        refuse(
+            length.seconds.is_some() || length.ios.is_some() || length.bytes.is_some(),
+            "length: seconds, ios or bytes is needed",
+        )?;
+        refuse(length.seconds.is_none_or(|s| s.is_finite() && s > 0.0), "length: seconds is above 0")?;
+        let largest = self.largest_bytes();
+        for file in &self.files {
+            refuse(
+                file.size_bytes >= largest,
+                &format!("files: {} has less room than one I/O of {largest} bytes", file.path),
+            )?;
+        }
+        match &self.locality {
+            Locality::Zipf { theta } => {
+                refuse(*theta > 0.0 && *theta < 20.0, "zipf: theta is between 0 and 20")?
+            }
+            Locality::Hotspot { space_percent, access_percent } => refuse(
+                *space_percent > 0.0 && *space_percent < 100.0 && (0.0..=100.0).contains(access_percent),
+                "hotspot: space_percent is between 0 and 100, access_percent from 0 to 100",
+            )?,
+            Locality::Stride { stride_bytes } => {
+                refuse(*stride_bytes > 0, "stride: stride_bytes is above 0")?
+            }
+            _ => {}
+        }
+        if self.engine == EngineName::Sim {
+            let device = self
+                .simulated
+                .as_ref()
+                .ok_or_else(|| Error::Plan("simulated: the sim engine needs a device".into()))?;
+            refuse(device.servers >= 1, "simulated: at least one server")?;
+            if let Some(stall) = &device.stall {
+                refuse(stall.for_ns < stall.every_ns, "simulated: a stall is shorter than its period")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! The engines that make real I/O, on real files.
+
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use iocast_core::error::Error;
+use iocast_core::phase::run_phase;
+use iocast_core::plan::PhasePlan;
+use iocast_core::result::{PhaseResult, Stopped};
+use serde_json::{Value, json};
+
+const SIZE: u64 = 4 << 20;
+const ENGINES: [&str; 2] = ["uring", "sync"];
+
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("iocast-core-{name}-{}", std::process::id()));
+        let mut file = std::fs::File::create(&path).unwrap();
+        for block in 0..SIZE / 4096 {
+            file.write_all(&[(block % 251) as u8; 4096]).unwrap();
+        }
+        file.sync_all().unwrap();
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn plan(file: &Scratch, engine: &str, changes: Value) -> PhasePlan {
+    let mut json = json!({
+        "name": "t", "role": "measure", "engine": engine,
+        "files": [{"path": file.0, "start_bytes": 0, "size_bytes": SIZE}],
+        "mix": [{"op": "read", "size_bytes": 8192}], "locality": {"kind": "uniform"}, "arrival": {"kind": "closed"},
+        "users": 1, "depth": 1, "direct": false, "sync": "none", "payload": {"kind": "unique"},
+        "length": {"seconds": 0.3}, "interval_ns": 100_000_000u64, "seed": 1, "slow_limit": 16, "error_limit": 1000,
+    });
+    for (key, value) in changes.as_object().unwrap() {
+        json[key] = value.clone();
+    }
+    PhasePlan::from_json(&json.to_string()).unwrap()
+}
+
+fn run(plan: &PhasePlan) -> PhaseResult {
+    run_phase(plan, |_| true).unwrap()
+}
+
+#[test]
+fn little_holds_on_a_cached_file() {
+    let file = Scratch::new("little");
+    for engine in ENGINES {
+        for (users, depth) in [(1, 1), (1, 8), (2, 4)] {
+            let result = run(&plan(&file, engine, json!({"users": users, "depth": depth})));
+            assert_eq!(result.engine.name, engine, "{:?}", result.engine.notes);
+            let service = &result.classes[0].service;
+            assert_eq!(service.total(), result.ios);
+            assert_eq!(result.bytes, result.ios * 8192);
+            let by_law = service.sum_ns as f64;
+            assert!(
+                (by_law / result.in_flight_ns - 1.0).abs() < 0.02,
+                "{engine} {users}x{depth}: {by_law} {}",
+                result.in_flight_ns
+            );
+            assert!(result.errors.is_empty());
+            let series: u64 = result.intervals.iter().map(|row| row.service.total()).sum();
+            assert_eq!(series, result.ios, "the series is complete");
+        }
+    }
+}
+
+#[test]
+fn every_block_is_written_once_and_none_is_like_another() {
+    for engine in ENGINES {
+        let file = Scratch::new(&format!("fill-{engine}"));
+        let changes = json!({"role": "fill", "mix": [{"op": "write", "size_bytes": 65536}], "locality": {"kind": "sequential"},
+            "depth": 4, "length": {"bytes": SIZE}});
+        let result = run(&plan(&file, engine, changes));
+        assert_eq!((result.bytes, result.stopped), (SIZE, Stopped::Finished));
+        let data = std::fs::read(&file.0).unwrap();
+        let sectors: std::collections::HashSet<&[u8]> = data.chunks(512).collect();
+        assert_eq!(sectors.len() as u64, SIZE / 512, "{engine}");
+    }
+}
+
+#[test]
+fn a_mix_of_reads_writes_and_fsyncs_has_a_class_for_each() {
+    let file = Scratch::new("mix");
+    for engine in ENGINES {
+        let mix = json!([{"op": "read", "size_bytes": 4096, "weight": 50}, {"op": "write", "size_bytes": 8192, "weight": 50},
+            {"op": "fdatasync", "size_bytes": 0, "weight": 5}]);
+        let result = run(&plan(&file, engine, json!({"mix": mix, "depth": 4, "fsync_every": 10})));
+        let ops: Vec<(String, bool)> =
+            result.classes.iter().map(|c| (c.op.name().to_string(), c.ios > 0)).collect();
+        let expected = ["read", "write", "fdatasync", "fsync"].map(|op| (op.to_string(), true));
+        assert_eq!(ops, expected, "{engine}");
+    }
+}
+
+#[test]
+fn the_end_of_a_file_is_an_error_with_a_name_and_a_place() {
+    let file = Scratch::new("eof");
+    for engine in ENGINES {
+        // The plan believes the file is twice as long as it is, and the last block is cut in half.
+        std::fs::File::options().write(true).open(&file.0).unwrap().set_len(SIZE - 4096).unwrap();
+        let region = json!([{"path": file.0, "start_bytes": 0, "size_bytes": 2 * SIZE}]);
+        let changes = json!({"files": region, "locality": {"kind": "sequential"}, "length": {"ios": 1024}, "error_limit": 10_000});
+        let result = run(&plan(&file, engine, changes));
+        assert_eq!(result.ios, 511, "{engine}: whole blocks");
+        assert_eq!((result.errors[0].name.as_str(), result.errors[0].count), ("end of file", 513));
+        assert_eq!(result.errors[0].first[0].offset_bytes, SIZE - 8192);
+    }
+}
+
+#[test]
+fn a_full_disk_is_counted_by_its_errno() {
+    let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else { return };
+    assert!(full.write_at(b"x", 0).is_err());
+    for engine in ENGINES {
+        let region = json!([{"path": "/dev/full", "start_bytes": 0, "size_bytes": SIZE}]);
+        let file = Scratch::new(&format!("full-{engine}"));
+        let changes =
+            json!({"files": region, "mix": [{"op": "write", "size_bytes": 8192}], "error_limit": 40});
+        let result = run(&plan(&file, engine, changes));
+        assert_eq!((result.stopped, result.ios), (Stopped::Errors, 0), "{engine}");
+        assert_eq!(result.errors[0].name, "ENOSPC");
+        assert!(result.errors[0].count >= 40);
+    }
+}
+
+#[test]
+fn an_open_loop_keeps_its_rate_and_its_due_times() {
+    let file = Scratch::new("open");
+    for engine in ENGINES {
+        let changes = json!({"arrival": {"kind": "constant", "rate_per_s": 1000.0}, "depth": 4, "length": {"seconds": 0.5}});
+        let result = run(&plan(&file, engine, changes));
+        assert_eq!(result.ios, 500, "{engine}: every arrival is made");
+        assert_eq!(result.lag.total(), 500);
+        let class = &result.classes[0];
+        assert!(class.response.sum_ns >= class.service.sum_ns);
+    }
+}
+
+#[test]
+fn stopping_takes_well_under_two_seconds_and_keeps_what_was_measured() {
+    let file = Scratch::new("stop");
+    for engine in ENGINES {
+        let plan = plan(&file, engine, json!({"users": 4, "length": {"seconds": 600.0}}));
+        let (begun, mut ticks) = (Instant::now(), 0);
+        let result = run_phase(&plan, |_| {
+            ticks += 1;
+            ticks < 3
+        })
+        .unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(2));
+        assert_eq!(result.stopped, Stopped::Interrupted);
+        assert!(result.ios > 0);
+    }
+}
+
+#[test]
+fn a_reader_that_blocks_for_ever_is_left_behind() {
+    let path = std::env::temp_dir().join(format!("iocast-core-fifo-{}", std::process::id()));
+    let c_path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+    // SAFETY: a valid C string.
+    assert_eq!(unsafe { libc::mkfifo(c_path.as_ptr(), 0o600) }, 0);
+    // Held open for writing, so that a read neither ends nor sees the end of the file; preads of a FIFO
+    // fail with ESPIPE, so a read through the ring at offset 0 is what blocks.
+    let hold = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    let file = Scratch::new("hang");
+    let region = json!([{"path": path, "start_bytes": 0, "size_bytes": SIZE}]);
+    let plan = plan(
+        &file,
+        "uring",
+        json!({"files": region, "length": {"seconds": 600.0}, "error_limit": 1_000_000_000}),
+    );
+    let (begun, mut ticks) = (Instant::now(), 0);
+    let result = run_phase(&plan, |_| {
+        ticks += 1;
+        ticks < 3
+    })
+    .unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(3));
+    assert_eq!(result.stopped, Stopped::Interrupted);
+    drop(hold);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_missing_file_is_named_with_the_way_out() {
+    let mut missing = plan(&Scratch::new("missing"), "uring", json!({}));
+    missing.files[0].path = "/nonexistent/file".into();
+    match run_phase(&missing, |_| true) {
+        Err(error @ Error::Open { .. }) => {
+            assert!(error.to_string().contains("/nonexistent/file"));
+            assert_eq!(error.hint(), "check the path");
+        }
+        other => panic!("{other:?}"),
+    }
+}

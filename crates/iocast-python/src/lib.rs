@@ -1,0 +1,127 @@
+//! The bridge: converts and forwards, no logic. The typed face is `src/iocast/_core.pyi`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_array::builder::{ListBuilder, StringBuilder, UInt32Builder, UInt64Builder};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, UInt32Array, UInt64Array};
+use iocast_core::error::Error;
+use iocast_core::histogram::Histogram;
+use iocast_core::phase::{self, Tick};
+use iocast_core::plan::PhasePlan;
+use iocast_core::result::IntervalRow;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+create_exception!(
+    _core,
+    CoreError,
+    PyException,
+    "The core refused a plan or could not start: (message, hint, errno or None)."
+);
+
+fn refused(error: Error) -> PyErr {
+    CoreError::new_err((error.to_string(), error.hint(), error.errno()))
+}
+
+/// The interval series of a phase, as an Arrow C stream: DuckDB scans it as it is.
+#[pyclass(frozen, module = "iocast._core")]
+struct Intervals {
+    batch: RecordBatch,
+}
+
+#[pymethods]
+impl Intervals {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+}
+
+fn batch(rows: &[IntervalRow], interval_ns: u64) -> PyResult<RecordBatch> {
+    let mut columns: Vec<(String, ArrayRef)> = Vec::new();
+    let mut ops = StringBuilder::new();
+    rows.iter().for_each(|row| ops.append_value(row.op.name()));
+    let numbers = |get: &dyn Fn(&IntervalRow) -> u64| {
+        Arc::new(rows.iter().map(get).collect::<UInt64Array>()) as ArrayRef
+    };
+    columns.push(("interval".into(), Arc::new(rows.iter().map(|r| r.interval).collect::<UInt32Array>())));
+    columns.push(("start_ns".into(), numbers(&|r| u64::from(r.interval) * interval_ns)));
+    columns.push(("op".into(), Arc::new(ops.finish())));
+    columns.push(("size_bytes".into(), numbers(&|r| r.size_bytes)));
+    columns.push(("ios".into(), numbers(&|r| r.service.total())));
+    columns.push(("bytes".into(), numbers(&|r| r.bytes)));
+    columns.push(("errors".into(), numbers(&|r| r.errors)));
+    for (name, pick) in
+        [("response", (|r| &r.response) as fn(&IntervalRow) -> &Histogram), ("service", |r| &r.service)]
+    {
+        let (mut index, mut count) =
+            (ListBuilder::new(UInt32Builder::new()), ListBuilder::new(UInt64Builder::new()));
+        for histogram in rows.iter().map(pick) {
+            index.append_value(histogram.index.iter().copied().map(Some));
+            count.append_value(histogram.count.iter().copied().map(Some));
+        }
+        columns.push((format!("{name}_index"), Arc::new(index.finish())));
+        columns.push((format!("{name}_count"), Arc::new(count.finish())));
+        columns.push((format!("{name}_sum_ns"), numbers(&|r| pick(r).sum_ns)));
+        let squares = rows.iter().map(|r| pick(r).sum_squares).collect::<Float64Array>();
+        columns.push((format!("{name}_sum_squares"), Arc::new(squares)));
+        columns.push((format!("{name}_min_ns"), numbers(&|r| pick(r).min_ns)));
+        columns.push((format!("{name}_max_ns"), numbers(&|r| pick(r).max_ns)));
+    }
+    RecordBatch::try_from_iter(columns).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}
+
+/// Runs one phase. `on_tick(elapsed_ns, ios, bytes, errors)` is called up to ten times a second; false, or
+/// an exception, stops the phase. Returns the result as JSON and the interval series.
+#[pyfunction]
+fn run_phase(py: Python<'_>, plan_json: &str, on_tick: Py<PyAny>) -> PyResult<(String, Intervals)> {
+    let plan = PhasePlan::from_json(plan_json).map_err(refused)?;
+    let mut raised: Option<PyErr> = None;
+    let tick = |tick: Tick| {
+        Python::attach(|py| {
+            let arguments = (tick.elapsed_ns, tick.ios, tick.bytes, tick.errors);
+            let answer = py.check_signals().and_then(|()| on_tick.call1(py, arguments)?.extract::<bool>(py));
+            answer.unwrap_or_else(|error| {
+                raised = Some(error);
+                false
+            })
+        })
+    };
+    let result = py.detach(|| phase::run_phase(&plan, tick));
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let result = result.map_err(refused)?;
+    let json = serde_json::to_string(&result).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    Ok((json, Intervals { batch: batch(&result.intervals, plan.interval_ns)? }))
+}
+
+/// Bytes a second that one core copies in memory, measured for about `budget_s`.
+#[pyfunction]
+fn memory_copy_bytes_per_s(py: Python<'_>, budget_s: f64) -> f64 {
+    py.detach(|| iocast_core::memory::copy_bytes_per_s(Duration::from_secs_f64(budget_s.clamp(0.0, 10.0))))
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("CoreError", module.py().get_type::<CoreError>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<Intervals>()?;
+    module.add_function(wrap_pyfunction!(run_phase, module)?)?;
+    module.add_function(wrap_pyfunction!(memory_copy_bytes_per_s, module)?)
+}
