@@ -1,0 +1,28 @@
+"""The typed face of the Rust core (crates/iocast-python/src/lib.rs), checked against it by stubtest."""
+
+from collections.abc import Callable
+from typing import final
+
+__all__ = ["CoreError", "Intervals", "__version__", "memory_copy_bytes_per_s", "run_phase"]
+
+__version__: str
+
+class CoreError(Exception):
+    """The core refused a plan or could not start. args: (message, hint, errno or None)."""
+
+@final
+class Intervals:
+    """The interval series of a phase as an Arrow C stream, one row an interval x op x size."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __len__(self) -> int: ...
+
+def run_phase(plan_json: str, on_tick: Callable[[int, int, int, int], bool]) -> tuple[str, Intervals]:
+    """Run one phase (a PhasePlan as JSON); returns a Measurement as JSON and the interval series.
+
+    on_tick(elapsed_ns, ios, bytes, errors) is called up to ten times a second; False or an exception stops.
+    Raises CoreError.
+    """
+
+def memory_copy_bytes_per_s(budget_s: float) -> float:
+    """Bytes a second that one core copies in memory, the best pass within about budget_s seconds."""

@@ -1,0 +1,51 @@
+"""Finding: something a reader must know about a run, with its evidence; Trust: how far a row can be believed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Grade = Literal["A", "B", "C", "D", "F"]
+GRADES: tuple[Grade, ...] = ("A", "B", "C", "D", "F")
+
+
+class TrustComponent(Struct, frozen=True):
+    """One row of the trust table: its letter, why in one sentence, and the figures behind it."""
+
+    name: str  # "integrity", "precision", "representative", "load achieved", "isolation", "anomalies"
+    grade: Grade
+    reason: str
+    evidence: dict[str, float] = {}
+
+
+class Trust(Struct, frozen=True):
+    """The belief that one phase deserves: the worst component wins; `void` says why a row is no measurement."""
+
+    grade: Grade
+    components: tuple[TrustComponent, ...]
+    void: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The reason of the worst component ("" for an A)."""
+        worst = [c for c in self.components if c.grade == self.grade]
+        return self.void or (worst[0].reason if worst and self.grade != "A" else "")
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """An abnormality with its evidence and remedy."""
+
+    name: str
+    severity: Literal["note", "warn", "severe", "void"]
+    phase: str  # name of the phase, "" for the whole run
+    says: str
+    evidence: dict[str, float] = {}
+    remedy: str = ""
+
+
+class Examination(Struct, frozen=True):
+    """What diagnosis says of a run: trust for each measured phase (by name), and findings."""
+
+    trust: dict[str, Trust]
+    findings: tuple[Finding, ...] = ()

@@ -1,0 +1,116 @@
+"""Measurement: what one phase did and how long it took, as the core hands it back (result.rs)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from iocast.model.histogram import Histogram, merge
+from iocast.model.workload import Op
+
+
+class EngineReport(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which engine really ran, how it was set up, and what it had to do without and why."""
+
+    name: str  # "uring", "sync", "sim"
+    flags: tuple[str, ...] = ()
+    buffers: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class ClassResult(Struct, frozen=True, forbid_unknown_fields=True):
+    """One op x size. Failed I/Os are in `errors`, not here. Response counts from the due time, service from
+    submission; in a closed loop without think time they are the same by definition."""
+
+    op: Op
+    size_bytes: int
+    ios: int
+    bytes: int
+    short_ios: int
+    response: Histogram
+    service: Histogram
+
+
+class ErrorPlace(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where and when one I/O failed."""
+
+    time_ns: int  # since the start of the phase
+    file: int  # index into PhasePlan.files
+    offset_bytes: int
+
+
+class ErrorCount(Struct, frozen=True, forbid_unknown_fields=True):
+    """I/Os of one op that failed with one errno (0 stands for an unexpected end of file)."""
+
+    op: Op
+    errno: int
+    name: str  # "EIO", "ENOSPC", "end of file"
+    count: int
+    first: tuple[ErrorPlace, ...]
+
+
+class SlowIo(Struct, frozen=True, forbid_unknown_fields=True):
+    """One of the slowest I/Os of the phase. `time_ns` is its submission, since the start of the phase."""
+
+    time_ns: int
+    op: Op
+    file: int
+    offset_bytes: int
+    size_bytes: int
+    response_ns: int
+    service_ns: int
+
+
+class UserResult(Struct, frozen=True, forbid_unknown_fields=True):
+    """What one user (thread) did: I/Os and the time of its last completion."""
+
+    ios: int
+    last_ns: int
+
+
+class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The outcome of one phase. Times are on the monotonic (or the virtual) clock from its start."""
+
+    engine: EngineReport
+    started_unix_ns: int
+    elapsed_ns: int  # to the last completion
+    asked_depth: int
+    asked_rate_per_s: float | None
+    issuing_ns: int  # until then I/Os were issued; those in flight then are waited for and counted too
+    depth_mean: float  # time-weighted I/Os in flight while I/Os were issued
+    in_flight_ns: float  # integral of I/Os in flight over all: by Little's law the sum of all service times
+    ios: int  # completed without error, fsyncs included
+    bytes: int
+    stopped: Literal["finished", "interrupted", "errors", "hung"]
+    abandoned_ios: int
+    classes: tuple[ClassResult, ...]
+    lag: Histogram  # submission - (due, or slot free if later): how late the generator itself was
+    errors: tuple[ErrorCount, ...]
+    slow: tuple[SlowIo, ...]  # slowest first
+    users: tuple[UserResult, ...]
+    cpu_user_ns: int
+    cpu_system_ns: int
+
+    @property
+    def rate_per_s(self) -> float:
+        """Completed I/Os per second, fsyncs included."""
+        return self.ios * 1e9 / self.elapsed_ns if self.elapsed_ns else 0.0
+
+    @property
+    def bytes_per_s(self) -> float:
+        """Bytes per second."""
+        return self.bytes * 1e9 / self.elapsed_ns if self.elapsed_ns else 0.0
+
+    @property
+    def error_count(self) -> int:
+        """I/Os that failed."""
+        return sum(error.count for error in self.errors)
+
+    def response(self, *ops: Op) -> Histogram:
+        """Response times of the given operations (of all when none is given)."""
+        return merge(c.response for c in self.classes if not ops or c.op in ops)
+
+    def service(self, *ops: Op) -> Histogram:
+        """Service times of the given operations (of all when none is given)."""
+        return merge(c.service for c in self.classes if not ops or c.op in ops)

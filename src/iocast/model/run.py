@@ -1,0 +1,69 @@
+"""Run: a plan, the host it ran on, what was measured and observed, and what could not be seen."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from iocast.model.measurement import Measurement
+from iocast.model.plan import Phase, PhasePlan, Plan
+
+SCHEMA_VERSION = 1
+
+
+class Host(Struct, frozen=True, kw_only=True):
+    """The machine that made the load."""
+
+    name: str
+    kernel: str
+    cpus: int
+    cpu_model: str
+    memory_bytes: int
+    memory_bytes_per_s: int | None = None  # measured copy bandwidth, one core
+    virtualisation: str | None = None
+
+
+class Sample(Struct, frozen=True):
+    """One raw counter at one instant. `time_ns` is CLOCK_REALTIME; metrics are named by observer."""
+
+    time_ns: int
+    observer: str  # "diskstats"
+    subject: str  # "vda", "" when there is only one
+    metric: str  # "reads"
+    value: float
+
+
+class Blind(Struct, frozen=True):
+    """An observer, or a part of one, that could not see, and why."""
+
+    observer: str
+    why: str
+
+
+class PhaseRecord(Struct, frozen=True, kw_only=True):
+    """A phase that was run: what was asked, what the core was handed, what happened, what was sampled."""
+
+    phase: Phase
+    plan: PhasePlan
+    measurement: Measurement
+    samples: tuple[Sample, ...] = ()  # in time order; first and last are taken right around the load
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """Everything a report needs."""
+
+    plan: Plan
+    host: Host
+    started_unix_ns: int
+    status: Literal["running", "done", "interrupted", "failed"]
+    phases: tuple[PhaseRecord, ...] = ()
+    blind: tuple[Blind, ...] = ()
+    warnings: tuple[str, ...] = ()  # what the workshop wants a reader to know
+    iocast_version: str = ""
+    schema_version: int = SCHEMA_VERSION
+
+    @property
+    def measured(self) -> tuple[PhaseRecord, ...]:
+        """The phases that are rows of a report."""
+        return tuple(record for record in self.phases if record.phase.role == "measure")

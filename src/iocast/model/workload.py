@@ -1,0 +1,119 @@
+"""Workload: what kind of I/O, how much at once, where and when; it knows no target and no length."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Op = Literal["read", "write", "fsync", "fdatasync"]
+
+
+class MixItem(Struct, frozen=True, forbid_unknown_fields=True):
+    """One operation of the mix. `size_bytes` is 0 for fsync and fdatasync; weights are relative."""
+
+    op: Op
+    size_bytes: int
+    weight: float = 1.0
+
+
+class Sequential(Struct, frozen=True, tag="sequential", tag_field="kind", forbid_unknown_fields=True):
+    """Each user goes forward through the blocks and starts again at the end.
+
+    `start` says where: "own_region" (the region is cut into one part a user, each stays in its part) or
+    "own_offset" (each user starts at its share and goes on through the whole region, as fio.sh does).
+    """
+
+    start: Literal["own_region", "own_offset"] = "own_region"
+
+
+class Stride(Struct, frozen=True, tag="stride", tag_field="kind", forbid_unknown_fields=True):
+    """Each user jumps `stride_bytes` from the start of one I/O to the start of the next."""
+
+    stride_bytes: int
+
+
+class Uniform(Struct, frozen=True, tag="uniform", tag_field="kind", forbid_unknown_fields=True):
+    """Every block is equally likely."""
+
+
+class Zipf(Struct, frozen=True, tag="zipf", tag_field="kind", forbid_unknown_fields=True):
+    """Block of rank k has a probability proportional to k ** -theta; hot blocks are scattered."""
+
+    theta: float = 0.99
+
+
+class Hotspot(Struct, frozen=True, tag="hotspot", tag_field="kind", forbid_unknown_fields=True):
+    """`access_percent` of the I/Os go to the first `space_percent` of the region."""
+
+    space_percent: float = 20.0
+    access_percent: float = 80.0
+
+
+Locality = Sequential | Stride | Uniform | Zipf | Hotspot
+
+
+class Closed(Struct, frozen=True, tag="closed", tag_field="kind", forbid_unknown_fields=True):
+    """Each of users x depth outstanding I/Os is followed by the next one after `think_ns`."""
+
+    think_ns: int = 0
+
+
+class Constant(Struct, frozen=True, tag="constant", tag_field="kind", forbid_unknown_fields=True):
+    """Open loop: I/Os are due at equal distances, `rate_per_s` over all users together."""
+
+    rate_per_s: float
+
+
+class Poisson(Struct, frozen=True, tag="poisson", tag_field="kind", forbid_unknown_fields=True):
+    """Open loop: I/Os are due at exponential distances, `rate_per_s` over all users together."""
+
+    rate_per_s: float
+
+
+Arrival = Closed | Constant | Poisson
+
+
+class Unique(Struct, frozen=True, tag="unique", tag_field="kind", forbid_unknown_fields=True):
+    """Incompressible; no two 4 KiB blocks ever written are the same."""
+
+
+class Zeros(Struct, frozen=True, tag="zeros", tag_field="kind", forbid_unknown_fields=True):
+    """All zero bytes."""
+
+
+class Repeated(Struct, frozen=True, tag="repeated", tag_field="kind", forbid_unknown_fields=True):
+    """One incompressible block, the same every time: it dedupes."""
+
+
+class Compressible(Struct, frozen=True, tag="compressible", tag_field="kind", forbid_unknown_fields=True):
+    """Unique blocks of which `percent` of the bytes are zero, so they shrink by about that much."""
+
+    percent: float
+
+
+Payload = Unique | Zeros | Repeated | Compressible
+
+
+class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The I/O of one phase. Open-loop rates and mixes are over all users; depth is per user."""
+
+    mix: tuple[MixItem, ...]
+    locality: Locality = Uniform()
+    arrival: Arrival = Closed()
+    users: int = 1
+    depth: int = 1
+    direct: bool = True
+    sync: Literal["none", "sync", "dsync"] = "none"
+    fsync_every: int = 0
+    payload: Payload = Unique()
+
+    @property
+    def writes(self) -> bool:
+        """True when any operation of the mix changes data."""
+        return any(item.op == "write" for item in self.mix)
+
+    @property
+    def asked_depth(self) -> int:
+        """I/Os that a closed loop keeps outstanding: users x depth."""
+        return self.users * self.depth
