@@ -1,0 +1,179 @@
+"""Turns one checked phase of a job file into model Phases: one for each value of each list, with its name."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from iocast.model.plan import Length, Phase
+from iocast.model.workload import (
+    Arrival,
+    Closed,
+    Compressible,
+    Constant,
+    Hotspot,
+    Locality,
+    MixItem,
+    Op,
+    Payload,
+    Poisson,
+    Repeated,
+    Sequential,
+    Stride,
+    Uniform,
+    Unique,
+    Workload,
+    Zeros,
+    Zipf,
+)
+from iocast.spec.conflicts import OPS, weights_of
+from iocast.spec.fields import read_io_size
+from iocast.units import parse_duration, parse_percent, parse_rate, parse_size, rate_text, size_text
+
+LISTS = ("users", "depth", "size", "rate")  # a list here makes one phase for each value
+
+_PREFIX = {"sequential": "", "random": "rand", "zipf": "zipf", "hotspot": "hot", "stride": "stride"}
+
+
+def count_cells(given: Mapping[str, Any]) -> int:
+    """How many phases `given` makes."""
+    cells = 1
+    for name in LISTS:
+        value = given.get(name)
+        cells *= len(value) if isinstance(value, list) else 1
+    return cells
+
+
+def expand(given: Mapping[str, Any]) -> Iterator[Phase]:
+    """The phases of `given`, which has no conflicts; the list written first varies slowest."""
+    lists = [name for name in given if name in LISTS and isinstance(given[name], list)]
+    for values in itertools.product(*(given[name] for name in lists)):
+        yield _phase({**given, **dict(zip(lists, values, strict=True))})
+
+
+def unique_names(phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+    """The phases with "#2", "#3" after names that come again."""
+    seen: dict[str, int] = {}
+    named: list[Phase] = []
+    taken = {phase.name for phase in phases}
+    for phase in phases:
+        seen[phase.name] = number = seen.get(phase.name, 0) + 1
+        name = phase.name if number == 1 else f"{phase.name} #{number}"
+        while number > 1 and name in taken:
+            number += 1
+            name = f"{phase.name} #{number}"
+        seen[phase.name] = number
+        taken.add(name)
+        named.append(msgspec.structs.replace(phase, name=name))
+    return tuple(named)
+
+
+def _phase(given: Mapping[str, Any]) -> Phase:
+    mix = _mix(given)
+    writes = any(item.op == "write" for item in mix)
+    region = given.get("region", {})
+    test = given.get("test") or _test(given)
+    role = given.get("role", "measure")
+    return Phase(
+        name=_name(given, test, mix, role),
+        test=test,
+        workload=Workload(
+            mix=mix,
+            locality=_locality(given),
+            arrival=_arrival(given),
+            users=given.get("users", 1),
+            depth=given.get("depth", 1),
+            direct=given.get("direct", True),
+            sync=given.get("sync", "none") if writes else "none",
+            fsync_every=given.get("fsync_every", 0) if writes else 0,
+            payload=_payload(given) if writes else Unique(),
+        ),
+        length=Length(
+            seconds=parse_duration(given["time"]) / 1e9 if "time" in given else None,
+            ios=given.get("ios"),
+            bytes=parse_size(given["bytes"]) if "bytes" in given else None,
+        ),
+        role=role,
+        region_start_bytes=parse_size(region.get("start", 0)),
+        region_size_bytes=parse_size(region["size"]) if "size" in region else None,
+    )
+
+
+def _mix(given: Mapping[str, Any]) -> tuple[MixItem, ...]:
+    mixed: dict[tuple[Op, int], float] = {}
+    for op, size_bytes, weight in _mix_rows(given):
+        mixed[op, size_bytes] = mixed.get((op, size_bytes), 0.0) + weight
+    return tuple(MixItem(op, size, weight) for (op, size), weight in mixed.items() if weight > 0)
+
+
+def _mix_rows(given: Mapping[str, Any]) -> Iterator[tuple[Op, int, float]]:
+    """Operation, bytes and weight, as the fields say them."""
+    if "mix" in given:
+        for item in given["mix"]:
+            yield item["op"], parse_size(item.get("size", 0)), float(item.get("weight", 1))
+        return
+    sizes = given["size"] if isinstance(given["size"], dict) else {given["size"]: 1}
+    total = sum(sizes.values())
+    ops: tuple[Op, ...] = ("read", "write", "fsync", "fdatasync")
+    for op, weight in ((op, weights_of(given).get(op, 0.0)) for op in ops):
+        if op in ("read", "write"):
+            yield from ((op, read_io_size(text), weight * share / total) for text, share in sizes.items())
+        else:
+            yield op, 0, float(weight)
+
+
+def _locality(given: Mapping[str, Any]) -> Locality:
+    match given.get("pattern", "random"):
+        case "sequential":
+            return Sequential(start=given.get("start", "own_region"))
+        case "stride":
+            return Stride(stride_bytes=parse_size(given["stride"]))
+        case "zipf":
+            return Zipf(theta=float(given.get("theta", 0.99)))
+        case "hotspot":
+            return Hotspot(
+                space_percent=float(given.get("space_percent", 20)),
+                access_percent=float(given.get("access_percent", 80)),
+            )
+        case _:
+            return Uniform()
+
+
+def _arrival(given: Mapping[str, Any]) -> Arrival:
+    if "rate" not in given:
+        return Closed(think_ns=parse_duration(given["think"]) if "think" in given else 0)
+    rate_per_s = parse_rate(given["rate"])
+    return Constant(rate_per_s) if given.get("arrival") == "constant" else Poisson(rate_per_s)
+
+
+def _payload(given: Mapping[str, Any]) -> Payload:
+    if "compressible" in given:
+        return Compressible(percent=parse_percent(given["compressible"]))
+    payloads: dict[str, Payload] = {"unique": Unique(), "zeros": Zeros(), "repeated": Repeated()}
+    return payloads[given.get("payload", "unique")]
+
+
+def _test(given: Mapping[str, Any]) -> str:
+    """The name of a test that was given none: "randread", "write", "ziprw"."""
+    ops = [op for op in OPS[:2] if op in weights_of(given)]
+    return _PREFIX[given.get("pattern", "random")] + ("rw" if len(ops) == 2 else ops[0])
+
+
+def _name(given: Mapping[str, Any], test: str, mix: tuple[MixItem, ...], role: str) -> str:
+    """Such as "randread 8k x16 d4 @500/s"."""
+    sizes = [size_text(size) for size in sorted({item.size_bytes for item in mix if item.size_bytes})]
+    parts = [
+        test,
+        "+".join(sizes) if len(sizes) <= 3 else f"{sizes[0]}..{sizes[-1]}",
+        f"x{given.get('users', 1)}",
+    ]
+    if given.get("depth", 1) > 1:
+        parts.append(f"d{given['depth']}")
+    if "rate" in given:
+        parts.append(f"@{rate_text(parse_rate(given['rate']))}")
+    if role == "warm":
+        parts.append("warm")
+    return " ".join(parts)

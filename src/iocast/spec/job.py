@@ -1,0 +1,27 @@
+"""Job: a job file that was read and understood."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from iocast.model.plan import EngineName, Phase
+
+
+class FileSize(Struct, frozen=True):
+    """How large each work file is to be: bytes, or a multiple of the host's memory (exactly one is given)."""
+
+    size_bytes: int | None = None
+    memory_multiple: float | None = None
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """What a job file asks for. `text` is the file as it was, `source` where it came from."""
+
+    name: str
+    phases: tuple[Phase, ...]
+    description: str = ""
+    file_count: int = 1
+    file_size: FileSize | None = None  # None: the job file does not say
+    engine: EngineName = "uring"
+    source: str = ""
+    text: str = ""

@@ -1,0 +1,76 @@
+"""Reads a job file: TOML to Job, or one refusal that lists everything that is wrong, each with its line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from iocast.errors import SpecError
+from iocast.model.plan import Phase
+from iocast.spec.conflicts import find_conflicts, inherit
+from iocast.spec.expand import count_cells, expand, unique_names
+from iocast.spec.fields import check_table, read_file_size
+from iocast.spec.job import Job
+from iocast.spec.problems import Problems, table_text
+from iocast.spec.tables import JobFile
+from iocast.spec.toml_lines import Path
+
+MOST_PHASES = 1000
+
+
+def parse_job(text: str, source: str) -> Job:
+    """The Job of a job file's text. Raises SpecError that names `source` and the line of each problem."""
+    raw = _toml(text, source)
+    problems = Problems(source, text)
+    check_table(raw, JobFile, (), problems)
+    phases: list[Phase] = []
+    tables = raw.get("phase")
+    for index, own in enumerate(tables if isinstance(tables, list) else []):
+        if not problems.inside(("phase", index)) and not problems.inside(("defaults",)):
+            phases += _phases(own, raw.get("defaults", {}), index, problems)
+    problems.refuse()
+    files = raw.get("files", {})
+    return Job(
+        name=raw["name"],
+        phases=unique_names(tuple(phases)),
+        description=raw.get("description", ""),
+        file_count=files.get("count", 1),
+        file_size=read_file_size(files["size"]) if "size" in files else None,
+        engine=raw.get("defaults", {}).get("engine", "uring"),
+        source=source,
+        text=text,
+    )
+
+
+def _toml(text: str, source: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
+        line = (found[2] if found else "") or str(text.count("\n") + 1)
+        said = found[1] if found else str(error)
+        raise SpecError(
+            f"{source}:{line}: this is not TOML: {said[:1].lower()}{said[1:]}",
+            'texts are in double quotes: size = "8k"; tables are headed [[phase]]',
+        ) from None
+
+
+def _phases(own: Mapping[str, Any], defaults: Mapping[str, Any], index: int, problems: Problems) -> tuple[Phase, ...]:
+    """The phases of one [[phase]] table; none, and a problem more, when it contradicts itself."""
+    given = inherit(own, defaults)
+    conflicts = list(find_conflicts(given, own))
+    for field, says, hint in conflicts:
+        path: Path = ("phase", index)
+        if field:
+            path = (*path, field) if field in own else ("defaults", field)
+        place = table_text(path)
+        problems.add(path, f"{place}{':' if place[0] != '[' else ''} {says}", way_out=hint)
+    if conflicts:
+        return ()
+    if count_cells(given) > MOST_PHASES:
+        says = f"its lists make {count_cells(given)} phases; {MOST_PHASES} is the most"
+        problems.add(("phase", index), f"{table_text(('phase', index))}: {says}", way_out="shorten the lists")
+        return ()
+    return tuple(expand(given))

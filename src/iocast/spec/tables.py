@@ -1,0 +1,322 @@
+"""The shape of a job file, field by field with its meaning; the reader, the schema and the guide follow it.
+
+Every field of a table may be left out, so that a phase can inherit from [defaults]. Its Meta says what it
+accepts: `expects` in words, `unit` names the reader in fields.py for its text.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+LARGEST_IO_BYTES = 1 << 30
+MOST_USERS = 4096
+MOST_MIX_ITEMS = 64
+
+
+def about(description: str, expects: str, unit: str = "", **limits: Any) -> Meta:
+    """What a field means, what it expects in words, and the unit of its text."""
+    return Meta(description=description, extra={"expects": expects, "unit": unit}, **limits)
+
+
+Unset = UnsetType
+Weight = Annotated[float, Meta(ge=0)]
+Crowd = Annotated[int, Meta(ge=1, le=MOST_USERS)]
+Crowds = Crowd | Annotated[list[Crowd], Meta(min_length=1)]
+Mixed = dict[str, Weight]
+Sizes = int | str | Mixed | Annotated[list[int | str | Mixed], Meta(min_length=1)]
+Rates = str | Annotated[list[str], Meta(min_length=1)]
+OpName = Literal["read", "write", "fsync", "fdatasync"]
+PatternName = Literal["sequential", "random", "zipf", "hotspot", "stride"]
+
+_WEIGHT = "a weight, 0 or more"
+_SIZE = 'a size such as "8k"'
+_AMOUNT = 'a size such as "1GiB"'
+_SIZES = 'a size such as "8k", a list of sizes, or a table such as {"4k" = 60, "64k" = 40}'
+_CROWD = f"a whole number from 1 to {MOST_USERS}, or a list of them"
+_PERCENT = "a number above 0, up to 100"
+_TIME = 'a time such as "10s"'
+
+
+class RegionTable(Struct, forbid_unknown_fields=True):
+    """The part of each file, or of the device, that I/O may touch."""
+
+    start: Annotated[int | str, about("First byte. Default 0.", _SIZE, "size")] | Unset = UNSET
+    size: Annotated[int | str, about("How much from there. Default: to the end.", _AMOUNT, "amount")] | Unset = UNSET
+
+
+class MixTable(Struct, forbid_unknown_fields=True):
+    """One operation of an exact mix."""
+
+    op: Annotated[OpName, about("The operation.", "an operation")] | Unset = UNSET
+    size: Annotated[int | str, about("Its size; not for fsync and fdatasync.", _SIZE, "io_size")] | Unset = UNSET
+    weight: Annotated[float, about("How often, relative to the others. Default 1.", _WEIGHT, ge=0)] | Unset = UNSET
+
+
+class FilesTable(Struct, forbid_unknown_fields=True):
+    """The work files to lay out in a directory; ignored on devices, existing files and simulated targets."""
+
+    count: Annotated[int, about("How many. Default 1.", "a whole number, 1 or more", ge=1)] | Unset = UNSET
+    size: (
+        Annotated[
+            int | str,
+            about(
+                "How large each is: a size, or a multiple of the memory of this machine.",
+                'a size such as "2GiB", or "2xRAM"',
+                "file_size",
+                examples=["2GiB", "2xRAM"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+
+
+class WorkloadTable(Struct, forbid_unknown_fields=True):
+    """The fields that [defaults] and [[phase]] share."""
+
+    read: Annotated[float, about("Weight of reads. Default 100 if no other is given.", _WEIGHT, ge=0)] | Unset = UNSET
+    write: Annotated[float, about("Weight of writes.", _WEIGHT, ge=0)] | Unset = UNSET
+    fsync: Annotated[float, about("Weight of fsync calls.", _WEIGHT, ge=0)] | Unset = UNSET
+    fdatasync: Annotated[float, about("Weight of fdatasync calls.", _WEIGHT, ge=0)] | Unset = UNSET
+    size: (
+        Annotated[
+            Sizes,
+            about(
+                "Size of an I/O. A list makes one phase for each; a table mixes sizes by weight.",
+                _SIZES,
+                "io_size",
+                examples=["8k", ["8k", "64k"], {"4k": 60, "64k": 40}],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    mix: (
+        Annotated[
+            list[MixTable],
+            about(
+                "Operations with a size each, in place of read, write, fsync, fdatasync and size.",
+                'a list of tables such as {op = "read", size = "8k", weight = 70}',
+                min_length=1,
+                examples=[[{"op": "read", "size": "8k", "weight": 70}, {"op": "write", "size": "16k", "weight": 30}]],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    pattern: Annotated[PatternName, about('Where the I/Os go. Default "random".', "a pattern")] | Unset = UNSET
+    start: (
+        Annotated[
+            Literal["own_region", "own_offset"],
+            about(
+                "sequential: each user stays in its own part, or starts there and goes on through all. "
+                'Default "own_region".',
+                "a place to start",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    theta: (
+        Annotated[
+            float,
+            about(
+                "zipf: the skew; the block of rank k is asked for k^-theta as often. Default 0.99.",
+                "a number above 0, up to 5",
+                gt=0,
+                le=5,
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    space_percent: (
+        Annotated[
+            float,
+            about(
+                "hotspot: per cent of the region that is hot. Default 20.",
+                "a number above 0, below 100",
+                gt=0,
+                lt=100,
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    access_percent: (
+        Annotated[float, about("hotspot: per cent of the I/Os that go there. Default 80.", _PERCENT, gt=0, le=100)]
+        | Unset
+    ) = UNSET
+    stride: (
+        Annotated[int | str, about("stride: from the start of one I/O to the start of the next.", _SIZE, "io_size")]
+        | Unset
+    ) = UNSET
+    users: (
+        Annotated[
+            Crowds,
+            about(
+                "Threads that work at the same time. A list makes one phase for each. Default 1.",
+                _CROWD,
+                examples=[8, [1, 8, 32]],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    depth: (
+        Annotated[
+            Crowds,
+            about("I/Os each user keeps outstanding. A list makes one phase for each. Default 1.", _CROWD),
+        ]
+        | Unset
+    ) = UNSET
+    direct: Annotated[bool, about("Past the page cache (O_DIRECT). Default true.", "true or false")] | Unset = UNSET
+    sync: (
+        Annotated[
+            Literal["none", "sync", "dsync"],
+            about(
+                'Each write waits until it is durable: O_SYNC or O_DSYNC. Default "none".',
+                "a way to be durable",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    fsync_every: (
+        Annotated[
+            int,
+            about(
+                "Each user calls fsync after so many writes. Default 0: never.",
+                "a whole number, 0 or more",
+                ge=0,
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    payload: (
+        Annotated[
+            Literal["unique", "zeros", "repeated"],
+            about(
+                "What is written: incompressible and never the same twice, zeros, or one block "
+                'again and again. Default "unique".',
+                "a payload",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    compressible: (
+        Annotated[
+            str,
+            about(
+                "In place of payload: data never the same twice that shrinks by about so much.",
+                'a percentage such as "50%"',
+                "percent",
+                examples=["50%"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    rate: (
+        Annotated[
+            Rates,
+            about(
+                "Open loop: I/Os of all users together fall due at this rate, whether or not the "
+                "earlier ones are back. A list makes one phase for each.",
+                'a rate such as "500/s", or a list of them',
+                "rate",
+                examples=["500/s", ["100/s", "200/s", "400/s"]],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    arrival: (
+        Annotated[
+            Literal["constant", "poisson"],
+            about('With rate: at equal or at random distances. Default "poisson".', "a way to arrive"),
+        ]
+        | Unset
+    ) = UNSET
+    think: (
+        Annotated[
+            str,
+            about(
+                "Closed loop: the pause between an answer and the next I/O. Default none.",
+                'a time such as "1ms"',
+                "duration",
+                examples=["1ms"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    time: Annotated[str, about("Ends after this time.", _TIME, "length", examples=["10s"])] | Unset = UNSET
+    ios: (
+        Annotated[int, about("Ends after so many I/Os of all users together.", "a whole number, 1 or more", ge=1)]
+        | Unset
+    ) = UNSET
+    bytes: Annotated[int | str, about("Ends after so much data.", _AMOUNT, "amount", examples=["1GiB"])] | Unset = UNSET
+    region: (
+        Annotated[
+            RegionTable,
+            about(
+                "The part of each file, or of the device, that I/O may touch. Default: all of it.",
+                'a table such as {start = 0, size = "1GiB"}',
+            ),
+        ]
+        | Unset
+    ) = UNSET
+
+
+class DefaultsTable(WorkloadTable, forbid_unknown_fields=True):
+    """What every phase inherits unless it says otherwise."""
+
+    engine: (
+        Annotated[
+            Literal["uring", "sync"],
+            about('io_uring, or a thread a user that calls pread and pwrite. Default "uring".', "an engine"),
+        ]
+        | Unset
+    ) = UNSET
+
+
+class PhaseTable(WorkloadTable, forbid_unknown_fields=True):
+    """One workload for one length; a list in it makes one phase for each value."""
+
+    test: (
+        Annotated[
+            str,
+            about(
+                'Short name that reports group rows by. Default: from pattern and mix, as "randread".',
+                "a short name of letters, digits and - _ . +",
+                pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,31}$",
+                examples=["randread", "commit"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    role: (
+        Annotated[
+            Literal["measure", "warm"],
+            about(
+                'measure: a row of the report; warm: runs, but counts for nothing. Default "measure".',
+                "a role",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+
+
+class JobFile(Struct, forbid_unknown_fields=True):
+    """An iocast job file: what I/O to do, in which order, for how long."""
+
+    name: Annotated[
+        str,
+        about(
+            "What the job is called in reports.",
+            "a name of 1 to 80 characters in one line",
+            pattern=r"^[^\x00-\x1f]{1,80}$",
+        ),
+    ]
+    phase: Annotated[
+        list[PhaseTable],
+        about("What to do, in order.", "tables headed [[phase]], in double brackets", min_length=1),
+    ]
+    description: Annotated[str, about("What the job is for, in a sentence.", "a text")] | Unset = UNSET
+    files: Annotated[FilesTable, about("The work files to lay out in a directory.", "a [files] table")] | Unset = UNSET
+    defaults: (
+        Annotated[DefaultsTable, about("What every phase inherits unless it says otherwise.", "a [defaults] table")]
+        | Unset
+    ) = UNSET
