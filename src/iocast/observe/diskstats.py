@@ -1,0 +1,140 @@
+"""Block-device counters: what each layer of the target has done since boot.
+
+What it is: the kernel's own count of reads, writes, discards and flushes of every device of the stack, with
+the time that they took, the time that the device had any to do, and how many are in flight (sysfs `stat`, the
+same figures as /proc/diskstats).
+
+Why it matters: it is the second witness. What the load says it moved must arrive here; more than that is a
+stranger's traffic, less is a cache, and a time per I/O that differs between two layers names the layer that
+makes them wait.
+
+Needs: /sys/dev/block (or /proc/diskstats), readable by everybody, and queue/iostats switched on.
+
+Overhead: one read of a small file for each layer.
+
+What it cannot see: I/O that no local block device does (NFS, tmpfs, ZFS below its pool), which process asked,
+and how latency is spread: these are totals. Times are whole milliseconds in 32 bits: they start again at 0
+after WRAP_NS of summed time, so take differences modulo that. Layers that count per request (disks) include
+the time in the scheduler; busy_ns of devices that serve many at once says "not idle", not "full".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from iocast.model.run import Sample
+from iocast.model.target import Layer, Target
+from iocast.observe.counter_file import CounterFile
+from iocast.observe.observer import BlindError
+from iocast.observe.sysfs import device_directory, read_int
+
+NAME = "diskstats"
+NEEDS = "a block device under the target; /sys/dev/block or /proc/diskstats; queue/iostats = 1"
+OVERHEAD = "about 10 µs a sample for each layer (measured: 1 layer, 9 to 13 µs)"
+
+WRAP_NS = 2**32 * 1_000_000  # the kernel prints milliseconds as an unsigned 32-bit number
+_SECTOR_BYTES = 512  # of the counters, whatever the device's block is
+_MS_NS = 1_000_000
+
+# In the kernel's order (Documentation/admin-guide/iostats.rst): name and what one unit is worth.
+_FIELDS: tuple[tuple[str, int], ...] = (
+    ("reads", 1),
+    ("reads_merged", 1),
+    ("read_bytes", _SECTOR_BYTES),
+    ("read_ns", _MS_NS),
+    ("writes", 1),
+    ("writes_merged", 1),
+    ("written_bytes", _SECTOR_BYTES),
+    ("write_ns", _MS_NS),
+    ("in_flight", 1),
+    ("busy_ns", _MS_NS),
+    ("queue_ns", _MS_NS),
+    ("discards", 1),  # from Linux 4.18
+    ("discards_merged", 1),
+    ("discarded_bytes", _SECTOR_BYTES),
+    ("discard_ns", _MS_NS),
+    ("flushes", 1),  # from Linux 5.5
+    ("flush_ns", _MS_NS),
+)
+_LEAST_FIELDS = 11  # older kernels print only these
+
+
+def parse_counters(fields: Sequence[str]) -> dict[str, int]:
+    """Counters by name from the 11, 15 or 17 numbers of a `stat` file; fields to come are left out.
+
+    Raises ValueError when they are fewer (partitions before Linux 2.6.25) or no numbers.
+    """
+    if len(fields) < _LEAST_FIELDS:
+        raise ValueError(f"{len(fields)} fields instead of at least {_LEAST_FIELDS}")
+    return {name: int(text) * unit for (name, unit), text in zip(_FIELDS, fields, strict=False)}
+
+
+def parse_diskstats(text: str) -> dict[str, dict[str, int]]:
+    """Counters by device name from /proc/diskstats (lines of 14, 18 or 20 fields; others are skipped)."""
+    lines = (line.split() for line in text.splitlines())
+    return {words[2]: parse_counters(words[3:]) for words in lines if len(words) >= 3 + _LEAST_FIELDS}
+
+
+class Observer:
+    """Reads the counters of every layer of the target."""
+
+    def __init__(self, target: Target, files: tuple[str, ...]) -> None:
+        self.unseen: tuple[str, ...] = ()
+        self._layers = target.layers
+        self._stats: dict[str, CounterFile] = {}
+        self._all: CounterFile | None = None
+        self._open = ExitStack()
+
+    def __enter__(self) -> Observer:
+        if not self._layers:
+            raise BlindError("the target stands on no block device of this machine")
+        counted = [layer for layer in self._layers if _is_counted(layer)]
+        silent = [layer.name for layer in self._layers if layer not in counted]
+        self.unseen = tuple(f"{name}: the kernel does not count its I/O (queue/iostats is 0)" for name in silent)
+        if not counted:
+            raise BlindError(f"the kernel does not count I/O of {', '.join(silent)} (queue/iostats is 0)")
+        try:
+            self._open_counters(counted)
+        except OSError as error:
+            self._open.close()
+            raise BlindError(f"{error.filename} cannot be read: {error.strerror}") from error
+        return self
+
+    def _open_counters(self, counted: list[Layer]) -> None:
+        for layer in counted:
+            try:
+                stat = CounterFile(f"/sys/dev/block/{layer.major}:{layer.minor}/stat")
+            except FileNotFoundError:
+                # Containers may hide sysfs; then one read of all devices stands in.
+                stat = CounterFile("/proc/diskstats") if self._all is None else self._all
+                self._all = stat
+            self._stats[layer.name] = stat
+            self._open.callback(stat.close)
+
+    def sample(self) -> list[Sample]:
+        """All counters of all layers; the bytes and ns are as in the names, the rest are counts."""
+        now_ns = time.time_ns()
+        everything = parse_diskstats(self._all.read()) if self._all is not None else {}
+        samples: list[Sample] = []
+        for name, stat in self._stats.items():
+            try:
+                found = everything.get(name) if stat is self._all else parse_counters(stat.read().split())
+            except (OSError, ValueError) as error:
+                raise BlindError(f"{name} no longer shows its counters: {error}") from error
+            if found is None:
+                raise BlindError(f"{name} is no longer in /proc/diskstats")
+            samples += [Sample(now_ns, NAME, name, metric, float(value)) for metric, value in found.items()]
+        return samples
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+
+def _is_counted(layer: Layer) -> bool:
+    directory = device_directory(layer.major, layer.minor)
+    if directory is None:
+        return True
+    disk = directory.parent if (directory / "partition").exists() else directory
+    return read_int(disk / "queue/iostats") != 0

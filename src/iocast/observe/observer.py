@@ -1,0 +1,40 @@
+"""What every observer is: a context manager that reads raw counters, or says why it cannot see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Protocol
+
+from iocast.errors import IocastError
+from iocast.model.run import Sample
+from iocast.model.target import Target
+
+
+class BlindError(IocastError):
+    """An observer cannot see, or can see no longer; the message says why. It never stops the load."""
+
+    @property
+    def why(self) -> str:
+        """The reason, in words that fit after "blind:"."""
+        return self.message
+
+
+class Observer(Protocol):
+    """Watches while it is entered. `unseen` names the parts that it cannot see, and why, once entered."""
+
+    unseen: tuple[str, ...]
+
+    def __enter__(self) -> Observer:
+        """Opens what is to be read. Raises BlindError when nothing at all can be seen."""
+
+    def sample(self) -> list[Sample]:
+        """Raw counters of this instant. Raises BlindError when they cannot be read any more."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Closes what was opened; harmless when called twice."""
+
+
+ObserverFactory = Callable[[Target, tuple[str, ...]], Observer]

@@ -1,0 +1,131 @@
+"""Page cache: how much of each work file is in memory, and how much of that is not yet written.
+
+What it is: for each work file its size, the bytes that the page cache holds, and those that are dirty or
+being written back, as cachestat(2) tells; before Linux 6.5 mincore(2), which knows only the cached ones.
+
+Why it matters: a read that finds its page in memory never reaches the storage. A "direct" test whose files
+fill the cache is not direct, and a buffered one whose files fit into it measures memory.
+
+Needs: files that this user may read; for mincore files that he owns or may write.
+
+Overhead: the kernel walks the cached pages of the file, so it costs nothing for direct I/O and more the more
+is cached. A file whose answer took long is asked again only after SPARING times as long: one percent of one
+processor is the most that it may cost.
+
+What it cannot see: caches below (of the array, the disk, the hypervisor, the ARC of ZFS) and above (of the
+database), and which reads were hits.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+
+from msgspec import Struct
+
+from iocast.model.run import Sample
+from iocast.model.target import Target
+from iocast.observe.observer import BlindError
+from iocast.observe.residency import Residency, by_cachestat, by_mincore
+
+NAME = "pagecache"
+NEEDS = "work files that this user may read; Linux 6.5 or later for dirty_bytes and writeback_bytes"
+OVERHEAD = (
+    "for each file 6 µs a sample when nothing is cached, 70 µs for 1 GiB cached in large folios, 15 ms for "
+    "1 GiB cached page by page (measured); then it is asked less often: "
+    "never more than 1 % of one processor"
+)
+
+SPARING = 100
+_CHEAP_NS = 200_000  # below this a file is asked at every sample
+
+
+class _Watched(Struct):
+    path: str
+    fd: int
+    not_before_ns: int = 0  # on the monotonic clock
+
+
+class Observer:
+    """Asks for each work file. One that does not exist yet is looked for again at each sample."""
+
+    def __init__(self, target: Target, files: tuple[str, ...]) -> None:
+        self.unseen: tuple[str, ...] = ()
+        self.method = "cachestat"
+        self._waiting = list(files)
+        self._watched: list[_Watched] = []
+
+    def __enter__(self) -> Observer:
+        if not self._waiting:
+            raise BlindError("there are no work files to look at")
+        self._open_waiting()
+        if not self._waiting and not self._watched:
+            raise BlindError("; ".join(self.unseen))
+        return self
+
+    def sample(self) -> list[Sample]:
+        """For each file `file_bytes`, `cached_bytes`, `by_mincore` (0 or 1), and what cachestat tells beyond.
+
+        Files that cost much are left out now and then (see Overhead).
+        """
+        if self._waiting:
+            self._open_waiting()
+        samples: list[Sample] = []
+        for file in list(self._watched):
+            if time.monotonic_ns() >= file.not_before_ns:
+                samples += self._ask(file)
+        if not self._waiting and not self._watched:
+            raise BlindError("; ".join(self.unseen))
+        return samples
+
+    def _ask(self, file: _Watched) -> list[Sample]:
+        now_ns, started_ns = time.time_ns(), time.monotonic_ns()
+        try:
+            size_bytes = os.lseek(file.fd, 0, os.SEEK_END)  # fstat says 0 for a block device
+            found = self._residency(file.fd, size_bytes)
+        except OSError as error:
+            self._give_up(file, error)
+            return []
+        ended_ns = time.monotonic_ns()
+        cost_ns = ended_ns - started_ns
+        file.not_before_ns = ended_ns + SPARING * cost_ns if cost_ns > _CHEAP_NS else 0
+        metrics = {
+            "file_bytes": size_bytes,
+            "cached_bytes": found.cached_bytes,
+            "dirty_bytes": found.dirty_bytes,
+            "writeback_bytes": found.writeback_bytes,
+            "by_mincore": int(self.method == "mincore"),
+        }
+        return [Sample(now_ns, NAME, file.path, name, float(n)) for name, n in metrics.items() if n is not None]
+
+    def _give_up(self, file: _Watched, error: OSError) -> None:
+        self._watched.remove(file)
+        os.close(file.fd)
+        self.unseen += (f"{file.path}: {error.strerror}",)
+
+    def _residency(self, fd: int, size_bytes: int) -> Residency:
+        if self.method == "cachestat":
+            try:
+                return by_cachestat(fd)
+            except OSError as error:
+                # EPERM: some containers filter system calls that they do not know.
+                if error.errno not in (errno.ENOSYS, errno.EPERM, errno.EOPNOTSUPP):
+                    raise
+                self.method = "mincore"
+                self.unseen += (f"dirty and written-back bytes: no cachestat ({error.strerror}), mincore is used",)
+        return by_mincore(fd, size_bytes)
+
+    def _open_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for path in waiting:
+            try:
+                self._watched.append(_Watched(path, os.open(path, os.O_RDONLY)))
+            except FileNotFoundError:
+                self._waiting.append(path)
+            except OSError as error:
+                self.unseen += (f"{path}: {error.strerror}",)
+
+    def __exit__(self, *_: object) -> None:
+        while self._watched:
+            os.close(self._watched.pop().fd)

@@ -1,0 +1,44 @@
+"""Who uses a device already: mounts, swap, holders, btrfs, through partitions and devices built on them."""
+
+from __future__ import annotations
+
+from machine_tree import MachineTree
+
+from iocast.observe.claims import claims, mounted_on
+
+
+def test_a_free_disk_is_claimed_by_nobody(machine: MachineTree) -> None:
+    machine.disk("pci0/block/sda", "8:0")
+    machine.disk("pci0/block/sdb", "8:16")
+    machine.mount("8:16", "/mnt/other")
+    assert claims(8, 0, machine.root) == ()
+    assert mounted_on(8, 0, machine.root) is None
+
+
+def test_mount_swap_and_volume_on_partitions_are_found_from_the_disk(machine: MachineTree) -> None:
+    machine.disk("pci0/block/sda", "8:0")
+    parts = [machine.partition(f"pci0/block/sda/sda{i}", f"8:{i}", i) for i in (1, 2, 3)]
+    volume = machine.disk("virtual/block/dm-0", "253:0", dm__uuid="LVM-x")
+    machine.stack(volume, parts[2])
+    machine.mount("8:1", "/boot")
+    machine.mount("253:0", "/mnt/my\\040db")
+    machine.write("proc/swaps", "Filename Type Size Used Priority\n/dev/sda2 partition 1 0 -2")
+    assert claims(8, 0, machine.root) == (
+        "sda1 is mounted on /boot",
+        "sda2 is used as swap",
+        "dm-0 is built on sda3",
+        "dm-0 is mounted on /mnt/my db",
+    )
+    assert claims(8, 1, machine.root) == ("sda1 is mounted on /boot",)
+    mount = mounted_on(8, 1, machine.root)
+    assert mount is not None
+    assert mount.mount_point == "/boot"
+
+
+def test_every_member_of_a_btrfs_is_taken(machine: MachineTree) -> None:
+    disks = [machine.disk(f"pci0/block/sd{c}", f"8:{i}") for i, c in enumerate("ab")]
+    for disk in disks:
+        machine.link(f"sys/fs/btrfs/1111/devices/{disk.name}", disk)
+    machine.mount("0:40", "/mnt/b", "btrfs", "/dev/sda")
+    assert claims(8, 0, machine.root) == ("sda is mounted on /mnt/b", "sda belongs to a mounted btrfs")
+    assert claims(8, 1, machine.root) == ("sdb belongs to a mounted btrfs",)
