@@ -1,0 +1,1 @@
+"""Mathematics without opinions: what the device saw, how sure a percentile is, where the I/Os lie."""

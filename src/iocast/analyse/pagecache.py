@@ -1,0 +1,50 @@
+"""How much of the work files lay in the machine's page cache before and after a phase."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from iocast.model.run import PhaseRecord
+
+OBSERVER = "pagecache"
+
+
+class Residency(Struct, frozen=True):
+    """Bytes of all work files together that were in the page cache, first and last seen."""
+
+    before_bytes: int
+    after_bytes: int
+    file_bytes: int
+
+    @property
+    def before_share(self) -> float:
+        """Share of the files that was cached before the phase."""
+        return self.before_bytes / self.file_bytes
+
+    @property
+    def rise_share(self) -> float:
+        """How much of the files became cached during the phase; below nought when they left the cache."""
+        return (self.after_bytes - self.before_bytes) / self.file_bytes
+
+
+def residency(record: PhaseRecord) -> Residency | None:
+    """The page-cache residency around a phase; None when it was not seen or there is no file."""
+    before: dict[str, float] = {}
+    after: dict[str, float] = {}
+    size: dict[str, float] = {}
+    for sample in record.samples:
+        if sample.observer != OBSERVER:
+            continue
+        if sample.metric == "cached_bytes":
+            before.setdefault(sample.subject, sample.value)
+            after[sample.subject] = sample.value
+        elif sample.metric == "file_bytes":
+            size[sample.subject] = sample.value
+    files = [name for name in before if size.get(name)]
+    if not files:
+        return None
+    return Residency(
+        round(sum(before[name] for name in files)),
+        round(sum(after[name] for name in files)),
+        round(sum(size[name] for name in files)),
+    )

@@ -1,0 +1,99 @@
+"""I/Os that failed, came back short, or never came back.
+
+What it is: errors of the target, of its path, or of a file that ended before the test did.
+Why it matters: a failed I/O has no response time. An error that comes back at once makes a broken device look
+fast, one that comes back after a time-out makes a sound one look slow.
+How it shows: error numbers, I/Os shorter than asked for, I/Os still outstanding at the end.
+How to confirm: the kernel's log (dmesg) at the same second; the same phase once more on other blocks.
+What to change: the disk, path or file named; then measure again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.words import count, percent
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+
+NEEDS: tuple[str, ...] = ()
+
+VOID_SHARE = 0.5  # with as many failures as this, what is left is no sample of the target [J]
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Errors, short I/Os and hung I/Os of every measured phase."""
+    for record in run.measured:
+        yield from _errors(record)
+        yield from _short(record)
+        yield from _outstanding(record)
+
+
+def _errors(record: PhaseRecord) -> Iterator[Finding]:
+    done, failed = record.measurement.ios, record.measurement.error_count
+    if not failed:
+        if not done:
+            yield Finding(
+                name="nothing done",
+                severity="void",
+                phase=record.phase.name,
+                says="Not one I/O was completed.",
+                remedy="Give the phase more time.",
+            )
+        return
+    share = failed / (failed + done)
+    kinds = ", ".join(sorted({f"{error.name} on {error.op}" for error in record.measurement.errors}))
+    ended = all(error.errno == 0 for error in record.measurement.errors)
+    yield Finding(
+        name="end of file" if ended else "errors",
+        severity="void" if share >= VOID_SHARE else "severe",
+        phase=record.phase.name,
+        says=f"{count(failed, 'I/O')} failed, {percent(share)} of all ({kinds}).",
+        evidence={"failed": failed, "completed": done, "failed_share": share},
+        remedy="The file is shorter than the region under test: lay it out in full."
+        if ended
+        else "Look into the kernel's log (dmesg) at that time, put right what failed, and measure again.",
+    )
+
+
+def _short(record: PhaseRecord) -> Iterator[Finding]:
+    short = sum(part.short_ios for part in record.measurement.classes)
+    if short:
+        yield Finding(
+            name="short I/Os",
+            severity="warn",
+            phase=record.phase.name,
+            says=f"{count(short, 'I/O')} moved fewer bytes than asked for,"
+            f" {percent(short / max(1, record.measurement.ios))} of all.",
+            evidence={"short_ios": short, "ios": record.measurement.ios},
+            remedy="The file may end inside the region, or the file system cuts requests: check its size.",
+        )
+
+
+def _outstanding(record: PhaseRecord) -> Iterator[Finding]:
+    left = record.measurement.abandoned_ios
+    if record.measurement.stopped == "hung" or left:
+        yield Finding(
+            name="hung",
+            severity="void",
+            phase=record.phase.name,
+            says=f"{count(left, 'I/O')} had not come back when iocast gave up waiting.",
+            evidence={"abandoned_ios": left},
+            remedy="Look for time-outs and resets in the kernel's log (dmesg): a path or a disk is stuck.",
+        )
+    elif record.measurement.stopped == "errors":
+        yield Finding(
+            name="stopped by errors",
+            severity="severe",
+            phase=record.phase.name,
+            says="The phase was stopped before its end because too many I/Os failed.",
+            remedy="Put right what failed first.",
+        )
+    elif record.measurement.stopped == "interrupted":
+        yield Finding(
+            name="interrupted",
+            severity="note",
+            phase=record.phase.name,
+            says="The phase was stopped before its planned end.",
+            remedy="Run it again in full.",
+        )

@@ -1,0 +1,52 @@
+"""The one table of thresholds behind every letter of trust, each with where it comes from.
+
+"models" is the project's collection of measurement rules; [J] marks a judgement that real devices may yet
+correct.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from iocast.model.finding import GRADES, Grade
+
+
+class Thresholds(Struct, frozen=True):
+    """The worst values that still earn an A, a B, a C, a D. `falling`: less is worse, not more."""
+
+    a: float
+    b: float
+    c: float
+    d: float
+    source: str
+    falling: bool = False
+
+    def grade(self, value: float) -> Grade:
+        """The letter of a value; F beyond the last one, and for what is not a number."""
+        for letter, limit in zip(GRADES, (self.a, self.b, self.c, self.d), strict=False):
+            if (value >= limit) if self.falling else (value <= limit):
+                return letter
+        return "F"
+
+
+LITTLE_ERROR = Thresholds(0.02, 0.05, 0.10, 0.30, "models C, trust table: integrity; the gate is 5 %")
+HALF_WIDTH = Thresholds(0.05, 0.10, 0.20, 0.50, "models C, trust table: precision")
+BEYOND = Thresholds(100, 30, 10, 10, "models B1 and C: n(1-q), 10 to publish, 100 for an A", falling=True)
+LOAD = Thresholds(0.95, 0.90, 0.70, 0.50, "models C, trust table: load achieved", falling=True)
+FOREIGN = Thresholds(0.01, 0.05, 0.10, 0.25, "models C, trust table: isolation")
+LAG = Thresholds(0.10, 0.50, 1.00, 2.00, "[J] lag p99 over response p50: above 1 the test's own delay is the result")
+
+MIN_BEYOND = 10.0  # models B1: publish a percentile only with n(1-q) >= 10
+BUSY_GENERATOR = 0.85  # models C 21: engine CPU > 85 % makes a timer and CPU artefact, a warning (C)
+DEVICE_SHARE = 0.95  # models C 1: device bytes over engine bytes; less means that something else answered
+DATA_OVER_MEMORY = 10.0  # models C, trust table: data >= 10 x cache
+DATA_BARELY_OVER_MEMORY = 2.0  # models E, lru_uniform_hit: at 2 x half of all reads still hit
+HEADLINE_Q = 0.99  # the percentile that a database's users feel
+FALLBACK_QS = (0.95, 0.50)  # what a row still publishes when it is too short for p99
+
+ANOMALY: dict[str, Grade] = {"void": "F", "severe": "D", "warn": "C", "note": "B"}  # models C, trust table
+
+
+def worst(*grades: Grade) -> Grade:
+    """The weakest link (models C: trust of a run = worst component)."""
+    return max(grades, key=GRADES.index, default="A")

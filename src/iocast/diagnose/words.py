@@ -1,0 +1,41 @@
+"""How a diagnosis writes its figures inside a sentence (tables are formatted by the report)."""
+
+from __future__ import annotations
+
+_DECIMAL = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+
+
+def percent(share: float) -> str:
+    """A share as people say it: "0.4%", "12%", "below 0.1%"."""
+    if 0 < share < 0.0005:
+        return "below 0.1%"
+    return f"{share:.1%}".replace(".0%", "%") if share < 0.0995 else f"{share:.0%}"
+
+
+def data_size(size_bytes: float) -> str:
+    """Decimal bytes: "3.2 GB"."""
+    return _scaled(size_bytes, _DECIMAL, "bytes")
+
+
+def throughput(bytes_per_s: float) -> str:
+    """Decimal bytes per second: "1.2 GB/s"."""
+    return f"{_scaled(bytes_per_s, _DECIMAL, 'bytes')}/s"
+
+
+def time(duration_ns: float) -> str:
+    """A time with two figures: "62 µs", "1.2 ms"."""
+    return _scaled(duration_ns, _TIMES, "ns")
+
+
+def count(number: float, noun: str) -> str:
+    """A whole number with its noun: "1 I/O", "12,400 I/Os"."""
+    return f"{number:,.0f} {noun}" + ("" if round(number) == 1 else "s")
+
+
+def _scaled(value: float, units: tuple[tuple[float, str], ...], smallest: str) -> str:
+    for factor, unit in units:
+        if value >= factor:
+            scaled = value / factor
+            return f"{scaled:.1f} {unit}" if scaled < 9.95 else f"{scaled:.0f} {unit}"
+    return f"{value:.0f} {smallest}"

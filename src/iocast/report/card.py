@@ -1,0 +1,198 @@
+"""The report card of a run: verdict, target, rows, why the letters are so, troubles, next steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from iocast.model.finding import GRADES, Examination, Finding, Grade
+from iocast.model.measurement import SlowIo
+from iocast.model.report import Column, Report, Row, Section, Table
+from iocast.model.run import PhaseRecord, Run
+from iocast.report.rows import published, results
+from iocast.report.stack import blind_section, target_section
+from iocast.report.verdict import verdict
+
+SLOW_FACTOR = 10.0  # an I/O this many times slower than p99 is worth naming [J]
+SLOW_SHOWN = 5
+LETTERS_NOTE = "A and B can be used, C is a hint, D and F are not to be used; the worst reason decides."
+
+
+def card(run: Run, examination: Examination, folder: str = "") -> Report:
+    """The report card. `folder` is where the run was saved ("" when it was not)."""
+    sections = (
+        target_section(run),
+        Section("Results", tables=(results(run, examination),)),
+        _why(run, examination),
+        _findings(run, examination.findings),
+        _errors(run),
+        _slowest(run),
+        blind_section(run),
+    )
+    return Report(
+        title=f"{run.plan.name} · {run.plan.target.path}",
+        verdict=verdict(run, examination),
+        sections=tuple(section for section in sections if section is not None),
+        next_steps=tuple(_next_steps(run, examination, folder)),
+    )
+
+
+def _why(run: Run, examination: Examination) -> Section | None:
+    """Every reason that made a row's letter what it is, rows with the same reason together."""
+    groups: dict[tuple[Grade, str, str], list[PhaseRecord]] = {}
+    for record in run.measured:
+        trust = examination.trust[record.phase.name]
+        for part in trust.components:
+            if part.grade == trust.grade != "A":
+                groups.setdefault((part.grade, part.name, part.reason), []).append(record)
+    if not groups:
+        return None
+    ordered = sorted(groups.items(), key=lambda item: -GRADES.index(item[0][0]))
+    rows = tuple(
+        Row(
+            {
+                "trust": grade,
+                "component": name,
+                "tests": _labels(run, records),
+                "phases": tuple(record.phase.name for record in records),
+                "reason": reason,
+            }
+        )
+        for (grade, name, reason), records in ordered
+    )
+    columns = (
+        Column("trust", "trust", "grade"),
+        Column("component", "for its"),
+        Column("tests", "rows", "names"),
+        Column("reason", "because"),
+    )
+    return Section("Why these letters", tables=(Table("", columns, rows, key="trust", notes=(LETTERS_NOTE,)),))
+
+
+def _findings(run: Run, findings: tuple[Finding, ...]) -> Section | None:
+    groups: dict[tuple[str, str, str, str], list[str]] = {}
+    for found in findings:
+        groups.setdefault((found.severity, found.name, found.says, found.remedy), []).append(found.phase)
+    if not groups:
+        return None
+    by_name = {record.phase.name: record for record in run.measured}
+    rows = tuple(
+        Row(
+            {
+                "severity": severity,
+                "name": name,
+                "tests": _labels(run, [by_name[each] for each in phases if each in by_name]),
+                "phases": tuple(each for each in phases if each),
+                "says": says,
+                "remedy": remedy,
+            },
+            note=remedy,
+        )
+        for (severity, name, says, remedy), phases in groups.items()
+    )
+    columns = (
+        Column("severity", "gravity"),
+        Column("name", "finding", spare=1),
+        Column("tests", "rows", "names"),
+        Column("says", "what was seen"),
+    )
+    return Section("Findings", tables=(Table("", columns, rows, key="findings"),))
+
+
+def _labels(run: Run, records: list[PhaseRecord]) -> tuple[str, ...]:
+    if not records or len(records) == len(run.measured) > 1:
+        return ("all rows",)
+    return tuple(record.phase.name for record in records)
+
+
+def _errors(run: Run) -> Section | None:
+    rows = tuple(
+        Row(
+            {
+                "test": record.phase.name,
+                "op": error.op,
+                "error": error.name,
+                "count": error.count,
+                "first_at": error.first[0].time_ns if error.first else None,
+                "first_offset": error.first[0].offset_bytes if error.first else None,
+                "file": _path(record, error.first[0].file) if error.first else None,
+            }
+        )
+        for record in run.measured
+        for error in record.measurement.errors
+    )
+    if not rows:
+        return None
+    columns = (
+        Column("test", "row"),
+        Column("op", "I/O"),
+        Column("error", "error"),
+        Column("count", "count", "count"),
+        Column("first_at", "first at", "duration"),
+        Column("first_offset", "byte", "count", spare=1),
+        Column("file", "of", spare=2),
+    )
+    return Section("Errors", tables=(Table("", columns, rows, key="errors"),))
+
+
+def _slowest(run: Run) -> Section | None:
+    """The slowest I/Os, where they stand far outside what their row says."""
+    outside = [
+        (slow.response_ns, record, slow)
+        for record in run.measured
+        for slow in record.measurement.slow
+        if _far_outside(record, slow)
+    ]
+    if not outside:
+        return None
+    outside.sort(key=lambda item: -item[0])
+    rows = tuple(
+        Row(
+            {
+                "test": record.phase.name,
+                "op": slow.op,
+                "response": slow.response_ns,
+                "at": slow.time_ns,
+                "size": slow.size_bytes or None,
+                "offset": slow.offset_bytes,
+                "file": _path(record, slow.file),
+            }
+        )
+        for _, record, slow in outside[:SLOW_SHOWN]
+    )
+    columns = (
+        Column("test", "row"),
+        Column("op", "I/O"),
+        Column("response", "took", "duration"),
+        Column("at", "at", "duration", "since the start of the phase"),
+        Column("size", "size", "bytes", spare=3),
+        Column("offset", "byte", "count", spare=1),
+        Column("file", "of", spare=2),
+    )
+    note = "These took more than ten times as long as the p99 of their row."
+    return Section("The slowest I/Os", tables=(Table("", columns, rows, key="slowest", notes=(note,)),))
+
+
+def _far_outside(record: PhaseRecord, slow: SlowIo) -> bool:
+    p99_ns = published(record.measurement.response(slow.op), 0.99)
+    return p99_ns is not None and slow.response_ns > SLOW_FACTOR * p99_ns
+
+
+def _path(record: PhaseRecord, file: int) -> str | None:
+    return record.plan.files[file].path if 0 <= file < len(record.plan.files) else None
+
+
+def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str]:
+    yield from _remedies(examination.findings)
+    if run.status in ("interrupted", "failed"):
+        yield "This run did not reach its end: the rows above are what was finished."
+    elif not examination.findings:
+        yield "Run it again at another hour: one run cannot show whether the figures repeat."
+    if folder:
+        yield f"To see this card again: iocast report {folder}"
+
+
+def _remedies(findings: Iterable[Finding]) -> Iterator[str]:
+    """What to put right first: the remedy of the gravest finding."""
+    grave = [found for found in findings if found.severity in ("void", "severe") and found.remedy]
+    if grave:
+        yield grave[0].remedy

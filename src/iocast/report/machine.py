@@ -1,0 +1,63 @@
+"""Renders a report as JSON: raw values, each with its unit in the name of its key."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+import msgspec
+
+from iocast.model.report import Cell, Kind, Report, Row, Table
+
+SCHEMA = 1
+
+UNITS: dict[Kind, str] = {
+    "bytes": "_bytes",
+    "bytes_per_s": "_bytes_per_s",
+    "rate": "_per_s",
+    "duration": "_ns",
+    "strip": "_shares",
+}
+
+Json = dict[str, object]
+
+
+def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
+    """Writes one JSON object. `colour` and `width` mean nothing here; not-a-number and blank become null."""
+    document: Json = {
+        "schema": SCHEMA,
+        "title": report.title,
+        "verdict": report.verdict,
+        "rows": [],
+        "trust": [],
+        "findings": [],
+    }
+    notes: list[str] = []
+    for section in report.sections:
+        for table in section.tables:
+            document[table.key or section.title] = [_row(table, row) for row in table.rows]
+            notes += table.notes
+        if section.paragraphs:
+            document[_key(section.title)] = list(section.paragraphs)
+    document |= {"notes": notes, "next_steps": list(report.next_steps)}
+    out.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+
+
+def _row(table: Table, row: Row) -> Json:
+    """All cells of a row, those that no column shows as well."""
+    kinds = {column.key: column.kind for column in table.columns}
+    found: Json = {}
+    for key, cell in row.cells.items():
+        found |= _cell(key, kinds.get(key, "text"), cell)
+    if row.void:
+        found["void"] = row.note
+    return found
+
+
+def _cell(key: str, kind: Kind, cell: Cell) -> Json:
+    if kind == "load" and isinstance(cell, tuple):
+        return {"users": cell[0], "depth": cell[1]}
+    return {key + UNITS.get(kind, ""): cell}
+
+
+def _key(title: str) -> str:
+    return title.lower().replace(" ", "_")

@@ -1,0 +1,175 @@
+"""The table of a report card: one row a measured phase, with a part row for each operation of a mix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from iocast.analyse.device import DeviceIo, under_filesystem
+from iocast.analyse.statistics import bucket_shares
+from iocast.diagnose.thresholds import MIN_BEYOND
+from iocast.model.finding import Examination, Trust
+from iocast.model.histogram import Histogram
+from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Row, Table
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Closed, Op
+from iocast.report import format as text
+
+OPS: tuple[Op, ...] = ("read", "write", "fsync", "fdatasync")
+
+PERCENTILES = (
+    ("response_p50", 0.50),
+    ("response_p95", 0.95),
+    ("response_p99", 0.99),
+    ("response_p99_9", 0.999),
+)
+
+COLUMNS = (
+    Column("test", "test"),
+    Column("load", "users", "load", "users, times the I/Os that each keeps outstanding"),
+    Column("size", "size", "bytes", "size of one I/O"),
+    Column("throughput", "MB/s", "bytes_per_s", "decimal megabytes"),
+    Column("response_mean", "mean", "duration", spare=5),
+    Column("response_p50", "p50", "duration", "half of the I/Os took no longer", spare=1),
+    Column("response_p95", "p95", "duration", spare=6),
+    Column("response_p99", "p99", "duration", "one in a hundred took longer"),
+    Column("response_p99_9", "p99.9", "duration", spare=7),
+    Column("response_max", "max", "duration", spare=4),
+    Column("rate", "IOPS", "rate"),
+    Column("latency", "latency", "strip", spare=3),
+    Column("device_size", "device\nsize", "bytes", "average request at the device", spare=9),
+    Column("device_queue", "device\nqueue", "decimal", "average requests at the device", spare=8),
+    Column("trust", "trust", "grade"),
+)
+
+STRIP_NOTE = (
+    "latency: a mark for each span up to 50 µs, 1 ms, 4 ms, 10 ms, 20 ms, 50 ms, 0.1 s, 1 s, 2 s and above;"
+    " the more of the I/Os took that long, the higher it is."
+)
+BLANK_NOTE = "A percentile is left blank where fewer than ten I/Os lie beyond it."
+SINGLE_NOTE = "Each row is a single run: whether it is steady, and whether it repeats, is not judged yet."
+OPEN_NOTE = "Times count from the moment an I/O was due (response), the service rows from its submission."
+
+# Response and service of an open loop differ when I/Os had to wait their turn; below this it is rounding. [J]
+SERVICE_DIFFERS = 0.05
+
+
+def results(run: Run, examination: Examination) -> Table:
+    """The table of all measured phases."""
+    rows = tuple(
+        row for record in run.measured for row in phase_rows(run, record, examination.trust[record.phase.name])
+    )
+    columns = tuple(column for column in COLUMNS if any(_filled(row, column.key) for row in rows))
+    return Table("", columns, rows, key="rows", notes=tuple(_notes(run, rows)))
+
+
+def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
+    """The row of one phase, then one for each operation of a mix, and service times where they differ."""
+    did, device = record.measurement, under_filesystem(record, run.plan.target)
+    ops = [op for op in OPS if did.response(op).total]
+    head: dict[str, Cell] = {
+        "phase": record.phase.name,
+        "test": record.phase.test,
+        "load": (record.plan.users, record.plan.depth),
+        "size": _only_size(record, ops),
+        "throughput": did.bytes_per_s if did.bytes else None,
+        "rate": did.rate_per_s,
+        "device_queue": device.queue_mean if device else None,
+        "trust": trust.grade,
+    }
+    mixed = len(ops) > 1
+    if not mixed and ops:
+        head |= {"op": ops[0], **_times(did.response(ops[0])), "device_size": _device_size(device, ops[0])}
+    yield Row(head, note=trust.void or _open_note(record), void=bool(trust.void))
+    for op in ops:
+        if mixed:
+            yield Row(_op_cells(record, device, op), part=True, void=bool(trust.void))
+        if _service_differs(record, op):
+            yield Row(_service_cells(record, op, mixed), part=True, void=bool(trust.void))
+
+
+def published(histogram: Histogram, q: float) -> float | None:
+    """A percentile in ns, or None when too few I/Os lie beyond it to say it aloud."""
+    # A hair is allowed for, because 1000 x (1 - 0.99) is 10 on paper and a little less in binary.
+    return histogram.quantile_ns(q) if histogram.total * (1 - q) >= MIN_BEYOND - 1e-6 else None
+
+
+def _times(histogram: Histogram) -> dict[str, Cell]:
+    cells: dict[str, Cell] = {key: published(histogram, q) for key, q in PERCENTILES}
+    return cells | {
+        "response_mean": None if math.isnan(histogram.mean_ns) else histogram.mean_ns,
+        "response_max": histogram.max_ns,
+        "latency": bucket_shares(histogram, LATENCY_EDGES_NS),
+    }
+
+
+def _op_cells(record: PhaseRecord, device: DeviceIo | None, op: Op) -> dict[str, Cell]:
+    did = record.measurement
+    classes = [part for part in did.classes if part.op == op]
+    seconds = did.elapsed_ns / 1e9
+    moved = sum(part.bytes for part in classes)
+    return {
+        "phase": record.phase.name,
+        "test": op,
+        "op": op,
+        "size": _only_size(record, [op]),
+        "throughput": moved / seconds if moved and seconds else None,
+        "rate": sum(part.ios for part in classes) / seconds if seconds else None,
+        "device_size": _device_size(device, op),
+        **_times(did.response(op)),
+    }
+
+
+def _service_cells(record: PhaseRecord, op: Op, mixed: bool) -> dict[str, Cell]:
+    return {
+        "phase": record.phase.name,
+        "test": f"{op} service" if mixed else "service",
+        "op": op,
+        "clock": "service",
+        **_times(record.measurement.service(op)),
+    }
+
+
+def _service_differs(record: PhaseRecord, op: Op) -> bool:
+    if isinstance(record.phase.workload.arrival, Closed):
+        return False
+    response, service = record.measurement.response(op), record.measurement.service(op)
+    if not service.total:
+        return False
+    pairs = [(response.quantile_ns(q), service.quantile_ns(q)) for q in (0.5, 0.99)]
+    return any(abs(one - other) > SERVICE_DIFFERS * other for one, other in pairs)
+
+
+def _only_size(record: PhaseRecord, ops: list[Op]) -> int | None:
+    """The size of the I/Os when all that move data have the same."""
+    sizes = {part.size_bytes for part in record.measurement.classes if part.op in ops and part.size_bytes}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def _device_size(device: DeviceIo | None, op: Op) -> float | None:
+    if device is None:
+        return None
+    return {"read": device.read_size_bytes, "write": device.write_size_bytes}.get(op)
+
+
+def _open_note(record: PhaseRecord) -> str:
+    asked = record.measurement.asked_rate_per_s
+    if not asked:
+        return ""
+    return f"{text.rate(asked)} I/Os a second asked for, {text.rate(record.measurement.rate_per_s)} done"
+
+
+def _notes(run: Run, rows: tuple[Row, ...]) -> Iterator[str]:
+    if any(_filled(row, "latency") for row in rows):
+        yield STRIP_NOTE
+    keys = [key for key, _ in PERCENTILES]
+    if any(_filled(row, "response_max") and not all(_filled(row, key) for key in keys) for row in rows):
+        yield BLANK_NOTE
+    if any(row.cells.get("clock") == "service" for row in rows):
+        yield OPEN_NOTE
+    if rows:
+        yield SINGLE_NOTE
+
+
+def _filled(row: Row, key: str) -> bool:
+    return row.cells.get(key) not in (None, "")

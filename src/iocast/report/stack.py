@@ -1,0 +1,106 @@
+"""The target section of a report: what was tested, on which machine, down to the disks, what was not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.model.report import Cell, Column, Row, Section, Table
+from iocast.model.run import Host, Run
+from iocast.model.target import Layer, Target
+from iocast.report import format as text
+
+COLUMNS = (
+    Column("layer", "device"),
+    Column("kind", "kind"),
+    Column("size", "size", "bytes", spare=2),
+    Column("scheduler", "scheduler", spare=1),
+    Column("write_cache", "write cache", spare=1),
+    Column("rotational", "spins", spare=1),
+    Column("queue_depth", "queue", "count", "requests that the kernel queues", spare=3),
+    Column("max_io", "largest I/O", "bytes", spare=3),
+    Column("link", "link", spare=4),
+    Column("model", "model", spare=5),
+)
+
+
+def target_section(run: Run) -> Section:
+    """File system, machine, device stack, and what stayed out of sight."""
+    target = run.plan.target
+    paragraphs = [_place(target), _machine(run.host, text.instant(run.started_unix_ns))]
+    tables = (_layers(target),) if target.layers else ()
+    return Section("Target", tuple(line for line in paragraphs if line), tables)
+
+
+def blind_section(run: Run) -> Section | None:
+    """What could not be seen, and what the workshop wants known; None when there is nothing to say."""
+    lines = [
+        *run.warnings,
+        *(f"Not seen, {blind.observer}: {blind.why}" for blind in run.blind),
+        *run.plan.target.notes,
+    ]
+    return Section("What to keep in mind", tuple(dict.fromkeys(map(_sentence, lines)))) if lines else None
+
+
+def _sentence(line: str) -> str:
+    return line if line.endswith((".", "!", "?")) else f"{line}."
+
+
+def _place(target: Target) -> str:
+    if target.kind == "sim":
+        return f"{target.path} is a simulated device: its time is virtual and its answers are exact."
+    if target.kind == "block":
+        size = f" of {text.capacity(target.size_bytes)}" if target.size_bytes else ""
+        return f"{target.path} is a block device{size}, tested without a file system."
+    words = [f"{target.path} lies on {target.filesystem or 'an unknown file system'}"]
+    if target.mount_source:
+        words.append(f"of {target.mount_source}")
+    if target.mount_options:
+        words.append(f"({target.mount_options})")
+    room = ""
+    if target.free_bytes is not None and target.total_bytes:
+        room = f"; {text.capacity(target.free_bytes)} of {text.capacity(target.total_bytes)} are free"
+    direct = "" if target.direct is not False else f" No direct I/O here: {target.direct_why_not or 'refused'}."
+    return " ".join(words) + room + "." + direct
+
+
+def _machine(host: Host, when: str) -> str:
+    cpus = f"{host.cpus} CPU" + ("s" if host.cpus != 1 else "")
+    virtual = f", {host.virtualisation} guest" if host.virtualisation else ""
+    memory = text.capacity(host.memory_bytes)
+    model = f" ({host.cpu_model})" if host.cpu_model else ""
+    system = f"Linux {host.kernel}{virtual}"
+    return f"Machine {host.name}: {cpus}{model}, {memory} of memory, {system}. Run of {when}."
+
+
+def _layers(target: Target) -> Table:
+    rows = tuple(_layer_row(layer, depth) for layer, depth in _from_the_top(target))
+    columns = tuple(column for column in COLUMNS if any(row.cells.get(column.key) not in (None, "") for row in rows))
+    return Table("", columns, rows, key="layers")
+
+
+def _from_the_top(target: Target) -> Iterator[tuple[Layer, int]]:
+    """Each layer once, with how many layers stand above it."""
+    level = {layer.name: 0 for layer in target.layers}
+    for layer in target.layers:
+        for name in layer.lower:
+            if name in level:
+                level[name] = max(level[name], level[layer.name] + 1)
+    return ((layer, level[layer.name]) for layer in target.layers)
+
+
+def _layer_row(layer: Layer, depth: int) -> Row:
+    spins = None if layer.rotational is None else ("yes" if layer.rotational else "no")
+    cells: dict[str, Cell] = {
+        "layer": layer.name,
+        "lower": layer.lower,
+        "kind": layer.kind,
+        "size": layer.size_bytes,
+        "scheduler": layer.scheduler,
+        "write_cache": layer.write_cache,
+        "rotational": spins,
+        "queue_depth": layer.queue_depth,
+        "max_io": layer.max_io_bytes,
+        "link": layer.link,
+        "model": layer.model,
+    }
+    return Row(cells, part=depth > 0)

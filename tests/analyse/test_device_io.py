@@ -1,0 +1,109 @@
+"""What the device saw: deltas, sizes, queues, and counters that wrap, stand still or are not there."""
+
+from __future__ import annotations
+
+import card_runs
+import msgspec
+import pytest
+
+from iocast.analyse.device import TIME_PERIOD_NS, device_io, top_layers, under_filesystem
+from iocast.model.run import PhaseRecord, Sample
+from iocast.model.target import Layer
+
+SECOND_NS = card_runs.SECOND_NS
+
+
+def _record(*samples: Sample) -> PhaseRecord:
+    return card_runs.reads(samples=tuple(samples))
+
+
+def _disk(name: str, *lower: str) -> Layer:
+    return Layer(name=name, kind="disk", major=8, minor=0, lower=lower)
+
+
+def test_deltas_sizes_queue_and_await() -> None:
+    samples = card_runs.diskstats(
+        2 * SECOND_NS,
+        reads=1000,
+        reads_merged=0,
+        read_bytes=8_192_000,
+        read_ns=4 * SECOND_NS,
+        writes=500,
+        writes_merged=500,
+        written_bytes=8_192_000,
+        write_ns=SECOND_NS,
+        queue_ns=5 * SECOND_NS,
+    )
+    seen = device_io(_record(*samples))["vda1"]
+    assert seen.read_size_bytes == 8192
+    assert seen.write_size_bytes == 16384
+    assert seen.size_bytes == pytest.approx(16_384_000 / 1500)
+    assert seen.queue_mean == 2.5
+    assert seen.read_await_ns == 4_000_000
+    assert seen.write_await_ns == 2_000_000
+    assert seen.merged_share == 0.25
+
+
+def test_what_the_kernel_does_not_say_is_none_and_not_nought() -> None:
+    seen = device_io(_record(*card_runs.diskstats(SECOND_NS, reads=10, read_bytes=40_960)))["vda1"]
+    assert seen.flushes is None
+    assert seen.queue_mean is None
+    assert seen.size_bytes is None  # without the writes it would be a guess
+    assert not seen.stood_still
+
+
+def test_a_time_counter_that_starts_again_is_continued() -> None:
+    samples = (
+        Sample(0, "diskstats", "sda", "queue_ns", TIME_PERIOD_NS - SECOND_NS),
+        Sample(SECOND_NS, "diskstats", "sda", "queue_ns", 3 * SECOND_NS),
+    )
+    assert device_io(_record(*samples))["sda"].queue_ns == 4 * SECOND_NS
+
+
+@pytest.mark.parametrize("metric", ["queue_ns", "reads"])
+def test_a_counter_that_fell_for_another_reason_is_not_believed(metric: str) -> None:
+    samples = (
+        Sample(0, "diskstats", "sda", metric, 5e9),
+        Sample(SECOND_NS, "diskstats", "sda", metric, 1e9),
+    )
+    assert getattr(device_io(_record(*samples))["sda"], metric) is None
+
+
+def test_one_sample_is_no_delta() -> None:
+    assert device_io(_record(Sample(0, "diskstats", "sda", "reads", 5.0))) == {}
+
+
+def test_other_observers_are_left_alone() -> None:
+    samples = [Sample(at, "pressure", "io", "some", at) for at in (0, SECOND_NS)]
+    assert device_io(_record(*samples)) == {}
+
+
+def test_under_the_filesystem_is_the_top_layer_and_not_the_disk() -> None:
+    samples = card_runs.diskstats(SECOND_NS, reads=10) + card_runs.diskstats(SECOND_NS, layer="vda", reads=99)
+    seen = under_filesystem(_record(*samples), card_runs.TARGET)
+    assert seen is not None
+    assert (seen.layer, seen.reads) == ("vda1", 10)
+
+
+def test_a_layer_without_counters_is_seen_through_to_the_only_one_below() -> None:
+    seen = under_filesystem(_record(*card_runs.diskstats(SECOND_NS, layer="vda", reads=99)), card_runs.TARGET)
+    assert seen is not None
+    assert seen.layer == "vda"
+
+
+def test_a_mirror_without_counters_is_not_guessed_from_its_halves() -> None:
+    layers = (_disk("md0", "sda", "sdb"), _disk("sda"), _disk("sdb"))
+    target = msgspec.structs.replace(card_runs.TARGET, layers=layers)
+    samples = card_runs.diskstats(SECOND_NS, layer="sda", reads=5)
+    samples += card_runs.diskstats(SECOND_NS, layer="sdb", reads=5)
+    assert under_filesystem(_record(*samples), target) is None
+
+
+def test_devices_side_by_side_are_summed_and_none_may_be_missing() -> None:
+    target = msgspec.structs.replace(card_runs.TARGET, layers=(_disk("sda"), _disk("sdb")))
+    both = card_runs.diskstats(SECOND_NS, layer="sda", reads=5) + card_runs.diskstats(SECOND_NS, layer="sdb", reads=7)
+    assert len(top_layers(target)) == 2
+    seen = under_filesystem(_record(*both), target)
+    assert seen is not None
+    assert (seen.layer, seen.reads, seen.writes) == ("sda+sdb", 12, None)
+    assert under_filesystem(_record(*card_runs.diskstats(SECOND_NS, layer="sda", reads=5)), target) is None

@@ -1,0 +1,34 @@
+"""Residency of the work files around a phase."""
+
+from __future__ import annotations
+
+import card_runs
+import pytest
+
+from iocast.analyse.pagecache import residency
+from iocast.model.run import Sample
+
+
+def _sample(at: int, file: str, metric: str, value: float) -> Sample:
+    return Sample(at, "pagecache", file, metric, value)
+
+
+def test_first_and_last_of_all_files_are_summed() -> None:
+    samples = (
+        _sample(0, "a", "file_bytes", 600),
+        _sample(0, "b", "file_bytes", 400),
+        _sample(0, "a", "cached_bytes", 60),
+        _sample(0, "b", "cached_bytes", 40),
+        _sample(9, "a", "cached_bytes", 360),
+    )
+    seen = residency(card_runs.reads(samples=samples))
+    assert seen is not None
+    assert (seen.before_bytes, seen.after_bytes, seen.file_bytes) == (100, 400, 1000)
+    assert seen.before_share == pytest.approx(0.1)
+    assert seen.rise_share == pytest.approx(0.3)
+
+
+def test_nothing_seen_is_none() -> None:
+    assert residency(card_runs.reads(samples=())) is None
+    unsized = (_sample(0, "a", "cached_bytes", 5),)
+    assert residency(card_runs.reads(samples=unsized)) is None

@@ -1,0 +1,113 @@
+"""Percentile intervals, Little's law and bucket shares against known answers and laws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import card_runs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iocast.analyse import statistics
+from iocast.model.histogram import Histogram
+
+VALUES = st.lists(st.integers(0, 10**12), max_size=60)
+
+
+@pytest.mark.parametrize(
+    ("total", "q", "low", "high"),
+    [(1000, 0.99, 983, 997), (100, 0.5, 40, 61), (5000, 0.999, 4990, 5000), (10_000, 0.95, 9457, 9543)],
+)
+def test_ranks_of_known_percentiles(total: int, q: float, low: int, high: int) -> None:
+    assert statistics.quantile_ranks(total, q) == (low, high)
+
+
+@pytest.mark.parametrize(("q", "least"), [(0.95, 72), (0.99, 368), (0.999, 3688), (0.9999, 36_887)])
+def test_least_number_of_ios_for_an_upper_bound(q: float, least: int) -> None:
+    assert statistics.quantile_ranks(least - 1, q)[1] is None
+    assert statistics.quantile_ranks(least, q)[1] == least
+
+
+def _below(total: int, q: float) -> Iterator[float]:
+    """P(Binomial(n, q) <= k) for k = 0, 1, ... by the definition."""
+    seen = 0.0
+    for k in range(total + 1):
+        seen += math.comb(total, k) * q**k * (1 - q) ** (total - k)
+        yield seen
+
+
+@given(st.integers(1, 120), st.floats(0.05, 0.95))
+def test_ranks_agree_with_the_binomial_distribution(total: int, q: float) -> None:
+    low, high = statistics.quantile_ranks(total, q)
+    cumulative = [0.0, *_below(total, q)]  # cumulative[r] = P(Bin <= r - 1)
+    if low is not None:
+        assert cumulative[low] <= 0.025 + 1e-9
+    if high is not None:
+        assert cumulative[high] >= 0.975 - 1e-9
+        assert cumulative[high - 1] <= 0.975 + 1e-9
+    assert cumulative[(low or 0) + 1] >= 0.025 - 1e-9
+
+
+def test_ranks_do_not_jump_where_the_normal_distribution_takes_over() -> None:
+    q = 0.9
+    limit = statistics.NORMAL_FROM_VARIANCE / (q * (1 - q))
+    for total in (int(limit * 0.999), int(limit * 1.001)):
+        low, high = statistics.quantile_ranks(total, q)
+        assert low is not None
+        assert high is not None
+        half = 1.959964 * math.sqrt(total * q * (1 - q))
+        assert low == pytest.approx(total * q - half, abs=3)
+        assert high == pytest.approx(total * q + half, abs=3)
+
+
+def test_interval_of_a_percentile_reads_the_values_at_its_ranks() -> None:
+    estimate = statistics.quantile_interval(card_runs.histogram(*((us * 1000, 1) for us in range(1, 1001))), 0.99)
+    assert estimate.low_ns == pytest.approx(983_000, rel=0.002)
+    assert estimate.value_ns == pytest.approx(990_000, rel=0.002)
+    assert estimate.high_ns == pytest.approx(997_000, rel=0.002)
+    assert estimate.beyond == pytest.approx(10)
+    assert estimate.relative_half_width == pytest.approx(7 / 990, rel=0.2)
+
+
+def test_too_few_ios_have_no_upper_bound() -> None:
+    estimate = statistics.quantile_interval(card_runs.histogram((1000, 300)), 0.99)
+    assert estimate.high_ns is None
+    assert estimate.relative_half_width is None
+
+
+def test_nothing_has_no_ranks() -> None:
+    assert statistics.quantile_ranks(0, 0.5) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("population", "rate", "stay_s", "ratio"),
+    [(8, 344, 0.0116, 0.4988), (64, 58, 1.05197, 0.95334781), (8, 50, 0.15616, 0.976)],
+)
+def test_littles_law_on_published_rows(population: float, rate: float, stay_s: float, ratio: float) -> None:
+    assert statistics.littles_ratio(rate, stay_s * 1e9, population) == pytest.approx(ratio)
+
+
+def test_mean_in_flight_is_time_served_over_time_passed() -> None:
+    did = card_runs.reads(times=card_runs.histogram((1_000_000, 8000)), users=8).measurement
+    assert statistics.in_flight_mean(did) == pytest.approx(8)
+
+
+@given(VALUES, st.lists(st.integers(1, 10**12), min_size=1, max_size=12, unique=True).map(sorted))
+def test_no_io_is_lost_between_buckets(values: list[int], edges: list[int]) -> None:
+    histogram = card_runs.histogram(*((value, 1) for value in values))
+    counts = statistics.bucket_counts(histogram, edges)
+    assert sum(counts) == len(values)
+    assert all(count >= 0 for count in counts)
+    shares = statistics.bucket_shares(histogram, edges)
+    assert math.fsum(shares) == pytest.approx(1.0 if values else 0.0)
+
+
+def test_an_edge_belongs_to_the_bucket_that_it_ends() -> None:
+    histogram = card_runs.histogram((50_000, 3), (900_000, 4), (5_000_000, 1))
+    assert statistics.bucket_counts(histogram, (50_000, 1_000_000)) == (3, 4, 1)
+
+
+def test_an_empty_histogram_has_no_shares() -> None:
+    assert statistics.bucket_shares(Histogram(), (1, 2)) == (0.0, 0.0, 0.0)

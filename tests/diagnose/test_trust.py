@@ -1,0 +1,256 @@
+"""The trust table: each component's letter at and beyond its thresholds, and the worst one wins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import card_runs
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iocast import diagnose
+from iocast.diagnose import components, thresholds, words
+from iocast.model.finding import GRADES, Finding, Grade
+from iocast.model.measurement import ErrorCount
+from iocast.model.run import PhaseRecord
+from iocast.model.workload import MixItem, Repeated, Workload, Zeros
+
+replace = msgspec.structs.replace
+SECOND_NS = card_runs.SECOND_NS
+GIB = card_runs.GIB
+
+
+def _with(record: PhaseRecord, **changes: Any) -> PhaseRecord:
+    return replace(record, measurement=replace(record.measurement, **changes))
+
+
+@pytest.mark.parametrize(("stretch", "grade"), [(1.0, "A"), (1.04, "B"), (1.09, "C"), (1.3, "D"), (2.0, "F")])
+def test_integrity_is_littles_law(stretch: float, grade: str) -> None:
+    record = card_runs.reads(users=8)
+    longer_ns = int(record.measurement.elapsed_ns * stretch)
+    record = _with(record, elapsed_ns=longer_ns, issuing_ns=longer_ns, depth_mean=8 / stretch)
+    part = components.integrity(card_runs.run(record), record)
+    assert part.grade == grade
+    assert part.evidence["little_ratio"] == pytest.approx(1 / stretch, rel=1e-3)
+
+
+def test_integrity_counts_think_time() -> None:
+    times = card_runs.histogram((1_000_000, 10_000))
+    record = card_runs.reads(times=times, users=4, think_ns=3_000_000, elapsed_ns=10 * SECOND_NS)
+    record = _with(record, depth_mean=1.0)
+    run = card_runs.run(record)
+    assert components.integrity(run, record).grade == "A"
+    assert components.load_achieved(run, record).grade == "A"
+
+
+def test_integrity_of_an_open_loop_uses_time_in_flight_and_not_time_since_due() -> None:
+    record = card_runs.paced()
+    assert components.integrity(card_runs.run(record), record).grade == "A"
+
+
+def test_what_drains_after_the_end_of_a_closed_loop_is_no_fault_of_its_books() -> None:
+    """Sixteen users of a slow disk: the last I/Os come back long after the last one was issued."""
+    times = card_runs.histogram((200_000_000, 96))
+    record = card_runs.reads(times=times, users=16)
+    issuing_ns, elapsed_ns = 1_100_000_000, 1_200_000_000
+    record = _with(record, elapsed_ns=elapsed_ns, issuing_ns=issuing_ns, depth_mean=16.0, in_flight_ns=19.2e9)
+    part = components.integrity(card_runs.run(record), record)
+    assert part.grade == "A"
+    assert part.evidence["little_ratio"] == pytest.approx(1.0)
+
+
+def test_an_open_loop_whose_books_do_not_balance() -> None:
+    record = card_runs.paced()
+    record = _with(record, in_flight_ns=record.measurement.in_flight_ns * 1.5)
+    assert components.integrity(card_runs.run(record), record).grade == "F"
+
+
+def test_one_failed_io_is_an_f() -> None:
+    record = _with(card_runs.reads(), errors=(ErrorCount("read", 5, "EIO", 1, ()),))
+    part = components.integrity(card_runs.run(record), record)
+    assert (part.grade, part.reason) == ("F", "1 I/O failed, so the times are not all of them.")
+
+
+@pytest.mark.parametrize(
+    ("total", "sigma", "grade"),
+    [
+        (40_000, 0.3, "A"),
+        (5_000, 0.1, "B"),
+        (2_000, 0.1, "C"),
+        (40_000, 3.0, "C"),
+        (500, 0.1, "C"),
+        (900, 0.1, "C"),
+        (15, 0.1, "F"),
+    ],
+)
+def test_precision_of_the_headline(total: int, sigma: float, grade: str) -> None:
+    record = card_runs.reads(times=card_runs.lognormal(total, 1e6, sigma))
+    assert components.precision(card_runs.run(record), record).grade == grade
+
+
+def test_precision_falls_back_to_what_the_row_still_prints() -> None:
+    record = card_runs.reads(times=card_runs.lognormal(500, 1e6, 0.1))
+    reason = components.precision(card_runs.run(record), record).reason
+    assert reason.startswith("500 I/Os are too few for a p99; the p95 of reads is known to ±")
+
+
+def test_representative_is_at_best_b_on_a_real_device_and_a_on_a_simulated_one() -> None:
+    record = card_runs.reads()
+    assert components.representative(card_runs.run(card_runs.fill(), record), record).grade == "B"
+    assert components.representative(card_runs.run(record, target=card_runs.SIMULATED), record).grade == "A"
+
+
+@pytest.mark.parametrize(("size_bytes", "grade"), [(330 * GIB, "C"), (100 * GIB, "D"), (8 * GIB, "D")])
+def test_buffered_rows_are_judged_by_data_over_memory(size_bytes: int, grade: str) -> None:
+    record = card_runs.reads(direct=False)
+    file = replace(record.plan.files[0], size_bytes=size_bytes)
+    record = replace(record, plan=replace(record.plan, files=(file,)))
+    part = components.representative(card_runs.run(card_runs.fill(size_bytes), record), record)
+    assert part.grade == grade
+
+
+def test_direct_asked_but_not_had() -> None:
+    record = card_runs.reads()
+    target = replace(card_runs.TARGET, direct=False)
+    part = components.representative(card_runs.run(card_runs.fill(), record, target=target), record)
+    assert part.grade == "D"
+    assert part.reason.startswith("Direct I/O was asked for but could not be had")
+
+
+@pytest.mark.parametrize("payload", [Zeros(), Repeated()])
+def test_payloads_that_storage_may_not_store(payload: Zeros | Repeated) -> None:
+    workload = Workload(mix=(MixItem("write", 8192),), payload=payload)
+    did = card_runs.measurement((card_runs.part("write", 8192, card_runs.lognormal(40_000, 1e6, 0.2)),))
+    record = card_runs.record("write 8k", workload, did)
+    assert components.representative(card_runs.run(card_runs.fill(), record), record).grade == "C"
+
+
+def test_files_not_written_in_full() -> None:
+    record = card_runs.reads()
+    half = card_runs.run(card_runs.fill(4 * GIB), record)
+    assert components.representative(half, record).grade == "C"
+    unseen = card_runs.run(replace(record, samples=()))
+    part = components.representative(unseen, unseen.measured[0])
+    assert (part.grade, "not seen" in part.reason) == ("B", True)
+
+
+@pytest.mark.parametrize(
+    ("share", "grade"), [(1.0, "A"), (0.96, "A"), (0.91, "B"), (0.75, "C"), (0.55, "D"), (0.3, "F")]
+)
+def test_load_achieved_closed_and_open(share: float, grade: str) -> None:
+    closed = card_runs.reads(users=4, depth=16)
+    closed = _with(closed, depth_mean=64 * share)
+    assert components.load_achieved(card_runs.run(closed), closed).grade == grade
+    paced = card_runs.paced()
+    paced = _with(paced, asked_rate_per_s=paced.measurement.rate_per_s / share)
+    assert components.load_achieved(card_runs.run(paced), paced).grade == grade
+
+
+def test_a_late_generator_spoils_the_load() -> None:
+    late = card_runs.histogram((300, 900), (200_000, 100))
+    record = _with(card_runs.reads(), lag=late)
+    part = components.load_achieved(card_runs.run(record), record)
+    assert (part.grade, "late" in part.reason) == ("C", True)
+
+
+def test_a_busy_generator_is_a_warning_but_not_on_virtual_time() -> None:
+    record = card_runs.reads()
+    record = _with(record, cpu_system_ns=record.measurement.elapsed_ns)
+    assert components.load_achieved(card_runs.run(record), record).grade == "C"
+    assert components.load_achieved(card_runs.run(record, target=card_runs.SIMULATED), record).grade == "A"
+
+
+def _beside(share: float) -> PhaseRecord:
+    """A read phase during which strangers made `share` of the device's traffic."""
+    base = card_runs.reads()
+    strange = int(base.measurement.bytes * share / (1 - share))
+    samples = card_runs.diskstats(
+        base.measurement.elapsed_ns,
+        reads=base.measurement.ios,
+        read_bytes=base.measurement.bytes + strange // 2,
+        writes=100,
+        written_bytes=strange - strange // 2,
+    )
+    return replace(base, samples=samples)
+
+
+@pytest.mark.parametrize(("share", "grade"), [(0.0, "A"), (0.04, "B"), (0.09, "C"), (0.2, "D"), (0.5, "F")])
+def test_isolation_of_reads_is_what_the_device_moved_beyond_them(share: float, grade: str) -> None:
+    record = _beside(share)
+    part = components.isolation(card_runs.run(record), record)
+    assert part.grade == grade
+    assert part.evidence["foreign_share"] == pytest.approx(share, abs=1e-3)
+
+
+def test_a_journal_is_not_taken_for_a_stranger() -> None:
+    record = card_runs.commits()
+    part = components.isolation(card_runs.run(record), record)
+    assert (part.grade, "journal" in part.reason) == ("B", True)
+    small = card_runs.mixed()
+    assert components.isolation(card_runs.run(small), small).grade == "A"
+
+
+def test_isolation_that_cannot_be_seen_is_a_b() -> None:
+    blind = replace(card_runs.reads(), samples=())
+    assert components.isolation(card_runs.run(blind), blind).grade == "B"
+    buffered = card_runs.reads(direct=False)
+    assert components.isolation(card_runs.run(buffered), buffered).grade == "B"
+
+
+@pytest.mark.parametrize(("severity", "grade"), [("void", "F"), ("severe", "D"), ("warn", "C"), ("note", "B")])
+def test_anomalies_follow_the_gravest_finding_of_the_phase_or_the_run(severity: Any, grade: str) -> None:
+    record = card_runs.reads()
+    others = Finding(name="x", severity="void", phase="another", says="Not here.")
+    assert components.anomalies(record, (others,)).grade == "A"
+    for phase in (record.phase.name, ""):
+        found = Finding(name="x", severity=severity, phase=phase, says="Here.")
+        assert components.anomalies(record, (others, found)).grade == grade
+
+
+@given(st.lists(st.sampled_from(GRADES), min_size=1))
+def test_the_worst_component_wins(grades: list[Grade]) -> None:
+    assert thresholds.worst(*grades) == max(grades)
+
+
+def test_a_simulated_row_may_earn_an_a() -> None:
+    run = card_runs.run(card_runs.reads(), target=card_runs.SIMULATED)
+    trust = diagnose.examine(run).trust["randread 8k"]
+    assert (trust.grade, trust.reason) == ("A", "")
+    assert [part.name for part in trust.components] == [
+        "integrity",
+        "precision",
+        "representative",
+        "load achieved",
+        "isolation",
+        "anomalies",
+    ]
+
+
+def test_every_threshold_names_its_source_and_orders_its_letters() -> None:
+    table = [value for value in vars(thresholds).values() if isinstance(value, thresholds.Thresholds)]
+    assert len(table) == 6
+    for each in table:
+        limits = [each.a, each.b, each.c, each.d]
+        assert limits == sorted(limits, reverse=each.falling)
+        assert each.source.startswith(("models", "[J]"))
+        assert each.grade(float("nan")) == "F"
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (words.percent(0.004), "0.4%"),
+        (words.percent(0.12), "12%"),
+        (words.percent(0.0001), "below 0.1%"),
+        (words.percent(0.02), "2%"),
+        (words.data_size(178_000_000), "178 MB"),
+        (words.throughput(3.94e9), "3.9 GB/s"),
+        (words.time(4_000), "4.0 µs"),
+        (words.count(12_400, "I/O"), "12,400 I/Os"),
+        (words.count(1, "I/O"), "1 I/O"),
+    ],
+)
+def test_figures_in_sentences(said: str, text: str) -> None:
+    assert said == text
