@@ -1,0 +1,21 @@
+"""The `iocast` command. `--version` is answered here, before anything is imported that takes time."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Runs the command line and leaves with its exit code."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        from iocast import __version__
+
+        print(f"iocast {__version__}")
+        return
+    from iocast.commands import run_command_line
+
+    sys.exit(run_command_line())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""The options that several verbs have, spelt once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import rich_click as click
+
+from iocast.commands.session import FORMATS, RUNS
+
+Command = Callable[..., Any]
+
+
+def measuring(command: Command) -> Command:
+    """--size, --time, --out, --seed."""
+    for option in (
+        click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same offsets."),
+        click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Where run folders go."),
+        click.option("--time", metavar="TIME", help="Length of every row, e.g. 10s, instead of the job's."),
+        click.option("--size", metavar="SIZE", help="Size of each work file, e.g. 4GiB, instead of the job's."),
+    ):
+        command = option(command)
+    return command
+
+
+def showing(command: Command) -> Command:
+    """--format and its short form --json."""
+    for option in (
+        click.option("--json", "form", flag_value="json", help="The same as --format json."),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(FORMATS),
+            default="terminal",
+            show_default=True,
+            help="How to show the card; classic is fioparse's table.",
+        ),
+    ):
+        command = option(command)
+    return command
