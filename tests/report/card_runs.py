@@ -269,7 +269,7 @@ SIMULATED = Target(
 
 HOST = Host(
     name="db01",
-    kernel="6.1.0",
+    kernel="Linux 6.1.0",
     cpus=8,
     cpu_model="EPYC 7302",
     memory_bytes=32 * GIB,

@@ -189,13 +189,15 @@ def _lag(record: PhaseRecord) -> TrustComponent | None:
     lag, response = record.measurement.lag, record.measurement.response()
     if not lag.total or not response.total:
         return None
-    late_ns, median_ns = lag.quantile_ns(0.99), response.quantile_ns(0.5)
-    share = late_ns / median_ns if median_ns else 0.0
+    published = (q for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS) if lag.total * (1 - q) >= limits.MIN_BEYOND)
+    q = next(published, limits.FALLBACK_QS[-1])
+    late_ns, response_ns = lag.quantile_ns(q), response.quantile_ns(q)
+    share = late_ns / response_ns if response_ns else 0.0
     reason = (
-        f"One I/O in a hundred left this machine {time(late_ns)} late or more, {percent(share)} of the median"
-        f" response of {time(median_ns)}."
+        f"One I/O in {1 / (1 - q):.0f} left this machine {time(late_ns)} late or more, {percent(share)} of the"
+        f" p{q * 100:.0f} response of {time(response_ns)}: so much of it is this machine's own delay."
     )
-    figures = {"lag_p99_ns": late_ns, "response_p50_ns": median_ns}
+    figures = {"lag_ns": late_ns, "response_ns": response_ns, "percentile": q * 100}
     return TrustComponent("load achieved", limits.LAG.grade(share), reason, figures)
 
 

@@ -34,7 +34,7 @@ HALF_WIDTH = Thresholds(0.05, 0.10, 0.20, 0.50, "models C, trust table: precisio
 BEYOND = Thresholds(100, 30, 10, 10, "models B1 and C: n(1-q), 10 to publish, 100 for an A", falling=True)
 LOAD = Thresholds(0.95, 0.90, 0.70, 0.50, "models C, trust table: load achieved", falling=True)
 FOREIGN = Thresholds(0.01, 0.05, 0.10, 0.25, "models C, trust table: isolation")
-LAG = Thresholds(0.10, 0.50, 1.00, 2.00, "[J] lag p99 over response p50: above 1 the test's own delay is the result")
+LAG = Thresholds(0.10, 0.25, 0.50, 0.80, "[J] lag over response at the headline percentile: what is not the target's")
 
 MIN_BEYOND = 10.0  # models B1: publish a percentile only with n(1-q) >= 10
 BUSY_GENERATOR = 0.85  # models C 21: engine CPU > 85 % makes a timer and CPU artefact, a warning (C)

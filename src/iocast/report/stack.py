@@ -65,10 +65,10 @@ def _place(target: Target) -> str:
 
 def _machine(host: Host, when: str) -> str:
     cpus = f"{host.cpus} CPU" + ("s" if host.cpus != 1 else "")
-    virtual = f", {host.virtualisation} guest" if host.virtualisation else ""
+    virtual = f", guest of {host.virtualisation}" if host.virtualisation else ""
     memory = text.capacity(host.memory_bytes)
     model = f" ({host.cpu_model})" if host.cpu_model else ""
-    system = f"Linux {host.kernel}{virtual}"
+    system = f"{host.kernel}{virtual}"
     return f"Machine {host.name}: {cpus}{model}, {memory} of memory, {system}. Run of {when}."
 
 

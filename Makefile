@@ -1,0 +1,85 @@
+# iocast. `make` alone lists the verbs; CONTRIBUTING.md says when to use which.
+
+PYTHON ?= python3
+AT ?= .
+
+# Programs that only some tests use, as COMMAND:DEBIAN-PACKAGE. Absent ones are installed (as root) or skipped.
+TEST_NEEDS := fio:fio tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-linux
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help card setup test lint format bench docs lock clean
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
+
+BIN := .venv/bin
+CORE := src/iocast/_core.abi3.so
+RUST := $(shell find crates) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
+LOCKED := $(if $(CI),--locked)
+
+help:
+	@echo "iocast: I/O performance testing, diagnosis and forecasting of database storage"
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  make card AT=/mnt/db    another place        make PYTHON=python3.12 ...    another Python"
+
+card: $(CORE) ## measure the storage under this folder and show its card
+	@$(BIN)/iocast card "$(AT)"
+
+setup: $(CORE) ## make .venv, install the locked packages, build the Rust core
+	@echo "Ready: $(BIN)/iocast --help"
+
+test: $(CORE) ## run the tests of the core (Rust) and of the rest (Python)
+	@scripts/need tests $(TEST_NEEDS)
+	cargo test $(LOCKED) --workspace --exclude iocast-python
+	$(BIN)/python -m pytest -rs
+
+lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest iocast._core
+	cargo clippy $(LOCKED) --workspace --all-targets -- -D warnings
+	cargo fmt --all --check
+
+format: .venv/.packages ## lay out all code as `make lint` wants it
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	cargo fmt --all
+
+bench: $(CORE) ## compare the engine with its peers on this machine
+	$(BIN)/python bench/engine.py
+
+docs: $(CORE) ## write docs/reference again from the code
+	$(BIN)/python docs/generate.py
+
+lock: .venv/.packages ## write requirements.lock again after a change of pyproject.toml
+	@[ -x $(BIN)/uv ] || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet pyproject.toml --group dev --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" -o requirements.lock
+
+clean: ## remove everything that make made (run folders stay)
+	rm -rf .venv target $(CORE) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests bench docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/python:
+	@scripts/need build "$(PYTHON)"
+	@echo "Making .venv with $$("$(PYTHON)" --version)"
+	@"$(PYTHON)" -m venv --clear .venv || { rm -rf .venv; exit 1; }
+
+.venv/.packages: requirements.lock | .venv/bin/python
+	@echo "Installing the Python packages of requirements.lock"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+# The stamp is the extension itself, dated at the start of the build: a file saved meanwhile builds it again.
+# pip and not `maturin develop`, which wants a newer pip than Debian 12 has.
+$(CORE): $(RUST) .venv/.packages
+	@scripts/need build $(BIN)/python
+	@echo "Building the Rust core (about a minute the first time)"
+	@touch .venv/.building
+	@PATH="$(CURDIR)/$(BIN):$$PATH" MATURIN_PEP517_ARGS="$(LOCKED)" $(BIN)/python -m pip install --quiet \
+		--disable-pip-version-check --no-deps --no-index --no-build-isolation --editable .
+	@touch -r .venv/.building $@

@@ -1,0 +1,171 @@
+"""Writes docs/reference from the code: the job schema, the commands, one page for each list of plug-ins."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+NOTE = "<!-- written by `make docs` from the code; do not edit -->\n\n"
+
+# Room, list, title, what a reader should know first.
+PLUG_INS = (
+    (
+        "observe",
+        "OBSERVERS",
+        "Observers",
+        "They watch the machine while a load runs; one that cannot see says why.",
+    ),
+    ("diagnose", "DETECTORS", "Detectors", "Each looks for one kind of abnormality in a finished run."),
+    ("report", "RENDERERS", "Renderers", "Each turns the same report into one output."),
+)
+JOB_FILES = """\
+A job file is TOML; a phase inherits from `[defaults]` what it does not say. Sizes, times and rates are texts
+with a unit: `"8k"`, `"30s"`, `"500/s"`. Editors that know JSON schemas take `job.schema.json` from here."""
+# The fixed headings of a plug-in's docstring.
+HEADING = re.compile(
+    r"^(What it is|Why it matters|How it shows|How to confirm|What to change|Needs|Overhead"
+    r"|What it cannot see): "
+)
+
+
+def page(title: str, text: str) -> str:
+    """A page of the reference."""
+    return f"# {title}\n\n{NOTE}{text.strip()}\n"
+
+
+def paragraphs(docstring: str) -> str:
+    """A manual page: its first line in front, its fixed headings ("What it is: ...") as bold paragraphs."""
+    lines = []
+    for line in docstring.strip().splitlines():
+        heading = HEADING.match(line)
+        if heading:
+            said = line[heading.end() :]
+            lines += ["", f"**{heading[1]}.** {said[:1].upper()}{said[1:]}"]
+        else:
+            lines.append(line)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
+
+
+def plug_in_pages() -> Iterator[tuple[str, str]]:
+    """One page a list, one section a module, in the list's working order."""
+    for room, name, title, says in PLUG_INS:
+        listed = getattr(importlib.import_module(f"iocast.{room}"), name)
+        modules = listed.values() if isinstance(listed, dict) else listed
+        sections = [says]
+        for each in modules:
+            module = each if hasattr(each, "__path__") or hasattr(each, "__file__") else None
+            module = module or importlib.import_module(each.__module__)
+            stem = module.__name__.rpartition(".")[2]
+            price = [f"- {key.lower()}: {value}" for key in ("NEEDS", "OVERHEAD") if (value := _fact(module, key))]
+            sections.append("\n".join([f"## {stem}\n", paragraphs(module.__doc__ or ""), "", *price]).strip())
+        yield f"{title.lower()}.md", page(title, "\n\n".join(sections))
+
+
+def _fact(module: object, key: str) -> str:
+    value = getattr(module, key, "")
+    return value if isinstance(value, str) else ", ".join(f"`{part}`" for part in value)
+
+
+def engines_page() -> tuple[str, str]:
+    """The engines of the core, from the heads of their files."""
+    sections = ["They make the I/O. `iocast` chooses one, and the run says which one really ran and why."]
+    for path in sorted((ROOT / "crates/iocast-core/src/engine").glob("*.rs")):
+        head = re.match(r"(?://!.*\n)+", path.read_text(encoding="utf-8"))
+        text = re.sub(r"^//! ?", "", head[0], flags=re.MULTILINE) if head else ""
+        sections.append(f"## {path.stem}\n\n{text.strip()}")
+    return "engines.md", page("Engines", "\n\n".join(sections))
+
+
+def commands_page() -> tuple[str, str]:
+    """Every verb with its arguments and options, as `--help` says them."""
+    import click
+
+    from iocast import commands
+
+    with click.Context(commands.iocast, info_name="iocast") as top:
+        sections = [_command(commands.iocast, top)]
+        for name in commands.VERBS:
+            verb = commands.load_verb(name)
+            with click.Context(verb, info_name=name, parent=top) as context:
+                sections.append(_command(verb, context))
+    return "commands.md", page("Commands", "\n\n".join(sections))
+
+
+def _command(command: object, context: object) -> str:
+    import click
+
+    assert isinstance(command, click.Command)
+    assert isinstance(context, click.Context)
+    bar = "\\|"
+    usage = " ".join(command.get_usage(context).removeprefix("Usage:").split())
+    records = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
+    rows = [(name, " ".join(says.split())) for name, says in records if says and "--help" not in name]
+    table = [f"| `{name.replace('|', bar)}` | {says.replace('|', bar)} |" for name, says in rows]
+    options = ["", "| option | meaning |", "|---|---|", *table] if table else []
+    text = inspect.cleandoc(command.help or "")
+    return "\n".join([f"## {context.command_path}\n", f"```\n{usage}\n```\n", text, *options])
+
+
+def job_files() -> Iterator[tuple[str, str]]:
+    """The JSON schema of job files, and the same for people."""
+    from iocast.spec.schema import job_schema, schema_text
+
+    yield "job.schema.json", schema_text()
+    tables = {name: shape["properties"] for name, shape in job_schema()["definitions"].items()}
+    defaults, phase = tables["DefaultsTable"], tables["PhaseTable"]
+    parts = {
+        "The file": tables["JobFile"],
+        "[files]": tables["FilesTable"],
+        "[defaults] and [[phase]]": {name: about for name, about in phase.items() if name in defaults},
+        "[defaults] alone": {name: about for name, about in defaults.items() if name not in phase},
+        "[[phase]] alone": {name: about for name, about in phase.items() if name not in defaults},
+        "mix": tables["MixTable"],
+        "region": tables["RegionTable"],
+    }
+    sections = [JOB_FILES, *(f"## {title}\n\n{_fields(fields)}" for title, fields in parts.items())]
+    yield "job.md", page("Job files", "\n\n".join(sections))
+
+
+def _fields(fields: dict[str, dict[str, Any]]) -> str:
+    rows = ["| field | meaning | values, or examples |", "|---|---|---|"]
+    for name, about in fields.items():
+        shown = [f"`{_toml(value)}`" for value in about.get("examples", about.get("enum", []))]
+        rows.append(f"| `{name}` | {about.get('description', '')} | {', '.join(shown)} |")
+    return "\n".join(rows)
+
+
+def _toml(value: object) -> str:
+    """A value as one writes it in a job file."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(name)} = {_toml(part)}" for name, part in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(part) for part in value) + "]"
+    return json.dumps(value)
+
+
+def _key(name: str) -> str:
+    return name if name.isalpha() else json.dumps(name)
+
+
+def pages() -> dict[str, str]:
+    """Every generated file of docs/reference: its name and its text."""
+    return dict([*job_files(), commands_page(), engines_page(), *plug_in_pages()])
+
+
+def main() -> None:
+    """Writes them all."""
+    REFERENCE.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (REFERENCE / name).write_text(text, encoding="utf-8")
+        print(f"docs/reference/{name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,366 @@
+"""The rules of the house: each takes the root of a tree and returns what breaks it, one line an offence."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import rust_source
+
+FILE_LINES = 400
+FUNCTION_LINES = 70
+RATCHET = Path("tests/house_ratchet.json")
+BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "support"}
+
+# Who may import whom: the map of ARCHITECTURE.md.
+_LEAVES = {"errors", "units", "_core"}
+_HALL = _LEAVES | {"model", "archive"}
+_WORKSHOP = {"spec", "load", "databases", "observe", "traces", "imports"}
+_INSIDE = _HALL | _WORKSHOP | {"runner", "analyse", "diagnose", "forecast", "report"}
+DOORS = {"commands", "top", "web"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "_core": set(),
+    "units": {"errors"},
+    "model": _LEAVES,
+    "archive": _LEAVES | {"model"},
+    **dict.fromkeys(_WORKSHOP, _HALL),
+    "runner": _HALL | _WORKSHOP,
+    "analyse": _HALL,
+    "diagnose": _HALL | {"analyse"},
+    "forecast": _HALL | {"analyse"},
+    "report": _HALL | {"analyse", "diagnose", "forecast"},
+    **dict.fromkeys(DOORS, _INSIDE),
+    "__init__": _INSIDE,
+    "__main__": _INSIDE | DOORS,
+}
+
+_IMPORTERS = {"import_module", "__import__"}
+
+# The list of each kind of plug-in, and the name that shows that a module is meant to be one.
+PLUG_INS = {
+    "observe": ("OBSERVERS", "OVERHEAD"),
+    "diagnose": ("DETECTORS", "detect"),
+    "report": ("RENDERERS", "render"),
+    "traces": ("READERS", "sniff"),
+    "imports": ("IMPORTERS", "sniff"),
+    "databases": ("DATABASES", "connect"),
+}
+
+# Written in two parts, so that this file does not break its own rule.
+_HOSTS = ["pypi" + ".org", "pythonhosted" + ".org", "crates" + ".io", "npmjs" + ".com", "debian" + ".org"]
+_ADDRESS = re.compile(
+    "|".join(re.escape(host) for host in _HOSTS)
+    + r"|--(?:extra-)?index-url\s+\S*:|(?<![\w.~-])/(?:work|root|tmp|home/\w+)/\w"
+    + r"|~/\.mirror"
+)
+
+
+def _sources(root: Path, folder: str, suffix: str) -> Iterator[tuple[str, str]]:
+    """Path (relative) and text of every file of a folder, in order."""
+    for path in sorted((root / folder).rglob(f"*{suffix}")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+
+
+def _python(root: Path) -> Iterator[tuple[str, str]]:
+    for folder in ("src", "tests", "bench", "docs", "scripts"):
+        yield from _sources(root, folder, ".py")
+
+
+def _room(path: str) -> str:
+    """src/iocast/model/run.py is in the room `model`, src/iocast/runner.py is the room `runner`."""
+    return path.removeprefix("src/iocast/").split("/")[0].removesuffix(".py").removesuffix(".pyi")
+
+
+def _package(path: str) -> list[str]:
+    """The dotted package that a relative import in `path` starts from."""
+    return path.removeprefix("src/").split("/")[:-1]
+
+
+def _imports(path: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and dotted module of every import anywhere in a file, imports by name included."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import():
+                yield from ((node.lineno, alias.name) for alias in node.names)
+            case ast.ImportFrom():
+                base = _package(path)[: len(_package(path)) - node.level + 1] if node.level else []
+                origin = ".".join([*base, *([node.module] if node.module else [])])
+                yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in _IMPORTERS:
+                named = node.args[0] if node.args else None
+                if isinstance(named, ast.Constant) and isinstance(named.value, str):
+                    yield node.lineno, named.value
+
+
+def arrows(root: Path) -> list[str]:
+    """Imports against the map, function-level ones included."""
+    bad = []
+    for path, text in _sources(root, "src/iocast", ".py"):
+        room = _room(path)
+        if room not in MAY_IMPORT:
+            bad.append(f"{path}: `{room}` is not a room of the house (ARCHITECTURE.md, tests/house_rules.py)")
+            continue
+        for line, module in _imports(path, ast.parse(text)):
+            parts = module.split(".")
+            if parts[0] != "iocast" or parts[1:] == ["__version__"]:
+                continue
+            target = parts[1] if len(parts) > 1 else "__init__"
+            if target != room and target not in MAY_IMPORT[room]:
+                bad.append(f"{path}:{line}: {room} → {target} is against the map ({module})")
+    return bad
+
+
+def heavy_imports(root: Path) -> list[str]:
+    """Rooms other than doors import only light modules at the top: start-up time counts."""
+    light = set(sys.stdlib_module_names) | {"msgspec", "iocast"}
+    bad = []
+    for path, text in _sources(root, "src/iocast", ".py"):
+        if _room(path) in DOORS | {"__main__"}:
+            continue
+        top = ast.Module([n for n in ast.parse(text).body if isinstance(n, ast.Import | ast.ImportFrom)], [])
+        for line, module in _imports(path, top):
+            if module.split(".")[0] not in light:
+                bad.append(f"{path}:{line}: import {module} inside the function that needs it")
+    return bad
+
+
+def _python_functions(text: str) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def sizes(root: Path) -> dict[str, int]:
+    """Lines of every file and function that is over its limit, by `path` and `path::function`."""
+    measured = [(path, len(text.splitlines()), list(_python_functions(text))) for path, text in _python(root)]
+    for path, text in _sources(root, "crates", ".rs"):
+        measured.append((path, rust_source.line_count(text), list(rust_source.functions(text))))
+    over = {path: lines for path, lines, _ in measured if lines > FILE_LINES}
+    for path, _, functions in measured:
+        for name, lines in functions:
+            if lines > FUNCTION_LINES:
+                over[f"{path}::{name}"] = max(lines, over.get(f"{path}::{name}", 0))
+    return over
+
+
+def too_long(root: Path) -> list[str]:
+    """Sizes against the limits and the ratchet: a recorded size may shrink, never grow."""
+    file = root / RATCHET
+    ratchet: dict[str, int] = json.loads(file.read_text()) if file.exists() else {}
+    over = sizes(root)
+    bad = []
+    for what, lines in over.items():
+        limit = FUNCTION_LINES if "::" in what else FILE_LINES
+        if lines > ratchet.get(what, limit):
+            bad.append(f"{what}: {lines} lines, at most {ratchet.get(what, limit)} are allowed")
+    for what, recorded in ratchet.items():
+        if over.get(what, 0) < recorded:
+            now = over.get(what)
+            bad.append(f"{what}: it shrank: {f'write {now}' if now else 'remove its line'} in {RATCHET}")
+    return bad
+
+
+def _says(node: ast.AST) -> str:
+    """What a node does that only a door may do: "print", "sys.exit", ... or ""."""
+    match node:
+        case ast.Call(func=ast.Name(id="print" | "exit" | "quit" as name)):
+            return name
+        case ast.Attribute(value=ast.Name(id="sys"), attr="exit" | "stdout" | "stderr" as name):
+            return f"sys.{name}"
+        case ast.Attribute(value=ast.Name(id="os"), attr="_exit"):
+            return "os._exit"
+        case ast.Raise(exc=ast.Name(id="SystemExit") | ast.Call(func=ast.Name(id="SystemExit"))):
+            return "SystemExit"
+    return ""
+
+
+def speech(root: Path) -> list[str]:
+    """No print outside doors and renderers, no exit outside doors; nothing of the kind in Rust."""
+    bad = []
+    for path, text in _sources(root, "src/iocast", ".py"):
+        tree = ast.parse(text)
+        if _room(path) in DOORS | {"__main__"}:
+            continue
+        renderer = _room(path) == "report" and "render" in _defined(tree)
+        for node in ast.walk(tree):
+            said = _says(node)
+            if said and not (renderer and said in {"print", "sys.stdout"}):
+                bad.append(f"{path}:{getattr(node, 'lineno', 0)}: {said} belongs to a door")
+    for path, text in _sources(root, "crates", ".rs"):
+        if "/src/" in path:
+            bad += [f"{path}:{line}: {said} belongs to a door" for line, said in rust_source.speech(text)]
+    return bad
+
+
+def names(root: Path) -> list[str]:
+    """No drawer for odds and ends."""
+    files = [path for path, _ in _python(root)] + [path for path, _ in _sources(root, "crates", ".rs")]
+    return [
+        f"{path}: a module called `{part}` says nothing; name it after what it holds"
+        for path in files
+        for part in Path(path).with_suffix("").parts
+        if part in BANNED_NAMES
+    ]
+
+
+def docstrings(root: Path) -> list[str]:
+    """The first line of every module says the one thing it does."""
+    bad = [
+        f"{path}: does not start with a docstring"
+        for path, text in _python(root)
+        if not text.startswith('"""') or not ast.get_docstring(ast.parse(text))
+    ]
+    for path, text in _sources(root, "crates", ".rs"):
+        if not text.startswith("//!"):
+            bad.append(f"{path}: does not start with a //! line")
+    return bad
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    """Names given at the top of a module, or at the top of its classes."""
+    found: set[str] = set()
+    for node in [*tree.body, *(n for c in tree.body if isinstance(c, ast.ClassDef) for n in c.body)]:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                found.add(name)
+            case ast.Assign(targets=targets):
+                found.update(target.id for target in targets if isinstance(target, ast.Name))
+    return found
+
+
+def listed(root: Path, room: str) -> list[str]:
+    """The modules that a room's plug-in list names, by import or by string, in working order."""
+    folder, (name, _) = root / "src/iocast" / room, PLUG_INS[room]
+    found: dict[str, None] = {}
+    for path, text in _sources(root, f"src/iocast/{room}", ".py"):
+        tree = ast.parse(text)
+        origin = {}
+        for _, module in _imports(path, tree):
+            parts = module.split(".")
+            if parts[:2] == ["iocast", room] and len(parts) > 2:
+                origin[parts[-1]] = parts[2]
+        for node in tree.body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if not any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                continue
+            for part in ast.walk(getattr(node, "value", None) or ast.Pass()):
+                if isinstance(part, ast.Name) and part.id in origin:
+                    found[origin[part.id]] = None
+                elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    stem = part.value.removeprefix(f"iocast.{room}.").split(":")[0]
+                    if (folder / f"{stem}.py").exists():
+                        found[stem] = None
+    return list(found)
+
+
+def _tested_modules(root: Path) -> set[str]:
+    """Every iocast module that some test imports, itself or a name from it."""
+    seen: set[str] = set()
+    for path, text in _sources(root, "tests", ".py"):
+        for _, module in _imports(path, ast.parse(text)):
+            seen |= {module, module.rpartition(".")[0]}
+    return seen
+
+
+def _mentioned(word: str, text: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
+
+
+def _documented(name: str, docs: str) -> bool:
+    """A heading with the name, or the name as code; a word in passing is not enough."""
+    return re.search(rf"^#+ .*(?<![\w-]){name}(?![\w-])|`{name}`", docs, re.MULTILINE) is not None
+
+
+def plug_ins(root: Path) -> list[str]:
+    """A plug-in is one file, one list line, one test and one line in the docs."""
+    tested, docs = _tested_modules(root), "\n".join(text for _, text in _sources(root, "docs", ".md"))
+    bad = []
+    for room, (name, mark) in PLUG_INS.items():
+        in_list = listed(root, room)
+        for path, text in _sources(root, f"src/iocast/{room}", ".py"):
+            stem = Path(path).stem
+            if mark in _defined(ast.parse(text)) and stem not in in_list and stem != "__init__":
+                bad.append(f"{path}: has {mark} but is not in {room}.{name}")
+        for stem in in_list:
+            if f"iocast.{room}.{stem}" not in tested:
+                bad.append(f"src/iocast/{room}/{stem}.py: no test imports it")
+            if not _documented(stem, docs):
+                bad.append(f"src/iocast/{room}/{stem}.py: no line in docs/ names it (run: make docs)")
+    return bad + _engines(root, docs)
+
+
+def _engines(root: Path, docs: str) -> list[str]:
+    crate = "crates/iocast-core"
+    tests = "\n".join(text for _, text in _sources(root, f"{crate}/tests", ".rs"))
+    bad = []
+    for path in sorted((root / crate / "src/engine").glob("*.rs")):
+        shown = path.relative_to(root).as_posix()
+        if "#[test]" not in path.read_text() and not _mentioned(path.stem, tests):
+            bad.append(f"{shown}: no test of its own")
+        if not _documented(path.stem, docs):
+            bad.append(f"{shown}: no line in docs/ names it")
+    return bad
+
+
+def examples(root: Path) -> list[str]:
+    """Every example job is run by a test that names it, or that takes all of the folder."""
+    texts = [text for path, text in _sources(root, "tests", ".py") if Path(path).name.startswith("test_")]
+    if any(re.search(r"[\"'/]examples[\"'/].*glob\(", text) for text in texts):
+        return []
+    return [
+        f"{path}: no test runs it"
+        for path, _ in _sources(root, "examples", ".toml")
+        if not any(Path(path).name in text for text in texts)
+    ]
+
+
+def tracked(root: Path) -> list[Path]:
+    """The files that git knows or would add."""
+    command = ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [Path(name) for name in listing.split("\0") if name and (root / name).is_file()]
+
+
+def addresses(root: Path, files: list[Path]) -> list[str]:
+    """No registry's address and no path of one machine in a tracked file (Cargo.lock names its one index)."""
+    bad = []
+    for file in files:
+        if file.name in {"Cargo.lock", "LICENSE"}:
+            continue
+        try:
+            text = (root / file).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if found := _ADDRESS.search(line):
+                bad.append(f"{file}:{number}: {found[0]}")
+    return bad
+
+
+def dead_links(root: Path, files: list[Path]) -> list[str]:
+    """Links between documents lead somewhere."""
+    bad = []
+    for file in (file for file in files if file.suffix == ".md"):
+        targets = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", (root / file).read_text(encoding="utf-8"))
+        dead = [target for target in targets if not (root / file.parent / target).exists()]
+        bad += [f"{file}: dead link to {target}" for target in dead]
+    return bad
+
+
+def unmapped(root: Path) -> list[str]:
+    """Every room and crate stands on the map."""
+    text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rooms = [*(root / "src/iocast").iterdir(), *(root / "crates").iterdir()]
+    return [
+        f"ARCHITECTURE.md: does not name {room.relative_to(root)}"
+        for room in sorted(rooms)
+        if (room.suffix == ".py" or any(room.rglob("*.py")) or any(room.rglob("*.rs")))
+        and not _mentioned(room.stem, text)
+    ]

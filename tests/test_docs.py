@@ -1,0 +1,38 @@
+"""The documents tell the truth: docs/reference is what the code says, job files in documents are sound."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from iocast.spec import parse_job
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
+
+
+def generated() -> dict[str, str]:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    pages: dict[str, str] = module.pages()
+    return pages
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    reference = ROOT / "docs/reference"
+    written = {path.name: path.read_text() for path in sorted(reference.iterdir())}
+    wanted = generated()
+    stale = sorted(name for name in wanted | written if wanted.get(name) != written.get(name))
+    assert stale == [], "run: make docs"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_job_files_in_documents_are_understood(document: Path) -> None:
+    for text in re.findall(r"```toml\n(name = .*?)```", document.read_text(), re.DOTALL):
+        assert parse_job(text, document.name).phases

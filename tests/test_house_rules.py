@@ -1,0 +1,261 @@
+"""Every rule of the house can fail: each is shown a small tree that breaks it, and one that keeps it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import house_rules
+import pytest
+import rust_source
+
+
+def tree(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "arrow"),
+    [
+        ("report/card.py", "from iocast.observe import stack", "report → observe"),
+        ("observe/x.py", "from iocast.load import engine", "observe → load"),
+        ("load/x.py", "import iocast.analyse.statistics", "load → analyse"),
+        ("diagnose/x.py", "from iocast.report.format import duration", "diagnose → report"),
+        ("forecast/x.py", "from iocast.diagnose import trust", "forecast → diagnose"),
+        ("model/run.py", "from iocast.archive import load", "model → archive"),
+        ("runner.py", "from iocast.commands import card", "runner → commands"),
+        ("commands/card.py", "from iocast.web import app", "commands → web"),
+        ("observe/x.py", "def f():\n    from iocast import load", "observe → load"),
+        ("observe/x.py", "from ..load import engine", "observe → load"),
+        ("observe/x.py", "from .. import load", "observe → load"),
+        ("model/sub/x.py", "from ...spec import job", "model → spec"),
+        ("spec/x.py", "import importlib\nimportlib.import_module('iocast.load')", "spec → load"),
+        ("spec/x.py", "import iocast", "spec → __init__"),
+    ],
+)
+def test_an_arrow_against_the_map_is_named(tmp_path: Path, path: str, line: str, arrow: str) -> None:
+    (complaint,) = house_rules.arrows(tree(tmp_path, {f"src/iocast/{path}": line}))
+    assert complaint.startswith(f"src/iocast/{path}:")
+    assert arrow in complaint
+
+
+def test_arrows_along_the_map_are_silent(tmp_path: Path) -> None:
+    files = {
+        "src/iocast/commands/card.py": "from iocast import runner, __version__\n",
+        "src/iocast/runner.py": "from iocast.load import engine\nfrom iocast import archive\n",
+        "src/iocast/report/card.py": "from iocast.diagnose import trust\nfrom . import format\n",
+        "src/iocast/load/engine.py": "from iocast import _core\nfrom iocast.model.run import Run\n",
+    }
+    assert house_rules.arrows(tree(tmp_path, files)) == []
+
+
+def test_a_room_that_is_not_on_the_map_is_named(tmp_path: Path) -> None:
+    (complaint,) = house_rules.arrows(tree(tmp_path, {"src/iocast/attic/x.py": ""}))
+    assert "`attic` is not a room" in complaint
+
+
+def test_a_heavy_import_at_the_top_is_named_and_a_late_one_is_not(tmp_path: Path) -> None:
+    files = {
+        "src/iocast/archive.py": "import duckdb\nimport json\nfrom msgspec import Struct\n",
+        "src/iocast/report/page.py": "def page():\n    import duckdb\n",
+        "src/iocast/commands/card.py": "import rich_click\n",
+    }
+    assert house_rules.heavy_imports(tree(tmp_path, files)) == [
+        "src/iocast/archive.py:1: import duckdb inside the function that needs it"
+    ]
+
+
+def python_function(lines: int) -> str:
+    return '"""x"""\ndef long():\n' + "    x = 1\n" * (lines - 1)
+
+
+def rust_function(lines: int) -> str:
+    return "//! x\nfn long(a: [u8; 4])\n{\n" + "    let x = '{';\n" * (lines - 3) + "}\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "lines"),
+    [
+        ("src/iocast/a.py", "x = 1\n" * 401, 401),
+        ("src/iocast/a.py::long", python_function(71), 71),
+        ("crates/c/src/a.rs", "// x\n" * 401, 401),
+        ("crates/c/src/a.rs::long", rust_function(71), 71),
+    ],
+)
+def test_one_line_too_many_is_named(tmp_path: Path, path: str, text: str, lines: int) -> None:
+    root = tree(tmp_path, {path.split("::")[0]: text})
+    assert house_rules.sizes(root) == {path: lines}
+    assert house_rules.too_long(root)[0].startswith(f"{path}: {lines} lines, at most {lines - 1}")
+
+
+@pytest.mark.parametrize("text", [python_function(70), "x = 1\n" * 400])
+def test_python_at_the_limit_is_silent(tmp_path: Path, text: str) -> None:
+    assert house_rules.too_long(tree(tmp_path, {"src/iocast/a.py": text})) == []
+
+
+def test_rust_at_the_limit_is_silent_and_its_test_module_is_free(tmp_path: Path) -> None:
+    tests = "#[cfg(test)]\nmod tests {\n    fn long() {\n" + "        x();\n" * 500 + "    }\n}\n"
+    root = tree(tmp_path, {"crates/c/src/a.rs": rust_function(70) + tests})
+    assert house_rules.too_long(root) == []
+
+
+@pytest.mark.parametrize(
+    ("recorded", "complaint"),
+    [(71, "72 lines, at most 71 are allowed"), (72, ""), (73, "it shrank: write 72")],
+)
+def test_the_ratchet_only_goes_down(tmp_path: Path, recorded: int, complaint: str) -> None:
+    what = "src/iocast/a.py::long"
+    files = {"src/iocast/a.py": python_function(72), "tests/house_ratchet.json": json.dumps({what: recorded})}
+    found = house_rules.too_long(tree(tmp_path, files))
+    assert [complaint in line for line in found] == ([True] if complaint else [])
+
+
+def test_a_ratchet_line_that_is_no_longer_needed_is_named(tmp_path: Path) -> None:
+    files = {"src/iocast/a.py": "", "tests/house_ratchet.json": '{"src/iocast/a.py": 500}'}
+    assert "remove its line" in house_rules.too_long(tree(tmp_path, files))[0]
+
+
+def test_rust_functions_are_measured_past_braces_in_texts_and_comments() -> None:
+    text = """
+impl<'a> Reader<'a> {
+    fn first(&'a self) -> char { // }
+        let _ = ("}", r#"}" }"#, '}', b'}', "\\\\"); /* } */
+        '\\''
+    }
+    fn declared(&self);
+    pub fn second<T>(x: [u8; 2]) -> T
+    where
+        T: Default,
+    { T::default() }
+}
+"""
+    assert list(rust_source.functions(text)) == [("first", 4), ("second", 4)]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("src/iocast/load/x.py", "print('x')"),
+        ("src/iocast/load/x.py", "import sys\nsys.exit(1)"),
+        ("src/iocast/load/x.py", "raise SystemExit(2)"),
+        ("src/iocast/load/x.py", "import os\nos._exit(1)"),
+        ("src/iocast/load/x.py", "import sys\nsys.stderr.write('x')"),
+        ("src/iocast/report/html.py", "def render(report, out):\n    exit(1)"),
+        ("src/iocast/report/words.py", "print('x')"),
+        ("crates/c/src/x.rs", 'fn f() { println!("x") }'),
+        ("crates/c/src/x.rs", "fn f() { std::process::exit(1) }"),
+    ],
+)
+def test_speech_outside_a_door_is_named(tmp_path: Path, path: str, text: str) -> None:
+    (complaint,) = house_rules.speech(tree(tmp_path, {path: text}))
+    assert complaint.startswith(path)
+
+
+def test_doors_renderers_and_rust_tests_may_speak(tmp_path: Path) -> None:
+    files = {
+        "src/iocast/__main__.py": "import sys\nsys.exit(0)",
+        "src/iocast/commands/card.py": "print('x')",
+        "src/iocast/report/text.py": "def render(report, out):\n    print('x')",
+        "crates/c/src/x.rs": '// println!\n#[cfg(test)]\nmod tests {\n    fn f() { println!("x") }\n}',
+    }
+    assert house_rules.speech(tree(tmp_path, files)) == []
+
+
+@pytest.mark.parametrize("path", ["src/iocast/utils.py", "src/iocast/load/support/x.py", "crates/c/src/helpers.rs"])
+def test_a_drawer_is_named(tmp_path: Path, path: str) -> None:
+    assert len(house_rules.names(tree(tmp_path, {path: ""}))) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("src/iocast/x.py", "x = 1"), ("src/iocast/x.py", "\n" + '"""late"""'), ("crates/c/src/x.rs", "// x")],
+)
+def test_a_module_that_does_not_say_what_it_is_is_named(tmp_path: Path, path: str, text: str) -> None:
+    assert house_rules.docstrings(tree(tmp_path, {path: text}))[0].startswith(path)
+
+
+PLUG_IN = {
+    "src/iocast/diagnose/__init__.py": "from iocast.diagnose import cached\nDETECTORS = (cached,)\n",
+    "src/iocast/diagnose/cached.py": "def detect(run): ...\n",
+    "tests/test_cached.py": "from iocast.diagnose import cached\n",
+    "docs/reference/detectors.md": "## cached\n",
+}
+
+
+def test_a_whole_plug_in_is_silent(tmp_path: Path) -> None:
+    root = tree(tmp_path, PLUG_IN)
+    assert house_rules.plug_ins(root) == []
+    assert house_rules.listed(root, "diagnose") == ["cached"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "complaint"),
+    [
+        ("src/iocast/diagnose/__init__.py", "DETECTORS = ()\n", "not in diagnose.DETECTORS"),
+        ("tests/test_cached.py", "from iocast.diagnose import cached_pages\n", "no test imports it"),
+        ("docs/reference/detectors.md", "## cached-pages\n", "no line in docs/"),
+        ("docs/reference/detectors.md", "it was cached in passing\n", "no line in docs/"),
+    ],
+)
+def test_a_plug_in_with_a_part_missing_is_named(tmp_path: Path, path: str, text: str, complaint: str) -> None:
+    (found,) = house_rules.plug_ins(tree(tmp_path, {**PLUG_IN, path: text}))
+    assert complaint in found
+
+
+def test_a_list_may_name_its_modules_by_text_and_annotate_itself(tmp_path: Path) -> None:
+    files = {
+        "src/iocast/report/__init__.py": "RENDERERS: dict = {'html': 'iocast.report.html_page:render'}\n",
+        "src/iocast/report/html_page.py": "def render(report, out): ...\n",
+    }
+    assert house_rules.listed(tree(tmp_path, files), "report") == ["html_page"]
+
+
+def test_an_engine_without_test_or_documentation_is_named(tmp_path: Path) -> None:
+    engine = "crates/iocast-core/src/engine/uring.rs"
+    assert len(house_rules.plug_ins(tree(tmp_path, {engine: "//! x\n"}))) == 2
+    tree(tmp_path, {"crates/iocast-core/tests/engines.rs": "use engine::uring;", "docs/engines.md": "`uring`"})
+    assert house_rules.plug_ins(tmp_path) == []
+
+
+def test_an_example_that_no_test_runs_is_named(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"examples/a.toml": "", "tests/test_b.py": "'b.toml'"})
+    assert house_rules.examples(root) == ["examples/a.toml: no test runs it"]
+    tree(tmp_path, {"tests/test_b.py": "sorted((ROOT / 'examples').glob('*.toml'))"})
+    assert house_rules.examples(root) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "see https://" + "pypi" + ".org/x",
+        "path = '/" + "work/main'",
+        "cat ~" + "/.mirror/x",
+        "--index-url https" + "://example.net",
+    ],
+)
+def test_an_address_in_a_tracked_file_is_named(tmp_path: Path, line: str) -> None:
+    tree(tmp_path, {"a.md": f"first\n{line}\n", "Cargo.lock": line})
+    (complaint,) = house_rules.addresses(tmp_path, [Path("a.md"), Path("Cargo.lock")])
+    assert complaint.startswith("a.md:2:")
+
+
+def test_words_that_only_look_like_addresses_are_silent(tmp_path: Path) -> None:
+    tree(tmp_path, {"a.md": "read/work/think, net/root/x, /mnt/db, /dev/vda, crates/io\n"})
+    assert house_rules.addresses(tmp_path, [Path("a.md")]) == []
+
+
+def test_a_dead_link_is_named(tmp_path: Path) -> None:
+    tree(tmp_path, {"docs/a.md": "[b](b.md) [c](../c.md#x) [d](https://example.net) [e](#e)", "c.md": ""})
+    assert house_rules.dead_links(tmp_path, [Path("docs/a.md")]) == ["docs/a.md: dead link to b.md"]
+
+
+def test_a_room_without_a_place_on_the_map_is_named(tmp_path: Path) -> None:
+    files = {"ARCHITECTURE.md": "model/ holds", "src/iocast/model/a.py": "", "src/iocast/load/a.py": ""}
+    tree(tmp_path, {**files, "crates/iocast-core/src/lib.rs": ""})
+    assert house_rules.unmapped(tmp_path) == [
+        "ARCHITECTURE.md: does not name crates/iocast-core",
+        "ARCHITECTURE.md: does not name src/iocast/load",
+    ]
