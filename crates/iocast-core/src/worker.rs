@@ -17,7 +17,7 @@ use crate::stream::{Stream, classes};
 use crate::tally::{Ended, Tallied, Tally};
 
 /// Below this distance to the next due time the worker spins: timers are no more exact than that.
-const SPIN_NS: u64 = 60_000;
+pub const SPIN_NS: u64 = 60_000;
 /// A deep closed loop refills its queue in batches of this part of its depth: each submission may ring the
 /// device's doorbell (a VM exit on virtio). It costs up to this share of the depth, which is reported as
 /// achieved depth, and no accuracy: an I/O's time starts with its submission (docs/performance.md).
@@ -113,7 +113,7 @@ pub struct Outcome {
 
 impl<E: Engine> Worker<E> {
     /// A worker with its engine; `index` makes its payload differ from that of all others. `spin` is
-    /// false where there are more workers than processors.
+    /// false where it would take the processors from others.
     pub fn new(
         plan: Arc<PhasePlan>,
         control: Arc<Control>,

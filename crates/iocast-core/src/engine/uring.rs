@@ -19,6 +19,8 @@ const ENTER_GETEVENTS: u32 = 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
 /// Do not count this wait as iowait: saves its book-keeping at each sleep (Linux 6.15).
 const ENTER_NO_IOWAIT: u32 = 1 << 7;
+/// Deferred task work saves CPU when completions come in numbers; a lone one is noticed later by it.
+const DEFER_FROM_DEPTH: u32 = 16;
 /// The kernel takes at most 1 GiB a registered buffer.
 const LARGEST_REGISTERED: usize = 1 << 30;
 
@@ -125,7 +127,7 @@ fn build_ring(depth: u32, direct: bool) -> Result<(IoUring, Vec<String>)> {
             builder.setup_no_sqarray();
             names.push("no SQ array".into());
         }
-        let deferred = level <= 1 && direct;
+        let deferred = level <= 1 && direct && depth >= DEFER_FROM_DEPTH;
         if deferred {
             builder.setup_defer_taskrun();
             names.push("deferred task work".into());
