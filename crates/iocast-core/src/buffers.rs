@@ -14,6 +14,8 @@ use crate::plan::Payload;
 
 const HUGE_BYTES: usize = 2 << 20;
 const PAGE_BYTES: usize = 4096;
+/// Less than this is not worth a huge page: a thousand users would take gigabytes.
+pub const HUGE_FROM_BYTES: usize = 64 << 10;
 /// The unit that payloads keep unique: no storage dedupes smaller blocks than 4 KiB.
 const BLOCK_BYTES: usize = 4096;
 
@@ -33,6 +35,9 @@ impl Buffers {
     pub fn new(slots: usize, size_bytes: usize) -> Result<Buffers> {
         let stride_bytes = size_bytes.max(1).next_multiple_of(PAGE_BYTES);
         let wanted = (slots * stride_bytes).next_multiple_of(HUGE_BYTES);
+        if slots * stride_bytes < HUGE_FROM_BYTES {
+            return Buffers::small(slots * stride_bytes, stride_bytes);
+        }
         // One huge page more than needed, so that an aligned start can be cut out of it.
         let reserve = wanted + HUGE_BYTES;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -63,6 +68,19 @@ impl Buffers {
             unsafe { memory.as_ptr().add(page).write_volatile(0) };
         }
         Ok(buffers)
+    }
+
+    fn small(bytes: usize, stride_bytes: usize) -> Result<Buffers> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
+        // SAFETY: a new anonymous mapping, checked below.
+        let raw = unsafe {
+            libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+        };
+        if raw == libc::MAP_FAILED {
+            return Err(Error::Memory { size_bytes: bytes, source: io::Error::last_os_error() });
+        }
+        let memory = NonNull::new(raw.cast()).expect("mmap never returns null");
+        Ok(Buffers { memory, mapped_bytes: bytes, stride_bytes, leak: false })
     }
 
     /// The memory of one slot.

@@ -13,7 +13,7 @@ use crate::engine::{Clock, Engine, open_files};
 use crate::error::{Error, Result};
 use crate::merge::merge;
 use crate::plan::{Arrival, EngineName, PhasePlan};
-use crate::result::PhaseResult;
+use crate::result::{EngineReport, PhaseResult};
 use crate::signals;
 use crate::stream::Stream;
 use crate::worker::{Control, Lane, Outcome, SPIN_NS, Worker};
@@ -76,7 +76,8 @@ impl<T: Copy> Gate<T> {
 }
 
 enum Message {
-    Ready,
+    /// Set up and waiting; the first worker says what its engine is.
+    Ready(Option<EngineReport>),
     Done(usize, Result<Box<Outcome>>),
 }
 
@@ -91,7 +92,8 @@ struct Crew {
     spin: bool,
 }
 
-/// Runs a phase. `on_tick` is called about ten times a second from this thread; it returns false to stop.
+/// Runs a phase. `on_tick` is called at the start and then about ten times a second, from this thread; it
+/// returns false to stop.
 pub fn run_phase(plan: &PhasePlan, mut on_tick: impl FnMut(Tick) -> bool) -> Result<PhaseResult> {
     plan.check()?;
     signals::install_waker();
@@ -112,20 +114,25 @@ pub fn run_phase(plan: &PhasePlan, mut on_tick: impl FnMut(Tick) -> bool) -> Res
         threads: Vec::new(),
         spin: may_spin(plan, threads, processors),
     };
-    let hired = hire(&mut crew, engine, &notes).and_then(|()| crew.wait_until_ready());
-    if let Err(why) = hired {
-        crew.gates.start.open(None);
-        return Err(why);
-    }
+    let report = match hire(&mut crew, engine, &notes).and_then(|()| crew.wait_until_ready()) {
+        Ok(report) => report,
+        Err(why) => {
+            crew.gates.start.open(None);
+            return Err(why);
+        }
+    };
     let cpu_before = cpu_ns();
     let started_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
     let (begun, clock) = (Instant::now(), Clock::start());
     crew.gates.start.open(Some(clock));
+    let begin = on_tick(Tick { elapsed_ns: 0, ios: 0, bytes: 0, errors: 0 });
+    crew.control.stop.store(!begin, Relaxed);
     let watched = crew.watch(begun, &mut on_tick);
     let cpu_after = cpu_ns();
     crew.dismiss();
     let (outcomes, interrupted, missing) = watched?;
     let mut result = merge(plan, outcomes, missing, interrupted, &crew.control, clock);
+    result.engine = report;
     result.started_unix_ns = started_unix_ns;
     result.cpu_user_ns = cpu_after.0 - cpu_before.0;
     result.cpu_system_ns = cpu_after.1 - cpu_before.1;
@@ -204,7 +211,7 @@ impl Crew {
                 build(&plan).map(|engine| Worker::new(plan, control, engine, lanes, index as u32, spin));
             match built {
                 Ok(mut worker) => {
-                    let _ = sender.send(Message::Ready);
+                    let _ = sender.send(Message::Ready((index == 0).then(|| worker.report())));
                     let Some(clock) = gates.start.wait() else { return };
                     // Timers of this thread as exact as the kernel can; by default they may be 50 µs late.
                     // SAFETY: a plain number for this thread alone.
@@ -240,16 +247,19 @@ impl Crew {
         }
     }
 
-    fn wait_until_ready(&self) -> Result<()> {
-        let mut ready = 0;
+    fn wait_until_ready(&self) -> Result<EngineReport> {
+        let (mut ready, mut report) = (0, EngineReport::default());
         while ready < self.threads.len() {
             match self.receiver.recv().expect("the crew holds a sender too") {
-                Message::Ready => ready += 1,
+                Message::Ready(said) => {
+                    ready += 1;
+                    report = said.unwrap_or(report);
+                }
                 Message::Done(_, Err(why)) => return Err(why),
                 Message::Done(_, Ok(_)) => {}
             }
         }
-        Ok(())
+        Ok(report)
     }
 
     /// Waits for all workers; ticks; wakes those that block when it is time to go. Returns the outcomes,
@@ -284,7 +294,7 @@ impl Crew {
                     }
                     continue;
                 }
-                Ok(Message::Ready) => continue,
+                Ok(Message::Ready(_)) => continue,
                 Err(RecvTimeoutError::Timeout) => next_tick = Instant::now() + TICK,
                 Err(RecvTimeoutError::Disconnected) => break,
             }

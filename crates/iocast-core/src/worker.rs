@@ -12,7 +12,7 @@ use crate::buffers::PayloadMaker;
 use crate::engine::{Completion, Engine, Request};
 use crate::error::Result;
 use crate::plan::{Arrival, Op, PhasePlan};
-use crate::result::UserResult;
+use crate::result::{EngineReport, UserResult};
 use crate::stream::{Stream, classes};
 use crate::tally::{Ended, Tallied, Tally};
 
@@ -107,8 +107,6 @@ pub struct Outcome {
     pub left_ns: (u64, u64),
     /// I/Os left behind.
     pub abandoned: u64,
-    /// The engine's own words.
-    pub report: crate::result::EngineReport,
 }
 
 impl<E: Engine> Worker<E> {
@@ -163,6 +161,15 @@ impl<E: Engine> Worker<E> {
         }
     }
 
+    /// What the engine says of itself. It looks through the memory map, so ask before the start, and once.
+    pub fn report(&self) -> EngineReport {
+        let mut report = self.engine.report();
+        if self.submit_batch > 1 {
+            report.flags.push(format!("refilled by {}", self.submit_batch));
+        }
+        report
+    }
+
     /// The engine, to hand it the common clock before the start.
     pub fn engine_mut(&mut self) -> &mut E {
         &mut self.engine
@@ -200,10 +207,6 @@ impl<E: Engine> Worker<E> {
     }
 
     fn outcome(&mut self, issued: (u64, f64), left_ns: u64) -> Outcome {
-        let mut report = self.engine.report();
-        if self.submit_batch > 1 {
-            report.flags.push(format!("refilled by {}", self.submit_batch));
-        }
         let empty = Tally::new(&[], self.plan.interval_ns, 0, true);
         Outcome {
             users: self.lanes.iter().map(|lane| (lane.user, lane.done.clone())).collect(),
@@ -211,7 +214,6 @@ impl<E: Engine> Worker<E> {
             depth_areas: (issued.1, self.depth_area),
             left_ns: (issued.0, left_ns),
             abandoned: u64::from(self.in_flight),
-            report,
         }
     }
 

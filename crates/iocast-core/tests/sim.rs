@@ -175,3 +175,12 @@ fn a_lognormal_law_has_its_mean_and_spread() {
     let sd = (service.sum_squares / n - mean * mean).sqrt();
     assert!((mean / 1e6 - 1.0).abs() < 0.01 && (sd / mean - 0.5).abs() < 0.02, "{mean} {sd}");
 }
+
+#[test]
+fn hits_in_a_cache_share_the_transfer_rate_too() {
+    let device =
+        json!({"cache": {"read_hit_percent": 100.0, "hit_ns": 10_000}, "bandwidth_bytes_per_s": 100_000_000});
+    let result = run(json!({"depth": 16}), device);
+    let rate = result.bytes as f64 * 1e9 / result.elapsed_ns as f64;
+    assert!((rate / 1e8 - 1.0).abs() < 0.01, "{rate}");
+}

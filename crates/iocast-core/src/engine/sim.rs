@@ -100,23 +100,28 @@ impl SimEngine {
             return self.now.max(self.last_write_end) + self.device.fsync_ns;
         }
         if let Some(hit_ns) = self.cached(request.op, request.offset) {
-            return self.now + hit_ns;
+            return self.transferred(self.now + hit_ns, len);
         }
         let Reverse(free) = self.free_at.pop().expect("at least one server");
         let begin = self.now.max(free);
         let served = begin + self.service_ns(request.op, request.offset, len);
-        let mut end = served;
-        if self.device.bandwidth_bytes_per_s > 0 {
-            let transfer = len as f64 * 1e9 / self.device.bandwidth_bytes_per_s as f64;
-            end = served.max(self.pipe_free_at) + transfer as u64;
-            self.pipe_free_at = end;
-        }
+        let mut end = self.transferred(served, len);
         if request.op == Op::Write && self.durable_writes {
             end += self.device.fsync_ns;
         }
         end = self.after_stall(end);
         self.free_at.push(Reverse(end));
         end
+    }
+
+    /// When `len` bytes that are ready at `ready` have passed the transfer rate that all share.
+    fn transferred(&mut self, ready: u64, len: u64) -> u64 {
+        if self.device.bandwidth_bytes_per_s == 0 {
+            return ready;
+        }
+        let transfer = len as f64 * 1e9 / self.device.bandwidth_bytes_per_s as f64;
+        self.pipe_free_at = ready.max(self.pipe_free_at) + transfer as u64;
+        self.pipe_free_at
     }
 
     fn after_stall(&self, end: u64) -> u64 {

@@ -10,7 +10,7 @@ use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 
 use super::{Clock, Completion, Engine, Request, descriptors};
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, HUGE_FROM_BYTES};
 use crate::error::{Error, Result};
 use crate::plan::Op;
 use crate::result::EngineReport;
@@ -156,8 +156,11 @@ fn no_iowait(ring: &IoUring, names: &mut Vec<String>) -> u32 {
 /// How the I/O memory turned out, for the report.
 pub(super) fn describe_buffers(buffers: &Buffers, registered: bool) -> String {
     let (_, bytes) = buffers.mapping();
-    let pages =
-        if buffers.huge_bytes() == bytes { "huge pages" } else { "4 KiB pages (no huge pages to be had)" };
+    let pages = match () {
+        () if bytes < HUGE_FROM_BYTES => "4 KiB pages (small enough for them)",
+        () if buffers.huge_bytes() == bytes => "huge pages",
+        () => "4 KiB pages (no huge pages to be had)",
+    };
     if registered { format!("registered, {pages}") } else { pages.to_string() }
 }
 

@@ -1,0 +1,128 @@
+//! A second process that outlives the device: takes the mount away when the device was killed, and, as a client
+//! of its own, measures what the way through kernel and wake-ups adds to an answer.
+//!
+//! A thread of the device could do neither: it would die with it, and a process that waits for its own
+//! FUSE file cannot be ended.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const MEASURE: u8 = b'm';
+const LEAVE: u8 = b'l';
+const PROBE_BYTES: usize = 4096;
+/// A measurement has so many reads, and takes about so long.
+const PROBES: u64 = 200;
+const PROBE_BUDGET_NS: u64 = 300_000_000;
+
+/// The device's end.
+pub struct Guard {
+    to: File,
+    from: File,
+}
+
+impl Guard {
+    /// Forks: to be called before there are threads. `made` is true when the file is to be removed in the end.
+    pub fn start(path: &Path, made: bool) -> io::Result<Guard> {
+        let ((guard_in, to), (from, guard_out)) = (pipe()?, pipe()?);
+        // SAFETY: there is one thread only, so the child may do all that its parent may.
+        match unsafe { libc::fork() } {
+            -1 => Err(io::Error::last_os_error()),
+            0 => {
+                drop((to, from));
+                live(path, made, guard_in, guard_out);
+                // SAFETY: ends this process without what the parent set up for its own end.
+                unsafe { libc::_exit(0) }
+            }
+            _ => Ok(Guard { to, from }),
+        }
+    }
+
+    /// Median time of a read through the mounted file in ns; `probe_ns` is what the device will take.
+    pub fn read_ns(&mut self, probe_ns: u64) -> io::Result<u64> {
+        self.to.write_all(&[MEASURE])?;
+        self.to.write_all(&probe_ns.to_ne_bytes())?;
+        let mut answer = [0; 8];
+        self.from.read_exact(&mut answer)?;
+        match u64::from_ne_bytes(answer) {
+            u64::MAX => Err(io::Error::other("its own reads failed")),
+            median_ns => Ok(median_ns),
+        }
+    }
+
+    /// Lets the guard go: the mount is no more.
+    pub fn dismiss(mut self) {
+        let _ = self.to.write_all(&[LEAVE]);
+    }
+}
+
+fn pipe() -> io::Result<(File, File)> {
+    let mut ends = [0; 2];
+    // SAFETY: fills two descriptors, which from then on belong to the two files.
+    unsafe {
+        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok((File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])))
+    }
+}
+
+/// The guard's life: commands until its pipe ends.
+fn live(path: &Path, made: bool, mut commands: File, mut answers: File) {
+    // SAFETY: properties of this process alone: a terminal's signals are for the device.
+    unsafe {
+        libc::setsid();
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+        libc::prctl(libc::PR_SET_NAME, c"lab-guard".as_ptr());
+    }
+    let mut command = [0];
+    while commands.read_exact(&mut command).is_ok() {
+        let mut probe_ns = [0; 8];
+        if command[0] != MEASURE || commands.read_exact(&mut probe_ns).is_err() {
+            return;
+        }
+        let median_ns = median_read_ns(path, u64::from_ne_bytes(probe_ns)).unwrap_or(u64::MAX);
+        let _ = answers.write_all(&median_ns.to_ne_bytes());
+    }
+    unmount(path, made);
+}
+
+/// Takes the mount away, also from under those who have the file open, and the file if it was made for it.
+pub fn unmount(path: &Path, made: bool) {
+    let Ok(name) = CString::new(path.as_os_str().as_bytes()) else { return };
+    // SAFETY: the name is a string that ends with 0.
+    unsafe { libc::umount2(name.as_ptr(), libc::MNT_DETACH | libc::UMOUNT_NOFOLLOW) };
+    // A file of its own that now has content is somebody else's.
+    if made && std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+#[repr(align(4096))]
+struct Page([u8; PROBE_BYTES]);
+
+fn median_read_ns(path: &Path, probe_ns: u64) -> io::Result<u64> {
+    let file =
+        std::fs::OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(PathBuf::from(path))?;
+    let mut page = Box::new(Page([0; PROBE_BYTES]));
+    let probes = (PROBE_BUDGET_NS / probe_ns.max(1)).clamp(11, PROBES);
+    let mut times_ns = Vec::with_capacity(probes as usize);
+    for _ in 0..probes {
+        let began = Instant::now();
+        // SAFETY: the page is that long.
+        let got = unsafe { libc::pread(file.as_raw_fd(), page.0.as_mut_ptr().cast(), PROBE_BYTES, 0) };
+        if got != PROBE_BYTES as isize {
+            return Err(io::Error::last_os_error());
+        }
+        times_ns.push(began.elapsed().as_nanos() as u64);
+    }
+    times_ns.sort_unstable();
+    Ok(times_ns[times_ns.len() / 2])
+}
