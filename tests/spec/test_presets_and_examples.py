@@ -113,7 +113,6 @@ def test_the_rows_of_the_quick_card() -> None:
         "commit 8k x4",
         "randwrite 8k x8",
         "mixed 8k x8",
-        "open 8k x8 @50/s",
         "write 1M x1",
     ]
 
@@ -121,9 +120,10 @@ def test_the_rows_of_the_quick_card() -> None:
 @pytest.mark.parametrize("name", ["card-quick", "card-standard", "card-full"])
 def test_a_card_asks_what_databases_ask(name: str) -> None:
     loads = {phase.test: phase.workload for phase in load_job(name).phases}
-    assert set(loads) == {"randread", "read", "scan", "commit", "randwrite", "mixed", "open", "write"}
+    paced = set() if name == "card-quick" else {"open"}  # three seconds of a rate that suits a disk say nothing
+    assert set(loads) == {"randread", "read", "scan", "commit", "randwrite", "mixed", "write", *paced}
     assert loads["commit"].sync == "dsync"
-    assert isinstance(loads["open"].arrival, Poisson)
+    assert all(isinstance(loads[test].arrival, Poisson) for test in paced)
     assert [(item.op, item.weight) for item in loads["mixed"].mix] == [("read", 70.0), ("write", 30.0)]
     assert all(load.direct for load in loads.values())
 

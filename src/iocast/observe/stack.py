@@ -138,8 +138,8 @@ def _describe_in_mount(absolute: str, place: str, kind: Kind, status: os.stat_re
     else:
         stack.add_mount(mount)
     space = os.statvfs(place)
-    # Blocks that a file system keeps back for root are free for root alone.
-    free_blocks = space.f_bfree if os.geteuid() == 0 else space.f_bavail
+    # What is kept back for root is not free, not even for root: the database runs as somebody else.
+    free_blocks = space.f_bavail
     direct, why_not = probe_direct(place, kind)
     return Target(
         path=absolute,
