@@ -7,7 +7,7 @@ use std::io;
 use std::ptr::NonNull;
 
 use rand::rngs::SmallRng;
-use rand::{Rng, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 
 use crate::error::{Error, Result};
 use crate::plan::Payload;
@@ -18,6 +18,9 @@ const PAGE_BYTES: usize = 4096;
 pub const HUGE_FROM_BYTES: usize = 64 << 10;
 /// The unit that payloads keep unique: no storage dedupes smaller blocks than 4 KiB.
 const BLOCK_BYTES: usize = 4096;
+
+/// Repeated blocks of a dedupable payload are drawn from so many.
+const DEDUPE_SET: u64 = 16;
 
 /// One buffer for each slot, all in one mapping.
 pub struct Buffers {
@@ -159,7 +162,7 @@ impl PayloadMaker {
         match self.kind {
             Payload::Zeros {} => buffer.fill(0),
             Payload::Repeated {} => SmallRng::seed_from_u64(0x0010_ca57).fill_bytes(buffer),
-            Payload::Unique {} => self.rng.fill_bytes(buffer),
+            Payload::Unique {} | Payload::Dedupable { .. } => self.rng.fill_bytes(buffer),
             Payload::Compressible { percent } => {
                 for page in buffer.chunks_mut(PAGE_BYTES) {
                     let random = random_bytes(percent, page.len());
@@ -180,6 +183,17 @@ impl PayloadMaker {
                     self.rng.fill_bytes(buffer);
                 }
                 self.stamp_blocks(buffer);
+            }
+            Payload::Dedupable { percent } => {
+                for block in buffer.chunks_mut(BLOCK_BYTES) {
+                    if self.rng.random::<f64>() * 100.0 < percent {
+                        let which = self.rng.random_range(0..DEDUPE_SET);
+                        SmallRng::seed_from_u64(which).fill_bytes(block);
+                    } else {
+                        self.rng.fill_bytes(block);
+                        self.stamp_blocks(block);
+                    }
+                }
             }
             Payload::Compressible { percent } => {
                 for page in buffer.chunks_mut(PAGE_BYTES) {
@@ -261,6 +275,20 @@ mod tests {
         maker.stamp(&mut buffer);
         let zeros = buffer.iter().filter(|b| **b == 0).count() as f64 / 65536.0;
         assert!((zeros - 0.5).abs() < 0.01, "{zeros}");
+    }
+
+    #[test]
+    fn dedupable_repeats_the_share_it_was_told() {
+        let mut maker = PayloadMaker::new(Payload::Dedupable { percent: 40.0 }, false, 9, 0);
+        let mut seen = HashSet::new();
+        let mut buffer = vec![0u8; 1 << 20];
+        maker.prepare(&mut buffer);
+        for _ in 0..8 {
+            maker.stamp(&mut buffer);
+            seen.extend(buffer.chunks(BLOCK_BYTES).map(<[u8]>::to_vec));
+        }
+        let saved = 1.0 - seen.len() as f64 / 2048.0;
+        assert!((saved - 0.4).abs() < 0.05, "{saved}");
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub fn open_files(plan: &PhasePlan) -> Result<Vec<File>> {
         how.push_str(", O_DIRECT");
     }
     match plan.sync {
-        SyncMode::None => {}
+        SyncMode::None | SyncMode::RwfDsync => {}
         SyncMode::Sync => flags |= libc::O_SYNC,
         SyncMode::Dsync => flags |= libc::O_DSYNC,
     }

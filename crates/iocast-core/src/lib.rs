@@ -22,6 +22,7 @@ pub mod pacing;
 pub mod phase;
 pub mod plan;
 pub mod result;
+pub mod scatter;
 mod signals;
 pub mod stream;
 pub mod tally;

@@ -5,7 +5,9 @@
 use rand::RngExt;
 use rand::rngs::SmallRng;
 
+use crate::buffers::mix64;
 use crate::plan::{FileRegion, Locality, PhasePlan, Start};
+use crate::scatter::{ZipfRanks, permute};
 
 /// A file by its index in the plan, and a byte offset in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,13 @@ impl Span {
         Place { file: file as u32, offset: self.starts[file] + (position - self.begin(file)) }
     }
 
+    /// Moves `position` down to the end of the file before if an I/O of `size` would cross into the next.
+    #[inline]
+    fn fit_down(&self, position: u64, size: u64) -> u64 {
+        let end = self.ends[self.file_at(position)];
+        if position + size > end { end - size } else { position }
+    }
+
     /// Moves `position` to the next file if an I/O of `size` would cross a file's end.
     #[inline]
     fn fit(&self, position: u64, size: u64) -> u64 {
@@ -82,74 +91,21 @@ impl Span {
     }
 }
 
-/// Zipf ranks by rejection-inversion (W. Hörmann, G. Derflinger 1996): constant time for any n.
-#[derive(Clone, Debug)]
-struct ZipfRanks {
-    theta: f64,
-    n: u64,
-    h_first: f64,
-    h_last: f64,
-    shortcut: f64,
-    scatter: u64,
-}
-
-impl ZipfRanks {
-    fn new(n: u64, theta: f64) -> ZipfRanks {
-        let mut z =
-            ZipfRanks { theta, n, h_first: 0.0, h_last: 0.0, shortcut: 0.0, scatter: scatter_step(n) };
-        z.h_first = z.integral(1.5) - 1.0;
-        z.h_last = z.integral(n as f64 + 0.5);
-        z.shortcut = 2.0 - z.inverse(z.integral(2.5) - 2f64.powf(-theta));
-        z
+fn walk_in_order(backwards: bool, from: u64, to: u64, next: u64) -> Walk {
+    if backwards {
+        Walk::Backwards { from, to, next: if next == from { to } else { next } }
+    } else {
+        Walk::Sequential { from, to, next }
     }
-
-    fn integral(&self, x: f64) -> f64 {
-        let log_x = x.ln();
-        let power = (1.0 - self.theta) * log_x;
-        if power.abs() < 1e-9 { log_x } else { power.exp_m1() / (1.0 - self.theta) }
-    }
-
-    fn inverse(&self, y: f64) -> f64 {
-        let scaled = y * (1.0 - self.theta);
-        if scaled.abs() < 1e-9 { y.exp() } else { (scaled.max(-1.0).ln_1p() / (1.0 - self.theta)).exp() }
-    }
-
-    /// A rank from 0 (the hottest) to n - 1.
-    fn rank(&self, rng: &mut SmallRng) -> u64 {
-        loop {
-            let u = self.h_last + rng.random::<f64>() * (self.h_first - self.h_last);
-            let x = self.inverse(u);
-            let k = (x + 0.5).floor().clamp(1.0, self.n as f64);
-            if k - x <= self.shortcut || u >= self.integral(k + 0.5) - k.powf(-self.theta) {
-                return k as u64 - 1;
-            }
-        }
-    }
-
-    /// A block, hot ones scattered: multiplying by a number coprime to n is a bijection of 0..n.
-    fn block(&self, rng: &mut SmallRng) -> u64 {
-        ((u128::from(self.rank(rng)) * u128::from(self.scatter) + u128::from(self.n / 3))
-            % u128::from(self.n)) as u64
-    }
-}
-
-/// A step near n/φ that has no factor in common with n.
-fn scatter_step(n: u64) -> u64 {
-    fn gcd(a: u64, b: u64) -> u64 {
-        if b == 0 { a } else { gcd(b, a % b) }
-    }
-    let mut step = ((n as f64 * 0.618_033_988_749_895) as u64).max(1);
-    while gcd(step, n) != 1 {
-        step += 1;
-    }
-    step
 }
 
 #[derive(Clone, Debug)]
 enum Walk {
     Sequential { from: u64, to: u64, next: u64 },
+    Backwards { from: u64, to: u64, next: u64 },
     Stride { stride: u64, lap_step: u64, first: u64, next: u64 },
     Uniform,
+    Permuted { users: u64, user: u64, seed: u64, taken: Vec<(u64, u64)> },
     Zipf { ranks: ZipfRanks, base: u64 },
     Hotspot { space: f64, access: f64 },
 }
@@ -169,21 +125,24 @@ impl Offsets {
         let span = Span::new(&plan.files, largest);
         let (bytes, users, user) = (span.bytes(), u64::from(plan.users), u64::from(user));
         let walk = match &plan.locality {
-            Locality::Sequential { start: Start::OwnRegion } => {
+            Locality::Sequential { start: Start::OwnRegion, backwards } => {
                 // More users than blocks: they share the parts in turn rather than have none.
                 let share = (bytes / users / largest * largest).max(largest);
                 let from = (user * share) % (bytes / share * share);
-                Walk::Sequential { from, to: from + share, next: from }
+                walk_in_order(*backwards, from, from + share, from)
             }
-            Locality::Sequential { start: Start::OwnOffset } => {
+            Locality::Sequential { start: Start::OwnOffset, backwards } => {
                 let next = user * (bytes / users / smallest.max(8192) * smallest.max(8192));
-                Walk::Sequential { from: 0, to: bytes, next }
+                walk_in_order(*backwards, 0, bytes, next)
             }
             Locality::Stride { stride_bytes } => {
                 let first = (user * smallest) % bytes;
                 Walk::Stride { stride: *stride_bytes, lap_step: smallest * users, first, next: first }
             }
-            Locality::Uniform {} => Walk::Uniform,
+            Locality::Uniform { repeats: true } => Walk::Uniform,
+            Locality::Uniform { repeats: false } => {
+                Walk::Permuted { users, user, seed: mix64(plan.seed), taken: Vec::new() }
+            }
             Locality::Zipf { theta } => {
                 Walk::Zipf { ranks: ZipfRanks::new((bytes / smallest).max(1), *theta), base: smallest }
             }
@@ -207,6 +166,28 @@ impl Offsets {
                 }
                 *next = at + size;
                 at
+            }
+            Walk::Backwards { from, to, next } => {
+                if *next < *from + size {
+                    *next = *to;
+                }
+                *next = span.fit_down(*next - size, size);
+                *next
+            }
+            Walk::Permuted { users, user, seed, taken } => {
+                let blocks = span.bytes() / size;
+                let mine = match taken.iter_mut().find(|(of, _)| *of == size) {
+                    Some((_, mine)) => mine,
+                    None => {
+                        taken.push((size, 0));
+                        &mut taken.last_mut().expect("just pushed").1
+                    }
+                };
+                // All users together visit every block once a lap: user u takes places u, u + users, ...
+                let share = (blocks + *users - 1 - *user % blocks.max(1)) / *users;
+                let (lap, place) = (*mine / share.max(1), *mine % share.max(1) * *users + *user);
+                *mine += 1;
+                permute(place % blocks, blocks, *seed ^ mix64(lap ^ size)) * size
             }
             Walk::Stride { stride, lap_step, first, next } => {
                 let mut at = span.fit(*next, size);
@@ -295,6 +276,35 @@ mod tests {
     }
 
     #[test]
+    fn backwards_goes_down_and_starts_again_at_the_end() {
+        let json = serde_json::json!({"users": 4, "locality": {"kind": "sequential", "backwards": true}});
+        let user1 = walk(json, 1, 33);
+        assert_eq!(user1[0], (0, (512 << 10) - 8192));
+        assert_eq!(user1[31], (0, 256 << 10));
+        assert_eq!(user1[32], user1[0]);
+    }
+
+    #[test]
+    fn without_repeats_all_users_together_visit_every_block_once_a_lap() {
+        for users in [1u32, 3, 4] {
+            let json = serde_json::json!({"users": users, "locality": {"kind": "uniform", "repeats": false}});
+            let mut seen = std::collections::HashSet::new();
+            let mut laps = Vec::new();
+            for user in 0..users {
+                // 128 blocks of 8 KiB: user u has the blocks at u, u + users, ...
+                let share = (128 + users as usize - 1 - user as usize) / users as usize;
+                let places = walk(json.clone(), user, 2 * share);
+                places[..share]
+                    .iter()
+                    .for_each(|place| assert!(seen.insert(*place), "{users} users: {place:?} twice"));
+                laps.push((places[..share].to_vec(), places[share..].to_vec()));
+            }
+            assert_eq!(seen.len(), 128);
+            assert!(laps.iter().any(|(first, second)| first != second), "laps differ in order");
+        }
+    }
+
+    #[test]
     fn stride_comes_back_to_what_it_left_out() {
         let json = serde_json::json!({"locality": {"kind": "stride", "stride_bytes": 524_288}});
         let offsets: Vec<u64> = walk(json, 0, 5).into_iter().map(|p| p.1).collect();
@@ -334,11 +344,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_io_leaves_its_file(kind in 0..5usize, sizes in prop::collection::vec(1u64..40, 1..4),
+        fn no_io_leaves_its_file(kind in 0..7usize, sizes in prop::collection::vec(1u64..40, 1..4),
                                  files in prop::collection::vec((0u64..10, 40u64..200), 1..4), users in 1u32..9) {
             let localities = [serde_json::json!({"kind": "sequential"}), serde_json::json!({"kind": "sequential", "start": "own_offset"}),
                 serde_json::json!({"kind": "stride", "stride_bytes": 3 * 512}), serde_json::json!({"kind": "uniform"}),
-                serde_json::json!({"kind": "zipf", "theta": 1.0})];
+                serde_json::json!({"kind": "zipf", "theta": 1.0}), serde_json::json!({"kind": "uniform", "repeats": false}),
+                serde_json::json!({"kind": "sequential", "backwards": true})];
             let mix: Vec<_> = sizes.iter().map(|s| serde_json::json!({"op": "read", "size_bytes": s * 512})).collect();
             let regions: Vec<_> = files.iter().map(|(a, n)| serde_json::json!({"path": "f", "start_bytes": a * 512, "size_bytes": n * 512})).collect();
             let plan = plan(serde_json::json!({"users": users, "mix": mix, "files": regions, "locality": localities[kind]}));

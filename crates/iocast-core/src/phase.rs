@@ -169,7 +169,6 @@ fn choose_engine(plan: &PhasePlan) -> (EngineName, Vec<String>) {
 fn hire(crew: &mut Crew, engine: EngineName, notes: &[String]) -> Result<()> {
     let plan = Arc::clone(&crew.plan);
     let stream = |user: u32| Arc::new(Mutex::new(Stream::new(&plan, user)));
-    let largest = plan.largest_bytes().max(1) as usize;
     match engine {
         EngineName::Sim => {
             let lane = |user: u32| {
@@ -182,7 +181,7 @@ fn hire(crew: &mut Crew, engine: EngineName, notes: &[String]) -> Result<()> {
         EngineName::Uring => (0..plan.users).try_for_each(|user| {
             let files = open_files(&plan)?;
             let lane = Lane::new(user as usize, stream(user), 0..plan.depth);
-            crew.start(vec![lane], move |plan| UringEngine::new(files, plan.depth, largest, plan.direct))
+            crew.start(vec![lane], move |plan| UringEngine::new(plan, files))
         }),
         EngineName::Sync => (0..plan.users).try_for_each(|user| {
             let stream = stream(user);
@@ -190,7 +189,7 @@ fn hire(crew: &mut Crew, engine: EngineName, notes: &[String]) -> Result<()> {
                 let files = open_files(&plan)?;
                 let lane = Lane::new(user as usize, Arc::clone(&stream), 0..1);
                 let notes = notes.to_vec();
-                crew.start(vec![lane], move |_| SyncEngine::new(files, largest, notes))
+                crew.start(vec![lane], move |plan| SyncEngine::new(plan, files, notes))
             })
         }),
     }

@@ -88,6 +88,9 @@ pub enum Locality {
         /// Where each user begins.
         #[serde(default)]
         start: Start,
+        /// From the end towards the beginning.
+        #[serde(default)]
+        backwards: bool,
     },
     /// From the start of one I/O to the start of the next is `stride_bytes`.
     Stride {
@@ -95,7 +98,11 @@ pub enum Locality {
         stride_bytes: u64,
     },
     /// All blocks equally likely.
-    Uniform {},
+    Uniform {
+        /// False: a block comes again only when all others have been visited.
+        #[serde(default = "yes")]
+        repeats: bool,
+    },
     /// Rank k with probability ∝ k^-theta, ranks scattered over the region.
     Zipf {
         /// Skew.
@@ -109,6 +116,10 @@ pub enum Locality {
         /// Share of I/Os that go there.
         access_percent: f64,
     },
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn theta() -> f64 {
@@ -157,6 +168,9 @@ pub enum SyncMode {
     Sync,
     /// O_DSYNC.
     Dsync,
+    /// RWF_DSYNC on each write: the file is opened without, as databases do that choose for each write.
+    #[serde(rename = "rwf_dsync")]
+    RwfDsync,
 }
 
 /// What writes contain.
@@ -169,6 +183,11 @@ pub enum Payload {
     Zeros {},
     /// One incompressible block again and again.
     Repeated {},
+    /// `percent` of the 4 KiB blocks are one of sixteen, the others unique: storage that dedupes saves them.
+    Dedupable {
+        /// Share of repeated blocks.
+        percent: f64,
+    },
     /// Unique blocks with `percent` of their bytes zero.
     Compressible {
         /// Share of zero bytes.
@@ -270,6 +289,11 @@ impl PhasePlan {
     /// True when a closed loop without think time makes response and service the same by definition.
     pub fn response_is_service(&self) -> bool {
         matches!(self.arrival, Arrival::Closed { think_ns: 0 })
+    }
+
+    /// True when a write's own flags make it durable.
+    pub fn dsync_each(&self) -> bool {
+        self.sync == SyncMode::RwfDsync
     }
 
     /// Refuses what cannot be run, naming the field.

@@ -135,6 +135,19 @@ fn a_full_disk_is_counted_by_its_errno() {
 }
 
 #[test]
+fn durable_writes_work_by_every_way() {
+    let file = Scratch::new("durable");
+    for engine in ENGINES {
+        for sync in ["sync", "dsync", "rwf_dsync"] {
+            let mix = json!([{"op": "write", "size_bytes": 4096}]);
+            let changes = json!({"mix": mix, "sync": sync, "length": {"ios": 20}});
+            let result = run(&plan(&file, engine, changes));
+            assert_eq!((result.ios, result.errors.len()), (20, 0), "{engine} {sync}: {:?}", result.errors);
+        }
+    }
+}
+
+#[test]
 fn an_open_loop_keeps_its_rate_and_its_due_times() {
     let file = Scratch::new("open");
     for engine in ENGINES {

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from iocast.model.simulated import SimulatedDevice
 from iocast.model.target import Target
-from iocast.model.workload import Arrival, Locality, MixItem, Payload, Workload
+from iocast.model.workload import Arrival, Locality, MixItem, Payload, Sync, Workload
 
 Role = Literal["fill", "warm", "measure", "probe"]
 EngineName = Literal["uring", "sync", "sim"]
@@ -75,7 +75,7 @@ class PhasePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     users: int
     depth: int
     direct: bool
-    sync: Literal["none", "sync", "dsync"]
+    sync: Sync
     fsync_every: int
     payload: Payload
     length: Length

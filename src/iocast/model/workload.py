@@ -25,6 +25,7 @@ class Sequential(Struct, frozen=True, tag="sequential", tag_field="kind", forbid
     """
 
     start: Literal["own_region", "own_offset"] = "own_region"
+    backwards: bool = False  # from the end towards the beginning
 
 
 class Stride(Struct, frozen=True, tag="stride", tag_field="kind", forbid_unknown_fields=True):
@@ -34,7 +35,9 @@ class Stride(Struct, frozen=True, tag="stride", tag_field="kind", forbid_unknown
 
 
 class Uniform(Struct, frozen=True, tag="uniform", tag_field="kind", forbid_unknown_fields=True):
-    """Every block is equally likely."""
+    """Every block is equally likely; without `repeats` none comes again before all others were visited."""
+
+    repeats: bool = True
 
 
 class Zipf(Struct, frozen=True, tag="zipf", tag_field="kind", forbid_unknown_fields=True):
@@ -86,13 +89,20 @@ class Repeated(Struct, frozen=True, tag="repeated", tag_field="kind", forbid_unk
     """One incompressible block, the same every time: it dedupes."""
 
 
+class Dedupable(Struct, frozen=True, tag="dedupable", tag_field="kind", forbid_unknown_fields=True):
+    """`percent` of the 4 KiB blocks are one of sixteen, the others unique: storage that dedupes saves them."""
+
+    percent: float
+
+
 class Compressible(Struct, frozen=True, tag="compressible", tag_field="kind", forbid_unknown_fields=True):
     """Unique blocks of which `percent` of the bytes are zero, so they shrink by about that much."""
 
     percent: float
 
 
-Payload = Unique | Zeros | Repeated | Compressible
+Payload = Unique | Zeros | Repeated | Dedupable | Compressible
+Sync = Literal["none", "sync", "dsync", "rwf_dsync"]
 
 
 class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -104,7 +114,7 @@ class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     users: int = 1
     depth: int = 1
     direct: bool = True
-    sync: Literal["none", "sync", "dsync"] = "none"
+    sync: Sync = "none"  # O_SYNC, O_DSYNC, or RWF_DSYNC on each write
     fsync_every: int = 0
     payload: Payload = Unique()
 

@@ -1,4 +1,4 @@
-//! The `sync` engine: one system call an I/O (pread, pwrite, fsync, fdatasync), done when it returns.
+//! The `sync` engine: one system call an I/O (pread, pwrite, pwritev2, fsync, fdatasync), done when it returns.
 //!
 //! It has one slot; a user of depth d is d threads that share the user's stream of I/Os (phase.rs).
 
@@ -9,7 +9,7 @@ use std::os::fd::RawFd;
 use super::{Clock, Completion, Engine, Request, descriptors};
 use crate::buffers::Buffers;
 use crate::error::Result;
-use crate::plan::Op;
+use crate::plan::{Op, PhasePlan};
 use crate::result::EngineReport;
 
 /// See the module.
@@ -18,20 +18,22 @@ pub struct SyncEngine {
     descriptors: Vec<RawFd>,
     _files: Vec<File>,
     buffers: Buffers,
+    dsync_each: bool,
     pushed: Option<Request>,
     ended: Option<Completion>,
     notes: Vec<String>,
 }
 
 impl SyncEngine {
-    /// One slot with a buffer of `largest_bytes`. `notes` say why this engine runs in place of another.
-    pub fn new(files: Vec<File>, largest_bytes: usize, notes: Vec<String>) -> Result<SyncEngine> {
-        let buffers = Buffers::new(1, largest_bytes)?;
+    /// One slot with its buffer. `notes` say why this engine runs in place of another.
+    pub fn new(plan: &PhasePlan, files: Vec<File>, notes: Vec<String>) -> Result<SyncEngine> {
+        let buffers = Buffers::new(1, plan.largest_bytes() as usize)?;
         Ok(SyncEngine {
             clock: Clock::start(),
             descriptors: descriptors(&files),
             _files: files,
             buffers,
+            dsync_each: plan.dsync_each(),
             pushed: None,
             ended: None,
             notes,
@@ -49,6 +51,10 @@ impl SyncEngine {
         let result = unsafe {
             match request.op {
                 Op::Read => libc::pread(fd, at, left, offset),
+                Op::Write if self.dsync_each => {
+                    let vector = libc::iovec { iov_base: at, iov_len: left };
+                    libc::pwritev2(fd, &vector, 1, offset, libc::RWF_DSYNC)
+                }
                 Op::Write => libc::pwrite(fd, at, left, offset),
                 Op::Fsync => libc::fsync(fd) as isize,
                 Op::Fdatasync => libc::fdatasync(fd) as isize,

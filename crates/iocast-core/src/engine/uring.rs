@@ -12,7 +12,7 @@ use io_uring::{IoUring, opcode, squeue};
 use super::{Clock, Completion, Engine, Request, descriptors};
 use crate::buffers::{Buffers, HUGE_FROM_BYTES};
 use crate::error::{Error, Result};
-use crate::plan::Op;
+use crate::plan::{Op, PhasePlan};
 use crate::result::EngineReport;
 
 const ENTER_GETEVENTS: u32 = 1;
@@ -33,6 +33,7 @@ pub struct UringEngine {
     buffers: std::mem::ManuallyDrop<Buffers>,
     fixed_files: bool,
     fixed_buffers: bool,
+    write_flags: i32,
     wait_flags: u32,
     pushed: u32,
     flags: Vec<String>,
@@ -40,11 +41,11 @@ pub struct UringEngine {
 }
 
 impl UringEngine {
-    /// A ring of `depth` slots with buffers of `largest_bytes`. Fails with `Error::Ring` where the kernel
+    /// A ring with a slot and a buffer for each outstanding I/O of one user. Fails with `Error::Ring` where the kernel
     /// forbids io_uring; smaller things that it refuses are done without and noted.
-    pub fn new(files: Vec<File>, depth: u32, largest_bytes: usize, direct: bool) -> Result<UringEngine> {
-        let (ring, mut flags) = build_ring(depth, direct)?;
-        let buffers = Buffers::new(depth as usize, largest_bytes)?;
+    pub fn new(plan: &PhasePlan, files: Vec<File>) -> Result<UringEngine> {
+        let (ring, mut flags) = build_ring(plan.depth, plan.direct)?;
+        let buffers = Buffers::new(plan.depth as usize, plan.largest_bytes() as usize)?;
         let descriptors = descriptors(&files);
         let mut notes = Vec::new();
         let mut note = |what: &str, result: io::Result<()>| match result {
@@ -81,6 +82,7 @@ impl UringEngine {
             buffers,
             fixed_files,
             fixed_buffers,
+            write_flags: if plan.dsync_each() { libc::RWF_DSYNC } else { 0 },
             wait_flags,
             pushed: 0,
             flags,
@@ -90,14 +92,19 @@ impl UringEngine {
 
     fn entry(&self, request: &Request) -> squeue::Entry {
         let pointer = self.buffers.pointer(request.slot).wrapping_add(request.done as usize);
+        let flags = self.write_flags;
         let (offset, len) = (request.offset + u64::from(request.done), request.len - request.done);
         macro_rules! build {
             ($fd:expr) => {
                 match (request.op, self.fixed_buffers) {
                     (Op::Read, true) => opcode::ReadFixed::new($fd, pointer, len, 0).offset(offset).build(),
                     (Op::Read, false) => opcode::Read::new($fd, pointer, len).offset(offset).build(),
-                    (Op::Write, true) => opcode::WriteFixed::new($fd, pointer, len, 0).offset(offset).build(),
-                    (Op::Write, false) => opcode::Write::new($fd, pointer, len).offset(offset).build(),
+                    (Op::Write, true) => {
+                        opcode::WriteFixed::new($fd, pointer, len, 0).offset(offset).rw_flags(flags).build()
+                    }
+                    (Op::Write, false) => {
+                        opcode::Write::new($fd, pointer, len).offset(offset).rw_flags(flags).build()
+                    }
                     (Op::Fsync, _) => opcode::Fsync::new($fd).build(),
                     (Op::Fdatasync, _) => opcode::Fsync::new($fd).flags(FsyncFlags::DATASYNC).build(),
                 }
