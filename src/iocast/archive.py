@@ -9,7 +9,10 @@ Every file is written beside its place and then renamed, so a folder is valid at
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
+import re
 import shutil
 import time
 from pathlib import Path
@@ -31,33 +34,52 @@ class ArrowStream(Protocol):
 
 
 class RunFolder:
-    """A folder that is being written. Create it with `create`; `save` after every phase."""
+    """A folder that is being written: `create` it, `save_phase` and `save` after every phase."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, made: tuple[Path, ...] = ()) -> None:
         self.path = path
+        self._made = made  # folders above it that were not there before
 
     @classmethod
-    def create(cls, base: str, name: str) -> RunFolder:
-        """Makes `base/<time>-<name>`, never one that exists. Raises ArchiveError."""
-        stamp = time.strftime("%Y-%m-%dT%H%M%S")
-        slug = "".join(c if c.isalnum() else "-" for c in name.lower()).strip("-")
+    def create(cls, base: str, run: Run) -> RunFolder:
+        """Makes `base/<time>-<name>`, never one that exists, with its run.json. Raises ArchiveError.
+
+        It appears whole, by a rename: whoever sees the folder can read it.
+        """
+        root = Path(base)
+        made = tuple(folder for folder in (root, *root.parents) if not folder.exists())
+        stamp = time.strftime("%Y-%m-%dT%H%M%S", time.localtime(run.started_unix_ns / 1e9))
+        slug = re.sub(r"[^a-z0-9]+", "-", run.plan.name.lower()).strip("-")[:40] or "run"
+        fresh = root / f".{stamp}-{slug}.{os.getpid()}.new"
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            fresh.mkdir()
+            folder = cls(fresh, made)
+            folder.save(run)
+            folder._rename(root, f"{stamp}-{slug}")
+        except OSError as error:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise ArchiveError(
+                f"cannot make a run folder in {base}: {error.strerror}",
+                "say where run folders go with --out DIR",
+            ) from error
+        return folder
+
+    def _rename(self, root: Path, name: str) -> None:
         for attempt in range(1, 1000):
-            suffix = "" if attempt == 1 else f"-{attempt}"
-            path = Path(base) / f"{stamp}-{slug}{suffix}"
+            path = root / (name if attempt == 1 else f"{name}-{attempt}")
             try:
-                path.mkdir(parents=True, exist_ok=False)
-            except FileExistsError:
-                continue
+                if not path.exists():
+                    self.path = self.path.rename(path)
+                    return
             except OSError as error:
-                raise ArchiveError(
-                    f"{path}: cannot make the run folder: {error.strerror}",
-                    "say where run folders go with --out DIR",
-                ) from error
-            return cls(path)
-        raise ArchiveError(f"{base}: no free name for a run folder", "say where run folders go with --out DIR")
+                # Another iocast took the name between the question and the answer.
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+        raise FileExistsError(errno.EEXIST, "a thousand folders of this second are there")
 
     def save(self, run: Run) -> None:
-        """Writes run.json; call it whenever the run has changed."""
+        """Writes run.json; call it whenever the run has changed. Raises ArchiveError."""
         bare = msgspec.structs.replace(
             run, phases=tuple(msgspec.structs.replace(record, samples=()) for record in run.phases)
         )
@@ -67,7 +89,7 @@ class RunFolder:
             fresh.write_bytes(text + b"\n")
             os.replace(fresh, self.path / RUN_FILE)
         except OSError as error:
-            raise ArchiveError(f"{self.path}: cannot write: {error.strerror}", "make room, or use --out DIR") from error
+            raise _unwritable(self.path, error.strerror or str(error)) from error
 
     def save_phase(self, number: int, name: str, intervals: ArrowStream, samples: tuple[Sample, ...]) -> None:
         """Writes the series and the samples of one phase."""
@@ -88,8 +110,15 @@ class RunFolder:
             _write(self.path / "samples" / f"{number:03}.parquet", rows, [name, *columns], None)
 
     def discard(self) -> None:
-        """Removes a folder in which nothing was measured."""
+        """Removes a folder in which nothing was measured, and the empty ones above it that it brought."""
         shutil.rmtree(self.path, ignore_errors=True)
+        with contextlib.suppress(OSError):  # not empty: another run is in it
+            for folder in self._made:
+                folder.rmdir()
+
+
+def _unwritable(path: Path, why: str) -> ArchiveError:
+    return ArchiveError(f"cannot write {path}: {why}", "make room there, or say where run folders go with --out DIR")
 
 
 def _write(path: Path, query: str, values: list[object], intervals: ArrowStream | None) -> None:
@@ -103,31 +132,36 @@ def _write(path: Path, query: str, values: list[object], intervals: ArrowStream 
         with duckdb.connect() as connection:
             connection.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)", values)
         os.replace(fresh, path)
-    except (OSError, duckdb.IOException) as error:
-        raise ArchiveError(f"{path}: cannot write: {error}", "make room, or use --out DIR") from error
+    except OSError as error:
+        raise _unwritable(path, error.strerror or str(error)) from error
+    except duckdb.Error as error:
+        raise _unwritable(path, str(error)) from error
 
 
 def load(folder: str) -> Run:
-    """Reads a run folder. Raises ArchiveError when it is none, or of a newer iocast."""
-    path = Path(folder) / RUN_FILE
+    """Reads a run folder (or its run.json). Raises ArchiveError when it is none, or of a newer iocast."""
+    path = Path(folder)
+    path = path if path.name == RUN_FILE else path / RUN_FILE
     try:
         text = path.read_bytes()
     except OSError as error:
+        absent = isinstance(error, FileNotFoundError) and path.parent.exists()
+        why = f"it has no {RUN_FILE}" if absent else error.strerror
         raise ArchiveError(
-            f"{folder} is not a run folder: {error.strerror}",
-            "give the folder that `iocast run` or `card` named",
+            f"{folder} is not a run folder: {why}",
+            "give the folder that `iocast card` or `iocast run` named when it ended",
         ) from error
     try:
         version = msgspec.json.decode(text, type=_Version).schema_version
         if version > SCHEMA_VERSION:
             raise ArchiveError(
-                f"{path}: written by a newer iocast (schema {version}, this one reads up to {SCHEMA_VERSION})",
+                f"{path} was written by a newer iocast (schema {version}; this one reads up to {SCHEMA_VERSION})",
                 "read it with the iocast that wrote it, or a newer one",
             )
         run = msgspec.json.decode(text, type=Run)
     except msgspec.MsgspecError as error:
-        raise ArchiveError(f"{path}: {error}", "the file was changed or cut short") from error
-    samples = _load_samples(Path(folder))
+        raise ArchiveError(f"{path} cannot be understood: {error}", "the file was changed or cut short") from error
+    samples = _load_samples(path.parent)
     phases = tuple(
         msgspec.structs.replace(record, samples=samples.get(number, ())) for number, record in enumerate(run.phases)
     )
@@ -139,17 +173,22 @@ class _Version(msgspec.Struct):
 
 
 def _load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
-    files = sorted((folder / "samples").glob("*.parquet"))
+    files = sorted((folder / "samples").glob("[0-9]*.parquet"))
     if not files:
         return {}
     import duckdb
 
     found: dict[int, tuple[Sample, ...]] = {}
+    # In the order in which they were written, which is that of time.
+    query = "SELECT time_ns, observer, subject, metric, value FROM read_parquet(?)"
     with duckdb.connect() as connection:
         for file in files:
-            rows = connection.execute(
-                "SELECT time_ns, observer, subject, metric, value FROM read_parquet(?) ORDER BY time_ns",
-                [str(file)],
-            ).fetchall()
+            try:
+                rows = connection.execute(query, [str(file)]).fetchall()
+            except duckdb.Error as error:
+                said = str(error).partition("\n")[0]
+                raise ArchiveError(
+                    f"{file} cannot be read: {said}", "remove the file to see the card without what was observed then"
+                ) from error
             found[int(file.stem)] = tuple(Sample(*row) for row in rows)
     return found

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable
-from typing import Protocol
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
 
-import msgspec
+from msgspec.structs import replace
 
 from iocast import __version__, load
 from iocast.archive import RunFolder
 from iocast.errors import IocastError, TargetError
-from iocast.load.files import create, fill_phase, finish, read_mark, remove
+from iocast.load.filling import claimed, create, fill_phase, finish, in_blocks, spoil
+from iocast.load.refusals import way_out
+from iocast.load.removal import remove
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan
 from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample
+from iocast.model.workload import Unique
 from iocast.observe import OBSERVERS, Watch
 from iocast.observe.host import describe_host
 
@@ -25,8 +30,9 @@ MEMORY_BUDGET_S = 0.15
 class Progress(Protocol):
     """Who is told how far the work is. All calls come from the thread that called `perform`."""
 
-    def begin(self, phase: Phase, number: int, total: int, seconds_left: float) -> None:
-        """A phase begins; `seconds_left` is what all that remains will take, as far as it is known."""
+    def begin(self, phase: Phase, number: int, total: int, seconds_left: float | None) -> None:
+        """A phase begins. `seconds_left` is what all that remains will take as far as its length says; None
+        where time is virtual."""
 
     def tick(self, elapsed_ns: int, ios: int, bytes_moved: int, errors: int) -> None:
         """About ten times a second."""
@@ -34,14 +40,25 @@ class Progress(Protocol):
     def end(self, record: PhaseRecord) -> None:
         """A phase has ended."""
 
+    def close(self) -> None:
+        """No more phases; called once, however the work ended."""
 
-def perform(plan: Plan, folder: RunFolder, progress: Progress, stopped: Callable[[], bool]) -> Run:
-    """Lays out the files, runs every phase with the observers on, and saves after each.
 
-    `stopped()` is asked about ten times a second; when it says True what was measured is kept. Files that
-    were not laid out to the end by then are removed again. Raises IocastError.
+class Performed(NamedTuple):
+    """What came of a plan: the run, where it was saved (None: nothing was measured), and what ended it early."""
+
+    run: Run
+    folder: Path | None
+    error: IocastError | None
+
+
+def perform(plan: Plan, layout: load.Layout, out: str, progress: Progress, stopped: Callable[[], bool]) -> Performed:
+    """Lays out the files, runs every phase with the observers on, and saves after each in a folder in `out`.
+
+    `stopped()` is asked about ten times a second; when it says True what was measured is kept, and so it is
+    when something fails. Files that were not laid out to the end by then are removed again. Raises
+    IocastError when the work could not even begin.
     """
-    layout = load.lay_out(plan)
     run = Run(
         plan=plan,
         host=_measured_host(plan),
@@ -50,24 +67,28 @@ def perform(plan: Plan, folder: RunFolder, progress: Progress, stopped: Callable
         iocast_version=__version__,
         warnings=layout.notes,
     )
-    job = _Job(plan, layout, folder, progress, stopped, run)
-    try:
-        job.fill()
-        job.measure()
-    except BaseException:
-        job.close("failed")
-        raise
-    return job.close("interrupted" if stopped() else "done")
+    with claimed(layout):
+        job = _Job(layout, RunFolder.create(out, run), progress, stopped, run)
+        error = None
+        try:
+            job.fill()
+            job.trust_files()
+            job.measure()
+        except IocastError as why:
+            error = why
+        except BaseException:
+            job.close("failed")
+            raise
+        finally:
+            progress.close()
+        return job.close("failed" if error else "done" if job.complete else "interrupted", error)
 
 
 def _measured_host(plan: Plan) -> Host:
     host = describe_host()
     if plan.target.kind == "sim":
         return host
-    from iocast import _core
-
-    speed = int(_core.memory_copy_bytes_per_s(MEMORY_BUDGET_S))
-    return msgspec.structs.replace(host, memory_bytes_per_s=speed)
+    return replace(host, memory_bytes_per_s=load.memory_bytes_per_s(MEMORY_BUDGET_S))
 
 
 def expected_seconds(phase: Phase) -> float:
@@ -76,57 +97,71 @@ def expected_seconds(phase: Phase) -> float:
 
 
 class _Job:
-    """One call of `perform`: the plan, and the run as it grows."""
+    """One call of `perform`: the run as it grows."""
 
     def __init__(
-        self,
-        plan: Plan,
-        layout: load.Layout,
-        folder: RunFolder,
-        progress: Progress,
-        stopped: Callable[[], bool],
-        run: Run,
+        self, layout: load.Layout, folder: RunFolder, progress: Progress, stopped: Callable[[], bool], run: Run
     ) -> None:
-        self.plan, self.layout, self.folder = plan, layout, folder
-        self.progress, self.stopped, self.run = progress, stopped, run
-        fills = tuple(fill_phase(f, bool(plan.target.direct)) for f in layout.files if f.fill)
-        self.left = [*fills, *plan.phases]
+        self.layout, self.folder, self.progress, self.stopped, self.run = layout, folder, progress, stopped, run
+        self.plan = run.plan
+        self.real = self.plan.target.kind != "sim"
+        fills = tuple(self._fill_phase(file) for file in layout.files if file.fill)
+        self.left = [*fills, *self.plan.phases]
         self.total = len(self.left)
-        self.watched = tuple(file.path for file in layout.files) if plan.target.kind != "sim" else ()
+        self.cut_short = False
+
+    def _fill_phase(self, file: load.WorkFile) -> Phase:
+        return fill_phase(file, bool(self.plan.target.direct))
 
     def fill(self) -> None:
         """Writes the files that are not there yet."""
         for file in self.layout.files:
-            if not file.fill or self.stopped():
-                continue
-            phase = self.left[0]
-            try:
-                create(file)
-                record = self._perform(phase, load.phase_plan(self.plan, phase, (file,), len(self.run.phases)))
-                _check_filled(record.measurement, file.path)
-                if record.measurement.stopped == "finished":
-                    finish(file)
-            except IocastError:
-                if read_mark(file.path) is not None:
-                    remove(file.path)
-                raise
-            if record.measurement.stopped != "finished":
-                remove(file.path)
+            if file.fill and not self.stopped():
+                try:
+                    self._fill(file)
+                except BaseException:
+                    _remove_unfinished(file)
+                    raise
+
+    def _fill(self, file: load.WorkFile) -> None:
+        create(file)
+        phase = self._fill_phase(file)
+        record = self._perform(phase, load.phase_plan(self.plan, phase, (in_blocks(file),), seed=0))
+        _check_filled(record.measurement, file.path)
+        if record.measurement.stopped == "finished":
+            finish(file)
+        else:
+            _remove_unfinished(file)
+
+    def trust_files(self) -> None:
+        """Notes that the files are whole: written just now, or found so by `lay_out`."""
+        whole = self.layout.own and not any(phase.role == "fill" for phase in self.left) and not self.cut_short
+        self.run = replace(self.run, files_whole=whole)
 
     def measure(self) -> None:
         """Runs the phases of the plan in order."""
-        for phase in self.plan.phases:
+        for number, phase in enumerate(self.plan.phases):
             if self.stopped():
                 return
-            self._perform(phase, load.phase_plan(self.plan, phase, self.layout.files, len(self.run.phases)))
+            if self.layout.own and phase.workload.writes and not isinstance(phase.workload.payload, Unique):
+                for file in self.layout.files:
+                    spoil(file)
+            self._perform(
+                phase, load.phase_plan(self.plan, phase, self.layout.files, load.phase_seed(self.plan, number))
+            )
+
+    @property
+    def complete(self) -> bool:
+        """True when every phase was run to its end."""
+        return not self.left and not self.cut_short
 
     def _perform(self, phase: Phase, plan: PhasePlan) -> PhaseRecord:
-        seconds_left = sum(expected_seconds(left) for left in self.left)
+        seconds_left = sum(expected_seconds(left) for left in self.left) if self.real else None
         self.progress.begin(phase, self.total - len(self.left), self.total, seconds_left)
         self.left.pop(0)
         samples: list[Sample] = []
-        observers = () if self.plan.target.kind == "sim" else OBSERVERS
-        with Watch(self.plan.target, self.watched, observers) as watch:
+        watched = tuple(file.path for file in self.layout.files) if self.real else ()
+        with Watch(self.plan.target, watched, OBSERVERS if self.real else ()) as watch:
             samples += watch.sample()
             next_sample = time.monotonic_ns() + SAMPLE_EVERY_NS
 
@@ -142,41 +177,57 @@ class _Job:
             samples += watch.sample()
             blind = watch.blind
         record = PhaseRecord(phase=phase, plan=plan, measurement=measurement, samples=tuple(samples))
-        number = len(self.run.phases)
-        self.run = msgspec.structs.replace(
-            self.run, phases=(*self.run.phases, record), blind=_merge_blind(self.run.blind, blind)
-        )
-        self.folder.save_phase(number, phase.name, intervals, record.samples)
-        self.folder.save(self.run)
+        self.cut_short |= measurement.stopped == "interrupted"
+        if not _empty(measurement):
+            number = len(self.run.phases)
+            self._keep(record, blind)
+            self.folder.save_phase(number, phase.name, intervals, record.samples)
+            self.folder.save(self.run)
         self.progress.end(record)
         return record
 
-    def close(self, status: str) -> Run:
+    def _keep(self, record: PhaseRecord, blind: tuple[Blind, ...]) -> None:
+        """Adds a phase to the run, with what is new of what could not be seen or had."""
+        notes = tuple(f"Engine: {note}" for note in record.measurement.engine.notes)
+        self.run = replace(
+            self.run,
+            phases=(*self.run.phases, record),
+            blind=tuple(dict.fromkeys((*self.run.blind, *blind))),
+            warnings=tuple(dict.fromkeys((*self.run.warnings, *notes))),
+        )
+
+    def close(self, status: Literal["done", "interrupted", "failed"], error: IocastError | None = None) -> Performed:
         """Saves the final state; a folder without any measured phase is not left behind."""
-        self.run = msgspec.structs.replace(self.run, status=status)
-        if self.run.measured:
-            self.folder.save(self.run)
-        else:
+        self.run = replace(self.run, status=status)
+        if not self.run.measured:
             self.folder.discard()
-        return self.run
+            return Performed(self.run, None, error)
+        try:
+            self.folder.save(self.run)
+        except IocastError as why:
+            error = error or why
+        return Performed(self.run, self.folder.path, error)
 
 
-def _merge_blind(known: tuple[Blind, ...], more: tuple[Blind, ...]) -> tuple[Blind, ...]:
-    return known + tuple(blind for blind in more if blind not in known)
+def _empty(measurement: Measurement) -> bool:
+    """True for a phase that was stopped before anything came back."""
+    return measurement.stopped == "interrupted" and not measurement.ios and not measurement.error_count
+
+
+def _remove_unfinished(file: load.WorkFile) -> None:
+    try:
+        remove(file.path)
+    except (IocastError, OSError):
+        # Whatever it is, it is not ours to remove, or cannot be: the mark stays, and `iocast clean` finds it.
+        return
 
 
 def _check_filled(measurement: Measurement, path: str) -> None:
-    if measurement.error_count:
-        error = measurement.errors[0]
-        hint = {
-            "ENOSPC": "make room, ask for less with --size, or give another path",
-            "EDQUOT": "your quota is used up: ask for less with --size, or give another path",
-        }.get(error.name, "look into the kernel log (dmesg): the device or file system refused the writes")
-        raise TargetError(
-            f"{path}: {error.count} writes failed with {error.name} while the file was laid out, "
-            f"the first at offset {error.first[0].offset_bytes:,}",
-            hint,
-        )
-
-
-__all__ = ["Progress", "expected_seconds", "perform"]
+    if not measurement.error_count:
+        return
+    error = measurement.errors[0]
+    at = f", the first at byte {error.first[0].offset_bytes:,}" if error.first else ""
+    raise TargetError(
+        f"{path}: {error.count} writes failed with {error.name} while the file was laid out{at}",
+        way_out(getattr(errno, error.name, 0)),
+    )

@@ -259,6 +259,9 @@ pub struct PhasePlan {
     pub interval_ns: u64,
     /// Same seed, same offsets.
     pub seed: u64,
+    /// What is written differs from run to run all the same: two runs must not write the same blocks.
+    #[serde(default)]
+    pub payload_seed: u64,
     /// How many of the slowest I/Os are kept.
     pub slow_limit: usize,
     /// After so many errors the phase ends with `stopped: errors`.

@@ -124,7 +124,12 @@ impl<E: Engine> Worker<E> {
         let largest = plan.largest_bytes() as usize;
         let moves_data = !engine.virtual_time();
         let payload = (plan.writes() && moves_data).then(|| {
-            let mut maker = PayloadMaker::new(plan.payload.clone(), plan.role == "fill", plan.seed, index);
+            let mut maker = PayloadMaker::new(
+                plan.payload.clone(),
+                plan.role == "fill",
+                plan.seed ^ plan.payload_seed,
+                index,
+            );
             for slot in 0..slots as u32 {
                 maker.prepare(engine.buffer(slot, largest));
             }

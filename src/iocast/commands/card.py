@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.options import measuring, showing
-from iocast.commands.session import adjust, make_plan, perform
-from iocast.commands.targets import find_target, only_read
+from iocast.commands.options import measuring, out_option, showing
+from iocast.commands.session import adjust, perform
+from iocast.commands.targets import find_target
 from iocast.spec import load_job
 
 
@@ -20,14 +20,13 @@ from iocast.spec import load_job
     help="About a minute, a quarter of an hour, two hours.",
 )
 @measuring
+@out_option
 @showing
-def card(path: str, preset: str, size: str | None, time: str | None, out: str, seed: int, form: str) -> int:
+def card(path: str, preset: str, size: str | None, time: str | None, seed: int, out: str, form: str) -> int:
     """Measure PATH and show its I/O report card.
 
     PATH is a directory (work files are laid out in it and kept for the next time), a file to be made, an
     existing file or block device (only read), or a simulated device such as `sim:hdd`.
     """
-    target = find_target(path)
     job = adjust(load_job(f"card-{preset}"), size, time)
-    plan, omitted = make_plan(job, target, seed, read_only=only_read(target))
-    return perform(plan, omitted, out, form)
+    return perform(job, find_target(path), seed, size, out, form)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import rich_click as click
 
 from iocast import load
+from iocast.commands.session import say
 
 
 @click.command()
@@ -14,10 +15,12 @@ def clean(path: str, dry_run: bool) -> int:
     """Remove the work files that iocast made in PATH (by default the current directory)."""
     from iocast.report.format import capacity
 
-    removed = load.clean(path, dry_run=dry_run)
+    cleaned = load.clean(path, dry_run=dry_run)
     verb = "would remove" if dry_run else "removed"
-    for name, freed in removed:
-        print(f"{verb} {name} ({capacity(freed)})")
-    if not removed:
-        print(f"no work files of iocast in {path}")
+    for name, freed_bytes in cleaned.removed:
+        print(f"{verb} {name} ({capacity(freed_bytes)})")
+    for name, why in cleaned.left:
+        say(f"left alone: {name} {why}")
+    if not cleaned.removed:
+        print(f"no work files of iocast to remove in {path}")
     return 0

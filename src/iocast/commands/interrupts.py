@@ -4,39 +4,45 @@ from __future__ import annotations
 
 import signal
 from types import FrameType, TracebackType
+from typing import Any
 
 
 class Interrupts:
-    """While it is entered, the first SIGINT or SIGTERM only sets `received`; a second one is Python's own."""
+    """While it is entered, the first SIGINT or SIGTERM only makes `stopped` true; the next one kills at once.
+
+    A signal that was ignored before (nohup, a shell's background job) stays so.
+    """
 
     def __init__(self) -> None:
-        self.received: int | None = None
-        self._before: dict[int, object] = {}
+        self._received: int | None = None
+        self._before: dict[int, Any] = {}
 
     def stopped(self) -> bool:
         """True once a signal came."""
-        return self.received is not None
+        return self._received is not None
 
     @property
     def exit_code(self) -> int:
         """What a shell expects of a command ended by that signal; 0 when none came."""
-        return 128 + self.received if self.received else 0
+        return 128 + self._received if self._received else 0
 
     def _take(self, number: int, _frame: FrameType | None) -> None:
-        self.received = number
-        self._restore()
-
-    def _restore(self) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]
-        self._before.clear()
+        self._received = number
+        for each in self._before:
+            # The kernel's own way, not Python's: it also ends a process that is stuck in a system call.
+            signal.signal(each, signal.SIG_DFL)
 
     def __enter__(self) -> Interrupts:
         for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._take)
+            before = signal.getsignal(number)
+            if before is not signal.SIG_IGN:
+                self._before[number] = before
+                signal.signal(number, self._take)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._restore()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()

@@ -12,16 +12,33 @@ from iocast.commands.session import FORMATS, RUNS
 Command = Callable[..., Any]
 
 
+def _seed(_context: click.Context, _param: click.Parameter, text: str) -> int:
+    if text.isascii() and text.isdecimal() and int(text) < 2**32:
+        return int(text)
+    raise click.BadParameter(f'"{text}" is not a whole number from 0 to {2**32 - 1}')
+
+
 def measuring(command: Command) -> Command:
-    """--size, --time, --out, --seed."""
+    """--size, --time, --seed."""
     for option in (
-        click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same offsets."),
-        click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Where run folders go."),
+        click.option(
+            "--seed",
+            metavar="NUMBER",
+            callback=_seed,
+            default="1",
+            show_default=True,
+            help="Same seed, same offsets.",
+        ),
         click.option("--time", metavar="TIME", help="Length of every row, e.g. 10s, instead of the job's."),
         click.option("--size", metavar="SIZE", help="Size of each work file, e.g. 4GiB, instead of the job's."),
     ):
         command = option(command)
     return command
+
+
+def out_option(command: Command) -> Command:
+    """--out."""
+    return click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Where run folders go.")(command)
 
 
 def showing(command: Command) -> Command:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 import rich_click as click
 
 from iocast.commands.options import measuring
-from iocast.commands.session import adjust, make_plan
+from iocast.commands.session import about, adjust, make_plan, say
 from iocast.commands.targets import find_target
+from iocast.load import Layout
 from iocast.model.plan import Phase, Plan
+from iocast.model.workload import Constant, Poisson, Workload
 from iocast.spec import load_job, presets
 
 
@@ -19,79 +22,108 @@ from iocast.spec import load_job, presets
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of job files instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @measuring
-def plan(
-    job: str | None,
-    path: str,
-    schema: bool,
-    as_json: bool,
-    size: str | None,
-    time: str | None,
-    out: str,
-    seed: int,
-) -> int:
+def plan(job: str | None, path: str, schema: bool, as_json: bool, size: str | None, time: str | None, seed: int) -> int:
     """Show what JOB would do on PATH, without doing it. Without JOB: list the presets."""
     if schema:
         from iocast.spec.schema import schema_text
 
         sys.stdout.write(schema_text())
-        return 0
-    if job is None:
+    elif job is None:
         width = max(len(name) for name in presets())
         for name, says in presets().items():
             print(f"{name:{width}}  {says}")
-        return 0
-    made, _ = make_plan(adjust(load_job(job), size, time), find_target(path), seed, read_only=False)
+    else:
+        made, notes = make_plan(adjust(load_job(job), size, time), find_target(path), seed, dry=True)
+        _show(made, notes, as_json)
+    return 0
+
+
+def _show(made: Plan, notes: tuple[str, ...], as_json: bool) -> None:
+    from iocast import load
+
     if as_json:
         import msgspec
 
         print(msgspec.json.format(msgspec.json.encode(made), indent=2).decode())
-        return 0
-    for line in describe(made):
+        return
+    for line in rows(made):
         print(line)
-    return 0
+    sys.stdout.flush()  # the rows come before what may now be wrong with the target
+    layout = load.lay_out(made)
+    for line in totals(made, layout):
+        print(line)
+    for note in (*layout.notes, *notes):
+        say(f"note: {note}")
 
 
-def describe(plan: Plan) -> list[str]:
-    """The plan in lines: each row, then what is written to disk and how long it takes."""
-    from iocast import load
+def rows(plan: Plan) -> Iterator[str]:
+    """A head, and a line for each phase."""
+    yield f"{plan.name} on {plan.target.path} ({plan.engine} engine)"
+    yield ""
+    table = [("row", "I/O", "where", "access", "load", "for"), *(_cells(phase) for phase in plan.phases)]
+    widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]))]
+    for cells in table:
+        yield "  ".join(f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+    yield ""
+
+
+def totals(plan: Plan, layout: Layout) -> Iterator[str]:
+    """How long it takes, and what it needs."""
     from iocast.report.format import capacity
     from iocast.runner import expected_seconds
 
-    width = max(len(phase.name) for phase in plan.phases)
-    lines = [f"{plan.name} on {plan.target.path} ({plan.engine} engine)", ""]
-    lines += [f"  {phase.name:{width}}  {_words(phase)}" for phase in plan.phases]
-    layout = load.lay_out(plan)
     seconds = sum(expected_seconds(phase) for phase in plan.phases)
-    ends_otherwise = sum(1 for phase in plan.phases if phase.length.seconds is None)
-    lines += ["", f"rows     {len(plan.phases)}, {seconds / 60:.1f} minutes"]
-    if ends_otherwise:
-        lines[-1] += f", and {ends_otherwise} rows that end by their I/Os or bytes"
-    if layout.own:
-        there = "written first" if layout.fill_bytes else "there already"
-        total = sum(file.size_bytes for file in layout.files)
-        lines.append(f"files    {len(layout.files)} in {capacity(total)}, {there}")
-        lines.extend(f"         {file.path}" for file in layout.files)
-    else:
-        lines.append(f"target   {capacity(layout.files[0].size_bytes)}, not laid out by iocast")
-    return lines
+    open_ended = sum(1 for phase in plan.phases if phase.length.seconds is None)
+    clock = " of virtual time" if plan.target.kind == "sim" else ""
+    more = f", and {open_ended} that end by their I/Os or bytes" if open_ended else ""
+    yield f"rows    {len(plan.phases)}: {about(seconds)}{clock}{more}"
+    if not layout.own:
+        yield f"target  {plan.target.path}, {capacity(layout.files[0].size_bytes)}, taken as it is"
+        return
+    for file in layout.files:
+        yield f"file    {file.path}, {capacity(file.size_bytes)}, {'to be written' if file.fill else 'there already'}"
 
 
-def _words(phase: Phase) -> str:
-    from iocast.report.format import duration, rate, size
+def _cells(phase: Phase) -> tuple[str, ...]:
+    from iocast.report.format import duration, load, size
 
-    workload = phase.workload
-    weights = sum(item.weight for item in workload.mix)
-    mix = " + ".join(
-        f"{item.weight / weights:.0%} {item.op}" + (f" {size(item.size_bytes)}" if item.size_bytes else "")
-        for item in workload.mix
+    workload, length = phase.workload, phase.length
+    limits = (
+        duration(length.seconds * 1e9) if length.seconds else "",
+        f"{length.ios} I/Os" if length.ios else "",
+        size(length.bytes) if length.bytes else "",
     )
-    access = "direct" if workload.direct else "buffered"
+    warms = " (warms)" if phase.role == "warm" else ""
+    return (
+        phase.name + warms,
+        _mix(workload),
+        type(workload.locality).__name__.lower(),
+        _access(workload),
+        load(workload.users, workload.depth) + _pace(workload),
+        " or ".join(limit for limit in limits if limit),
+    )
+
+
+def _mix(workload: Workload) -> str:
+    from iocast.report.format import percent, size
+
+    weights = sum(item.weight for item in workload.mix)
+    words = [f"{item.op} {size(item.size_bytes)}" if item.size_bytes else item.op for item in workload.mix]
+    if len(words) > 1:
+        shares = [percent(item.weight / weights) for item in workload.mix]
+        words = [f"{share} {word}" for share, word in zip(shares, words, strict=True)]
+    return " + ".join(words) + (f", fsync every {workload.fsync_every}" if workload.fsync_every else "")
+
+
+def _access(workload: Workload) -> str:
     durable = {"none": "", "sync": ", O_SYNC", "dsync": ", O_DSYNC"}[workload.sync]
-    pace = getattr(workload.arrival, "rate_per_s", None)
-    paced = f", {rate(pace)}/s {type(workload.arrival).__name__.lower()}" if pace else ""
-    where = type(workload.locality).__name__.lower()
-    length = phase.length
-    until = duration(length.seconds * 1e9) if length.seconds else ""
-    until = until or (f"{length.ios} I/Os" if length.ios else f"{size(length.bytes)}")
-    load = f"{workload.users} users x depth {workload.depth}"
-    return f"{mix}, {where}, {access}{durable}, {load}{paced}, {until}"
+    return ("direct" if workload.direct else "buffered") + durable
+
+
+def _pace(workload: Workload) -> str:
+    from iocast.report.format import duration, rate
+
+    arrival = workload.arrival
+    if isinstance(arrival, Constant | Poisson):
+        return f" at {rate(arrival.rate_per_s)}/s {type(arrival).__name__.lower()}"
+    return f", {duration(arrival.think_ns)} think time" if arrival.think_ns else ""

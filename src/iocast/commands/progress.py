@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from collections.abc import Callable
 from typing import TextIO
 
+from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord
 from iocast.report.format import capacity, duration, megabytes_per_s, rate
 from iocast.runner import Progress
 
-_BAR = 24
+BAR = 24
+_RATE_AFTER_NS = 300_000_000  # sooner it jumps about
+_CLEAR_TO_END = "\x1b[K"
 
 
-def progress(out: TextIO | None = None) -> Progress:
+def progress(stopped: Callable[[], bool], out: TextIO | None = None) -> Progress:
     """The progress that suits where stderr goes."""
     out = out or sys.stderr
-    return LiveProgress(out) if out.isatty() else PlainProgress(out)
-
-
-def _left(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02} left"
+    if out.isatty() and os.environ.get("TERM") != "dumb":
+        return LiveProgress(out, stopped)
+    return PlainProgress(out)
 
 
 class PlainProgress:
@@ -30,32 +32,36 @@ class PlainProgress:
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
-        self._at = (0, 0, 0.0)
+        self._place = ""
+        self._left: float | None = None
 
-    def begin(self, phase: Phase, number: int, total: int, seconds_left: float) -> None:
+    def begin(self, phase: Phase, number: int, total: int, seconds_left: float | None) -> None:
         """Remembers where it is."""
-        self._at = (number + 1, total, seconds_left - (phase.length.seconds or 0.0))
+        self._place = f"[{number + 1:{len(str(total))}}/{total}]"
+        self._left = None if seconds_left is None else seconds_left - (phase.length.seconds or 0.0)
 
     def tick(self, elapsed_ns: int, ios: int, bytes_moved: int, errors: int) -> None:
         """Says nothing."""
 
     def end(self, record: PhaseRecord) -> None:
         """What the phase did."""
-        number, total, left = self._at
-        width = len(str(total))
-        print(f"[{number:{width}}/{total}] {_outcome(record)}, {_left(left)}", file=self._out, flush=True)
+        left = f", {_left(self._left)}" if self._left else ""
+        print(f"{self._place} {record.phase.name}: {_outcome(record)}{left}", file=self._out, flush=True)
+
+    def close(self) -> None:
+        """Nothing is to be put away."""
 
 
 class LiveProgress:
-    """One line that is written over."""
+    """One line that is written over; nothing of it stays."""
 
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
+    def __init__(self, out: TextIO, stopped: Callable[[], bool]) -> None:
+        self._out, self._stopped = out, stopped
         self._phase: Phase | None = None
-        self._at = (0, 0, 0.0)
-        self._begun = 0.0
+        self._at: tuple[int, int, float | None] = (0, 0, None)
+        self._drawn = 0  # signs of the line that stands there now
 
-    def begin(self, phase: Phase, number: int, total: int, seconds_left: float) -> None:
+    def begin(self, phase: Phase, number: int, total: int, seconds_left: float | None) -> None:
         """A new phase."""
         self._phase, self._at, self._begun = phase, (number, total, seconds_left), time.monotonic()
         self.tick(0, 0, 0, 0)
@@ -64,34 +70,81 @@ class LiveProgress:
         """Draws the line again."""
         if self._phase is None:
             return
-        number, total, left = self._at
+        number, total, planned = self._at
         elapsed = time.monotonic() - self._begun
         seconds, goal = self._phase.length.seconds, self._phase.length.bytes
         part = elapsed / seconds if seconds else bytes_moved / goal if goal else 0.0
+        left = None if planned is None else max(0.0, planned - (min(elapsed, seconds) if seconds else 0.0))
+        if left is not None and not seconds and part:
+            left += elapsed / part * (1 - part)
+        shown = elapsed_ns > _RATE_AFTER_NS and ios
+        speed = f"{rate(ios * 1e9 / elapsed_ns)} IO/s" if shown and self._phase.role != "fill" else ""
+        if shown and self._phase.role == "fill":
+            speed = f"{megabytes_per_s(bytes_moved * 1e9 / elapsed_ns)} MB/s"
+        wrong = f"{errors} errors" if errors else ""
+        end = "stopping" if self._stopped() else "" if left is None else _left(left)
         done = min(1.0, (number + min(1.0, part)) / max(1, total))
-        bar = ("━" * round(done * _BAR)).ljust(_BAR, "╌")
-        speed = f"{rate(ios * 1e9 / elapsed_ns)} IO/s" if elapsed_ns > 3e8 and ios else ""
-        wrong = f"  {errors} errors" if errors else ""
-        line = f"{bar} {number + 1}/{total}  {self._phase.name}  {speed}{wrong}  {_left(max(0.0, left - elapsed))}"
-        self._out.write(f"\r\x1b[2K{line[: _columns() - 1]}")
-        self._out.flush()
+        self._draw(live_line(done, f"{number + 1}/{total}", self._phase.name, speed, wrong, end, self._columns() - 1))
 
     def end(self, record: PhaseRecord) -> None:
-        """Clears the line after the last phase."""
-        self._out.write("\r\x1b[2K")
+        """The next phase, or `close`, writes over the line."""
+
+    def close(self) -> None:
+        """Takes the line away."""
+        self._phase = None
+        self._draw("")
+
+    def _draw(self, line: str) -> None:
+        # Where the window has become narrower, the old line now takes several: most terminals wrap it anew.
+        above = max(0, self._drawn - 1) // self._columns()
+        back = f"\x1b[{above}A\r\x1b[J" if above else "\r"
+        self._out.write(f"{back}{line}{_CLEAR_TO_END}")
         self._out.flush()
+        self._drawn = len(line)
+
+    def _columns(self) -> int:
+        try:
+            return os.get_terminal_size(self._out.fileno()).columns or 80
+        except (OSError, ValueError):
+            return 80
 
 
-def _columns() -> int:
-    from shutil import get_terminal_size
+def live_line(done: float, place: str, name: str, speed: str, wrong: str, end: str, width: int) -> str:
+    """The live line in at most `width` signs: what matters least goes first."""
 
-    return get_terminal_size((100, 24)).columns
+    def line(bar: int, *parts: str) -> str:
+        drawn = ("━" * round(done * bar)).ljust(bar, "╌")
+        return "  ".join(part for part in (drawn, place, *parts) if part)
+
+    for candidate in (
+        line(BAR, name, speed, wrong, end),
+        line(BAR // 3, name, speed, wrong, end),
+        line(0, name, speed, wrong, end),
+        line(0, name, wrong, end),
+        line(0, wrong, end),
+    ):
+        if len(candidate) <= width:
+            return candidate
+    return line(0, end)[: max(0, width)]
+
+
+def _left(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left"
 
 
 def _outcome(record: PhaseRecord) -> str:
     measurement = record.measurement
-    took = duration(measurement.elapsed_ns)
     if record.phase.role == "fill":
-        return f"{record.phase.name}: {capacity(measurement.bytes)} in {took}"
-    said = f"{record.phase.name}: {rate(measurement.rate_per_s)} IO/s, {megabytes_per_s(measurement.bytes_per_s)} MB/s"
-    return said + (f", {measurement.error_count} errors" if measurement.error_count else "")
+        said = f"{capacity(measurement.bytes)} in {duration(measurement.elapsed_ns)}"
+    else:
+        speed = megabytes_per_s(measurement.bytes_per_s)
+        said = f"{rate(measurement.rate_per_s)} IO/s, {speed} MB/s"
+    return f"{said}{_troubles(measurement)}"
+
+
+def _troubles(measurement: Measurement) -> str:
+    errors = f", {measurement.error_count} errors" if measurement.error_count else ""
+    end = {"finished": "", "errors": ", given up"}.get(measurement.stopped, f", {measurement.stopped}")
+    return errors + end

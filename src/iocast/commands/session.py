@@ -1,13 +1,16 @@
-"""What `card` and `run` share: plan, announce, perform, examine, show."""
+"""What `card`, `run` and `plan` share: the plan of a job on a target, carried out and shown."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
-import msgspec
+from msgspec.structs import replace
 
-from iocast.errors import IocastError, SpecError
+from iocast.commands.targets import only_read, with_direct_tried
+from iocast.errors import LoadError, SpecError, TargetError
+from iocast.load import Layout
 from iocast.model.plan import Phase, Plan
 from iocast.model.run import Run
 from iocast.model.target import Target
@@ -15,6 +18,7 @@ from iocast.spec import FileSize, Job
 
 FORMATS = ("terminal", "classic", "json")
 RUNS = "iocast-runs"
+_MIB = 1 << 20
 
 
 def adjust(job: Job, size: str | None, time: str | None) -> Job:
@@ -22,79 +26,131 @@ def adjust(job: Job, size: str | None, time: str | None) -> Job:
     from iocast.units import parse_duration, parse_size
 
     if size is not None:
-        job = msgspec.structs.replace(job, file_size=FileSize(size_bytes=_whole_blocks(parse_size(size), size)))
+        size_bytes = _option("--size", size, parse_size)
+        if size_bytes < _MIB:
+            raise SpecError(f"--size {size}: work files have at least 1MiB", "for example --size 512MiB")
+        job = replace(job, file_size=FileSize(size_bytes=size_bytes // _MIB * _MIB))
     if time is not None:
-        seconds = parse_duration(time) / 1e9
-        if seconds <= 0:
+        duration_ns = _option("--time", time, parse_duration)
+        if duration_ns <= 0:
             raise SpecError(f"--time {time}: a row needs some time", "for example --time 10s")
-        phases = tuple(_with_time(phase, seconds) for phase in job.phases)
-        job = msgspec.structs.replace(job, phases=phases)
+        job = replace(job, phases=tuple(_with_time(phase, duration_ns / 1e9) for phase in job.phases))
     return job
 
 
-def _whole_blocks(size_bytes: int, text: str) -> int:
-    if size_bytes < 1 << 20:
-        raise SpecError(f"--size {text}: work files have at least 1MiB", "for example --size 512MiB")
-    return size_bytes // (1 << 20) * (1 << 20)
+def _option(name: str, text: str, parse: Callable[[str], int]) -> int:
+    try:
+        return parse(text)
+    except SpecError as error:
+        raise SpecError(f"{name}: {error.message}", error.hint) from None
 
 
 def _with_time(phase: Phase, seconds: float) -> Phase:
     if phase.length.seconds is None:
         return phase
-    return msgspec.structs.replace(phase, length=msgspec.structs.replace(phase.length, seconds=seconds))
+    return replace(phase, length=replace(phase.length, seconds=seconds))
 
 
-def make_plan(job: Job, target: Target, seed: int, read_only: bool) -> tuple[Plan, list[str]]:
-    """The plan of a job on a target, and the phases that were left out because they write."""
+def is_card(job: Job) -> bool:
+    """True for the card presets: they measure what the target allows. A job of one's own is run as it is."""
+    return job.source.startswith("preset card-")
+
+
+def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> tuple[Plan, tuple[str, ...]]:
+    """The plan of a job on a target, and notes on how it differs from the job.
+
+    With `dry` nothing at all is tried on the target. Raises IocastError.
+    """
     from iocast import spec
-    from iocast.commands.targets import made_by_iocast
+    from iocast.load.files import own_file
     from iocast.observe.host import describe_host
 
-    memory = describe_host().memory_bytes
-    return spec.plan(job, target, seed=seed, memory_bytes=memory, own_file=made_by_iocast(target), read_only=read_only)
+    reading = only_read(target)
+    job, target, notes = _with_access(job, target if dry else with_direct_tried(target))
+    if target.size_bytes == 0:
+        raise TargetError(f"{target.path} is empty: there is nothing to read", _OTHER_TARGET)
+    try:
+        plan, omitted = spec.plan(
+            job,
+            target,
+            seed=seed,
+            memory_bytes=describe_host().memory_bytes,
+            own_file=target.kind == "file" and own_file(target.path),
+            read_only=reading and is_card(job),
+        )
+    except TargetError as error:
+        if reading and is_card(job):
+            raise TargetError(error.message, _OTHER_TARGET) from None
+        raise
+    if omitted:
+        notes += (f"{target.path} is only read: {len(omitted)} rows that write are left out ({', '.join(omitted)})",)
+    return plan, notes
 
 
-def perform(plan: Plan, omitted: list[str], out: str, form: str) -> int:
-    """Runs a plan, archives it, shows its card; returns the exit code. Raises IocastError."""
-    from iocast import runner
-    from iocast.archive import RunFolder
+_OTHER_TARGET = "give a larger file, or a directory: iocast lays out files of its own there"
+
+
+def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]]:
+    """A card goes through the page cache where O_DIRECT is refused, and says so; a job of one's own does not."""
+    direct = [phase.name for phase in job.phases if phase.workload.direct]
+    if target.direct is not False or not direct:
+        return job, target, ()
+    why = f"{target.path} takes no direct I/O: {target.direct_why_not or 'O_DIRECT is refused'}"
+    if not is_card(job):
+        raise TargetError(
+            f'{why}; phase "{direct[0]}" asks for it',
+            "write direct = false in the job file, and read the results as those of the page cache",
+        )
+    phases = tuple(replace(phase, workload=replace(phase.workload, direct=False)) for phase in job.phases)
+    note = f"{why}. All rows went through the page cache: they show memory wherever it held the data"
+    return replace(job, phases=phases), replace(target, notes=(*target.notes, note)), (note,)
+
+
+def perform(job: Job, target: Target, seed: int, size: str | None, out: str, form: str) -> int:
+    """Plans, announces, runs and shows; returns the exit code. Raises IocastError."""
+    from iocast import load, runner
     from iocast.commands.interrupts import Interrupts
     from iocast.commands.progress import progress
 
-    announce(plan, omitted)
-    folder = RunFolder.create(out, plan.name)
+    plan, notes = make_plan(job, target, seed)
+    layout = load.lay_out(plan)
+    if size is not None and not layout.own:
+        notes += (f"--size {size} says nothing here: {target.path} is taken as it is",)
+    announce(plan, layout, notes)
     with Interrupts() as interrupts:
-        try:
-            run = runner.perform(plan, folder, progress(), interrupts.stopped)
-        except IocastError:
-            if not os.path.exists(folder.path / "run.json"):
-                folder.discard()
-            raise
-    if not run.measured:
-        say("stopped before anything was measured; nothing is left behind")
-        return interrupts.exit_code or 2
+        done = runner.perform(plan, layout, out, progress(interrupts.stopped), interrupts.stopped)
+    measured, planned = len(done.run.measured), sum(phase.role == "measure" for phase in plan.phases)
     if interrupts.stopped():
-        say(f"stopped; {len(run.measured)} of {len(plan.phases)} rows were measured and kept")
-    show(run, os.path.relpath(folder.path), form)
+        rows = f"{measured} of {planned} rows were measured and kept"
+        say(f"stopped: {rows if measured else 'nothing was measured yet, and nothing is left behind'}")
+    if done.folder is not None:
+        show(done.run, os.path.relpath(done.folder), form)
+    if done.error is not None:
+        raise done.error
+    if measured and not any(record.measurement.ios for record in done.run.measured):
+        raise LoadError("not one I/O of any row succeeded", "the card above names the errors")
     return interrupts.exit_code
 
 
-def announce(plan: Plan, omitted: list[str]) -> None:
+def announce(plan: Plan, layout: Layout, notes: tuple[str, ...]) -> None:
     """Says what will be done before it is done."""
-    from iocast import load
     from iocast.report.format import capacity
     from iocast.runner import expected_seconds
 
-    layout = load.lay_out(plan)
     seconds = sum(expected_seconds(phase) for phase in plan.phases)
     fill = f"lays out {capacity(layout.fill_bytes)} of work files, then " if layout.fill_bytes else ""
-    clock = "simulated " if plan.target.kind == "sim" else ""
-    about = f"{round(seconds)} s" if seconds < 100 else f"{seconds / 60:.0f} min"
-    say(f"{plan.name} on {plan.target.path}: {fill}measures {len(plan.phases)} rows in about {about} {clock}".rstrip())
-    for note in layout.notes:
+    clock = " of virtual time" if plan.target.kind == "sim" else ""
+    rows = f"{len(plan.phases)} row" + ("s" if len(plan.phases) != 1 else "")
+    say(f"{plan.name} on {plan.target.path}: {fill}measures {rows} in {about(seconds)}{clock}")
+    for note in (*layout.notes, *notes):
         say(f"note: {note}")
-    if omitted:
-        say(f"note: {len(omitted)} rows that write are left out: {', '.join(omitted)}")
+
+
+def about(seconds: float) -> str:
+    """A length of time as one plans with it: "40 s", "22 min", "2.1 h"."""
+    if seconds < 99.5:
+        return f"{max(1, round(seconds))} s"
+    return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.1f} h"
 
 
 def show(run: Run, folder: str, form: str) -> None:
@@ -109,14 +165,17 @@ def show(run: Run, folder: str, form: str) -> None:
         say(f"run folder: {folder}")
         return
     report = card.card(run, examine(run), folder)
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    RENDERERS[form].render(report, sys.stdout, colour=colour, width=_width())
+    RENDERERS[form].render(report, sys.stdout, colour=_colour(), width=_width())
+
+
+def _colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _width() -> int:
     from shutil import get_terminal_size
 
-    return get_terminal_size((120, 24)).columns if sys.stdout.isatty() or "COLUMNS" in os.environ else 120
+    return get_terminal_size((120, 24)).columns
 
 
 def say(text: str) -> None:

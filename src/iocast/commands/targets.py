@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 
-import msgspec
+from msgspec.structs import replace
 
 from iocast.errors import TargetError
+from iocast.load.files import own_file
 from iocast.model.target import Target
 
 
 def find_target(path: str) -> Target:
     """The Target of an existing path, of a file that can be made in an existing directory, or of `sim:…`.
 
-    Raises TargetError, SpecError.
+    A file that iocast made has no size of its own: the job says how large it is to be. Raises TargetError,
+    SpecError.
     """
     if path.startswith("sim:"):
         from iocast.spec import parse_target
@@ -21,21 +23,61 @@ def find_target(path: str) -> Target:
         return parse_target(path)
     from iocast.observe.stack import describe
 
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        shown = path.encode(errors="surrogateescape").decode(errors="replace")
+        raise TargetError(
+            f"the name {shown} is not UTF-8 text", "name the place by another path, such as a symbolic link"
+        ) from None
     if os.path.lexists(path):
-        return describe(path)
-    parent = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(parent):
-        raise TargetError(f"{path} does not exist, nor does {parent}", "check the path")
-    return msgspec.structs.replace(describe(parent), kind="file", path=os.path.abspath(path))
+        target = describe(path)
+        _refuse_devices_home(target)
+        return replace(target, size_bytes=None) if target.kind == "file" and own_file(target.path) else target
+    absolute = os.path.abspath(path)
+    parent = os.path.dirname(absolute)
+    if path.endswith("/") or not os.path.isdir(parent):
+        return describe(path)  # which says best what is missing
+    target = describe(parent)
+    if target.filesystem == "devtmpfs":
+        return describe(path)  # a device's name, misspelt
+    if not os.path.splitext(absolute)[1]:
+        # More likely a directory misspelt, or a mount that is missing, than a file to be made.
+        raise TargetError(
+            f"{path} does not exist",
+            f"check the path; a work file to be made there needs an ending, such as {path}.dat",
+        )
+    return replace(target, kind="file", path=absolute)
 
 
-def made_by_iocast(target: Target) -> bool:
-    """True when the target is a work file, or a file that is still to be made."""
-    from iocast.load.files import read_mark
-
-    return target.kind == "file" and (read_mark(target.path) is not None or not os.path.lexists(target.path))
+def _refuse_devices_home(target: Target) -> None:
+    if target.kind != "block" and target.filesystem == "devtmpfs":
+        raise TargetError(
+            f"{target.path} is where the kernel keeps its devices: files there lie in memory",
+            "give a block device (`lsblk` lists them), or a directory on a file system that stores something",
+        )
 
 
 def only_read(target: Target) -> bool:
-    """True for what is not ours to write to: devices, and files that someone else made."""
-    return target.kind == "block" or (target.kind == "file" and not made_by_iocast(target))
+    """True for what is not ours to write to: devices, and files that iocast did not make."""
+    return target.kind == "block" or (target.kind == "file" and not own_file(target.path))
+
+
+def with_direct_tried(target: Target) -> Target:
+    """The target with an answer to whether O_DIRECT works, found with a work file where nothing else can tell.
+
+    Raises TargetError when none can be made.
+    """
+    if target.kind != "directory" or target.direct is not None or not os.access(target.path, os.W_OK | os.X_OK):
+        return target
+    from iocast.load.files import work_paths
+    from iocast.load.filling import trial_file
+    from iocast.observe.direct import probe_direct
+
+    (first,) = work_paths(target, 1)
+    if os.path.lexists(first):
+        direct, why_not = probe_direct(first, "file")
+    else:
+        with trial_file(target.path) as path:
+            direct, why_not = probe_direct(path, "file")
+    return replace(target, direct=direct, direct_why_not=why_not)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from iocast.load.disk import Intervals, measure, phase_plan
-from iocast.load.files import Layout, WorkFile, clean, lay_out
+from iocast.load.disk import Intervals, measure, memory_bytes_per_s, phase_plan, phase_seed
+from iocast.load.files import Layout, WorkFile, lay_out
+from iocast.load.removal import Cleaned, clean
 
-__all__ = ["Intervals", "Layout", "WorkFile", "clean", "lay_out", "measure", "phase_plan"]
+__all__ = [
+    "Cleaned",
+    "Intervals",
+    "Layout",
+    "WorkFile",
+    "clean",
+    "lay_out",
+    "measure",
+    "memory_bytes_per_s",
+    "phase_plan",
+    "phase_seed",
+]

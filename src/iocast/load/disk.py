@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
+from types import ModuleType
 from typing import Protocol
 
 import msgspec
@@ -25,8 +27,13 @@ class Intervals(Protocol):
         """Rows: interval x op x size."""
 
 
-def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], number: int) -> PhasePlan:
-    """What crosses into the core. Each phase has a seed of its own, made from the plan's and its number."""
+def phase_seed(plan: Plan, number: int) -> int:
+    """The seed of the plan's phase `number`: the same whatever was laid out before it."""
+    return (plan.seed * 1_000_003 + number) % 2**64
+
+
+def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int) -> PhasePlan:
+    """What crosses into the core."""
     start = phase.region_start_bytes
     regions = tuple(
         FileRegion(file.path, start, min(phase.region_size_bytes or file.size_bytes, file.size_bytes - start))
@@ -49,18 +56,31 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], number: in
         payload=workload.payload,
         length=phase.length,
         interval_ns=plan.interval_ns,
-        seed=plan.seed * 1_000_003 + number,
+        seed=seed,
+        payload_seed=0 if plan.target.kind == "sim" else secrets.randbits(64),
         simulated=plan.target.simulated,
     )
 
 
 def measure(plan: PhasePlan, on_tick: OnTick) -> tuple[Measurement, Intervals]:
     """Runs the phase. `on_tick(elapsed_ns, ios, bytes, errors)` returns False to stop. Raises LoadError."""
-    from iocast import _core
-
+    core = _load_core()
     try:
-        result, intervals = _core.run_phase(msgspec.json.encode(plan).decode(), on_tick)
-    except _core.CoreError as error:
+        result, intervals = core.run_phase(msgspec.json.encode(plan).decode(), on_tick)
+    except core.CoreError as error:
         message, hint, _errno = error.args
         raise LoadError(f"{plan.name}: {message}", hint) from error
     return msgspec.json.decode(result, type=Measurement), intervals
+
+
+def memory_bytes_per_s(budget_s: float) -> int:
+    """Bytes a second that one core copies in memory. Raises LoadError."""
+    return int(_load_core().memory_copy_bytes_per_s(budget_s))
+
+
+def _load_core() -> ModuleType:
+    try:
+        from iocast import _core
+    except ImportError as error:
+        raise LoadError(f"the load engine is not built: {error}", "in a checkout, build it with: make setup") from error
+    return _core

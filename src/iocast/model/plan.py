@@ -81,6 +81,7 @@ class PhasePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     length: Length
     interval_ns: int
     seed: int
+    payload_seed: int = 0  # what is written differs from run to run, whatever the seed
     slow_limit: int = 64
     error_limit: int = 10_000
     simulated: SimulatedDevice | None = None

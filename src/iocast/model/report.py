@@ -20,17 +20,21 @@ Kind = Literal[
     "decimal",
 ]
 
-# The buckets of a latency strip: up to each edge, and above the last one (fioparse.sh prints the same ten).
+# The buckets of a latency strip: up to each edge, and above the last one. Fine where flash drives live, coarse
+# where only a stall gets.
 LATENCY_EDGES_NS = (
+    20_000,
     50_000,
+    100_000,
+    200_000,
+    500_000,
     1_000_000,
-    4_000_000,
+    2_000_000,
+    5_000_000,
     10_000_000,
-    20_000_000,
     50_000_000,
     100_000_000,
     1_000_000_000,
-    2_000_000_000,
 )
 
 

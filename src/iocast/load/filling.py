@@ -1,0 +1,156 @@
+"""Makes work files: marked, allocated, filled to the last byte with unique data, and checked for holes."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from iocast.errors import TargetError
+from iocast.load.extents import survey
+from iocast.load.files import Layout, WorkFile
+from iocast.load.marks import MAKER, Mark, held, identity, made_here, mark_path, read_mark, write_mark
+from iocast.load.refusals import refusal
+from iocast.model.plan import Length, Phase
+from iocast.model.workload import MixItem, Sequential, Workload
+
+BLOCK_BYTES = 1 << 20
+DEPTH = 8
+# Without O_DIRECT the page cache would take it all, and one fsync at the end could not be interrupted.
+BUFFERED_FSYNC_EVERY = 32
+
+
+@contextmanager
+def claimed(layout: Layout) -> Iterator[None]:
+    """While entered, the work files of a layout belong to this process. Raises TargetError.
+
+    Marks that came to nothing are taken away at the end.
+    """
+    with ExitStack() as stack:
+        for file in layout.files if layout.own else ():
+            try:
+                if read_mark(file.path) is None:
+                    write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
+                stack.enter_context(held(file.path))
+            except OSError as error:
+                raise refusal("cannot lay out", file.path, error) from error
+            stack.callback(_forget, file.path)
+        yield
+
+
+def _forget(path: str) -> None:
+    """Takes away a mark whose file was never made, or was removed."""
+    if read_mark(path) is not None and not os.path.lexists(path):
+        os.unlink(mark_path(path))
+
+
+def create(file: WorkFile) -> None:
+    """Makes, or takes back, one work file of the right size, allocated, not yet filled. Raises TargetError."""
+    try:
+        if not os.path.lexists(file.path):
+            # The mark comes first: a kill between the two leaves a mark without a file, never the reverse.
+            write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
+            os.close(os.open(file.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+        descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            _refuse_others(file.path, descriptor)
+            write_mark(file.path, Mark(MAKER, file.size_bytes, False, *identity(descriptor)))
+            os.ftruncate(descriptor, file.size_bytes)
+            _allocate(descriptor, file.size_bytes)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise refusal("cannot lay out", file.path, error) from error
+
+
+def _refuse_others(path: str, descriptor: int) -> None:
+    """Looks once more, now at the open file, whether it is ours alone."""
+    if made_here(path) is None or os.stat(path, follow_symlinks=False).st_ino != os.fstat(descriptor).st_ino:
+        raise TargetError(f"{path} is not the file that iocast made", "move it away, or choose another directory")
+    if os.fstat(descriptor).st_nlink != 1:
+        raise TargetError(f"{path} has a second name (hard link)", "remove one of them, or choose another directory")
+
+
+def _allocate(descriptor: int, size_bytes: int) -> None:
+    """fallocate(2). Where the file system has none the fill allocates; libc's posix_fallocate would write there."""
+    import ctypes
+
+    call = ctypes.CDLL(None, use_errno=True).fallocate
+    call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_long)
+    while call(descriptor, 0, 0, size_bytes):
+        number = ctypes.get_errno()
+        if number in (errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL):
+            return
+        if number != errno.EINTR:
+            raise OSError(number, os.strerror(number))
+
+
+def fill_phase(file: WorkFile, direct: bool) -> Phase:
+    """The phase that writes one work file from end to end, in whole blocks: `finish` cuts what is over."""
+    return Phase(
+        name=f"lay out {Path(file.path).name}",
+        test="layout",
+        role="fill",
+        workload=Workload(
+            mix=(MixItem("write", BLOCK_BYTES),),
+            locality=Sequential(),
+            depth=DEPTH,
+            direct=direct,
+            fsync_every=0 if direct else BUFFERED_FSYNC_EVERY,
+        ),
+        length=Length(bytes=in_blocks(file).size_bytes),
+    )
+
+
+def in_blocks(file: WorkFile) -> WorkFile:
+    """The file as large as whole blocks make it."""
+    return replace(file, size_bytes=-(-file.size_bytes // BLOCK_BYTES) * BLOCK_BYTES)
+
+
+def finish(file: WorkFile) -> None:
+    """After the fill: the right size, all on the device and out of the cache, no hole left, marked whole.
+
+    Raises TargetError when the file system still shows holes or unwritten extents.
+    """
+    try:
+        descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW)
+        try:
+            os.ftruncate(descriptor, file.size_bytes)
+            os.fsync(descriptor)
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            mark = Mark(MAKER, file.size_bytes, True, *identity(descriptor))
+        finally:
+            os.close(descriptor)
+        extents = survey(file.path)
+        if not extents.whole:
+            raise TargetError(
+                f"{file.path}: {extents.hole_bytes + extents.unwritten_bytes:,} bytes are still not on the device "
+                "after all were written",
+                "this file system drops what is written to it: choose another path",
+            )
+        write_mark(file.path, mark)
+    except OSError as error:
+        raise refusal("cannot lay out", file.path, error) from error
+
+
+def spoil(file: WorkFile) -> None:
+    """Notes that the file will not hold unique data any more: the next run lays it out anew."""
+    mark = made_here(file.path)
+    if mark is not None and mark.whole:
+        write_mark(file.path, replace(mark, whole=False))
+
+
+@contextmanager
+def trial_file(directory: str) -> Iterator[str]:
+    """A marked file of one MiB that is there while entered, to try things on. Raises TargetError."""
+    file = WorkFile(str(Path(directory) / "iocast-work.trial.dat"), BLOCK_BYTES, fill=True)
+    create(file)
+    try:
+        yield file.path
+    finally:
+        os.unlink(file.path)
+        os.unlink(mark_path(file.path))

@@ -1,0 +1,85 @@
+"""Removes work files and their marks, and nothing that iocast did not make."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from msgspec import Struct
+
+from iocast.errors import TargetError
+from iocast.load.files import WORK_NAME
+from iocast.load.marks import MARK_SUFFIX, begun, held, made_here, mark_path, read_mark
+from iocast.load.refusals import refusal
+
+_OURS = re.compile(re.escape(WORK_NAME) + r"\.\w+\.dat")
+
+
+class Cleaned(Struct, frozen=True):
+    """What `clean` did, or would do: (path, bytes freed) of each file, and (path, why) of each left alone."""
+
+    removed: tuple[tuple[str, int], ...]
+    left: tuple[tuple[str, str], ...] = ()
+
+
+def remove(path: str) -> int:
+    """Removes one work file and its mark; returns the bytes that were allocated. Raises TargetError, OSError."""
+    why = _why_not(path)
+    if why:
+        raise TargetError(f"{path} {why}", "remove it yourself if you are sure")
+    freed = _allocated(path)
+    for name in (path, mark_path(path)):
+        if os.path.lexists(name):
+            os.unlink(name)
+    return freed
+
+
+def clean(path: str, dry_run: bool = False) -> Cleaned:
+    """Removes the work files at `path` (a directory, or a work file). Raises TargetError.
+
+    With `dry_run` nothing is removed.
+    """
+    if os.path.isdir(path):
+        marks = sorted(str(mark) for mark in Path(path).glob(f"*{MARK_SUFFIX}"))
+        found = [mark.removesuffix(MARK_SUFFIX) for mark in marks if _is_mark(mark)]
+    elif os.path.lexists(path) or os.path.lexists(mark_path(path)):
+        why = _why_not(path)
+        if why:
+            raise TargetError(f"{path} {why}", "remove it yourself if you are sure")
+        found = [path]
+    else:
+        raise TargetError(f"{path} does not exist", "give the directory or the file that was tested")
+    removed: list[tuple[str, int]] = []
+    left: list[tuple[str, str]] = []
+    for name in found:
+        why = _why_not(name)
+        if not why:
+            try:
+                with held(name):
+                    removed.append((name, _allocated(name) if dry_run else remove(name)))
+                continue
+            except TargetError:
+                why = "is in use by another iocast"
+            except OSError as error:
+                raise refusal("cannot remove", name, error) from error
+        left.append((name, why))
+    return Cleaned(tuple(removed), tuple(left))
+
+
+def _allocated(path: str) -> int:
+    return os.lstat(path).st_blocks * 512 if os.path.lexists(path) else 0
+
+
+def _is_mark(mark: str) -> bool:
+    path = mark.removesuffix(MARK_SUFFIX)
+    return read_mark(path) is not None or (begun(path) and _OURS.fullmatch(Path(path).name) is not None)
+
+
+def _why_not(path: str) -> str:
+    """Why this is not to be removed: in words that follow its name; "" when it is ours."""
+    if read_mark(path) is None and not begun(path):
+        return "was not made by iocast"
+    if os.path.lexists(path) and made_here(path) is None:
+        return "is not the file that iocast made there"
+    return ""

@@ -1,0 +1,159 @@
+"""What goes where: data on stdout, messages on stderr, no escape codes in pipes, JSON that machines can read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from command_line import IOCAST, compare, environment, iocast, run_folder, small_job, without_machine
+
+from iocast.spec import load_job
+
+
+def test_the_card_of_a_simulated_disk(tmp_path: Path) -> None:
+    done = iocast("card", "sim:hdd", cwd=tmp_path, COLUMNS="100")
+    assert done.returncode == 0
+    compare("card_sim_hdd_100.txt", without_machine(done.stdout))
+    compare("card_sim_hdd_progress.txt", done.stderr)
+    again = iocast("card", "sim:hdd", cwd=tmp_path, COLUMNS="100")
+    assert without_machine(again.stdout) == without_machine(done.stdout)
+    other = iocast("card", "sim:hdd", "--seed", "2", cwd=tmp_path, COLUMNS="100")
+    assert without_machine(other.stdout) != without_machine(done.stdout)
+
+
+@pytest.mark.parametrize("form", ["terminal", "classic", "json"])
+def test_a_report_is_the_card_that_was_shown(tmp_path: Path, form: str) -> None:
+    shown = iocast("card", ".", "--size", "16MiB", "--time", "20ms", "--format", form, cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    folder = run_folder(tmp_path / "iocast-runs")
+    told = iocast("report", folder.relative_to(tmp_path), "--format", form, cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout == shown.stdout
+    assert iocast("report", folder / "run.json", "--format", form, cwd=tmp_path).returncode == 0
+
+
+def test_json_has_its_keys_and_nothing_else_is_on_stdout(tmp_path: Path) -> None:
+    done = iocast("card", "sim:nvme", "--time", "100ms", "--json", cwd=tmp_path)
+    document = json.loads(done.stdout)
+    assert {"schema", "title", "verdict", "rows", "trust", "findings", "notes", "next_steps"} <= set(document)
+    row = document["rows"][0]
+    assert (row["phase"], row["users"], row["depth"], row["size_bytes"]) == ("randread 8k x1", 1, 1, 8192)
+    assert row["response_p50_ns"] > 10_000
+    assert row["rate_per_s"] > 1000
+    assert done.stderr.startswith(f"card quick on sim:nvme: measures {len(load_job('card-quick').phases)} rows")
+
+
+def test_classic(tmp_path: Path) -> None:
+    done = iocast("card", "sim:hdd", "--format", "classic", cwd=tmp_path)
+    phases = load_job("card-quick").phases
+    mixed = sum(len(phase.workload.mix) > 1 for phase in phases)
+    assert len(done.stdout.splitlines()) == 1 + len(phases) + mixed  # a mix has a line for its writes too
+    compare("card_sim_hdd_classic.txt", done.stdout)
+    assert "run folder: iocast-runs/" in done.stderr
+
+
+def test_piped_output_has_no_escape_codes(tmp_path: Path) -> None:
+    done = iocast("run", small_job(tmp_path), cwd=tmp_path)
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "\r" not in done.stderr
+    head, *lines = done.stderr.splitlines()
+    assert head == f"small on {tmp_path}: lays out 4.0 MiB of work files, then measures 2 rows in 1 s"
+    assert [line.split(":")[0] for line in lines] == [
+        "[1/3] lay out iocast-work.0.dat",
+        "[2/3] randread 8k x2",
+        "[3/3] randwrite 8k x1",
+    ]
+
+
+def test_a_reader_who_leaves_early_is_not_complained_to(tmp_path: Path) -> None:
+    for command in ("card sim:hdd --format json", "plan hailey", "--help"):
+        reader = subprocess.Popen(["head", "-1"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        done = subprocess.run(
+            [*IOCAST, *command.split()],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=reader.stdin,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        assert reader.stdin is not None
+        reader.stdin.close()
+        reader.wait()
+        assert done.returncode == 0
+        assert "roken" not in done.stderr
+    gone, end = os.pipe()
+    os.close(gone)
+    done = subprocess.run(
+        [*IOCAST, "plan"], cwd=tmp_path, env=environment(), stdout=end, stderr=subprocess.PIPE, check=False
+    )
+    os.close(end)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_full_output_is_an_error(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*IOCAST, "plan"],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: cannot write the output: No space left on device")
+
+
+def test_help_does_not_import_what_takes_time(tmp_path: Path) -> None:
+    heavy = ("numpy", "duckdb", "iocast._core", "iocast.model", "iocast.report", "iocast.observe", "iocast.runner")
+    done = subprocess.run(
+        [IOCAST[0], "-X", "importtime", "-m", "iocast", "--help"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "iocast.commands" in imported
+    assert not {name for name in imported if name.startswith(heavy)}
+
+
+def test_the_version_imports_nothing_else(tmp_path: Path) -> None:
+    code = "import sys; sys.argv = ['iocast', '--version']; from iocast.__main__ import main; main()"
+    code += "; print(sorted(m for m in sys.modules if m.startswith(('iocast', 'rich', 'click', 'msgspec'))))"
+    done = subprocess.run([IOCAST[0], "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1] == "['iocast', 'iocast.__main__']"
+    assert done.stdout.startswith("iocast 0.")
+
+
+def test_two_runs_in_the_same_second_have_two_folders(tmp_path: Path) -> None:
+    runs = [
+        subprocess.Popen(
+            [*IOCAST, "card", "sim:nvme", "--time", "1ms"],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for _ in range(3)
+    ]
+    assert [run.wait() for run in runs] == [0, 0, 0]
+    folders = list((tmp_path / "iocast-runs").iterdir())
+    assert len(folders) == 3
+    assert all((folder / "run.json").exists() for folder in folders)
+
+
+def test_a_device_that_fails_altogether_is_no_success(tmp_path: Path) -> None:
+    done = iocast("card", "sim:nvme,errors=100%,errno=ENOSPC", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "ENOSPC" in done.stdout
+    assert "0 IO/s, 0.00 MB/s, 10000 errors, given up" in done.stderr
+    assert done.stderr.endswith("error: not one I/O of any row succeeded\n\nhint: the card above names the errors\n")
+    some = iocast("card", "sim:nvme,errors=1%", cwd=tmp_path)
+    assert some.returncode == 0
+    assert "EIO" in some.stdout

@@ -1,0 +1,67 @@
+"""`iocast plan` shows every row and touches nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from command_line import compare, iocast
+
+
+def test_hailey_has_its_22_rows_and_nothing_is_touched(tmp_path: Path) -> None:
+    before = os.stat(tmp_path).st_mtime_ns
+    done = iocast("plan", "hailey", ".", "--size", "16MiB", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    compare("plan_hailey.txt", done.stdout.replace(str(tmp_path), "@"))
+    head, rest = done.stdout.split("\n\n", 2)[:2]
+    assert head == f"hailey on {tmp_path} (sync engine)"
+    assert len(rest.splitlines()) == 1 + 22
+    assert (list(tmp_path.iterdir()), os.stat(tmp_path).st_mtime_ns) == ([], before)
+
+
+def test_a_plan_that_does_not_fit_shows_its_rows_first(tmp_path: Path) -> None:
+    done = iocast("plan", "hailey", ".", "--size", "8000TiB", cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stdout.splitlines()) == 2 + 1 + 22 + 1
+    assert "does not fit" in done.stderr
+
+
+def test_a_simulated_device(tmp_path: Path) -> None:
+    done = iocast("plan", "card-quick", "sim:nvme", cwd=tmp_path)
+    compare("plan_card_quick_nvme.txt", done.stdout)
+    assert done.stderr == ""
+
+
+def test_a_card_on_a_foreign_file_shows_the_rows_that_read(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.write_bytes(os.urandom(16 << 20))
+    done = iocast("plan", "card-quick", "data", cwd=tmp_path)
+    assert "commit" not in done.stdout
+    assert "6 rows that write are left out" not in done.stdout
+    assert "rows that write are left out (commit 8k x1" in done.stderr
+    assert "taken as it is" in done.stdout
+
+
+def test_what_is_there_already_is_said(tmp_path: Path) -> None:
+    iocast("card", ".", "--size", "16MiB", "--time", "5ms", cwd=tmp_path)
+    done = iocast("plan", "card-quick", ".", "--size", "16MiB", cwd=tmp_path)
+    assert f"file    {tmp_path}/iocast-work.0.dat, 16.0 MiB, there already" in done.stdout
+    done = iocast("plan", "card-quick", ".", "--size", "32MiB", cwd=tmp_path)
+    assert "32.0 MiB, to be written" in done.stdout
+
+
+def test_without_a_job_the_presets_are_listed(tmp_path: Path) -> None:
+    done = iocast("plan", cwd=tmp_path)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [
+        "card-quick",
+        "card-standard",
+        "card-full",
+        "hailey",
+    ]
+
+
+def test_json_and_schema(tmp_path: Path) -> None:
+    plan = json.loads(iocast("plan", "hailey", "sim:hdd", "--json", cwd=tmp_path).stdout)
+    assert len(plan["phases"]) == 22
+    assert "definitions" in json.loads(iocast("plan", "--schema", cwd=tmp_path).stdout)

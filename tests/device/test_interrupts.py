@@ -1,0 +1,181 @@
+"""Ctrl-C, SIGTERM and kill -9 at any moment: a quick end, what was measured kept, nothing half made."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from command_line import iocast, run_folder, start
+
+from iocast import archive
+from iocast.load.marks import read_mark
+
+pytestmark = pytest.mark.device
+
+JOB = """\
+name = "long"
+
+[files]
+size = "{size}"
+
+[defaults]
+time = "30s"
+size = "8k"
+pattern = "random"
+direct = {direct}
+
+[[phase]]
+test = "first"
+time = "200ms"
+
+[[phase]]
+test = "second"
+{more}
+"""
+PATIENCE_S = 4.0
+
+
+def begin(place: Path, more: str = "", size: str = "4MiB", direct: bool = True) -> subprocess.Popen[str]:
+    job = place / "long.toml"
+    job.write_text(JOB.format(more=more, size=size, direct=str(direct).lower()))
+    return start("run", job, place, "--out", place / "runs", cwd=place, start_new_session=True)
+
+
+def wait_for(run: subprocess.Popen[str], words: str) -> None:
+    assert run.stderr is not None
+    for line in run.stderr:
+        if words in line:
+            return
+    raise AssertionError(f"never said: {words}")
+
+
+def end(run: subprocess.Popen[str], number: int) -> tuple[str, str]:
+    began = time.monotonic()
+    run.send_signal(number)
+    out, errors = run.communicate(timeout=30)
+    assert time.monotonic() - began < PATIENCE_S
+    with pytest.raises(ProcessLookupError):
+        os.killpg(run.pid, 0)  # it was the leader of a group of its own: nobody is left in it
+    return out, errors
+
+
+@pytest.mark.parametrize(
+    ("more", "number"),
+    [
+        pytest.param("", signal.SIGINT, id="closed"),
+        pytest.param("", signal.SIGTERM, id="closed, SIGTERM"),
+        pytest.param("users = 32", signal.SIGINT, id="32 users"),
+        pytest.param('rate = "1/s"\narrival = "poisson"', signal.SIGTERM, id="slow open loop"),
+        pytest.param('write = 100\nsync = "sync"', signal.SIGINT, id="synchronous writes"),
+        pytest.param('think = "20s"', signal.SIGTERM, id="thinking"),
+    ],
+)
+def test_during_a_phase(tmp_path: Path, more: str, number: int) -> None:
+    run = begin(tmp_path, more)
+    wait_for(run, "first")
+    time.sleep(0.4)
+    out, errors = end(run, number)
+    assert run.returncode == 128 + number
+    assert "Traceback" not in errors
+    assert "stopped: 2 of 2 rows were measured and kept" in errors or "stopped: 1 of 2 rows" in errors
+    assert "first" in out
+    folder = run_folder(tmp_path / "runs")
+    assert iocast("report", folder.relative_to(tmp_path), cwd=tmp_path).stdout == out
+    kept = archive.load(str(folder))
+    assert kept.status == "interrupted"
+    assert {record.measurement.stopped for record in kept.measured} <= {"finished", "interrupted"}
+    mark = read_mark(str(tmp_path / "iocast-work.0.dat"))
+    assert mark is not None
+    assert mark.whole
+
+
+@pytest.mark.parametrize("direct", [True, False])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_while_laying_out(tmp_path: Path, number: int, direct: bool) -> None:
+    run = begin(tmp_path, size="8GiB", direct=direct)
+    work = tmp_path / "iocast-work.0.dat"
+    while not work.exists() or not work.stat().st_blocks:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    out, errors = end(run, number)
+    assert (run.returncode, out) == (128 + number, "")
+    assert "stopped: nothing was measured yet, and nothing is left behind" in errors
+    assert os.listdir(tmp_path) == ["long.toml"]
+
+
+def test_before_anything_came_back(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    wait_for(run, "long on")
+    out, _ = end(run, signal.SIGINT)
+    assert run.returncode == 130
+    assert (out == "") == (not (tmp_path / "runs").exists())
+
+
+def test_the_second_signal_is_immediate(tmp_path: Path) -> None:
+    run = begin(tmp_path, "users = 32")
+    wait_for(run, "first")
+    time.sleep(0.3)
+    run.send_signal(signal.SIGTERM)
+    # Python has to have seen the first one; the kernel merges two of a kind that are both pending.
+    deadline = time.monotonic() + PATIENCE_S
+    while run.poll() is None and time.monotonic() < deadline:
+        run.send_signal(signal.SIGTERM)
+        time.sleep(0.02)
+    assert run.wait() in (-signal.SIGTERM, 128 + signal.SIGTERM)
+    archive.load(str(run_folder(tmp_path / "runs")))
+
+
+def test_a_whole_group_is_told(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    wait_for(run, "first")
+    os.killpg(run.pid, signal.SIGTERM)
+    out, _ = run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 143
+    assert "first" in out
+
+
+def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
+    job = tmp_path / "long.toml"
+    job.write_text(JOB.format(more='time = "300ms"', size="4MiB", direct="false"))
+    run = start("run", job, tmp_path, cwd=tmp_path, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    wait_for(run, "first")
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=30)
+    assert run.returncode == 0
+
+
+def test_kill_at_any_moment(tmp_path: Path) -> None:
+    moments = random.Random(7)
+    job = tmp_path / "long.toml"
+    job.write_text(JOB.format(more='time = "200ms"', size="64MiB", direct="true"))
+    for _ in range(6):
+        run = start("run", job, tmp_path, "--out", tmp_path / "runs", cwd=tmp_path)
+        time.sleep(moments.uniform(0.15, 1.6))
+        run.kill()
+        run.communicate()
+        for folder in (tmp_path / "runs").glob("[0-9]*"):
+            archive.load(str(folder))
+        if moments.random() < 0.5:
+            cleaned = iocast("clean", tmp_path, cwd=tmp_path)
+            assert cleaned.returncode == 0, cleaned.stderr
+            assert not list(tmp_path.glob("iocast-work*"))
+    done = iocast("run", job, tmp_path, "--out", tmp_path / "runs", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_kill_while_laying_out_leaves_what_clean_finds(tmp_path: Path) -> None:
+    run = begin(tmp_path, size="8GiB")
+    work = tmp_path / "iocast-work.0.dat"
+    while not work.exists() or work.stat().st_blocks < 2048:
+        time.sleep(0.005)
+    run.kill()
+    run.communicate()
+    assert work.exists()
+    done = iocast("clean", ".", cwd=tmp_path)
+    assert done.stdout.startswith("removed iocast-work.0.dat (")
+    assert not list(tmp_path.glob("iocast-work*"))

@@ -1,0 +1,162 @@
+"""Work files are whole, unique, incompressible, marked before they exist, and never someone else's."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+
+import pytest
+from work_files import MIB, lay, listing, plan
+
+from iocast import load
+from iocast.errors import TargetError
+from iocast.load.extents import survey
+from iocast.load.files import WorkFile
+from iocast.load.filling import claimed, create, finish, spoil, trial_file
+from iocast.load.marks import Mark, made_here, read_mark, write_mark
+
+
+def blocks(path: Path) -> list[bytes]:
+    data = path.read_bytes()
+    return [data[at : at + 4096] for at in range(0, len(data), 4096)]
+
+
+def test_every_block_is_unique_and_incompressible(tmp_path: Path) -> None:
+    lay(plan(tmp_path, 3 * MIB, 2))
+    found = blocks(tmp_path / "iocast-work.0.dat") + blocks(tmp_path / "iocast-work.1.dat")
+    assert len(found) == 2 * 3 * MIB // 4096
+    assert len(set(found)) == len(found)
+    assert all(len(zlib.compress(block, 9)) >= len(block) for block in found)
+
+
+def test_a_file_is_whole_before_it_is_read(tmp_path: Path) -> None:
+    lay(plan(tmp_path))
+    extents = survey(str(tmp_path / "iocast-work.0.dat"))
+    assert extents.whole
+    assert extents.size_bytes == 2 * MIB
+    assert os.stat(tmp_path / "iocast-work.0.dat").st_blocks * 512 >= 2 * MIB
+
+
+@pytest.mark.parametrize("size_bytes", [1, 511, 4097, MIB - 1, MIB + 1, 2_000_000])
+def test_any_size_is_laid_out_to_the_byte(tmp_path: Path, size_bytes: int) -> None:
+    made = plan(tmp_path, size_bytes)
+    lay(made)
+    file = tmp_path / "iocast-work.0.dat"
+    assert file.stat().st_size == size_bytes
+    assert survey(str(file)).whole
+    assert not load.lay_out(made).fill_bytes
+    if size_bytes >= 4096:
+        assert len(set(blocks(file))) == len(blocks(file))
+
+
+def test_a_whole_file_is_used_again_untouched(tmp_path: Path) -> None:
+    made = plan(tmp_path)
+    lay(made)
+    before = os.stat(tmp_path / "iocast-work.0.dat")
+    lay(made)
+    after = os.stat(tmp_path / "iocast-work.0.dat")
+    assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
+
+
+def test_the_mark_is_there_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(tmp_path / "iocast-work.0.dat")
+    real, marks = os.open, []
+
+    def watch(name: str, flags: int, mode: int = 0o777) -> int:
+        if name == path and flags & os.O_CREAT:
+            marks.append(read_mark(path))
+        return real(name, flags, mode)
+
+    monkeypatch.setattr(os, "open", watch)
+    create(WorkFile(path, MIB, fill=True))
+    assert marks == [Mark("iocast", MIB, whole=False)]
+
+
+def test_a_file_without_its_fill_is_not_whole(tmp_path: Path) -> None:
+    file = WorkFile(str(tmp_path / "iocast-work.0.dat"), 2 * MIB, fill=True)
+    create(file)
+    assert os.path.getsize(file.path) == 2 * MIB
+    assert not survey(file.path).whole
+    with pytest.raises(TargetError, match="still not on the device"):
+        finish(file)
+    mark = made_here(file.path)
+    assert mark is not None
+    assert not mark.whole
+
+
+def test_no_file_is_made_through_a_link(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    file = WorkFile(str(tmp_path / "iocast-work.0.dat"), MIB, fill=True)
+    os.symlink(victim, file.path)
+    with pytest.raises(TargetError):
+        create(file)
+    os.unlink(file.path)
+    os.link(victim, file.path)
+    with pytest.raises(TargetError):
+        create(file)
+    assert victim.read_text() == "precious"
+
+
+def test_a_mark_that_someone_else_wrote_is_not_overwritten(tmp_path: Path) -> None:
+    notes = tmp_path / "iocast-work.0.dat.iocast"
+    notes.write_text("my notes")
+    with pytest.raises(TargetError, match="not a mark of iocast"):
+        create(WorkFile(str(tmp_path / "iocast-work.0.dat"), MIB, fill=True))
+    assert notes.read_text() == "my notes"
+    assert listing(tmp_path) == [notes.name]
+
+
+def test_a_mark_is_not_written_through_a_link(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"")
+    path = str(tmp_path / "iocast-work.0.dat")
+    os.symlink(victim, path + ".iocast")
+    with pytest.raises((TargetError, OSError)):
+        write_mark(path, Mark("iocast", MIB, whole=False))
+    os.unlink(path + ".iocast")
+    os.link(victim, path + ".iocast")
+    with pytest.raises(TargetError, match="hard link"):
+        write_mark(path, Mark("iocast", MIB, whole=False))
+    assert victim.read_bytes() == b""
+
+
+def test_two_at_once_do_not_share_a_file(tmp_path: Path) -> None:
+    made = plan(tmp_path)
+    layout = load.lay_out(made)
+    with (
+        claimed(layout),
+        pytest.raises(TargetError, match="in use by another iocast"),
+        claimed(load.lay_out(made)),
+    ):
+        pass
+    with claimed(load.lay_out(made)):
+        pass
+
+
+def test_a_claim_that_came_to_nothing_leaves_nothing(tmp_path: Path) -> None:
+    with claimed(load.lay_out(plan(tmp_path, 2 * MIB, 2))):
+        assert len(listing(tmp_path)) == 2
+    assert listing(tmp_path) == []
+
+
+def test_a_spoilt_file_is_laid_out_anew(tmp_path: Path) -> None:
+    made = plan(tmp_path)
+    layout = lay(made)
+    spoil(layout.files[0])
+    assert load.lay_out(made).fill_bytes == 2 * MIB
+
+
+def test_a_trial_file_does_not_stay(tmp_path: Path) -> None:
+    with trial_file(str(tmp_path)) as path:
+        assert made_here(path) is not None
+    assert listing(tmp_path) == []
+
+
+def test_file_systems_without_fallocate_are_filled_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("iocast.load.filling._allocate", lambda *_: None)
+    lay(plan(tmp_path))
+    assert survey(str(tmp_path / "iocast-work.0.dat")).whole
