@@ -21,10 +21,9 @@ from pathlib import Path
 
 import msgspec
 
-from iocast import _core
-from iocast.load.disk import measure, phase_plan
-from iocast.load.files import WorkFile, create, fill_phase, finish, read_mark, survey
-from iocast.model.measurement import Measurement
+from iocast import _core, load
+from iocast.load.files import WorkFile
+from iocast.load.filling import claimed, create, fill_phase, finish
 from iocast.model.plan import Length, Phase, Plan, WorkFiles
 from iocast.model.workload import MixItem, Sequential, Uniform, Workload
 from iocast.observe.stack import describe
@@ -57,6 +56,7 @@ class Cell(msgspec.Struct, frozen=True):
             f"--bs={self.size_bytes}",
             f"--iodepth={self.depth}",
             f"--direct={int(self.direct)}",
+            "--invalidate=0",  # or fio drops the cache at its start, and a hot file is not hot
             f"--size={self.file_bytes}",
         ]
 
@@ -116,7 +116,7 @@ def run_iocast(cell: Cell, plan: Plan, path: Path, seconds: float) -> dict[str, 
     """One phase of iocast, with all that it always records."""
     phase = Phase(name=cell.name, test="bench", workload=cell.workload, length=Length(seconds=seconds))
     file = WorkFile(str(path), cell.file_bytes, fill=False)
-    result, _series = measure(phase_plan(plan, phase, (file,), 1), lambda *_: True)
+    result, _series = load.measure(load.phase_plan(plan, phase, (file,), seed=1), lambda *_: True)
     return {
         "iops": result.rate_per_s,
         "iops_per_cpu_s": result.ios * 1e9 / max(1, result.cpu_user_ns + result.cpu_system_ns),
@@ -125,26 +125,31 @@ def run_iocast(cell: Cell, plan: Plan, path: Path, seconds: float) -> dict[str, 
     }
 
 
-def lay_out(directory: Path, plan: Plan, size_bytes: int) -> Path:
-    """A work file of that size, made if it is not there."""
-    file = WorkFile(str(directory / f"iocast-work.bench-{size_bytes // MIB}.dat"), size_bytes, fill=True)
-    mark = read_mark(file.path)
-    if not (mark and mark.whole and mark.size_bytes == size_bytes and survey(file.path).whole):
-        create(file)
-        fill: Measurement = measure(phase_plan(plan, fill_phase(file, True), (file,), 0), lambda *_: True)[0]
-        assert not fill.errors, fill.errors
-        finish(file)
-    return Path(file.path)
+def lay_out(directory: Path, size_bytes: int) -> tuple[Plan, Path]:
+    """A plan on a folder of its own, and its one work file, made if it is not there."""
+    folder = directory / f"iocast-bench-{size_bytes // MIB}"
+    folder.mkdir(exist_ok=True)
+    plan = Plan(name="bench", target=describe(str(folder)), phases=(), files=WorkFiles(1, size_bytes))
+    layout = load.lay_out(plan)
+    (file,) = layout.files
+    with claimed(layout):
+        if file.fill:
+            create(file)
+            fill = load.phase_plan(plan, fill_phase(file, direct=True), (file,), seed=0)
+            done, _series = load.measure(fill, lambda *_: True)
+            assert not done.errors, done.errors
+            finish(file)
+    return plan, Path(file.path)
 
 
 def compare(cell: Cell, plan: Plan, path: Path, rounds: int, seconds: float) -> dict[str, list[dict[str, float]]]:
     """All engines in turn, `rounds` times."""
-    if not cell.direct:
-        path.read_bytes()
     fio_options = engines(cell)
     results: dict[str, list[dict[str, float]]] = {name: [] for name in ("iocast", *fio_options)}
     for number in range(rounds):
         names = list(results)
+        if not cell.direct:
+            path.read_bytes()
         for name in names[number % len(names) :] + names[: number % len(names)]:
             if name == "iocast":
                 results[name].append(run_iocast(cell, plan, path, seconds))
@@ -185,7 +190,6 @@ def main() -> None:
     if not shutil.which("fio"):
         sys.exit("error: fio is not installed\n\nhint: apt-get install fio")
     directory = arguments.dir.resolve()
-    plan = Plan(name="bench", target=describe(str(directory)), phases=(), files=WorkFiles(1, GIB))
     version = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     print(
         f"iocast {_core.__version__}, {version}, Linux {platform.release()}, {os.cpu_count()} CPUs, "
@@ -193,7 +197,7 @@ def main() -> None:
     )
     everything = {}
     for cell in CELLS:
-        path = lay_out(directory, plan, cell.file_bytes)
+        plan, path = lay_out(directory, cell.file_bytes)
         everything[cell.name] = compare(cell, plan, path, arguments.rounds, arguments.time)
         print(table(cell, everything[cell.name]), flush=True)
     if arguments.json:

@@ -6,6 +6,7 @@ SIGINT and SIGTERM with what was measured kept.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -19,21 +20,17 @@ VERBS = {
     "card": "Measure a path and show its I/O report card.",
     "run": "Run a job file or preset.",
     "plan": "Show what a job would do, without doing it.",
+    "spec": "Write a job as a job file of fio, or of iocast.",
     "report": "Show the card of a finished run again.",
     "clean": "Remove the work files that iocast made.",
 }
+
+_CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 click.rich_click.TEXT_MARKUP = "markdown"
 click.rich_click.STYLE_OPTIONS_PANEL_BORDER = "dim"
 click.rich_click.STYLE_COMMANDS_PANEL_BORDER = "dim"
 click.rich_click.MAX_WIDTH = 100
-
-
-class _Verb(click.RichCommand):
-    """A verb that is not imported yet: help lists it by its line in VERBS."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name=name, help=VERBS[name])
 
 
 class Verbs(click.RichGroup):
@@ -44,26 +41,19 @@ class Verbs(click.RichGroup):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The verb, or a stand-in for it while only help is shown."""
-        if cmd_name not in VERBS:
-            return None
-        if ctx.resilient_parsing is False and cmd_name not in ctx.meta.get("iocast.used", ()):
-            return _Verb(cmd_name)
-        return load_verb(cmd_name)
+        """A stand-in that knows only its line in VERBS: all that the list of verbs needs."""
+        return click.RichCommand(name=cmd_name, help=VERBS[cmd_name]) if cmd_name in VERBS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Marks the verb as used, so that it is really imported; names the nearest one for a typing error."""
-        name = args[0] if args else ""
-        if name not in VERBS and not name.startswith("-"):
-            from difflib import get_close_matches
+        """The verb that is really run; for a typing error, the nearest one is named."""
+        name = args[0]
+        if name in VERBS:
+            return name, load_verb(name), args[1:]
+        from iocast.commands.mistakes import near
 
-            near = get_close_matches(name, VERBS, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            ctx.fail(f"No such command {name!r}.{hint}")
-        ctx.meta["iocast.used"] = (name,)
-        return super().resolve_command(ctx, args)
+        raise click.UsageError(f'there is no verb "{name}"{near(name, VERBS)}', ctx)
 
 
 def load_verb(name: str) -> click.Command:
@@ -84,23 +74,39 @@ def iocast() -> None:
 
 def run_command_line(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit code. Errors are printed here and nowhere else."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        code = iocast.main(arguments, prog_name="iocast", standalone_mode=False)
-        return code if isinstance(code, int) else 0
-    except click.ClickException as error:
-        error.show()
-        return 2
-    except click.Abort:
-        return 130
+        code = iocast.main(arguments or ["--help"], prog_name="iocast", standalone_mode=False)
+        if sys.stdout:
+            sys.stdout.flush()  # here, where a reader who has gone, or a full disk, can still be answered
+    except click.ClickException as mistake:
+        from iocast.commands.mistakes import in_words
+
+        return _refused(*in_words(mistake))
     except IocastError as error:
-        print(f"error: {error.message}", file=sys.stderr)
-        if error.hint:
-            print(f"\nhint: {error.hint}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
+        return _refused(error.message, error.hint)
+    except (KeyboardInterrupt, click.Abort):
         print("stopped", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # Whoever read our output has gone: that is their right. Keep Python from saying so at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit):  # click leaves so when the pipe is broken
+        _close_stdout()  # whoever read our output has gone: that is their right
         return 0
+    except OSError as error:
+        # What fails on a file that was opened by name is an IocastError by now: this is the output.
+        if error.filename is not None or error.errno not in _CANNOT_WRITE:
+            raise
+        _close_stdout()
+        return _refused(f"cannot write the output: {error.strerror}", "the run folder, if one was named, is complete")
+    return code if isinstance(code, int) else 0
+
+
+def _refused(message: str, hint: str) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    if hint:
+        print(f"\nhint: {hint}", file=sys.stderr)
+    return 2
+
+
+def _close_stdout() -> None:
+    """Keeps Python from trying, and complaining, once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

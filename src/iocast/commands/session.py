@@ -84,7 +84,7 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> tupl
         raise
     if omitted:
         notes += (f"{target.path} is only read: {len(omitted)} rows that write are left out ({', '.join(omitted)})",)
-    return plan, notes
+    return plan, (*job.notes, *notes)
 
 
 _OTHER_TARGET = "give a larger file, or a directory: iocast lays out files of its own there"

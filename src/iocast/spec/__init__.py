@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from iocast.model.plan import Phase
+from iocast.spec.fio_reading import parse_fio_job
 from iocast.spec.job import FileSize, Job
 from iocast.spec.library import load_job, presets
 from iocast.spec.planning import plan
@@ -15,6 +16,7 @@ __all__ = [
     "Job",
     "job_schema",
     "load_job",
+    "parse_fio_job",
     "parse_job",
     "parse_target",
     "phases",

@@ -15,7 +15,10 @@ class FileSize(Struct, frozen=True):
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """What a job file asks for. `text` is the file as it was, `source` where it came from."""
+    """What a job file asks for. `text` is the file as it was, `source` where it came from.
+
+    `notes` says, in a sentence each, what in it does nothing here or means something slightly different.
+    """
 
     name: str
     phases: tuple[Phase, ...]
@@ -25,3 +28,4 @@ class Job(Struct, frozen=True, kw_only=True):
     engine: EngineName = "uring"
     source: str = ""
     text: str = ""
+    notes: tuple[str, ...] = ()

@@ -7,6 +7,8 @@ from importlib import resources
 from pathlib import Path
 
 from iocast.errors import SpecError
+from iocast.spec.fio_reading import parse_fio_job
+from iocast.spec.fio_text import looks_like_fio
 from iocast.spec.job import Job
 from iocast.spec.problems import meant
 from iocast.spec.reading import parse_job
@@ -20,7 +22,7 @@ def presets() -> dict[str, str]:
 
 
 def load_job(path: str) -> Job:
-    """The Job of a preset name or of a job file's path. Raises SpecError.
+    """The Job of a preset name or of the path of a job file, ours or fio's. Raises SpecError.
 
     A name without a slash that is a preset is the preset: write ./hailey for a file of that name.
     """
@@ -40,6 +42,8 @@ def load_job(path: str) -> Job:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise SpecError(f"{path} cannot be read: {reason}") from None
+    if path.lower().endswith((".fio", ".ini")) or looks_like_fio(text):
+        return parse_fio_job(text, path)
     return parse_job(text, path)
 
 

@@ -32,17 +32,21 @@ class Problems:
 
     def refuse(self) -> None:
         """Raises SpecError with every problem in the order of lines, if there is any."""
-        found = sorted(self._found.items())
-        if not found:
-            return
-        if len(found) == 1:
-            ((line, message), (way_out, reference)) = found[0]
-            raise SpecError(f"{self._source}:{line}: {message}", way_out or reference)
-        lines = [f"{self._source} has {len(found)} problems"]
-        for (line, message), (way_out, _) in found:
-            lines.append(f"  {self._source}:{line}: {message}{f' ({way_out})' if way_out else ''}")
-        references = dict.fromkeys(reference for _, (_, reference) in found if reference)
-        raise SpecError("\n".join(lines), "\n".join(references))
+        if self._found:
+            raise refusal(self._source, self._found)
+
+
+def refusal(source: str, problems: Mapping[tuple[int, str], tuple[str, str]]) -> SpecError:
+    """One error for all of `problems`: line and message of each, to its way out and reference (see Problems.add)."""
+    found = sorted(problems.items())
+    if len(found) == 1:
+        ((line, message), (way_out, reference)) = found[0]
+        return SpecError(f"{source}:{line}: {message}", way_out or reference)
+    lines = [f"{source} has {len(found)} problems"]
+    for (line, message), (way_out, _) in found:
+        lines.append(f"  {source}:{line}: {message}{f' ({way_out})' if way_out else ''}")
+    references = dict.fromkeys(reference for _, (_, reference) in found if reference)
+    return SpecError("\n".join(lines), "\n".join(references))
 
 
 def table_text(path: Path) -> str:

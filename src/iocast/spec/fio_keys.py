@@ -1,0 +1,264 @@
+"""Every key of fio's job files: what it is read as, or why it does nothing here, or why it is refused."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# How else fio calls a key -> the key.
+ALIASES = {
+    "readwrite": "rw",
+    "blocksize": "bs",
+    "blocksize_range": "bsrange",
+    "blocksize_unaligned": "bs_unaligned",
+    "blockalign": "ba",
+    "fileoffset": "offset",
+    "io_limit": "io_size",
+    "timeout": "runtime",
+    "wait_for_previous": "stonewall",
+    "iodepth_batch_submit": "iodepth_batch",
+    "iodepth_batch_complete": "iodepth_batch_complete_min",
+    "ratemin": "rate_min",
+    "iomem": "mem",
+    "iomem_align": "mem_align",
+    "start_delay": "startdelay",
+    "exit_on_error": "exitall_on_error",
+}
+
+# What is read (fio_sections.py), in the order of the guide.
+READ = (
+    *("rw", "rwmixread", "rwmixwrite", "bs", "bssplit", "random_distribution"),
+    *("ioengine", "iodepth", "numjobs", "direct", "buffered", "sync", "fsync"),
+    *("size", "filesize", "offset", "offset_increment", "io_size", "number_ios", "loops"),
+    *("runtime", "time_based", "ramp_time", "stats", "stonewall", "wait_for"),
+    *("rate", "rate_iops", "rate_process", "thinktime", "thinktime_blocks"),
+    *("zero_buffers", "refill_buffers", "scramble_buffers", "buffer_compress_percentage", "dedupe_percentage"),
+    *("filename", "nrfiles", "file_service_type", "name", "description", "kb_base"),
+)
+
+# fio's engine -> ours.
+ENGINES = {
+    **dict.fromkeys(("io_uring", "libaio", "posixaio"), "uring"),
+    **dict.fromkeys(("psync", "sync", "vsync", "pvsync", "pvsync2"), "sync"),
+}
+NEAREST_ENGINE = {
+    "mmap": "psync with direct=0: both go through the page cache",
+    "io_uring_cmd": "io_uring: it goes through the block layer",
+    "sg": "io_uring on the block device",
+    "xnvme": "io_uring",
+    "libblkio": "io_uring",
+    "null": "any of them, and a simulated device as PATH, such as sim:nvme",
+    "net": "nothing: only storage is measured",
+    "netsplice": "nothing: only storage is measured",
+    "rados": "io_uring on a mapped device (rbd map)",
+    "rbd": "io_uring on a mapped device (rbd map)",
+    "nfs": "psync or io_uring on the mounted file system",
+    "windowsaio": "io_uring",
+    "solarisaio": "io_uring",
+}
+
+_LOGS = "the run folder keeps every second of every phase with its histograms"
+_HISTOGRAMS = "histograms are kept whole, so that any percentile can be had later"
+_TIMING = "every I/O is timed"
+_BATCHES = "the engine makes its own batches"
+_FILES = "the work files are laid out, and written in full, before anything is measured"
+_ERRORS = "errors are counted and shown, and the phase goes on"
+_SEED = "the same --seed makes the same offsets"
+_VERIFYING = "it belongs to verify"
+_REPLAYING = "it belongs to read_iolog"
+_DEDUPING = "it belongs to dedupe_percentage"
+_STEADY = "it belongs to steadystate"
+
+# What means the same here with it and without it, so that nothing needs saying.
+SILENT = frozenset(
+    ("thread", "group_reporting", "new_group", "norandommap", "softrandommap", "rate_cycle", "unit_base", "directory")
+)
+
+# What does nothing here -> what is so instead.
+NOTED = {
+    **dict.fromkeys(
+        (
+            *("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "bwavgtime", "iopsavgtime"),
+            *("log_avg_msec", "log_hist_msec", "log_hist_coarseness", "log_max_value", "log_offset", "log_prio"),
+            *("log_entries", "log_compression", "log_compression_cpus", "log_store_compressed", "log_unix_epoch"),
+            *("log_alternate_epoch", "log_alternate_epoch_clock_id", "log_window_value", "per_job_logs"),
+        ),
+        _LOGS,
+    ),
+    "write_iolog": "single I/Os are not logged",
+    "disk_util": "the device is watched in every run",
+    **dict.fromkeys(
+        (
+            *("clat_percentiles", "lat_percentiles", "slat_percentiles", "percentile_list", "significant_figures"),
+            *("unified_rw_reporting", "block_error_percentiles"),
+        ),
+        _HISTOGRAMS,
+    ),
+    **dict.fromkeys(
+        (
+            *("clocksource", "gtod_reduce", "gtod_cpu", "disable_lat", "disable_clat", "disable_slat"),
+            "disable_bw_measurement",
+        ),
+        _TIMING,
+    ),
+    **dict.fromkeys(
+        (
+            *("iodepth_batch", "iodepth_batch_complete_min", "iodepth_batch_complete_max"),
+            *("fixedbufs", "registerfiles", "nonvectored", "force_async", "userspace_reap"),
+        ),
+        _BATCHES,
+    ),
+    "io_submit_mode": "response time counts from when an I/O was due",
+    **dict.fromkeys(
+        (
+            *("overwrite", "fallocate", "create_serialize", "create_fsync", "create_on_open", "allow_file_create"),
+            *("filename_format", "unique_filename", "openfiles"),
+        ),
+        _FILES,
+    ),
+    **dict.fromkeys(("unlink", "unlink_each_loop"), "work files stay for the next run; iocast clean removes them"),
+    **dict.fromkeys(("end_fsync", "fsync_on_close"), "nothing is flushed after a phase"),
+    "invalidate": "the page cache is left as it is, and the card says what was read from it",
+    "fadvise_hint": "the kernel is told nothing about what comes",
+    **dict.fromkeys(("mem", "mem_align", "hugepage-size"), "buffers are plain memory, aligned for the device"),
+    **dict.fromkeys(("randrepeat", "allrandrepeat", "randseed"), _SEED),
+    "random_generator": "blocks are drawn by other means",
+    **dict.fromkeys(("continue_on_error", "ignore_error", "error_dump", "exitall_on_error"), _ERRORS),
+    **dict.fromkeys(("exitall", "exit_what"), "one phase runs at a time, all its users end together"),
+    **dict.fromkeys(("dedupe_mode", "dedupe_working_set_percentage", "dedupe_global"), _DEDUPING),
+    "buffer_compress_chunk": "blocks of 4 KiB are compressible each by itself",
+    "rw_sequencer": "it belongs to rw with a number, such as randread:8",
+    "rate_ignore_thinktime": "a rate and thinktime together are refused",
+    "thinktime_blocks_type": "there is a pause after every I/O",
+    "allow_mounted_write": "nothing that iocast did not make is ever written to",
+    **dict.fromkeys(
+        (
+            *("do_verify", "verify_interval", "verify_offset", "verify_pattern", "verify_fatal", "verify_dump"),
+            *("verify_async", "verify_async_cpus", "verify_backlog", "verify_backlog_batch", "verify_state_load"),
+            *("verify_state_save", "verify_header_seed", "experimental_verify", "verify_write_sequence"),
+        ),
+        _VERIFYING,
+    ),
+    **dict.fromkeys(
+        (
+            *("read_iolog_chunked", "replay_no_stall", "replay_redirect", "replay_scale", "replay_align"),
+            *("replay_time_scale", "replay_skip", "merge_blktrace_file", "merge_blktrace_scalars"),
+            "merge_blktrace_iters",
+        ),
+        _REPLAYING,
+    ),
+    **dict.fromkeys(("steadystate_duration", "steadystate_ramp_time", "steadystate_check_interval"), _STEADY),
+    "trim_verify_zero": "it belongs to trim_percentage",
+    "trim_backlog": "it belongs to trim_percentage",
+    "trim_backlog_batch": "it belongs to trim_percentage",
+    "cgroup_nodelete": "it belongs to cgroup",
+    **dict.fromkeys(("latency_window", "latency_percentile", "latency_run"), "it belongs to latency_target"),
+    **dict.fromkeys(("flow_id", "flow_sleep", "flow_watermark"), "it belongs to flow"),
+    **dict.fromkeys(("cpus_allowed_policy",), "it belongs to cpus_allowed"),
+}
+
+
+class Refusal(NamedTuple):
+    """Why a key is refused, the way out, and the values with which it says nothing."""
+
+    why: str
+    way_out: str
+    inert: tuple[str, ...] = ("0",)
+
+
+_NO_VERIFY = Refusal("what was written is not verified yet", "leave it out; reads and writes are measured without it")
+_NO_TRIM = Refusal("there is no trim yet", "leave it out, or trim with blkdiscard before the run")
+_NO_ZONES = Refusal("zones are not supported", "offset and size say which part is used")
+_LEVELS = Refusal("the depth is not searched for", "write a section for each iodepth; the card shows where it bends")
+_PLACED = Refusal("iocast does not place its threads", "taskset -c CPUS iocast run ...")
+_NUMA = Refusal("iocast does not place its memory", "numactl OPTIONS iocast run ...")
+_PRIORITY = Refusal("iocast does not change I/O priorities", "ionice -c CLASS -n LEVEL iocast run ...")
+_COMMANDS = Refusal("a job file does not run commands", "run it before, or after, iocast", ())
+_ENDS = Refusal("a phase does not end because it is slow", "leave it out: the card shows what was reached")
+_POLLING = Refusal("there are no polling modes", "leave it out: I/Os end by interrupt")
+_QUEUE = Refusal("the queue is always kept full", "leave it out")
+_FLOW = Refusal("sections do not run at the same time", "rw=randrw with rwmixread holds two kinds of I/O together")
+_SHAPE = Refusal("I/Os are aligned to their own size", "leave it out")
+_REPLAY = Refusal("traces cannot be replayed yet", "describe the load with rw, bs, iodepth and rate_iops", ())
+
+REFUSED = {
+    "verify": _NO_VERIFY,
+    "verify_only": _NO_VERIFY,
+    "trim_percentage": _NO_TRIM,
+    "zonemode": _NO_ZONES._replace(inert=("none",)),
+    **dict.fromkeys(
+        (
+            *("zonesize", "zonecapacity", "zonerange", "zoneskip", "read_beyond_wp", "max_open_zones"),
+            *("job_max_open_zones", "ignore_zone_limits", "zone_reset_threshold", "zone_reset_frequency"),
+            "initial_zone_reset",
+        ),
+        _NO_ZONES,
+    ),
+    "fdatasync": Refusal("fdatasync after every so many writes is not there yet", "nearest: fsync=N, or sync=dsync"),
+    "write_barrier": Refusal("there are no barriers", "nearest: fsync=N"),
+    "sync_file_range": Refusal("there is no sync_file_range", "nearest: fsync=N"),
+    "percentage_random": Refusal(
+        "a pattern is either random or sequential", "two sections with a stonewall, or bssplit", ("100",)
+    ),
+    "read_iolog": _REPLAY,
+    "latency_target": _LEVELS,
+    "max_latency": _ENDS,
+    "rate_min": _ENDS,
+    "rate_iops_min": _ENDS,
+    "steadystate": Refusal(
+        "a phase does not end by itself when it is steady yet", "give runtime, and ramp_time", ("none",)
+    ),
+    "iodepth_low": _QUEUE,
+    "serialize_overlap": Refusal("I/Os that overlap are not held back", "leave it out"),
+    "startdelay": Refusal("phases follow each other at once", "leave it out"),
+    "thinktime_spin": Refusal("users wait without using a CPU", "leave it out: thinktime alone waits as long"),
+    "thinktime_iotime": Refusal("there is a pause after every I/O, or none", "leave it out"),
+    "ba": _SHAPE._replace(inert=()),
+    "bs_unaligned": _SHAPE,
+    "bs_is_seq_rand": Refusal("a pattern is either random or sequential", "leave it out"),
+    "atomic": Refusal("there are no atomic writes", "leave it out"),
+    "buffer_pattern": Refusal(
+        "a pattern of your own cannot be written", "nearest: zero_buffers=1, or scramble_buffers=0 (one block again)"
+    ),
+    "file_append": Refusal("files do not grow: they are laid out first", "leave it out"),
+    "fill_device": Refusal("a file system is never filled up", "give size"),
+    "create_only": Refusal("files are laid out when they are needed", "leave it out"),
+    "opendir": Refusal("files of others are not searched for", "leave it out: iocast lays out its own", ()),
+    "pre_read": Refusal("files are not read first", "a section with rw=read and stats=0 before it does the same"),
+    "lockfile": Refusal("files are not locked", "leave it out", ("none",)),
+    "lockmem": Refusal("memory is not held back", "run in a cgroup with less memory"),
+    "write_hint": Refusal("writes have no life time", "leave it out", ("none",)),
+    "cpumask": _PLACED,
+    "cpus_allowed": _PLACED._replace(inert=()),
+    "numa_cpu_nodes": _NUMA._replace(inert=()),
+    "numa_mem_policy": _NUMA._replace(inert=("default",)),
+    "nice": Refusal("iocast does not change its priority", "nice -n LEVEL iocast run ..."),
+    **dict.fromkeys(
+        (
+            *("prio", "prioclass", "cmdprio", "cmdprio_percentage", "cmdprio_class", "cmdprio_split"),
+            "cmdprio_bssplit",
+        ),
+        _PRIORITY,
+    ),
+    "cgroup": Refusal("iocast does not change its cgroup", "systemd-run --scope iocast run ...", ()),
+    "cgroup_weight": Refusal("iocast does not change its cgroup", "systemd-run --scope iocast run ..."),
+    "uid": Refusal("iocast does not change its user", "run it as that user", ()),
+    "gid": Refusal("iocast does not change its group", "run it as that group", ()),
+    "ioscheduler": Refusal("iocast does not change the machine", "set it yourself before the run", ()),
+    "exec_prerun": _COMMANDS,
+    "exec_postrun": _COMMANDS,
+    "profile": Refusal("fio's built-in profiles are not known", "write their settings", ()),
+    "flow": _FLOW,
+    **dict.fromkeys(("hipri", "hipri_percentage", "sqthread_poll", "sqthread_poll_cpu"), _POLLING),
+    "uncached": Refusal("reads and writes leave no choice of cache but direct", "direct=1", ("0",)),
+}
+
+# Options of fio's command line that people put into job files, where fio refuses them too.
+COMMAND_LINE = frozenset(
+    (
+        *("output", "output-format", "bandwidth-log", "minimal", "append-terse", "terse-version", "eta"),
+        *("eta-interval", "eta-newline", "status-interval", "section", "debug", "readonly", "max-jobs", "server"),
+        *("client", "idle-prof", "inflate-log", "warnings-fatal", "parse-only", "showcmd", "aux-path", "alloc-size"),
+    )
+)
+
+KNOWN = frozenset((*READ, "bsrange", *SILENT, *NOTED, *REFUSED, *ALIASES))

@@ -1,0 +1,221 @@
+"""Understands one section of a fio job file by itself: what I/O, how much at once, where, for how long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from iocast.model.plan import EngineName
+from iocast.spec.fio_keys import ENGINES, NEAREST_ENGINE
+from iocast.spec.fio_mix import Sizes, distribution, pace, sizes, split_rw
+from iocast.spec.fio_settings import Reader
+from iocast.spec.fio_text import FioProblems, Section
+from iocast.spec.problems import meant
+from iocast.spec.tables import MOST_USERS
+from iocast.units import duration_text
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Where a section's users go, as it says; a size or offset is bytes or per cent, None is not given."""
+
+    files: tuple[str, ...] = ()  # the names in filename; none: every user has files of its own
+    file_count: int = 1  # files of one user
+    in_order: bool = False  # one file after the other, not in turn
+    file_bytes: int | None = None
+    size_bytes: int | None = None
+    size_percent: int | None = None
+    offset_bytes: int = 0
+    offset_percent: int | None = None
+    step_bytes: int | None = None  # offset_increment
+    step_percent: int | None = None
+
+
+class Ends(Struct, frozen=True, kw_only=True):
+    """When a user of a section ends, as it says."""
+
+    runtime_ns: int | None = None
+    time_based: bool = False
+    io_bytes: int | None = None
+    io_percent: int | None = None
+    ios: int | None = None
+    loops: int = 1
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """One section, understood. `load` has fields of a job file's [[phase]]; a rate is that of one user."""
+
+    name: str
+    line: int
+    engine: EngineName
+    load: dict[str, Any]
+    rate_per_s: float | None
+    users: int
+    place: Place
+    ends: Ends
+    ramp_ns: int
+    role: str
+    once_each: bool  # every random block is visited once before any twice
+    backwards: bool
+    dedupe_percent: int
+    waits: bool
+    waits_for: str
+    lines: dict[str, int]
+
+    def line_of(self, *keys: str) -> int:
+        """The line of the first of `keys` that is there, or of the section."""
+        return next((self.lines[key] for key in keys if key in self.lines), self.line)
+
+
+def understand(section: Section, problems: FioProblems) -> Asked:
+    """What a section asks for; notes every problem that it has by itself."""
+    reader = Reader(section, problems)
+    directions, random = split_rw(reader)
+    load: dict[str, Any] = {}
+    mix: Sizes = {direction.op: sizes(reader, direction.op) for direction in directions}
+    directions, rate_per_s = pace(reader, directions, mix, load)
+    load["mix"] = [
+        {"op": direction.op, "size": size_bytes, "weight": direction.percent * percent / 100}
+        for direction in directions
+        for size_bytes, percent in mix[direction.op].items()
+    ]
+    backwards = distribution(reader, random, mix, load)
+    writes = any(direction.op == "write" for direction in directions)
+    _access(reader, writes, load)
+    engine = _engine(reader, load)
+    _think(reader, load)
+    _check_sectors(reader, mix, load)
+    return Asked(
+        name=reader.text("name") or section.name,
+        line=section.line,
+        engine=engine,
+        load=load,
+        rate_per_s=rate_per_s,
+        users=reader.whole("numjobs", 1, 1, MOST_USERS),
+        place=_place(reader),
+        ends=_ends(reader),
+        ramp_ns=reader.time("ramp_time", "s") or 0,
+        role="measure" if reader.flag("stats", True) else "warm",
+        once_each=random and load["pattern"] == "random" and not reader.flag("norandommap"),
+        backwards=backwards,
+        dedupe_percent=_dedupe(reader, writes),
+        waits=reader.flag("stonewall"),
+        waits_for=reader.text("wait_for"),
+        lines={key: setting.line for key, setting in section.settings.items()},
+    )
+
+
+def _access(reader: Reader, writes: bool, load: dict[str, Any]) -> None:
+    """Direct or not, durable or not, and what is written."""
+    load["direct"] = reader.flag("direct")
+    if reader.has("buffered"):
+        order = list(reader.section.settings)
+        if not reader.has("direct") or order.index("buffered") > order.index("direct"):
+            load["direct"] = not reader.flag("buffered")
+    kinds = {"none": "none", "0": "none", "sync": "sync", "1": "sync", "dsync": "dsync"}
+    sync = reader.choice("sync", kinds, "none")
+    fsync_every = reader.whole("fsync", 0)
+    payload = _payload(reader)
+    if writes:
+        load |= {"sync": sync, "fsync_every": fsync_every, **payload}
+
+
+def _payload(reader: Reader) -> dict[str, str]:
+    """The payload, or how compressible it is."""
+    compress = reader.whole("buffer_compress_percentage", 0, 0, 100)
+    refill = reader.flag("refill_buffers")
+    if reader.flag("zero_buffers") or compress == 100:
+        return {"payload": "zeros"}
+    if compress:
+        return {"compressible": f"{compress}%"}
+    again = reader.text("dedupe_percentage") == "100" or (not refill and not reader.flag("scramble_buffers", True))
+    return {"payload": "repeated" if again else "unique"}
+
+
+def _dedupe(reader: Reader, writes: bool) -> int:
+    """Per cent of the blocks that are copies; 0 and 100 are payloads of their own."""
+    dedupe = reader.whole("dedupe_percentage", 0, 0, 100)
+    if not writes or not dedupe:
+        return 0
+    if reader.flag("zero_buffers") or reader.whole("buffer_compress_percentage", 0, 0, 100):
+        reader.refuse("dedupe_percentage", "data that compresses and dedupes cannot be written", "keep one of them")
+    return dedupe if dedupe < 100 else 0
+
+
+def _engine(reader: Reader, load: dict[str, Any]) -> EngineName:
+    text = reader.text("ioengine", "psync")
+    if text not in ENGINES:
+        nearest = NEAREST_ENGINE.get(text, "")
+        known = f"ioengine is one of {', '.join(ENGINES)}"
+        said = "not an engine of iocast" + ("" if nearest else meant(text, ENGINES))
+        reader.refuse("ioengine", said, f"nearest: {nearest}" if nearest else "", known)
+    engine: EngineName = "uring" if ENGINES.get(text) == "uring" else "sync"
+    load["depth"] = reader.whole("iodepth", 1, 1, MOST_USERS)
+    if engine == "sync" and text in ENGINES and load["depth"] > 1:
+        reader.note(f"iodepth={load['depth']} with ioengine={text}: one I/O at a time, as in fio")
+        load["depth"] = 1
+    return engine
+
+
+def _think(reader: Reader, load: dict[str, Any]) -> None:
+    think_ns = reader.time("thinktime", "us")
+    blocks = reader.whole("thinktime_blocks", 1, 1)
+    if think_ns is None:
+        return
+    if blocks != 1:
+        reader.refuse("thinktime_blocks", "there is a pause after every I/O, or none", "thinktime_blocks=1")
+    if "arrival" in load:
+        way_out = "keep one: a rate for I/Os that come by the clock, thinktime for users that wait for answers"
+        reader.refuse("thinktime", "together with a rate it says two things", way_out)
+    load["think"] = duration_text(think_ns)
+    if load["depth"] > 1:
+        reader.note(f"iodepth={load['depth']} with thinktime: one I/O at a time, as in fio")
+        load["depth"] = 1
+
+
+def _check_sectors(reader: Reader, mix: Sizes, load: dict[str, Any]) -> None:
+    """O_DIRECT needs whole sectors; said here in fio's own words."""
+    odd = [size for weights in mix.values() for size in weights if size % 512]
+    key = "bssplit" if reader.has("bssplit") else "bs"
+    if load["direct"] and odd and reader.has(key):
+        reader.refuse(
+            key, f"{odd[0]} is not a multiple of 512 bytes, which direct I/O needs", "direct=0, or whole sectors"
+        )
+    if "stride" in load and load["direct"] and load["stride"] % 512:
+        reader.refuse("rw", "the step is not a multiple of 512 bytes, which direct I/O needs", "whole sectors")
+
+
+def _place(reader: Reader) -> Place:
+    names = tuple(name for name in reader.text("filename").split(":") if name)
+    count = len(names) or reader.whole("nrfiles", 1, 1)
+    size_bytes, size_percent = reader.share("size")
+    offset_bytes, offset_percent = reader.share("offset")
+    step_bytes, step_percent = reader.share("offset_increment")
+    return Place(
+        files=names,
+        file_count=count,
+        in_order=reader.text("file_service_type").partition(":")[0] == "sequential",
+        file_bytes=reader.size("filesize"),
+        size_bytes=size_bytes or None,
+        size_percent=size_percent or None,
+        offset_bytes=offset_bytes or 0,
+        offset_percent=offset_percent or None,
+        step_bytes=step_bytes or None,
+        step_percent=step_percent or None,
+    )
+
+
+def _ends(reader: Reader) -> Ends:
+    runtime_ns = reader.time("runtime", "s")
+    time_based = reader.flag("time_based")
+    if time_based and runtime_ns is None:
+        reader.refuse("time_based", "for how long?", "give runtime=60")
+    io_bytes, io_percent = reader.share("io_size")
+    return Ends(
+        runtime_ns=runtime_ns,
+        time_based=time_based and runtime_ns is not None,
+        io_bytes=io_bytes or None,
+        io_percent=io_percent or None,
+        ios=reader.whole("number_ios", 0) or None,
+        loops=reader.whole("loops", 1, 1),
+    )
