@@ -34,7 +34,8 @@ def test_deltas_sizes_queue_and_await() -> None:
         write_ns=SECOND_NS,
         queue_ns=5 * SECOND_NS,
     )
-    seen = device_io(_record(*samples))["vda1"]
+    record = card_runs.reads(samples=samples, elapsed_ns=2 * SECOND_NS)
+    seen = device_io(record)["vda1"]
     assert seen.read_size_bytes == 8192
     assert seen.write_size_bytes == 16384
     assert seen.size_bytes == pytest.approx(16_384_000 / 1500)
@@ -42,6 +43,26 @@ def test_deltas_sizes_queue_and_await() -> None:
     assert seen.read_await_ns == 4_000_000
     assert seen.write_await_ns == 2_000_000
     assert seen.merged_share == 0.25
+
+
+def test_the_queue_is_that_of_the_load_and_not_of_its_set_up() -> None:
+    """The first sample was taken a second before the load began: nothing was in the queue then."""
+    samples = card_runs.diskstats(2 * SECOND_NS, queue_ns=8 * SECOND_NS)
+    record = card_runs.reads(samples=samples, elapsed_ns=SECOND_NS)
+    assert device_io(record)["vda1"].queue_mean == 8.0
+
+
+@pytest.mark.parametrize(
+    ("writes", "flushes", "size_bytes"),
+    [(2000, 1000, 8192), (1000, 0, 8192), (1000, 1000, 8192), (1000, None, 8192)],
+)
+def test_a_flush_is_no_write_of_half_the_size(writes: int, flushes: int | None, size_bytes: int) -> None:
+    """A thousand commits of 8 KiB; the kernel counts a flush without data as a write of nought bytes."""
+    counters = {"writes": writes, "written_bytes": 1000 * 8192, "reads": 0, "read_bytes": 0}
+    if flushes is not None:
+        counters["flushes"] = flushes
+    seen = device_io(_record(*card_runs.diskstats(SECOND_NS, **counters)))["vda1"]
+    assert (seen.write_size_bytes, seen.size_bytes) == (size_bytes, size_bytes)
 
 
 def test_what_the_kernel_does_not_say_is_none_and_not_nought() -> None:

@@ -12,9 +12,9 @@ from iocast import diagnose
 from iocast.diagnose import cached, failures, impossible
 from iocast.model.finding import Finding
 from iocast.model.measurement import ErrorCount, ErrorPlace
-from iocast.model.run import PhaseRecord, Sample
+from iocast.model.run import PhaseRecord, Run, Sample
 from iocast.model.target import Layer
-from iocast.model.workload import MixItem, Workload
+from iocast.model.workload import MixItem, Op, Workload
 
 SECOND_NS = card_runs.SECOND_NS
 GIB = card_runs.GIB
@@ -126,6 +126,49 @@ def test_direct_reads_that_fill_the_page_cache() -> None:
     found = _only(list(cached.detect(card_runs.run(_seeing(1.0, cached_share=0.4)))))
     assert found.severity == "void"
     assert "40% of the test files" in found.says
+
+
+LOOP = Layer(name="loop0", kind="loop", major=7, minor=0, lower=("vda",))
+
+
+def _over_a_disk(top: Layer, share: float, workload: Workload) -> Run:
+    """A test whose every byte the top layer moved, and the disk below it `share` of them."""
+    item = workload.mix[0]
+    did = card_runs.measurement((card_runs.part(item.op, 8192, card_runs.histogram((20_000, 40_000))),))
+    metric = {"read": "read_bytes", "write": "written_bytes"}[item.op]
+    samples: tuple[Sample, ...] = ()
+    for layer, moved in ((top.name, 1.0), ("vda", share)):
+        counters = {"reads": 1000 * moved, "writes": 1000 * moved, "read_bytes": 0.0, "written_bytes": 0.0}
+        samples += card_runs.diskstats(did.elapsed_ns, layer=layer, **{**counters, metric: moved * did.bytes})
+    target = replace(card_runs.TARGET, kind="block", filesystem=None, layers=(top, card_runs.VDA))
+    return card_runs.run(card_runs.record("row", workload, did, samples), target=target)
+
+
+@pytest.mark.parametrize(("op", "did"), [("read", "delivered"), ("write", "took")])
+def test_a_loop_device_that_keeps_a_cache_of_its_own(op: Op, did: str) -> None:
+    workload = Workload(mix=(MixItem(op, 8192),))
+    assert not list(cached.detect(_over_a_disk(LOOP, 1.0, workload)))
+    found = _only(list(cached.detect(_over_a_disk(LOOP, 0.02, workload))))
+    assert (found.name, found.severity) == ("cached although direct was claimed", "void")
+    assert found.says.startswith(f"vda, below loop0, {did} only 2% of the bytes")
+    assert "--direct-io=on" in found.remedy
+
+
+def test_a_disk_below_a_loop_device_that_moved_nothing_is_a_cache_too() -> None:
+    found = _only(list(cached.detect(_over_a_disk(LOOP, 0.0, Workload(mix=(MixItem("read", 8192),))))))
+    assert (found.severity, "delivered none of the bytes" in found.says) == ("void", True)
+
+
+def test_paths_that_are_not_counted_accuse_no_one() -> None:
+    """NVMe multipath on older kernels: the paths below the disk stand still."""
+    head = replace(LOOP, name="nvme0n1", kind="multipath")
+    assert not list(cached.detect(_over_a_disk(head, 0.0, Workload(mix=(MixItem("read", 8192),)))))
+
+
+def test_a_layer_that_compresses_is_not_accused_of_caching() -> None:
+    vdo = replace(LOOP, name="dm-0", kind="vdo")
+    found = _only(list(cached.detect(_over_a_disk(vdo, 0.5, Workload(mix=(MixItem("read", 8192),))))))
+    assert (found.severity, "vdo may also have compressed it" in found.says) == ("severe", True)
 
 
 def test_counters_that_stand_still_are_severe_but_not_void() -> None:

@@ -15,7 +15,6 @@ from iocast.diagnose import components, thresholds, words
 from iocast.model.finding import GRADES, Finding, Grade
 from iocast.model.measurement import ErrorCount
 from iocast.model.run import PhaseRecord
-from iocast.model.workload import MixItem, Repeated, Workload, Zeros
 
 replace = msgspec.structs.replace
 SECOND_NS = card_runs.SECOND_NS
@@ -43,6 +42,18 @@ def test_integrity_counts_think_time() -> None:
     run = card_runs.run(record)
     assert components.integrity(run, record).grade == "A"
     assert components.load_achieved(run, record).grade == "A"
+
+
+@pytest.mark.parametrize(("depth_mean", "grade"), [(1.0, "A"), (0.6, "D")])
+def test_think_time_asks_for_the_depth_that_service_and_thinking_leave(depth_mean: float, grade: str) -> None:
+    """Responses that count from a due time in the past would ask for more I/Os in flight than can be."""
+    service = card_runs.histogram((1_000_000, 10_000))
+    record = card_runs.reads(times=service, users=4, think_ns=3_000_000, elapsed_ns=10 * SECOND_NS)
+    late = replace(record.measurement.classes[0], response=card_runs.histogram((9_000_000, 10_000)))
+    record = _with(record, depth_mean=depth_mean, classes=(late,))
+    part = components.load_achieved(card_runs.run(record), record)
+    assert part.evidence["asked"] == pytest.approx(1.0)
+    assert components.limits.LOAD.grade(depth_mean) == grade
 
 
 def test_integrity_of_an_open_loop_uses_time_in_flight_and_not_time_since_due() -> None:
@@ -90,50 +101,37 @@ def test_precision_of_the_headline(total: int, sigma: float, grade: str) -> None
     assert components.precision(card_runs.run(record), record).grade == grade
 
 
+@pytest.mark.parametrize(
+    ("total", "sigma", "says"),
+    [
+        (1_500, 0.001, "Only 15 I/Os lie beyond the p99 of reads; 30 are needed for a B."),
+        (5_000, 0.001, "Only 50 I/Os lie beyond the p99 of reads; 100 are needed for an A."),
+        (40_000, 0.0, "The p99 of reads is known to ±0.1%."),
+        (40_000, 0.3, "The p99 of reads is known to ±1%."),
+        (40_000, 3.0, "; ±10% is needed for a B."),
+        (12_000, 3.9, "; ±20% is needed for a C."),
+    ],
+)
+def test_precision_names_what_made_its_letter(total: int, sigma: float, says: str) -> None:
+    record = card_runs.reads(times=card_runs.lognormal(total, 1e6, sigma))
+    assert components.precision(card_runs.run(record), record).reason.endswith(says)
+
+
+def test_a_hair_beyond_a_limit_does_not_read_as_the_limit() -> None:
+    estimate = components.QuantileEstimate(0.99, 1e6, 1e6 - 101_000, 1e6 + 101_000, 40_000)
+    assert "known to ±10.10%; ±10% is needed for a B" in components._precision_of(estimate, "read").reason
+
+
+def test_rates_are_written_out() -> None:
+    record = _with(card_runs.paced(), asked_rate_per_s=5000.0)
+    part = components.load_achieved(card_runs.run(record), record)
+    assert part.reason == "2,880 of 5,000 I/Os a second: 58% of the load asked for."
+
+
 def test_precision_falls_back_to_what_the_row_still_prints() -> None:
     record = card_runs.reads(times=card_runs.lognormal(500, 1e6, 0.1))
     reason = components.precision(card_runs.run(record), record).reason
     assert reason.startswith("500 I/Os are too few for a p99; the p95 of reads is known to ±")
-
-
-def test_representative_is_at_best_b_on_a_real_device_and_a_on_a_simulated_one() -> None:
-    record = card_runs.reads()
-    assert components.representative(card_runs.run(card_runs.fill(), record), record).grade == "B"
-    assert components.representative(card_runs.run(record, target=card_runs.SIMULATED), record).grade == "A"
-
-
-@pytest.mark.parametrize(("size_bytes", "grade"), [(330 * GIB, "C"), (100 * GIB, "D"), (8 * GIB, "D")])
-def test_buffered_rows_are_judged_by_data_over_memory(size_bytes: int, grade: str) -> None:
-    record = card_runs.reads(direct=False)
-    file = replace(record.plan.files[0], size_bytes=size_bytes)
-    record = replace(record, plan=replace(record.plan, files=(file,)))
-    part = components.representative(card_runs.run(card_runs.fill(size_bytes), record), record)
-    assert part.grade == grade
-
-
-def test_direct_asked_but_not_had() -> None:
-    record = card_runs.reads()
-    target = replace(card_runs.TARGET, direct=False)
-    part = components.representative(card_runs.run(card_runs.fill(), record, target=target), record)
-    assert part.grade == "D"
-    assert part.reason.startswith("Direct I/O was asked for but could not be had")
-
-
-@pytest.mark.parametrize("payload", [Zeros(), Repeated()])
-def test_payloads_that_storage_may_not_store(payload: Zeros | Repeated) -> None:
-    workload = Workload(mix=(MixItem("write", 8192),), payload=payload)
-    did = card_runs.measurement((card_runs.part("write", 8192, card_runs.lognormal(40_000, 1e6, 0.2)),))
-    record = card_runs.record("write 8k", workload, did)
-    assert components.representative(card_runs.run(card_runs.fill(), record), record).grade == "C"
-
-
-def test_files_not_written_in_full() -> None:
-    record = card_runs.reads()
-    half = card_runs.run(card_runs.fill(4 * GIB), record)
-    assert components.representative(half, record).grade == "C"
-    unseen = card_runs.run(replace(record, samples=()))
-    part = components.representative(unseen, unseen.measured[0])
-    assert (part.grade, "not seen" in part.reason) == ("B", True)
 
 
 @pytest.mark.parametrize(
@@ -160,43 +158,6 @@ def test_a_busy_generator_is_a_warning_but_not_on_virtual_time() -> None:
     record = _with(record, cpu_system_ns=record.measurement.elapsed_ns)
     assert components.load_achieved(card_runs.run(record), record).grade == "C"
     assert components.load_achieved(card_runs.run(record, target=card_runs.SIMULATED), record).grade == "A"
-
-
-def _beside(share: float) -> PhaseRecord:
-    """A read phase during which strangers made `share` of the device's traffic."""
-    base = card_runs.reads()
-    strange = int(base.measurement.bytes * share / (1 - share))
-    samples = card_runs.diskstats(
-        base.measurement.elapsed_ns,
-        reads=base.measurement.ios,
-        read_bytes=base.measurement.bytes + strange // 2,
-        writes=100,
-        written_bytes=strange - strange // 2,
-    )
-    return replace(base, samples=samples)
-
-
-@pytest.mark.parametrize(("share", "grade"), [(0.0, "A"), (0.04, "B"), (0.09, "C"), (0.2, "D"), (0.5, "F")])
-def test_isolation_of_reads_is_what_the_device_moved_beyond_them(share: float, grade: str) -> None:
-    record = _beside(share)
-    part = components.isolation(card_runs.run(record), record)
-    assert part.grade == grade
-    assert part.evidence["foreign_share"] == pytest.approx(share, abs=1e-3)
-
-
-def test_a_journal_is_not_taken_for_a_stranger() -> None:
-    record = card_runs.commits()
-    part = components.isolation(card_runs.run(record), record)
-    assert (part.grade, "journal" in part.reason) == ("B", True)
-    small = card_runs.mixed()
-    assert components.isolation(card_runs.run(small), small).grade == "A"
-
-
-def test_isolation_that_cannot_be_seen_is_a_b() -> None:
-    blind = replace(card_runs.reads(), samples=())
-    assert components.isolation(card_runs.run(blind), blind).grade == "B"
-    buffered = card_runs.reads(direct=False)
-    assert components.isolation(card_runs.run(buffered), buffered).grade == "B"
 
 
 @pytest.mark.parametrize(("severity", "grade"), [("void", "F"), ("severe", "D"), ("warn", "C"), ("note", "B")])
@@ -245,7 +206,11 @@ def test_every_threshold_names_its_source_and_orders_its_letters() -> None:
         (words.percent(0.12), "12%"),
         (words.percent(0.0001), "below 0.1%"),
         (words.percent(0.02), "2%"),
-        (words.data_size(178_000_000), "178 MB"),
+        (words.data_size(178 << 20), "178.0 MiB"),
+        (words.data_size(25_200_000_000), "23.5 GiB"),
+        (words.number(1000.0), "1,000"),
+        (words.number(7.984), "7.98"),
+        (words.time(0), "0 s"),
         (words.throughput(3.94e9), "3.9 GB/s"),
         (words.time(4_000), "4.0 µs"),
         (words.count(12_400, "I/O"), "12,400 I/Os"),

@@ -10,9 +10,11 @@ import msgspec
 import pytest
 
 from iocast.diagnose import examine
+from iocast.model.measurement import EngineReport
 from iocast.model.report import Report, Row, Table
 from iocast.model.run import PhaseRecord, Run
-from iocast.report import machine, terminal
+from iocast.model.workload import MixItem, Poisson, Workload
+from iocast.report import machine, stack, terminal
 from iocast.report.card import card
 from iocast.report.rows import published, results
 
@@ -29,35 +31,6 @@ def _tables(report: Report) -> dict[str, Table]:
 
 def _rows(run: Run) -> list[Row]:
     return list(results(run, examine(run)).rows)
-
-
-def test_the_verdict_is_first_and_speaks_of_reads_scans_and_commits() -> None:
-    verdict = _card(card_runs.quick_card()).verdict
-    assert verdict == (
-        "A random 8k read takes 240 µs (99 in 100 within 482 µs); 4 users at depth 16 get 39.9k of them a"
-        " second. Scans run at 997 MB/s with 4 users. A 4k commit takes 828 µs (99 in 100 within 1.5 ms)."
-        " Trust is B on every row: some answers may come from a cache of unknown size inside the drive or"
-        " the array."
-    )
-
-
-def test_the_verdict_leaves_out_what_cannot_be_used_and_says_so() -> None:
-    verdict = _card(card_runs.troubled_card()).verdict
-    assert verdict.startswith("A random 8k read takes 240 µs")
-    assert "Scans" not in verdict
-    assert "commit" not in verdict
-    assert "1 row is void: the device delivered only 12%" in verdict
-    assert verdict.endswith("3 more rows are not to be used either.")
-
-
-def test_the_verdict_of_nothing() -> None:
-    assert _card(card_runs.run()).verdict == "Nothing was measured."
-    only_void = card_runs.run(card_runs.reads(times=card_runs.histogram()))
-    assert _card(only_void).verdict == "Every row is void: not one I/O was completed."
-
-
-def test_the_verdict_of_other_tests_points_at_the_rows() -> None:
-    assert _card(card_runs.run(card_runs.fill(), card_runs.mixed())).verdict.startswith("No plain random reads")
 
 
 def test_an_a_everywhere_needs_no_reasons() -> None:
@@ -107,7 +80,7 @@ def test_the_strip_keeps_all_of_the_mass() -> None:
     (row,) = _rows(card_runs.run(card_runs.reads()))
     shares = row.cells["latency"]
     assert isinstance(shares, tuple)
-    assert len(shares) == 10
+    assert len(shares) == 13
     assert sum(float(share) for share in shares) == pytest.approx(1)
 
 
@@ -143,6 +116,16 @@ def test_next_steps_start_with_the_remedy_and_end_with_the_folder() -> None:
     assert "did not reach its end" in card(stopped, examine(stopped)).next_steps[0]
 
 
+@pytest.mark.parametrize(
+    ("whole", "kind", "said"), [(True, "directory", True), (True, "sim", False), (False, "file", False)]
+)
+def test_whose_files_are_kept_is_told_how_to_remove_them(whole: bool, kind: str, said: bool) -> None:
+    target = replace(card_runs.TARGET, kind=kind)
+    steps = _card(card_runs.run(card_runs.reads(), target=target, files_whole=whole)).next_steps
+    kept = "The work file is kept for the next run (8.0 GiB). To remove it: iocast clean /mnt/db"
+    assert (kept in steps) == said
+
+
 def test_what_was_blind_is_said() -> None:
     section = next(each for each in _card(card_runs.troubled_card()).sections if "mind" in each.title)
     assert section.paragraphs == (
@@ -164,6 +147,69 @@ def test_json_has_units_in_its_keys_and_null_for_what_is_blank() -> None:
     assert found["rows"][3]["response_p99_9_ns"] is None
     assert found["trust"][0]["component"] == "representative"
     assert found["findings"] == []
+
+
+def test_part_rows_in_json_are_to_be_trusted_as_their_row() -> None:
+    out = io.StringIO()
+    machine.render(_card(card_runs.run(card_runs.mixed(), card_runs.paced())), out)
+    rows = msgspec.json.decode(out.getvalue())["rows"]
+    assert [(row["test"], row["trust"]) for row in rows] == [
+        ("mixed", "B"),
+        ("read", "B"),
+        ("write", "B"),
+        ("fsync", "B"),
+        ("paced", "B"),
+        ("service", "B"),
+    ]
+
+
+@pytest.mark.parametrize(("width", "missing"), [(80, "mean, p95, p99.9"), (200, "")])
+def test_columns_left_out_for_want_of_room_are_named(width: int, missing: str) -> None:
+    out = io.StringIO()
+    terminal.render(_card(card_runs.quick_card()), out, colour=False, width=width)
+    assert ("Left out at this width" in out.getvalue()) == bool(missing)
+    assert missing in out.getvalue()
+
+
+def _with_engine(record: PhaseRecord, engine: EngineReport) -> PhaseRecord:
+    return replace(record, measurement=replace(record.measurement, engine=engine))
+
+
+def test_the_engine_that_ran_and_what_it_lacked_are_told_once() -> None:
+    note = "io_uring is not to be had here (EPERM): sync engine instead"
+    flags = ("pread/pwrite, one thread an outstanding I/O",)
+    sync = EngineReport("sync", flags, "4 KiB pages (small enough for them)", (note,))
+    rows = [_with_engine(card_runs.reads(name), sync) for name in ("one", "two")]
+    run = card_runs.run(*rows, warnings=(f"Engine: {note}", "A resync may start"))
+    said = [line for section in _card(run).sections for line in section.paragraphs]
+    assert f"Engine: sync ({flags[0]}; buffers in 4 KiB pages); {note}." in said
+    assert "A resync may start." in said
+    assert sum(note in line for line in said) == 1
+
+
+def test_engines_set_up_in_different_ways_are_one_line() -> None:
+    small = EngineReport("uring", ("no iowait", "registered files"), "registered, 4 KiB pages (small enough for them)")
+    large = EngineReport("uring", ("registered files", "refilled by 2"), "registered, huge pages")
+    run = card_runs.run(_with_engine(card_runs.reads("one"), small), _with_engine(card_runs.reads("two"), large))
+    assert stack.engine_line(run) == "Engine: io_uring (registered files; buffers in 4 KiB pages or huge pages)."
+
+
+def test_an_open_loop_too_short_for_any_percentile_reads_well() -> None:
+    did = card_runs.measurement(
+        (card_runs.part("read", 8192, card_runs.histogram((493_000, 9), (5_100_000, 3))),),
+        users=4,
+        elapsed_ns=card_runs.SECOND_NS,
+        asked_rate_per_s=12.0,
+    )
+    record = card_runs.record("open", Workload(mix=(MixItem("read", 8192),), arrival=Poisson(12.0), users=4), did)
+    out = io.StringIO()
+    report = _card(card_runs.run(record))
+    terminal.render(report, out, colour=False, width=120)
+    assert report.verdict == (
+        "Do not use the only row, graded F: only 12 I/Os, too few for any percentile. Give the phase more time."
+    )
+    (row,) = _rows(card_runs.run(record))
+    assert (row.note, row.cells["response_p50"]) == ("12 I/Os a second asked for, 12 done", None)
 
 
 def _every_shape() -> list[PhaseRecord]:

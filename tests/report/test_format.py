@@ -14,7 +14,7 @@ from iocast.report import format as text
 @pytest.mark.parametrize(
     ("value_ns", "shown"),
     [
-        (0, "0 ns"),
+        (0, "0 s"),
         (850, "850 ns"),
         (999.4, "999 ns"),
         (999.6, "1.00 µs"),
@@ -58,6 +58,14 @@ def test_a_duration_keeps_three_figures(value_ns: float) -> None:
         (text.size(1 << 20), "1M"),
         (text.size(8130.5), "7.94k"),
         (text.size(None), ""),
+        (text.duration(0, space=""), "0s"),
+        (text.article("8k"), "an"),
+        (text.article("800k"), "an"),
+        (text.article("16k"), "a"),
+        (text.article("11k"), "an"),
+        (text.article("18M"), "an"),
+        (text.article("110k"), "a"),
+        (text.article("1M"), "a"),
         (text.capacity(2 << 30), "2.0 GiB"),
         (text.capacity(512), "512 bytes"),
         (text.capacity(2048), "2.0 KiB"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -36,7 +36,7 @@ class DeviceIo(Struct, frozen=True, kw_only=True):
     """What one layer did between its first and its last sample. None: the kernel did not say."""
 
     layer: str
-    elapsed_ns: int
+    elapsed_ns: int  # of the load itself: the samples also span its set-up, in which next to nothing happens
     reads: int | None = None
     reads_merged: int | None = None
     read_bytes: int | None = None
@@ -57,14 +57,21 @@ class DeviceIo(Struct, frozen=True, kw_only=True):
         return _ratio(self.read_bytes, self.reads)
 
     @property
+    def data_writes(self) -> int | None:
+        """Writes that carried data. The kernel counts a flush without data as a write of nought bytes."""
+        if self.writes is None or self.flushes is None or self.flushes >= self.writes:
+            return self.writes
+        return self.writes - self.flushes
+
+    @property
     def write_size_bytes(self) -> float | None:
-        """Average size of a write request."""
-        return _ratio(self.written_bytes, self.writes)
+        """Average size of a write request that carried data."""
+        return _ratio(self.written_bytes, self.data_writes)
 
     @property
     def size_bytes(self) -> float | None:
-        """Average size of a request, reads and writes together."""
-        return _ratio(_sum(self.read_bytes, self.written_bytes), _sum(self.reads, self.writes))
+        """Average size of a request that carried data, reads and writes together."""
+        return _ratio(_sum(self.read_bytes, self.written_bytes), _sum(self.reads, self.data_writes))
 
     @property
     def read_await_ns(self) -> float | None:
@@ -78,7 +85,7 @@ class DeviceIo(Struct, frozen=True, kw_only=True):
 
     @property
     def queue_mean(self) -> float | None:
-        """Average number of requests at the layer: weighted I/O time over the time that passed."""
+        """Average number of requests at the layer: weighted I/O time over the time of the load."""
         return _ratio(self.queue_ns, self.elapsed_ns)
 
     @property
@@ -102,7 +109,8 @@ def device_io(record: PhaseRecord) -> dict[str, DeviceIo]:
             seen = (sample.time_ns, sample.value)
             first.setdefault(sample.subject, {}).setdefault(sample.metric, seen)
             last.setdefault(sample.subject, {})[sample.metric] = seen
-    layers = (_between(name, first[name], last[name]) for name in first)
+    elapsed_ns = record.measurement.elapsed_ns
+    layers = (_between(name, elapsed_ns, first[name], last[name]) for name in first)
     return {layer.layer: layer for layer in layers if layer is not None}
 
 
@@ -113,7 +121,7 @@ def under_filesystem(record: PhaseRecord, target: Target) -> DeviceIo | None:
     parts = [part for part in found if part is not None]
     if not parts or len(parts) < len(found):
         return None
-    return parts[0] if len(parts) == 1 else _together(parts)
+    return together(parts)
 
 
 def top_layers(target: Target) -> tuple[Layer, ...]:
@@ -132,9 +140,10 @@ def _nearest(layer: Layer, target: Target, seen: dict[str, DeviceIo]) -> DeviceI
     return seen[at.name] if at is not None else None
 
 
-def _between(name: str, first: dict[str, tuple[int, float]], last: dict[str, tuple[int, float]]) -> DeviceIo | None:
-    elapsed_ns = max(at for at, _ in last.values()) - min(at for at, _ in first.values())
-    if elapsed_ns <= 0:
+def _between(
+    name: str, elapsed_ns: int, first: dict[str, tuple[int, float]], last: dict[str, tuple[int, float]]
+) -> DeviceIo | None:
+    if max(at for at, _ in last.values()) <= min(at for at, _ in first.values()):
         return None
     deltas = {metric: _delta(metric, first[metric][1], last[metric][1]) for metric in COUNTERS if metric in first}
     return DeviceIo(layer=name, elapsed_ns=elapsed_ns, **deltas)
@@ -149,12 +158,13 @@ def _delta(metric: str, before: float, after: float) -> int | None:
     return round(after + TIME_PERIOD_NS - before) if wrapped else None
 
 
-def _together(parts: Iterable[DeviceIo]) -> DeviceIo:
-    """The sum of layers that stand side by side."""
-    kept = list(parts)
-    sums = {metric: _sum(*(getattr(part, metric) for part in kept)) for metric in COUNTERS}
-    name = "+".join(part.layer for part in kept)
-    return DeviceIo(layer=name, elapsed_ns=max(part.elapsed_ns for part in kept), **sums)
+def together(parts: Sequence[DeviceIo]) -> DeviceIo:
+    """The sum of layers that stand side by side (at least one)."""
+    if len(parts) == 1:
+        return parts[0]
+    sums = {metric: _sum(*(getattr(part, metric) for part in parts)) for metric in COUNTERS}
+    name = "+".join(part.layer for part in parts)
+    return DeviceIo(layer=name, elapsed_ns=max(part.elapsed_ns for part in parts), **sums)
 
 
 def _sum(*values: int | None) -> int | None:

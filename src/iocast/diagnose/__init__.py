@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from iocast.diagnose import cached, failures, impossible, trust
+from iocast.diagnose import cached, failures, impossible, stalls, trust
 from iocast.model.finding import Examination, Finding
 from iocast.model.run import Run
 
@@ -20,7 +20,7 @@ class Detector(Protocol):
         ...
 
 
-DETECTORS: tuple[Detector, ...] = (failures, impossible, cached)
+DETECTORS: tuple[Detector, ...] = (failures, impossible, cached, stalls)
 
 SEVERITIES = ("void", "severe", "warn", "note")
 

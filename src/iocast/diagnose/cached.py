@@ -3,8 +3,9 @@
 What it is: reads served from memory, or writes that only reached memory, while storage was to be measured.
 Why it matters: memory is a hundred to ten thousand times faster than storage; even a few hits in a hundred
 turn the average into a figure of the cache.
-How it shows: the device under the file system moved fewer bytes than the test did; the test's files become
-resident in the page cache while it runs.
+How it shows: the device under the file system, or the disks below it, moved fewer bytes than the test did;
+the test's files become resident in the page cache while it runs. A loop device keeps a cache of its own
+unless it was made with direct I/O.
 How to confirm: read the same blocks twice, buffered and direct, and compare the medians.
 What to change: direct I/O, drop the cache first, or ten times as much data as memory.
 """
@@ -13,21 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.device import under_filesystem
+from iocast.analyse.device import DeviceIo, under_filesystem
 from iocast.analyse.pagecache import residency
-from iocast.diagnose.evidence import (
-    MEMORY_FILESYSTEMS,
-    RESHAPING_FILESYSTEMS,
-    bytes_of,
-    read_share_of_device,
-    really_direct,
-    simulated,
-    written_share_of_device,
-)
+from iocast.analyse.places import RESHAPING_FILESYSTEMS, SHRINKING
+from iocast.diagnose.evidence import MEMORY_FILESYSTEMS, bytes_of, really_direct, share_of_device, simulated
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.diagnose.words import percent
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Op
 
 NEEDS: tuple[str, ...] = ("diskstats", "pagecache")
 
@@ -35,6 +30,7 @@ MOSTLY_SHARE = 0.5  # below this the buffered figure is mostly the cache's [J]
 RISE_SHARE = 0.05  # of the files becoming resident (models, C 1: residency > 5 %)
 
 DIRECT_REMEDY = "Check that the file is written in full and that its file system honours direct I/O; then run again."
+LOOP_REMEDY = "Attach the loop device with direct I/O (losetup --direct-io=on), or measure the file system below it."
 BUFFERED_REMEDY = "Use direct I/O to measure the storage, or ten times as much data as memory."
 
 
@@ -51,10 +47,7 @@ def detect(run: Run) -> Iterator[Finding]:
 
 
 def _direct_but_cached(run: Run, record: PhaseRecord) -> Iterator[Finding]:
-    if not bytes_of(record.measurement, "read"):
-        return
-    share = read_share_of_device(run, record)
-    cache = residency(record)
+    cache = residency(record) if bytes_of(record.measurement, "read") else None
     if cache is not None and cache.rise_share > RISE_SHARE:
         yield Finding(
             name="cached although direct was claimed",
@@ -65,57 +58,79 @@ def _direct_but_cached(run: Run, record: PhaseRecord) -> Iterator[Finding]:
             evidence={"resident_rise_share": cache.rise_share},
             remedy=DIRECT_REMEDY,
         )
-    elif share is not None and share < DEVICE_SHARE:
-        yield _device_too_idle(run, record, share)
+        return
+    ops: tuple[Op, ...] = ("read", "write")
+    shares = [(*found, op) for op in ops if (found := share_of_device(run, record, op)) is not None]
+    if shares:
+        share, device, op = min(shares, key=lambda each: each[0])
+        if share < DEVICE_SHARE:
+            yield _device_too_idle(run, record, share, device, op)
 
 
-def _device_too_idle(run: Run, record: PhaseRecord, share: float) -> Finding:
-    device = under_filesystem(record, run.plan.target)
-    if device is not None and device.stood_still:
+def _device_too_idle(run: Run, record: PhaseRecord, share: float, device: DeviceIo, op: Op) -> Finding:
+    top = under_filesystem(record, run.plan.target)
+    if top is not None and top.stood_still:
         # Some stacks are simply not counted (NVMe multipath on older kernels, iostats=0): accuse no one.
         return Finding(
             name="device counters stood still",
             severity="severe",
             phase=record.phase.name,
-            says=f"The kernel counted no I/O at all on {device.layer} during the test: either a cache"
+            says=f"The kernel counted no I/O at all on {top.layer} during the test: either a cache"
             " answered everything, or this device is not counted.",
             evidence={"device_share": share},
             remedy="See whether /sys/block/*/queue/iostats is 1 and whether the counters move with dd.",
         )
-    reshaped = run.plan.target.filesystem in RESHAPING_FILESYSTEMS
+    shrinks = _what_shrinks(run)
+    did, done = ("delivered", "read") if op == "read" else ("took", "wrote")
+    on_top = top is None or device.layer == top.layer
+    place = "The device" if on_top else f"{device.layer}, below {top.layer if top else 'it'},"
+    loop = any(layer.kind == "loop" for layer in run.plan.target.layers)
     return Finding(
         name="cached although direct was claimed",
-        severity="severe" if reshaped else "void",
+        severity="severe" if shrinks else "void",
         phase=record.phase.name,
-        says=f"The device delivered only {percent(share)} of the bytes that the test read directly: the rest"
-        " came from a cache in this machine or was never stored"
-        + (f" ({run.plan.target.filesystem} may also have compressed it)." if reshaped else "."),
+        says=f"{place} {did} {_only(share)} of the bytes that the test {done} directly: the rest"
+        + (" came from a cache in this machine or was never stored" if op == "read" else " stayed in a cache")
+        + (f" ({shrinks} may also have compressed it)." if shrinks else "."),
         evidence={"device_share": share},
-        remedy=DIRECT_REMEDY,
+        remedy=LOOP_REMEDY if loop and not on_top else DIRECT_REMEDY,
     )
 
 
+def _only(share: float) -> str:
+    if not share:
+        return "none"
+    return percent(share).replace("below", "less than") if share < 0.0005 else f"only {percent(share)}"
+
+
+def _what_shrinks(run: Run) -> str:
+    """The file system or the layer that may store less than it is given ("" for none)."""
+    target = run.plan.target
+    if target.filesystem in RESHAPING_FILESYSTEMS:
+        return target.filesystem or ""
+    kinds = [layer.kind for layer in target.layers if layer.kind in SHRINKING]
+    return kinds[0] if kinds else ""
+
+
 def _buffered_reads(run: Run, record: PhaseRecord) -> Iterator[Finding]:
-    share = read_share_of_device(run, record)
-    if share is not None and share < DEVICE_SHARE:
-        yield Finding(
-            name="page cache",
-            severity="severe" if share < MOSTLY_SHARE else "warn",
-            phase=record.phase.name,
-            says=f"{percent(1 - share)} of the bytes read came from this machine's page cache.",
-            evidence={"device_share": share},
-            remedy=BUFFERED_REMEDY,
-        )
+    yield from _from_the_cache(run, record, "read", "of the bytes read came from this machine's page cache")
 
 
 def _buffered_writes(run: Run, record: PhaseRecord) -> Iterator[Finding]:
-    share = written_share_of_device(run, record)
-    if share is not None and share < DEVICE_SHARE:
+    yield from _from_the_cache(
+        run, record, "write", "of the bytes written were still in this machine's memory at the end"
+    )
+
+
+def _from_the_cache(run: Run, record: PhaseRecord, op: Op, what: str) -> Iterator[Finding]:
+    found = share_of_device(run, record, op)
+    if found is not None and found[0] < DEVICE_SHARE:
+        share = found[0]
         yield Finding(
             name="page cache",
             severity="severe" if share < MOSTLY_SHARE else "warn",
             phase=record.phase.name,
-            says=f"{percent(1 - share)} of the bytes written were still in this machine's memory at the end.",
+            says=f"{percent(1 - share)} {what}.",
             evidence={"device_share": share},
             remedy=BUFFERED_REMEDY,
         )

@@ -28,6 +28,11 @@ class Thresholds(Struct, frozen=True):
                 return letter
         return "F"
 
+    def next_better(self, grade: Grade) -> tuple[Grade, float]:
+        """The letter to strive for from `grade`, and the worst value that earns it: at least a C, which is of use."""
+        at = min(2, max(0, GRADES.index(grade) - 1))
+        return GRADES[at], (self.a, self.b, self.c)[at]
+
 
 LITTLE_ERROR = Thresholds(0.02, 0.05, 0.10, 0.30, "models C, trust table: integrity; the gate is 5 %")
 HALF_WIDTH = Thresholds(0.05, 0.10, 0.20, 0.50, "models C, trust table: precision")
@@ -35,6 +40,13 @@ BEYOND = Thresholds(100, 30, 10, 10, "models B1 and C: n(1-q), 10 to publish, 10
 LOAD = Thresholds(0.95, 0.90, 0.70, 0.50, "models C, trust table: load achieved", falling=True)
 FOREIGN = Thresholds(0.01, 0.05, 0.10, 0.25, "models C, trust table: isolation")
 LAG = Thresholds(0.10, 0.25, 0.50, 0.80, "[J] lag over response at the headline percentile: what is not the target's")
+
+# What a file system writes for itself while a test writes; more than that is someone else's. [J]
+METADATA_SHARE = 0.02  # of the bytes that the test writes
+METADATA_BYTES_PER_S = 1 << 20
+JOURNAL_BYTES = 32 << 10  # for each write or flush that waits until it is durable
+SPLIT_MARGIN = 1.1  # requests beyond those that the device's largest size explains
+QUEUE_FACTOR = 2.0  # a queue this many times what the test keeps outstanding, and one more, is not its own
 
 MIN_BEYOND = 10.0  # models B1: publish a percentile only with n(1-q) >= 10
 BUSY_GENERATOR = 0.85  # models C 21: engine CPU > 85 % makes a timer and CPU artefact, a warning (C)

@@ -10,7 +10,7 @@ What to change: what the reason of the worst component names.
 
 from __future__ import annotations
 
-from iocast.diagnose import components
+from iocast.diagnose import components, isolation, representative
 from iocast.diagnose.thresholds import worst
 from iocast.model.finding import Finding, Trust
 from iocast.model.run import PhaseRecord, Run
@@ -21,9 +21,9 @@ def judge(run: Run, record: PhaseRecord, findings: tuple[Finding, ...]) -> Trust
     parts = (
         components.integrity(run, record),
         components.precision(run, record),
-        components.representative(run, record),
+        representative.representative(run, record),
         components.load_achieved(run, record),
-        components.isolation(run, record),
+        isolation.isolation(run, record),
         components.anomalies(record, findings),
     )
     void = [f.says for f in findings if f.severity == "void" and f.phase in (record.phase.name, "")]

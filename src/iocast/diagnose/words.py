@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+_BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _DECIMAL = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 
@@ -14,8 +17,11 @@ def percent(share: float) -> str:
 
 
 def data_size(size_bytes: float) -> str:
-    """Decimal bytes: "3.2 GB"."""
-    return _scaled(size_bytes, _DECIMAL, "bytes")
+    """Binary, as memory, files and disks are written everywhere on a card: "3.2 GiB", "23.5 GiB"."""
+    for factor, unit in _BINARY:
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.1f} {unit}"
+    return f"{size_bytes:.0f} bytes"
 
 
 def throughput(bytes_per_s: float) -> str:
@@ -25,7 +31,7 @@ def throughput(bytes_per_s: float) -> str:
 
 def time(duration_ns: float) -> str:
     """A time with two figures: "62 µs", "1.2 ms"."""
-    return _scaled(duration_ns, _TIMES, "ns")
+    return _scaled(duration_ns, _TIMES, "ns") if duration_ns else "0 s"
 
 
 def count(number: float, noun: str) -> str:
@@ -33,7 +39,12 @@ def count(number: float, noun: str) -> str:
     return f"{number:,.0f} {noun}" + ("" if round(number) == 1 else "s")
 
 
-def _scaled(value: float, units: tuple[tuple[float, str], ...], smallest: str) -> str:
+def number(value: float) -> str:
+    """A number of anything, with three figures or all of the whole ones: "0.31", "7.98", "64", "12,400"."""
+    return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
+
+
+def _scaled(value: float, units: Sequence[tuple[float, str]], smallest: str) -> str:
     for factor, unit in units:
         if value >= factor:
             scaled = value / factor

@@ -59,7 +59,7 @@ class Run(Struct, frozen=True, kw_only=True):
     status: Literal["running", "done", "interrupted", "failed"]
     phases: tuple[PhaseRecord, ...] = ()
     blind: tuple[Blind, ...] = ()
-    files_whole: bool = False  # every byte of them was written by iocast and checked, in this run or earlier
+    files_whole: bool = False  # every byte of the work files was written by iocast, now or earlier, and checked
     warnings: tuple[str, ...] = ()  # what the workshop wants a reader to know
     iocast_version: str = ""
     schema_version: int = SCHEMA_VERSION

@@ -8,6 +8,7 @@ from iocast.model.finding import GRADES, Examination, Finding, Grade
 from iocast.model.measurement import SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
+from iocast.report import format as text
 from iocast.report.rows import published, results
 from iocast.report.stack import blind_section, target_section
 from iocast.report.verdict import verdict
@@ -187,6 +188,11 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
         yield "This run did not reach its end: the rows above are what was finished."
     elif not examination.findings:
         yield "Run it again at another hour: one run cannot show whether the figures repeat."
+    if run.files_whole and run.plan.target.kind in ("directory", "file"):
+        kept = "The work files are" if run.plan.files.count > 1 else "The work file is"
+        size = text.capacity(run.plan.files.count * run.plan.files.size_bytes)
+        them = "them" if run.plan.files.count > 1 else "it"
+        yield f"{kept} kept for the next run ({size}). To remove {them}: iocast clean {run.plan.target.path}"
     if folder:
         yield f"To see this card again: iocast report {folder}"
 

@@ -12,13 +12,13 @@ from typing import TextIO
 
 from iocast.analyse.statistics import bucket_counts
 from iocast.model.histogram import Histogram
-from iocast.model.report import LATENCY_EDGES_NS
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
 from iocast.report import format as text
 
 HEAD = "test  users size         MB       ms      min      max      std    IOPS"
 BUCKET_HEAD = "    50us   1ms   4ms  10ms  20ms  50ms   .1s    1s    2s   2s+"
+BUCKET_EDGES_NS = tuple(us * 1_000 for us in (50, 1000, 4000, 10_000, 20_000, 50_000, 100_000, 1_000_000, 2_000_000))
 PERCENTILE_HEAD = "       95%      99%    99.5%    99.9%  99.95%    99.99%"
 PERCENTILES = (0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999)
 
@@ -65,7 +65,7 @@ def _start(record: PhaseRecord, op: Op, histogram: Histogram) -> str:
 
 def _buckets(histogram: Histogram) -> str:
     total = histogram.total
-    counts = bucket_counts(histogram, LATENCY_EDGES_NS)
+    counts = bucket_counts(histogram, BUCKET_EDGES_NS)
     return "".join(f" {100 * count // total if count else '':>5}" for count in counts)
 
 

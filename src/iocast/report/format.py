@@ -17,6 +17,8 @@ def duration(value_ns: float | None, space: str = " ") -> str:
     if _nothing(value_ns):
         return ""
     assert value_ns is not None
+    if not value_ns:
+        return f"0{space}s"
     for index, (factor, unit) in enumerate(_TIMES):
         # 999.6 µs is 1.00 ms: the unit is chosen by what will be printed, not by the raw value.
         if value_ns >= factor * 0.9995 or index == len(_TIMES) - 1:
@@ -46,6 +48,11 @@ def size(value_bytes: float | None) -> str:
             whole = abs(scaled - round(scaled)) < 0.005
             return (f"{scaled:.0f}" if whole else three_figures(scaled)) + unit
     return f"{value_bytes:.0f}"
+
+
+def article(noun: str) -> str:
+    """The indefinite article as the figure in front is spoken: "an 8k commit", "a 16k commit"."""
+    return "an" if noun.startswith("8") or (noun[:2] in ("11", "18") and not noun[2:3].isdigit()) else "a"
 
 
 def capacity(value_bytes: float | None) -> str:

@@ -38,6 +38,7 @@ class Grid(Struct, frozen=True):
     columns: tuple[Column, ...]
     header: tuple[tuple[str, ...], ...]
     rows: tuple[GridRow, ...]
+    left_out: tuple[Column, ...] = ()  # for want of room
 
 
 def wrap(paragraph: str, width: int, indent: str = "") -> list[str]:
@@ -66,7 +67,8 @@ def lay_out(table: Table, show: Callable[[Column, Cell], str], width: int) -> Gr
     for index, row in enumerate(table.rows):
         cells = [_broken(column, text[column.key][index], size) for column, size in zip(columns, widths, strict=True)]
         rows.append(GridRow(_stacked(cells, columns, widths, at_bottom=False), row))
-    return Grid(tuple(columns), header, tuple(rows))
+    left_out = tuple(column for column in table.columns if column not in columns)
+    return Grid(tuple(columns), header, tuple(rows), left_out)
 
 
 def _indented(column: Column, first: Column, row: Row, show: Callable[[Column, Cell], str]) -> str:

@@ -34,12 +34,22 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
     notes: list[str] = []
     for section in report.sections:
         for table in section.tables:
-            document[table.key or section.title] = [_row(table, row) for row in table.rows]
+            document[table.key or section.title] = _rows(table)
             notes += table.notes
         if section.paragraphs:
             document[_key(section.title)] = list(section.paragraphs)
     document |= {"notes": notes, "next_steps": list(report.next_steps)}
     out.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+
+
+def _rows(table: Table) -> list[Json]:
+    """The rows of a table; a part row is to be trusted as the row that it is part of."""
+    graded = [column.key for column in table.columns if column.kind == "grade"]
+    found: list[Json] = []
+    for row in table.rows:
+        whole = {key: found[-1].get(key) for key in graded} if row.part and found else {}
+        found.append({**_row(table, row), **whole})
+    return found
 
 
 def _row(table: Table, row: Row) -> Json:

@@ -37,14 +37,15 @@ COLUMNS = (
     Column("response_max", "max", "duration", spare=4),
     Column("rate", "IOPS", "rate"),
     Column("latency", "latency", "strip", spare=3),
-    Column("device_size", "device\nsize", "bytes", "average request at the device", spare=9),
-    Column("device_queue", "device\nqueue", "decimal", "average requests at the device", spare=8),
+    Column("device_size", "dev.\nsize", "bytes", "average request at the device", spare=9),
+    Column("device_queue", "dev.\nqueue", "decimal", "average requests at the device", spare=8),
     Column("trust", "trust", "grade"),
 )
 
 STRIP_NOTE = (
-    "latency: a mark for each span up to 50 µs, 1 ms, 4 ms, 10 ms, 20 ms, 50 ms, 0.1 s, 1 s, 2 s and above;"
-    " the more of the I/Os took that long, the higher it is."
+    "latency: a mark for each span up to "
+    + ", ".join(text.duration_in_words(edge) for edge in LATENCY_EDGES_NS)
+    + " and above; the more of the I/Os took that long, the higher it is."
 )
 BLANK_NOTE = "A percentile is left blank where fewer than ten I/Os lie beyond it."
 SINGLE_NOTE = "Each row is a single run: whether it is steady, and whether it repeats, is not judged yet."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.model.measurement import EngineReport
 from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Host, Run
 from iocast.model.target import Layer, Target
@@ -22,23 +23,51 @@ COLUMNS = (
     Column("model", "model", spare=5),
 )
 
+ENGINES = {"uring": "io_uring", "sync": "sync", "sim": "simulated"}
+
 
 def target_section(run: Run) -> Section:
     """File system, machine, device stack, and what stayed out of sight."""
     target = run.plan.target
-    paragraphs = [_place(target), _machine(run.host, text.instant(run.started_unix_ns))]
+    paragraphs = [_place(target), _machine(run.host, text.instant(run.started_unix_ns)), engine_line(run)]
     tables = (_layers(target),) if target.layers else ()
     return Section("Target", tuple(line for line in paragraphs if line), tables)
 
 
 def blind_section(run: Run) -> Section | None:
     """What could not be seen, and what the workshop wants known; None when there is nothing to say."""
+    shown = {f"Engine: {note}" for note in _engine_notes(run)}
     lines = [
-        *run.warnings,
+        *(warning for warning in run.warnings if warning not in shown),
         *(f"Not seen, {blind.observer}: {blind.why}" for blind in run.blind),
         *run.plan.target.notes,
     ]
     return Section("What to keep in mind", tuple(dict.fromkeys(map(_sentence, lines)))) if lines else None
+
+
+def engine_line(run: Run) -> str:
+    """Which engine ran, how it was set up, and what it had to do without; "" when nothing was measured."""
+    engines = [record.measurement.engine for record in run.measured]
+    ran = []
+    for name in dict.fromkeys(engine.name for engine in engines):
+        same = [engine for engine in engines if engine.name == name]
+        setup = [flag for flag in same[0].flags if all(flag in each.flags for each in same)]
+        pages = dict.fromkeys(_pages(engine) for engine in same if engine.buffers not in ("", "none"))
+        how = [", ".join(setup), f"buffers in {' or '.join(pages)}" if pages else ""]
+        said = "; ".join(filter(None, how))
+        ran.append(ENGINES.get(name, name) + (f" ({said})" if said else ""))
+    if not ran:
+        return ""
+    return "; ".join([f"Engine: {' and '.join(ran)}", *_engine_notes(run)]).rstrip(".") + "."
+
+
+def _pages(engine: EngineReport) -> str:
+    """What the buffers lie in; that they are registered is among the flags, that small ones need no more is plain."""
+    return engine.buffers.removeprefix("registered, ").removesuffix(" (small enough for them)")
+
+
+def _engine_notes(run: Run) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(note for record in run.phases for note in record.measurement.engine.notes))
 
 
 def _sentence(line: str) -> str:

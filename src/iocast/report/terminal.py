@@ -64,8 +64,8 @@ class _Page:
             for line in row.lines:
                 self._line(self._row_line(grid, row, line))
             self._note(row.row)
-        for index, note in enumerate(table.notes):
-            if not index:
+        for index, note in enumerate((*_left_out(grid), *table.notes)):
+            if not index and table.notes:
                 self._line()
             for words in wrap(self._plain(note), min(self.width, PROSE_WIDTH)):
                 self._line(self._paint(words, DIM))
@@ -112,6 +112,11 @@ class _Page:
 
     def _line(self, line: str = "") -> None:
         self.out.write(line.rstrip() + "\n")
+
+
+def _left_out(grid: Grid) -> tuple[str, ...]:
+    titles = ", ".join(" ".join(column.title.split("\n")) for column in grid.left_out)
+    return (f"Left out at this width: {titles}.",) if titles else ()
 
 
 def cell_text(kind: Kind, cell: Cell) -> str:

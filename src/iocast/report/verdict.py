@@ -1,144 +1,140 @@
-"""The verdict of a report card: what the storage does in plain words, and the one thing one must know."""
+"""The verdict of a report card: the gravest thing first, then what the storage does, then how far to believe it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from iocast.diagnose.thresholds import worst
-from iocast.model.finding import Examination, Grade, Trust
-from iocast.model.histogram import Histogram
-from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Closed, Op, Sequential
-from iocast.report import format as text
-from iocast.report.rows import published
+from msgspec import Struct
 
-SCAN_SIZE_BYTES = 64 << 10  # smaller sequential reads measure the path of one I/O, not a scan
-DATABASE_BLOCK_BYTES = 8 << 10  # the size to speak of where several were measured
+from iocast.diagnose.thresholds import worst
+from iocast.model.finding import GRADES, Examination, Finding, Grade, Trust
+from iocast.model.run import PhaseRecord, Run
+from iocast.report.sentences import sentences
 
 USABLE: tuple[Grade, ...] = ("A", "B", "C")  # what is graded worse is not put into words
 
-FLUSHES: tuple[Op, ...] = ("fsync", "fdatasync")
+# The components of trust as they read after "for".
+ASPECTS = {
+    "integrity": "their integrity",
+    "precision": "their precision",
+    "representative": "what they measured",
+    "load achieved": "the load achieved",
+    "isolation": "other programs' I/O",
+    "anomalies": "what went wrong",
+}
+
+Judged = list[tuple[PhaseRecord, Trust]]
+
+
+class _Lead(Struct, frozen=True):
+    """What the verdict opens with, and the sentences of diagnosis that need no repeating after it."""
+
+    says: str
+    told: frozenset[str]
 
 
 def verdict(run: Run, examination: Examination) -> str:
-    """A few plain sentences: reads, scans, commits, then how far to believe them."""
-    usable = [each for each in run.measured if examination.trust[each.phase.name].grade in USABLE]
-    said = [*_random_reads(usable), *_scans(usable), *_commits(usable)]
-    if usable and not said:
-        said = ["No plain random reads, scans or commits were measured: see the rows below."]
-    return " ".join([*said, _belief(run, examination, usable)])
-
-
-def _random_reads(records: list[PhaseRecord]) -> Iterator[str]:
-    found = [each for each in records if _pure(each, "read") and not _is_sequential(each) and _is_closed(each)]
-    if not found:
-        return
-    sizes = {_size(each) for each in found}
-    size = DATABASE_BLOCK_BYTES if DATABASE_BLOCK_BYTES in sizes else min(sizes)
-    found = [each for each in found if _size(each) == size]
-    alone = min(found, key=lambda each: each.measurement.asked_depth)
-    most = max(found, key=lambda each: each.measurement.rate_per_s)
-    alongside = alone.measurement.asked_depth
-    together = f" with {alongside} at once" if alongside > 1 else ""
-    sentence = (
-        f"A random {text.size(size)} read takes {_takes(alone.measurement.response('read'))}{together}"
-        if alone.measurement.ios
-        else ""
-    )
-    if most is not alone and most.measurement.rate_per_s > 1.1 * alone.measurement.rate_per_s:
-        sentence += f"; {_who(most)} get {text.rate(most.measurement.rate_per_s)} of them a second"
-    yield f"{sentence}."
-
-
-def _scans(records: list[PhaseRecord]) -> Iterator[str]:
-    found = [
-        each for each in records if _pure(each, "read") and _is_sequential(each) and _size(each) >= SCAN_SIZE_BYTES
-    ]
-    if found:
-        best = max(found, key=lambda each: each.measurement.bytes_per_s)
-        speed = text.throughput_in_words(best.measurement.bytes_per_s)
-        lanes = f" with {_who(best)}" if best.measurement.asked_depth > 1 else ""
-        yield f"Scans run at {speed}{lanes}."
-
-
-def _commits(records: list[PhaseRecord]) -> Iterator[str]:
-    found = [each for each in records if _is_commit(each) and _is_closed(each)]
-    if not found:
-        return
-    alone = min(found, key=lambda each: (each.measurement.asked_depth, _size(each)))
-    flush = alone.measurement.response(*FLUSHES)
-    size = text.size(_size(alone))
-    if flush.total:
-        yield f"The flush of a {size} commit takes {_takes(flush)}."
-    else:
-        yield f"A {size} commit takes {_takes(alone.measurement.response('write'))}."
-
-
-def _belief(run: Run, examination: Examination, usable: list[PhaseRecord]) -> str:
-    """How far to believe the rows, and the one thing behind the worst of them."""
-    trusts = [examination.trust[each.phase.name] for each in run.measured]
-    if not trusts:
+    """A few plain sentences."""
+    judged = [(record, examination.trust[record.phase.name]) for record in run.measured]
+    if not judged:
         return "Nothing was measured."
-    void = [trust for trust in trusts if trust.void]
+    usable = [record for record, trust in judged if trust.grade in USABLE]
+    leads = list(_leads(judged, examination))
+    said = sentences(usable)
+    if usable and not said:
+        said = ["No plain random reads, scans, commits or mixes were measured: see the rows below."]
+    told = frozenset[str]().union(*(lead.told for lead in leads))
+    return " ".join([*(lead.says for lead in leads), *said, *_belief(judged, told)])
+
+
+def _leads(judged: Judged, examination: Examination) -> Iterator[_Lead]:
+    """What no figure may be read without: memory in place of a disk, void rows, stalls."""
+    for found in examination.findings:
+        if not found.phase and found.severity in ("void", "severe"):
+            yield _Lead(found.says, frozenset({found.says}))
+    void = [trust.void for _, trust in judged if trust.void]
     if void:
-        others = len(trusts) - len(usable) - len(void)
-        more = f" {_so_many(others, 'more row')} not to be used either." if others else ""
-        rows = "Every row is" if len(void) == len(trusts) else f"{_so_many(len(void), 'row')}"
-        return f"{rows} void: {_inside(void[0].void)}{more}"
-    return _worst_of(trusts)
+        rows = "Every row is" if len(void) == len(judged) else f"{len(void)} of {len(judged)} rows are"
+        rows = f"1 of {len(judged)} rows is" if len(void) == 1 < len(judged) else rows
+        yield _Lead(f"{rows} void: {_inside(_commonest(void))}", frozenset(void))
+    names = {record.phase.name for record, _ in judged}
+    stalls = [found for found in examination.findings if found.name == "stalls" and found.phase in names]
+    if stalls:
+        yield _Lead(_stalled(stalls, len(judged)), frozenset(found.says for found in stalls))
 
 
-def _worst_of(trusts: list[Trust]) -> str:
-    grade = worst(*(trust.grade for trust in trusts))
+def _stalled(found: list[Finding], rows: int) -> str:
+    longest = max(found, key=lambda each: each.evidence.get("stalled_ns", 0.0))
+    if rows == 1:
+        return longest.says
+    where = "on every row" if len(found) == rows else f"on {len(found)} of {rows} rows"
+    what = longest.says.removeprefix("I/Os stood still: ").split(". ")[0].rstrip(".")
+    mostly = ", most of all on" if len(found) > 1 else ","
+    return f"I/Os stood still {where}{mostly} {longest.phase}: {what}."
+
+
+def _belief(judged: Judged, told: frozenset[str]) -> Iterator[str]:
+    """How far to believe the rows, and the one thing behind the worst of them."""
+    grades = [trust.grade for _, trust in judged]
+    useless = [(record, trust) for record, trust in judged if trust.grade not in USABLE]
+    if useless:
+        rest = [row for row in useless if told.isdisjoint(_reasons(row[1]))]
+        void = sum(bool(trust.void) for _, trust in judged)
+        if void == len(judged):
+            return
+        count = f"{len(useless)} of {len(judged)}" if len(useless) < len(judged) else f"all {len(judged)}"
+        why = f"{_because(rest)}" if rest else "."
+        yield f"Do not use {_the_rows(useless, count, len(judged))}{why}"
+        return
+    grade = worst(*grades)
     if grade == "A":
-        return "Every row has earned an A for trust."
-    reasons = [trust.reason for trust in trusts if trust.grade == grade]
-    where = "on every row" if len(reasons) == len(trusts) else f"on {len(reasons)} of {len(trusts)} rows"
-    lead = f"Trust is {grade} {where}" if grade in USABLE else f"Do not use what is graded {grade} ({where})"
-    return f"{lead}: {_inside(reasons[0])}"
+        yield "Every row has earned an A for trust."
+        return
+    low = [(record, trust) for record, trust in judged if trust.grade == grade]
+    where = "on every row" if len(low) == len(judged) else f"on {len(low)} of {len(judged)} rows"
+    untold = [row for row in low if told.isdisjoint(_reasons(row[1]))]
+    yield f"Trust is {grade} {where}" + (_because(untold) if untold else " for that.")
 
 
-def _so_many(number: int, noun: str) -> str:
-    return f"{number} {noun} is" if number == 1 else f"{number} {noun}s are"
+def _the_rows(useless: Judged, count: str, rows: int) -> str:
+    if rows == 1:
+        return f"the only row, graded {useless[0][1].grade}"
+    letters = sorted({trust.grade for _, trust in useless})
+    noun = "row" if len(useless) == 1 else "rows"
+    return f"the {noun} graded {' or '.join(letters)} ({count})"
+
+
+def _because(rows: Judged) -> str:
+    """What these rows share, or what most of them do, in the words of the worst of them; always starts a clause."""
+    reasons = Counter(reason for _, trust in rows for reason in _reasons(trust))
+    reason, often = reasons.most_common(1)[0]
+    if often == len(rows):
+        return f": {_inside(reason)}"
+    names = Counter(_component(trust) for _, trust in rows)
+    gravity = {_component(trust): GRADES.index(trust.grade) for _, trust in sorted(rows, key=lambda row: row[1].grade)}
+    name = max(names, key=lambda each: (names[each], gravity[each]))
+    record, trust = max((row for row in rows if _component(row[1]) == name), key=lambda row: row[1].grade)
+    first = _inside(trust.reason).split(". ")[0].rstrip(".")
+    if names[name] == 1:
+        return f": on {record.phase.name}, {first}."
+    many = f"{names[name]} of them for" if len(names) > 1 else "for"
+    return f", {many} {ASPECTS.get(name, name)}: on {record.phase.name}, {first}."
+
+
+def _reasons(trust: Trust) -> tuple[str, ...]:
+    """All reasons that made the letter what it is."""
+    return (trust.void,) if trust.void else tuple(part.reason for part in trust.components if part.grade == trust.grade)
+
+
+def _component(trust: Trust) -> str:
+    return next((part.name for part in trust.components if part.grade == trust.grade), "trust")
+
+
+def _commonest(reasons: list[str]) -> str:
+    return Counter(reasons).most_common(1)[0][0]
 
 
 def _inside(sentence: str) -> str:
-    """A sentence made fit to follow a colon; names in capitals (I/O, CPU) keep them."""
+    """A sentence made fit to follow a colon; names in capitals (I/O, CPU) and of devices keep theirs."""
     return sentence if sentence[1:2].isupper() or sentence[1:2] == "/" else sentence[:1].lower() + sentence[1:]
-
-
-def _takes(histogram: Histogram) -> str:
-    half, most = published(histogram, 0.5), published(histogram, 0.99)
-    if half is None:
-        return f"{text.duration_in_words(histogram.mean_ns)} on average"
-    tail = "" if most is None else f" (99 in 100 within {text.duration_in_words(most)})"
-    return f"{text.duration_in_words(half)}{tail}"
-
-
-def _who(record: PhaseRecord) -> str:
-    users, depth = record.plan.users, record.plan.depth
-    who = f"{users} user" + ("s" if users != 1 else "")
-    return who if depth == 1 else f"{who} at depth {depth}"
-
-
-def _is_commit(record: PhaseRecord) -> bool:
-    workload = record.phase.workload
-    flushed = workload.fsync_every > 0 or any(item.op in FLUSHES for item in workload.mix)
-    only_writes = all(item.op != "read" for item in workload.mix) and workload.writes
-    return only_writes and (workload.sync != "none" or flushed)
-
-
-def _is_closed(record: PhaseRecord) -> bool:
-    return isinstance(record.phase.workload.arrival, Closed)
-
-
-def _is_sequential(record: PhaseRecord) -> bool:
-    return isinstance(record.phase.workload.locality, Sequential)
-
-
-def _pure(record: PhaseRecord, op: Op) -> bool:
-    return all(item.op == op for item in record.phase.workload.mix) and record.measurement.ios > 0
-
-
-def _size(record: PhaseRecord) -> int:
-    return max((item.size_bytes for item in record.phase.workload.mix), default=0)

@@ -1,0 +1,88 @@
+"""Places in a device stack that all of a test's I/O passes, and what the layers above each have made of it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from iocast.analyse.device import DeviceIo, device_io, together, top_layers
+from iocast.model.run import PhaseRecord
+from iocast.model.target import Layer, Target
+
+# These hand each write to one of their layers, once; any other kind over several layers may write more.
+SPREADING = frozenset({"raid0", "linear", "multipath"})
+MIRRORS = frozenset({"raid1", "raid10"})  # they write twice, but read once
+# These write more than they are given even over one layer, and may read before they write.
+REWRITING = frozenset({"dm", "dmraid", "vdo", "bcache", "drbd", "raid4", "raid5", "raid6"})
+SHRINKING = frozenset({"vdo"})  # these store less than they are given
+
+# These keep copies, checksums or compressed data by themselves: device bytes need not equal file bytes.
+RESHAPING_FILESYSTEMS = frozenset({"btrfs", "zfs", "bcachefs", "overlay", "f2fs"})
+
+PAGE_BYTES = 4096
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Layers side by side that carry all of a test's I/O, summed, and how it may have changed on its way."""
+
+    io: DeviceIo
+    writes_multiply: bool  # a write of the test may be several here
+    reads_multiply: bool  # a write of the test may cause reads here
+    spread: bool  # requests were cut at bounds that are not known
+    journalled: bool  # a file system above writes for itself
+    cached: bool  # a layer above may answer from a cache of its own
+    split_bytes: int | None  # a request is at most so large
+    block_bytes: int  # and at least so
+
+
+def places(record: PhaseRecord, target: Target) -> tuple[Place, ...]:
+    """From under the file system down to the disks; those left out of which a layer was not counted."""
+    seen = device_io(record)
+    by_name = {layer.name: layer for layer in target.layers}
+    level, above = top_layers(target), list[Layer]()
+    found = []
+    for _ in target.layers:  # no stack is deeper than it has layers
+        if level and all(layer.name in seen for layer in level):
+            found.append(_place(level, above, target, together([seen[layer.name] for layer in level])))
+        below = {layer.name: layer for layer in _one_down(level, by_name)}
+        passed = [layer for layer in level if layer.name not in below]
+        above += passed
+        level = tuple(below.values()) if passed else ()
+    return tuple(found)
+
+
+def _one_down(level: tuple[Layer, ...], by_name: dict[str, Layer]) -> list[Layer]:
+    """The layers right below; a layer with nothing below it, or not all of it known, stays."""
+    below = []
+    for layer in level:
+        known = layer.lower and all(name in by_name for name in layer.lower)
+        below += [by_name[name] for name in layer.lower] if known else [layer]
+    return below
+
+
+def _place(level: tuple[Layer, ...], above: list[Layer], target: Target, io: DeviceIo) -> Place:
+    reshaped = target.filesystem in RESHAPING_FILESYSTEMS
+    rewriting = reshaped or any(_rewrites(layer) for layer in above)
+    limits = [limit for layer in (*above, *level) if (limit := _split_bytes(layer)) is not None]
+    blocks = [layer.logical_block_bytes for layer in level if layer.logical_block_bytes]
+    return Place(
+        io=io,
+        writes_multiply=rewriting or any(layer.kind in MIRRORS for layer in above),
+        reads_multiply=rewriting,
+        spread=reshaped or any(len(layer.lower) > 1 and layer.kind != "multipath" for layer in above),
+        journalled=target.filesystem is not None or any(layer.kind == "loop" for layer in above),
+        cached=any(layer.kind == "loop" for layer in above),
+        split_bytes=min(limits) if limits else None,
+        block_bytes=min(blocks) if blocks else 512,
+    )
+
+
+def _rewrites(layer: Layer) -> bool:
+    several = len(layer.lower) > 1 and layer.kind not in SPREADING | MIRRORS
+    return several or layer.kind in REWRITING
+
+
+def _split_bytes(layer: Layer) -> int | None:
+    """What the layer takes in one request; in the worst case each page of a buffer is a segment of its own."""
+    segments = layer.max_segments * PAGE_BYTES if layer.max_segments else None
+    known = [limit for limit in (layer.max_io_bytes, segments) if limit]
+    return min(known) if known else None

@@ -1,0 +1,97 @@
+"""The component of trust that asks whether what was exercised is the storage that a database would meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose import thresholds as limits
+from iocast.diagnose.evidence import data_bytes, is_synced, only_reads, really_direct, share_of_device, simulated
+from iocast.diagnose.words import data_size, percent
+from iocast.model.finding import Grade, TrustComponent
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Compressible, Payload, Repeated, Unique, Zeros
+
+
+def representative(run: Run, record: PhaseRecord) -> TrustComponent:
+    """Payload, page cache, layout; caches inside a drive or an array stay unknown, so a B is the best."""
+    name = "representative"
+    if simulated(run):
+        return TrustComponent(name, "A", "The simulated device answers exactly as described.")
+    missing = [*_payload_faults(run, record), *_access_faults(run, record)]
+    if missing:
+        grade: Grade = "C" if len(missing) == 1 else "D"
+        text = "; ".join(missing)
+        return TrustComponent(name, grade, f"{text[0].upper()}{text[1:]}.", {"missing": len(missing)})
+    if not _seen_laid_out(run, record):
+        what = "this device was" if run.plan.target.kind == "block" else "these files were"
+        unseen = f"It was not seen that {what} written in full; parts may never have been stored."
+        return TrustComponent(name, "B", unseen)
+    unknown = "Some answers may come from a cache of unknown size inside the drive or the array."
+    return TrustComponent(name, "B", unknown)
+
+
+def _payload_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
+    workload = record.phase.workload
+    met: list[Payload] = [workload.payload] if workload.writes else []
+    if any(item.op == "read" for item in workload.mix):
+        met.append(_left_by_earlier(run, record))
+    for payload in dict.fromkeys(met):
+        match payload:
+            case Zeros():
+                yield "the data is all zeros, which storage may compress or never store"
+            case Repeated():
+                yield "the data is one block again and again, which storage may store once"
+            case Compressible(percent=zeros) if zeros:
+                yield f"{percent(zeros / 100)} of the data is zero bytes, which storage may compress"
+
+
+def _left_by_earlier(run: Run, record: PhaseRecord) -> Payload:
+    """What earlier phases of any kind left on the target, as far as it is not all unique data.
+
+    Unique data takes the place of other data only when as much is written as may be read.
+    """
+    left: Payload = Unique()
+    for earlier in run.phases:
+        if earlier.phase.name == record.phase.name:
+            break
+        payload, did = earlier.phase.workload.payload, earlier.measurement
+        written = sum(part.bytes for part in did.classes if part.op == "write")
+        if written and (not isinstance(payload, Unique) or written >= data_bytes(record)):
+            left = payload
+    return left
+
+
+def _access_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
+    workload = record.phase.workload
+    if really_direct(run, record):
+        return
+    if workload.direct:
+        yield "direct I/O was asked for but could not be had"
+    elif not _waits_for_the_device(record):
+        yield "buffered I/O passes through the page cache"
+    else:
+        return
+    yield from _memory_faults(run, record)
+
+
+def _waits_for_the_device(record: PhaseRecord) -> bool:
+    """Nothing but writes, each of which, or a flush after them, waits until it is durable."""
+    return is_synced(record) and all(item.op != "read" for item in record.phase.workload.mix)
+
+
+def _memory_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
+    size, memory = data_bytes(record), run.host.memory_bytes
+    if size >= limits.DATA_OVER_MEMORY * memory:
+        return
+    if size >= limits.DATA_BARELY_OVER_MEMORY * memory:
+        yield f"{data_size(size)} of data is less than ten times this machine's {data_size(memory)} of memory"
+    else:
+        yield f"{data_size(size)} of data fits, in whole or half, into {data_size(memory)} of memory"
+
+
+def _seen_laid_out(run: Run, record: PhaseRecord) -> bool:
+    """iocast wrote everything, now or in an earlier run, or the device really delivered all that was read."""
+    if run.files_whole or any(each.phase.role == "fill" for each in run.phases):
+        return True
+    found = share_of_device(run, record, "read")
+    return only_reads(record) and found is not None and found[0] >= limits.DEVICE_SHARE
