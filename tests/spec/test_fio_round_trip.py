@@ -17,10 +17,11 @@ from iocast.errors import SpecError
 from iocast.model.plan import Phase
 from iocast.model.workload import Dedupable, MixItem, Sequential, Uniform
 from iocast.spec import FileSize, Job, load_job, parse_fio_job, parse_job, presets
-from iocast.spec.expand import expand, unique_names
+from iocast.spec.expand import expand
 from iocast.spec.fio_units import text_of
 from iocast.spec.fio_writing import fio_text
-from iocast.spec.toml_writing import toml_text
+from iocast.spec.naming import unique_names
+from iocast.spec.toml_writing import toml_notes, toml_text
 
 ROOT = Path(__file__).parents[2]
 JOBS = [*presets(), *map(str, sorted((ROOT / "examples").glob("*.toml")))]
@@ -218,27 +219,53 @@ def test_fio_takes_generated_jobs(job: Job, tmp_path_factory: pytest.TempPathFac
     assert_fio_takes(fio_text(job), tmp_path_factory.mktemp("fio"))
 
 
-def is_not_in_toml(phase: Phase) -> bool:
-    load = phase.workload
-    return isinstance(load.payload, Dedupable) or (isinstance(load.locality, Sequential) and load.locality.backwards)
-
-
 @settings(max_examples=200, deadline=None)
-@given(jobs())
-def test_generated_jobs_go_to_toml_and_back(job: Job) -> None:
-    if any(is_not_in_toml(phase) for phase in job.phases):
-        with pytest.raises(SpecError, match="job files have no word for"):
-            toml_text(job)
-        return
+@given(jobs(), st.booleans())
+def test_generated_jobs_go_to_toml_and_back(job: Job, each: bool) -> None:
+    if each:
+        durable = [
+            replace(phase.workload, sync="rwf_dsync" if phase.workload.writes else "none") for phase in job.phases
+        ]
+        phases = [replace(phase, workload=load) for phase, load in zip(job.phases, durable, strict=True)]
+        job = replace(job, phases=unique_names(phases))
+    back = parse_job(toml_text(job), "job.toml").phases
+    assert [normal(phase, 3 * GIB) for phase in back] == [normal(phase, 3 * GIB) for phase in job.phases]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        'pattern = "sequential"\nbackwards = true\n',
+        'pattern = "sequential"\nstart = "own_offset"\nbackwards = true\n',
+        'pattern = "random"\nrepeats = false\n',
+        'pattern = "random"\nsync = "rwf_dsync"\n',
+        'pattern = "random"\ndedupable = "40%"\n',
+        'pattern = "random"\ncompressible = "12.5%"\n',
+    ],
+)
+def test_words_of_job_files_are_written_as_they_are_read(fields: str) -> None:
+    job = parse_job(f'name = "j"\n[[phase]]\nwrite = 1\nsize = "8k"\ntime = "1s"\n{fields}', "job.toml")
     text = toml_text(job)
-    expected = [
-        replace(phase, workload=replace(phase.workload, locality=Uniform()))
-        if isinstance(phase.workload.locality, Uniform)
-        else phase
-        for phase in job.phases
+    assert all(line in text.splitlines() for line in fields.splitlines())
+    assert parse_job(text, "job.toml").phases == job.phases
+
+
+def test_single_durable_writes_are_refused_for_fio() -> None:
+    job = parse_job('name = "j"\n[[phase]]\nwrite = 1\nsync = "rwf_dsync"\nsize = "8k"\ntime = "1s"\n', "job.toml")
+    with pytest.raises(SpecError) as refused:
+        fio_text(job)
+    assert refused.value.message == (
+        'fio cannot do this job: phase "randwrite 8k x1": fio does not make single writes durable (RWF_DSYNC) '
+        '(sync = "dsync")'
+    )
+
+
+def test_what_a_job_in_toml_lacks_is_said() -> None:
+    job = parse_job('name = "j"\n[[phase]]\nsize = "8k"\ntime = "1s"\n', "job.toml")
+    assert toml_notes(job) == [
+        "the job does not say how large its files are: a directory needs [files] with size, or --size"
     ]
-    back = parse_job(text, "job.toml").phases
-    assert [normal(phase, 3 * GIB) for phase in back] == [normal(phase, 3 * GIB) for phase in expected]
+    assert toml_notes(replace(job, file_size=FileSize(size_bytes=GIB))) == []
 
 
 @given(st.integers(1, 1 << 50))

@@ -13,6 +13,7 @@ from iocast.model.workload import (
     Closed,
     Compressible,
     Constant,
+    Dedupable,
     Hotspot,
     MixItem,
     Poisson,
@@ -101,7 +102,13 @@ def test_every_field_arrives() -> None:
     [
         ('pattern = "sequential"', Sequential("own_region")),
         ('pattern = "sequential"\nstart = "own_offset"', Sequential("own_offset")),
+        ('pattern = "sequential"\nbackwards = true', Sequential(backwards=True)),
+        ('pattern = "sequential"\nbackwards = true\nstart = "own_offset"', Sequential("own_offset", backwards=True)),
+        ('pattern = "sequential"\nbackwards = false', Sequential()),
         ('pattern = "random"', Uniform()),
+        ('pattern = "random"\nrepeats = false', Uniform(repeats=False)),
+        ("repeats = false", Uniform(repeats=False)),
+        ("repeats = true", Uniform()),
         ('pattern = "zipf"', Zipf(0.99)),
         ('pattern = "zipf"\ntheta = 1', Zipf(1.0)),
         ('pattern = "hotspot"', Hotspot(20.0, 80.0)),
@@ -133,10 +140,16 @@ def test_arrivals(fields: str, arrival: object) -> None:
         ('payload = "zeros"', Zeros()),
         ('payload = "repeated"', Repeated()),
         ('compressible = "12.5%"', Compressible(12.5)),
+        ('dedupable = "40%"', Dedupable(40.0)),
     ],
 )
 def test_payloads(fields: str, payload: object) -> None:
     assert one(f'write = 1\n{fields}\nsize = "8k"\ntime = "1s"').workload.payload == payload
+
+
+@pytest.mark.parametrize("sync", ["none", "sync", "dsync", "rwf_dsync"])
+def test_how_writes_are_made_durable(sync: str) -> None:
+    assert one(f'write = 1\nsync = "{sync}"\nsize = "8k"\ntime = "1s"').workload.sync == sync
 
 
 @pytest.mark.parametrize(
@@ -205,6 +218,10 @@ def test_every_pair_once_and_every_name_unique(users: list[int], depths: list[in
         ('size = {"4k" = 1, "8k" = 1, "16k" = 1, "32k" = 1}', "randread 4k..32k x1"),
         ('size = "8k"\nrate = "2.5k/s"', "randread 8k x1 @2500/s"),
         ('size = "8k"\nrole = "warm"', "randread 8k x1 warm"),
+        ('size = "8k"\npattern = "sequential"\nbackwards = true', "backread 8k x1"),
+        ('size = "8k"\nread = 1\nwrite = 1\npattern = "sequential"\nbackwards = true', "backrw 8k x1"),
+        ('size = "8k"\nrepeats = false', "randread 8k x1"),
+        ('size = "8k"\nwrite = 1\nsync = "rwf_dsync"\ndedupable = "40%"', "randwrite 8k x1"),
     ],
 )
 def test_names(fields: str, name: str) -> None:
@@ -217,6 +234,39 @@ def test_equal_names_are_numbered() -> None:
 
 
 @pytest.mark.parametrize(
+    ("phases", "expected"),
+    [
+        (["", "repeats = false"], ["t 8k x1", "t 8k x1 no-repeats"]),
+        (
+            ['pattern = "sequential"\nbackwards = true', 'pattern = "sequential"'],
+            ["t 8k x1 backwards", "t 8k x1"],
+        ),
+        (
+            ['write = 1\nsync = "dsync"', 'write = 1\nsync = "rwf_dsync"', "write = 1"],
+            ["t 8k x1 dsync", "t 8k x1 rwf_dsync", "t 8k x1"],
+        ),
+        # What all of them have is not said; what is still the same is numbered.
+        (
+            ['write = 1\nsync = "dsync"\ndedupable = "40%"', 'write = 1\nsync = "dsync"\ndedupable = "12.5%"'],
+            ["t 8k x1 dedupable 40%", "t 8k x1 dedupable 12.5%"],
+        ),
+        (
+            ['write = 1\npayload = "zeros"', 'write = 1\npayload = "repeated"', 'write = 1\ncompressible = "5%"'],
+            ["t 8k x1 zeros", "t 8k x1 repeated", "t 8k x1 compressible 5%"],
+        ),
+        (
+            ["", "direct = false", 'direct = false\npattern = "zipf"', 'pattern = "zipf"'],
+            ["t 8k x1", "t 8k x1 buffered", "t 8k x1 buffered #2", "t 8k x1 #2"],
+        ),
+        (["", "repeats = false\nusers = 2"], ["t 8k x1", "t 8k x2"]),
+    ],
+)
+def test_names_that_clash_say_what_differs(phases: list[str], expected: list[str]) -> None:
+    tables = "\n[[phase]]\n".join(f'test = "t"\n{phase}' for phase in phases)
+    assert names(tables, 'size = "8k"\ntime = "1s"') == expected
+
+
+@pytest.mark.parametrize(
     ("own", "defaults", "expected"),
     [
         ("read = 1", "read = 70\nwrite = 30", {"mix": (MixItem("read", 8192, 1.0),)}),
@@ -226,6 +276,15 @@ def test_equal_names_are_numbered() -> None:
         ('rate = "6/s"', 'rate = "5/s"\narrival = "constant"', {"arrival": Constant(6.0)}),
         ('rate = "6/s"', 'think = "1ms"', {"arrival": Poisson(6.0)}),
         ('pattern = "random"', 'pattern = "zipf"\ntheta = 2.0', {"locality": Uniform()}),
+        ('pattern = "random"', 'pattern = "sequential"\nbackwards = true', {"locality": Uniform()}),
+        ('pattern = "sequential"', "repeats = false", {"locality": Sequential()}),
+        ("repeats = true", "repeats = false", {"locality": Uniform()}),
+        ("backwards = true", 'pattern = "sequential"', {"locality": Sequential(backwards=True)}),
+        ('write = 1\nsync = "rwf_dsync"', 'sync = "dsync"', {"sync": "rwf_dsync"}),
+        ("", 'sync = "rwf_dsync"\ndedupable = "40%"', {"sync": "none", "payload": Unique()}),
+        ('write = 1\ndedupable = "40%"', 'payload = "zeros"', {"payload": Dedupable(40.0)}),
+        ('write = 1\ndedupable = "40%"', 'compressible = "5%"', {"payload": Dedupable(40.0)}),
+        ('write = 1\ncompressible = "5%"', 'dedupable = "40%"', {"payload": Compressible(5.0)}),
         ("theta = 1.5", 'pattern = "zipf"\ntheta = 2.0', {"locality": Zipf(1.5)}),
         ('write = 1\npayload = "zeros"', 'compressible = "5%"', {"payload": Zeros()}),
         ('write = 1\ncompressible = "5%"', 'payload = "zeros"', {"payload": Compressible(5.0)}),

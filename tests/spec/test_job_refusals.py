@@ -12,11 +12,10 @@ SIZES = "sizes are written 4096, 8k or 8KiB (1024 each), 8kB (1000 each), and so
 TIMES = "times are written 100us, 500ms, 10s, 1.5s, 2m, 1h, 1d"
 RATES = "rates are written 500/s, 2.5k/s (k = 1000), 30/min, 100/h"
 PHASE_FIELDS = (
-    "test, role, read, write, fsync, fdatasync, size, mix, pattern, start, theta, space_percent, "
-    "access_percent, stride, users, depth, direct, sync, fsync_every, payload, compressible, rate, arrival, "
-    "think, time, ios, bytes, region"
+    "test, role, read, write, fsync, fdatasync, size, mix, pattern, start, backwards, repeats, theta, space_percent, "
+    "access_percent, stride, users, depth, direct, sync, fsync_every, payload, compressible, dedupable, rate, "
+    "arrival, think, time, ios, bytes, region"
 )
-TOP = "allowed at the top: name, phase, description, files, defaults"
 
 
 def refusal(text: str) -> SpecError:
@@ -63,6 +62,38 @@ def phase(fields: str) -> str:
             "pattern is one of sequential, random, zipf, hotspot, stride",
         ),
         ("pattern = 1", "3: phase 1: pattern = 1: expected a pattern", ""),
+        (
+            "backward = true",
+            '3: phase 1: unknown field "backward"; did you mean "backwards"?',
+            f"allowed in [[phase]]: {PHASE_FIELDS}",
+        ),
+        (
+            "norandommap = true",
+            '3: phase 1: unknown field "norandommap"; did you mean "repeats"?',
+            f"allowed in [[phase]]: {PHASE_FIELDS}",
+        ),
+        (
+            "dedupe_percentage = 40",
+            '3: phase 1: unknown field "dedupe_percentage"; did you mean "dedupable"?',
+            f"allowed in [[phase]]: {PHASE_FIELDS}",
+        ),
+        (
+            'pattern = "sequential"\nbackwards = "yes"',
+            '4: phase 1: backwards = "yes": expected true or false',
+            "",
+        ),
+        ("repeats = 0", "3: phase 1: repeats = 0: expected true or false", ""),
+        (
+            'write = 1\nsync = "RWF_DSYNC"',
+            '4: phase 1: sync = "RWF_DSYNC": not a way to be durable; did you mean "rwf_dsync"?',
+            "sync is one of none, sync, dsync, rwf_dsync",
+        ),
+        ("write = 1\ndedupable = 40", '4: phase 1: dedupable = 40: expected a percentage such as "40%"', ""),
+        (
+            'write = 1\ndedupable = "101%"',
+            '4: phase 1: dedupable: "101%" is not a percentage: it is more than 100',
+            "percentages are written 50% or 0.1%",
+        ),
         (
             'users = "many"',
             '3: phase 1: users = "many": expected a whole number from 1 to 4096, or a list of them',
@@ -171,6 +202,21 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
             "",
         ),
         (
+            'backwards = true\npattern = "zipf"',
+            '3: phase 1: backwards with pattern = "zipf": it belongs to pattern = "sequential"',
+            "",
+        ),
+        (
+            "backwards = true",
+            '3: phase 1: backwards with pattern = "random": it belongs to pattern = "sequential"',
+            "",
+        ),
+        (
+            'pattern = "sequential"\nrepeats = false',
+            '4: phase 1: repeats with pattern = "sequential": it belongs to pattern = "random"',
+            "",
+        ),
+        (
             'pattern = "stride"',
             '3: phase 1: pattern = "stride" without stride: how far?',
             'for example stride = "1M"',
@@ -217,6 +263,16 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
             "give write a weight, or remove it",
         ),
         (
+            'sync = "rwf_dsync"',
+            "3: phase 1: sync without writes: this phase only reads",
+            "give write a weight, or remove it",
+        ),
+        (
+            'dedupable = "40%"',
+            "3: phase 1: dedupable without writes: this phase only reads",
+            "give write a weight, or remove it",
+        ),
+        (
             "fsync_every = 8",
             "3: phase 1: fsync_every without writes: this phase only reads",
             "give write a weight, or remove it",
@@ -229,6 +285,16 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
         (
             'write = 1\npayload = "zeros"\ncompressible = "5%"',
             "5: phase 1: payload and compressible both say what is written",
+            "keep one",
+        ),
+        (
+            'write = 1\ndedupable = "40%"\ncompressible = "5%"',
+            "4: phase 1: compressible and dedupable both say what is written",
+            "keep one",
+        ),
+        (
+            'write = 1\npayload = "zeros"\ncompressible = "5%"\ndedupable = "40%"',
+            "6: phase 1: payload, compressible and dedupable all say what is written",
             "keep one",
         ),
         (
@@ -268,101 +334,3 @@ def test_fields_that_contradict_each_other(fields: str, message: str, hint: str)
 def test_mixes_that_cannot_be(mix: str, message: str) -> None:
     refused = refusal(f'{HEAD}[[phase]]\ntime = "1s"\nmix = [{mix}]\n')
     assert refused.message == f"job.toml:4: phase 1: {message}"
-
-
-@pytest.mark.parametrize(
-    ("text", "message", "hint"),
-    [
-        (
-            f'{HEAD}[[phase]]\ntime = "1s"\n',
-            "2: phase 1: size is missing: how large is each I/O?",
-            'for example size = "8k"',
-        ),
-        (
-            f'{HEAD}[[phase]]\nsize = "8k"\n',
-            "2: phase 1: how long? Give time, ios or bytes",
-            'for example time = "10s"',
-        ),
-        (
-            f'{HEAD}[defaults]\nsize = 100\ntime = "1s"\n[[phase]]\n[[phase]]\n',
-            "3: [defaults] size 100 is not a multiple of 512 bytes, which direct = true needs",
-            "take whole sectors, or direct = false",
-        ),
-        (
-            f'{HEAD}[defaults]\ntest = "x"\n[[phase]]\n',
-            '3: [defaults]: unknown field "test"; it belongs in [[phase]]',
-            f"allowed in [defaults]: engine, {PHASE_FIELDS.removeprefix('test, role, ')}",
-        ),
-        (
-            f'{HEAD}[files]\nsise = "1M"\n' + phase("").removeprefix(HEAD),
-            '3: [files]: unknown field "sise"; did you mean "size"?',
-            "allowed in [files]: count, size",
-        ),
-        (
-            f'{HEAD}[files]\nsize = "2xROM"\n' + phase("").removeprefix(HEAD),
-            '3: [files] size: "2xROM" is not a size: unknown unit "xROM"',
-            f'{SIZES}; "2xRAM" is twice the memory of this machine',
-        ),
-        (
-            f'{HEAD}[files]\nsize = "0xRAM"\n' + phase("").removeprefix(HEAD),
-            '3: [files] size: "0xRAM" is no multiple of the memory that can be meant',
-            f'{SIZES}; "2xRAM" is twice the memory of this machine',
-        ),
-        (
-            f"{HEAD}[files]\ncount = 0\n" + phase("").removeprefix(HEAD),
-            "3: [files] count = 0: expected a whole number, 1 or more",
-            "",
-        ),
-        (
-            f"{HEAD}users = 1\n{phase('').removeprefix(HEAD)}",
-            '2: unknown field "users"; it belongs in [defaults] or [[phase]]',
-            TOP,
-        ),
-        (
-            f'{HEAD}engine = "sync"\n{phase("").removeprefix(HEAD)}',
-            '2: unknown field "engine"; it belongs in [defaults]',
-            TOP,
-        ),
-        (
-            f'{HEAD}descripton = "x"\n{phase("").removeprefix(HEAD)}',
-            '2: unknown field "descripton"; did you mean "description"?',
-            TOP,
-        ),
-        (
-            '[[phase]]\nsize = "8k"\ntime = "1s"\n',
-            "1: name is missing: expected a name of 1 to 80 characters in one line",
-            "",
-        ),
-        (HEAD, "1: phase is missing: expected tables headed [[phase]], in double brackets", ""),
-        (f"{HEAD}phase = []\n", "2: phase = []: expected tables headed [[phase]], in double brackets", ""),
-        (
-            f'{HEAD}[phase]\nsize = "8k"\n',
-            '2: phase = {"size":"8k"}: expected tables headed [[phase]], in double brackets',
-            "",
-        ),
-        (
-            f"{HEAD}defaults = 1\n" + phase("").removeprefix(HEAD),
-            "2: defaults = 1: expected a [defaults] table",
-            "",
-        ),
-        (
-            f"{HEAD}phase = [1]\n",
-            "2: phase 1 = 1: expected a table",
-            "",
-        ),
-        (
-            'name = "x\n[[phase]]\n',
-            "1: this is not TOML: illegal character '\\n'",
-            'texts are in double quotes: size = "8k"; tables are headed [[phase]]',
-        ),
-        (
-            f"{HEAD}[[phase]]\nsize = 8k\n",
-            "3: this is not TOML: expected newline or end of document after a statement",
-            'texts are in double quotes: size = "8k"; tables are headed [[phase]]',
-        ),
-    ],
-)
-def test_whole_files(text: str, message: str, hint: str) -> None:
-    refused = refusal(text)
-    assert refused.message == f"job.toml:{message}"
-    assert refused.hint == hint

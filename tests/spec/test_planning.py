@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from iocast.errors import SpecError, TargetError
 from iocast.model.plan import WorkFiles
 from iocast.model.target import Layer, Target
-from iocast.spec import Job, parse_job, parse_target, plan
+from iocast.spec import Job, parse_fio_job, parse_job, parse_target, plan
 
 GIB = 1 << 30
 DIRECTORY = Target(path="/mnt/db", kind="directory")
@@ -96,6 +97,19 @@ def test_a_directory_needs_a_size() -> None:
     assert refused.value.hint == 'add [files] with size = "2GiB", or size = "2xRAM"'
 
 
+def test_a_job_of_fio_is_told_so_in_its_own_words() -> None:
+    text = "[a]\nrw=randread\nbs=1k\ndirect=1\nruntime=1\ntime_based\n"
+    with pytest.raises(SpecError) as refused:
+        plan(parse_fio_job(text, "a.fio", {}), DIRECTORY, seed=1, memory_bytes=GIB)
+    assert refused.value.message == 'job "a" does not say how large the work files in /mnt/db are to be'
+    assert refused.value.hint == "add size=2g to its sections or to [global], or give --size 2GiB"
+    layer = Layer(name="sdb", kind="disk", major=8, minor=16, logical_block_bytes=4096)
+    with pytest.raises(TargetError) as small:
+        plan(parse_fio_job(text, "a.fio", {}), replace(DISK, layers=(layer,)), seed=1, memory_bytes=GIB)
+    assert small.value.message.endswith("is not a multiple of 4k, the logical block of /dev/sdb, which direct=1 needs")
+    assert small.value.hint == "take multiples of 4k, or direct=0"
+
+
 def test_files_do_not_matter_elsewhere() -> None:
     for target in (FILE, DISK, parse_target("sim:hdd")):
         made, _ = plan(job("users = 1", files=""), target, seed=1, memory_bytes=GIB)
@@ -133,7 +147,17 @@ def test_the_engine_of_a_simulated_target() -> None:
         (
             "users = 1",
             Target(path="/f", kind="file", size_bytes=0),
-            'phase "randread 8k x1": /f has 0, too little for an I/O of 8k',
+            'phase "randread 8k x1": /f has 0 bytes, too little for an I/O of 8k',
+        ),
+        (
+            "users = 1",
+            Target(path="/f", kind="file", size_bytes=3573),
+            'phase "randread 8k x1": /f has 3573 bytes, too little for an I/O of 8k',
+        ),
+        (
+            "direct = false\nsize = 1025",
+            Target(path="/f", kind="file", size_bytes=1),
+            'phase "randread 1025 x1": /f has 1 byte, too little for an I/O of 1025 bytes',
         ),
         (
             'pattern = "sequential"\nusers = 64\nregion = {size = "256k"}',
@@ -148,7 +172,7 @@ def test_the_engine_of_a_simulated_target() -> None:
                 size_bytes=GIB,
                 layers=(Layer(name="sdb", kind="disk", major=8, minor=16, logical_block_bytes=4096),),
             ),
-            'phase "randread 512 x1": 512 is not a multiple of 4096, the logical block of /dev/sdb, '
+            'phase "randread 512 x1": 512 bytes is not a multiple of 4k, the logical block of /dev/sdb, '
             "which direct = true needs",
         ),
     ],

@@ -12,7 +12,7 @@ from iocast.commands.session import about, adjust, make_plan, say
 from iocast.commands.targets import find_target
 from iocast.load import Layout
 from iocast.model.plan import Phase, Plan
-from iocast.model.workload import Constant, Poisson, Workload
+from iocast.model.workload import Constant, Locality, Poisson, Sequential, Uniform, Workload
 from iocast.spec import load_job, presets
 
 
@@ -85,21 +85,21 @@ def totals(plan: Plan, layout: Layout) -> Iterator[str]:
 
 
 def _cells(phase: Phase) -> tuple[str, ...]:
-    from iocast.report.format import duration, load, size
+    from iocast.report.format import capacity, duration
 
     workload, length = phase.workload, phase.length
     limits = (
         duration(length.seconds * 1e9) if length.seconds else "",
-        f"{length.ios} I/Os" if length.ios else "",
-        size(length.bytes) if length.bytes else "",
+        f"{length.ios} I/O{'s' if length.ios > 1 else ''}" if length.ios else "",
+        capacity(length.bytes) if length.bytes else "",
     )
     warms = " (warms)" if phase.role == "warm" else ""
     return (
         phase.name + warms,
         _mix(workload),
-        type(workload.locality).__name__.lower(),
+        _where(workload.locality),
         _access(workload),
-        load(workload.users, workload.depth) + _pace(workload),
+        _load(workload) + _pace(workload),
         " or ".join(limit for limit in limits if limit),
     )
 
@@ -115,8 +115,24 @@ def _mix(workload: Workload) -> str:
     return " + ".join(words) + (f", fsync every {workload.fsync_every}" if workload.fsync_every else "")
 
 
+def _where(locality: Locality) -> str:
+    """The pattern, in the words of job files."""
+    match locality:
+        case Sequential(backwards=True):
+            return "sequential, backwards"
+        case Uniform(repeats=repeats):
+            return "random" if repeats else "random, no repeats"
+        case _:
+            return type(locality).__name__.lower()
+
+
+def _load(workload: Workload) -> str:
+    """How much at once: "1 user x depth 1", "4 users x depth 16"."""
+    return f"{workload.users} user{'s' if workload.users > 1 else ''} x depth {workload.depth}"
+
+
 def _access(workload: Workload) -> str:
-    durable = {"none": "", "sync": ", O_SYNC", "dsync": ", O_DSYNC"}[workload.sync]
+    durable = {"none": "", "sync": ", O_SYNC", "dsync": ", O_DSYNC", "rwf_dsync": ", RWF_DSYNC"}[workload.sync]
     return ("direct" if workload.direct else "buffered") + durable
 
 

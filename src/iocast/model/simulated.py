@@ -43,7 +43,8 @@ ServiceLaw = ConstantLaw | ExponentialLaw | LognormalLaw | UniformLaw | DiskLaw
 
 
 class SimulatedCache(Struct, frozen=True, forbid_unknown_fields=True):
-    """A cache in front: `read_hit_percent` of the blocks (the same ones each time) are answered in `hit_ns`.
+    """A cache in front: `read_hit_percent` of the blocks (the same ones each time) are ready after `hit_ns` and
+    share the device's bandwidth with all others.
 
     With `write_back` every write is answered in `hit_ns`.
     """

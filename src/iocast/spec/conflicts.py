@@ -12,11 +12,14 @@ from iocast.units import parse_size
 
 OPS = ("read", "write", "fsync", "fdatasync")
 LENGTHS = ("time", "ios", "bytes")
+PAYLOADS = ("payload", "compressible", "dedupable")
 SECTOR_BYTES = 512
 
 # A parameter of a pattern -> the pattern that has it.
 PATTERN_OF = {
     "start": "sequential",
+    "backwards": "sequential",
+    "repeats": "random",
     "theta": "zipf",
     "space_percent": "hotspot",
     "access_percent": "hotspot",
@@ -32,8 +35,7 @@ TAKES_PLACE_OF: dict[str, tuple[str, ...]] = {
     "pattern": tuple(PATTERN_OF),
     "rate": ("think",),
     "think": ("rate", "arrival"),
-    "payload": ("compressible",),
-    "compressible": ("payload",),
+    **dict.fromkeys(PAYLOADS, PAYLOADS),
 }
 
 
@@ -124,8 +126,10 @@ def _about_mix(given: Mapping[str, Any]) -> Iterator[Conflict]:
 
 
 def _about_writes(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[Conflict]:
-    if "payload" in given and "compressible" in given:
-        yield Conflict("compressible", "payload and compressible both say what is written", "keep one")
+    payloads = [name for name in PAYLOADS if name in given]
+    if len(payloads) > 1:
+        says = f"{', '.join(payloads[:-1])} and {payloads[-1]} {'both' if len(payloads) == 2 else 'all'}"
+        yield Conflict(payloads[-1], f"{says} say what is written", "keep one")
     weights = weights_of(given)
     if "write" in weights or not weights:
         return
@@ -134,7 +138,7 @@ def _about_writes(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[
             field = "mix" if "mix" in given else op
             says = f"{op} without writes: there is nothing to flush, so its time says nothing"
             yield Conflict(field, says, "give write a weight above 0")
-    for name in ("sync", "fsync_every", "payload", "compressible"):
+    for name in ("sync", "fsync_every", *PAYLOADS):
         if name in own and own[name] not in ("none", 0):
             yield Conflict(name, f"{name} without writes: this phase only reads", "give write a weight, or remove it")
 

@@ -1,4 +1,4 @@
-"""Turns one checked phase of a job file into model Phases: one for each value of each list, with its name."""
+"""Turns one checked phase of a job file into model Phases: one for each value of each list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from iocast.model.plan import Length, Phase
 from iocast.model.workload import (
@@ -14,6 +14,7 @@ from iocast.model.workload import (
     Closed,
     Compressible,
     Constant,
+    Dedupable,
     Hotspot,
     Locality,
     MixItem,
@@ -29,13 +30,12 @@ from iocast.model.workload import (
     Zeros,
     Zipf,
 )
-from iocast.spec.conflicts import OPS, weights_of
+from iocast.spec.conflicts import weights_of
 from iocast.spec.fields import read_io_size
-from iocast.units import parse_duration, parse_percent, parse_rate, parse_size, rate_text, size_text
+from iocast.spec.naming import default_test, plain_name
+from iocast.units import parse_duration, parse_percent, parse_rate, parse_size
 
 LISTS = ("users", "depth", "size", "rate")  # a list here makes one phase for each value
-
-_PREFIX = {"sequential": "", "random": "rand", "zipf": "zipf", "hotspot": "hot", "stride": "stride"}
 
 
 def count_cells(given: Mapping[str, Any]) -> int:
@@ -54,32 +54,13 @@ def expand(given: Mapping[str, Any]) -> Iterator[Phase]:
         yield _phase({**given, **dict(zip(lists, values, strict=True))})
 
 
-def unique_names(phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-    """The phases with "#2", "#3" after names that come again."""
-    seen: dict[str, int] = {}
-    named: list[Phase] = []
-    taken = {phase.name for phase in phases}
-    for phase in phases:
-        seen[phase.name] = number = seen.get(phase.name, 0) + 1
-        name = phase.name if number == 1 else f"{phase.name} #{number}"
-        while number > 1 and name in taken:
-            number += 1
-            name = f"{phase.name} #{number}"
-        seen[phase.name] = number
-        taken.add(name)
-        named.append(msgspec.structs.replace(phase, name=name))
-    return tuple(named)
-
-
 def _phase(given: Mapping[str, Any]) -> Phase:
     mix = _mix(given)
     writes = any(item.op == "write" for item in mix)
     region = given.get("region", {})
-    test = given.get("test") or _test(given)
-    role = given.get("role", "measure")
-    return Phase(
-        name=_name(given, test, mix, role),
-        test=test,
+    phase = Phase(
+        name="",
+        test=given.get("test") or default_test(given),
         workload=Workload(
             mix=mix,
             locality=_locality(given),
@@ -96,10 +77,11 @@ def _phase(given: Mapping[str, Any]) -> Phase:
             ios=given.get("ios"),
             bytes=parse_size(given["bytes"]) if "bytes" in given else None,
         ),
-        role=role,
+        role=given.get("role", "measure"),
         region_start_bytes=parse_size(region.get("start", 0)),
         region_size_bytes=parse_size(region["size"]) if "size" in region else None,
     )
+    return replace(phase, name=plain_name(phase))
 
 
 def _mix(given: Mapping[str, Any]) -> tuple[MixItem, ...]:
@@ -128,7 +110,7 @@ def _mix_rows(given: Mapping[str, Any]) -> Iterator[tuple[Op, int, float]]:
 def _locality(given: Mapping[str, Any]) -> Locality:
     match given.get("pattern", "random"):
         case "sequential":
-            return Sequential(start=given.get("start", "own_region"))
+            return Sequential(start=given.get("start", "own_region"), backwards=given.get("backwards", False))
         case "stride":
             return Stride(stride_bytes=parse_size(given["stride"]))
         case "zipf":
@@ -139,7 +121,7 @@ def _locality(given: Mapping[str, Any]) -> Locality:
                 access_percent=float(given.get("access_percent", 80)),
             )
         case _:
-            return Uniform()
+            return Uniform(repeats=given.get("repeats", True))
 
 
 def _arrival(given: Mapping[str, Any]) -> Arrival:
@@ -152,28 +134,7 @@ def _arrival(given: Mapping[str, Any]) -> Arrival:
 def _payload(given: Mapping[str, Any]) -> Payload:
     if "compressible" in given:
         return Compressible(percent=parse_percent(given["compressible"]))
+    if "dedupable" in given:
+        return Dedupable(percent=parse_percent(given["dedupable"]))
     payloads: dict[str, Payload] = {"unique": Unique(), "zeros": Zeros(), "repeated": Repeated()}
     return payloads[given.get("payload", "unique")]
-
-
-def _test(given: Mapping[str, Any]) -> str:
-    """The name of a test that was given none: "randread", "write", "ziprw"."""
-    ops = [op for op in OPS[:2] if op in weights_of(given)]
-    return _PREFIX[given.get("pattern", "random")] + ("rw" if len(ops) == 2 else ops[0])
-
-
-def _name(given: Mapping[str, Any], test: str, mix: tuple[MixItem, ...], role: str) -> str:
-    """Such as "randread 8k x16 d4 @500/s"."""
-    sizes = [size_text(size) for size in sorted({item.size_bytes for item in mix if item.size_bytes})]
-    parts = [
-        test,
-        "+".join(sizes) if len(sizes) <= 3 else f"{sizes[0]}..{sizes[-1]}",
-        f"x{given.get('users', 1)}",
-    ]
-    if given.get("depth", 1) > 1:
-        parts.append(f"d{given['depth']}")
-    if "rate" in given:
-        parts.append(f"@{rate_text(parse_rate(given['rate']))}")
-    if role == "warm":
-        parts.append("warm")
-    return " ".join(parts)

@@ -57,6 +57,20 @@ SYNONYMS = {
     "phases": "phase",
     "default": "defaults",
     "skew": "theta",
+    "reverse": "backwards",
+    "descending": "backwards",
+    "norandommap": "repeats",
+    "once": "repeats",
+    "o_sync": "sync",
+    "o_dsync": "sync",
+    "dsync": "sync",
+    "rwf_dsync": "sync",
+    "dedupe": "dedupable",
+    "dedup": "dedupable",
+    "dedupe_percentage": "dedupable",
+    "dedupratio": "dedupable",
+    "buffer_compress_percentage": "compressible",
+    "compratio": "compressible",
 }
 
 

@@ -112,28 +112,31 @@ def _refuse_range(reader: Reader) -> None:
     reader.refuse("bsrange", "any size between two cannot be asked for", nearest)
 
 
-def distribution(reader: Reader, random: bool, mix: Sizes, load: dict[str, Any]) -> bool:
-    """The pattern and its parameters, into `load`; True when it goes backwards."""
+def distribution(reader: Reader, random: bool, mix: Sizes, load: dict[str, Any]) -> None:
+    """The pattern and its parameters, into `load`."""
     step = reader.text("rw").partition(":")[2]
     load["pattern"] = "random" if random else "sequential"
     if step and random and step != "1":
         reader.refuse("rw", "runs of sequential I/Os at random places cannot be asked for", "nearest: a larger bs")
     if random:
         _spread(reader, load)
-        return False
+        if load["pattern"] == "random" and not reader.flag("norandommap"):
+            load["repeats"] = False
+        return
     if reader.has("random_distribution"):
         reader.note("random_distribution does nothing: its I/Os are sequential")
-    return bool(step) and _step(reader, step, mix, load)
+    if step:
+        _step(reader, step, mix, load)
 
 
-def _step(reader: Reader, step: str, mix: Sizes, load: dict[str, Any]) -> bool:
+def _step(reader: Reader, step: str, mix: Sizes, load: dict[str, Any]) -> None:
     """rw=read:4k leaves 4 KiB out after every I/O; rw=read:-8k with bs=4k goes backwards."""
     every = {size for weights in mix.values() for size in weights}
     try:
         gap_bytes = reader.read_size(step.removeprefix("-"))
     except SpecError as error:
         reader.refuse("rw", error.message, "", error.hint)
-        return False
+        return
     if len(every) > 1:
         reader.refuse("rw", "steps between I/Os of several sizes cannot be asked for", "take one bs")
     elif step.startswith("-"):
@@ -142,10 +145,9 @@ def _step(reader: Reader, step: str, mix: Sizes, load: dict[str, Any]) -> bool:
             kind = reader.text("rw").partition(":")[0]
             nearest = f"nearest: rw={kind}:-{text_of(back)}, backwards block by block"
             reader.refuse("rw", "backwards with gaps cannot be asked for", nearest)
-        return True
+        load["backwards"] = True
     elif gap_bytes:
         load |= {"pattern": "stride", "stride": max(every) + gap_bytes}
-    return False
 
 
 def _spread(reader: Reader, load: dict[str, Any]) -> None:

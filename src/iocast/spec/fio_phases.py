@@ -22,9 +22,14 @@ _APART = {
     "engine": "ioengine",
     "ramp_ns": "ramp_time",
     "role": "stats",
-    "once_each": "norandommap",
+}
+# The fields of loads that fio calls otherwise.
+_IN_FIO = {
+    "mix": "mix of reads, writes and sizes",
+    "repeats": "norandommap",
     "backwards": "direction",
-    "dedupe_percent": "dedupe_percentage",
+    "compressible": "buffer_compress_percentage",
+    "dedupable": "dedupe_percentage",
 }
 
 
@@ -87,7 +92,7 @@ def _difference(first: Asked, other: Asked) -> str:
     """What two sections that run together do not have in common, "" when they are the same but for their places."""
     for key in {**first.load, **other.load}:
         if first.load.get(key, _ABSENT) != other.load.get(key, _ABSENT):
-            return f"its {'mix of reads, writes and sizes' if key == 'mix' else key} differs"
+            return f"its {_IN_FIO.get(key, key)} differs"
     for name, called in _APART.items():
         if getattr(first, name) != getattr(other, name):
             return f"its {called} differs"

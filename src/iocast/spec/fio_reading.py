@@ -11,15 +11,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from iocast.model.plan import EngineName, Phase
-from iocast.model.workload import Dedupable, Sequential, Uniform
 from iocast.spec.conflicts import find_conflicts
-from iocast.spec.expand import expand, unique_names
+from iocast.spec.expand import expand
 from iocast.spec.fio_keys import ALIASES, COMMAND_LINE, KNOWN, NOTED, READ, REFUSED, SILENT
 from iocast.spec.fio_phases import Cell, cells, gather
 from iocast.spec.fio_places import Area
 from iocast.spec.fio_sections import Asked, understand
 from iocast.spec.fio_text import FioProblems, Section, Setting, read_sections
 from iocast.spec.job import FileSize, Job
+from iocast.spec.naming import unique_names
 from iocast.spec.problems import meant
 
 _TEST = re.compile(r"[^A-Za-z0-9_.+-]+")
@@ -46,11 +46,12 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
     engine = _engine(asked, problems)
     return Job(
         name=_job_name(source),
-        phases=unique_names(tuple(phases)),
+        phases=unique_names(phases),
         description=_description(sections),
         file_count=file_count,
         file_size=FileSize(size_bytes=file_bytes) if file_bytes else None,
         engine=engine,
+        language="fio",
         source=source,
         text=text,
         notes=problems.notes,
@@ -148,19 +149,7 @@ def _phases(cell: Cell, problems: FioProblems) -> list[Phase]:
         problems.add(line, f"[{asked.name}] {conflict.says}", conflict.hint)
         return []
     made = list(expand({**given, "test": "x"}))
-    return [_completed(phase, asked) for phase in expand({**given, "test": _test_name(asked.name, made[0].name)})]
-
-
-def _completed(phase: Phase, asked: Asked) -> Phase:
-    """The phase with what job files of ours have no words for."""
-    load = phase.workload
-    if asked.once_each:
-        load = replace(load, locality=Uniform(repeats=False))
-    elif asked.backwards and isinstance(load.locality, Sequential):
-        load = replace(load, locality=replace(load.locality, backwards=True))
-    if asked.dedupe_percent:
-        load = replace(load, payload=Dedupable(percent=float(asked.dedupe_percent)))
-    return replace(phase, workload=load)
+    return list(expand({**given, "test": _test_name(asked.name, made[0].name)}))
 
 
 def _test_name(section: str, phase: str) -> str:

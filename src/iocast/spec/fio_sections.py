@@ -55,9 +55,6 @@ class Asked(Struct, frozen=True, kw_only=True):
     ends: Ends
     ramp_ns: int
     role: str
-    once_each: bool  # every random block is visited once before any twice
-    backwards: bool
-    dedupe_percent: int
     waits: bool
     waits_for: str
     lines: dict[str, int]
@@ -79,7 +76,7 @@ def understand(section: Section, problems: FioProblems) -> Asked:
         for direction in directions
         for size_bytes, percent in mix[direction.op].items()
     ]
-    backwards = distribution(reader, random, mix, load)
+    distribution(reader, random, mix, load)
     writes = any(direction.op == "write" for direction in directions)
     _access(reader, writes, load)
     engine = _engine(reader, load)
@@ -96,9 +93,6 @@ def understand(section: Section, problems: FioProblems) -> Asked:
         ends=_ends(reader),
         ramp_ns=reader.time("ramp_time", "s") or 0,
         role="measure" if reader.flag("stats", True) else "warm",
-        once_each=random and load["pattern"] == "random" and not reader.flag("norandommap"),
-        backwards=backwards,
-        dedupe_percent=_dedupe(reader, writes),
         waits=reader.flag("stonewall"),
         waits_for=reader.text("wait_for"),
         lines={key: setting.line for key, setting in section.settings.items()},
@@ -115,31 +109,25 @@ def _access(reader: Reader, writes: bool, load: dict[str, Any]) -> None:
     kinds = {"none": "none", "0": "none", "sync": "sync", "1": "sync", "dsync": "dsync"}
     sync = reader.choice("sync", kinds, "none")
     fsync_every = reader.whole("fsync", 0)
-    payload = _payload(reader)
     if writes:
-        load |= {"sync": sync, "fsync_every": fsync_every, **payload}
+        load |= {"sync": sync, "fsync_every": fsync_every, **_payload(reader)}
 
 
 def _payload(reader: Reader) -> dict[str, str]:
-    """The payload, or how compressible it is."""
+    """The payload, or how compressible or dedupable it is; 0 and 100 per cent of both are payloads of their own."""
     compress = reader.whole("buffer_compress_percentage", 0, 0, 100)
-    refill = reader.flag("refill_buffers")
-    if reader.flag("zero_buffers") or compress == 100:
+    dedupe = reader.whole("dedupe_percentage", 0, 0, 100)
+    zeros = reader.flag("zero_buffers") or compress == 100
+    if dedupe and (zeros or compress):
+        reader.refuse("dedupe_percentage", "data that compresses and dedupes cannot be written", "keep one of them")
+    if zeros:
         return {"payload": "zeros"}
     if compress:
         return {"compressible": f"{compress}%"}
-    again = reader.text("dedupe_percentage") == "100" or (not refill and not reader.flag("scramble_buffers", True))
+    if 0 < dedupe < 100:
+        return {"dedupable": f"{dedupe}%"}
+    again = dedupe == 100 or not (reader.flag("refill_buffers") or reader.flag("scramble_buffers", True))
     return {"payload": "repeated" if again else "unique"}
-
-
-def _dedupe(reader: Reader, writes: bool) -> int:
-    """Per cent of the blocks that are copies; 0 and 100 are payloads of their own."""
-    dedupe = reader.whole("dedupe_percentage", 0, 0, 100)
-    if not writes or not dedupe:
-        return 0
-    if reader.flag("zero_buffers") or reader.whole("buffer_compress_percentage", 0, 0, 100):
-        reader.refuse("dedupe_percentage", "data that compresses and dedupes cannot be written", "keep one of them")
-    return dedupe if dedupe < 100 else 0
 
 
 def _engine(reader: Reader, load: dict[str, Any]) -> EngineName:

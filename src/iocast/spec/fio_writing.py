@@ -23,6 +23,7 @@ from iocast.model.workload import (
 from iocast.spec.fio_arrivals import arrival_lines
 from iocast.spec.fio_units import text_of, time_of
 from iocast.spec.job import Job
+from iocast.spec.naming import plain_name
 
 FILE_NAME = "iocast-fio.{}.dat"
 _START_BYTES = 8192  # what the core rounds the starts of users to, as fio.sh does
@@ -38,7 +39,7 @@ def fio_text(job: Job) -> str:
     problems: list[str] = []
     for phase in job.phases:
         try:
-            sections.append((phase.name.partition(" #")[0], _section(job, phase)))
+            sections.append((plain_name(phase), _section(job, phase)))
         except SpecError as error:
             hint = f" ({error.hint})" if error.hint else ""
             problems.append(f'phase "{phase.name}": {error.message}{hint}')

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from iocast.model.plan import EngineName, Phase
@@ -26,6 +28,7 @@ class Job(Struct, frozen=True, kw_only=True):
     file_count: int = 1
     file_size: FileSize | None = None  # None: the job file does not say
     engine: EngineName = "uring"
+    language: Literal["toml", "fio"] = "toml"  # of the job file: a hint speaks it
     source: str = ""
     text: str = ""
     notes: tuple[str, ...] = ()

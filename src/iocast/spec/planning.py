@@ -12,6 +12,11 @@ from iocast.spec.job import Job
 from iocast.units import size_text
 
 _MIB = 1 << 20
+_HOW_LARGE = {
+    "toml": 'add [files] with size = "2GiB", or size = "2xRAM"',
+    "fio": "add size=2g to its sections or to [global], or give --size 2GiB",
+}
+_DIRECT = {"toml": ("direct = true", "direct = false"), "fio": ("direct=1", "direct=0")}
 
 
 def plan(
@@ -38,6 +43,7 @@ def plan(
     files = _files(job, target, memory_bytes)
     for phase in kept:
         _check_fit(phase, target, files)
+        _check_blocks(phase, target, *_DIRECT[job.language])
     made = Plan(
         name=job.name,
         target=target,
@@ -72,7 +78,7 @@ def _files(job: Job, target: Target, memory_bytes: int) -> WorkFiles:
     if size is None:
         raise SpecError(
             f'job "{job.name}" does not say how large the work files in {target.path} are to be',
-            'add [files] with size = "2GiB", or size = "2xRAM"',
+            _HOW_LARGE[job.language],
         )
     size_bytes = size.size_bytes
     if size_bytes is None:
@@ -81,14 +87,14 @@ def _files(job: Job, target: Target, memory_bytes: int) -> WorkFiles:
 
 
 def _check_fit(phase: Phase, target: Target, files: WorkFiles) -> None:
-    """The region lies inside, an I/O of every user fits in its part, and sizes are whole device blocks."""
+    """The region lies inside, and an I/O of every user fits in its part."""
     start, size = phase.region_start_bytes, phase.region_size_bytes
     each = "each work file" if target.kind == "directory" else target.path
     end = start + (size or 0)
-    edge = f"ends at {size_text(end)}" if size else f"starts at {size_text(start)}"
+    edge = f"ends at {_amount(end)}" if size else f"starts at {_amount(start)}"
     if end > files.size_bytes or 0 < files.size_bytes <= start:
         raise TargetError(
-            f'phase "{phase.name}": its region {edge}, but {each} has {size_text(files.size_bytes)}',
+            f'phase "{phase.name}": its region {edge}, but {each} has {_amount(files.size_bytes)}',
             "make the region smaller, or the files larger",
         )
     room = (files.size_bytes - start if size is None else size) * files.count
@@ -98,22 +104,26 @@ def _check_fit(phase: Phase, target: Target, files: WorkFiles) -> None:
     if room // parts < largest:
         whose = f"the part of each of {parts} users" if own_part and parts > 1 else each
         raise TargetError(
-            f'phase "{phase.name}": {whose} has {size_text(room // parts)}, too little for an I/O of '
-            f"{size_text(largest)}",
+            f'phase "{phase.name}": {whose} has {_amount(room // parts)}, too little for an I/O of {_amount(largest)}',
             "make the I/Os smaller, or the files larger",
         )
-    _check_blocks(phase, target)
 
 
-def _check_blocks(phase: Phase, target: Target) -> None:
-    """With O_DIRECT a device takes whole logical blocks only."""
+def _check_blocks(phase: Phase, target: Target, direct: str, buffered: str) -> None:
+    """With O_DIRECT a device takes whole logical blocks only; `direct` and `buffered` are the job file's words."""
     block_bytes = (target.device.logical_block_bytes if target.device else None) or 1
     if not phase.workload.direct or target.kind == "sim":
         return
     for size_bytes in (*(item.size_bytes for item in phase.workload.mix), phase.region_start_bytes):
         if size_bytes % block_bytes:
             raise TargetError(
-                f'phase "{phase.name}": {size_text(size_bytes)} is not a multiple of {block_bytes}, '
-                f"the logical block of {target.path}, which direct = true needs",
-                f"take multiples of {size_text(block_bytes)}, or direct = false",
+                f'phase "{phase.name}": {_amount(size_bytes)} is not a multiple of {_amount(block_bytes)}, '
+                f"the logical block of {target.path}, which {direct} needs",
+                f"take multiples of {_amount(block_bytes)}, or {buffered}",
             )
+
+
+def _amount(size_bytes: int) -> str:
+    """A size in a message: "8k", or "3573 bytes" where no unit divides it."""
+    text = size_text(size_bytes)
+    return text if not text.isdigit() else f"{text} byte{'s' if size_bytes != 1 else ''}"

@@ -10,9 +10,10 @@ from typing import Any
 from iocast.errors import SpecError
 from iocast.model.plan import Phase
 from iocast.spec.conflicts import find_conflicts, inherit
-from iocast.spec.expand import count_cells, expand, unique_names
+from iocast.spec.expand import count_cells, expand
 from iocast.spec.fields import check_table, read_file_size
 from iocast.spec.job import Job
+from iocast.spec.naming import unique_names
 from iocast.spec.problems import Problems, table_text
 from iocast.spec.tables import JobFile
 from iocast.spec.toml_lines import Path
@@ -34,7 +35,7 @@ def parse_job(text: str, source: str) -> Job:
     files = raw.get("files", {})
     return Job(
         name=raw["name"],
-        phases=unique_names(tuple(phases)),
+        phases=unique_names(phases),
         description=raw.get("description", ""),
         file_count=files.get("count", 1),
         file_size=read_file_size(files["size"]) if "size" in files else None,

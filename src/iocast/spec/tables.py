@@ -115,6 +115,17 @@ class WorkloadTable(Struct, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
+    backwards: (
+        Annotated[bool, about("sequential: from the end towards the beginning. Default false.", "true or false")]
+        | Unset
+    ) = UNSET
+    repeats: (
+        Annotated[
+            bool,
+            about("random: false visits every block once before any comes again. Default true.", "true or false"),
+        ]
+        | Unset
+    ) = UNSET
     theta: (
         Annotated[
             float,
@@ -168,9 +179,10 @@ class WorkloadTable(Struct, forbid_unknown_fields=True):
     direct: Annotated[bool, about("Past the page cache (O_DIRECT). Default true.", "true or false")] | Unset = UNSET
     sync: (
         Annotated[
-            Literal["none", "sync", "dsync"],
+            Literal["none", "sync", "dsync", "rwf_dsync"],
             about(
-                'Each write waits until it is durable: O_SYNC or O_DSYNC. Default "none".',
+                "Each write waits until it is durable: the file is opened with O_SYNC or O_DSYNC, or each write "
+                'has RWF_DSYNC. Default "none".',
                 "a way to be durable",
             ),
         ]
@@ -206,6 +218,18 @@ class WorkloadTable(Struct, forbid_unknown_fields=True):
                 'a percentage such as "50%"',
                 "percent",
                 examples=["50%"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    dedupable: (
+        Annotated[
+            str,
+            about(
+                "In place of payload: so many of the 4 KiB blocks are one of sixteen, the others unique.",
+                'a percentage such as "40%"',
+                "percent",
+                examples=["40%"],
             ),
         ]
         | Unset

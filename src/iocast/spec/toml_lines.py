@@ -22,7 +22,7 @@ _KEY_PART = re.compile(r"""\s*(?:"((?:\\.|[^"\\])*)"|'([^']*)'|([A-Za-z0-9_-]+))
 
 
 def key_lines(text: str) -> dict[Path, int]:
-    """The line (from 1) of every table header and key of `text`, which is valid TOML.
+    """The line (from 1) of every table header and key of `text`, which is valid TOML; of an array, its first.
 
     Keys inside an inline table have no entry: `line_of` gives the line of the key that holds them.
     """
@@ -33,13 +33,13 @@ def key_lines(text: str) -> dict[Path, int]:
         if statement.startswith("[["):
             array = _resolve(_keys(statement[2:]), last)
             last[array] = last.get(array, -1) + 1
-            table = (*array, last[array])
+            table = found = (*array, last[array])
         elif statement.startswith("["):
-            table = _resolve(_keys(statement[1:]), last)
+            table = found = _resolve(_keys(statement[1:]), last)
         else:
-            lines.setdefault((*table, *_keys(statement)), line)
-            continue
-        lines.setdefault(table, line)
+            found = (*table, *_keys(statement))
+        for depth in range(1, len(found) + 1):  # region.size = "4k" is the line of region too
+            lines.setdefault(found[:depth], line)
     return lines
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import Any
 
-from iocast.errors import SpecError
 from iocast.model.plan import Phase
 from iocast.model.workload import (
     Closed,
@@ -23,13 +21,14 @@ from iocast.model.workload import (
     Zipf,
 )
 from iocast.spec.job import Job
+from iocast.spec.naming import percent_text
 from iocast.units import duration_text, rate_text, size_text
 
 _SHARED = ("direct",)  # what [defaults] says once when every phase has the same
 
 
 def toml_text(job: Job) -> str:
-    """The job as TOML, every phase written out. Raises SpecError for what job files have no words for."""
+    """The job as TOML, every phase written out."""
     phases = [_phase(phase) for phase in job.phases]
     shared = {key: phases[0][key] for key in _SHARED if all(phase.get(key) == phases[0][key] for phase in phases)}
     text = [f"name = {_value(job.name)}"]
@@ -48,9 +47,9 @@ def toml_text(job: Job) -> str:
 
 
 def toml_notes(job: Job) -> list[str]:
-    """What of the job is lost in TOML without changing what it means much."""
-    if any(phase.workload.locality == Uniform(repeats=False) for phase in job.phases):
-        return ["random blocks are drawn anew each time: job files do not say that each comes once before any twice"]
+    """What a user should know about the file that toml_text makes."""
+    if not job.file_size:
+        return ["the job does not say how large its files are: a directory needs [files] with size, or --size"]
     return []
 
 
@@ -117,33 +116,30 @@ def _mix(load: Workload) -> dict[str, Any]:
 
 def _pattern(load: Workload) -> dict[str, Any]:
     match load.locality:
-        case Sequential(backwards=True):
-            raise SpecError("job files have no word for backwards yet")
-        case Sequential(start=start):
-            return {"pattern": "sequential", **({"start": start} if start != "own_region" else {})}
+        case Sequential(start=start, backwards=backwards):
+            fields: dict[str, Any] = {"start": start} if start != "own_region" else {}
+            return {"pattern": "sequential", **fields, **({"backwards": True} if backwards else {})}
         case Stride(stride_bytes=stride):
             return {"pattern": "stride", "stride": size_text(stride)}
         case Zipf(theta=theta):
             return {"pattern": "zipf", "theta": theta}
         case Hotspot(space_percent=space, access_percent=access):
             return {"pattern": "hotspot", "space_percent": space, "access_percent": access}
-        case _:
-            return {"pattern": "random"}
+        case Uniform(repeats=repeats):
+            return {"pattern": "random", **({} if repeats else {"repeats": False})}
 
 
 def _writes(phase: Phase) -> dict[str, Any]:
     """How durable, and what."""
     load = phase.workload
-    if load.sync == "rwf_dsync":
-        raise SpecError("job files have no word for RWF_DSYNC yet")
     fields: dict[str, Any] = {"sync": load.sync} if load.sync != "none" else {}
     fields |= {"fsync_every": load.fsync_every} if load.fsync_every else {}
     match load.payload:
         case Zeros() | Repeated() as payload:
             return {**fields, "payload": "zeros" if isinstance(payload, Zeros) else "repeated"}
         case Compressible(percent=percent):
-            return {**fields, "compressible": f"{Decimal(repr(percent)):f}%"}
-        case Dedupable():
-            raise SpecError("job files have no word for data of which a part dedupes yet")
+            return {**fields, "compressible": percent_text(percent)}
+        case Dedupable(percent=percent):
+            return {**fields, "dedupable": percent_text(percent)}
         case _:
             return fields

@@ -97,10 +97,11 @@ impl SimEngine {
     fn end_ns(&mut self, request: &Request) -> u64 {
         let len = u64::from(request.len);
         if !request.op.moves_data() {
-            return self.now.max(self.last_write_end) + self.device.fsync_ns;
+            return self.after_stall(self.now.max(self.last_write_end) + self.device.fsync_ns);
         }
         if let Some(hit_ns) = self.cached(request.op, request.offset) {
-            return self.transferred(self.now + hit_ns, len);
+            let end = self.transferred(self.now + hit_ns, len);
+            return self.after_stall(end);
         }
         let Reverse(free) = self.free_at.pop().expect("at least one server");
         let begin = self.now.max(free);

@@ -1,0 +1,69 @@
+"""File systems and devices for the tests that make real I/O; whatever is made is taken away again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "commands"))
+
+Mount = Callable[..., Path]
+
+
+def command(*words: object) -> str:
+    """Runs a command that must succeed; returns what it printed."""
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"{words[0]}: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def need(*programs: str) -> None:
+    """Skips the test where root or a program is missing."""
+    if os.geteuid():
+        pytest.skip("needs root")
+    for program in programs:
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}")
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[Mount]:
+    """Mounts something on a directory of that name in the test's own."""
+    places: list[Path] = []
+
+    def mount(name: str, *options: object) -> Path:
+        need("mount", "umount")
+        place = tmp_path / name
+        place.mkdir(exist_ok=True)
+        command("mount", *options, place)
+        places.append(place)
+        return place
+
+    yield mount
+    for place in reversed(places):
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.fixture
+def loop_device(tmp_path: Path) -> Iterator[Callable[[int], str]]:
+    """Makes a loop device of so many bytes of random data."""
+    devices: list[str] = []
+
+    def make(size_bytes: int) -> str:
+        need("losetup")
+        image = tmp_path / f"image{len(devices)}"
+        image.write_bytes(os.urandom(size_bytes))
+        device = command("losetup", "--find", "--show", image)
+        devices.append(device)
+        return device
+
+    yield make
+    for device in devices:
+        subprocess.run(["losetup", "--detach", device], check=True)
