@@ -33,6 +33,7 @@ setup: $(CORE) ## make .venv, install the locked packages, build the Rust core
 
 test: $(CORE) ## run the tests of the core (Rust) and of the rest (Python)
 	@scripts/need tests $(TEST_NEEDS)
+	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	cargo test $(LOCKED) --workspace --exclude iocast-python
 	$(BIN)/python -m pytest -rs
 

@@ -20,6 +20,44 @@ def test_hailey_has_its_22_rows_and_nothing_is_touched(tmp_path: Path) -> None:
     assert (list(tmp_path.iterdir()), os.stat(tmp_path).st_mtime_ns) == ([], before)
 
 
+JOB = """name = "words"
+[files]
+size = "1GiB"
+[defaults]
+size = "8k"
+[[phase]]
+pattern = "sequential"
+backwards = true
+users = [1, 4]
+depth = 2
+ios = 1
+[[phase]]
+repeats = false
+write = 1
+sync = "rwf_dsync"
+dedupable = "40%"
+bytes = "512MiB"
+[[phase]]
+pattern = "zipf"
+direct = false
+rate = "500/s"
+time = "1s"
+"""
+
+
+def test_rows_are_in_the_words_of_job_files(tmp_path: Path) -> None:
+    (tmp_path / "job.toml").write_text(JOB, encoding="utf-8")
+    done = iocast("plan", "job.toml", "sim:nvme", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("  ") for line in done.stdout.split("\n\n")[1].splitlines()[1:]]
+    assert [tuple(cell.strip() for cell in row if cell.strip()) for row in rows] == [
+        ("backread 8k x1 d2", "read 8k", "sequential, backwards", "direct", "1 user x depth 2", "1 I/O"),
+        ("backread 8k x4 d2", "read 8k", "sequential, backwards", "direct", "4 users x depth 2", "1 I/O"),
+        ("randwrite 8k x1", "write 8k", "random, no repeats", "direct, RWF_DSYNC", "1 user x depth 1", "512.0 MiB"),
+        ("zipfread 8k x1 @500/s", "read 8k", "zipf", "buffered", "1 user x depth 1 at 500/s poisson", "1.00 s"),
+    ]
+
+
 def test_a_plan_that_does_not_fit_shows_its_rows_first(tmp_path: Path) -> None:
     done = iocast("plan", "hailey", ".", "--size", "8000TiB", cwd=tmp_path)
     assert done.returncode == 2
