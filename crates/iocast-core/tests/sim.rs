@@ -179,7 +179,8 @@ fn a_lognormal_law_has_its_mean_and_spread() {
 #[test]
 fn nothing_ends_during_a_stall_not_even_a_hit() {
     let stall = json!({"every_ns": 1_000_000_000u64, "for_ns": 200_000_000u64});
-    let result = run(json!({}), json!({"cache": {"read_hit_percent": 100.0, "hit_ns": 100_000}, "stall": stall}));
+    let result =
+        run(json!({}), json!({"cache": {"read_hit_percent": 100.0, "hit_ns": 100_000}, "stall": stall}));
     let longest = result.classes[0].service.max_ns;
     assert!((200_000_000..=200_200_000).contains(&longest), "{longest}");
 }
