@@ -9,7 +9,7 @@ TEST_NEEDS := fio:fio tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-l
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test lint format bench docs lock clean
+.PHONY: help card setup test lab lint format bench docs lock clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -33,9 +33,12 @@ setup: $(CORE) ## make .venv, install the locked packages, build the Rust core
 
 test: $(CORE) ## run the tests of the core (Rust) and of the rest (Python)
 	@scripts/need tests $(TEST_NEEDS)
-	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	cargo test $(LOCKED) --workspace --exclude iocast-python
 	$(BIN)/python -m pytest -rs
+
+lab: $(CORE) ## check the engine against a device with known answers (root, a quiet machine)
+	cargo build $(LOCKED) --release --quiet --package iocast-lab
+	IOCAST_LAB=1 $(BIN)/python -m pytest -rs tests/device/test_lab.py tests/device/test_fidelity.py
 
 lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	$(BIN)/ruff check .

@@ -5,6 +5,7 @@
 //! whatever becomes of the first.
 
 mod answers;
+mod awake;
 mod device;
 mod guard;
 mod memory;
@@ -53,6 +54,7 @@ fn run(file: &str, texts: &[String]) -> Result<()> {
     let signals = Signals::block();
     let mut guard = Guard::start(&path, made)
         .map_err(|e| Refusal::new(format!("cannot fork: {e}"), "free some memory"))?;
+    let _awake = awake::hold();
     let device = Device::new(Arc::clone(&options)).map_err(|e| {
         Refusal::new(format!("no memory for size={}: {e}", options.size_bytes), "ask for a smaller size")
     })?;
@@ -118,13 +120,13 @@ fn measure_transport(device: &Device, options: &Options, guard: &mut Guard) -> R
     device.probe(probe_ns);
     let measured = guard.read_ns(probe_ns);
     device.probe(0);
-    let median_ns = measured.map_err(|e| {
+    let typical_ns = measured.map_err(|e| {
         Refusal::new(
             format!("cannot measure the transport: {e}"),
             "tell it: transport=10us, or transport=0us",
         )
     })?;
-    let transport_ns = median_ns.saturating_sub(probe_ns);
+    let transport_ns = typical_ns.saturating_sub(probe_ns);
     device.set_transport_ns(transport_ns);
     Ok(transport_ns)
 }
