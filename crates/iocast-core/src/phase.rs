@@ -206,6 +206,7 @@ impl Crew {
             (Arc::clone(&self.plan), Arc::clone(&self.control), Arc::clone(&self.gates));
         let (sender, spin, index) = (self.sender.clone(), self.spin, self.threads.len());
         let body = move || {
+            signals::only_waker();
             let built =
                 build(&plan).map(|engine| Worker::new(plan, control, engine, lanes, index as u32, spin));
             match built {

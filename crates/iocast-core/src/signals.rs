@@ -24,6 +24,17 @@ pub fn install_waker() {
     }
 }
 
+/// Leaves every other signal to the threads that wait for it: called by each worker for itself.
+pub fn only_waker() {
+    // SAFETY: sigset_t is plain data; the mask of the calling thread alone is changed.
+    unsafe {
+        let mut others = std::mem::zeroed::<libc::sigset_t>();
+        libc::sigfillset(&mut others);
+        libc::sigdelset(&mut others, libc::SIGURG);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &others, std::ptr::null_mut());
+    }
+}
+
 /// Wakes a thread.
 pub fn wake(thread: &JoinHandle<()>) {
     // SAFETY: a handle that was not joined keeps the thread's id valid; the signal's handler does nothing.

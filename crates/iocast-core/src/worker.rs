@@ -328,6 +328,12 @@ impl<E: Engine> Worker<E> {
         let slot = self.slots[completion.slot as usize].as_mut().expect("a completion has its slot");
         let Slot { lane, request, .. } = *slot;
         let mut errno = None;
+        if completion.result == -i64::from(libc::EINTR) && !self.control.stop.load(Relaxed) {
+            // A signal that was meant for somebody else: no error of the storage, the I/O is made again.
+            let again = slot.request;
+            self.engine.push(again);
+            return;
+        }
         if completion.result < 0 {
             errno = Some(-completion.result as i32);
         } else if request.op.moves_data() {
@@ -352,7 +358,7 @@ impl<E: Engine> Worker<E> {
         match errno {
             None => self.tally.ended(now, &io),
             // Someone who stops a run interrupts system calls: that is no error of the storage.
-            Some(libc::EINTR) if self.control.stop.load(Relaxed) => {}
+            Some(libc::EINTR | libc::ECANCELED) if self.control.stop.load(Relaxed) => {}
             Some(errno) => self.tally.failed(now, errno, &io),
         }
         self.release(completion.slot, lane as usize, now, errno.is_none());
