@@ -11,6 +11,7 @@
 //! system call included. In a closed loop without think time an I/O is due when it is submitted.
 
 pub mod buffers;
+pub mod control;
 pub mod device;
 pub mod engine;
 pub mod error;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::control::Control;
 use crate::engine::Clock;
 use crate::histogram::Histogram;
 use crate::plan::PhasePlan;
 use crate::result::{ClassResult, ErrorCount, PhaseResult, SlowIo, Stopped, UserResult, merge_intervals};
-use crate::worker::{Control, Outcome};
+use crate::worker::Outcome;
 
 /// What all workers of a phase did, as one result. `missing` workers never came back.
 pub(crate) fn merge(

@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::control::Control;
 use crate::engine::sim::SimEngine;
 use crate::engine::sync::SyncEngine;
 use crate::engine::uring::UringEngine;
@@ -16,7 +17,7 @@ use crate::plan::{Arrival, EngineName, PhasePlan};
 use crate::result::{EngineReport, PhaseResult};
 use crate::signals;
 use crate::stream::Stream;
-use crate::worker::{Control, Lane, Outcome, SPIN_NS, Worker};
+use crate::worker::{Lane, Outcome, SPIN_NS, Worker};
 
 const TICK: Duration = Duration::from_millis(100);
 /// How long in-flight I/Os are waited for after someone asked to stop.

@@ -5,10 +5,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use crate::buffers::PayloadMaker;
+use crate::control::Control;
 use crate::engine::{Completion, Engine, Request};
 use crate::error::Result;
 use crate::plan::{Arrival, Op, PhasePlan};
@@ -25,23 +26,6 @@ const SUBMIT_SHARE: usize = 8;
 const SUBMIT_MOST: usize = 16;
 /// The shared counters are brought up to date at least this often.
 const PUBLISH_NS: u64 = 50_000_000;
-
-/// What the workers and whoever watches them share.
-#[derive(Default)]
-pub struct Control {
-    /// Stop issuing, drain, return.
-    pub stop: AtomicBool,
-    /// Do not wait for what is in flight either.
-    pub abandon: AtomicBool,
-    /// Completed so far.
-    pub ios: AtomicU64,
-    /// Bytes so far.
-    pub bytes: AtomicU64,
-    /// Failures so far.
-    pub errors: AtomicU64,
-    /// Workers that still issue or drain.
-    pub running: AtomicU64,
-}
 
 /// One user's stream, and which of the worker's slots are its own.
 pub struct Lane {
