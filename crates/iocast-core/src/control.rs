@@ -15,6 +15,4 @@ pub struct Control {
     pub bytes: AtomicU64,
     /// Failures so far.
     pub errors: AtomicU64,
-    /// Workers that still issue or drain.
-    pub running: AtomicU64,
 }

@@ -127,8 +127,7 @@ pub fn run_phase(plan: &PhasePlan, mut on_tick: impl FnMut(Tick) -> bool) -> Res
     let (begun, clock) = (Instant::now(), Clock::start());
     crew.gates.start.open(Some(clock));
     let begin = on_tick(Tick { elapsed_ns: 0, ios: 0, bytes: 0, errors: 0 });
-    crew.control.stop.store(!begin, Relaxed);
-    let watched = crew.watch(begun, &mut on_tick);
+    let watched = crew.watch(begun, begin, &mut on_tick);
     let cpu_after = cpu_ns();
     crew.dismiss();
     let (outcomes, interrupted, missing) = watched?;
@@ -268,6 +267,7 @@ impl Crew {
     fn watch(
         &self,
         begun: Instant,
+        begin: bool,
         on_tick: &mut impl FnMut(Tick) -> bool,
     ) -> Result<(Vec<Outcome>, bool, usize)> {
         let control = &self.control;
@@ -279,7 +279,10 @@ impl Crew {
             .map(Duration::from_secs_f64);
         let (mut outcomes, mut done) = (Vec::new(), vec![false; self.threads.len()]);
         let mut failure = None;
-        let (mut stop_at, mut next_tick) = (None, begun + TICK);
+        let (mut stop_at, mut next_tick) = ((!begin).then(Instant::now), begun + TICK);
+        if !begin {
+            control.stop.store(true, Relaxed);
+        }
         let mut leave_at: Option<Instant> = None;
         while done.contains(&false) {
             let now = Instant::now();

@@ -206,6 +206,16 @@ fn a_reader_that_blocks_for_ever_is_left_behind() {
 }
 
 #[test]
+fn stopped_before_the_first_io_is_interrupted_not_finished() {
+    let file = Scratch::new("unbegun");
+    for engine in ENGINES {
+        let result =
+            run_phase(&plan(&file, engine, json!({"length": {"seconds": 600.0}})), |_| false).unwrap();
+        assert_eq!(result.stopped, Stopped::Interrupted, "{engine}");
+    }
+}
+
+#[test]
 fn a_missing_file_is_named_with_the_way_out() {
     let mut missing = plan(&Scratch::new("missing"), "uring", json!({}));
     missing.files[0].path = "/nonexistent/file".into();
