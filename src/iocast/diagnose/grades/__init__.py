@@ -1,0 +1,77 @@
+"""The letters of a report card: how good the storage is, told apart from how far the figures can be believed."""
+
+from __future__ import annotations
+
+from iocast.diagnose.grades.classic import HEADLINE, classic
+from iocast.diagnose.grades.modern import modern
+from iocast.diagnose.grades.slo import ServiceLevel, against
+from iocast.diagnose.thresholds import worst
+from iocast.model.finding import Examination, Grade
+from iocast.model.grading import Graded, Grades, Letter, Scale, letter_rank, stepped_down, worst_letter
+from iocast.model.run import Run
+
+FAR_WORSE = 2  # letters by which scan or interference must lie below the rest to pull it down
+
+
+def grade(run: Run, examination: Examination, scale: Scale = "modern", level: ServiceLevel | None = None) -> Grades:
+    """All letters of a run. With a service level the overall letter is that of the level."""
+    if scale == "hailey2012":
+        return _hailey(run, examination)
+    parts = modern(run, examination)
+    if level is not None:
+        asked = against(level, run, examination)
+        return _grades("slo", asked.letter, asked.says, (asked,), (asked, *parts), examination)
+    return _modern(parts, examination)
+
+
+def _modern(parts: tuple[Graded, ...], examination: Examination) -> Grades:
+    """The worse of commit and random read, one letter less where scan or interference is far worse."""
+    by_name = {part.aspect: part for part in parts}
+    bearing = [by_name[name] for name in ("commit", "random read")]
+    graded = [part for part in bearing if part.letter]
+    if len(graded) < len(bearing):
+        failed = next(part for part in bearing if not part.letter)
+        says = failed.says.removeprefix("Not graded: ")
+        return _grades("modern", None, f"Not graded, for want of {failed.aspect}: {says}", (), parts, examination)
+    overall = worst_letter(*(part.letter for part in graded if part.letter))
+    weakest = next(part for part in graded if part.letter == overall)
+    says = f"It is as good as its weakest: {weakest.aspect}."
+    for name in ("scan", "write interference"):
+        letter = by_name[name].letter
+        if letter and letter_rank(letter) - letter_rank(overall) >= FAR_WORSE:
+            says = f"{says.rstrip('.')}, and a letter less for {name} ({letter})."
+            overall = stepped_down(overall)
+            break
+    return _grades("modern", overall, says, tuple(graded), parts, examination)
+
+
+def _hailey(run: Run, examination: Examination) -> Grades:
+    parts = classic(run, examination)
+    headlines = tuple(part for part in parts if part.aspect.endswith(HEADLINE))
+    missing = [part for part in headlines if part.letter is None]
+    if missing:
+        names = ", ".join(part.aspect.removesuffix(f" {HEADLINE}") for part in missing)
+        says = f"Not graded as a whole: {names} could not be (the preset hailey has all rows of this scale)."
+        return _grades("hailey2012", None, says, (), parts, examination)
+    overall = worst_letter(*(part.letter for part in headlines if part.letter))
+    weakest = next(part for part in headlines if part.letter == overall)
+    says = f"The worst p95 decides: {weakest.aspect.removesuffix(f' {HEADLINE}')}."
+    return _grades("hailey2012", overall, says, headlines, parts, examination)
+
+
+def _grades(
+    scale: Scale,
+    overall: Letter | None,
+    says: str,
+    bearing: tuple[Graded, ...],
+    parts: tuple[Graded, ...],
+    examination: Examination,
+) -> Grades:
+    rows = [name for part in bearing for name in part.phases]
+    trust: Grade | None = worst(*(examination.trust[name].grade for name in rows)) if rows else None
+    return Grades(scale=scale, overall=overall, says=says, trust=trust, parts=parts)
+
+
+def passes(grades: Grades, floor: Letter) -> bool:
+    """True when the overall letter is at least `floor`; what could not be graded does not pass."""
+    return grades.overall is not None and letter_rank(grades.overall) <= letter_rank(floor)

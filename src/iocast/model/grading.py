@@ -1,0 +1,60 @@
+"""Grades: the letters of a report card, each with the evidence that earned it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from iocast.model.finding import Grade
+
+Letter = Literal["A+", "A", "A-", "B", "B-", "C", "C-", "D", "F"]
+LETTERS: tuple[Letter, ...] = ("A+", "A", "A-", "B", "B-", "C", "C-", "D", "F")  # the best first
+
+Scale = Literal["modern", "hailey2012", "slo"]
+
+
+class Graded(Struct, frozen=True, kw_only=True):
+    """One letter. `letter` is None where nothing may be graded; `says` is the evidence, or why not."""
+
+    aspect: str  # "random read", "commit", "scan", "scaling", "write interference", "read 1M p95" ...
+    letter: Letter | None
+    says: str
+    phases: tuple[str, ...] = ()  # the rows that were judged
+    best: Letter | None = None  # the letters at the ends of the interval of the value
+    worst: Letter | None = None
+    figures: dict[str, float] = {}
+    source: str = ""  # of the limits
+
+    @property
+    def shown(self) -> str:
+        """The letter with its range where chance could have moved it: "B (A-..C)"; "-" for none."""
+        if self.letter is None:
+            return "-"
+        ranged = self.best and self.worst and self.best != self.worst
+        return f"{self.letter} ({self.best}..{self.worst})" if ranged else self.letter
+
+
+class Grades(Struct, frozen=True, kw_only=True):
+    """All letters of a run on one scale. `overall` is None when the run is not graded; `says` tells why."""
+
+    scale: Scale
+    overall: Letter | None
+    says: str
+    trust: Grade | None  # the worst trust of the rows that the overall letter rests on
+    parts: tuple[Graded, ...]
+
+
+def letter_rank(letter: Letter) -> int:
+    """0 for an A+, 8 for an F."""
+    return LETTERS.index(letter)
+
+
+def worst_letter(*letters: Letter) -> Letter:
+    """The worst of some letters."""
+    return max(letters, key=letter_rank)
+
+
+def stepped_down(letter: Letter) -> Letter:
+    """The next worse letter; an F stays."""
+    return LETTERS[min(len(LETTERS) - 1, letter_rank(letter) + 1)]
