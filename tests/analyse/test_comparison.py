@@ -1,0 +1,181 @@
+"""Comparison of groups of runs: known vectors, the published pairs of trials, and what must always hold."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iocast.analyse.comparison import ab_ratio, difference, holm, median_of, overlap, relative, shift, variation
+from iocast.model.histogram import Histogram, bucket_index
+
+VECTORS = Path(__file__).parents[3] / "shared" / "design" / "models-vectors.json"
+
+above_zero = st.floats(1e-6, 1e9)
+runs = st.lists(above_zero, min_size=2, max_size=8)
+
+
+def _histogram(values: list[int]) -> Histogram:
+    order = sorted({bucket_index(value) for value in values})
+    counts = tuple(sum(bucket_index(value) == index for value in values) for index in order)
+    return Histogram(tuple(order), counts, sum(values), float(sum(v * v for v in values)), min(values), max(values))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "ratio", "ci95", "ci90", "degrees", "verdict"),
+    [
+        (
+            [1.02, 0.98, 1.05],
+            [1.11, 1.2, 1.15],
+            1.1343024,
+            (1.0427786, 1.2338591),
+            (1.0634503, 1.2098749),
+            3.9443144,
+            "small difference",
+        ),
+        (
+            [12.543, 12.6, 12.4],
+            [13.02, 12.9, 13.1],
+            1.0393443,
+            (1.0206364, 1.0583952),
+            (1.0249555, 1.0539351),
+            3.9843773,
+            "equivalent",
+        ),
+        (
+            [2.0, 2.2, 1.9, 2.1, 2.05],
+            [2.15, 2.2, 2.1, 2.3, 2.05],
+            1.0540872,
+            (0.97983043, 1.1339715),
+            (0.99390005, 1.1179191),
+            7.6670892,
+            "inconclusive",
+        ),
+    ],
+)
+def test_known_ratios(a, b, ratio, ci95, ci90, degrees, verdict) -> None:
+    got = ab_ratio(a, b)
+    assert got.ratio == pytest.approx(ratio, rel=1e-6)
+    assert (got.low, got.high) == pytest.approx(ci95, rel=1e-6)
+    assert (got.low90, got.high90) == pytest.approx(ci90, rel=1e-6)
+    assert got.degrees == pytest.approx(degrees, rel=1e-6)
+    assert got.verdict == verdict
+
+
+def test_all_vectors_of_the_design() -> None:
+    if not VECTORS.exists():
+        pytest.skip(f"no design vectors at {VECTORS}")
+    ran = 0
+    for vector in json.loads(VECTORS.read_text("utf-8"))["vectors"]:
+        given_, out = vector["in"], vector["out"]
+        if vector["fn"] == "stats.ab_ratio":
+            got = ab_ratio(given_["a_per_run"], given_["b_per_run"], given_["margin"])
+            assert [got.ratio, got.low, got.high, got.low90, got.high90, got.degrees] == pytest.approx(
+                [out["ratio"], *out["ci95"], *out["ci90"], out["df"]], rel=1e-4
+            )
+            assert got.verdict == out["verdict"].replace("_", " ")
+        elif vector["fn"] == "stats.percent_difference":
+            one = difference(given_["a"], given_["b"])
+            assert 100 * one.of_first == pytest.approx(out["pct_of_a"], rel=1e-6)
+            assert 100 * one.symmetric == pytest.approx(out["symmetric_pct"], rel=1e-6)
+            assert one.log_ratio == pytest.approx(out["log_ratio"], rel=1e-6)
+        elif vector["fn"] == "stats.two_sample":
+            scaled = [[int(value * 10) for value in given_[side]] for side in "ab"]  # small enough to be exact
+            found = overlap(_histogram(scaled[0]), _histogram(scaled[1]))
+            assert found.ks == pytest.approx(out["ks_D"])
+            assert found.cliffs_delta == pytest.approx(out["cliffs_delta_b_minus_a"])
+        else:
+            continue
+        ran += 1
+    assert ran >= 8
+
+
+@given(runs, runs)
+def test_the_ratio_turns_round_with_its_sides(a: list[float], b: list[float]) -> None:
+    there, back = ab_ratio(a, b), ab_ratio(b, a)
+    assert there.ratio * back.ratio == pytest.approx(1)
+    assert there.verdict == back.verdict
+    assert there.low is not None
+    assert there.high is not None
+    assert there.low <= there.ratio * (1 + 1e-9)
+    assert there.ratio <= there.high * (1 + 1e-9)
+
+
+def test_single_runs_have_a_ratio_and_no_verdict() -> None:
+    got = ab_ratio([2.0], [4.0, 4.1])
+    assert got.low is None
+    assert got.verdict == "inconclusive"
+
+
+def test_runs_without_any_scatter_are_judged_by_the_ratio_alone() -> None:
+    assert ab_ratio([2.0, 2.0], [2.0, 2.0]).verdict == "equivalent"
+    assert ab_ratio([2.0, 2.0], [4.0, 4.0]).verdict == "different"
+
+
+@pytest.mark.parametrize("sides", [([], [1.0]), ([1.0], []), ([0.0], [1.0])])
+def test_nothing_to_compare_is_refused(sides) -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        ab_ratio(*sides)
+
+
+def test_published_pairs_of_trials_to_the_digit() -> None:
+    """Trial pairs of the study of 2012: what it printed was (first - second) / first."""
+    printed = [round(100 * difference(a, b).of_first, 2) for a, b in ((158, 146), (193, 169), (103, 195))]
+    assert printed == [7.59, 12.44, -89.32]
+    symmetric = [round(abs(100 * difference(a, b).symmetric), 3) for a, b in ((158, 146), (193, 169), (103, 195))]
+    assert symmetric == [7.895, 13.260, 61.745]
+
+
+BARE = (370, 12_543, 1_270, 117_042, 75_959)
+VIRTUAL = {
+    "physical RDM": ((520, 12_912, 1_361, 116_721, 71_784), (71.2, 97.1, 93.3, 99.7, 94.5)),
+    "indep. virtual RDM": ((521, 14_044, 1_320, 116_710, 62_708), (71.0, 89.3, 96.2, 99.7, 82.6)),
+    "virtual RDM": ((518, 13_020, 1_265, 116_580, 70_380), (71.4, 96.3, 100.4, 99.6, 92.7)),
+    "indep. VMFS": ((518, 13_442, 1_276, 116_628, 67_208), (71.4, 93.3, 99.5, 99.6, 88.5)),
+    "snapshot VMFS": ((519, 13_537, 1_277, 116_673, 72_206), (71.3, 92.7, 99.5, 99.7, 95.1)),
+}
+
+
+@pytest.mark.parametrize("name", VIRTUAL)
+def test_relative_performance_of_the_virtualisation_study(name: str) -> None:
+    """Three latencies (bare over virtual), two throughputs (virtual over bare), in per cent."""
+    values, printed = VIRTUAL[name]
+    got = [
+        round(100 * relative(bare, value, more_is_better=at >= 3), 1)
+        for at, (bare, value) in enumerate(zip(BARE, values, strict=True))
+    ]
+    assert got == list(printed)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_never_lowers_a_p_value_and_keeps_the_order(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    assert all(after >= before for before, after in zip(p_values, adjusted, strict=True))
+    ranked = [after for _, after in sorted(zip(p_values, adjusted, strict=True))]
+    assert ranked == sorted(ranked)
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_the_shift_function_tells_which_percentiles_moved() -> None:
+    a = [_histogram([100] * 95 + [1000 + run] * 5) for run in range(5)]
+    b = [_histogram([100] * 95 + [2000 + run] * 5) for run in range(5)]
+    rows = {row.q: row for row in shift(a, b)}
+    assert rows[0.5].ratio.verdict == "equivalent"
+    assert rows[0.99].ratio.verdict == "different"
+    assert rows[0.99].p_value is not None
+    assert rows[0.99].p_value < 0.001
+    assert rows[0.5].p_value == 1.0
+
+
+def test_repeats() -> None:
+    assert variation([1.0]) is None
+    assert variation([9.0, 10.0, 11.0]) == pytest.approx(0.1)
+    assert median_of([3.0, 1.0, 2.0, 4.0]) == 2.0
+    assert math.isclose(overlap(_histogram([5]), _histogram([5])).ks, 0.0)
