@@ -1,7 +1,7 @@
 """The typed face of the Rust core (crates/iocast-python/src/lib.rs), checked against it by stubtest."""
 
 from collections.abc import Callable
-from typing import final
+from typing import Literal, final
 
 __all__ = ["CoreError", "Intervals", "__version__", "memory_copy_bytes_per_s", "run_phase"]
 
@@ -17,11 +17,13 @@ class Intervals:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
 
-def run_phase(plan_json: str, on_tick: Callable[[int, int, int, int], bool]) -> tuple[str, Intervals]:
+def run_phase(
+    plan_json: str, on_tick: Callable[[int, int, int, int, int], bool | Literal["enough"]]
+) -> tuple[str, Intervals]:
     """Run one phase (a PhasePlan as JSON); returns a Measurement as JSON and the interval series.
 
-    on_tick(elapsed_ns, ios, bytes, errors) is called up to ten times a second; False or an exception stops.
-    Raises CoreError.
+    on_tick(elapsed_ns, ios, bytes, errors, response_ns) is called up to ten times a second; False or an exception
+    stops, "enough" ends the phase well. Raises CoreError.
     """
 
 def memory_copy_bytes_per_s(budget_s: float) -> float:

@@ -166,7 +166,7 @@ class _Job:
             samples += watch.sample()
             next_sample = time.monotonic_ns() + SAMPLE_EVERY_NS
 
-            def on_tick(elapsed_ns: int, ios: int, bytes_moved: int, errors: int) -> bool:
+            def on_tick(elapsed_ns: int, ios: int, bytes_moved: int, errors: int, response_ns: int) -> bool:
                 nonlocal next_sample
                 if time.monotonic_ns() >= next_sample:
                     next_sample += SAMPLE_EVERY_NS

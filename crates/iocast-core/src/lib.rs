@@ -10,6 +10,7 @@
 //! *Response* time counts from when the I/O was due, *service* time from its submission, the submitting
 //! system call included. In a closed loop without think time an I/O is due when it is submitted.
 
+pub mod absence;
 pub mod buffers;
 pub mod control;
 pub mod device;

@@ -1,8 +1,8 @@
 //! Merging what the workers of a phase counted into one result.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering::Relaxed;
 
+use crate::absence::Generator;
 use crate::control::Control;
 use crate::engine::Clock;
 use crate::histogram::Histogram;
@@ -21,7 +21,7 @@ pub(crate) fn merge(
 ) -> PhaseResult {
     let abandoned = outcomes.iter().map(|o| o.abandoned).sum::<u64>() + missing as u64;
     let stopped = match () {
-        () if control.errors.load(Relaxed) >= plan.error_limit => Stopped::Errors,
+        () if control.counts().errors >= plan.error_limit => Stopped::Errors,
         () if abandoned > 0 && !interrupted => Stopped::Hung,
         () if interrupted => Stopped::Interrupted,
         () => Stopped::Finished,
@@ -29,11 +29,12 @@ pub(crate) fn merge(
     let left = outcomes.iter().map(|o| o.left_ns.1).max().unwrap_or_else(|| clock.now());
     let issuing_ns = outcomes.iter().map(|o| o.left_ns.0).max().unwrap_or(left).max(1);
     // A phase of a given time lasts that long even if nothing was due at its very end.
-    let timed = plan
-        .length
-        .seconds
+    let planned = plan.length.seconds.map(|s| (s * 1e9) as u64);
+    let timed = control
+        .ended_early_ns()
+        .or(planned)
         .filter(|_| stopped == Stopped::Finished && plan.length.ios.is_none() && plan.length.bytes.is_none());
-    let elapsed_ns = left.max(timed.map_or(0, |s| (s * 1e9) as u64)).max(1);
+    let elapsed_ns = left.max(timed.unwrap_or(0)).max(1);
     let mut result = PhaseResult {
         engine: Default::default(),
         started_unix_ns: 0,
@@ -54,6 +55,8 @@ pub(crate) fn merge(
         users: vec![UserResult::default(); plan.users as usize],
         cpu_user_ns: 0,
         cpu_system_ns: 0,
+        unsent_arrivals: 0,
+        generator: Generator::default(),
         intervals: Vec::new(),
     };
     let mut intervals = Vec::new();
@@ -63,6 +66,8 @@ pub(crate) fn merge(
             sum.ios += done.ios;
             sum.last_ns = sum.last_ns.max(done.last_ns);
         }
+        result.unsent_arrivals += outcome.unsent;
+        result.generator.add(outcome.generator);
         let tallied = outcome.tallied;
         result.ios += tallied.ios;
         result.bytes += tallied.bytes;

@@ -64,6 +64,26 @@ impl Schedule {
         }
     }
 
+    /// Leaves out the arrivals due before `end`; returns how many. Of an exponential schedule only the first of
+    /// them is known: the others, never drawn, are as many as its rate says.
+    pub fn skip(&mut self, end: u64) -> u64 {
+        let Some(next) = self.peek().filter(|next| *next < end) else { return 0 };
+        let rest_ns = (end - next) as f64;
+        match self {
+            Schedule::Closed { .. } => 0,
+            Schedule::Constant { gap_ns, taken, .. } => {
+                let missed = (rest_ns / *gap_ns).ceil() as u64;
+                *taken += missed;
+                missed
+            }
+            Schedule::Poisson { gap_ns, next_ns } => {
+                let missed = 1 + (rest_ns / *gap_ns) as u64;
+                *next_ns = end as f64;
+                missed
+            }
+        }
+    }
+
     /// Takes the next arrival.
     #[inline]
     pub fn take(&mut self, rng: &mut SmallRng) {
@@ -101,6 +121,18 @@ mod tests {
         for (i, at) in due.iter().enumerate() {
             assert!(at.abs_diff((i as f64 * 1e9 / 3000.0) as u64) <= 1);
         }
+    }
+
+    #[test]
+    fn what_was_due_and_not_taken_is_counted_once() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        let mut schedule = Schedule::new(&Arrival::Constant { rate_per_s: 1000.0 }, 0, 1, &mut rng);
+        schedule.take(&mut rng);
+        assert_eq!((schedule.skip(10_000_000), schedule.skip(10_000_000)), (9, 0));
+        assert_eq!(schedule.peek(), Some(10_000_000));
+        let mut schedule = Schedule::new(&Arrival::Poisson { rate_per_s: 1000.0 }, 0, 1, &mut rng);
+        assert!(schedule.skip(1_000_000_000).abs_diff(1000) <= 10);
+        assert_eq!(schedule.skip(1_000_000_000), 0);
     }
 
     #[test]

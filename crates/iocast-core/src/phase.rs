@@ -6,7 +6,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::control::Control;
+use crate::absence::{Absence, Attendance, Generator};
+use crate::control::{Answer, Control, Counts};
 use crate::engine::sim::SimEngine;
 use crate::engine::sync::SyncEngine;
 use crate::engine::uring::UringEngine;
@@ -32,12 +33,8 @@ const GIVE_UP: Duration = Duration::from_millis(300);
 pub struct Tick {
     /// Real time since the start.
     pub elapsed_ns: u64,
-    /// Completed I/Os.
-    pub ios: u64,
-    /// Bytes moved.
-    pub bytes: u64,
-    /// Failures.
-    pub errors: u64,
+    /// What was done so far.
+    pub counts: Counts,
 }
 
 /// Workers wait here until all are set up, and again until all have ended.
@@ -93,9 +90,12 @@ struct Crew {
     spin: bool,
 }
 
-/// Runs a phase. `on_tick` is called at the start and then about ten times a second, from this thread; it
-/// returns false to stop.
-pub fn run_phase(plan: &PhasePlan, mut on_tick: impl FnMut(Tick) -> bool) -> Result<PhaseResult> {
+/// Runs a phase. `on_tick` is called at the start and then about ten times a second, from this thread; its
+/// answer (or false, for `Stop`) may end the phase.
+pub fn run_phase<A: Into<Answer>>(
+    plan: &PhasePlan,
+    mut on_tick: impl FnMut(Tick) -> A,
+) -> Result<PhaseResult> {
     plan.check()?;
     signals::install_waker();
     let (engine, notes) = choose_engine(plan);
@@ -126,12 +126,14 @@ pub fn run_phase(plan: &PhasePlan, mut on_tick: impl FnMut(Tick) -> bool) -> Res
     let started_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
     let (begun, clock) = (Instant::now(), Clock::start());
     crew.gates.start.open(Some(clock));
-    let begin = on_tick(Tick { elapsed_ns: 0, ios: 0, bytes: 0, errors: 0 });
+    let mut on_tick = |tick| on_tick(tick).into();
+    let begin = on_tick(Tick { elapsed_ns: 0, counts: Counts::default() }) != Answer::Stop;
     let watched = crew.watch(begun, begin, &mut on_tick);
     let cpu_after = cpu_ns();
     crew.dismiss();
-    let (outcomes, interrupted, missing) = watched?;
+    let (outcomes, interrupted, missing, absences) = watched?;
     let mut result = merge(plan, outcomes, missing, interrupted, &crew.control, clock);
+    result.generator.add(Generator { absences, ..Generator::default() });
     result.engine = report;
     result.started_unix_ns = started_unix_ns;
     result.cpu_user_ns = cpu_after.0 - cpu_before.0;
@@ -263,27 +265,27 @@ impl Crew {
     }
 
     /// Waits for all workers; ticks; wakes those that block when it is time to go. Returns the outcomes,
-    /// whether someone stopped it, and how many workers never came back.
+    /// whether someone stopped it, how many workers never came back, and when the process did not run.
     fn watch(
         &self,
         begun: Instant,
         begin: bool,
-        on_tick: &mut impl FnMut(Tick) -> bool,
-    ) -> Result<(Vec<Outcome>, bool, usize)> {
+        on_tick: &mut impl FnMut(Tick) -> Answer,
+    ) -> Result<(Vec<Outcome>, bool, usize, Vec<Absence>)> {
         let control = &self.control;
-        let planned = self
+        let mut planned = self
             .plan
             .length
             .seconds
             .filter(|_| self.plan.engine != EngineName::Sim)
             .map(Duration::from_secs_f64);
-        let (mut outcomes, mut done) = (Vec::new(), vec![false; self.threads.len()]);
-        let mut failure = None;
+        let (mut outcomes, mut done, mut failure) = (Vec::new(), vec![false; self.threads.len()], None);
         let (mut stop_at, mut next_tick) = ((!begin).then(Instant::now), begun + TICK);
         if !begin {
             control.stop.store(true, Relaxed);
         }
         let mut leave_at: Option<Instant> = None;
+        let mut attendance = Attendance::begin(self.plan.engine == EngineName::Sim);
         while done.contains(&false) {
             let now = Instant::now();
             match self.receiver.recv_timeout(next_tick.saturating_duration_since(now)) {
@@ -299,18 +301,16 @@ impl Crew {
                     continue;
                 }
                 Ok(Message::Ready(_)) => continue,
-                Err(RecvTimeoutError::Timeout) => next_tick = Instant::now() + TICK,
+                Err(RecvTimeoutError::Timeout) => {
+                    let since = |at: Instant| (at - begun).as_nanos() as u64;
+                    attendance.woken(since(next_tick.max(now)), since(Instant::now()));
+                    next_tick = Instant::now() + TICK;
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            let tick = Tick {
-                elapsed_ns: begun.elapsed().as_nanos() as u64,
-                ios: control.ios.load(Relaxed),
-                bytes: control.bytes.load(Relaxed),
-                errors: control.errors.load(Relaxed),
-            };
-            if stop_at.is_none() && !on_tick(tick) {
-                stop_at = Some(Instant::now());
-                control.stop.store(true, Relaxed);
+            let tick = Tick { elapsed_ns: begun.elapsed().as_nanos() as u64, counts: control.counts() };
+            if stop_at.is_none() {
+                self.heed(on_tick(tick), begun.elapsed(), &mut planned, &mut stop_at);
             }
             let drain_from = stop_at
                 .map(|at| at + DRAIN_INTERRUPTED)
@@ -330,7 +330,34 @@ impl Crew {
         }
         match failure {
             Some(why) => Err(why),
-            None => Ok((outcomes, stop_at.is_some(), done.iter().filter(|d| !**d).count())),
+            None => {
+                let missing = done.iter().filter(|d| !**d).count();
+                Ok((outcomes, stop_at.is_some(), missing, attendance.noticed()))
+            }
+        }
+    }
+
+    /// Does what whoever watches wants.
+    fn heed(
+        &self,
+        answer: Answer,
+        elapsed: Duration,
+        planned: &mut Option<Duration>,
+        stop_at: &mut Option<Instant>,
+    ) {
+        match answer {
+            Answer::GoOn => {}
+            Answer::Stop => {
+                *stop_at = Some(Instant::now());
+                self.control.stop.store(true, Relaxed);
+            }
+            // Virtual time has no moment that this one is.
+            Answer::Enough if self.plan.engine == EngineName::Sim => {}
+            Answer::Enough if self.control.ended_early_ns().is_some() => {}
+            Answer::Enough => {
+                *planned = Some(planned.map_or(elapsed, |planned| planned.min(elapsed)));
+                self.control.end_ns.store(elapsed.as_nanos() as u64, Relaxed);
+            }
         }
     }
 }

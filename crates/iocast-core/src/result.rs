@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::absence::Generator;
 use crate::histogram::Histogram;
 use crate::plan::Op;
 
@@ -153,6 +154,8 @@ pub struct PhaseResult {
     pub stopped: Stopped,
     /// I/Os left behind.
     pub abandoned_ios: u64,
+    /// Arrivals of an open loop that were due before its end and never sent.
+    pub unsent_arrivals: u64,
     /// Per op × size.
     pub classes: Vec<ClassResult>,
     /// How late the generator itself was.
@@ -167,6 +170,8 @@ pub struct PhaseResult {
     pub cpu_user_ns: u64,
     /// System CPU time, kernel workers of the ring included.
     pub cpu_system_ns: u64,
+    /// What the threads that made the load did with their time.
+    pub generator: Generator,
     /// The series.
     #[serde(skip)]
     pub intervals: Vec<IntervalRow>,

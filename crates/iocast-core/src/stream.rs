@@ -93,6 +93,12 @@ impl Stream {
             || self.schedule.peek().is_some_and(|due| due >= self.due_end_ns)
     }
 
+    /// Arrivals that were due before `end` and were not taken; they are taken now, so that who shares the
+    /// stream does not count them again.
+    pub fn unsent(&mut self, end: u64) -> u64 {
+        if self.exhausted() { 0 } else { self.schedule.skip(end.min(self.due_end_ns)) }
+    }
+
     /// Takes the next I/O (and its arrival, in an open loop).
     #[inline]
     pub fn take(&mut self) -> Next {

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::control::Counts;
 use crate::error::errno_name;
 use crate::histogram::{Histogram, Recorder};
 use crate::plan::Op;
@@ -83,6 +84,7 @@ pub struct Tally {
     pub bytes: u64,
     /// Failed.
     pub error_count: u64,
+    response_ns: u64,
 }
 
 /// Everything a tally holds, at the end.
@@ -140,6 +142,7 @@ impl Tally {
             ios: 0,
             bytes: 0,
             error_count: 0,
+            response_ns: 0,
         }
     }
 
@@ -149,6 +152,12 @@ impl Tally {
         if now >= self.interval_end {
             self.close_interval(now);
         }
+    }
+
+    /// What was counted so far.
+    #[inline]
+    pub fn counts(&self) -> Counts {
+        Counts { ios: self.ios, bytes: self.bytes, errors: self.error_count, response_ns: self.response_ns }
     }
 
     /// How late the generator was with an I/O.
@@ -171,6 +180,7 @@ impl Tally {
         class.all.short_ios += u64::from(io.short);
         self.ios += 1;
         self.bytes += io.bytes;
+        self.response_ns += response;
         if response > self.slow_floor {
             self.keep_slow(response, service, io);
         }

@@ -8,8 +8,9 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
+use crate::absence::{Attendance, Generator};
 use crate::buffers::PayloadMaker;
-use crate::control::Control;
+use crate::control::{Control, Counts};
 use crate::engine::{Completion, Engine, Request};
 use crate::error::Result;
 use crate::plan::{Arrival, Op, PhasePlan};
@@ -51,6 +52,10 @@ impl Lane {
             done: UserResult::default(),
         }
     }
+
+    fn unsent(&self, end: u64) -> u64 {
+        self.stream.lock().expect("no worker panics while it holds a stream").unsent(end)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -75,7 +80,8 @@ pub struct Worker<E: Engine> {
     spin_ns: u64,
     submit_batch: usize,
     think_ns: u64,
-    published: (u64, u64, u64),
+    attendance: Attendance,
+    published: Counts,
     publish_at: u64,
 }
 
@@ -91,6 +97,10 @@ pub struct Outcome {
     pub left_ns: (u64, u64),
     /// I/Os left behind.
     pub abandoned: u64,
+    /// Arrivals that were due and not sent.
+    pub unsent: u64,
+    /// What its thread did with its time.
+    pub generator: Generator,
 }
 
 impl<E: Engine> Worker<E> {
@@ -145,7 +155,8 @@ impl<E: Engine> Worker<E> {
             spin_ns,
             submit_batch,
             think_ns,
-            published: (0, 0, 0),
+            attendance: Attendance::default(),
+            published: Counts::default(),
             publish_at: 0,
         }
     }
@@ -167,6 +178,7 @@ impl<E: Engine> Worker<E> {
     /// Runs the phase to its end and hands over what was counted, and the engine: to take a ring down
     /// costs milliseconds, which must not fall into the last I/Os of other workers.
     pub fn run(mut self) -> (Result<Outcome>, E) {
+        self.attendance = Attendance::begin(self.engine.virtual_time());
         let ended = self.work();
         (ended.map(|(issued, left)| self.outcome(issued, left)), self.engine)
     }
@@ -176,7 +188,7 @@ impl<E: Engine> Worker<E> {
         let end = self.plan.length.seconds.map_or(u64::MAX, |s| (s * 1e9) as u64);
         let mut completions: Vec<Completion> = Vec::with_capacity(self.slots.len());
         let mut now = self.engine.now();
-        while !self.control.stop.load(Relaxed) && now < end {
+        while !self.control.stop.load(Relaxed) && now < end.min(self.control.end_ns.load(Relaxed)) {
             let next_due = self.issue(now);
             if self.in_flight == 0 && next_due == u64::MAX {
                 break;
@@ -196,6 +208,7 @@ impl<E: Engine> Worker<E> {
     }
 
     fn outcome(&mut self, issued: (u64, f64), left_ns: u64) -> Outcome {
+        let end = issued.0.min(self.control.end_ns.load(Relaxed));
         let empty = Tally::new(&[], self.plan.interval_ns, 0, true);
         Outcome {
             users: self.lanes.iter().map(|lane| (lane.user, lane.done.clone())).collect(),
@@ -203,18 +216,21 @@ impl<E: Engine> Worker<E> {
             depth_areas: (issued.1, self.depth_area),
             left_ns: (issued.0, left_ns),
             abandoned: u64::from(self.in_flight),
+            unsent: self.lanes.iter().map(|lane| lane.unsent(end)).sum(),
+            generator: self.attendance.end(),
         }
     }
 
     /// Submits the batch, waits for what must be waited for, records what came. Returns the time.
-    fn turn(&mut self, now: u64, next_due: u64, completions: &mut Vec<Completion>) -> Result<u64> {
-        let submitted = if self.batch.is_empty() { now } else { self.engine.now() };
-        self.depth_area += f64::from(self.in_flight - self.batch.len() as u32) * (submitted - now) as f64;
+    fn turn(&mut self, from: u64, next_due: u64, completions: &mut Vec<Completion>) -> Result<u64> {
+        let submitted = if self.batch.is_empty() { from } else { self.engine.now() };
+        self.depth_area += f64::from(self.in_flight - self.batch.len() as u32) * (submitted - from) as f64;
         let batch = std::mem::take(&mut self.batch);
         for slot in &batch {
             self.stamp(*slot, submitted);
         }
         self.batch = batch;
+        let only_waits = self.batch.is_empty();
         self.batch.clear();
         let wake = (next_due != u64::MAX).then(|| next_due.saturating_sub(self.spin_ns));
         match wake {
@@ -224,6 +240,7 @@ impl<E: Engine> Worker<E> {
         }
         self.engine.reap(completions);
         let now = self.engine.now();
+        self.attendance.turn(from, submitted, wake.filter(|_| only_waits), now);
         self.depth_area += f64::from(self.in_flight) * (now - submitted) as f64;
         self.tally.advance(now);
         for completion in completions.drain(..) {
@@ -369,20 +386,12 @@ impl<E: Engine> Worker<E> {
     /// Adds what is new to the shared counters, for progress and for the limit of errors.
     #[inline]
     fn publish(&mut self, now: u64) {
-        let (ios, bytes, errors) = (self.tally.ios, self.tally.bytes, self.tally.error_count);
-        let (ios_before, bytes_before, errors_before) = self.published;
-        if ios - ios_before < 64 && errors == errors_before && now < self.publish_at {
+        let (counts, before) = (self.tally.counts(), self.published);
+        if counts.ios - before.ios < 64 && counts.errors == before.errors && now < self.publish_at {
             return;
         }
         self.publish_at = now + PUBLISH_NS;
-        self.control.ios.fetch_add(ios - ios_before, Relaxed);
-        self.control.bytes.fetch_add(bytes - bytes_before, Relaxed);
-        if errors > errors_before {
-            let all = self.control.errors.fetch_add(errors - errors_before, Relaxed) + errors - errors_before;
-            if all >= self.plan.error_limit {
-                self.control.stop.store(true, Relaxed);
-            }
-        }
-        self.published = (ios, bytes, errors);
+        self.control.add(&before, &counts, self.plan.error_limit);
+        self.published = counts;
     }
 }

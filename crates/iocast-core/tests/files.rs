@@ -5,6 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use iocast_core::control::Answer;
 use iocast_core::error::Error;
 use iocast_core::phase::run_phase;
 use iocast_core::plan::PhasePlan;
@@ -203,6 +204,40 @@ fn a_reader_that_blocks_for_ever_is_left_behind() {
     assert_eq!(result.stopped, Stopped::Interrupted);
     drop(hold);
     std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn who_had_enough_ends_the_phase_well() {
+    let file = Scratch::new("enough");
+    for engine in ENGINES {
+        for changes in [json!({}), json!({"arrival": {"kind": "constant", "rate_per_s": 2.0}})] {
+            let mut changes = changes;
+            changes["length"] = json!({"seconds": 600.0});
+            let (mut seen, mut told) = (Vec::new(), 0);
+            let result = run_phase(&plan(&file, engine, changes), |tick| {
+                seen.push(tick.counts);
+                told = tick.elapsed_ns;
+                if seen.len() < 4 { Answer::GoOn } else { Answer::Enough }
+            })
+            .unwrap();
+            assert_eq!(result.stopped, Stopped::Finished, "{engine}");
+            assert!(result.elapsed_ns >= told && result.issuing_ns < 100_000_000_000, "{engine}");
+            assert_eq!(result.unsent_arrivals, 0);
+            let last = seen.last().unwrap();
+            assert!(last.ios <= result.ios && last.response_ns >= last.ios);
+        }
+    }
+}
+
+#[test]
+fn workers_say_what_they_did_with_their_time() {
+    let file = Scratch::new("time");
+    for engine in ENGINES {
+        let result = run(&plan(&file, engine, json!({"users": 2, "depth": 2, "length": {"ios": 20_000}})));
+        let generator = &result.generator;
+        assert_eq!(generator.threads, if engine == "sync" { 4 } else { 2 });
+        assert!(generator.user_ns + generator.system_ns > 0);
+    }
 }
 
 #[test]

@@ -193,3 +193,16 @@ fn hits_in_a_cache_share_the_transfer_rate_too() {
     let rate = result.bytes as f64 * 1e9 / result.elapsed_ns as f64;
     assert!((rate / 1e8 - 1.0).abs() < 0.01, "{rate}");
 }
+
+#[test]
+fn arrivals_that_were_due_and_never_sent_are_counted() {
+    // One server of 1 ms gets three a millisecond: two thirds of 30,000 never leave.
+    for kind in ["constant", "poisson"] {
+        let result = run(json!({"arrival": {"kind": kind, "rate_per_s": 3000.0}}), json!({}));
+        let all = result.ios + result.unsent_arrivals;
+        assert!(all.abs_diff(30_000) < 600, "{kind}: {} + {}", result.ios, result.unsent_arrivals);
+        assert_eq!(result.ios, 10_000);
+    }
+    let idle = run(json!({"arrival": {"kind": "constant", "rate_per_s": 100.0}}), json!({}));
+    assert_eq!(idle.unsent_arrivals, 0);
+}

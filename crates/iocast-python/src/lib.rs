@@ -6,13 +6,14 @@ use std::time::Duration;
 use arrow_array::builder::{ListBuilder, StringBuilder, UInt32Builder, UInt64Builder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, UInt32Array, UInt64Array};
+use iocast_core::control::Answer;
 use iocast_core::error::Error;
 use iocast_core::histogram::Histogram;
 use iocast_core::phase::{self, Tick};
 use iocast_core::plan::PhasePlan;
 use iocast_core::result::IntervalRow;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -86,19 +87,20 @@ fn batch(rows: &[IntervalRow], interval_ns: u64) -> PyResult<RecordBatch> {
     RecordBatch::try_from_iter(columns).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
-/// Runs one phase. `on_tick(elapsed_ns, ios, bytes, errors)` is called up to ten times a second; false, or
-/// an exception, stops the phase. Returns the result as JSON and the interval series.
+/// Runs one phase. `on_tick(elapsed_ns, ios, bytes, errors, response_ns)` is called up to ten times a second;
+/// false, or an exception, stops the phase, "enough" ends it well. Returns the result as JSON and the interval series.
 #[pyfunction]
 fn run_phase(py: Python<'_>, plan_json: &str, on_tick: Py<PyAny>) -> PyResult<(String, Intervals)> {
     let plan = PhasePlan::from_json(plan_json).map_err(refused)?;
     let mut raised: Option<PyErr> = None;
     let tick = |tick: Tick| {
         Python::attach(|py| {
-            let arguments = (tick.elapsed_ns, tick.ios, tick.bytes, tick.errors);
-            let answer = py.check_signals().and_then(|()| on_tick.call1(py, arguments)?.extract::<bool>(py));
-            answer.unwrap_or_else(|error| {
+            let done = tick.counts;
+            let arguments = (tick.elapsed_ns, done.ios, done.bytes, done.errors, done.response_ns);
+            let said = py.check_signals().and_then(|()| on_tick.call1(py, arguments));
+            said.and_then(|said| answer(said.bind(py))).unwrap_or_else(|error| {
                 raised = Some(error);
-                false
+                Answer::Stop
             })
         })
     };
@@ -109,6 +111,14 @@ fn run_phase(py: Python<'_>, plan_json: &str, on_tick: Py<PyAny>) -> PyResult<(S
     let result = result.map_err(refused)?;
     let json = serde_json::to_string(&result).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     Ok((json, Intervals { batch: batch(&result.intervals, plan.interval_ns)? }))
+}
+
+fn answer(said: &Bound<'_, PyAny>) -> PyResult<Answer> {
+    match said.extract::<bool>() {
+        Ok(go_on) => Ok(go_on.into()),
+        Err(_) if said.extract::<&str>().is_ok_and(|word| word == "enough") => Ok(Answer::Enough),
+        Err(_) => Err(PyValueError::new_err("a tick is answered with True, False or \"enough\"")),
+    }
 }
 
 /// Bytes a second that one core copies in memory, measured for about `budget_s`.

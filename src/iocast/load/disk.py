@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from types import ModuleType
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -14,7 +14,8 @@ from iocast.load.files import WorkFile
 from iocast.model.measurement import Measurement
 from iocast.model.plan import FileRegion, Phase, PhasePlan, Plan
 
-OnTick = Callable[[int, int, int, int], bool]
+Answer = bool | Literal["enough"]
+OnTick = Callable[[int, int, int, int, int], Answer]
 
 
 class Intervals(Protocol):
@@ -63,7 +64,11 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
 
 
 def measure(plan: PhasePlan, on_tick: OnTick) -> tuple[Measurement, Intervals]:
-    """Runs the phase. `on_tick(elapsed_ns, ios, bytes, errors)` returns False to stop. Raises LoadError."""
+    """Runs the phase. Raises LoadError.
+
+    `on_tick(elapsed_ns, ios, bytes, errors, response_ns)` returns False to stop, "enough" to end the phase well
+    (which means nothing on virtual time). `response_ns` is the sum over all I/Os so far.
+    """
     core = _load_core()
     try:
         result, intervals = core.run_phase(msgspec.json.encode(plan).decode(), on_tick)

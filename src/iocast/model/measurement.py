@@ -69,6 +69,29 @@ class UserResult(Struct, frozen=True, forbid_unknown_fields=True):
     last_ns: int
 
 
+class Absence(Struct, frozen=True, forbid_unknown_fields=True):
+    """A time in which a thread of the generator did not run, since the start of the phase.
+
+    queued: it was ready and had no processor; stopped: it was not even ready (SIGSTOP, a paused machine);
+    busy: something between two of its system calls took that long.
+    """
+
+    start_ns: int
+    duration_ns: int
+    cause: Literal["queued", "stopped", "busy"]
+
+
+class Generator(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the threads that made the load did with their time, all together."""
+
+    threads: int = 0  # 0: not known (an older or an imported run)
+    user_ns: int = 0
+    system_ns: int = 0
+    queued_ns: int = 0  # ready to run, and no processor free
+    involuntary_switches: int = 0
+    absences: tuple[Absence, ...] = ()  # of 10 ms or more: the longest, in order of time
+
+
 class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The outcome of one phase. Times are on the monotonic (or the virtual) clock from its start."""
 
@@ -89,8 +112,10 @@ class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     errors: tuple[ErrorCount, ...]
     slow: tuple[SlowIo, ...]  # slowest first
     users: tuple[UserResult, ...]
-    cpu_user_ns: int
+    cpu_user_ns: int  # of the whole process, the kernel's own workers of the ring included
     cpu_system_ns: int
+    unsent_arrivals: int = 0  # of an open loop: due before its end, and never sent
+    generator: Generator = Generator()
 
     @property
     def rate_per_s(self) -> float:

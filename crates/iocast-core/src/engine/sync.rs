@@ -72,7 +72,13 @@ impl SyncEngine {
 pub(super) fn sleep_until(clock: &Clock, until: u64) {
     let now = clock.now();
     if until > now {
-        std::thread::sleep(std::time::Duration::from_nanos(until - now));
+        let left = until - now;
+        let time = libc::timespec {
+            tv_sec: (left / 1_000_000_000) as libc::time_t,
+            tv_nsec: (left % 1_000_000_000) as libc::c_long,
+        };
+        // SAFETY: reads `time`. Not thread::sleep, which goes on sleeping when a signal came.
+        unsafe { libc::nanosleep(&time, std::ptr::null_mut()) };
     }
 }
 
