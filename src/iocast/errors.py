@@ -26,3 +26,7 @@ class LoadError(IocastError):
 
 class ArchiveError(IocastError):
     """A run folder cannot be written or read."""
+
+
+class AnalysisError(IocastError):
+    """These runs cannot answer what was asked of them."""

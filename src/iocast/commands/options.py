@@ -56,3 +56,20 @@ def showing(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def presenting(command: Command) -> Command:
+    """--format and --json of reports that are no card."""
+    for option in (
+        click.option("--json", "form", flag_value="json", help="The same as --format json."),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice([form for form in FORMATS if form != "classic"]),
+            default="terminal",
+            show_default=True,
+            help="How to show the report.",
+        ),
+    ):
+        command = option(command)
+    return command

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,6 +16,10 @@ from iocast.model.plan import Phase, Plan
 from iocast.model.run import Run
 from iocast.model.target import Target
 from iocast.spec import FileSize, Job
+
+if TYPE_CHECKING:
+    from iocast.model.report import Report
+    from iocast.runner import Performed
 
 FORMATS = ("terminal", "classic", "json")
 RUNS = "iocast-runs"
@@ -108,6 +113,19 @@ def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]
 
 def perform(job: Job, target: Target, seed: int, size: str | None, out: str, form: str) -> int:
     """Plans, announces, runs and shows; returns the exit code. Raises IocastError."""
+    done, code = carry_out(job, target, seed, size, out)
+    if done.folder is not None:
+        show(done.run, os.path.relpath(done.folder), form)
+    if done.error is not None:
+        raise done.error
+    measured = done.run.measured
+    if measured and not any(record.measurement.ios for record in measured):
+        raise LoadError("not one I/O of any row succeeded", "the card above names the errors")
+    return code
+
+
+def carry_out(job: Job, target: Target, seed: int, size: str | None, out: str) -> tuple[Performed, int]:
+    """Plans, announces and runs; returns what came of it, and the exit code. Raises IocastError."""
     from iocast import load, runner
     from iocast.commands.interrupts import Interrupts
     from iocast.commands.progress import progress
@@ -123,13 +141,7 @@ def perform(job: Job, target: Target, seed: int, size: str | None, out: str, for
     if interrupts.stopped():
         rows = f"{measured} of {planned} rows were measured and kept"
         say(f"stopped: {rows if measured else 'nothing was measured yet, and nothing is left behind'}")
-    if done.folder is not None:
-        show(done.run, os.path.relpath(done.folder), form)
-    if done.error is not None:
-        raise done.error
-    if measured and not any(record.measurement.ios for record in done.run.measured):
-        raise LoadError("not one I/O of any row succeeded", "the card above names the errors")
-    return interrupts.exit_code
+    return done, interrupts.exit_code
 
 
 def announce(plan: Plan, layout: Layout, notes: tuple[str, ...]) -> None:
@@ -156,7 +168,7 @@ def about(seconds: float) -> str:
 def show(run: Run, folder: str, form: str) -> None:
     """Prints the card of a run on stdout in one of FORMATS."""
     from iocast.diagnose import examine
-    from iocast.report import RENDERERS, card
+    from iocast.report import card
 
     if form == "classic":
         from iocast.report.classic import render_run
@@ -164,7 +176,13 @@ def show(run: Run, folder: str, form: str) -> None:
         render_run(run, sys.stdout)
         say(f"run folder: {folder}")
         return
-    report = card.card(run, examine(run), folder)
+    present(card.card(run, examine(run), folder), form)
+
+
+def present(report: Report, form: str) -> None:
+    """Prints any report on stdout in one of the renderers' forms."""
+    from iocast.report import RENDERERS
+
     RENDERERS[form].render(report, sys.stdout, colour=_colour(), width=_width())
 
 

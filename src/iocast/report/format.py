@@ -145,6 +145,16 @@ def strip_ascii(shares: Sequence[float] | None) -> str:
     return "".join("." if not share else str(min(9, int(share * 10 + 1e-9))) for share in shares)
 
 
+def ratio(value: float, low: float | None, high: float | None) -> str:
+    """A ratio with its interval where it has one: "1.13 (1.04..1.23)", "0.98"."""
+    return f"{value:.2f}" if low is None or high is None else f"{value:.2f} ({low:.2f}..{high:.2f})"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: "1 row", "12 rows"."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def three_figures(value: float) -> str:
     """Three figures, and all of the whole ones: "0.84", "1.24", "62.0", "241", "1240"."""
     if value < 9.995:

@@ -1,0 +1,73 @@
+"""iocast ab JOB TARGET_A TARGET_B: the same job on two targets in turns, and the comparison."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import rich_click as click
+
+from iocast.commands.groups import group_folder, runs_in
+from iocast.commands.options import measuring, out_option, presenting
+from iocast.commands.session import adjust, carry_out, present, say
+from iocast.commands.targets import find_target
+from iocast.spec import load_job
+
+SIDES = ("A", "B")
+
+
+@click.command()
+@click.argument("job")
+@click.argument("target_a")
+@click.argument("target_b")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    default=5,
+    show_default=True,
+    help="How often each target is measured; three at least for a verdict, five for a p99.",
+)
+@measuring
+@out_option
+@presenting
+def ab(
+    job: str,
+    target_a: str,
+    target_b: str,
+    rounds: int,
+    size: str | None,
+    time: str | None,
+    seed: int,
+    out: str,
+    form: str,
+) -> int:
+    """Run JOB on TARGET_A and TARGET_B in turns, and compare.
+
+    Each round measures both, in an order drawn anew (by the seed), so that what changes slowly on the machine
+    does not fall on one of them.
+    """
+    wanted = adjust(load_job(job), size, time)
+    targets = dict(zip(SIDES, (target_a, target_b), strict=True))
+    for path in targets.values():
+        find_target(path)
+    folder = group_folder(out, f"ab-{wanted.name.replace(' ', '-')}")
+    order = random.Random(seed)
+    for number in range(1, rounds + 1):
+        for name in order.sample(SIDES, 2):
+            say(f"round {number} of {rounds}: {name}, {targets[name]}")
+            run_seed = seed + number - 1  # the same offsets on both sides, others in each round
+            done, code = carry_out(wanted, find_target(targets[name]), run_seed, size, os.path.join(folder, name))
+            if done.error is not None:
+                raise done.error
+            if code:
+                return code
+    return _show(folder, form)
+
+
+def _show(folder: str, form: str) -> int:
+    from iocast.diagnose.comparable import side
+    from iocast.report.comparison import compare
+
+    present(compare([side(name, runs_in(os.path.join(folder, name))) for name in SIDES]), form)
+    say(f"run folders: {os.path.relpath(folder)}/A and B")
+    return 0

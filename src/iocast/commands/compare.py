@@ -1,0 +1,29 @@
+"""iocast compare A B: two runs or groups of repeats, row by row, with a verdict."""
+
+from __future__ import annotations
+
+import rich_click as click
+
+from iocast.commands.groups import labels, runs_in
+from iocast.commands.options import presenting
+from iocast.commands.session import present
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, metavar="A B [C...]")
+@presenting
+def compare(folders: tuple[str, ...], form: str) -> int:
+    """Compare runs: everything against A.
+
+    Each of A, B ... is a run folder, or a folder of run folders (as `iocast repeat` and `iocast ab` make them),
+    whose runs then count as repeats. Rows are compared where they have the same workload; what differs between
+    hosts, targets and plans is told first.
+    """
+    if len(folders) < 2:
+        raise click.UsageError("two folders at least are needed: the first is what the others are compared with")
+    from iocast.diagnose.comparable import side
+    from iocast.report.comparison import compare as report_of
+
+    sides = [side(label, runs_in(folder)) for label, folder in zip(labels(folders), folders, strict=True)]
+    present(report_of(sides), form)
+    return 0

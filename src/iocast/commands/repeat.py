@@ -1,0 +1,48 @@
+"""iocast repeat N JOB: the same job several times, and whether its figures repeat."""
+
+from __future__ import annotations
+
+import rich_click as click
+
+from iocast.commands.groups import group_folder, runs_in
+from iocast.commands.options import measuring, out_option, presenting
+from iocast.commands.session import adjust, carry_out, present, say
+from iocast.commands.targets import find_target
+from iocast.spec import load_job
+
+
+@click.command()
+@click.argument("times", type=click.IntRange(1, 1000), metavar="N")
+@click.argument("job")
+@click.argument("path", default=".")
+@measuring
+@out_option
+@presenting
+def repeat(times: int, job: str, path: str, size: str | None, time: str | None, seed: int, out: str, form: str) -> int:
+    """Run JOB N times on PATH, one after the other, and show whether the figures repeat.
+
+    The run folders go into one new folder, which `iocast compare` takes as a group.
+    """
+    wanted = adjust(load_job(job), size, time)
+    find_target(path)  # what is wrong with it is said before anything is made
+    folder = group_folder(out, f"repeat-{wanted.name.replace(' ', '-')}")
+    code = 0
+    for number in range(1, times + 1):
+        say(f"run {number} of {times}")
+        done, code = carry_out(wanted, find_target(path), seed, size, folder)
+        if done.error is not None:
+            raise done.error
+        if code:
+            break
+    return code or _show(folder, form)
+
+
+def _show(folder: str, form: str) -> int:
+    import os
+
+    from iocast.diagnose.comparable import side
+    from iocast.report.comparison import repeats
+
+    present(repeats(side(os.path.basename(folder), runs_in(folder))), form)
+    say(f"run folders: {os.path.relpath(folder)}")
+    return 0

@@ -1,0 +1,130 @@
+"""Which rows of two groups of runs may be compared, and what else is different between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from iocast.diagnose import examine
+from iocast.diagnose.words import data_size
+from iocast.model.finding import GRADES, Grade
+from iocast.model.run import PhaseRecord, Run
+
+USABLE = ("A", "B", "C")  # trust that a comparison can rest on
+
+
+class Side(Struct, frozen=True):
+    """One of the things compared: a run, or several repeats of it. `label` is what it is called."""
+
+    label: str
+    runs: tuple[Run, ...]
+    trust: dict[str, Grade]  # by row: the worst of all its repeats
+
+
+class Unlike(Struct, frozen=True):
+    """Something that differs between two sides besides the results."""
+
+    what: str
+    first: str
+    other: str
+
+
+class Pair(Struct, frozen=True):
+    """The repeats of one row on both sides. `why_not` says why they must not be compared ("" when they may)."""
+
+    name: str
+    first: tuple[PhaseRecord, ...]
+    other: tuple[PhaseRecord, ...]
+    why_not: str = ""
+
+
+def side(label: str, runs: tuple[Run, ...]) -> Side:
+    """A side with the trust of its rows judged."""
+    trust: dict[str, Grade] = {}
+    for run in runs:
+        for name, judged in examine(run).trust.items():
+            trust[name] = max(trust.get(name, "A"), judged.grade, key=GRADES.index)
+    return Side(label, runs, trust)
+
+
+def unlike(first: Side, other: Side) -> tuple[Unlike, ...]:
+    """Host, plan and target, where they are not the same on both sides (and within a side)."""
+    seen = [_facts(side.runs) for side in (first, other)]
+    return tuple(
+        Unlike(what, before, after)
+        for what in seen[0]
+        if (before := seen[0][what]) != (after := seen[1].get(what, "")) or (" / " in before and what != "seed")
+    )
+
+
+def _facts(runs: tuple[Run, ...]) -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        for what, value in _of_run(run):
+            values = found.setdefault(what, [])
+            if value not in values:
+                values.append(value)
+    return {what: " / ".join(values) for what, values in found.items()}
+
+
+def _of_run(run: Run) -> Iterator[tuple[str, str]]:
+    host, target, plan = run.host, run.plan.target, run.plan
+    yield "host", host.name
+    yield "kernel", host.kernel
+    yield "processor", f"{host.cpus} x {host.cpu_model}"
+    yield "memory", data_size(host.memory_bytes)
+    yield "virtualisation", host.virtualisation or "none seen"
+    yield "iocast", run.iocast_version
+    yield "target", target.path
+    yield "file system", " ".join(filter(None, (target.filesystem, target.mount_options))) or "none"
+    yield "device", ", ".join(layer.model or layer.name for layer in target.layers) or "none seen"
+    yield "job", plan.name
+    yield "work files", f"{plan.files.count} x {data_size(plan.files.size_bytes)}"
+    yield "engine", ", ".join(sorted({record.measurement.engine.name for record in run.measured}))
+    yield "seed", str(plan.seed)
+
+
+def pairs(first: Side, other: Side) -> tuple[Pair, ...]:
+    """The rows that both sides have, in the order of the first."""
+    rows, others = _rows(first), _rows(other)
+    return tuple(
+        Pair(name, records, others[name], _why_not(name, records, others[name], first, other))
+        for name, records in rows.items()
+        if name in others
+    )
+
+
+def _rows(side: Side) -> dict[str, tuple[PhaseRecord, ...]]:
+    rows: dict[str, tuple[PhaseRecord, ...]] = {}
+    for run in side.runs:
+        for record in run.measured:
+            rows[record.phase.name] = (*rows.get(record.phase.name, ()), record)
+    return rows
+
+
+def _why_not(name: str, first: tuple[PhaseRecord, ...], other: tuple[PhaseRecord, ...], a: Side, b: Side) -> str:
+    if not all(record.measurement.ios for record in (*first, *other)):
+        return "not one I/O was completed"
+    kinds = {record.phase.workload for record in (*first, *other)}
+    if len(kinds) > 1:
+        return f"not the same workload: {_first_difference(first[0], _unequal(first[0], (*first, *other)))}"
+    for side in (a, b):
+        if side.trust[name] not in USABLE:
+            return f"trust in {side.label} is {side.trust[name]}"
+    return ""
+
+
+def _unequal(one: PhaseRecord, others: tuple[PhaseRecord, ...]) -> PhaseRecord:
+    return next(record for record in others if record.phase.workload != one.phase.workload)
+
+
+def _first_difference(one: PhaseRecord, other: PhaseRecord) -> str:
+    a, b = one.phase.workload, other.phase.workload
+    name = next(field for field in a.__struct_fields__ if getattr(a, field) != getattr(b, field))
+    return f"{name} is {_short(getattr(a, name))} here and {_short(getattr(b, name))} there"
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

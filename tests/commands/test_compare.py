@@ -1,0 +1,109 @@
+"""compare, repeat and ab on simulated devices, whose differences are known."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from command_line import iocast
+
+JOB = """
+name = "two rows"
+[defaults]
+time = "1s"
+[[phase]]
+test = "randread"
+size = "8k"
+pattern = "random"
+[[phase]]
+test = "randread"
+size = "8k"
+pattern = "random"
+users = 8
+"""
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    path = tmp_path / "two.toml"
+    path.write_text(JOB)
+    return path
+
+
+def _only(folder: Path) -> Path:
+    (found,) = folder.iterdir()
+    return found
+
+
+def test_ab_measures_in_turns_and_tells_which_is_faster(job: Path, tmp_path: Path) -> None:
+    done = iocast(
+        "ab", str(job), "sim:hdd", "sim:nvme", "--rounds", "3", "--out", str(tmp_path / "o"), "--json", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [row for row in json.loads(done.stdout)["rows"] if row["what"] == "p50"]
+    assert [row["verdict"] for row in rows] == ["different", "different"]
+    assert all(row["ratio_value"] < 0.1 and row["relative_value"] > 10 for row in rows)
+    folder = _only(tmp_path / "o")
+    assert {side.name: len(list(side.iterdir())) for side in folder.iterdir()} == {"A": 3, "B": 3}
+    rounds = [line for line in done.stderr.splitlines() if line.startswith("round ")]
+    assert len(rounds) == 6
+    # The same seed draws the same order and the same offsets: compared again, nothing has changed.
+    again = iocast("compare", str(folder / "A"), str(folder / "B"), "--json", cwd=tmp_path)
+    assert json.loads(again.stdout)["rows"] == json.loads(done.stdout)["rows"]
+
+
+def test_a_device_against_itself_is_equivalent(job: Path, tmp_path: Path) -> None:
+    done = iocast(
+        "ab", str(job), "sim:nvme", "sim:nvme", "--rounds", "5", "--out", str(tmp_path / "o"), "--json", cwd=tmp_path
+    )
+    rows = json.loads(done.stdout)["rows"]
+    assert {row["verdict"] for row in rows} == {"equivalent"}
+    assert {row["within_tenth"] for row in rows} == {"true"}
+
+
+def test_repeat_shows_whether_the_figures_repeat(job: Path, tmp_path: Path) -> None:
+    done = iocast("repeat", "3", str(job), "sim:nvme", "--out", str(tmp_path / "o"), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "All 2 rows repeat within 10% over 3 runs" in " ".join(done.stdout.split())
+    assert len(list(_only(tmp_path / "o").iterdir())) == 3
+
+
+def test_single_runs_are_compared_without_a_verdict(job: Path, tmp_path: Path) -> None:
+    for name in ("hdd", "nvme"):
+        assert iocast("run", str(job), f"sim:{name}", "--out", str(tmp_path / name), cwd=tmp_path).returncode == 0
+    done = iocast("compare", str(tmp_path / "hdd"), str(_only(tmp_path / "nvme")), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "inconclusive" in done.stdout
+    assert "iocast repeat 5" in " ".join(done.stdout.split())
+    assert "sim:hdd" in done.stdout
+
+
+def test_unlike_rows_are_marked_and_strange_runs_refused(job: Path, tmp_path: Path) -> None:
+    iocast("run", str(job), "sim:nvme", "--out", str(tmp_path / "a"), cwd=tmp_path)
+    changed = tmp_path / "changed.toml"
+    changed.write_text(JOB.replace('pattern = "random"\nusers = 8', 'pattern = "zipf"\nusers = 8'))
+    iocast("run", str(changed), "sim:nvme", "--out", str(tmp_path / "b"), cwd=tmp_path)
+    done = iocast("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = {row.get("phase") or row["test"]: row["verdict"] for row in json.loads(done.stdout)["rows"]}
+    assert found["randread 8k x8"] == "not compared"
+    assert found["randread 8k x1"] != "not compared"
+    other = tmp_path / "other.toml"
+    other.write_text(JOB.replace('"randread"', '"something"'))
+    iocast("run", str(other), "sim:nvme", "--out", str(tmp_path / "c"), cwd=tmp_path)
+    refused = iocast("compare", str(tmp_path / "a"), str(tmp_path / "c"), cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "no row in common" in refused.stderr
+
+
+def test_what_is_no_run_folder_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    refused = iocast("compare", str(tmp_path / "empty"), str(tmp_path / "absent"), cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "empty holds no run folder" in refused.stderr
+    one = iocast("compare", str(tmp_path), cwd=tmp_path)
+    assert one.returncode == 2
+    assert "two folders at least" in one.stderr
+    shutil.rmtree(tmp_path / "empty")
