@@ -218,3 +218,29 @@ def test_a_simulated_run_is_the_same_every_time_and_counts_no_real_seconds(tmp_p
 def test_expected_seconds() -> None:
     assert runner.expected_seconds(phase(seconds=2.5)) == 2.5
     assert runner.expected_seconds(replace(phase(), length=Length(ios=5))) == 0.0
+
+
+def test_files_that_were_trimmed_are_filled_again_before_they_are_read(tmp_path: Path) -> None:
+    trims, reads = replace(phase("trim"), length=Length(ios=100)), phase()
+    made = plan(tmp_path, 2 * MIB, 1, reads, trims, trims, reads)
+    done = perform(made, tmp_path / "runs")
+    assert done.error is None
+    roles = [record.phase.role for record in done.run.phases]
+    assert roles == ["fill", "measure", "measure", "measure", "fill", "measure"]
+    assert done.run.phases[2].measurement.error_count == 0
+    assert load.lay_out(made).fill_bytes == 0
+
+
+def test_files_that_were_left_trimmed_are_filled_by_the_next_run(tmp_path: Path) -> None:
+    trims = replace(phase("trim"), length=Length(ios=10))
+    made = plan(tmp_path, 2 * MIB, 1, trims)
+    assert perform(made, tmp_path / "runs").error is None
+    assert load.lay_out(made).fill_bytes == 2 * MIB
+
+
+def test_a_target_that_cannot_trim_is_refused_before_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("iocast.load.trimming._punch", lambda _: "its file system punches no holes (not supported)")
+    made = plan(tmp_path, 2 * MIB, 1, phase("trim"))
+    with pytest.raises(TargetError, match=r'cannot trim: its file system punches no holes .*phase "randtrim"'):
+        perform(made, tmp_path / "runs")
+    assert os.listdir(tmp_path) == []

@@ -16,6 +16,7 @@ from iocast.errors import IocastError, TargetError
 from iocast.load.filling import claimed, create, fill_phase, finish, in_blocks, spoil
 from iocast.load.refusals import way_out
 from iocast.load.removal import remove
+from iocast.load.trimming import refuse_without_trim
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan
 from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample
@@ -68,6 +69,7 @@ def perform(plan: Plan, layout: load.Layout, out: str, progress: Progress, stopp
         warnings=layout.notes,
     )
     with claimed(layout):
+        refuse_without_trim(plan, layout)
         job = _Job(layout, RunFolder.create(out, run), progress, stopped, run)
         error = None
         try:
@@ -109,6 +111,7 @@ class _Job:
         self.left = [*fills, *self.plan.phases]
         self.total = len(self.left)
         self.cut_short = False
+        self.trimmed = False  # the work files have holes that a read would not take to the storage
 
     def _fill_phase(self, file: load.WorkFile) -> Phase:
         return fill_phase(file, bool(self.plan.target.direct))
@@ -144,12 +147,34 @@ class _Job:
         for number, phase in enumerate(self.plan.phases):
             if self.stopped():
                 return
-            if self.layout.own and phase.workload.writes and not isinstance(phase.workload.payload, Unique):
-                for file in self.layout.files:
-                    spoil(file)
+            self._refill_for(phase)
+            if self.stopped():
+                return
+            self._note_changes_of(phase)
             self._perform(
                 phase, load.phase_plan(self.plan, phase, self.layout.files, load.phase_seed(self.plan, number))
             )
+
+    def _refill_for(self, phase: Phase) -> None:
+        """Before reads after trims: what was trimmed is written again, for reads of a hole reach no storage."""
+        reads = any(item.op == "read" for item in phase.workload.mix)
+        if not self.trimmed or not reads or phase.workload.trims:
+            return
+        for file in self.layout.files:
+            self.left.insert(0, self._fill_phase(file))
+            self.total += 1
+            self._fill(file)
+            if self.stopped():
+                return
+        self.trimmed = False
+
+    def _note_changes_of(self, phase: Phase) -> None:
+        """A work file that the phase leaves with holes, or with other than unique data, is laid out anew next time."""
+        load = phase.workload
+        if self.layout.own and load.writes and (load.trims or not isinstance(load.payload, Unique)):
+            self.trimmed |= load.trims
+            for file in self.layout.files:
+                spoil(file)
 
     @property
     def complete(self) -> bool:

@@ -55,6 +55,7 @@ RUN: dict[str, list[str]] = {
     "several_sections": ["prepare 64k x1 warm", "warm 64k x1 warm", "measure 8k x1", "scan 1M x1"],
     "slide": ["read_8k 8k x1"],
     "thinktime": ["clerk 8k x20"],
+    "trims": ["discard 1M x1"],
 }
 
 # Job file -> how it is refused, and the way out.
@@ -121,10 +122,6 @@ REFUSED = {
     "thinktime_bursts": (
         "thinktime_bursts.fio:6: thinktime_blocks=8: there is a pause after every I/O, or none",
         "thinktime_blocks=1",
-    ),
-    "trims": (
-        "trims.fio:4: rw=randtrim: there is no trim yet",
-        "leave the section out, or trim with blkdiscard before the run",
     ),
     "verify_writes": (
         "verify_writes.fio:8: verify=crc32c: what was written is not verified yet",

@@ -107,13 +107,13 @@ def test_what_is_refused_of_whole_files(text: str, message: str, hint: str) -> N
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
-    message, hint = refusal("[global]\nioengin=libaio\nverify=md5\n[a]\nrw=trim\n[b]\nbs=8q\nsize=1m\n")
+    message, hint = refusal("[global]\nioengin=libaio\nverify=md5\n[a]\nrw=trimread\n[b]\nbs=8q\nsize=1m\n")
     assert message.splitlines() == [
         "job.fio has 4 problems",
         '  job.fio:2: unknown key "ioengin"; did you mean "ioengine"?',
         "  job.fio:3: verify=md5: what was written is not verified yet "
         "(leave it out; reads and writes are measured without it)",
-        "  job.fio:5: rw=trim: there is no trim yet (leave the section out, or trim with blkdiscard before the run)",
+        '  job.fio:5: rw=trimread: not known; did you mean "trimwrite"?',
         "  job.fio:7: bs=8q: 8q is no size",
     ]
     assert hint.startswith("keys that are read: rw, ")

@@ -12,9 +12,9 @@ SIZES = "sizes are written 4096, 8k or 8KiB (1024 each), 8kB (1000 each), and so
 TIMES = "times are written 100us, 500ms, 10s, 1.5s, 2m, 1h, 1d"
 RATES = "rates are written 500/s, 2.5k/s (k = 1000), 30/min, 100/h"
 PHASE_FIELDS = (
-    "test, role, read, write, fsync, fdatasync, size, mix, pattern, start, backwards, repeats, theta, space_percent, "
-    "access_percent, stride, users, depth, direct, sync, fsync_every, payload, compressible, dedupable, rate, "
-    "arrival, think, time, ios, bytes, region"
+    "test, role, read, write, trim, fsync, fdatasync, size, mix, pattern, start, backwards, repeats, theta, "
+    "space_percent, access_percent, stride, users, depth, direct, sync, fsync_every, payload, compressible, dedupable, "
+    "rate, arrival, think, time, ios, bytes, region"
 )
 
 
@@ -167,7 +167,7 @@ def phase(fields: str) -> str:
         (
             'mix = [{op = "raed"}]',
             '3: phase 1: mix[0].op = "raed": not an operation; did you mean "read"?',
-            "op is one of read, write, fsync, fdatasync",
+            "op is one of read, write, trim, fsync, fdatasync",
         ),
     ],
 )

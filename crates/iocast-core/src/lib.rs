@@ -30,4 +30,5 @@ pub mod stream;
 pub mod tally;
 #[cfg(test)]
 mod testing;
+mod trim;
 pub mod worker;

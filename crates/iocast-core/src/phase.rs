@@ -10,6 +10,7 @@ use crate::absence::{Absence, Attendance, Generator};
 use crate::control::{Answer, Control, Counts};
 use crate::engine::sim::SimEngine;
 use crate::engine::sync::SyncEngine;
+
 use crate::engine::uring::UringEngine;
 use crate::engine::{Clock, Engine, open_files};
 use crate::error::{Error, Result};
@@ -18,6 +19,7 @@ use crate::plan::{Arrival, EngineName, PhasePlan};
 use crate::result::{EngineReport, PhaseResult};
 use crate::signals;
 use crate::stream::Stream;
+use crate::trim;
 use crate::worker::{Lane, Outcome, SPIN_NS, Worker};
 
 const TICK: Duration = Duration::from_millis(100);
@@ -158,7 +160,12 @@ fn choose_engine(plan: &PhasePlan) -> (EngineName, Vec<String>) {
         return (plan.engine, Vec::new());
     }
     match io_uring::IoUring::new(4) {
-        Ok(_) => (EngineName::Uring, Vec::new()),
+        Ok(_) => match trim::ring_refuses(plan) {
+            Some(why) => {
+                (EngineName::Sync, vec![format!("{why}: sync engine instead, one thread an outstanding I/O")])
+            }
+            None => (EngineName::Uring, Vec::new()),
+        },
         Err(why) => (
             EngineName::Sync,
             vec![format!(

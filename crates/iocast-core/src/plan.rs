@@ -32,12 +32,19 @@ pub enum Op {
     Fsync,
     /// fdatasync(2) of the file written last by this user.
     Fdatasync,
+    /// Give `size_bytes` at an offset back to the storage: a hole in a file, a discard on a device.
+    Trim,
 }
 
 impl Op {
     /// True for the operations that move data.
     pub fn moves_data(self) -> bool {
         matches!(self, Op::Read | Op::Write)
+    }
+
+    /// True for the operations that go to a range of bytes.
+    pub fn has_place(self) -> bool {
+        self.moves_data() || self == Op::Trim
     }
 
     /// The name used in JSON and in columns.
@@ -47,6 +54,7 @@ impl Op {
             Op::Write => "write",
             Op::Fsync => "fsync",
             Op::Fdatasync => "fdatasync",
+            Op::Trim => "trim",
         }
     }
 }
@@ -284,6 +292,11 @@ impl PhasePlan {
         self.mix.iter().map(|m| m.size_bytes).max().unwrap_or(0)
     }
 
+    /// The largest I/O of the mix that needs a buffer.
+    pub fn largest_moved_bytes(&self) -> u64 {
+        self.mix.iter().filter(|m| m.op.moves_data()).map(|m| m.size_bytes).max().unwrap_or(0)
+    }
+
     /// True when anything is written.
     pub fn writes(&self) -> bool {
         self.mix.iter().any(|m| m.op == Op::Write)
@@ -311,8 +324,8 @@ impl PhasePlan {
         for item in &self.mix {
             refuse(item.weight.is_finite() && item.weight >= 0.0, "mix: weights are 0 or more")?;
             refuse(
-                item.op.moves_data() == (item.size_bytes > 0),
-                "mix: reads and writes have a size, fsync and fdatasync have none",
+                item.op.has_place() == (item.size_bytes > 0),
+                "mix: reads, writes and trims have a size, fsync and fdatasync have none",
             )?;
             refuse(item.size_bytes <= 1 << 30, "mix: an I/O is at most 1 GiB")?;
         }

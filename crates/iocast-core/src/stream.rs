@@ -107,7 +107,7 @@ impl Stream {
         let Class { op, size_bytes } = self.classes[class];
         self.ios_left -= 1;
         self.bytes_left = self.bytes_left.saturating_sub(size_bytes);
-        let place = if op.moves_data() {
+        let place = if op.has_place() {
             let place = self.offsets.next(size_bytes, &mut self.rng);
             if op == Op::Write {
                 self.last_file = place.file;

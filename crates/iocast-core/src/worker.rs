@@ -115,7 +115,7 @@ impl<E: Engine> Worker<E> {
         spin: bool,
     ) -> Worker<E> {
         let slots: usize = lanes.iter().map(|lane| lane.free.len()).sum();
-        let largest = plan.largest_bytes() as usize;
+        let largest = plan.largest_moved_bytes() as usize;
         let moves_data = !engine.virtual_time();
         let payload = (plan.writes() && moves_data).then(|| {
             let mut maker = PayloadMaker::new(
@@ -353,6 +353,8 @@ impl<E: Engine> Worker<E> {
                 }
                 errno = Some(0);
             }
+        } else if request.op == Op::Trim {
+            slot.io.bytes = u64::from(request.len);
         }
         let io = slot.io;
         self.in_flight -= 1;

@@ -11,7 +11,7 @@ from iocast.model.histogram import SUB_BUCKETS
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Op
 
-OPS: tuple[Op, ...] = ("read", "write", "fsync", "fdatasync")
+OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
 
 BUCKET_HALF_WIDTH = 1 / (2 * SUB_BUCKETS)  # of a histogram: no percentile is known better
 

@@ -35,6 +35,8 @@ def _payload_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
     met: list[Payload] = [workload.payload] if workload.writes else []
     if any(item.op == "read" for item in workload.mix):
         met.append(_left_by_earlier(run, record))
+        if workload.trims:
+            yield "reads of what was trimmed reach no storage"
     for payload in dict.fromkeys(met):
         match payload:
             case Zeros():

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-Op = Literal["read", "write", "fsync", "fdatasync"]
+Op = Literal["read", "write", "fsync", "fdatasync", "trim"]
 
 
 class MixItem(Struct, frozen=True, forbid_unknown_fields=True):
@@ -120,8 +120,13 @@ class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def writes(self) -> bool:
-        """True when any operation of the mix changes data."""
-        return any(item.op == "write" for item in self.mix)
+        """True when any operation of the mix changes data: writes it, or trims it away."""
+        return any(item.op in ("write", "trim") for item in self.mix)
+
+    @property
+    def trims(self) -> bool:
+        """True when any operation of the mix gives blocks back to the storage."""
+        return any(item.op == "trim" for item in self.mix)
 
     @property
     def asked_depth(self) -> int:

@@ -2,7 +2,7 @@
 
 Its rules, kept on purpose: MB are 2**20 bytes, times are milliseconds, IOPS and percentages are cut, not
 rounded; a bucket is blank when nothing fell into it and "0" when less than one in a hundred did; it is named
-by its upper edge. One is not kept: of a mix it prints the reads only, this has a line for the writes too.
+by its upper edge. One is not kept: of a mix it prints the reads only, this has a line for the writes and trims too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PERCENTILES = (0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999)
 
 SECOND_NS = 1_000_000_000
 
-OPS: tuple[Op, ...] = ("read", "write")
+OPS: tuple[Op, ...] = ("read", "write", "trim")
 
 
 def render_run(run: Run, out: TextIO, *, buckets: bool = True, percentiles: bool = True) -> None:

@@ -15,7 +15,7 @@ from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Op
 from iocast.report import format as text
 
-OPS: tuple[Op, ...] = ("read", "write", "fsync", "fdatasync")
+OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
 
 PERCENTILES = (
     ("response_p50", 0.50),
@@ -73,7 +73,7 @@ def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
         "test": record.phase.test,
         "load": (record.plan.users, record.plan.depth),
         "size": _only_size(record, ops),
-        "throughput": did.bytes_per_s if did.bytes else None,
+        "throughput": _throughput(record),
         "rate": did.rate_per_s,
         "device_queue": device.queue_mean if device else None,
         "trust": trust.grade,
@@ -87,6 +87,13 @@ def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
             yield Row(_op_cells(record, device, op), part=True, void=bool(trust.void))
         if _service_differs(record, op):
             yield Row(_service_cells(record, op, mixed), part=True, void=bool(trust.void))
+
+
+def _throughput(record: PhaseRecord) -> float | None:
+    """Bytes a second that were moved; trims move none, so that they count only where nothing else does."""
+    did = record.measurement
+    moved = sum(part.bytes for part in did.classes if part.op != "trim") or did.bytes
+    return moved * 1e9 / did.elapsed_ns if moved and did.elapsed_ns else None
 
 
 def published(histogram: Histogram, q: float) -> float | None:

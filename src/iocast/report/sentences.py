@@ -65,12 +65,16 @@ def _commits(records: list[PhaseRecord]) -> Iterator[str]:
 
 
 def _mixes(records: list[PhaseRecord]) -> Iterator[str]:
-    found = [each for each in records if {"read", "write"} <= {item.op for item in each.phase.workload.mix}]
+    found = [each for each in records if _data_ops(each) == {"read", "write"}]
     if found:
         best = max(found, key=_rate_of_data)
         size = _size(best)
         blocks = f"{text.size(size)} reads and writes" if size else "reads and writes"
         yield f"A {_split(best)} mix of {blocks} runs at {text.rate(_rate_of_data(best))} a second with {who(best)}."
+
+
+def _data_ops(record: PhaseRecord) -> set[Op]:
+    return {item.op for item in record.phase.workload.mix} - {*FLUSHES}
 
 
 def _split(record: PhaseRecord) -> str:
@@ -114,7 +118,7 @@ def who(record: PhaseRecord) -> str:
 def _is_commit(record: PhaseRecord) -> bool:
     workload = record.phase.workload
     flushed = workload.fsync_every > 0 or any(item.op in FLUSHES for item in workload.mix)
-    only_writes = all(item.op != "read" for item in workload.mix) and workload.writes
+    only_writes = all(item.op not in ("read", "trim") for item in workload.mix) and workload.writes
     return only_writes and (workload.sync != "none" or flushed)
 
 

@@ -10,7 +10,8 @@ from iocast.spec.fields import read_io_size
 from iocast.spec.tables import MOST_MIX_ITEMS
 from iocast.units import parse_size
 
-OPS = ("read", "write", "fsync", "fdatasync")
+OPS = ("read", "write", "trim", "fsync", "fdatasync")
+PLACED = ("read", "write", "trim")  # the operations that have a size and a place
 LENGTHS = ("time", "ios", "bytes")
 PAYLOADS = ("payload", "compressible", "dedupable")
 SECTOR_BYTES = 512
@@ -109,7 +110,7 @@ def _about_mix(given: Mapping[str, Any]) -> Iterator[Conflict]:
     for item in given.get("mix", []):
         if "op" not in item:
             yield Conflict("mix", "mix has an entry without op", 'for example {op = "read", size = "8k"}')
-        elif item["op"] in ("read", "write") and "size" not in item:
+        elif item["op"] in PLACED and "size" not in item:
             yield Conflict("mix", f"mix has a {item['op']} without size", 'for example size = "8k"')
         elif item["op"] in ("fsync", "fdatasync") and "size" in item:
             yield Conflict("mix", f"mix has an {item['op']} with size: it flushes the whole file")

@@ -30,7 +30,7 @@ from iocast.model.workload import (
     Zeros,
     Zipf,
 )
-from iocast.spec.conflicts import weights_of
+from iocast.spec.conflicts import PLACED, weights_of
 from iocast.spec.fields import read_io_size
 from iocast.spec.naming import default_test, plain_name
 from iocast.units import parse_duration, parse_percent, parse_rate, parse_size
@@ -99,9 +99,9 @@ def _mix_rows(given: Mapping[str, Any]) -> Iterator[tuple[Op, int, float]]:
         return
     sizes = given["size"] if isinstance(given["size"], dict) else {given["size"]: 1}
     total = sum(sizes.values())
-    ops: tuple[Op, ...] = ("read", "write", "fsync", "fdatasync")
+    ops: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
     for op, weight in ((op, weights_of(given).get(op, 0.0)) for op in ops):
-        if op in ("read", "write"):
+        if op in PLACED:
             yield from ((op, read_io_size(text), weight * share / total) for text, share in sizes.items())
         else:
             yield op, 0, float(weight)

@@ -48,6 +48,8 @@ SYNONYMS = {
     "iops": "rate",
     "iorate": "rate",
     "rw": "pattern",
+    "discard": "trim",
+    "unmap": "trim",
     "access": "pattern",
     "offset": "region",
     "name": "test",

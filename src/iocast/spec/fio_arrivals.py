@@ -21,7 +21,7 @@ def arrival_lines(load: Workload) -> dict[str, str]:
     total = sum(item.weight for item in load.mix)
     whole: list[str] = []
     in_bytes: list[str] = []
-    for op in [op for op in ("read", "write") if any(item.op == op for item in load.mix)]:
+    for op in [op for op in ("read", "write", "trim") if any(item.op == op for item in load.mix)]:
         items = [item for item in load.mix if item.op == op]
         weight = sum(item.weight for item in items)
         rate_per_s = load.arrival.rate_per_s * weight / total / load.users

@@ -166,7 +166,7 @@ class Refusal(NamedTuple):
 
 
 _NO_VERIFY = Refusal("what was written is not verified yet", "leave it out; reads and writes are measured without it")
-_NO_TRIM = Refusal("there is no trim yet", "leave it out, or trim with blkdiscard before the run")
+_NO_TRIM = Refusal("what was verified is not trimmed", "a section with rw=trim or rw=randtrim")
 _NO_ZONES = Refusal("zones are not supported", "offset and size say which part is used")
 _LEVELS = Refusal("the depth is not searched for", "write a section for each iodepth; the card shows where it bends")
 _PLACED = Refusal("iocast does not place its threads", "taskset -c CPUS iocast run ...")

@@ -12,7 +12,7 @@ from iocast.spec.fio_units import read_whole, text_of
 from iocast.spec.problems import meant
 from iocast.spec.tables import LARGEST_IO_BYTES
 
-_RW = {
+_RW: dict[str, tuple[tuple[Op, ...], bool]] = {
     "read": (("read",), False),
     "write": (("write",), False),
     "rw": (("read", "write"), False),
@@ -20,8 +20,12 @@ _RW = {
     "randread": (("read",), True),
     "randwrite": (("write",), True),
     "randrw": (("read", "write"), True),
+    "trim": (("trim",), False),
+    "randtrim": (("trim",), True),
+    "trimwrite": (("trim", "write"), False),
+    "randtrimwrite": (("trim", "write"), True),
 }
-_TRIMS = ("trim", "randtrim", "trimwrite", "randtrimwrite")
+_PART = {"read": 0, "write": 1, "trim": 2}  # of a value such as bs=8k,32k,1m
 _DEFAULT_BS = 4096
 _ZIPF_THETA = 1.1  # fio's own default
 
@@ -30,7 +34,7 @@ Sizes = dict[str, dict[int, float]]  # of each operation: size in bytes -> per c
 
 
 class Direction(NamedTuple):
-    """Reads or writes, and their share of the I/Os."""
+    """Reads, writes or trims, and their share of the I/Os."""
 
     op: Op
     percent: float
@@ -40,14 +44,14 @@ def split_rw(reader: Reader) -> tuple[list[Direction], bool]:
     """The directions of rw, and whether it is random; a number after it is read by `distribution`."""
     kind = reader.text("rw", "read").partition(":")[0]
     if kind not in _RW:
-        if kind in _TRIMS:
-            reader.refuse("rw", "there is no trim yet", "leave the section out, or trim with blkdiscard before the run")
-        else:
-            reader.refuse("rw", f"not known{meant(kind, _RW)}", "", f"rw is one of {', '.join(_RW)}")
+        reader.refuse("rw", f"not known{meant(kind, _RW)}", "", f"rw is one of {', '.join(_RW)}")
         kind = "read"
     ops, random = _RW[kind]
     if len(ops) == 1:
-        return [Direction("read" if ops[0] == "read" else "write", 100.0)], random
+        return [Direction(ops[0], 100.0)], random
+    if "trim" in ops:
+        reader.note(f"rw={kind}: half of the I/Os trim and half write; in fio each write goes where a trim just was")
+        return [Direction("trim", 50.0), Direction("write", 50.0)], random
     read = reader.whole("rwmixread", 50, 0, 100)
     write = reader.whole("rwmixwrite", 100 - read, 0, 100)
     order = list(reader.section.settings)
@@ -61,7 +65,7 @@ def split_rw(reader: Reader) -> tuple[list[Direction], bool]:
 
 def sizes(reader: Reader, op: str) -> dict[int, float]:
     """Per cent of each size of the I/Os of one direction; bssplit wins over bs, as in fio."""
-    number = 0 if op == "read" else 1
+    number = _PART[op]
     if reader.has("bsrange"):
         _refuse_range(reader)
     elif reader.has("bssplit"):
@@ -70,7 +74,7 @@ def sizes(reader: Reader, op: str) -> dict[int, float]:
 
 
 def _part(text: str, number: int) -> str:
-    """The part for reads (0) or writes (1) of "8k,32k,": a value counts for those after it too."""
+    """The part for reads (0), writes (1) or trims (2) of "8k,32k,": a value counts for those after it too."""
     parts = [part.strip() for part in text.split(",")]
     return parts[number] if number < len(parts) else parts[-1]
 
@@ -222,7 +226,7 @@ def _rates(
     """I/Os a second of each direction, as fio does them: it counts bytes, and with poisson the smallest size."""
     rates: dict[str, float] = {}
     for direction in directions:
-        part = _part(text, 0 if direction.op == "read" else 1)
+        part = _part(text, _PART[direction.op])
         asked = reader.read_size(part) if part else 0
         weights = mix[direction.op]
         mean = sum(size * percent for size, percent in weights.items()) / 100

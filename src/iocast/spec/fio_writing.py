@@ -20,6 +20,7 @@ from iocast.model.workload import (
     Zeros,
     Zipf,
 )
+from iocast.spec.conflicts import PLACED
 from iocast.spec.fio_arrivals import arrival_lines
 from iocast.spec.fio_units import text_of, time_of
 from iocast.spec.job import Job
@@ -79,7 +80,7 @@ def _section(job: Job, phase: Phase) -> Lines:
         raise SpecError("psync does one I/O at a time, not several", 'engine = "uring"')
     lines = _mix(load.mix, load.locality)
     lines |= {"numjobs": str(load.users), "iodepth": str(load.depth), "direct": str(int(load.direct))}
-    if load.writes:
+    if any(item.op == "write" for item in load.mix):
         lines |= _durable(phase) | _payload(load.payload)
     lines |= arrival_lines(load)
     lines |= _length(phase.length, load.users, max(item.size_bytes for item in load.mix))
@@ -93,7 +94,7 @@ def shares(mix: tuple[MixItem, ...]) -> dict[str, dict[int, float]]:
     """The weight of each size of reads and of writes. Raises SpecError for other operations."""
     found: dict[str, dict[int, float]] = {}
     for item in mix:
-        if item.op not in ("read", "write"):
+        if item.op not in PLACED:
             raise SpecError(f"fio does not mix {item.op} with other I/Os", "fsync_every is nearest")
         sizes = found.setdefault(item.op, {})
         sizes[item.size_bytes] = sizes.get(item.size_bytes, 0.0) + item.weight
@@ -104,7 +105,7 @@ def _mix(mix: tuple[MixItem, ...], locality: object) -> Lines:
     """rw, rwmixread, bs or bssplit, random_distribution."""
     found = shares(mix)
     totals = {op: sum(sizes.values()) for op, sizes in found.items()}
-    kind = "rw" if len(found) == 2 else next(iter(found))
+    kind = _kind(totals)
     lines = {"rw": kind}
     every = {item.size_bytes for item in mix}
     match locality:
@@ -120,15 +121,34 @@ def _mix(mix: tuple[MixItem, ...], locality: object) -> Lines:
             lines["rw"] = f"{kind}:{text_of(stride - max(every))}"
         case _:
             lines |= {"rw": f"rand{kind}"} | _spread(locality)
-    if len(found) == 2:
+    if kind == "rw":
         lines["rwmixread"] = _percent("the share of reads", 100 * totals["read"] / sum(totals.values()))
     if all(len(sizes) == 1 for sizes in found.values()):
-        texts = [text_of(next(iter(found[op]))) for op in ("read", "write") if op in found]
-        lines["bs"] = ",".join(dict.fromkeys(texts))
+        lines["bs"] = _parts_of([text_of(next(iter(found[op]))) if op in found else "" for op in PLACED])
     else:
-        splits = [_split(found[op]) for op in ("read", "write") if op in found]
-        lines["bssplit"] = ",".join(dict.fromkeys(splits))
+        lines["bssplit"] = _parts_of([_split(found[op]) if op in found else "" for op in PLACED])
     return lines
+
+
+def _parts_of(texts: list[str]) -> str:
+    """ "8k" when all that do something do the same, else a part each for reads, writes and trims."""
+    read, write, trim = texts
+    given = dict.fromkeys(text for text in texts if text)
+    if len(given) == 1:
+        return next(iter(given))
+    return f"{read or write},{write},{trim}" if trim else f"{read},{write}"
+
+
+def _kind(totals: dict[str, float]) -> str:
+    """The word of rw without "rand". Raises SpecError for a mix that fio has no word for."""
+    match set(totals):
+        case ops if len(ops) == 1:
+            return next(iter(totals))
+        case ops if ops == {"read", "write"}:
+            return "rw"
+        case ops if ops == {"trim", "write"} and totals["trim"] == totals["write"]:
+            return "trimwrite"
+    raise SpecError("fio mixes trims with as many writes only", "trim = 50 with write = 50, or a phase of trims")
 
 
 def _split(sizes: dict[int, float]) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from iocast.model.plan import Phase
 from iocast.model.workload import Closed, Compressible, Dedupable, Repeated, Sequential, Uniform, Workload, Zeros
-from iocast.spec.conflicts import OPS, weights_of
+from iocast.spec.conflicts import PLACED, weights_of
 from iocast.units import rate_text, size_text
 
 _PREFIX = {"sequential": "", "random": "rand", "zipf": "zipf", "hotspot": "hot", "stride": "stride"}
@@ -18,9 +18,9 @@ _PREFIX = {"sequential": "", "random": "rand", "zipf": "zipf", "hotspot": "hot",
 
 def default_test(given: Mapping[str, Any]) -> str:
     """The test of a phase that was given none: "randread", "write", "backread", "zipfrw"."""
-    ops = [op for op in OPS[:2] if op in weights_of(given)]
+    ops = [op for op in PLACED if op in weights_of(given)]
     prefix = "back" if given.get("backwards") else _PREFIX[given.get("pattern", "random")]
-    return prefix + ("rw" if len(ops) == 2 else ops[0])
+    return prefix + ("rw" if ops == ["read", "write"] else "".join(ops))
 
 
 def plain_name(phase: Phase) -> str:

@@ -27,7 +27,7 @@ Crowds = Crowd | Annotated[list[Crowd], Meta(min_length=1)]
 Mixed = dict[str, Weight]
 Sizes = int | str | Mixed | Annotated[list[int | str | Mixed], Meta(min_length=1)]
 Rates = str | Annotated[list[str], Meta(min_length=1)]
-OpName = Literal["read", "write", "fsync", "fdatasync"]
+OpName = Literal["read", "write", "trim", "fsync", "fdatasync"]
 PatternName = Literal["sequential", "random", "zipf", "hotspot", "stride"]
 
 _WEIGHT = "a weight, 0 or more"
@@ -77,6 +77,13 @@ class WorkloadTable(Struct, forbid_unknown_fields=True):
 
     read: Annotated[float, about("Weight of reads. Default 100 if no other is given.", _WEIGHT, ge=0)] | Unset = UNSET
     write: Annotated[float, about("Weight of writes.", _WEIGHT, ge=0)] | Unset = UNSET
+    trim: (
+        Annotated[
+            float,
+            about("Weight of trims: holes punched in a file, discards on a device.", _WEIGHT, ge=0),
+        ]
+        | Unset
+    ) = UNSET
     fsync: Annotated[float, about("Weight of fsync calls.", _WEIGHT, ge=0)] | Unset = UNSET
     fdatasync: Annotated[float, about("Weight of fdatasync calls.", _WEIGHT, ge=0)] | Unset = UNSET
     size: (
@@ -95,7 +102,7 @@ class WorkloadTable(Struct, forbid_unknown_fields=True):
         Annotated[
             list[MixTable],
             about(
-                "Operations with a size each, in place of read, write, fsync, fdatasync and size.",
+                "Operations with a size each, in place of read, write, trim, fsync, fdatasync and size.",
                 'a list of tables such as {op = "read", size = "8k", weight = 70}',
                 min_length=1,
                 examples=[[{"op": "read", "size": "8k", "weight": 70}, {"op": "write", "size": "16k", "weight": 30}]],

@@ -20,6 +20,7 @@ from iocast.model.workload import (
     Zeros,
     Zipf,
 )
+from iocast.spec.conflicts import OPS
 from iocast.spec.job import Job
 from iocast.spec.naming import percent_text
 from iocast.units import duration_text, rate_text, size_text
@@ -105,7 +106,7 @@ def _mix(load: Workload) -> dict[str, Any]:
     """Weights and one size where that says it all, mix where it does not."""
     sizes = {item.size_bytes for item in load.mix if item.size_bytes}
     ops = [item.op for item in load.mix]
-    if len(sizes) == 1 and ops == [op for op in ("read", "write", "fsync", "fdatasync") if op in ops]:
+    if len(sizes) == 1 and ops == [op for op in OPS if op in ops]:
         return {**{item.op: item.weight for item in load.mix}, "size": size_text(sizes.pop())}
     rows = [
         {"op": item.op, **({"size": size_text(item.size_bytes)} if item.size_bytes else {}), "weight": item.weight}

@@ -18,6 +18,9 @@ use crate::pacing::exponential;
 use crate::plan::{Op, PhasePlan, SyncMode};
 use crate::result::EngineReport;
 
+/// A trim is a note in the device's own tables.
+const TRIM_NS: u64 = 50_000;
+
 /// See the module.
 pub struct SimEngine {
     device: SimDevice,
@@ -96,6 +99,9 @@ impl SimEngine {
 
     fn end_ns(&mut self, request: &Request) -> u64 {
         let len = u64::from(request.len);
+        if request.op == Op::Trim {
+            return self.after_stall(self.now + TRIM_NS);
+        }
         if !request.op.moves_data() {
             return self.after_stall(self.now.max(self.last_write_end) + self.device.fsync_ns);
         }

@@ -1,4 +1,5 @@
-//! The `sync` engine: one system call an I/O (pread, pwrite, pwritev2, fsync, fdatasync), done when it returns.
+//! The `sync` engine: one system call an I/O (pread, pwrite, pwritev2, fsync, fdatasync, fallocate,
+//! BLKDISCARD), done when it returns.
 //!
 //! It has one slot; a user of depth d is d threads that share the user's stream of I/Os (phase.rs).
 
@@ -11,11 +12,13 @@ use crate::buffers::Buffers;
 use crate::error::Result;
 use crate::plan::{Op, PhasePlan};
 use crate::result::EngineReport;
+use crate::trim::{block_devices, trim};
 
 /// See the module.
 pub struct SyncEngine {
     clock: Clock,
     descriptors: Vec<RawFd>,
+    block_devices: Vec<bool>,
     _files: Vec<File>,
     buffers: Buffers,
     dsync_each: bool,
@@ -27,10 +30,11 @@ pub struct SyncEngine {
 impl SyncEngine {
     /// One slot with its buffer. `notes` say why this engine runs in place of another.
     pub fn new(plan: &PhasePlan, files: Vec<File>, notes: Vec<String>) -> Result<SyncEngine> {
-        let buffers = Buffers::new(1, plan.largest_bytes() as usize)?;
+        let buffers = Buffers::new(1, plan.largest_moved_bytes() as usize)?;
         Ok(SyncEngine {
             clock: Clock::start(),
             descriptors: descriptors(&files),
+            block_devices: block_devices(&files),
             _files: files,
             buffers,
             dsync_each: plan.dsync_each(),
@@ -44,9 +48,7 @@ impl SyncEngine {
         let fd = self.descriptors[request.file as usize];
         let (done, left) = (request.done as usize, (request.len - request.done) as usize);
         let offset = (request.offset + u64::from(request.done)) as libc::off_t;
-        let at = self.buffers.slice(request.slot, request.len as usize)[done..]
-            .as_mut_ptr()
-            .cast::<libc::c_void>();
+        let at = self.buffers.pointer(request.slot).wrapping_add(done).cast::<libc::c_void>();
         // SAFETY: `at` points to `left` bytes of this slot's buffer, which nothing else uses.
         let result = unsafe {
             match request.op {
@@ -58,6 +60,10 @@ impl SyncEngine {
                 Op::Write => libc::pwrite(fd, at, left, offset),
                 Op::Fsync => libc::fsync(fd) as isize,
                 Op::Fdatasync => libc::fdatasync(fd) as isize,
+                Op::Trim => {
+                    let block_device = self.block_devices[request.file as usize];
+                    trim(fd, block_device, request.offset, u64::from(request.len)) as isize
+                }
             }
         };
         if result >= 0 {

@@ -14,6 +14,7 @@ use crate::buffers::{Buffers, HUGE_FROM_BYTES};
 use crate::error::{Error, Result};
 use crate::plan::{Op, PhasePlan};
 use crate::result::EngineReport;
+use crate::trim;
 
 const ENTER_GETEVENTS: u32 = 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
@@ -29,6 +30,7 @@ pub struct UringEngine {
     clock: Clock,
     ring: IoUring,
     descriptors: Vec<RawFd>,
+    block_devices: Vec<bool>,
     _files: Vec<File>,
     buffers: std::mem::ManuallyDrop<Buffers>,
     fixed_files: bool,
@@ -45,7 +47,7 @@ impl UringEngine {
     /// forbids io_uring; smaller things that it refuses are done without and noted.
     pub fn new(plan: &PhasePlan, files: Vec<File>) -> Result<UringEngine> {
         let (ring, mut flags) = build_ring(plan.depth, plan.direct)?;
-        let buffers = Buffers::new(plan.depth as usize, plan.largest_bytes() as usize)?;
+        let buffers = Buffers::new(plan.depth as usize, plan.largest_moved_bytes() as usize)?;
         let descriptors = descriptors(&files);
         let mut notes = Vec::new();
         let mut note = |what: &str, result: io::Result<()>| match result {
@@ -72,12 +74,15 @@ impl UringEngine {
             Ok(()) => flags.push("registered ring".into()),
             Err(why) => notes.push(format!("without registered ring: {why}")),
         }
+        let block_devices = trim::block_devices(&files);
+        flags.extend(Some(trim::described(plan, &block_devices).to_string()).filter(|said| !said.is_empty()));
         let wait_flags = ENTER_GETEVENTS | no_iowait(&ring, &mut flags);
         let buffers = std::mem::ManuallyDrop::new(buffers);
         Ok(UringEngine {
             clock: Clock::start(),
             ring,
             descriptors,
+            block_devices,
             _files: files,
             buffers,
             fixed_files,
@@ -107,6 +112,17 @@ impl UringEngine {
                     }
                     (Op::Fsync, _) => opcode::Fsync::new($fd).build(),
                     (Op::Fdatasync, _) => opcode::Fsync::new($fd).flags(FsyncFlags::DATASYNC).build(),
+                    (Op::Trim, _) if self.block_devices[request.file as usize] => {
+                        let mut command = [0; 16];
+                        command[..8].copy_from_slice(&u64::from(len).to_ne_bytes());
+                        opcode::UringCmd16::new($fd, trim::RING_DISCARD)
+                            .addr(Some(offset))
+                            .cmd(command)
+                            .build()
+                    }
+                    (Op::Trim, _) => {
+                        opcode::Fallocate::new($fd, u64::from(len)).offset(offset).mode(trim::PUNCH).build()
+                    }
                 }
             };
         }

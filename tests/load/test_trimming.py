@@ -1,0 +1,40 @@
+"""Whether a place can trim is found out by trying, or from what the kernel says of a device."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from work_files import listing
+
+from iocast.load import trimming
+
+
+def test_a_folder_that_punches_holes(tmp_path: Path) -> None:
+    assert trimming.folder_refuses(str(tmp_path)) == ""
+    assert listing(tmp_path) == []
+
+
+def test_a_file_system_that_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trimming, "_PUNCH", 0x1 | 0x2 | 0x8)  # no such mode anywhere
+    assert "punches no holes" in trimming.folder_refuses(str(tmp_path))
+    monkeypatch.setattr(trimming, "_PUNCH", 0x1)  # allocates, and takes nothing away
+    assert "the data is still there" in trimming.folder_refuses(str(tmp_path))
+    assert listing(tmp_path) == []
+
+
+def test_a_device_is_asked_and_a_partition_asks_its_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = os.stat("/dev/null").st_rdev
+    name = f"{os.major(number)}:{os.minor(number)}"
+    disk = tmp_path / "disk"
+    (disk / "queue").mkdir(parents=True)
+    (disk / "part").mkdir()
+    monkeypatch.setattr(trimming, "SYSFS", tmp_path)
+    for most, refused in (("0", True), ("1073741824", False)):
+        (disk / "queue" / "discard_max_bytes").write_text(most + "\n")
+        for place in (disk, disk / "part"):
+            (tmp_path / name).symlink_to(place)
+            assert bool(trimming.device_refuses("/dev/null")) == refused
+            (tmp_path / name).unlink()
+    assert "does not say" in trimming.device_refuses("/dev/null")
