@@ -10,7 +10,6 @@ use crate::absence::{Absence, Attendance, Generator};
 use crate::control::{Answer, Control, Counts};
 use crate::engine::sim::SimEngine;
 use crate::engine::sync::SyncEngine;
-
 use crate::engine::uring::UringEngine;
 use crate::engine::{Clock, Engine, open_files};
 use crate::error::{Error, Result};
