@@ -1,6 +1,7 @@
 """Run folders: a Run becomes run.json and Parquet files, phase by phase, and is read back from them.
 
     run.json                  the Run without its samples: plan, host, phases with their histograms
+    summary.json              one line of it, for lists of thousands of runs; made anew when it is missing
     intervals/NNN.parquet     the series of phase NNN: interval x op x size, sparse histograms
     samples/NNN.parquet       what the observers saw during phase NNN
 
@@ -22,8 +23,10 @@ import msgspec
 
 from iocast.errors import ArchiveError
 from iocast.model.run import SCHEMA_VERSION, Run, Sample
+from iocast.model.summary import Summary, summary_of
 
 RUN_FILE = "run.json"
+SUMMARY_FILE = "summary.json"
 
 
 class ArrowStream(Protocol):
@@ -90,6 +93,7 @@ class RunFolder:
             os.replace(fresh, self.path / RUN_FILE)
         except OSError as error:
             raise _unwritable(self.path, error.strerror or str(error)) from error
+        save_summary(self.path, summary_of(run))
 
     def save_phase(self, number: int, name: str, intervals: ArrowStream, samples: tuple[Sample, ...]) -> None:
         """Writes the series and the samples of one phase."""
@@ -115,6 +119,16 @@ class RunFolder:
         with contextlib.suppress(OSError):  # not empty: another run is in it
             for folder in self._made:
                 folder.rmdir()
+
+
+def save_summary(folder: Path, summary: Summary) -> None:
+    """Writes the line that lists show of a run. Raises ArchiveError."""
+    fresh = folder / (SUMMARY_FILE + ".new")
+    try:
+        fresh.write_bytes(msgspec.json.encode(summary) + b"\n")
+        os.replace(fresh, folder / SUMMARY_FILE)
+    except OSError as error:
+        raise _unwritable(folder, error.strerror or str(error)) from error
 
 
 def _unwritable(path: Path, why: str) -> ArchiveError:

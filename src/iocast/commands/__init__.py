@@ -22,6 +22,8 @@ VERBS = {
     "plan": "Show what a job would do, without doing it.",
     "spec": "Write a job as a job file of fio, or of iocast.",
     "report": "Show the card of a finished run again.",
+    "runs": "List runs, the newest first.",
+    "show": "Show the card of a run, by its name or `last`.",
     "compare": "Compare runs, or groups of repeats.",
     "repeat": "Run a job several times: do the figures repeat?",
     "ab": "Run a job on two targets in turns, and compare.",

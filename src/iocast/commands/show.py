@@ -1,0 +1,22 @@
+"""iocast show RUN: the card of a run, named by a folder, the beginning of its name, or "last"."""
+
+from __future__ import annotations
+
+import rich_click as click
+
+from iocast import archive
+from iocast.catalogue import LAST, find_run
+from iocast.commands.options import showing
+from iocast.commands.session import RUNS
+from iocast.commands.session import show as show_run
+
+
+@click.command()
+@click.argument("run", default=LAST)
+@click.option("--in", "directory", default=RUNS, show_default=True, metavar="DIR", help="Where run folders are.")
+@showing
+def show(run: str, directory: str, form: str) -> int:
+    """Show the card of RUN: a folder, the beginning of the name of one in DIR, or `last` (the default)."""
+    folder = find_run(directory, run)
+    show_run(archive.load(folder), folder, form)
+    return 0

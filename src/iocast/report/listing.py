@@ -1,0 +1,57 @@
+"""The report of `iocast runs`: a table with a line for each run."""
+
+from __future__ import annotations
+
+from iocast.catalogue import Found
+from iocast.model.report import Column, Report, Row, Section, Table
+from iocast.report import format as text
+
+COLUMNS = (
+    Column("run", "run"),
+    Column("started", "started", spare=1),
+    Column("job", "job", spare=2),
+    Column("target", "target"),
+    Column("host", "host", spare=4),
+    Column("rows", "rows"),
+    Column("best_rate", "most IOPS", "rate", spare=3),
+    Column("best_throughput", "most MB/s", "bytes_per_s", spare=3),
+    Column("grade", "grade", "grade"),
+    Column("trust", "trust", "grade"),
+    Column("status", "status"),
+)
+
+
+def listing(runs: tuple[Found, ...], total: int, directory: str) -> Report:
+    """The runs as one table; those that cannot be read say why."""
+    rows = tuple(_row(run) for run in runs)
+    more = () if total == len(runs) else (f"{total - len(runs)} older runs are not shown.",)
+    table = Table("", COLUMNS, rows, key="runs", notes=more)
+    return Report(
+        title=f"Runs · {directory}",
+        verdict=f"{text.counted(total, 'run')}, the newest first.",
+        sections=(Section("Runs", tables=(table,)),),
+        next_steps=("To see one: iocast show RUN. To compare: iocast compare RUN RUN.",),
+    )
+
+
+def _row(run: Found) -> Row:
+    line = run.summary
+    if line is None:
+        return Row({"run": run.name, "folder": run.folder, "status": "unreadable"}, note=run.why)
+    return Row(
+        {
+            "run": run.name,
+            "folder": run.folder,
+            "started": text.instant(line.started_unix_ns),
+            "job": line.name,
+            "target": line.target,
+            "host": line.host,
+            "rows": f"{line.rows} of {line.planned}" if line.rows != line.planned else str(line.rows),
+            "best_rate": line.best_rate_per_s,
+            "best_throughput": line.best_bytes_per_s,
+            "grade": line.grade or "",
+            "trust": line.trust or "",
+            "status": line.status,
+            "verdict": line.verdict,
+        }
+    )

@@ -1,0 +1,64 @@
+"""Runs are found below a directory, listed from their summaries, and named by the beginning of their names."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+sys.path.append(str(Path(__file__).parent / "report"))
+import card_runs
+
+from iocast import archive
+from iocast.archive import RunFolder
+from iocast.catalogue import find_run, read_summary, runs_below
+from iocast.errors import ArchiveError
+from iocast.model.run import Run
+
+
+def _saved(out: Path, minutes: int = 0, **changes: object) -> Path:
+    run: Run = card_runs.quick_card()
+    run = replace(run, started_unix_ns=run.started_unix_ns + minutes * 60 * card_runs.SECOND_NS, **changes)
+    return RunFolder.create(str(out), run).path
+
+
+def test_runs_are_found_in_groups_too_and_the_newest_comes_first(tmp_path: Path) -> None:
+    old, new = _saved(tmp_path), _saved(tmp_path / "ab-x" / "A", minutes=5)
+    found = runs_below(str(tmp_path))
+    assert [run.folder for run in found] == [str(new), str(old)]
+    assert found[0].name == f"ab-x/A/{new.name}"
+    assert found[0].summary
+    assert (found[0].summary.rows, found[0].summary.target) == (8, "/mnt/db")
+
+
+def test_a_summary_that_is_missing_or_damaged_is_made_from_the_run(tmp_path: Path) -> None:
+    folder = _saved(tmp_path)
+    kept = read_summary(str(folder))
+    for text in (None, "{", "{}"):
+        (folder / archive.SUMMARY_FILE).unlink(missing_ok=True)
+        if text is not None:
+            (folder / archive.SUMMARY_FILE).write_text(text)
+        assert read_summary(str(folder)) == kept
+
+
+def test_an_unreadable_run_is_listed_last_with_the_reason(tmp_path: Path) -> None:
+    good, bad = _saved(tmp_path), _saved(tmp_path, minutes=9)
+    (bad / archive.RUN_FILE).write_text("{")
+    (bad / archive.SUMMARY_FILE).unlink()
+    found = runs_below(str(tmp_path))
+    assert [run.folder for run in found] == [str(good), str(bad)]
+    assert "cannot be understood" in found[1].why
+
+
+def test_a_run_is_named_by_its_beginning_or_last(tmp_path: Path) -> None:
+    old, new = _saved(tmp_path), _saved(tmp_path, minutes=60 * 24 * 40)
+    assert find_run(str(tmp_path), "last") == str(new)
+    assert find_run(str(tmp_path), str(old)) == str(old)
+    assert find_run(str(tmp_path), old.name[:8]) == str(old)
+    for name, said in (("2", "2 runs begin with 2"), ("nothing", "begins with nothing")):
+        with pytest.raises(ArchiveError, match=said):
+            find_run(str(tmp_path), name)
+    with pytest.raises(ArchiveError, match="no run in"):
+        find_run(str(tmp_path / "absent"), "last")
