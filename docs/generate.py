@@ -23,6 +23,12 @@ PLUG_INS = (
         "They watch the machine while a load runs; one that cannot see says why.",
     ),
     ("diagnose", "DETECTORS", "Detectors", "Each looks for one kind of abnormality in a finished run."),
+    (
+        "imports",
+        "IMPORTERS",
+        "Importers",
+        "Each reads one format of another tool. The first that knows how a file begins takes it.",
+    ),
     ("report", "RENDERERS", "Renderers", "Each turns the same report into one output."),
 )
 JOB_FILES = """\
@@ -31,7 +37,7 @@ with a unit: `"8k"`, `"30s"`, `"500/s"`. Editors that know JSON schemas take `jo
 # The fixed headings of a plug-in's docstring.
 HEADING = re.compile(
     r"^(What it is|Why it matters|How it shows|How to confirm|What to change|Needs|Overhead"
-    r"|What it cannot see): "
+    r"|What is read|What it cannot see|What is refused): "
 )
 
 

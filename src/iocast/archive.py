@@ -51,7 +51,8 @@ class RunFolder:
         """
         root = Path(base)
         made = tuple(folder for folder in (root, *root.parents) if not folder.exists())
-        stamp = time.strftime("%Y-%m-%dT%H%M%S", time.localtime(run.started_unix_ns / 1e9))
+        started_s = run.started_unix_ns / 1e9 if run.started_unix_ns else time.time()  # an import may not know
+        stamp = time.strftime("%Y-%m-%dT%H%M%S", time.localtime(started_s))
         slug = re.sub(r"[^a-z0-9]+", "-", run.plan.name.lower()).strip("-")[:40] or "run"
         fresh = root / f".{stamp}-{slug}.{os.getpid()}.new"
         try:
@@ -95,10 +96,11 @@ class RunFolder:
             raise _unwritable(self.path, error.strerror or str(error)) from error
         save_summary(self.path, summary_of(run))
 
-    def save_phase(self, number: int, name: str, intervals: ArrowStream, samples: tuple[Sample, ...]) -> None:
-        """Writes the series and the samples of one phase."""
-        series = "SELECT ?::VARCHAR AS phase, * FROM intervals"
-        _write(self.path / "intervals" / f"{number:03}.parquet", series, [name], intervals)
+    def save_phase(self, number: int, name: str, intervals: ArrowStream | None, samples: tuple[Sample, ...]) -> None:
+        """Writes the series (an imported phase has none) and the samples of one phase."""
+        if intervals is not None:
+            series = "SELECT ?::VARCHAR AS phase, * FROM intervals"
+            _write(self.path / "intervals" / f"{number:03}.parquet", series, [name], intervals)
         if samples:
             columns: list[object] = [
                 [sample.time_ns for sample in samples],

@@ -30,3 +30,7 @@ class ArchiveError(IocastError):
 
 class AnalysisError(IocastError):
     """These runs cannot answer what was asked of them."""
+
+
+class SourceError(IocastError):
+    """A file of another tool cannot be read, or says what cannot be: the message starts with file and line."""

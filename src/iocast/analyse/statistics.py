@@ -88,8 +88,18 @@ def bucket_counts(histogram: Histogram, edges_ns: Sequence[int]) -> tuple[int, .
 
 
 def bucket_shares(histogram: Histogram, edges_ns: Sequence[int]) -> tuple[float, ...]:
-    """The shares (they sum to 1) of `bucket_counts`; all nought for an empty histogram."""
+    """The shares (they sum to 1) of `bucket_counts`; all nought for an empty histogram.
+
+    A bucket of another tool that goes on beyond an edge counts in the next one up; what its rounded percentages
+    lack of 100 is in none.
+    """
     total = histogram.total
+    if histogram.coarse is not None:
+        if not histogram.spread_known:
+            return (0.0,) * (len(edges_ns) + 1)
+        whole = histogram.coarse.stated_share
+        seen = [0.0, *(histogram.share_up_to(edge) for edge in edges_ns), whole]
+        return tuple(max(0.0, after - before) for before, after in pairwise(seen))
     return tuple(count / total if total else 0.0 for count in bucket_counts(histogram, edges_ns))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import keyword
 import os
 import sys
 
@@ -27,6 +28,7 @@ VERBS = {
     "compare": "Compare runs, or groups of repeats.",
     "repeat": "Run a job several times: do the figures repeat?",
     "ab": "Run a job on two targets in turns, and compare.",
+    "import": "Read results of other tools into run folders.",
     "clean": "Remove the work files that iocast made.",
 }
 
@@ -63,7 +65,8 @@ class Verbs(click.RichGroup):
 
 def load_verb(name: str) -> click.Command:
     """Imports a verb's module and returns its command."""
-    command = getattr(importlib.import_module(f"iocast.commands.{name}"), name)
+    stem = f"{name}_" if keyword.iskeyword(name) else name
+    command = getattr(importlib.import_module(f"iocast.commands.{stem}"), stem)
     assert isinstance(command, click.Command)
     return command
 

@@ -10,7 +10,7 @@ What to change: what the reason of the worst component names.
 
 from __future__ import annotations
 
-from iocast.diagnose import components, isolation, representative
+from iocast.diagnose import components, imported, isolation, representative
 from iocast.diagnose.thresholds import worst
 from iocast.model.finding import Finding, Trust
 from iocast.model.run import PhaseRecord, Run
@@ -18,13 +18,16 @@ from iocast.model.run import PhaseRecord, Run
 
 def judge(run: Run, record: PhaseRecord, findings: tuple[Finding, ...]) -> Trust:
     """The trust of one phase, given everything that the detectors found in the run."""
-    parts = (
-        components.integrity(run, record),
-        components.precision(run, record),
-        representative.representative(run, record),
-        components.load_achieved(run, record),
-        isolation.isolation(run, record),
-        components.anomalies(record, findings),
-    )
+    if run.source is not None:
+        parts = (*imported.components(run, record), components.anomalies(record, findings))
+    else:
+        parts = (
+            components.integrity(run, record),
+            components.precision(run, record),
+            representative.representative(run, record),
+            components.load_achieved(run, record),
+            isolation.isolation(run, record),
+            components.anomalies(record, findings),
+        )
     void = [f.says for f in findings if f.severity == "void" and f.phase in (record.phase.name, "")]
     return Trust(worst(*(part.grade for part in parts)), parts, void[0] if void else "")

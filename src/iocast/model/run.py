@@ -13,7 +13,7 @@ SCHEMA_VERSION = 1
 
 
 class Host(Struct, frozen=True, kw_only=True):
-    """The machine that made the load."""
+    """The machine that made the load. Of an imported run "" and 0 where its source does not say."""
 
     name: str
     kernel: str
@@ -41,6 +41,15 @@ class Blind(Struct, frozen=True):
     why: str
 
 
+class Source(Struct, frozen=True, kw_only=True):
+    """Whose measurement a run is that iocast did not make, and where it was read."""
+
+    tool: str  # "fio", "ORION", "vdbench", "iostat"
+    version: str = ""  # "" when it does not say
+    files: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what its figures count
+
+
 class PhaseRecord(Struct, frozen=True, kw_only=True):
     """A phase that was run: what was asked, what the core was handed, what happened, what was sampled."""
 
@@ -48,6 +57,7 @@ class PhaseRecord(Struct, frozen=True, kw_only=True):
     plan: PhasePlan
     measurement: Measurement
     samples: tuple[Sample, ...] = ()  # in time order; first and last are taken right around the load
+    unstated: tuple[str, ...] = ()  # of an imported phase: what its source does not say, where a value stands in
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -62,6 +72,7 @@ class Run(Struct, frozen=True, kw_only=True):
     files_whole: bool = False  # every byte of the work files was written by iocast, now or earlier, and checked
     warnings: tuple[str, ...] = ()  # what the workshop wants a reader to know
     iocast_version: str = ""
+    source: Source | None = None  # None: measured by iocast
     schema_version: int = SCHEMA_VERSION
 
     @property

@@ -37,7 +37,7 @@ class Target(Struct, frozen=True, kw_only=True):
     """What is tested. `layers` goes from the device that the path stands on down to the disks."""
 
     path: str  # as given, made absolute; "sim:hdd" for a simulated one
-    kind: Literal["file", "directory", "block", "sim"]
+    kind: Literal["file", "directory", "block", "sim", "unknown"]  # unknown: of a run that was imported
     size_bytes: int | None = None  # of the file or device
     mount_point: str | None = None
     filesystem: str | None = None  # "ext4", "xfs", "nfs4", "tmpfs"

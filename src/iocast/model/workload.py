@@ -53,7 +53,11 @@ class Hotspot(Struct, frozen=True, tag="hotspot", tag_field="kind", forbid_unkno
     access_percent: float = 80.0
 
 
-Locality = Sequential | Stride | Uniform | Zipf | Hotspot
+class Unstated(Struct, frozen=True, tag="unstated", tag_field="kind", forbid_unknown_fields=True):
+    """The tool whose result was imported does not say where its I/O went. The core is never asked for it."""
+
+
+Locality = Sequential | Stride | Uniform | Zipf | Hotspot | Unstated
 
 
 class Closed(Struct, frozen=True, tag="closed", tag_field="kind", forbid_unknown_fields=True):

@@ -9,6 +9,7 @@ from iocast.model.measurement import SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
 from iocast.report import format as text
+from iocast.report import observed
 from iocast.report.rows import published, results
 from iocast.report.stack import blind_section, target_section
 from iocast.report.verdict import verdict
@@ -22,7 +23,8 @@ def card(run: Run, examination: Examination, folder: str = "") -> Report:
     """The report card. `folder` is where the run was saved ("" when it was not)."""
     sections = (
         target_section(run),
-        Section("Results", tables=(results(run, examination),)),
+        Section("Results", tables=(results(run, examination),)) if run.measured else None,
+        observed.section(run),
         _why(run, examination),
         _findings(run, examination.findings),
         _errors(run),
@@ -30,8 +32,8 @@ def card(run: Run, examination: Examination, folder: str = "") -> Report:
         blind_section(run),
     )
     return Report(
-        title=f"{run.plan.name} · {run.plan.target.path}",
-        verdict=verdict(run, examination),
+        title=" · ".join(filter(None, (run.plan.name, run.plan.target.path))),
+        verdict=verdict(run, examination) if run.measured or not observed.seen(run) else observed.sentence(run),
         sections=tuple(section for section in sections if section is not None),
         next_steps=tuple(_next_steps(run, examination, folder)),
     )

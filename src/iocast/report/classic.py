@@ -2,15 +2,17 @@
 
 Its rules, kept on purpose: MB are 2**20 bytes, times are milliseconds, IOPS and percentages are cut, not
 rounded; a bucket is blank when nothing fell into it and "0" when less than one in a hundred did; it is named
-by its upper edge. One is not kept: of a mix it prints the reads only, this has a line for the writes and trims too.
+by its upper edge. What an imported run does not state is blank, never 0. One rule is not kept: of a mix it
+prints the reads only, this has a line for the writes and trims too.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TextIO
 
-from iocast.analyse.statistics import bucket_counts
+from iocast.analyse.statistics import bucket_counts, bucket_shares
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
@@ -54,20 +56,25 @@ def _start(record: PhaseRecord, op: Op, histogram: Histogram) -> str:
     # Whole numbers all the way, so that a rate of exactly 1549 is not cut to 1548.
     kilobytes = sum(part.bytes for part in parts) * SECOND_NS // did.elapsed_ns // 1024  # as fio prints it
     rate = sum(part.ios for part in parts) * SECOND_NS // did.elapsed_ns
-    size = text.size(max(part.size_bytes for part in parts)).upper()
-    times = (histogram.mean_ns, histogram.min_ns, histogram.max_ns, histogram.stdev_ns)
+    size = "" if "size" in record.unstated else text.size(max(part.size_bytes for part in parts)).upper()
+    users = "" if "users" in record.unstated else record.plan.users
+    times = (histogram.mean_ns, histogram.least_ns, histogram.most_ns, histogram.stdev_ns)
     return (
-        f"{record.phase.test:>8}{record.plan.users:>3}{size:>5} {op[0]}{kilobytes / 1024:9.3f}"
-        + "".join(f"{value_ns / 1e6:9.3f}" for value_ns in times)
+        f"{record.phase.test:>8}{users:>3}{size:>5} {op[0]}{kilobytes / 1024:9.3f}"
+        + "".join(" " * 9 if math.isnan(value_ns) else f"{value_ns / 1e6:9.3f}" for value_ns in times)
         + f"{rate:>8}"
     )
 
 
 def _buckets(histogram: Histogram) -> str:
+    if histogram.coarse is not None:
+        shares = bucket_shares(histogram, BUCKET_EDGES_NS)
+        return "".join(f" {int(100 * share + 1e-6) if share > 1e-12 else '':>5}" for share in shares)
     total = histogram.total
     counts = bucket_counts(histogram, BUCKET_EDGES_NS)
     return "".join(f" {100 * count // total if count else '':>5}" for count in counts)
 
 
 def _percentiles(histogram: Histogram) -> str:
-    return "".join(f",{histogram.quantile_ns(q) / 1e6:8.3f}" for q in PERCENTILES)
+    values = (histogram.quantile_ns(q) / 1e6 for q in PERCENTILES)
+    return "".join("," + (" " * 8 if math.isnan(value) else f"{value:8.3f}") for value in values)

@@ -28,6 +28,21 @@ def duration(value_ns: float | None, space: str = " ") -> str:
     raise AssertionError("unreachable: the last unit takes everything")
 
 
+def duration_between(low_ns: float, high_ns: float) -> str:
+    """Two edges between which a time lies, in few letters: "4–10ms", "750µs–1ms", "over 2s"."""
+    low, high = (_short(value_ns) for value_ns in (low_ns, high_ns))
+    if math.isinf(high_ns):
+        return f"over {''.join(low)}"
+    return f"{low[0]}–{''.join(high)}" if low[1] == high[1] or not low_ns else f"{''.join(low)}–{''.join(high)}"
+
+
+def _short(value_ns: float) -> tuple[str, str]:
+    for factor, unit in _TIMES:
+        if math.isfinite(value_ns) and value_ns >= factor * 0.9995:
+            return f"{value_ns / factor:.3g}", unit
+    return "0", "ns"
+
+
 def duration_in_words(value_ns: float) -> str:
     """A time as one says it in a sentence, with two figures: "62 µs", "1.2 ms", "3.1 s"."""
     for factor, unit in _TIMES:

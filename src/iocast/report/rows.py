@@ -49,6 +49,10 @@ STRIP_NOTE = (
 )
 BLANK_NOTE = "A percentile is left blank where fewer than ten I/Os lie beyond it."
 SINGLE_NOTE = "Each row is a single run: whether it is steady, and whether it repeats, is not judged yet."
+COARSE_NOTE = (
+    "A range is two edges of the source's own buckets, between which the percentile lies; in latency, a bucket that"
+    " goes on beyond a mark is shown at the next one."
+)
 OPEN_NOTE = "Times count from the moment an I/O was due (response), the service rows from its submission."
 
 # Response and service of an open loop differ when I/Os had to wait their turn; below this it is rounding. [J]
@@ -67,11 +71,11 @@ def results(run: Run, examination: Examination) -> Table:
 def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
     """The row of one phase, then one for each operation of a mix, and service times where they differ."""
     did, device = record.measurement, under_filesystem(record, run.plan.target)
-    ops = [op for op in OPS if did.response(op).total]
+    ops = [op for op in OPS if times_of(record, op).total]
     head: dict[str, Cell] = {
         "phase": record.phase.name,
         "test": record.phase.test,
-        "load": (record.plan.users, record.plan.depth),
+        "load": None if {"users", "depth"} & {*record.unstated} else (record.plan.users, record.plan.depth),
         "size": _only_size(record, ops),
         "throughput": _throughput(record),
         "rate": did.rate_per_s,
@@ -80,7 +84,7 @@ def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
     }
     mixed = len(ops) > 1
     if not mixed and ops:
-        head |= {"op": ops[0], **_times(did.response(ops[0])), "device_size": _device_size(device, ops[0])}
+        head |= {"op": ops[0], **_times(times_of(record, ops[0])), "device_size": _device_size(device, ops[0])}
     yield Row(head, note=trust.void or _open_note(record), void=bool(trust.void))
     for op in ops:
         if mixed:
@@ -96,18 +100,36 @@ def _throughput(record: PhaseRecord) -> float | None:
     return moved * 1e9 / did.elapsed_ns if moved and did.elapsed_ns else None
 
 
+def times_of(record: PhaseRecord, op: Op) -> Histogram:
+    """Response times; of a paced load of another tool that does not say when I/Os were due, service times."""
+    response = record.measurement.response(op)
+    return response if response.total or not record.unstated else record.measurement.service(op)
+
+
 def published(histogram: Histogram, q: float) -> float | None:
-    """A percentile in ns, or None when too few I/Os lie beyond it to say it aloud."""
+    """A percentile in ns, or None when it is not known, or too few I/Os lie beyond it to say it aloud."""
+    value_ns = histogram.quantile_ns(q) if _enough(histogram, q) else math.nan
+    return None if math.isnan(value_ns) else value_ns
+
+
+def _enough(histogram: Histogram, q: float) -> bool:
     # A hair is allowed for, because 1000 x (1 - 0.99) is 10 on paper and a little less in binary.
-    return histogram.quantile_ns(q) if histogram.total * (1 - q) >= MIN_BEYOND - 1e-6 else None
+    return histogram.total * (1 - q) >= MIN_BEYOND - 1e-6
+
+
+def _percentile(histogram: Histogram, q: float) -> Cell:
+    """A percentile, or the edges between which it lies."""
+    known = published(histogram, q)
+    bounds = histogram.quantile_bounds_ns(q) if known is None and _enough(histogram, q) else None
+    return known if bounds is None else bounds
 
 
 def _times(histogram: Histogram) -> dict[str, Cell]:
-    cells: dict[str, Cell] = {key: published(histogram, q) for key, q in PERCENTILES}
+    cells: dict[str, Cell] = {key: _percentile(histogram, q) for key, q in PERCENTILES}
     return cells | {
         "response_mean": None if math.isnan(histogram.mean_ns) else histogram.mean_ns,
-        "response_max": histogram.max_ns,
-        "latency": bucket_shares(histogram, LATENCY_EDGES_NS),
+        "response_max": None if math.isnan(histogram.most_ns) else histogram.max_ns,
+        "latency": bucket_shares(histogram, LATENCY_EDGES_NS) if histogram.spread_known else None,
     }
 
 
@@ -124,7 +146,7 @@ def _op_cells(record: PhaseRecord, device: DeviceIo | None, op: Op) -> dict[str,
         "throughput": moved / seconds if moved and seconds else None,
         "rate": sum(part.ios for part in classes) / seconds if seconds else None,
         "device_size": _device_size(device, op),
-        **_times(did.response(op)),
+        **_times(times_of(record, op)),
     }
 
 
@@ -171,10 +193,13 @@ def _notes(run: Run, rows: tuple[Row, ...]) -> Iterator[str]:
     if any(_filled(row, "latency") for row in rows):
         yield STRIP_NOTE
     keys = [key for key, _ in PERCENTILES]
+    if any(isinstance(row.cells.get(key), tuple) for row in rows for key in keys):
+        yield COARSE_NOTE
     if any(_filled(row, "response_max") and not all(_filled(row, key) for key in keys) for row in rows):
         yield BLANK_NOTE
     if any(row.cells.get("clock") == "service" for row in rows):
         yield OPEN_NOTE
+    yield from run.source.notes if run.source else ()
     if rows:
         yield SINGLE_NOTE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from iocast.diagnose.evidence import is_open_loop
@@ -20,8 +21,14 @@ FLUSHES: tuple[Op, ...] = ("fsync", "fdatasync")
 
 def sentences(records: list[PhaseRecord]) -> list[str]:
     """All that can be said of these rows, in the order in which a database administrator asks."""
-    closed = [each for each in records if not is_open_loop(each) and each.measurement.ios]
+    closed = [each for each in records if not is_open_loop(each) and each.measurement.ios and _is_known(each)]
     return [*_random_reads(closed), *_scans(closed), *_commits(closed), *_mixes(closed)]
+
+
+def _is_known(record: PhaseRecord) -> bool:
+    """False for an imported row whose tool does not say how long I/Os took, or how many were in flight."""
+    timed = not math.isnan(record.measurement.response().mean_ns)
+    return timed and not {"users", "depth"} & {*record.unstated}
 
 
 def _random_reads(records: list[PhaseRecord]) -> Iterator[str]:

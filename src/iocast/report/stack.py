@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iocast.model.measurement import EngineReport
 from iocast.model.report import Cell, Column, Row, Section, Table
-from iocast.model.run import Host, Run
+from iocast.model.run import Host, Run, Source
 from iocast.model.target import Layer, Target
 from iocast.report import format as text
 
@@ -23,15 +23,45 @@ COLUMNS = (
     Column("model", "model", spare=5),
 )
 
+# What the source of an imported run may leave out, as one says it.
+UNSTATED = {
+    "users": "how many users there were",
+    "depth": "how many I/Os each kept outstanding",
+    "direct": "whether I/O was direct",
+    "sync": "whether writes were synchronous",
+    "size": "how large every I/O was",
+    "length": "how long it ran (one second stands for it)",
+    "ios": "how many I/Os there were (rate x time stands for them)",
+}
+
 ENGINES = {"uring": "io_uring", "sync": "sync", "sim": "simulated"}
 
 
 def target_section(run: Run) -> Section:
     """File system, machine, device stack, and what stayed out of sight."""
+    if run.source is not None:
+        return Section("Source", tuple(_source(run, run.source)))
     target = run.plan.target
     paragraphs = [_place(target), _machine(run.host, text.instant(run.started_unix_ns)), engine_line(run)]
     tables = (_layers(target),) if target.layers else ()
     return Section("Target", tuple(line for line in paragraphs if line), tables)
+
+
+def _source(run: Run, source: Source) -> Iterator[str]:
+    """Whose figures these are, and what is said of the place and the machine where they were taken."""
+    tool = f"{source.tool} {source.version}".rstrip()
+    yield f"Imported from {tool}: {', '.join(source.files)}. iocast did not measure this."
+    host, told = run.host, []
+    told += [run.host.name] if host.name else []
+    told += [f"{host.cpus} CPU" + ("s" if host.cpus != 1 else "")] if host.cpus else []
+    told += [host.kernel] if host.kernel else []
+    machine = f"Machine {', '.join(told)}." if told else ""
+    moment = f"Run of {text.instant(run.started_unix_ns)}." if run.started_unix_ns else "When it ran is not stated."
+    path = run.plan.target.path
+    omitted = dict.fromkeys(UNSTATED[name] for each in run.measured for name in each.unstated if name in UNSTATED)
+    if omitted:
+        yield f"It does not state {', '.join(omitted)}."
+    yield " ".join(filter(None, [f"It was done on {path}." if path else "", machine, moment, engine_line(run)]))
 
 
 def blind_section(run: Run) -> Section | None:

@@ -129,6 +129,8 @@ def cell_text(kind: Kind, cell: Cell) -> str:
         return ", ".join(str(each) for each in cell)
     if isinstance(cell, tuple):
         numbers = _numbers(cell)
+        if kind == "duration":
+            return text.duration_between(*numbers[:2])
         return text.load(*numbers[:2]) if kind == "load" else text.strip(numbers)
     return _number_text(kind, cell)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from iocast.errors import SpecError
 from iocast.model.plan import Phase
 from iocast.model.workload import (
     Closed,
@@ -16,6 +17,7 @@ from iocast.model.workload import (
     Sequential,
     Stride,
     Uniform,
+    Unstated,
     Workload,
     Zeros,
     Zipf,
@@ -128,6 +130,8 @@ def _pattern(load: Workload) -> dict[str, Any]:
             return {"pattern": "hotspot", "space_percent": space, "access_percent": access}
         case Uniform(repeats=repeats):
             return {"pattern": "random", **({} if repeats else {"repeats": False})}
+        case Unstated():
+            raise SpecError("a job says where its I/O goes; an imported run does not always", "")
 
 
 def _writes(phase: Phase) -> dict[str, Any]:

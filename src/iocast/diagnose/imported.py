@@ -1,0 +1,63 @@
+"""Trust in what another tool measured: what can be judged from its figures, and what nobody can know any more."""
+
+from __future__ import annotations
+
+import math
+
+from iocast.diagnose import thresholds as limits
+from iocast.diagnose.evidence import is_open_loop
+from iocast.diagnose.words import count, number, percent
+from iocast.model.finding import TrustComponent
+from iocast.model.run import PhaseRecord, Run
+
+SAID = ("users", "depth")  # what Little's law needs to be known
+
+
+def components(run: Run, record: PhaseRecord) -> tuple[TrustComponent, ...]:
+    """Integrity and precision as far as the figures go; the rest in one sentence, for which a C is the best."""
+    parts = (_integrity(record), _precision(record), _unseen(run))
+    return tuple(part for part in parts if part is not None)
+
+
+def _integrity(record: PhaseRecord) -> TrustComponent | None:
+    """Little's law on the stated rate and time; None when the load is not stated."""
+    did = record.measurement
+    if did.error_count:
+        failed = count(did.error_count, "I/O")
+        return TrustComponent("integrity", "F", f"{failed} failed, so the times are not all of them.")
+    if not did.ios:
+        return TrustComponent("integrity", "F", "Not one I/O was completed.")
+    service_ns = did.service().mean_ns
+    if any(name in record.unstated for name in SAID) or is_open_loop(record) or math.isnan(service_ns):
+        return None
+    if record.plan.depth > 1 and did.service("fsync", "fdatasync").total:
+        return None  # asynchronous engines stop for a flush: its time and that of the I/Os behind it overlap
+    in_flight = did.rate_per_s * service_ns / 1e9
+    off = abs(in_flight / did.asked_depth - 1.0)
+    reason = (
+        f"Rate x time makes {number(in_flight)} I/Os in flight where {number(did.asked_depth)} were asked for:"
+        f" {percent(off)} off (Little's law)."
+    )
+    return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), reason, {"little_ratio": 1 + off})
+
+
+def _precision(record: PhaseRecord) -> TrustComponent | None:
+    """Whether enough I/Os lie beyond the headline percentile; their spread is not known well enough for more."""
+    if "ios" in record.unstated:
+        return None
+    most = max((record.measurement.service(part.op).total for part in record.measurement.classes), default=0)
+    beyond = most * (1 - limits.HEADLINE_Q)
+    if not most:
+        return TrustComponent("precision", "C", "No response times are stated.")
+    grade = limits.worst("B", limits.BEYOND.grade(beyond + 1e-9))
+    reason = f"About {number(beyond)} I/Os lie beyond the p99; how far chance has moved it cannot be told."
+    return TrustComponent("precision", grade, reason, {"beyond": beyond})
+
+
+def _unseen(run: Run) -> TrustComponent:
+    tool = run.source.tool if run.source else "another tool"
+    reason = (
+        f"Imported from {tool}, not measured by iocast: whether the storage answered or a cache did, whether the load"
+        " was achieved on time, and who else used the device cannot be judged."
+    )
+    return TrustComponent("representative", "C", reason)

@@ -1,0 +1,49 @@
+"""Results of other tools become runs: one module a format, recognised by its first lines, never guessed."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from iocast.errors import SourceError
+from iocast.imports import fio_json, fio_text
+from iocast.imports.sources import Head, head_of, read_text
+from iocast.model.run import Run
+
+
+class Importer(Protocol):
+    """A module that reads one format of another tool; its docstring is its manual page."""
+
+    def sniff(self, head: Head) -> bool:
+        """Whether a file that begins so is of this format."""
+        ...
+
+    def read(self, paths: tuple[str, ...]) -> Run:
+        """One run of all these files. Raises SourceError with file and line."""
+        ...
+
+
+# The first that knows a file takes it.
+IMPORTERS: tuple[Importer, ...] = (fio_json, fio_text)
+
+KNOWN = "fio (text, terse, JSON, logs), fioparse, ORION, vdbench, iostat and sar are read"
+
+
+def importer_of(path: str) -> Importer:
+    """The importer that knows this file. Raises SourceError when none does."""
+    text = read_text(path)
+    if not text.strip():
+        raise SourceError(f"{path} is empty", "give the result files of another tool")
+    head = head_of(path, text)
+    found = next((each for each in IMPORTERS if each.sniff(head)), None)
+    if found is None:
+        raise SourceError(f"{path} is of no format that iocast knows", f"{KNOWN}; see docs/guide/import.md")
+    return found
+
+
+def read(paths: tuple[str, ...]) -> tuple[Run, ...]:
+    """Runs of the given files: those of one format are the rows of one run. Raises SourceError."""
+    groups: dict[int, tuple[Importer, list[str]]] = {}
+    for path in paths:
+        found = importer_of(path)
+        groups.setdefault(id(found), (found, []))[1].append(path)
+    return tuple(importer.read(tuple(files)) for importer, files in groups.values())

@@ -1,0 +1,265 @@
+"""fio's JSON and JSON+ output, of fio 2 and 3.
+
+What it is: what `fio --output-format=json` (or json+, or normal,json) writes, also by a client of several servers.
+What is read: each job (or group of jobs) is a row; I/Os, bytes, run time, the whole and the completion latency,
+stated percentiles, json+ bins, fsync times, errors, and from the job options the load. Times are microseconds
+before fio 3 and nanoseconds since, io_bytes is in KiB before fio 3.
+What it cannot see: which I/O was slow, and, of a mix, which of its latency buckets are reads.
+What is refused: a document that is cut, or without jobs. Of several documents of one growing run
+(--status-interval) the last is taken.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from iocast.imports import checks
+from iocast.imports.fio_options import Options
+from iocast.imports.fio_words import CLOCK_NOTE, MIXED_NOTE, bin_of, buckets, from_bins, times
+from iocast.imports.rows import OpFigures, Row, run
+from iocast.imports.sources import Head, read_text, refuse
+from iocast.model.coarse import Bucket
+from iocast.model.measurement import ErrorCount
+from iocast.model.run import Run, Source
+from iocast.model.workload import Op
+
+Json = dict[str, Any]
+BINS = "FIO_IO_U_PLAT_"  # constants that stand among the bins of fio 2
+_NO_NUMBER = re.compile(r'(":\s*)-?(?:nan|inf)\b')
+
+
+def sniff(head: Head) -> bool:
+    """fio names itself in the first lines of a document."""
+    return '"fio version"' in head.text
+
+
+def read(paths: tuple[str, ...]) -> Run:
+    """The jobs of all documents in these files, as the rows of one run. Raises SourceError."""
+    rows: list[Row] = []
+    warnings: list[str] = []
+    versions: dict[str, None] = {}
+    for path in paths:
+        documents, said = _documents(path, read_text(path))
+        warnings += said
+        for document in documents:
+            versions[str(document.get("fio version", "")).removeprefix("fio-")] = None
+            for job in _jobs(path, document):
+                reader = _Job(path, document, job)
+                rows.append(reader.row())
+                warnings += [*reader.warnings, *checks.inconsistencies(rows[-1])]
+    if not rows:
+        raise refuse(paths[0], 0, "there is no job in it")
+    notes = (CLOCK_NOTE, MIXED_NOTE) if any(len(row.ops) > 1 for row in rows) else (CLOCK_NOTE,)
+    source = Source(tool="fio", version=", ".join(filter(None, versions)), files=paths, notes=notes)
+    return run(source, rows, warnings=warnings)
+
+
+def _documents(path: str, text: str) -> tuple[list[Json], list[str]]:
+    """Every whole document; of one that grew (the same jobs, more time) the last state."""
+    text = _NO_NUMBER.sub(r"\1null", text)
+    decoder = json.JSONDecoder(object_pairs_hook=_pairs)
+    found: list[Json] = []
+    warnings: list[str] = []
+    at = _next(text, 0)
+    while at >= 0:
+        try:
+            document, end = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            line = text.count("\n", 0, error.pos) + 1
+            if not found:
+                raise refuse(path, line, f"the document is cut or damaged: {error.msg}") from None
+            warnings.append(f"{path}:{line}: a document is cut or damaged; those before it were read")
+            break
+        if isinstance(document, dict) and "fio version" in document:
+            found.append(document)
+        at = _next(text, end)
+    grown = [now for now, after in zip(found, [*found[1:], None], strict=True) if not _grows(now, after)]
+    if len(grown) < len(found):
+        warnings.append(f"{path}: {len(found) - len(grown)} earlier states of a run still going on are left out")
+    return grown, warnings
+
+
+def _next(text: str, start: int) -> int:
+    found = re.compile(r"^\s*\{", re.MULTILINE).search(text, start)
+    return found.end() - 1 if found else -1
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> Json:
+    """fio repeats "filename" once for each file."""
+    found: Json = {}
+    for key, value in pairs:
+        found[key] = f"{found[key]}:{value}" if key == "filename" and found.get(key, value) != value else value
+    return found
+
+
+def _grows(now: Json, after: Json | None) -> bool:
+    """True when `after` is a later state of the same jobs."""
+    if after is None:
+        return False
+    mine, theirs = now.get("jobs") or [], after.get("jobs") or []
+    same = [job.get("jobname") for job in mine] == [job.get("jobname") for job in theirs]
+    return bool(mine) and same and all(_done(one) <= _done(two) for one, two in zip(mine, theirs, strict=True))
+
+
+def _done(job: Json) -> tuple[float, ...]:
+    ios = sum((job.get(name) or {}).get("total_ios") or 0 for name in ("read", "write", "trim"))
+    return (job.get("elapsed") or 0, ios)
+
+
+def _jobs(path: str, document: Json) -> list[Json]:
+    jobs = document.get("jobs") or document.get("client_stats", document.get("jobs"))
+    if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
+        raise refuse(path, 0, 'a document has no list "jobs"')
+    return jobs
+
+
+class _Job:
+    """One job of a document being read."""
+
+    def __init__(self, path: str, document: Json, job: Json) -> None:
+        self.path, self.document, self.job = path, document, job
+        self.name = str(job.get("jobname", "job"))
+        if job.get("hostname"):
+            self.name = f"{self.name} on {job['hostname']}"
+        self.warnings: list[str] = []
+        alike = [each for each in _jobs(path, document) if each.get("jobname") == job.get("jobname")]
+        same_host = [each for each in alike if each.get("hostname") == job.get("hostname")]
+        self.options = Options(document.get("global options") or {}, job.get("job options") or {}, len(same_host))
+        self.nanoseconds = any("lat_ns" in part or "clat_ns" in part for part in self._parts())
+
+    def _parts(self) -> Iterator[Json]:
+        yield from (part for name in ("read", "write", "trim") if isinstance(part := self.job.get(name), dict))
+
+    def row(self) -> Row:
+        """The job as a row."""
+        if not any(True for _ in self._parts()):
+            raise refuse(self.path, 0, f"job {self.name} says nothing of reads and writes")
+        elapsed_ms = max(self._number(part, "runtime") or 0 for part in self._parts())
+        ops = [figures for op in ("read", "write") if (figures := self._op(op, self._only(op)))]
+        if self._number(self.job.get("trim") or {}, "total_ios"):
+            self.warnings.append(f"{self.name}: trims are not carried over")
+        ops += self._sync()
+        if ops and not elapsed_ms:
+            raise refuse(self.path, 0, f"job {self.name} did I/O but states no run time")
+        options = self.options
+        return Row(
+            name=self.name,
+            test=options.rw.partition(":")[0] or self.name,
+            ops=tuple(ops),
+            elapsed_ns=round(elapsed_ms * 1e6),
+            users=options.users,
+            depth=options.depth,
+            direct=options.direct,
+            sync=options.sync,
+            fsync_every=options.fsync_every,
+            locality=options.locality,
+            arrival=options.arrival(next((each.size_bytes for each in ops), None)),
+            path=options.path,
+            engine=options.engine,
+            started_unix_ns=self._started(elapsed_ms),
+            errors=self._errors(),
+        )
+
+    def _only(self, op: str) -> bool:
+        others = ({"read", "write", "trim"} - {op}) & {*self.job}
+        return not any(self._number(self.job[name], "total_ios") for name in others)
+
+    def _number(self, part: Json, key: str) -> float | None:
+        value = part.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        return None
+
+    def _op(self, op: Op, alone: bool) -> OpFigures | None:
+        part: Json = self.job.get(op) or {}
+        ios = self._number(part, "total_ios")
+        if ios is None and self._number(part, "io_bytes"):
+            raise refuse(self.path, 0, f"job {self.name} states no number of {op}s (total_ios)")
+        if not ios:
+            return None
+        factor = 1 if "io_kbytes" in part else 1024  # fio 2 means KiB by io_bytes
+        moved = round((self._number(part, "io_bytes") or 0) * factor)
+        unit_ns = 1 if self.nanoseconds else 1000
+        suffix = "_ns" if self.nanoseconds else ""
+        slat, clat, lat = (part.get(f"{kind}{suffix}") or {} for kind in ("slat", "clat", "lat"))
+        source = lat if _has_percentiles(lat) and not _has_percentiles(clat) else clat
+        shares, whole = self._bins(source.get("bins") or {}, unit_ns)
+        if not shares and alone:
+            shares, whole = self._buckets(), 100.0
+        scaled = {key: _scaled(self._number(lat, key), unit_ns) for key in ("min", "max", "mean", "stddev")}
+        self.warnings += checks.parts_of_mean(
+            f"{self.name}, {op}", *(_scaled(self._number(each, "mean"), unit_ns) for each in (slat, clat, lat))
+        )
+        runtime_ms = self._number(part, "runtime") or 0
+        iops = self._number(part, "iops")
+        if iops is not None:
+            self.warnings += checks.stated_rate(f"{self.name}, {op}", round(ios), round(runtime_ms * 1e6), iops)
+        return OpFigures(
+            op=op,
+            ios=round(ios),
+            bytes=moved,
+            size_bytes=self.options.size(op, moved, round(ios)),
+            short_ios=round(self._number(part, "short_ios") or 0),
+            times=times(round(ios), scaled, _quantiles(source, unit_ns), shares, whole),
+        )
+
+    def _bins(self, bins: Mapping[str, Any], unit_ns: int) -> tuple[tuple[Bucket, ...], float]:
+        """json+ bins: fio 3 names them by a value inside, fio 2 by their number."""
+        numbered = any(key.startswith(BINS) for key in bins)
+        counts: dict[int, int] = {}
+        for key, count in bins.items():
+            if key.isdigit():
+                index = int(key) if numbered else bin_of(int(key))
+                counts[index] = counts.get(index, 0) + int(count)
+        found = from_bins(counts, unit_ns)
+        return found.buckets, found.whole
+
+    def _buckets(self) -> tuple[Bucket, ...]:
+        units = ((unit, self.job.get(f"latency_{unit}") or {}) for unit in ("ns", "us", "ms"))
+        return buckets({(unit, edge): float(share or 0) for unit, each in units for edge, share in each.items()})
+
+    def _sync(self) -> list[OpFigures]:
+        part: Json = self.job.get("sync") or {}
+        ios = self._number(part, "total_ios")
+        if not ios:
+            return []
+        lat: Json = part.get("lat_ns") or {}
+        scaled = {key: self._number(lat, key) for key in ("min", "max", "mean", "stddev")}
+        shares, whole = self._bins(lat.get("bins") or {}, 1)
+        op: Op = "fdatasync" if self.options.fdatasync else "fsync"
+        found = times(round(ios), scaled, _quantiles(lat, 1), shares, whole)
+        return [OpFigures(op=op, ios=round(ios), bytes=0, size_bytes=0, times=found)]
+
+    def _errors(self) -> tuple[ErrorCount, ...]:
+        import errno
+
+        number, total = int(self.job.get("error") or 0), int(self.job.get("total_err") or 0)
+        number = number or int(self.job.get("first_err") or 0)
+        if not number and not total:
+            return ()
+        name = errno.errorcode.get(number, f"error {number}")
+        self.warnings.append(f"{self.name}: fio stopped this job with {name}")
+        return (ErrorCount((*self.options.ops, "read")[0], number, name, max(1, total), ()),)
+
+    def _started(self, elapsed_ms: float) -> int:
+        start = self._number(self.job, "job_start")
+        if start:
+            return round(start) * 1_000_000
+        end = self._number(self.document, "timestamp_ms")
+        return round(end - elapsed_ms) * 1_000_000 if end else 0
+
+
+def _has_percentiles(part: Json) -> bool:
+    return bool(part.get("percentile"))
+
+
+def _quantiles(part: Json, unit_ns: int) -> list[tuple[float, float]]:
+    stated = part.get("percentile") or {}
+    return [(float(key) / 100, float(value) * unit_ns) for key, value in stated.items() if value is not None]
+
+
+def _scaled(value: float | None, unit_ns: int) -> float | None:
+    return None if value is None else value * unit_ns

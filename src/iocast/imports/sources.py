@@ -1,0 +1,65 @@
+"""Files of other tools: their text, their first lines, and refusals that name the line."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from iocast.errors import SourceError
+
+HEAD_CHARACTERS = 16_384
+LARGEST_BYTES = 1 << 30
+WRONG_FILE = "give the file as the tool wrote it"
+
+
+class Head(Struct, frozen=True):
+    """What a file is recognised by: its name, and how it begins."""
+
+    name: str
+    text: str
+
+    def lines(self) -> Iterator[str]:
+        """The lines that are not blank, the last one left out when it is cut."""
+        whole = self.text.splitlines()
+        yield from (line for line in whole if line.strip())
+
+
+def read_text(path: str) -> str:
+    """The whole text of a file, gunzipped where it is a gzip. Raises SourceError."""
+    try:
+        if os.path.getsize(path) > LARGEST_BYTES:
+            raise SourceError(f"{path} is larger than 1 GiB", "cut it into parts, or give the tool's summary")
+        raw = Path(path).read_bytes()
+        if raw[:2] == b"\x1f\x8b":
+            raw = gzip.decompress(raw)
+    except (OSError, EOFError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise SourceError(f"cannot read {path}: {why}", "give the result files of another tool") from error
+    if b"\x00" in raw[:HEAD_CHARACTERS]:
+        raise SourceError(f"{path} is no text", WRONG_FILE)
+    return raw.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def head_of(path: str, text: str) -> Head:
+    """The head of a file that was read."""
+    return Head(os.path.basename(path), text[:HEAD_CHARACTERS])
+
+
+def refuse(path: str, line: int, what: str, hint: str = WRONG_FILE) -> SourceError:
+    """The refusal of one line (0: of the whole file)."""
+    return SourceError(f"{path}:{line}: {what}" if line else f"{path}: {what}", hint)
+
+
+def number(path: str, line: int, text: str, what: str) -> float:
+    """A number as it stands in the file. Raises SourceError for anything else, not-a-number included."""
+    try:
+        value = float(text.strip().replace(",", ""))
+    except ValueError:
+        raise refuse(path, line, f'{what} is "{text.strip()[:40]}", not a number') from None
+    if value != value or value in (float("inf"), float("-inf")):
+        raise refuse(path, line, f"{what} is {text.strip()}: nothing was measured there")
+    return value

@@ -1,0 +1,180 @@
+"""fio's output for people: real output of fio 3.33, and hand-made jobs as fio 1.50, 2 and 3 print them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from iocast import imports
+from iocast.errors import SourceError
+from iocast.imports import fio_text
+from iocast.imports.sources import Head
+from iocast.model.run import Run
+from iocast.report.classic import render_run
+
+Reader = Callable[..., Run]
+
+# Vector V1: the figures of a real fio 1.50.
+FIO_1_50 = """\
+read: (g=0): rw=read, bs=8K-8K/8K-8K, ioengine=libaio, iodepth=1
+fio 1.50
+Starting 1 process
+
+read: (groupid=0, jobs=1): err= 0: pid=3721
+  read : io=204800KB, bw=12397KB/s, iops=1549 , runt= 16520msec
+    slat (usec): min=14 , max=2324 , avg=20.09, stdev=15.57
+    clat (usec): min=62 , max=10202 , avg=620.90, stdev=246.24
+     lat (usec): min=203 , max=10221 , avg=641.43, stdev=246.75
+    bw (KB/s) : min=11000, max=13000, per=100.00%, avg=12400.00, stdev=300.00
+  cpu          : usr=0.70%, sys=3.81%, ctx=25636, majf=0, minf=35
+  IO depths    : 1=100.0%, 2=0.0%, 4=0.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%
+     submit    : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+     complete  : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+     issued r/w/d: total=25600/0/0, short=0/0/0
+     lat (usec): 100=0.01%, 250=2.11%, 500=20.13%, 750=67.00%, 1000=3.29%
+     lat (msec): 2=7.21%, 4=0.23%, 10=0.02%, 20=0.01%
+
+Run status group 0 (all jobs):
+   READ: io=204800KB, aggrb=12397KB/s, minb=12694KB/s, maxb=12694KB/s, mint=16520msec, maxt=16520msec
+"""
+
+FIO_2 = """\
+deep: (g=0): rw=randread, bs=1M-1M/1M-1M/1M-1M, ioengine=libaio, iodepth=4
+...
+fio-2.16
+Starting 2 processes
+
+deep: (groupid=0, jobs=2): err= 0: pid=7: Thu Mar  1 14:19:00 2018
+  read : io=1000.0MB, bw=102400KB/s, iops=100, runt= 10000msec
+    slat (msec): min=1, max=2, avg= 1.00, stdev= 0.10
+    clat (usec): min=13, max=3733.6K, avg=79000.00, stdev=100.00
+     lat (msec): min=2, max=3734, avg=80.00, stdev= 0.11
+    clat percentiles (msec):
+     |  1.00th=[   58], 50.00th=[   78],
+     | 99.00th=[   99], 99.99th=[ 3720]
+    lat (usec) : 20=0.11%
+    lat (msec) : 100=99.79%, 2000=0.05%, >=2000=0.05%
+     issued    : total=r=1000/w=0/d=0, short=r=0/w=0/d=0, drop=r=0/w=0/d=0
+"""
+
+
+def of(path: Path) -> Run:
+    (run,) = imports.read((str(path),))
+    return run
+
+
+def classic(run: Run, **parts: bool) -> list[str]:
+    out = io.StringIO()
+    render_run(run, out, **parts)
+    return out.getvalue().splitlines()[1:]
+
+
+def test_it_is_known_by_its_job_lines() -> None:
+    assert fio_text.sniff(Head("a", FIO_1_50))
+    assert fio_text.sniff(Head("a", "<host> " + FIO_2))
+    assert not fio_text.sniff(Head("a", "fio-2.16\nread : io=1\n"))
+
+
+def test_v1_is_what_fioparse_prints_of_it(read_all: Reader) -> None:
+    run = read_all(("v1.out", FIO_1_50))
+    assert run.warnings == ()
+    assert classic(run, percentiles=False, buckets=False) == [
+        "    read  1   8K r   12.106    0.641    0.203   10.221    0.247    1549"
+    ]
+    (line,) = classic(run, percentiles=False)
+    assert line[len("    read  1   8K r   12.106    0.641    0.203   10.221    0.247    1549") :].split() == [
+        "92",
+        "7",
+        "0",
+        "0",
+    ]
+    # No percentiles in 1.50: blank, not 0.000.
+    assert classic(run, buckets=False)[0].endswith(",        " * 6)
+
+
+def test_v1_keeps_what_fio_1_50_states(read_all: Reader) -> None:
+    (record,) = read_all(("v1.out", FIO_1_50)).phases
+    (part,) = record.measurement.classes
+    assert (part.ios, part.bytes, part.size_bytes) == (25_600, 204_800 * 1024, 8192)
+    assert record.measurement.elapsed_ns == 16_520_000_000
+    assert part.service.stdev_ns == pytest.approx(246_750)
+    assert part.service.quantile_bounds_ns(0.5) == (500_000, 750_000)
+    assert {"direct", "sync", "arrival"} <= {*record.unstated}
+
+
+def test_each_line_is_in_the_unit_it_says(read_all: Reader) -> None:
+    run = read_all(("two.out", FIO_2))
+    (record,) = run.phases
+    times = record.measurement.service("read")
+    assert (times.mean_ns, times.most_ns) == (80_000_000, 3_734_000_000)
+    assert times.quantile_ns(0.9999) == 3_720_000_000
+    assert record.measurement.asked_depth == 8
+    assert run.warnings == ()
+    assert times.coarse is not None
+    assert times.coarse.buckets[0].high_ns == 20_000
+    assert times.coarse.buckets[-1].high_ns is None
+
+
+def test_a_line_in_another_unit_than_it_says_is_found(read_all: Reader) -> None:
+    wrong = FIO_1_50.replace("lat (usec): min=203 ", "lat (msec): min=203 ")
+    assert "in another unit than it says" in "\n".join(read_all(("wrong.out", wrong)).warnings)
+
+
+def test_text_and_json_of_one_run_agree(fixtures: Path, read_all: Reader) -> None:
+    whole = (fixtures / "fio_all_formats.txt").read_text()
+    text = whole[: whole.index("\n3;fio")] + whole[whole.index("\n}\n") + 2 :]
+    (spoken,) = read_all(("normal.txt", text)).phases
+    (exact,) = of(fixtures / "fio_all_formats.txt").phases
+    assert (spoken.plan.users, spoken.plan.depth) == (exact.plan.users, exact.plan.depth)
+    assert spoken.measurement.elapsed_ns == exact.measurement.elapsed_ns
+    for one, two in zip(spoken.measurement.classes, exact.measurement.classes, strict=True):
+        assert (one.op, one.ios, one.bytes) == (two.op, two.ios, two.bytes)
+        assert one.service.mean_ns == pytest.approx(two.service.mean_ns, rel=1e-3)
+        assert one.service.quantile_ns(0.95) == pytest.approx(two.service.quantile_ns(0.95), rel=0.01)
+
+
+def test_a_client_puts_its_server_before_the_line(fixtures: Path) -> None:
+    (record,) = of(fixtures / "fio_client.txt").phases
+    assert (record.phase.name, record.phase.test) == ("remote", "randread")
+    assert record.measurement.classes[0].size_bytes == 8192
+
+
+def test_a_job_that_is_cut_is_left_out_and_named(read_all: Reader) -> None:
+    cut = FIO_2.replace("deep", "other").partition("     issued")[0]
+    run = read_all(("cut.out", FIO_2 + cut))
+    assert [each.phase.name for each in run.phases] == ["deep"]
+    assert "cut.out:" in run.warnings[0]
+    assert "job other is cut" in run.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (FIO_2.partition("     issued")[0], "bad.out:6: the job is cut"),
+        (FIO_2.partition("deep: (groupid")[0], "there is no result of a job in it"),
+        (FIO_2.replace("iops=100", "iops=many"), 'bad.out:7: the rate is "many", not a number'),
+        (FIO_2.replace("runt= 10000msec", ""), "bad.out:7: I/Os, bytes and run time cannot be read"),
+        (FIO_2.replace("r=1000/", "r=x/"), 'a count of I/Os is "x"'),
+        (FIO_2.replace("io=1000.0MB", "io=lots"), '"lots" is no amount of data'),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_line(read_all: Reader, text: str, says: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        read_all(("bad.out", text))
+    assert says in refused.value.message
+
+
+def test_count_and_amount_that_differ_are_said(read_all: Reader) -> None:
+    run = read_all(("odd.out", FIO_2.replace("io=1000.0MB", "io=500.0MB")))
+    assert "are not the 524288000 bytes" in run.warnings[0]
+    assert run.phases[0].measurement.bytes == 524_288_000
+
+
+def test_two_states_of_one_job_count_once(read_all: Reader) -> None:
+    block = FIO_2[FIO_2.index("deep: (groupid") :]
+    run = read_all(("going.out", FIO_2 + block))
+    assert len(run.phases) == 1
+    assert "1 earlier states" in run.warnings[0]
