@@ -23,6 +23,7 @@ from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample
 from iocast.model.workload import Unique
 from iocast.observe import OBSERVERS, Watch
 from iocast.observe.host import describe_host
+from iocast.observe.overwriting import held
 
 SAMPLE_EVERY_NS = 1_000_000_000
 MEMORY_BUDGET_S = 0.15
@@ -68,9 +69,10 @@ def perform(plan: Plan, layout: load.Layout, out: str, progress: Progress, stopp
         iocast_version=__version__,
         warnings=layout.notes,
     )
-    with claimed(layout):
+    writing = [phase.name for phase in plan.phases if phase.workload.writes]
+    with claimed(layout), held(plan.target, writing) as recheck:
         refuse_without_trim(plan, layout)
-        job = _Job(layout, RunFolder.create(out, run), progress, stopped, run)
+        job = _Job(layout, RunFolder.create(out, run), progress, stopped, run, recheck)
         error = None
         try:
             job.fill()
@@ -102,9 +104,16 @@ class _Job:
     """One call of `perform`: the run as it grows."""
 
     def __init__(
-        self, layout: load.Layout, folder: RunFolder, progress: Progress, stopped: Callable[[], bool], run: Run
+        self,
+        layout: load.Layout,
+        folder: RunFolder,
+        progress: Progress,
+        stopped: Callable[[], bool],
+        run: Run,
+        recheck: Callable[[], None],
     ) -> None:
         self.layout, self.folder, self.progress, self.stopped, self.run = layout, folder, progress, stopped, run
+        self.recheck = recheck  # whether the device is still the one that may be overwritten
         self.plan = run.plan
         self.real = self.plan.target.kind != "sim"
         fills = tuple(self._fill_phase(file) for file in layout.files if file.fill)
@@ -151,6 +160,8 @@ class _Job:
             if self.stopped():
                 return
             self._note_changes_of(phase)
+            if self.plan.target.kind == "block" and phase.workload.writes:
+                self._overwrite()
             self._perform(
                 phase, load.phase_plan(self.plan, phase, self.layout.files, load.phase_seed(self.plan, number))
             )
@@ -175,6 +186,13 @@ class _Job:
             self.trimmed |= load.trims
             for file in self.layout.files:
                 spoil(file)
+
+    def _overwrite(self) -> None:
+        """Looks once more whether the device is the one that was given up, and says what becomes of it."""
+        self.recheck()
+        target = self.plan.target
+        lost = f"This run wrote on {target.path} ({target.destroy}): what the device held before is lost"
+        self.run = replace(self.run, warnings=tuple(dict.fromkeys((*self.run.warnings, lost))))
 
     @property
     def complete(self) -> bool:

@@ -52,6 +52,21 @@ def mounted(tmp_path: Path) -> Iterator[Mount]:
 
 
 @pytest.fixture
+def attach() -> Iterator[Callable[..., str]]:
+    """Attaches a loop device to a file or device, with the given options of losetup."""
+    devices: list[str] = []
+
+    def make(file: str | Path, *options: str) -> str:
+        need("losetup")
+        devices.append(command("losetup", "--find", "--show", *options, file))
+        return devices[-1]
+
+    yield make
+    for device in reversed(devices):
+        subprocess.run(["losetup", "--detach", device], check=False, capture_output=True)
+
+
+@pytest.fixture
 def loop_device(tmp_path: Path) -> Iterator[Callable[[int], str]]:
     """Makes a loop device of so many bytes of random data."""
     devices: list[str] = []

@@ -22,11 +22,13 @@ from iocast.spec import load_job
 @measuring
 @out_option
 @showing
-def card(path: str, preset: str, size: str | None, time: str | None, seed: int, out: str, form: str) -> int:
+def card(
+    path: str, preset: str, size: str | None, time: str | None, seed: int, destroy: str, out: str, form: str
+) -> int:
     """Measure PATH and show its I/O report card.
 
     PATH is a directory (work files are laid out in it and kept for the next time), a file to be made, an
-    existing file or block device (only read), or a simulated device such as `sim:hdd`.
+    existing file (only read), a block device (only read without --destroy), or a simulated device such as `sim:hdd`.
     """
     job = adjust(load_job(f"card-{preset}"), size, time)
-    return perform(job, find_target(path), seed, size, out, form)
+    return perform(job, find_target(path, destroy), seed, size, out, form)

@@ -19,8 +19,14 @@ def _seed(_context: click.Context, _param: click.Parameter, text: str) -> int:
 
 
 def measuring(command: Command) -> Command:
-    """--size, --time, --seed."""
+    """--size, --time, --seed, --destroy."""
     for option in (
+        click.option(
+            "--destroy",
+            metavar="IDENTITY",
+            default="",
+            help="Let PATH, a block device that is this one, be overwritten. A refusal says what to write here.",
+        ),
         click.option(
             "--seed",
             metavar="NUMBER",

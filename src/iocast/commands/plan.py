@@ -22,7 +22,16 @@ from iocast.spec import load_job, presets
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of job files instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @measuring
-def plan(job: str | None, path: str, schema: bool, as_json: bool, size: str | None, time: str | None, seed: int) -> int:
+def plan(
+    job: str | None,
+    path: str,
+    schema: bool,
+    as_json: bool,
+    size: str | None,
+    time: str | None,
+    seed: int,
+    destroy: str,
+) -> int:
     """Show what JOB would do on PATH, without doing it. Without JOB: list the presets."""
     if schema:
         from iocast.spec.schema import schema_text
@@ -33,7 +42,7 @@ def plan(job: str | None, path: str, schema: bool, as_json: bool, size: str | No
         for name, says in presets().items():
             print(f"{name:{width}}  {says}")
     else:
-        made, notes = make_plan(adjust(load_job(job), size, time), find_target(path), seed, dry=True)
+        made, notes = make_plan(adjust(load_job(job), size, time), find_target(path, destroy), seed, dry=True)
         _show(made, notes, as_json)
     return 0
 

@@ -16,10 +16,11 @@ from iocast.spec import load_job
 @measuring
 @out_option
 @showing
-def run(job: str, path: str, size: str | None, time: str | None, seed: int, out: str, form: str) -> int:
+def run(job: str, path: str, size: str | None, time: str | None, seed: int, destroy: str, out: str, form: str) -> int:
     """Run JOB (a TOML job file, or a preset) on PATH, by default the current directory.
 
-    Work files are laid out in PATH if it is a directory. Jobs that write are refused on devices and on
-    files that iocast did not make. `iocast plan JOB PATH` shows first what would be done.
+    Work files are laid out in PATH if it is a directory. Jobs that write are refused on files that iocast
+    did not make, and on block devices that --destroy does not name. `iocast plan JOB PATH` shows first what
+    would be done.
     """
-    return perform(adjust(load_job(job), size, time), find_target(path), seed, size, out, form)
+    return perform(adjust(load_job(job), size, time), find_target(path, destroy), seed, size, out, form)

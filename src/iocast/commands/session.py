@@ -71,6 +71,11 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> tupl
     from iocast.observe.host import describe_host
 
     reading = only_read(target)
+    writing = [phase.name for phase in job.phases if phase.workload.writes]
+    if target.kind == "block" and writing and not (reading and is_card(job)):
+        from iocast.observe.overwriting import refuse_overwriting
+
+        refuse_overwriting(target, writing)
     job, target, notes = _with_access(job, target if dry else with_direct_tried(target))
     if target.size_bytes == 0:
         raise TargetError(f"{target.path} is empty: there is nothing to read", _OTHER_TARGET)

@@ -6,17 +6,39 @@ import os
 
 from msgspec.structs import replace
 
-from iocast.errors import TargetError
+from iocast.errors import SpecError, TargetError
 from iocast.load.files import own_file
 from iocast.model.target import Target
 
 
-def find_target(path: str) -> Target:
+def find_target(path: str, destroy: str = "") -> Target:
     """The Target of an existing path, of a file that can be made in an existing directory, or of `sim:…`.
 
-    A file that iocast made has no size of its own: the job says how large it is to be. Raises TargetError,
-    SpecError.
+    A file that iocast made has no size of its own: the job says how large it is to be. `destroy` names the
+    block device whose contents may be overwritten. Raises TargetError, SpecError.
     """
+    target = _find(path)
+    if destroy:
+        _require_named(target, destroy)
+    return replace(target, destroy=destroy)
+
+
+def _require_named(target: Target, destroy: str) -> None:
+    if target.kind != "block":
+        raise SpecError(
+            f"--destroy {destroy}: {target.path} is no block device",
+            "elsewhere only files that iocast made are written",
+        )
+    name = target.identity.name if target.identity else ""
+    if destroy != name:
+        is_ = f"is {name}" if name else "has neither a number nor a UUID of its own, and cannot be named"
+        raise TargetError(
+            f"--destroy {destroy} is not the identity of {target.path}, which {is_}",
+            "nothing was written: look with `lsblk` for the device you mean",
+        )
+
+
+def _find(path: str) -> Target:
     if path.startswith("sim:"):
         from iocast.spec import parse_target
 
@@ -59,8 +81,8 @@ def _refuse_devices_home(target: Target) -> None:
 
 
 def only_read(target: Target) -> bool:
-    """True for what is not ours to write to: devices, and files that iocast did not make."""
-    return target.kind == "block" or (target.kind == "file" and not own_file(target.path))
+    """True for what is not ours to write to: devices not given up, and files that iocast did not make."""
+    return (target.kind == "block" and not target.destroy) or (target.kind == "file" and not own_file(target.path))
 
 
 def with_direct_tried(target: Target) -> Target:

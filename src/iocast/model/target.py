@@ -33,6 +33,21 @@ class Layer(Struct, frozen=True, kw_only=True):
     link_bytes_per_s: int | None = None  # payload ceiling of that link, when the kernel shows it
 
 
+class Identity(Struct, frozen=True, kw_only=True):
+    """Which block device it is, whatever its path; two are the same device when all of this is."""
+
+    marks: tuple[str, ...]  # the best first: "wwn:naa.5000c500a1b2c3d4", "serial:S3Z1NB0K", "loop:254:0:131077"
+    number: str  # "8:16"
+    size_bytes: int
+    start_bytes: int = 0  # of a partition, on its disk
+    arrival: int | None = None  # the kernel's count of disks that came (diskseq): it changes with every attachment
+
+    @property
+    def name(self) -> str:
+        """What `--destroy` takes; "" for a device that nothing tells from others."""
+        return self.marks[0] if self.marks else ""
+
+
 class Target(Struct, frozen=True, kw_only=True):
     """What is tested. `layers` goes from the device that the path stands on down to the disks."""
 
@@ -50,6 +65,8 @@ class Target(Struct, frozen=True, kw_only=True):
     layers: tuple[Layer, ...] = ()
     simulated: SimulatedDevice | None = None
     notes: tuple[str, ...] = ()  # what could not be seen, and why
+    identity: Identity | None = None  # of a block device
+    destroy: str = ""  # the name of that identity, given by a person: what the device holds may be overwritten
 
     @property
     def device(self) -> Layer | None:

@@ -6,7 +6,14 @@ import os
 from pathlib import Path
 
 from iocast.observe.mounts import Mount, read_mounts, unescape
-from iocast.observe.sysfs import device_directory, kernel_name, linked_devices, source_directory
+from iocast.observe.sysfs import (
+    device_directory,
+    kernel_name,
+    linked_devices,
+    named_directory,
+    read_text,
+    source_directory,
+)
 
 
 def claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ...]:
@@ -17,13 +24,14 @@ def claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ...]:
     top = device_directory(major, minor, root)
     if top is None:
         return ()
-    mounts, swaps = read_mounts(root), _swap_devices(root)
+    mounts, swaps, loops = read_mounts(root), _swap_devices(root), _loops(root)
     said: list[str] = []
     waiting, seen = [top], {top}
     while waiting:
         device = waiting.pop(0)
         said += _claims_on(device, mounts, swaps, root)
-        for above in [*_partitions(device), *linked_devices(device / "holders")]:
+        said += [f"{kernel_name(loop)} is built on {kernel_name(device)}" for loop in loops.get(device, ())]
+        for above in [*_partitions(device), *linked_devices(device / "holders"), *loops.get(device, ())]:
             if above not in seen:
                 seen.add(above)
                 waiting.append(above)
@@ -37,10 +45,54 @@ def mounted_on(major: int, minor: int, root: Path = Path("/")) -> Mount | None:
     return found[0] if found else None
 
 
+def loop_claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ...]:
+    """Who uses what a loop device stands on: the device behind it, or, by another loop, the same file.
+
+    () for all other devices: what stands beside them on the same disk is not overwritten with them.
+    """
+    loop = device_directory(major, minor, root)
+    file = read_text(loop / "loop/backing_file") if loop is not None else None
+    if loop is None or file is None:
+        return ()
+    others = [other for other in _loop_files(root).get(file, ()) if other != loop]
+    said = [f"{kernel_name(other)} stands on the same file, {file}" for other in others]
+    below = source_directory(file, root)
+    if below is not None and below != loop:
+        major, minor = _number(below)
+        own = f"{kernel_name(loop)} is built on "
+        said += [claim for claim in claims(major, minor, root) if not claim.startswith(own)]
+        said += loop_claims(major, minor, root)
+    return tuple(said)
+
+
+def _loop_files(root: Path) -> dict[str, list[Path]]:
+    """The loop devices by the file that each stands on."""
+    found: dict[str, list[Path]] = {}
+    for entry in sorted(root.glob("sys/class/block/loop*")):
+        directory = named_directory(entry.name, root)
+        file = read_text(entry / "loop/backing_file")
+        if directory is not None and file is not None:
+            found.setdefault(file, []).append(directory)
+    return found
+
+
+def _loops(root: Path) -> dict[Path, list[Path]]:
+    """The loop devices by the block device that each stands on; the kernel does not name them as holders."""
+    found: dict[Path, list[Path]] = {}
+    for file, loops in _loop_files(root).items():
+        if (below := source_directory(file, root)) is not None:
+            found.setdefault(below, []).extend(loops)
+    return found
+
+
+def _number(directory: Path) -> tuple[int, int]:
+    major, _, minor = (directory / "dev").read_text().strip().partition(":")
+    return int(major), int(minor)
+
+
 def _claims_on(directory: Path, mounts: tuple[Mount, ...], swaps: set[Path], root: Path) -> list[str]:
     name = kernel_name(directory)
-    major, _, minor = (directory / "dev").read_text().strip().partition(":")
-    number = (int(major), int(minor))
+    number = _number(directory)
     said = [f"{name} is mounted on {m.mount_point}" for m in mounts if _is_of(m, directory, number, root)]
     if directory in swaps:
         said.append(f"{name} is used as swap")

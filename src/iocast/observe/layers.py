@@ -48,7 +48,7 @@ def read_layer(directory: Path, lower: tuple[str, ...] = ()) -> Layer:
     sectors, rotational = read_int(directory / "size"), read_int(queue / "rotational")
     largest_kb = read_int(queue / "max_sectors_kb")
     kind = "partition" if is_partition else device_kind(directory)
-    model, serial, wwn = (None, None, None) if is_partition else _identity(directory)
+    model, serial, wwn = (None, None, None) if is_partition else hardware_identity(directory)
     link, link_bytes_per_s = NO_LINK if kind != "disk" else link_of(directory)
     return Layer(
         name=kernel_name(directory),
@@ -91,7 +91,7 @@ def device_kind(directory: Path) -> str:
     return found[0] if found and found[0] in _SPECIAL_DISKS else "disk"
 
 
-def _identity(directory: Path) -> tuple[str | None, str | None, str | None]:
+def hardware_identity(directory: Path) -> tuple[str | None, str | None, str | None]:
     """Model, serial number, world-wide name."""
     device = directory / "device"
     vendor, model = read_text(device / "vendor"), read_text(device / "model") or read_text(device / "name")

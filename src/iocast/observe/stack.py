@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from iocast.errors import TargetError
-from iocast.model.target import Target
+from iocast.model.target import Identity, Target
 from iocast.observe.claims import claims, mounted_on
 from iocast.observe.direct import probe_direct
+from iocast.observe.identity import identify, identity_of
 from iocast.observe.layers import Stack
 from iocast.observe.mounts import find_mount
 
@@ -168,6 +169,7 @@ def _describe_device(absolute: str, place: str, status: os.stat_result, root: Pa
     _require_readable(absolute, place)
     mount = mounted_on(major, minor, root)
     direct, why_not = probe_direct(place, "block")
+    identity = _identity(place, major, minor, root)
     return Target(
         path=absolute,
         kind="block",
@@ -180,4 +182,16 @@ def _describe_device(absolute: str, place: str, status: os.stat_result, root: Pa
         direct_why_not=why_not,
         layers=layers,
         notes=(*stack.notes, *claims(major, minor, root)),
+        identity=identity,
     )
+
+
+def _identity(place: str, major: int, minor: int, root: Path) -> Identity:
+    try:
+        descriptor = os.open(place, os.O_RDONLY)
+    except OSError:
+        return identity_of(major, minor, root)
+    try:
+        return identify(descriptor, root)
+    finally:
+        os.close(descriptor)

@@ -57,10 +57,10 @@ def plan(
 
 
 def _refuse_destruction(phases: Iterable[Phase], target: Target, own_file: bool) -> None:
-    """Nothing that iocast did not make is written to."""
+    """Nothing that iocast did not make is written to, but for a device that was given up by its identity."""
     writing = [phase.name for phase in phases if phase.workload.writes]
     existing_file = target.kind == "file" and target.size_bytes is not None and not own_file
-    if not writing or not (target.kind == "block" or existing_file):
+    if not writing or not ((target.kind == "block" and not target.destroy) or existing_file):
         return
     what = "a block device" if target.kind == "block" else "a file that iocast did not make"
     more = f" and {len(writing) - 1} more" if len(writing) > 1 else ""
