@@ -365,3 +365,19 @@ def test_reads_need_no_permission_even_of_what_is_mounted(tmp_path: Path, attach
     assert "This run wrote" not in done.stdout
     assert digest(image) == before
     assert stat.S_ISBLK(os.stat(device).st_mode)
+
+
+def test_repeat_and_ab_take_the_name_too(tmp_path: Path, attach: Attach) -> None:
+    devices = []
+    for number in range(2):
+        blank(tmp_path / f"image{number}", MIB)
+        devices.append(attach(tmp_path / f"image{number}"))
+    names = [name_of(device) for device in devices]
+    job = small_job(tmp_path)
+    done = iocast("repeat", "1", job, devices[0], "--destroy", names[0], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    both = ("ab", job, *devices, "--rounds", "1", "--destroy", names[0])
+    assert iocast(*both, "--destroy", "serial:9", cwd=tmp_path).returncode == 2
+    assert f"{devices[1]} is a block device" in iocast(*both, cwd=tmp_path).stderr
+    done = iocast(*both, "--destroy", names[1], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr

@@ -6,11 +6,13 @@ import os
 import random
 
 import rich_click as click
+from msgspec.structs import replace
 
 from iocast.commands.groups import group_folder, runs_in
 from iocast.commands.options import measuring, out_option, presenting
 from iocast.commands.session import adjust, carry_out, present, say
-from iocast.commands.targets import find_target
+from iocast.commands.targets import find_target, identity_name
+from iocast.errors import SpecError
 from iocast.spec import load_job
 
 SIDES = ("A", "B")
@@ -27,6 +29,12 @@ SIDES = ("A", "B")
     show_default=True,
     help="How often each target is measured; three at least for a verdict, five for a p99.",
 )
+@click.option(
+    "--destroy",
+    metavar="IDENTITY",
+    multiple=True,
+    help="Let the target that is this block device be overwritten; may be given for each.",
+)
 @measuring
 @out_option
 @presenting
@@ -35,6 +43,7 @@ def ab(
     target_a: str,
     target_b: str,
     rounds: int,
+    destroy: tuple[str, ...],
     size: str | None,
     time: str | None,
     seed: int,
@@ -48,15 +57,20 @@ def ab(
     """
     wanted = adjust(load_job(job), size, time)
     targets = dict(zip(SIDES, (target_a, target_b), strict=True))
+    given_up = dict.fromkeys(destroy, False)
     for path in targets.values():
-        find_target(path)
+        given_up |= {name: True for name in destroy if name == identity_name(find_target(path))}
+    if unknown := [name for name, found in given_up.items() if not found]:
+        raise SpecError(f"--destroy {unknown[0]} is the identity of neither target", "a refusal says what to write")
     folder = group_folder(out, f"ab-{wanted.name.replace(' ', '-')}")
     order = random.Random(seed)
     for number in range(1, rounds + 1):
         for name in order.sample(SIDES, 2):
             say(f"round {number} of {rounds}: {name}, {targets[name]}")
             run_seed = seed + number - 1  # the same offsets on both sides, others in each round
-            done, code = carry_out(wanted, find_target(targets[name]), run_seed, size, os.path.join(folder, name))
+            target = find_target(targets[name])
+            target = replace(target, destroy=identity_name(target) if identity_name(target) in destroy else "")
+            done, code = carry_out(wanted, target, run_seed, size, os.path.join(folder, name))
             if done.error is not None:
                 raise done.error
             if code:

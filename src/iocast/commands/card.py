@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.options import measuring, out_option, showing
+from iocast.commands.options import destroying, measuring, out_option, showing
 from iocast.commands.session import adjust, perform
 from iocast.commands.targets import find_target
 from iocast.spec import load_job
@@ -20,6 +20,7 @@ from iocast.spec import load_job
     help="About a minute, a quarter of an hour, two hours.",
 )
 @measuring
+@destroying
 @out_option
 @showing
 def card(

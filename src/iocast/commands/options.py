@@ -19,14 +19,8 @@ def _seed(_context: click.Context, _param: click.Parameter, text: str) -> int:
 
 
 def measuring(command: Command) -> Command:
-    """--size, --time, --seed, --destroy."""
+    """--size, --time, --seed."""
     for option in (
-        click.option(
-            "--destroy",
-            metavar="IDENTITY",
-            default="",
-            help="Let PATH, a block device that is this one, be overwritten. A refusal says what to write here.",
-        ),
         click.option(
             "--seed",
             metavar="NUMBER",
@@ -40,6 +34,16 @@ def measuring(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def destroying(command: Command) -> Command:
+    """--destroy, for verbs with one target."""
+    return click.option(
+        "--destroy",
+        metavar="IDENTITY",
+        default="",
+        help="Let PATH, a block device that is this one, be overwritten. A refusal says what to write here.",
+    )(command)
 
 
 def out_option(command: Command) -> Command:

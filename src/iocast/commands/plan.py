@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import rich_click as click
 
-from iocast.commands.options import measuring
+from iocast.commands.options import destroying, measuring
 from iocast.commands.session import about, adjust, make_plan, say
 from iocast.commands.targets import find_target
 from iocast.load import Layout
@@ -22,6 +22,7 @@ from iocast.spec import load_job, presets
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of job files instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @measuring
+@destroying
 def plan(
     job: str | None,
     path: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import rich_click as click
 
 from iocast.commands.groups import group_folder, runs_in
-from iocast.commands.options import measuring, out_option, presenting
+from iocast.commands.options import destroying, measuring, out_option, presenting
 from iocast.commands.session import adjust, carry_out, present, say
 from iocast.commands.targets import find_target
 from iocast.spec import load_job
@@ -16,20 +16,31 @@ from iocast.spec import load_job
 @click.argument("job")
 @click.argument("path", default=".")
 @measuring
+@destroying
 @out_option
 @presenting
-def repeat(times: int, job: str, path: str, size: str | None, time: str | None, seed: int, out: str, form: str) -> int:
+def repeat(
+    times: int,
+    job: str,
+    path: str,
+    size: str | None,
+    time: str | None,
+    seed: int,
+    destroy: str,
+    out: str,
+    form: str,
+) -> int:
     """Run JOB N times on PATH, one after the other, and show whether the figures repeat.
 
     The run folders go into one new folder, which `iocast compare` takes as a group.
     """
     wanted = adjust(load_job(job), size, time)
-    find_target(path)  # what is wrong with it is said before anything is made
+    find_target(path, destroy)  # what is wrong with it is said before anything is made
     folder = group_folder(out, f"repeat-{wanted.name.replace(' ', '-')}")
     code = 0
     for number in range(1, times + 1):
         say(f"run {number} of {times}")
-        done, code = carry_out(wanted, find_target(path), seed, size, folder)
+        done, code = carry_out(wanted, find_target(path, destroy), seed, size, folder)
         if done.error is not None:
             raise done.error
         if code:

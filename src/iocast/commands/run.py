@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.options import measuring, out_option, showing
+from iocast.commands.options import destroying, measuring, out_option, showing
 from iocast.commands.session import adjust, perform
 from iocast.commands.targets import find_target
 from iocast.spec import load_job
@@ -14,6 +14,7 @@ from iocast.spec import load_job
 @click.argument("job")
 @click.argument("path", default=".")
 @measuring
+@destroying
 @out_option
 @showing
 def run(job: str, path: str, size: str | None, time: str | None, seed: int, destroy: str, out: str, form: str) -> int:

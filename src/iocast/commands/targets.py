@@ -23,13 +23,18 @@ def find_target(path: str, destroy: str = "") -> Target:
     return replace(target, destroy=destroy)
 
 
+def identity_name(target: Target) -> str:
+    """What `--destroy` would have to say of a block device; "" for all that cannot be named."""
+    return target.identity.name if target.identity else ""
+
+
 def _require_named(target: Target, destroy: str) -> None:
     if target.kind != "block":
         raise SpecError(
             f"--destroy {destroy}: {target.path} is no block device",
             "elsewhere only files that iocast made are written",
         )
-    name = target.identity.name if target.identity else ""
+    name = identity_name(target)
     if destroy != name:
         is_ = f"is {name}" if name else "has neither a number nor a UUID of its own, and cannot be named"
         raise TargetError(
