@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Literal, final
 
-__all__ = ["CoreError", "Intervals", "__version__", "memory_copy_bytes_per_s", "run_phase"]
+__all__ = ["CoreError", "Intervals", "__version__", "memory_copy_bytes_per_s", "run_together"]
 
 __version__: str
 
@@ -17,13 +17,13 @@ class Intervals:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
 
-def run_phase(
-    plan_json: str, on_tick: Callable[[int, int, int, int, int], bool | Literal["enough"]]
-) -> tuple[str, Intervals]:
-    """Run one phase (a PhasePlan as JSON); returns a Measurement as JSON and the interval series.
+def run_together(
+    plans_json: list[str], on_tick: Callable[[int, int, int, int, int], bool | Literal["enough"]]
+) -> list[tuple[str, Intervals]]:
+    """Run phases at once (each a PhasePlan as JSON); returns a Measurement as JSON and the interval series of each.
 
-    on_tick(elapsed_ns, ios, bytes, errors, response_ns) is called up to ten times a second; False or an exception
-    stops, "enough" ends the phase well. Raises CoreError.
+    on_tick(elapsed_ns, ios, bytes, errors, response_ns), of all together, is called up to ten times a second; False
+    or an exception stops them, "enough" ends them well. Raises CoreError.
     """
 
 def memory_copy_bytes_per_s(budget_s: float) -> float:

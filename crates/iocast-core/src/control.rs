@@ -1,7 +1,7 @@
-//! `Control`: how the workers of a phase and whoever watches them talk while the load runs.
+//! `Control`: how the workers of phases that run at once and whoever watches them talk while the load runs.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
 /// What was done so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,7 +16,7 @@ pub struct Counts {
     pub response_ns: u64,
 }
 
-/// What whoever watches a phase answers to a tick.
+/// What whoever watches answers to a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Go on.
@@ -39,48 +39,59 @@ pub struct Control {
     pub stop: AtomicBool,
     /// Do not wait for what is in flight either.
     pub abandon: AtomicBool,
-    /// No I/O is issued from then on, whatever the plan says; `u64::MAX` while nobody has had enough.
+    /// No I/O is issued from then on, whatever the plans say; `u64::MAX` while nobody has had enough.
     pub end_ns: AtomicU64,
+    /// Workers' parts that still issue and that others may follow: at 0 the followers end.
+    pub leading: AtomicUsize,
+    phases: Vec<Shared>,
+}
+
+/// What the workers of one phase have added up.
+#[derive(Default)]
+struct Shared {
     ios: AtomicU64,
     bytes: AtomicU64,
     errors: AtomicU64,
     response_ns: AtomicU64,
 }
 
-impl Default for Control {
-    fn default() -> Self {
+impl Control {
+    /// For so many phases.
+    pub fn new(phases: usize) -> Control {
         Control {
             stop: AtomicBool::default(),
             abandon: AtomicBool::default(),
             end_ns: AtomicU64::new(u64::MAX),
-            ios: AtomicU64::default(),
-            bytes: AtomicU64::default(),
-            errors: AtomicU64::default(),
-            response_ns: AtomicU64::default(),
+            leading: AtomicUsize::default(),
+            phases: (0..phases).map(|_| Shared::default()).collect(),
         }
     }
-}
 
-impl Control {
-    /// A worker adds what is new since it last did; too many errors stop the phase.
-    pub fn add(&self, before: &Counts, now: &Counts, error_limit: u64) {
-        self.ios.fetch_add(now.ios - before.ios, Relaxed);
-        self.bytes.fetch_add(now.bytes - before.bytes, Relaxed);
-        self.response_ns.fetch_add(now.response_ns - before.response_ns, Relaxed);
+    /// A worker adds to a phase what is new since it last did; too many errors stop all.
+    pub fn add(&self, phase: usize, before: &Counts, now: &Counts, error_limit: u64) {
+        let shared = &self.phases[phase];
+        shared.ios.fetch_add(now.ios - before.ios, Relaxed);
+        shared.bytes.fetch_add(now.bytes - before.bytes, Relaxed);
+        shared.response_ns.fetch_add(now.response_ns - before.response_ns, Relaxed);
         let more = now.errors - before.errors;
-        if more > 0 && self.errors.fetch_add(more, Relaxed) + more >= error_limit {
+        if more > 0 && shared.errors.fetch_add(more, Relaxed) + more >= error_limit {
             self.stop.store(true, Relaxed);
         }
     }
 
-    /// What all workers have added.
+    /// Failures of one phase.
+    pub fn errors(&self, phase: usize) -> u64 {
+        self.phases[phase].errors.load(Relaxed)
+    }
+
+    /// What all workers of all phases have added.
     pub fn counts(&self) -> Counts {
-        Counts {
-            ios: self.ios.load(Relaxed),
-            bytes: self.bytes.load(Relaxed),
-            errors: self.errors.load(Relaxed),
-            response_ns: self.response_ns.load(Relaxed),
-        }
+        self.phases.iter().fold(Counts::default(), |sum, one| Counts {
+            ios: sum.ios + one.ios.load(Relaxed),
+            bytes: sum.bytes + one.bytes.load(Relaxed),
+            errors: sum.errors + one.errors.load(Relaxed),
+            response_ns: sum.response_ns + one.response_ns.load(Relaxed),
+        })
     }
 
     /// When someone had enough, in ns since the start.

@@ -31,6 +31,8 @@ pub struct Request {
     pub len: u32,
     /// Bytes of the buffer already done by an earlier, short completion.
     pub done: u32,
+    /// The plan asks for durable writes: the engines that open files have said so when they did.
+    pub durable: bool,
 }
 
 /// One I/O that ended: bytes moved, or a negative errno.

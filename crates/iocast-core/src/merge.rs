@@ -8,7 +8,29 @@ use crate::engine::Clock;
 use crate::histogram::Histogram;
 use crate::plan::PhasePlan;
 use crate::result::{ClassResult, ErrorCount, PhaseResult, SlowIo, Stopped, UserResult, merge_intervals};
-use crate::worker::Outcome;
+use crate::tally::Tallied;
+
+/// What a worker hands back of a phase.
+pub struct Outcome {
+    /// Which of the phases that ran at once.
+    pub phase: usize,
+    /// All that was counted.
+    pub tallied: Tallied,
+    /// By user index.
+    pub users: Vec<(usize, UserResult)>,
+    /// Integral of I/Os in flight over time, in ns: while issuing, and over all.
+    pub depth_areas: (f64, f64),
+    /// When it issued its last I/O, and when the last one ended.
+    pub left_ns: (u64, u64),
+    /// Told to stop before its own end.
+    pub cut: bool,
+    /// I/Os left behind.
+    pub abandoned: u64,
+    /// Arrivals that were due and not sent.
+    pub unsent: u64,
+    /// What its thread did with its time.
+    pub generator: Generator,
+}
 
 /// What all workers of a phase did, as one result. `missing` workers never came back.
 pub(crate) fn merge(
@@ -16,24 +38,16 @@ pub(crate) fn merge(
     outcomes: Vec<Outcome>,
     missing: usize,
     interrupted: bool,
-    control: &Control,
+    (control, phase): (&Control, usize),
     clock: Clock,
 ) -> PhaseResult {
     let abandoned = outcomes.iter().map(|o| o.abandoned).sum::<u64>() + missing as u64;
-    let stopped = match () {
-        () if control.counts().errors >= plan.error_limit => Stopped::Errors,
-        () if abandoned > 0 && !interrupted => Stopped::Hung,
-        () if interrupted => Stopped::Interrupted,
-        () => Stopped::Finished,
-    };
+    let stopped = why_stopped(plan, &outcomes, abandoned, interrupted, control.errors(phase));
     let left = outcomes.iter().map(|o| o.left_ns.1).max().unwrap_or_else(|| clock.now());
     let issuing_ns = outcomes.iter().map(|o| o.left_ns.0).max().unwrap_or(left).max(1);
     // A phase of a given time lasts that long even if nothing was due at its very end.
-    let planned = plan.length.seconds.map(|s| (s * 1e9) as u64);
-    let timed = control
-        .ended_early_ns()
-        .or(planned)
-        .filter(|_| stopped == Stopped::Finished && plan.length.ios.is_none() && plan.length.bytes.is_none());
+    let counted = plan.length.ios.is_some() || plan.length.bytes.is_some();
+    let timed = (stopped == Stopped::Finished && !counted).then(|| planned_ns(plan, control)).flatten();
     let elapsed_ns = left.max(timed.unwrap_or(0)).max(1);
     let mut result = PhaseResult {
         engine: Default::default(),
@@ -50,11 +64,13 @@ pub(crate) fn merge(
         abandoned_ios: abandoned,
         classes: Vec::new(),
         lag: Histogram::default(),
+        commit: Histogram::default(),
         errors: Vec::new(),
         slow: Vec::new(),
         users: vec![UserResult::default(); plan.users as usize],
         cpu_user_ns: 0,
         cpu_system_ns: 0,
+        cpu_phases: 1,
         unsent_arrivals: 0,
         generator: Generator::default(),
         intervals: Vec::new(),
@@ -72,6 +88,7 @@ pub(crate) fn merge(
         result.ios += tallied.ios;
         result.bytes += tallied.bytes;
         result.lag.merge(&tallied.lag);
+        result.commit.merge(&tallied.commit);
         intervals.extend(tallied.intervals);
         merge_classes(&mut result.classes, tallied.classes);
         merge_errors(&mut result.errors, tallied.errors);
@@ -79,6 +96,31 @@ pub(crate) fn merge(
     }
     result.intervals = merge_intervals(intervals);
     result
+}
+
+/// When a phase of a given time was to end.
+fn planned_ns(plan: &PhasePlan, control: &Control) -> Option<u64> {
+    let planned = plan.length.seconds.filter(|_| !plan.length.follows).map(|s| (s * 1e9) as u64);
+    let early = control.ended_early_ns().filter(|early| planned.is_none_or(|planned| *early < planned));
+    early.or(planned)
+}
+
+fn why_stopped(
+    plan: &PhasePlan,
+    outcomes: &[Outcome],
+    abandoned: u64,
+    interrupted: bool,
+    errors: u64,
+) -> Stopped {
+    // A phase that had ended before others that run at once were stopped is whole.
+    let cut = abandoned > 0 || outcomes.iter().any(|o| o.cut);
+    match () {
+        () if errors >= plan.error_limit => Stopped::Errors,
+        () if interrupted && cut => Stopped::Interrupted,
+        () if abandoned > 0 => Stopped::Hung,
+        () if cut => Stopped::Errors,
+        () => Stopped::Finished,
+    }
 }
 
 fn merge_classes(all: &mut Vec<ClassResult>, more: Vec<crate::tally::ClassSum>) {

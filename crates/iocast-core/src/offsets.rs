@@ -1,95 +1,12 @@
 //! Where I/Os go: sequential, stride, uniform, zipf, hotspot, over one or several file regions.
-//!
-//! All regions together are one line of bytes, the *span*; an I/O never crosses from one file to the next.
 
 use rand::RngExt;
 use rand::rngs::SmallRng;
 
 use crate::buffers::mix64;
-use crate::plan::{FileRegion, Locality, PhasePlan, Start};
+use crate::plan::{Locality, PhasePlan, Start};
 use crate::scatter::{ZipfRanks, permute};
-
-/// A file by its index in the plan, and a byte offset in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Index into `PhasePlan::files`.
-    pub file: u32,
-    /// Byte offset in that file.
-    pub offset: u64,
-}
-
-/// The regions of all files, end to end. Each file counts in whole blocks of the largest I/O.
-#[derive(Clone, Debug)]
-pub struct Span {
-    starts: Vec<u64>,
-    ends: Vec<u64>,
-    equal_bytes: u64,
-}
-
-impl Span {
-    /// The span of `files` when the largest I/O has `largest` bytes (1 when nothing moves data).
-    pub fn new(files: &[FileRegion], largest: u64) -> Span {
-        let largest = largest.max(1);
-        let usable: Vec<u64> = files.iter().map(|f| f.size_bytes / largest * largest).collect();
-        let mut end = 0;
-        let ends = usable
-            .iter()
-            .map(|bytes| {
-                end += bytes;
-                end
-            })
-            .collect();
-        let equal = usable.iter().all(|bytes| *bytes == usable[0]);
-        Span {
-            starts: files.iter().map(|f| f.start_bytes).collect(),
-            ends,
-            equal_bytes: if equal { usable[0] } else { 0 },
-        }
-    }
-
-    /// Bytes in all.
-    pub fn bytes(&self) -> u64 {
-        *self.ends.last().expect("a plan has at least one file")
-    }
-
-    #[inline]
-    fn file_at(&self, position: u64) -> usize {
-        match self.ends.len() {
-            1 => 0,
-            _ if self.equal_bytes > 0 => (position / self.equal_bytes) as usize,
-            _ => self.ends.partition_point(|end| *end <= position),
-        }
-    }
-
-    #[inline]
-    fn begin(&self, file: usize) -> u64 {
-        if file == 0 { 0 } else { self.ends[file - 1] }
-    }
-
-    /// The place of a position whose I/O is known not to cross a file's end.
-    #[inline]
-    fn place(&self, position: u64) -> Place {
-        let file = self.file_at(position);
-        Place { file: file as u32, offset: self.starts[file] + (position - self.begin(file)) }
-    }
-
-    /// Moves `position` down to the end of the file before if an I/O of `size` would cross into the next.
-    #[inline]
-    fn fit_down(&self, position: u64, size: u64) -> u64 {
-        let end = self.ends[self.file_at(position)];
-        if position + size > end { end - size } else { position }
-    }
-
-    /// Moves `position` to the next file if an I/O of `size` would cross a file's end.
-    #[inline]
-    fn fit(&self, position: u64, size: u64) -> u64 {
-        if position >= self.bytes() {
-            return position;
-        }
-        let end = self.ends[self.file_at(position)];
-        if position + size > end { end } else { position }
-    }
-}
+use crate::span::{Place, Span};
 
 fn walk_in_order(backwards: bool, from: u64, to: u64, next: u64) -> Walk {
     if backwards {
@@ -122,7 +39,7 @@ impl Offsets {
     pub fn new(plan: &PhasePlan, user: u32) -> Offsets {
         let largest = plan.largest_bytes().max(1);
         let smallest = plan.mix.iter().map(|m| m.size_bytes).filter(|b| *b > 0).min().unwrap_or(1);
-        let span = Span::new(&plan.files, largest);
+        let span = Span::new(&plan.files, largest, plan.layout);
         let (bytes, users, user) = (span.bytes(), u64::from(plan.users), u64::from(user));
         let walk = match &plan.locality {
             Locality::Sequential { start: Start::OwnRegion, backwards } => {
@@ -215,11 +132,7 @@ impl Offsets {
         };
         // Files hold whole blocks of the largest size only, so smaller blocks fit wherever they start
         // if the sizes divide each other; where they do not, the I/O is moved back inside its file.
-        let mut place = span.place(position.min(span.bytes() - size));
-        let file = place.file as usize;
-        let last = span.starts[file] + (span.ends[file] - span.begin(file)) - size;
-        place.offset = place.offset.min(last);
-        place
+        span.place(span.fit_down(position.min(span.bytes() - size), size))
     }
 }
 
@@ -342,17 +255,43 @@ mod tests {
         assert!((hot as f64 / 50_000.0 - 0.70).abs() < 0.01);
     }
 
+    fn lcm(a: u64, b: u64) -> u64 {
+        let (mut x, mut y) = (a, b);
+        while y > 0 {
+            (x, y) = (y, x % y);
+        }
+        a / x * b
+    }
+
+    #[test]
+    fn sequential_over_stripes_visits_every_block_of_every_file_once() {
+        let files: Vec<_> =
+            (0..3).map(|_| serde_json::json!({"path": "f", "start_bytes": 0, "size_bytes": 65536})).collect();
+        let json = serde_json::json!({"files": files, "locality": {"kind": "sequential"},
+            "layout": {"kind": "striped", "stripe_bytes": 16384}});
+        let places = walk(json, 0, 25);
+        assert_eq!(places[..5], [(0, 0), (0, 8192), (1, 0), (1, 8192), (2, 0)]);
+        assert_eq!(places[..24].iter().collect::<std::collections::HashSet<_>>().len(), 24);
+        assert_eq!(places[24], places[0]);
+    }
+
     proptest! {
         #[test]
         fn no_io_leaves_its_file(kind in 0..7usize, sizes in prop::collection::vec(1u64..40, 1..4),
-                                 files in prop::collection::vec((0u64..10, 40u64..200), 1..4), users in 1u32..9) {
+                                 files in prop::collection::vec((0u64..10, 40u64..200), 1..4), users in 1u32..9, striped in any::<bool>()) {
             let localities = [serde_json::json!({"kind": "sequential"}), serde_json::json!({"kind": "sequential", "start": "own_offset"}),
                 serde_json::json!({"kind": "stride", "stride_bytes": 3 * 512}), serde_json::json!({"kind": "uniform"}),
                 serde_json::json!({"kind": "zipf", "theta": 1.0}), serde_json::json!({"kind": "uniform", "repeats": false}),
                 serde_json::json!({"kind": "sequential", "backwards": true})];
             let mix: Vec<_> = sizes.iter().map(|s| serde_json::json!({"op": "read", "size_bytes": s * 512})).collect();
             let regions: Vec<_> = files.iter().map(|(a, n)| serde_json::json!({"path": "f", "start_bytes": a * 512, "size_bytes": n * 512})).collect();
-            let plan = plan(serde_json::json!({"users": users, "mix": mix, "files": regions, "locality": localities[kind]}));
+            // A stripe that every size divides, where the files have room for it.
+            let stripe = sizes.iter().copied().fold(1, lcm);
+            let striped = striped && files.iter().all(|(_, n)| *n >= stripe);
+            let layout = if striped { serde_json::json!({"kind": "striped", "stripe_bytes": stripe * 512}) }
+                else { serde_json::json!({"kind": "concatenated"}) };
+            let plan = plan(serde_json::json!({"users": users, "mix": mix, "files": regions, "layout": layout,
+                "locality": localities[kind]}));
             let mut rng = SmallRng::seed_from_u64(3);
             for user in 0..users {
                 let mut offsets = Offsets::new(&plan, user);
@@ -362,6 +301,10 @@ mod tests {
                     let file = &plan.files[place.file as usize];
                     prop_assert!(place.offset >= file.start_bytes && place.offset + size <= file.start_bytes + file.size_bytes);
                     prop_assert_eq!(place.offset % 512, 0);
+                    if striped {
+                        let within = (place.offset - file.start_bytes) % (stripe * 512);
+                        prop_assert!(within + size <= stripe * 512, "over the edge of a stripe");
+                    }
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! When I/Os are due: at once (closed loop), after think time, at equal or exponential distances (open loop).
+//! When I/Os are due: at once (closed loop), after think time, at equal or exponential distances or in
+//! bursts (open loop).
 
 use rand::RngExt;
 use rand::rngs::SmallRng;
@@ -29,6 +30,15 @@ pub enum Schedule {
         /// Next due time.
         next_ns: f64,
     },
+    /// `ios` are due at the start of every `every_ns`.
+    Bursts {
+        /// I/Os of this user in a burst; a user may have none.
+        ios: u64,
+        /// From burst to burst.
+        every_ns: u64,
+        /// Arrivals taken.
+        taken: u64,
+    },
 }
 
 impl Schedule {
@@ -49,6 +59,11 @@ impl Schedule {
                 let gap_ns = 1e9 / rate_per_s * f64::from(users);
                 Schedule::Poisson { gap_ns, next_ns: exponential(rng) * gap_ns }
             }
+            Arrival::Bursts { ios, every_ns } => {
+                let (users, user) = (u64::from(users), u64::from(user));
+                let ios = ios / users + u64::from(user < ios % users);
+                Schedule::Bursts { ios, every_ns: *every_ns, taken: 0 }
+            }
         }
     }
 
@@ -61,6 +76,8 @@ impl Schedule {
                 Some((first_ns + *taken as f64 * gap_ns) as u64)
             }
             Schedule::Poisson { next_ns, .. } => Some(*next_ns as u64),
+            Schedule::Bursts { ios: 0, .. } => Some(u64::MAX),
+            Schedule::Bursts { ios, every_ns, taken } => Some((taken / ios).saturating_mul(*every_ns)),
         }
     }
 
@@ -76,6 +93,10 @@ impl Schedule {
                 *taken += missed;
                 missed
             }
+            Schedule::Bursts { ios, every_ns, taken } => {
+                let due = end.div_ceil(*every_ns) * *ios;
+                due - std::mem::replace(taken, due)
+            }
             Schedule::Poisson { gap_ns, next_ns } => {
                 let missed = 1 + (rest_ns / *gap_ns) as u64;
                 *next_ns = end as f64;
@@ -89,7 +110,7 @@ impl Schedule {
     pub fn take(&mut self, rng: &mut SmallRng) {
         match self {
             Schedule::Closed { .. } => {}
-            Schedule::Constant { taken, .. } => *taken += 1,
+            Schedule::Constant { taken, .. } | Schedule::Bursts { taken, .. } => *taken += 1,
             Schedule::Poisson { gap_ns, next_ns } => *next_ns += exponential(rng) * *gap_ns,
         }
     }
@@ -133,6 +154,28 @@ mod tests {
         let mut schedule = Schedule::new(&Arrival::Poisson { rate_per_s: 1000.0 }, 0, 1, &mut rng);
         assert!(schedule.skip(1_000_000_000).abs_diff(1000) <= 10);
         assert_eq!(schedule.skip(1_000_000_000), 0);
+        let arrival = Arrival::Bursts { ios: 10, every_ns: 1_000_000 };
+        let mut schedule = Schedule::new(&arrival, 0, 1, &mut rng);
+        (0..3).for_each(|_| schedule.take(&mut rng));
+        assert_eq!((schedule.skip(1_000_001), schedule.skip(1_000_001)), (17, 0), "two bursts but for three");
+    }
+
+    #[test]
+    fn a_burst_is_due_at_once_over_all_users() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        let arrival = Arrival::Bursts { ios: 5, every_ns: 1000 };
+        let mut due: Vec<u64> = Vec::new();
+        for user in 0..3 {
+            let mut schedule = Schedule::new(&arrival, user, 3, &mut rng);
+            while schedule.peek().unwrap() < 2000 {
+                due.push(schedule.peek().unwrap());
+                schedule.take(&mut rng);
+            }
+        }
+        due.sort_unstable();
+        assert_eq!(due, [0, 0, 0, 0, 0, 1000, 1000, 1000, 1000, 1000]);
+        let idle = Schedule::new(&Arrival::Bursts { ios: 1, every_ns: 1000 }, 1, 2, &mut rng);
+        assert_eq!(idle.peek(), Some(u64::MAX), "a user without a share of the burst never comes");
     }
 
     #[test]

@@ -1,35 +1,28 @@
-//! One phase from plan to result: threads, a common start, progress, the end, and merging.
+//! One phase, or several at once, from plan to result: who works, a common start, the end, and merging.
 
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use crate::absence::{Absence, Attendance, Generator};
-use crate::control::{Answer, Control, Counts};
+use crate::absence::Generator;
+use crate::checks::check_together;
+use crate::control::{Answer, Counts};
+use crate::crew::{Crew, Watched};
 use crate::engine::sim::SimEngine;
 use crate::engine::sync::SyncEngine;
 use crate::engine::uring::UringEngine;
-use crate::engine::{Clock, Engine, open_files};
+use crate::engine::{Clock, open_files};
 use crate::error::{Error, Result};
+use crate::lane::Lane;
 use crate::merge::merge;
+use crate::part::Part;
 use crate::plan::{Arrival, EngineName, PhasePlan};
 use crate::result::{EngineReport, PhaseResult};
 use crate::signals;
 use crate::stream::Stream;
 use crate::trim;
-use crate::worker::{Lane, Outcome, SPIN_NS, Worker};
+use crate::worker::SPIN_NS;
 
-const TICK: Duration = Duration::from_millis(100);
-/// How long in-flight I/Os are waited for after someone asked to stop.
-const DRAIN_INTERRUPTED: Duration = Duration::from_millis(1000);
-/// How long they are waited for at the normal end of a phase.
-const DRAIN_FINISHED: Duration = Duration::from_secs(30);
-/// How long a worker that was told to leave its I/Os behind may take to say so.
-const GIVE_UP: Duration = Duration::from_millis(300);
-
-/// Progress, at most ten times a second.
+/// Progress, at most ten times a second; of all phases that run at once together.
 #[derive(Clone, Copy, Debug)]
 pub struct Tick {
     /// Real time since the start.
@@ -38,119 +31,105 @@ pub struct Tick {
     pub counts: Counts,
 }
 
-/// Workers wait here until all are set up, and again until all have ended.
-#[derive(Default)]
-struct Gates {
-    /// Opened with the common clock, or with `None` to go home.
-    start: Gate<Option<Clock>>,
-    end: Gate<()>,
+/// Runs one phase: `run_together` with nobody beside it.
+pub fn run_phase<A: Into<Answer>>(plan: &PhasePlan, on_tick: impl FnMut(Tick) -> A) -> Result<PhaseResult> {
+    let mut results = run_together(std::slice::from_ref(plan), on_tick)?;
+    Ok(results.pop().expect("a result for each plan"))
 }
 
-struct Gate<T> {
-    opened: Mutex<Option<T>>,
-    changed: Condvar,
-}
-
-impl<T> Default for Gate<T> {
-    fn default() -> Self {
-        Gate { opened: Mutex::new(None), changed: Condvar::new() }
-    }
-}
-
-impl<T: Copy> Gate<T> {
-    fn open(&self, with: T) {
-        *self.opened.lock().expect("the gate") = Some(with);
-        self.changed.notify_all();
-    }
-
-    fn wait(&self) -> T {
-        let mut opened = self.opened.lock().expect("the gate");
-        loop {
-            match *opened {
-                Some(with) => return with,
-                None => opened = self.changed.wait(opened).expect("the gate"),
-            }
-        }
-    }
-}
-
-enum Message {
-    /// Set up and waiting; the first worker says what its engine is.
-    Ready(Option<EngineReport>),
-    Done(usize, Result<Box<Outcome>>),
-}
-
-struct Crew {
-    plan: Arc<PhasePlan>,
-    control: Arc<Control>,
-    gates: Arc<Gates>,
-    sender: Sender<Message>,
-    receiver: Receiver<Message>,
-    /// Kept, not joined: a thread's id stays valid as long as its handle, even when the thread is gone.
-    threads: Vec<JoinHandle<()>>,
-    spin: bool,
-}
-
-/// Runs a phase. `on_tick` is called at the start and then about ten times a second, from this thread; its
-/// answer (or false, for `Stop`) may end the phase.
-pub fn run_phase<A: Into<Answer>>(
-    plan: &PhasePlan,
+/// Runs phases at once, from one start and on one clock; the results are in the order of the plans. A phase
+/// that ends before the others ends alone; one that reaches its `error_limit` ends them all, as what the
+/// others measured afterwards would not be what was asked. On `sim` all of them share one device.
+///
+/// `on_tick` is called at the start and then about ten times a second, from this thread; its answer (or false,
+/// for `Stop`) may end them.
+pub fn run_together<A: Into<Answer>>(
+    plans: &[PhasePlan],
     mut on_tick: impl FnMut(Tick) -> A,
-) -> Result<PhaseResult> {
-    plan.check()?;
+) -> Result<Vec<PhaseResult>> {
+    check_together(plans)?;
     signals::install_waker();
-    let (engine, notes) = choose_engine(plan);
-    let (sender, receiver) = channel();
-    let threads = match engine {
-        EngineName::Sim => 1,
-        EngineName::Uring => plan.users as usize,
-        EngineName::Sync => (plan.users * plan.depth) as usize,
-    };
+    let chosen: Vec<(EngineName, Vec<String>)> = plans.iter().map(choose_engine).collect();
+    let plans: Vec<Arc<PhasePlan>> = plans.iter().map(|plan| Arc::new(plan.clone())).collect();
+    let threads = plans.iter().zip(&chosen).map(|(plan, (engine, _))| threads_of(plan, *engine)).sum();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut crew = Crew {
-        plan: Arc::new(plan.clone()),
-        control: Arc::default(),
-        gates: Arc::default(),
-        sender,
-        receiver,
-        threads: Vec::new(),
-        spin: may_spin(plan, threads, processors),
-    };
-    let report = match hire(&mut crew, engine, &notes).and_then(|()| crew.wait_until_ready()) {
-        Ok(report) => report,
+    let mut crew = Crew::new(plans.clone(), may_spin(&plans, threads, processors));
+    let reports = match hire(&mut crew, &plans, &chosen).and_then(|()| crew.wait_until_ready()) {
+        Ok(reports) => reports,
         Err(why) => {
-            crew.gates.start.open(None);
+            crew.send_home();
             return Err(why);
         }
     };
     let cpu_before = cpu_ns();
     let started_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
     let (begun, clock) = (Instant::now(), Clock::start());
-    crew.gates.start.open(Some(clock));
+    crew.begin(clock);
     let mut on_tick = |tick| on_tick(tick).into();
     let begin = on_tick(Tick { elapsed_ns: 0, counts: Counts::default() }) != Answer::Stop;
     let watched = crew.watch(begun, begin, &mut on_tick);
     let cpu_after = cpu_ns();
     crew.dismiss();
-    let (outcomes, interrupted, missing, absences) = watched?;
-    let mut result = merge(plan, outcomes, missing, interrupted, &crew.control, clock);
-    result.generator.add(Generator { absences, ..Generator::default() });
-    result.engine = report;
-    result.started_unix_ns = started_unix_ns;
-    result.cpu_user_ns = cpu_after.0 - cpu_before.0;
-    result.cpu_system_ns = cpu_after.1 - cpu_before.1;
-    Ok(result)
+    let shared = Shared {
+        started_unix_ns,
+        cpu_user_ns: cpu_after.0 - cpu_before.0,
+        cpu_system_ns: cpu_after.1 - cpu_before.1,
+    };
+    Ok(results(&crew, watched?, reports, clock, &shared))
+}
+
+/// What is measured of all phases together.
+struct Shared {
+    started_unix_ns: u64,
+    cpu_user_ns: u64,
+    cpu_system_ns: u64,
+}
+
+fn results(
+    crew: &Crew,
+    watched: Watched,
+    reports: Vec<EngineReport>,
+    clock: Clock,
+    shared: &Shared,
+) -> Vec<PhaseResult> {
+    let Watched { outcomes, interrupted, missing, absences } = watched;
+    let mut of_phase: Vec<Vec<_>> = crew.plans.iter().map(|_| Vec::new()).collect();
+    for outcome in outcomes {
+        of_phase[outcome.phase].push(outcome);
+    }
+    let finished = crew.plans.iter().zip(of_phase).zip(reports).zip(missing).enumerate();
+    finished
+        .map(|(phase, (((plan, outcomes), report), missing))| {
+            let mut result = merge(plan, outcomes, missing, interrupted, (&crew.control, phase), clock);
+            result.generator.add(Generator { absences: absences.clone(), ..Generator::default() });
+            result.engine = report;
+            result.started_unix_ns = shared.started_unix_ns;
+            (result.cpu_user_ns, result.cpu_system_ns) = (shared.cpu_user_ns, shared.cpu_system_ns);
+            result.cpu_phases = crew.plans.len() as u32;
+            result
+        })
+        .collect()
+}
+
+fn threads_of(plan: &PhasePlan, engine: EngineName) -> usize {
+    match engine {
+        EngineName::Sim => 1,
+        EngineName::Uring => plan.users as usize,
+        EngineName::Sync => (plan.users * plan.depth) as usize,
+    }
 }
 
 /// Whether workers may spin through the last moments before an I/O is due: not where that would take
 /// more than a quarter of the processors away from the kernel and from each other.
-fn may_spin(plan: &PhasePlan, threads: usize, processors: usize) -> bool {
-    let waits_per_s = match plan.arrival {
+fn may_spin(plans: &[Arc<PhasePlan>], threads: usize, processors: usize) -> bool {
+    let waits_per_s = |plan: &Arc<PhasePlan>| match plan.arrival {
         Arrival::Closed { think_ns: 0 } => 0.0,
         Arrival::Closed { think_ns } => f64::from(plan.users * plan.depth) * 1e9 / think_ns as f64,
+        Arrival::Bursts { every_ns, .. } => f64::from(plan.users) * 1e9 / every_ns as f64,
         Arrival::Constant { rate_per_s } | Arrival::Poisson { rate_per_s } => rate_per_s,
     };
-    threads < processors || waits_per_s * SPIN_NS as f64 / 1e9 <= 0.25 * processors as f64
+    let all: f64 = plans.iter().map(waits_per_s).sum();
+    threads < processors || all * SPIN_NS as f64 / 1e9 <= 0.25 * processors as f64
 }
 
 /// io_uring unless it is forbidden here.
@@ -174,205 +153,50 @@ fn choose_engine(plan: &PhasePlan) -> (EngineName, Vec<String>) {
     }
 }
 
-fn hire(crew: &mut Crew, engine: EngineName, notes: &[String]) -> Result<()> {
-    let plan = Arc::clone(&crew.plan);
-    let stream = |user: u32| Arc::new(Mutex::new(Stream::new(&plan, user)));
-    match engine {
-        EngineName::Sim => {
-            let lane = |user: u32| {
-                Lane::new(user as usize, stream(user), user * plan.depth..(user + 1) * plan.depth)
+fn hire(crew: &mut Crew, plans: &[Arc<PhasePlan>], chosen: &[(EngineName, Vec<String>)]) -> Result<()> {
+    if plans[0].engine == EngineName::Sim {
+        return hire_for_sim(crew, plans);
+    }
+    for (phase, (plan, (engine, notes))) in plans.iter().zip(chosen).enumerate() {
+        for user in 0..plan.users {
+            let stream = Arc::new(Mutex::new(Stream::new(plan, user)));
+            let part = |slots: u32| {
+                let lane = Lane::new(user as usize, Arc::clone(&stream), 0..slots);
+                vec![Part::new(phase, Arc::clone(plan), vec![lane], 0)]
             };
-            let device =
-                plan.simulated.clone().ok_or_else(|| Error::Plan("the sim engine needs a device".into()))?;
-            crew.start((0..plan.users).map(lane).collect(), move |plan| Ok(SimEngine::new(plan, &device)))
+            if *engine == EngineName::Uring {
+                let (files, plan) = (open_files(plan)?, Arc::clone(plan));
+                crew.start(part(plan.depth), move || UringEngine::new(&plan, files))?;
+                continue;
+            }
+            for _ in 0..plan.depth {
+                let (files, plan, notes) = (open_files(plan)?, Arc::clone(plan), notes.clone());
+                crew.start(part(1), move || SyncEngine::new(&plan, files, notes))?;
+            }
         }
-        EngineName::Uring => (0..plan.users).try_for_each(|user| {
-            let files = open_files(&plan)?;
-            let lane = Lane::new(user as usize, stream(user), 0..plan.depth);
-            crew.start(vec![lane], move |plan| UringEngine::new(plan, files))
-        }),
-        EngineName::Sync => (0..plan.users).try_for_each(|user| {
-            let stream = stream(user);
-            (0..plan.depth).try_for_each(|_| {
-                let files = open_files(&plan)?;
-                let lane = Lane::new(user as usize, Arc::clone(&stream), 0..1);
-                let notes = notes.to_vec();
-                crew.start(vec![lane], move |plan| SyncEngine::new(plan, files, notes))
-            })
-        }),
     }
+    Ok(())
 }
 
-impl Crew {
-    /// Starts one worker. Its engine is built on its own thread, because a ring has a single issuer.
-    fn start<E: Engine>(
-        &mut self,
-        lanes: Vec<Lane>,
-        build: impl FnOnce(&PhasePlan) -> Result<E> + Send + 'static,
-    ) -> Result<()> {
-        let (plan, control, gates) =
-            (Arc::clone(&self.plan), Arc::clone(&self.control), Arc::clone(&self.gates));
-        let (sender, spin, index) = (self.sender.clone(), self.spin, self.threads.len());
-        let body = move || {
-            signals::only_waker();
-            let built =
-                build(&plan).map(|engine| Worker::new(plan, control, engine, lanes, index as u32, spin));
-            match built {
-                Ok(mut worker) => {
-                    let _ = sender.send(Message::Ready((index == 0).then(|| worker.report())));
-                    let Some(clock) = gates.start.wait() else { return };
-                    // Timers of this thread as exact as the kernel can; by default they may be 50 µs late.
-                    // SAFETY: a plain number for this thread alone.
-                    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
-                    worker.engine_mut().start(clock);
-                    let (outcome, engine) = worker.run();
-                    let _ = sender.send(Message::Done(index, outcome.map(Box::new)));
-                    gates.end.wait();
-                    drop(engine);
-                }
-                Err(why) => {
-                    let _ = sender.send(Message::Done(index, Err(why)));
-                }
-            }
+/// One worker for all users of all phases: they contend for one device on one virtual clock.
+fn hire_for_sim(crew: &mut Crew, plans: &[Arc<PhasePlan>]) -> Result<()> {
+    let mut numbered: Vec<(usize, &Arc<PhasePlan>)> = plans.iter().enumerate().collect();
+    // Those who follow come last: they end at the instant at which the last of the others has.
+    numbered.sort_by_key(|(_, plan)| plan.length.follows);
+    let mut slot = 0;
+    let mut parts = Vec::new();
+    for (phase, plan) in numbered {
+        let first = slot;
+        let lane = |user: u32| {
+            let stream = Arc::new(Mutex::new(Stream::new(plan, user)));
+            Lane::new(user as usize, stream, first + user * plan.depth..first + (user + 1) * plan.depth)
         };
-        let builder = std::thread::Builder::new().name(format!("iocast-{index}")).stack_size(512 << 10);
-        self.threads.push(builder.spawn(body).map_err(Error::Thread)?);
-        Ok(())
+        slot += plan.users * plan.depth;
+        parts.push(Part::new(phase, Arc::clone(plan), (0..plan.users).map(lane).collect(), first));
     }
-
-    /// Lets the workers take their engines down, and waits for it, so that the next phase is not
-    /// disturbed. Workers that hang are left to themselves.
-    fn dismiss(&mut self) {
-        self.gates.end.open(());
-        let patience = Instant::now() + GIVE_UP;
-        for thread in self.threads.drain(..) {
-            while !thread.is_finished() && Instant::now() < patience {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            if thread.is_finished() {
-                let _ = thread.join();
-            }
-        }
-    }
-
-    fn wait_until_ready(&self) -> Result<EngineReport> {
-        let (mut ready, mut report) = (0, EngineReport::default());
-        while ready < self.threads.len() {
-            match self.receiver.recv().expect("the crew holds a sender too") {
-                Message::Ready(said) => {
-                    ready += 1;
-                    report = said.unwrap_or(report);
-                }
-                Message::Done(_, Err(why)) => return Err(why),
-                Message::Done(_, Ok(_)) => {}
-            }
-        }
-        Ok(report)
-    }
-
-    /// Waits for all workers; ticks; wakes those that block when it is time to go. Returns the outcomes,
-    /// whether someone stopped it, how many workers never came back, and when the process did not run.
-    fn watch(
-        &self,
-        begun: Instant,
-        begin: bool,
-        on_tick: &mut impl FnMut(Tick) -> Answer,
-    ) -> Result<(Vec<Outcome>, bool, usize, Vec<Absence>)> {
-        let control = &self.control;
-        let mut planned = self
-            .plan
-            .length
-            .seconds
-            .filter(|_| self.plan.engine != EngineName::Sim)
-            .map(Duration::from_secs_f64);
-        let (mut outcomes, mut done, mut failure) = (Vec::new(), vec![false; self.threads.len()], None);
-        let (mut stop_at, mut next_tick) = ((!begin).then(Instant::now), begun + TICK);
-        if !begin {
-            control.stop.store(true, Relaxed);
-        }
-        let mut leave_at: Option<Instant> = None;
-        let mut attendance = Attendance::begin(self.plan.engine == EngineName::Sim);
-        while done.contains(&false) {
-            let now = Instant::now();
-            match self.receiver.recv_timeout(next_tick.saturating_duration_since(now)) {
-                Ok(Message::Done(index, outcome)) => {
-                    done[index] = true;
-                    match outcome {
-                        Ok(outcome) => outcomes.push(*outcome),
-                        Err(why) => {
-                            control.stop.store(true, Relaxed);
-                            failure = Some(why);
-                        }
-                    }
-                    continue;
-                }
-                Ok(Message::Ready(_)) => continue,
-                Err(RecvTimeoutError::Timeout) => {
-                    let since = |at: Instant| (at - begun).as_nanos() as u64;
-                    attendance.woken(since(next_tick.max(now)), since(Instant::now()));
-                    next_tick = Instant::now() + TICK;
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            let tick = Tick { elapsed_ns: begun.elapsed().as_nanos() as u64, counts: control.counts() };
-            if stop_at.is_none() {
-                self.heed(on_tick(tick), begun.elapsed(), &mut planned, &mut stop_at);
-            }
-            let drain_from = stop_at
-                .map(|at| at + DRAIN_INTERRUPTED)
-                .or(planned.map(|length| begun + length + DRAIN_FINISHED));
-            if control.stop.load(Relaxed) || planned.is_some_and(|length| begun.elapsed() > length) {
-                wake(&self.threads, &done);
-            }
-            if drain_from.is_some_and(|at| Instant::now() > at) && leave_at.is_none() {
-                control.stop.store(true, Relaxed);
-                control.abandon.store(true, Relaxed);
-                wake(&self.threads, &done);
-                leave_at = Some(Instant::now() + GIVE_UP);
-            }
-            if leave_at.is_some_and(|at| Instant::now() > at) {
-                break;
-            }
-        }
-        match failure {
-            Some(why) => Err(why),
-            None => {
-                let missing = done.iter().filter(|d| !**d).count();
-                Ok((outcomes, stop_at.is_some(), missing, attendance.noticed()))
-            }
-        }
-    }
-
-    /// Does what whoever watches wants.
-    fn heed(
-        &self,
-        answer: Answer,
-        elapsed: Duration,
-        planned: &mut Option<Duration>,
-        stop_at: &mut Option<Instant>,
-    ) {
-        match answer {
-            Answer::GoOn => {}
-            Answer::Stop => {
-                *stop_at = Some(Instant::now());
-                self.control.stop.store(true, Relaxed);
-            }
-            // Virtual time has no moment that this one is.
-            Answer::Enough if self.plan.engine == EngineName::Sim => {}
-            Answer::Enough if self.control.ended_early_ns().is_some() => {}
-            Answer::Enough => {
-                *planned = Some(planned.map_or(elapsed, |planned| planned.min(elapsed)));
-                self.control.end_ns.store(elapsed.as_nanos() as u64, Relaxed);
-            }
-        }
-    }
-}
-
-/// Ends the system call that a worker is blocked in, so that it looks at the clock and at `Control`.
-fn wake(threads: &[JoinHandle<()>], done: &[bool]) {
-    for (thread, _) in threads.iter().zip(done).filter(|(_, done)| !**done) {
-        signals::wake(thread);
-    }
+    let plan = Arc::clone(&plans[0]);
+    let device = plan.simulated.clone().ok_or_else(|| Error::Plan("the sim engine needs a device".into()))?;
+    crew.start(parts, move || Ok(SimEngine::new(&plan, &device)))
 }
 
 fn cpu_ns() -> (u64, u64) {

@@ -72,6 +72,10 @@ pub struct MixItem {
     pub weight: f64,
 }
 
+fn fsync() -> Op {
+    Op::Fsync
+}
+
 fn one() -> f64 {
     1.0
 }
@@ -154,6 +158,13 @@ pub enum Arrival {
         /// I/Os per second.
         rate_per_s: f64,
     },
+    /// Open loop: `ios` are due at once, at the start and then every `every_ns`.
+    Bursts {
+        /// I/Os of a burst, over all users together.
+        ios: u64,
+        /// From the start of one burst to the start of the next.
+        every_ns: u64,
+    },
 }
 
 impl Arrival {
@@ -162,6 +173,7 @@ impl Arrival {
         match self {
             Arrival::Closed { .. } => None,
             Arrival::Constant { rate_per_s } | Arrival::Poisson { rate_per_s } => Some(*rate_per_s),
+            Arrival::Bursts { ios, every_ns } => Some(*ios as f64 * 1e9 / *every_ns as f64),
         }
     }
 }
@@ -216,6 +228,23 @@ pub struct Length {
     /// Bytes over all users.
     #[serde(default)]
     pub bytes: Option<u64>,
+    /// It ends when all phases that run at once with it and do not follow have ended.
+    #[serde(default)]
+    pub follows: bool,
+}
+
+/// How several files or devices are one line of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Layout {
+    /// One after the other.
+    #[default]
+    Concatenated,
+    /// The first `stripe_bytes` on the first, the next ones on the second, and round again.
+    Striped {
+        /// A multiple of every I/O's size: no I/O is on two of them.
+        stripe_bytes: u64,
+    },
 }
 
 /// A file or device and the part of it that I/O may touch.
@@ -242,6 +271,9 @@ pub struct PhasePlan {
     pub engine: EngineName,
     /// What is touched.
     pub files: Vec<FileRegion>,
+    /// How they are one line of bytes.
+    #[serde(default)]
+    pub layout: Layout,
     /// Op × size.
     pub mix: Vec<MixItem>,
     /// Where.
@@ -259,6 +291,9 @@ pub struct PhasePlan {
     /// An fsync after every so many writes of a user; 0 is never.
     #[serde(default)]
     pub fsync_every: u32,
+    /// With which call: `fsync` or `fdatasync`.
+    #[serde(default = "fsync")]
+    pub fsync_op: Op,
     /// What is written.
     pub payload: Payload,
     /// When it ends.
@@ -307,68 +342,13 @@ impl PhasePlan {
         matches!(self.arrival, Arrival::Closed { think_ns: 0 })
     }
 
+    /// True when each user's writes and the sync after them make commits, one after the other.
+    pub fn commits(&self) -> bool {
+        self.fsync_every > 0 && self.depth == 1
+    }
+
     /// True when a write's own flags make it durable.
     pub fn dsync_each(&self) -> bool {
         self.sync == SyncMode::RwfDsync
-    }
-
-    /// Refuses what cannot be run, naming the field.
-    pub fn check(&self) -> Result<()> {
-        let refuse = |ok: bool, why: &str| if ok { Ok(()) } else { Err(Error::Plan(why.to_string())) };
-        refuse(!self.mix.is_empty(), "mix: at least one operation is needed")?;
-        refuse(self.users >= 1 && self.depth >= 1, "users and depth: at least 1")?;
-        refuse(self.users <= 4096 && self.depth <= 16384, "users: at most 4096; depth: at most 16384")?;
-        refuse(self.mix.len() <= 64, "mix: at most 64 operations and sizes")?;
-        refuse(!self.files.is_empty(), "files: at least one is needed")?;
-        refuse(self.interval_ns >= 1_000_000, "interval_ns: at least 1 ms")?;
-        for item in &self.mix {
-            refuse(item.weight.is_finite() && item.weight >= 0.0, "mix: weights are 0 or more")?;
-            refuse(
-                item.op.has_place() == (item.size_bytes > 0),
-                "mix: reads, writes and trims have a size, fsync and fdatasync have none",
-            )?;
-            refuse(item.size_bytes <= 1 << 30, "mix: an I/O is at most 1 GiB")?;
-        }
-        refuse(self.mix.iter().any(|m| m.weight > 0.0), "mix: at least one weight above 0")?;
-        if let Some(rate) = self.arrival.rate_per_s() {
-            refuse(rate.is_finite() && rate > 0.0, "arrival: the rate is above 0")?;
-        }
-        let length = &self.length;
-        refuse(
-            length.seconds.is_some() || length.ios.is_some() || length.bytes.is_some(),
-            "length: seconds, ios or bytes is needed",
-        )?;
-        refuse(length.seconds.is_none_or(|s| s.is_finite() && s > 0.0), "length: seconds is above 0")?;
-        let largest = self.largest_bytes();
-        for file in &self.files {
-            refuse(
-                file.size_bytes >= largest,
-                &format!("files: {} has less room than one I/O of {largest} bytes", file.path),
-            )?;
-        }
-        match &self.locality {
-            Locality::Zipf { theta } => {
-                refuse(*theta > 0.0 && *theta < 20.0, "zipf: theta is between 0 and 20")?
-            }
-            Locality::Hotspot { space_percent, access_percent } => refuse(
-                *space_percent > 0.0 && *space_percent < 100.0 && (0.0..=100.0).contains(access_percent),
-                "hotspot: space_percent is between 0 and 100, access_percent from 0 to 100",
-            )?,
-            Locality::Stride { stride_bytes } => {
-                refuse(*stride_bytes > 0, "stride: stride_bytes is above 0")?
-            }
-            _ => {}
-        }
-        if self.engine == EngineName::Sim {
-            let device = self
-                .simulated
-                .as_ref()
-                .ok_or_else(|| Error::Plan("simulated: the sim engine needs a device".into()))?;
-            refuse(device.servers >= 1, "simulated: at least one server")?;
-            if let Some(stall) = &device.stall {
-                refuse(stall.for_ns < stall.every_ns, "simulated: a stall is shorter than its period")?;
-            }
-        }
-        Ok(())
     }
 }

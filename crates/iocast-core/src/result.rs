@@ -121,7 +121,7 @@ pub enum Stopped {
     Finished,
     /// Someone asked it to stop.
     Interrupted,
-    /// `error_limit` was reached.
+    /// `error_limit` was reached, by this phase or by one that ran at once with it.
     Errors,
     /// I/Os did not come back in time and were left behind.
     Hung,
@@ -160,18 +160,23 @@ pub struct PhaseResult {
     pub classes: Vec<ClassResult>,
     /// How late the generator itself was.
     pub lag: Histogram,
+    /// From when the first write of a user was due to the end of the sync after it (depth 1, `fsync_every`).
+    #[serde(default)]
+    pub commit: Histogram,
     /// Failures.
     pub errors: Vec<ErrorCount>,
     /// Slowest first.
     pub slow: Vec<SlowIo>,
     /// Per user.
     pub users: Vec<UserResult>,
-    /// User CPU time of the process during the phase.
+    /// User CPU time of the process during the phase, that of all phases that ran at once with it included.
     pub cpu_user_ns: u64,
     /// System CPU time, kernel workers of the ring included.
     pub cpu_system_ns: u64,
     /// What the threads that made the load did with their time.
     pub generator: Generator,
+    /// How many phases ran at once, whose CPU time it is.
+    pub cpu_phases: u32,
     /// The series.
     #[serde(skip)]
     pub intervals: Vec<IntervalRow>,

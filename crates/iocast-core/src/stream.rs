@@ -4,15 +4,16 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::buffers::mix64;
-use crate::offsets::{Offsets, Place};
+use crate::offsets::Offsets;
 use crate::pacing::Schedule;
 use crate::plan::{Op, PhasePlan};
+use crate::span::Place;
 use crate::tally::Class;
 
-/// The op × size classes of a plan: those of the mix without repeats, and the fsync of `fsync_every`.
+/// The op × size classes of a plan: those of the mix without repeats, and the sync of `fsync_every`.
 pub fn classes(plan: &PhasePlan) -> Vec<Class> {
     let mut classes: Vec<Class> = Vec::new();
-    let every = (plan.fsync_every > 0).then_some(Class { op: Op::Fsync, size_bytes: 0 });
+    let every = (plan.fsync_every > 0).then_some(Class { op: plan.fsync_op, size_bytes: 0 });
     let mix = plan.mix.iter().map(|m| Class { op: m.op, size_bytes: m.size_bytes });
     for class in mix.chain(every) {
         if !classes.contains(&class) {
@@ -45,6 +46,7 @@ pub struct Stream {
     /// Upper edge of each mix item on 0..1, and its class.
     edges: Vec<(f64, usize)>,
     fsync_every: u32,
+    fsync_op: Op,
     writes_since_fsync: u32,
     last_file: u32,
     ios_left: u64,
@@ -78,6 +80,7 @@ impl Stream {
             classes,
             edges,
             fsync_every: plan.fsync_every,
+            fsync_op: plan.fsync_op,
             writes_since_fsync: 0,
             last_file: 0,
             ios_left: share(plan.length.ios),
@@ -124,7 +127,8 @@ impl Stream {
     fn pick(&mut self) -> usize {
         if self.fsync_every > 0 && self.writes_since_fsync >= self.fsync_every {
             self.writes_since_fsync = 0;
-            return self.classes.iter().position(|c| c.op == Op::Fsync).expect("fsync_every has its class");
+            let sync = self.classes.iter().position(|c| c.op == self.fsync_op);
+            return sync.expect("fsync_every has its class");
         }
         if self.edges.len() == 1 {
             return self.edges[0].1;
@@ -162,6 +166,15 @@ mod tests {
         let ops: Vec<Op> = (0..8).map(|_| stream.take().op).collect();
         use Op::{Fsync, Write};
         assert_eq!(ops, [Write, Write, Write, Fsync, Write, Write, Write, Fsync]);
+    }
+
+    #[test]
+    fn an_fdatasync_follows_each_write_of_a_log() {
+        let plan = plan(serde_json::json!({"mix": [{"op": "write", "size_bytes": 4096}],
+            "fsync_every": 1, "fsync_op": "fdatasync"}));
+        let mut stream = Stream::new(&plan, 0);
+        let ops: Vec<Op> = (0..4).map(|_| stream.take().op).collect();
+        assert_eq!(ops, [Op::Write, Op::Fdatasync, Op::Write, Op::Fdatasync]);
     }
 
     #[test]

@@ -72,6 +72,8 @@ pub struct Tally {
     interval_end: u64,
     lag: Recorder,
     lag_all: Histogram,
+    commit: Recorder,
+    commit_all: Histogram,
     errors: Vec<ErrorCount>,
     slow: BinaryHeap<Reverse<(u64, u64, u64)>>,
     slow_ios: Vec<SlowIo>,
@@ -93,6 +95,8 @@ pub struct Tallied {
     pub classes: Vec<ClassSum>,
     /// Generator lag.
     pub lag: Histogram,
+    /// From the first write to the end of the sync after it.
+    pub commit: Histogram,
     /// Failures.
     pub errors: Vec<ErrorCount>,
     /// Slowest I/Os, slowest first.
@@ -133,6 +137,8 @@ impl Tally {
             interval_end: interval_ns,
             lag: Recorder::default(),
             lag_all: Histogram::default(),
+            commit: Recorder::default(),
+            commit_all: Histogram::default(),
             errors: Vec::new(),
             slow: BinaryHeap::new(),
             slow_ios: Vec::new(),
@@ -164,6 +170,11 @@ impl Tally {
     #[inline]
     pub fn late(&mut self, lag_ns: u64) {
         self.lag.record(lag_ns);
+    }
+
+    /// A sync has made what was written before it durable, so long after the first of it was due.
+    pub fn committed(&mut self, commit_ns: u64) {
+        self.commit.record(commit_ns);
     }
 
     /// An I/O ended well at `now`.
@@ -267,6 +278,7 @@ impl Tally {
             });
         }
         self.lag_all.merge(&self.lag.drain());
+        self.commit_all.merge(&self.commit.drain());
         self.interval = (now / self.interval_ns).min(u64::from(u32::MAX)) as u32;
         self.interval_end = (u64::from(self.interval) + 1) * self.interval_ns;
     }
@@ -279,6 +291,7 @@ impl Tally {
         Tallied {
             classes: self.classes.into_iter().map(|c| c.all).collect(),
             lag: self.lag_all,
+            commit: self.commit_all,
             errors: self.errors,
             slow,
             intervals: self.intervals,

@@ -87,11 +87,20 @@ fn batch(rows: &[IntervalRow], interval_ns: u64) -> PyResult<RecordBatch> {
     RecordBatch::try_from_iter(columns).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
-/// Runs one phase. `on_tick(elapsed_ns, ios, bytes, errors, response_ns)` is called up to ten times a second;
-/// false, or an exception, stops the phase, "enough" ends it well. Returns the result as JSON and the interval series.
+/// Runs phases at once. `on_tick(elapsed_ns, ios, bytes, errors, response_ns)`, of all together, is called up to
+/// ten times a second; false, or an exception, stops them, "enough" ends them well. Returns each one's result as
+/// JSON and its interval series.
 #[pyfunction]
-fn run_phase(py: Python<'_>, plan_json: &str, on_tick: Py<PyAny>) -> PyResult<(String, Intervals)> {
-    let plan = PhasePlan::from_json(plan_json).map_err(refused)?;
+fn run_together(
+    py: Python<'_>,
+    plans_json: Vec<String>,
+    on_tick: Py<PyAny>,
+) -> PyResult<Vec<(String, Intervals)>> {
+    let plans: Vec<PhasePlan> = plans_json
+        .iter()
+        .map(|json| PhasePlan::from_json(json))
+        .collect::<Result<_, _>>()
+        .map_err(refused)?;
     let mut raised: Option<PyErr> = None;
     let tick = |tick: Tick| {
         Python::attach(|py| {
@@ -104,13 +113,17 @@ fn run_phase(py: Python<'_>, plan_json: &str, on_tick: Py<PyAny>) -> PyResult<(S
             })
         })
     };
-    let result = py.detach(|| phase::run_phase(&plan, tick));
+    let results = py.detach(|| phase::run_together(&plans, tick));
     if let Some(error) = raised {
         return Err(error);
     }
-    let result = result.map_err(refused)?;
-    let json = serde_json::to_string(&result).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-    Ok((json, Intervals { batch: batch(&result.intervals, plan.interval_ns)? }))
+    let finished = plans.iter().zip(results.map_err(refused)?);
+    finished
+        .map(|(plan, result)| {
+            let json = serde_json::to_string(&result).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+            Ok((json, Intervals { batch: batch(&result.intervals, plan.interval_ns)? }))
+        })
+        .collect()
 }
 
 fn answer(said: &Bound<'_, PyAny>) -> PyResult<Answer> {
@@ -132,6 +145,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CoreError", module.py().get_type::<CoreError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Intervals>()?;
-    module.add_function(wrap_pyfunction!(run_phase, module)?)?;
+    module.add_function(wrap_pyfunction!(run_together, module)?)?;
     module.add_function(wrap_pyfunction!(memory_copy_bytes_per_s, module)?)
 }

@@ -12,7 +12,7 @@ from iocast.commands.session import about, adjust, make_plan, say
 from iocast.commands.targets import find_target
 from iocast.load import Layout
 from iocast.model.plan import Phase, Plan
-from iocast.model.workload import Constant, Locality, Poisson, Sequential, Uniform, Workload
+from iocast.model.workload import Bursts, Closed, Locality, Sequential, Uniform, Workload
 from iocast.spec import load_job, presets
 
 
@@ -150,6 +150,8 @@ def _pace(workload: Workload) -> str:
     from iocast.report.format import duration, rate
 
     arrival = workload.arrival
-    if isinstance(arrival, Constant | Poisson):
-        return f" at {rate(arrival.rate_per_s)}/s {type(arrival).__name__.lower()}"
-    return f", {duration(arrival.think_ns)} think time" if arrival.think_ns else ""
+    if isinstance(arrival, Closed):
+        return f", {duration(arrival.think_ns)} think time" if arrival.think_ns else ""
+    if isinstance(arrival, Bursts):
+        return f" in bursts of {arrival.ios} every {duration(arrival.every_ns)}"
+    return f" at {rate(arrival.rate_per_s)}/s {type(arrival).__name__.lower()}"

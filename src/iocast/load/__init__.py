@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iocast.load.disk import Intervals, measure, memory_bytes_per_s, phase_plan, phase_seed
+from iocast.load.disk import Intervals, measure, measure_together, memory_bytes_per_s, phase_plan, phase_seed
 from iocast.load.files import Layout, WorkFile, lay_out
 from iocast.load.removal import Cleaned, clean
 
@@ -14,6 +14,7 @@ __all__ = [
     "clean",
     "lay_out",
     "measure",
+    "measure_together",
     "memory_bytes_per_s",
     "phase_plan",
     "phase_seed",

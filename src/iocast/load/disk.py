@@ -1,4 +1,4 @@
-"""Runs one phase on the core: a Phase and its files in, a Measurement and the interval series out."""
+"""Runs phases on the core, one or several at once: a Phase and its files in, a Measurement and its series out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 from iocast.errors import LoadError
 from iocast.load.files import WorkFile
 from iocast.model.measurement import Measurement
-from iocast.model.plan import FileRegion, Phase, PhasePlan, Plan
+from iocast.model.plan import Concatenated, FileRegion, Phase, PhasePlan, Plan, Striped
 
 Answer = bool | Literal["enough"]
 OnTick = Callable[[int, int, int, int, int], Answer]
@@ -44,8 +44,9 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
     return PhasePlan(
         name=phase.name,
         role=phase.role,
-        engine=plan.engine,
+        engine=plan.engine if plan.engine == "sim" else phase.engine or plan.engine,
         files=regions,
+        layout=Striped(plan.files.stripe_bytes) if plan.files.stripe_bytes and len(files) > 1 else Concatenated(),
         mix=workload.mix,
         locality=workload.locality,
         arrival=workload.arrival,
@@ -54,6 +55,7 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
         direct=workload.direct,
         sync=workload.sync,
         fsync_every=workload.fsync_every,
+        fsync_op=workload.fsync_op,
         payload=workload.payload,
         length=phase.length,
         interval_ns=plan.interval_ns,
@@ -64,18 +66,23 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
 
 
 def measure(plan: PhasePlan, on_tick: OnTick) -> tuple[Measurement, Intervals]:
-    """Runs the phase. Raises LoadError.
+    """Runs one phase: `measure_together` with nothing beside it."""
+    return measure_together((plan,), on_tick)[0]
 
-    `on_tick(elapsed_ns, ios, bytes, errors, response_ns)` returns False to stop, "enough" to end the phase well
-    (which means nothing on virtual time). `response_ns` is the sum over all I/Os so far.
+
+def measure_together(plans: tuple[PhasePlan, ...], on_tick: OnTick) -> tuple[tuple[Measurement, Intervals], ...]:
+    """Runs phases at once, from one start. Raises LoadError.
+
+    `on_tick(elapsed_ns, ios, bytes, errors, response_ns)`, of all together, returns False to stop, "enough" to end
+    them well (which means nothing on virtual time). `response_ns` is the sum over all I/Os so far.
     """
     core = _load_core()
     try:
-        result, intervals = core.run_phase(msgspec.json.encode(plan).decode(), on_tick)
+        results = core.run_together([msgspec.json.encode(plan).decode() for plan in plans], on_tick)
     except core.CoreError as error:
         message, hint, _errno = error.args
-        raise LoadError(f"{plan.name}: {message}", hint) from error
-    return msgspec.json.decode(result, type=Measurement), intervals
+        raise LoadError(f"{' and '.join(plan.name for plan in plans)}: {message}", hint) from error
+    return tuple((msgspec.json.decode(result, type=Measurement), intervals) for result, intervals in results)
 
 
 def memory_bytes_per_s(budget_s: float) -> int:

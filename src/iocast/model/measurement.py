@@ -116,6 +116,8 @@ class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     cpu_system_ns: int
     unsent_arrivals: int = 0  # of an open loop: due before its end, and never sent
     generator: Generator = Generator()
+    commit: Histogram = Histogram()  # from the first write's due time to the end of the sync after it (depth 1)
+    cpu_phases: int = 1  # how many phases ran at once: their CPU time cannot be told apart, it is that of all
 
     @property
     def rate_per_s(self) -> float:

@@ -8,22 +8,29 @@ from msgspec import Struct
 
 from iocast.model.simulated import SimulatedDevice
 from iocast.model.target import Target
-from iocast.model.workload import Arrival, Locality, MixItem, Payload, Sync, Workload
+from iocast.model.workload import Arrival, Locality, MixItem, Payload, Sync, SyncOp, Workload
 
 Role = Literal["fill", "warm", "measure", "probe"]
 EngineName = Literal["uring", "sync", "sim"]
 
 
 class Length(Struct, frozen=True, forbid_unknown_fields=True):
-    """When a phase ends: whichever of the given limits is reached first; at least one is given."""
+    """When a phase ends: whichever of the given limits is reached first; at least one is given.
+
+    One that `follows` ends when all phases that run at once with it, and do not follow, have ended.
+    """
 
     seconds: float | None = None
     ios: int | None = None
     bytes: int | None = None
+    follows: bool = False
 
 
 class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One workload for one length. `test` and `label` name its row: "randread", "randread 8k x 16"."""
+    """One workload for one length. `test` and `name` name its row: "randread", "randread 8k x16".
+
+    Neighbours with the same `together` (that is not "") start on one clock and run at once.
+    """
 
     name: str
     test: str
@@ -32,13 +39,16 @@ class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     role: Role = "measure"
     region_start_bytes: int = 0
     region_size_bytes: int | None = None  # None: to the end
+    together: str = ""
+    engine: EngineName | None = None  # None: that of the plan; on a simulated target always "sim"
 
 
 class WorkFiles(Struct, frozen=True, forbid_unknown_fields=True):
-    """The files a plan wants laid out: how many, how large each."""
+    """The files a plan wants laid out: how many, how large each, and how they are one line of bytes."""
 
     count: int
     size_bytes: int
+    stripe_bytes: int = 0  # 0: one after the other
 
 
 class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,6 +63,17 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     interval_ns: int = 1_000_000_000
     job: str = ""  # the job file as it was read
 
+    @property
+    def groups(self) -> tuple[tuple[Phase, ...], ...]:
+        """The phases in order, those that run at once in one tuple."""
+        groups: list[list[Phase]] = []
+        for phase in self.phases:
+            if groups and phase.together and groups[-1][-1].together == phase.together:
+                groups[-1].append(phase)
+            else:
+                groups.append([phase])
+        return tuple(tuple(group) for group in groups)
+
 
 class FileRegion(Struct, frozen=True, forbid_unknown_fields=True):
     """A file or device and the part of it that I/O may touch."""
@@ -60,6 +81,20 @@ class FileRegion(Struct, frozen=True, forbid_unknown_fields=True):
     path: str
     start_bytes: int
     size_bytes: int
+
+
+class Concatenated(Struct, frozen=True, tag="concatenated", tag_field="kind", forbid_unknown_fields=True):
+    """One file after the other."""
+
+
+class Striped(Struct, frozen=True, tag="striped", tag_field="kind", forbid_unknown_fields=True):
+    """The first `stripe_bytes` on the first file, the next ones on the second, and round again; a multiple of
+    every I/O's size, so that no I/O is on two of them."""
+
+    stripe_bytes: int
+
+
+Layout = Concatenated | Striped
 
 
 class PhasePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -82,6 +117,8 @@ class PhasePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     interval_ns: int
     seed: int
     payload_seed: int = 0  # what is written differs from run to run, whatever the seed
+    layout: Layout = Concatenated()
+    fsync_op: SyncOp = "fsync"
     slow_limit: int = 64
     error_limit: int = 10_000
     simulated: SimulatedDevice | None = None

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 Op = Literal["read", "write", "fsync", "fdatasync", "trim"]
+SyncOp = Literal["fsync", "fdatasync"]
 
 
 class MixItem(Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,7 +79,19 @@ class Poisson(Struct, frozen=True, tag="poisson", tag_field="kind", forbid_unkno
     rate_per_s: float
 
 
-Arrival = Closed | Constant | Poisson
+class Bursts(Struct, frozen=True, tag="bursts", tag_field="kind", forbid_unknown_fields=True):
+    """Open loop: `ios` I/Os over all users together are due at once, at the start and then every `every_ns`."""
+
+    ios: int
+    every_ns: int
+
+    @property
+    def rate_per_s(self) -> float:
+        """I/Os per second, on average."""
+        return self.ios * 1e9 / self.every_ns
+
+
+Arrival = Closed | Constant | Poisson | Bursts
 
 
 class Unique(Struct, frozen=True, tag="unique", tag_field="kind", forbid_unknown_fields=True):
@@ -119,7 +132,8 @@ class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     depth: int = 1
     direct: bool = True
     sync: Sync = "none"  # O_SYNC, O_DSYNC, or RWF_DSYNC on each write
-    fsync_every: int = 0
+    fsync_every: int = 0  # each user syncs after so many writes; 0: never
+    fsync_op: SyncOp = "fsync"
     payload: Payload = Unique()
 
     @property
@@ -131,6 +145,11 @@ class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def trims(self) -> bool:
         """True when any operation of the mix gives blocks back to the storage."""
         return any(item.op == "trim" for item in self.mix)
+
+    @property
+    def commits(self) -> bool:
+        """True when each user's writes and the sync after them make commits, one after the other."""
+        return self.fsync_every > 0 and self.depth == 1
 
     @property
     def asked_depth(self) -> int:

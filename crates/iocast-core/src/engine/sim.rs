@@ -15,7 +15,7 @@ use crate::buffers::mix64;
 use crate::device::{ServiceLaw, SimDevice};
 use crate::error::Result;
 use crate::pacing::exponential;
-use crate::plan::{Op, PhasePlan, SyncMode};
+use crate::plan::{Op, PhasePlan};
 use crate::result::EngineReport;
 
 /// A trim is a note in the device's own tables.
@@ -24,7 +24,6 @@ const TRIM_NS: u64 = 50_000;
 /// See the module.
 pub struct SimEngine {
     device: SimDevice,
-    durable_writes: bool,
     rng: SmallRng,
     now: u64,
     free_at: BinaryHeap<Reverse<u64>>,
@@ -40,7 +39,6 @@ impl SimEngine {
     pub fn new(plan: &PhasePlan, device: &SimDevice) -> SimEngine {
         SimEngine {
             device: device.clone(),
-            durable_writes: plan.sync != SyncMode::None,
             rng: SmallRng::seed_from_u64(mix64(plan.seed ^ 0x51)),
             now: 0,
             free_at: (0..device.servers).map(|_| Reverse(0)).collect(),
@@ -113,7 +111,7 @@ impl SimEngine {
         let begin = self.now.max(free);
         let served = begin + self.service_ns(request.op, request.offset, len);
         let mut end = self.transferred(served, len);
-        if request.op == Op::Write && self.durable_writes {
+        if request.op == Op::Write && request.durable {
             end += self.device.fsync_ns;
         }
         end = self.after_stall(end);
