@@ -39,7 +39,8 @@ def measured(run: Run, number: int, name: str | None = None) -> tuple[PhaseRecor
     files = load.lay_out(run.plan).files
     handed = load.phase_plan(run.plan, phase, files, load.phase_seed(run.plan, number))
     measurement, intervals = load.measure(handed, lambda *_: True)
-    return PhaseRecord(phase=phase, plan=handed, measurement=measurement), intervals
+    series = archive.series(intervals, handed.interval_ns, measurement)
+    return PhaseRecord(phase=phase, plan=handed, measurement=measurement, series=series), intervals
 
 
 def saved(

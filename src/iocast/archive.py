@@ -1,6 +1,6 @@
 """Run folders: a Run becomes run.json and Parquet files, phase by phase, and is read back from them.
 
-    run.json                  the Run without its samples: plan, host, phases with their histograms
+    run.json                  the Run without its samples and series: plan, host, phases with their histograms
     summary.json              one line of it, for lists of thousands of runs; made anew when it is missing
     intervals/NNN.parquet     the series of phase NNN: interval x op x size, sparse histograms
     samples/NNN.parquet       what the observers saw during phase NNN
@@ -22,7 +22,8 @@ from typing import Protocol
 import msgspec
 
 from iocast.errors import ArchiveError
-from iocast.model.run import SCHEMA_VERSION, Run, Sample
+from iocast.model.measurement import Measurement
+from iocast.model.run import SCHEMA_VERSION, PhaseRecord, Run, Sample, Series
 from iocast.model.summary import Summary, summary_of
 
 RUN_FILE = "run.json"
@@ -85,7 +86,7 @@ class RunFolder:
     def save(self, run: Run) -> None:
         """Writes run.json; call it whenever the run has changed. Raises ArchiveError."""
         bare = msgspec.structs.replace(
-            run, phases=tuple(msgspec.structs.replace(record, samples=()) for record in run.phases)
+            run, phases=tuple(msgspec.structs.replace(record, samples=(), series=Series()) for record in run.phases)
         )
         text = msgspec.json.format(msgspec.json.encode(bare), indent=1)
         fresh = self.path / (RUN_FILE + ".new")
@@ -179,9 +180,48 @@ def load(folder: str) -> Run:
         raise ArchiveError(f"{path} cannot be understood: {error}", "the file was changed or cut short") from error
     samples = _load_samples(path.parent)
     phases = tuple(
-        msgspec.structs.replace(record, samples=samples.get(number, ())) for number, record in enumerate(run.phases)
+        msgspec.structs.replace(
+            record, samples=samples.get(number, ()), series=_load_series(path.parent, number, record)
+        )
+        for number, record in enumerate(run.phases)
     )
     return msgspec.structs.replace(run, phases=phases)
+
+
+def series(intervals: ArrowStream, interval_ns: int, did: Measurement) -> Series:
+    """The whole intervals in which I/Os were issued, over all operations and sizes together."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        return _whole(connection.execute(_SERIES.format("intervals")).fetchall(), interval_ns, did)
+
+
+_SERIES = "SELECT interval, sum(ios), sum(bytes), sum(response_sum_ns) FROM {} GROUP BY interval"
+
+
+def _whole(rows: list[tuple[int, int, int, int]], interval_ns: int, did: Measurement) -> Series:
+    # An interval in which nothing was completed has no row.
+    seen = {row[0]: row[1:] for row in rows}
+    all_of_them = [seen.get(number, (0, 0, 0)) for number in range(did.issuing_ns // interval_ns)]
+    ios, moved, response_ns = (tuple(int(row[column]) for row in all_of_them) for column in range(3))
+    return Series(interval_ns=interval_ns, ios=ios, bytes=moved, response_ns=response_ns)
+
+
+def _load_series(folder: Path, number: int, record: PhaseRecord) -> Series:
+    file = folder / "intervals" / f"{number:03}.parquet"
+    if not file.exists():
+        return Series()
+    import duckdb
+
+    with duckdb.connect() as connection:
+        try:
+            rows = connection.execute(_SERIES.format("read_parquet(?)"), [str(file)]).fetchall()
+        except duckdb.Error as error:
+            said = str(error).partition("\n")[0]
+            raise ArchiveError(
+                f"{file} cannot be read: {said}", "remove the file to see the card without its series"
+            ) from error
+    return _whole(rows, record.plan.interval_ns, record.measurement)
 
 
 class _Version(msgspec.Struct):

@@ -11,15 +11,16 @@ from typing import Literal, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from iocast import __version__, load
-from iocast.archive import RunFolder
+from iocast.archive import RunFolder, series
 from iocast.errors import IocastError, TargetError
 from iocast.load.filling import claimed, create, fill_phase, finish, in_blocks, spoil
 from iocast.load.refusals import way_out
 from iocast.load.removal import remove
 from iocast.load.trimming import refuse_without_trim
+from iocast.load.until import Judge, Watching, replay
 from iocast.model.measurement import Measurement
-from iocast.model.plan import Phase, PhasePlan, Plan
-from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample
+from iocast.model.plan import Phase, PhasePlan, Plan, Until
+from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample, SteadyEnd
 from iocast.model.workload import Unique
 from iocast.observe import OBSERVERS, Watch
 from iocast.observe.host import describe_host
@@ -54,9 +55,17 @@ class Performed(NamedTuple):
     error: IocastError | None
 
 
-def perform(plan: Plan, layout: load.Layout, out: str, progress: Progress, stopped: Callable[[], bool]) -> Performed:
+def perform(
+    plan: Plan,
+    layout: load.Layout,
+    out: str,
+    progress: Progress,
+    stopped: Callable[[], bool],
+    judge: Judge | None = None,
+) -> Performed:
     """Lays out the files, runs every phase with the observers on, and saves after each in a folder in `out`.
 
+    `judge` says when a phase that is to run until it is steady has done so; without one it runs its longest time.
     `stopped()` is asked about ten times a second; when it says True what was measured is kept, and so it is
     when something fails. Files that were not laid out to the end by then are removed again. Raises
     IocastError when the work could not even begin.
@@ -72,7 +81,7 @@ def perform(plan: Plan, layout: load.Layout, out: str, progress: Progress, stopp
     writing = [phase.name for phase in plan.phases if phase.workload.writes]
     with claimed(layout), held(plan.target, writing) as recheck:
         refuse_without_trim(plan, layout)
-        job = _Job(layout, RunFolder.create(out, run), progress, stopped, run, recheck)
+        job = _Job(layout, RunFolder.create(out, run), progress, stopped, run, recheck, judge)
         error = None
         try:
             job.fill()
@@ -111,9 +120,11 @@ class _Job:
         stopped: Callable[[], bool],
         run: Run,
         recheck: Callable[[], None],
+        judge: Judge | None = None,
     ) -> None:
         self.layout, self.folder, self.progress, self.stopped, self.run = layout, folder, progress, stopped, run
         self.recheck = recheck  # whether the device is still the one that may be overwritten
+        self.judge = judge
         self.plan = run.plan
         self.real = self.plan.target.kind != "sim"
         fills = tuple(self._fill_phase(file) for file in layout.files if file.fill)
@@ -204,23 +215,39 @@ class _Job:
         self.progress.begin(phase, self.total - len(self.left), self.total, seconds_left)
         self.left.pop(0)
         samples: list[Sample] = []
+        end: SteadyEnd | None = None
         watched = tuple(file.path for file in self.layout.files) if self.real else ()
+        judge = self.judge
+        steady = Watching(phase, phase.until, judge) if phase.until and judge and self.real else None
         with Watch(self.plan.target, watched, OBSERVERS if self.real else ()) as watch:
             samples += watch.sample()
             next_sample = time.monotonic_ns() + SAMPLE_EVERY_NS
 
-            def on_tick(elapsed_ns: int, ios: int, bytes_moved: int, errors: int, response_ns: int) -> bool:
+            def on_tick(elapsed_ns: int, ios: int, bytes_moved: int, errors: int, response_ns: int) -> load.Answer:
                 nonlocal next_sample
                 if time.monotonic_ns() >= next_sample:
                     next_sample += SAMPLE_EVERY_NS
                     samples.extend(watch.sample())
                 self.progress.tick(elapsed_ns, ios, bytes_moved, errors)
+                if steady and steady.tick(elapsed_ns, ios, response_ns):
+                    return "enough" if not self.stopped() else False
                 return not self.stopped()
 
             measurement, intervals = load.measure(plan, on_tick)
+            if phase.until and judge and not self.real:
+                plan, measurement, intervals, end = self._again(
+                    phase, phase.until, judge, plan, measurement, intervals, on_tick
+                )
             samples += watch.sample()
             blind = watch.blind
-        record = PhaseRecord(phase=phase, plan=plan, measurement=measurement, samples=tuple(samples))
+        record = PhaseRecord(
+            phase=phase,
+            plan=plan,
+            measurement=measurement,
+            samples=tuple(samples),
+            series=series(intervals, plan.interval_ns, measurement),
+            steady=steady.end if steady else end,
+        )
         self.cut_short |= measurement.stopped == "interrupted"
         if not _empty(measurement):
             number = len(self.run.phases)
@@ -229,6 +256,23 @@ class _Job:
             self.folder.save(self.run)
         self.progress.end(record)
         return record
+
+    def _again(
+        self,
+        phase: Phase,
+        until: Until,
+        judge: Judge,
+        plan: PhasePlan,
+        measurement: Measurement,
+        intervals: load.Intervals,
+        on_tick: load.OnTick,
+    ) -> tuple[PhasePlan, Measurement, load.Intervals, SteadyEnd]:
+        """A phase on virtual time, once more for exactly as long as it took to be steady; it begins the same."""
+        end, seconds = replay(phase, until, judge, series(intervals, plan.interval_ns, measurement))
+        if seconds is not None and measurement.stopped == "finished":
+            plan = replace(plan, length=replace(plan.length, seconds=seconds))
+            measurement, intervals = load.measure(plan, on_tick)
+        return plan, measurement, intervals, end
 
     def _keep(self, record: PhaseRecord, blind: tuple[Blind, ...]) -> None:
         """Adds a phase to the run, with what is new of what could not be seen or had."""

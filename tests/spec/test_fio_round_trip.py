@@ -74,6 +74,7 @@ def sized(job: Job) -> Job:
 CANNOT = {
     "card-standard": "1.5625 I/Os a second of each user: fio takes whole numbers for reads and for writes (users = 25)",
     "card-full": "1.5625 I/Os a second of each user: fio takes whole numbers for reads and for writes (users = 25)",
+    "until-steady": "until steady: fio's own steadystate is another rule, and passes what drifts (give time)",
     "open-loop": "0.3125 I/Os a second of each user: fio takes whole numbers for reads and for writes (users = 20)",
 }
 

@@ -14,7 +14,7 @@ RATES = "rates are written 500/s, 2.5k/s (k = 1000), 30/min, 100/h"
 PHASE_FIELDS = (
     "test, role, read, write, trim, fsync, fdatasync, size, mix, pattern, start, backwards, repeats, theta, "
     "space_percent, access_percent, stride, users, depth, direct, sync, fsync_every, payload, compressible, dedupable, "
-    "rate, arrival, think, time, ios, bytes, region"
+    "rate, arrival, think, time, until, at_least, at_most, rule, ios, bytes, region"
 )
 
 

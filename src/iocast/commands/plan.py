@@ -95,11 +95,11 @@ def totals(plan: Plan, layout: Layout) -> Iterator[str]:
 
 
 def _cells(phase: Phase) -> tuple[str, ...]:
-    from iocast.report.format import capacity, duration
+    from iocast.report.format import capacity
 
     workload, length = phase.workload, phase.length
     limits = (
-        duration(length.seconds * 1e9) if length.seconds else "",
+        _time(phase) if length.seconds else "",
         f"{length.ios} I/O{'s' if length.ios > 1 else ''}" if length.ios else "",
         capacity(length.bytes) if length.bytes else "",
     )
@@ -112,6 +112,13 @@ def _cells(phase: Phase) -> tuple[str, ...]:
         _load(workload) + _pace(workload),
         " or ".join(limit for limit in limits if limit),
     )
+
+
+def _time(phase: Phase) -> str:
+    from iocast.report.format import duration
+
+    longest = duration((phase.length.seconds or 0.0) * 1e9)
+    return f"until steady, {duration(phase.until.first_s * 1e9)} to {longest}" if phase.until else longest
 
 
 def _mix(workload: Workload) -> str:

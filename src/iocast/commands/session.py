@@ -53,7 +53,7 @@ def _option(name: str, text: str, parse: Callable[[str], int]) -> int:
 def _with_time(phase: Phase, seconds: float) -> Phase:
     if phase.length.seconds is None:
         return phase
-    return replace(phase, length=replace(phase.length, seconds=seconds))
+    return replace(phase, length=replace(phase.length, seconds=seconds), until=None)
 
 
 def is_card(job: Job) -> bool:
@@ -132,6 +132,7 @@ def perform(job: Job, target: Target, seed: int, size: str | None, out: str, for
 def carry_out(job: Job, target: Target, seed: int, size: str | None, out: str) -> tuple[Performed, int]:
     """Plans, announces and runs; returns what came of it, and the exit code. Raises IocastError."""
     from iocast import load, runner
+    from iocast.analyse.steady import accepts
     from iocast.commands.interrupts import Interrupts
     from iocast.commands.progress import progress
 
@@ -141,7 +142,7 @@ def carry_out(job: Job, target: Target, seed: int, size: str | None, out: str) -
         notes += (f"--size {size} says nothing here: {target.path} is taken as it is",)
     announce(plan, layout, notes)
     with Interrupts() as interrupts:
-        done = runner.perform(plan, layout, out, progress(interrupts.stopped), interrupts.stopped)
+        done = runner.perform(plan, layout, out, progress(interrupts.stopped), interrupts.stopped, accepts)
     measured, planned = len(done.run.measured), sum(phase.role == "measure" for phase in plan.phases)
     if interrupts.stopped():
         rows = f"{measured} of {planned} rows were measured and kept"
@@ -158,7 +159,8 @@ def announce(plan: Plan, layout: Layout, notes: tuple[str, ...]) -> None:
     fill = f"lays out {capacity(layout.fill_bytes)} of work files, then " if layout.fill_bytes else ""
     clock = " of virtual time" if plan.target.kind == "sim" else ""
     rows = f"{len(plan.phases)} row" + ("s" if len(plan.phases) != 1 else "")
-    say(f"{plan.name} on {plan.target.path}: {fill}measures {rows} in {about(seconds)}{clock}")
+    most = "at most " if any(phase.until for phase in plan.phases) else ""
+    say(f"{plan.name} on {plan.target.path}: {fill}measures {rows} in {most}{about(seconds)}{clock}")
     for note in (*layout.notes, *notes):
         say(f"note: {note}")
 

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from iocast.load.disk import Intervals, measure, measure_together, memory_bytes_per_s, phase_plan, phase_seed
+from iocast.load.disk import (
+    Answer,
+    Intervals,
+    OnTick,
+    measure,
+    measure_together,
+    memory_bytes_per_s,
+    phase_plan,
+    phase_seed,
+)
 from iocast.load.files import Layout, WorkFile, lay_out
 from iocast.load.removal import Cleaned, clean
 
 __all__ = [
+    "Answer",
     "Cleaned",
     "Intervals",
     "Layout",
+    "OnTick",
     "WorkFile",
     "clean",
     "lay_out",

@@ -26,6 +26,17 @@ class Length(Struct, frozen=True, forbid_unknown_fields=True):
     follows: bool = False
 
 
+class Until(Struct, frozen=True, forbid_unknown_fields=True):
+    """Ends a phase as soon as it is steady, its length at the latest.
+
+    "b3": judged as a whole after `first_s`, twice, four times as long; "snia": five rounds of a fifth of
+    `first_s` each, judged after every round. Closed loops are judged by their rate, open ones by their response.
+    """
+
+    rule: Literal["b3", "snia"] = "b3"
+    first_s: float = 300.0
+
+
 class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One workload for one length. `test` and `name` name its row: "randread", "randread 8k x16".
 
@@ -36,6 +47,7 @@ class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     test: str
     workload: Workload
     length: Length
+    until: Until | None = None
     role: Role = "measure"
     region_start_bytes: int = 0
     region_size_bytes: int | None = None  # None: to the end

@@ -50,6 +50,40 @@ class Source(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()  # what its figures count
 
 
+class Series(Struct, frozen=True, kw_only=True):
+    """The phase second by second (or whatever an interval is): whole intervals only, from the first on."""
+
+    interval_ns: int = 0
+    ios: tuple[int, ...] = ()  # completed in the interval
+    bytes: tuple[int, ...] = ()
+    response_ns: tuple[int, ...] = ()  # sum over those I/Os
+
+    @property
+    def rates_per_s(self) -> list[float]:
+        """I/Os a second of each interval: what a closed loop is judged by."""
+        return [ios * 1e9 / self.interval_ns for ios in self.ios]
+
+    @property
+    def responses_ns(self) -> list[float]:
+        """The mean response time of each interval: what an open loop is judged by, whose rate is given."""
+        pairs = zip(self.ios, self.response_ns, strict=True)
+        return [mean_response_ns(ios, response_ns, self.interval_ns) for ios, response_ns in pairs]
+
+
+def mean_response_ns(ios: int, response_ns: int, elapsed_ns: int) -> float:
+    """The mean response; where nothing came back, whoever waited did so for all of the time."""
+    return response_ns / ios if ios else float(elapsed_ns)
+
+
+class SteadyEnd(Struct, frozen=True, kw_only=True):
+    """How a phase that was to run until it is steady ended. Its figures hold all of it, the warm-up too."""
+
+    rule: Literal["b3", "snia"]
+    reached: bool  # False: its longest time was over before
+    judged: int  # how often it was asked
+    from_ns: int | None = None  # steady from then on, since the start of the phase; None when not reached
+
+
 class PhaseRecord(Struct, frozen=True, kw_only=True):
     """A phase that was run: what was asked, what the core was handed, what happened, what was sampled."""
 
@@ -58,6 +92,8 @@ class PhaseRecord(Struct, frozen=True, kw_only=True):
     measurement: Measurement
     samples: tuple[Sample, ...] = ()  # in time order; first and last are taken right around the load
     unstated: tuple[str, ...] = ()  # of an imported phase: what its source does not say, where a value stands in
+    series: Series = Series()
+    steady: SteadyEnd | None = None  # of a phase with `until`
 
 
 class Run(Struct, frozen=True, kw_only=True):

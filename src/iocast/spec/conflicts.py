@@ -12,7 +12,10 @@ from iocast.units import parse_size
 
 OPS = ("read", "write", "trim", "fsync", "fdatasync")
 PLACED = ("read", "write", "trim")  # the operations that have a size and a place
-LENGTHS = ("time", "ios", "bytes")
+LENGTHS = ("time", "until", "ios", "bytes")
+OF_UNTIL = ("at_least", "at_most", "rule")
+UNTIL_LEAST_NS = 60_000_000_000
+UNTIL_AT_LEAST, UNTIL_TIMES = "300s", 4
 PAYLOADS = ("payload", "compressible", "dedupable")
 SECTOR_BYTES = 512
 
@@ -30,7 +33,7 @@ PATTERN_OF = {
 # A field that a phase gives -> the fields it takes the place of, so that it does not inherit them.
 TAKES_PLACE_OF: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(OPS, (*OPS, "mix")),
-    **dict.fromkeys(LENGTHS, LENGTHS),
+    **dict.fromkeys(LENGTHS, (*LENGTHS, *OF_UNTIL)),
     "size": ("mix",),
     "mix": (*OPS, "size"),
     "pattern": tuple(PATTERN_OF),
@@ -62,8 +65,30 @@ def find_conflicts(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator
     yield from _about_arrival(given)
     yield from _about_pattern(given)
     yield from _about_direct(given)
+    yield from _about_length(given)
     if not any(name in given for name in LENGTHS):
         yield Conflict("", "how long? Give time, ios or bytes", 'for example time = "10s"')
+
+
+def _about_length(given: Mapping[str, Any]) -> Iterator[Conflict]:
+    for name in OF_UNTIL:
+        if name in given and "until" not in given:
+            yield Conflict(name, f'{name} without until: it belongs to until = "steady"')
+    if "until" not in given:
+        return
+    if "time" in given:
+        yield Conflict("time", "time and until: they say two things", "at_most is how long it may take")
+    least_ns, most_ns = until_times(given)
+    if least_ns < UNTIL_LEAST_NS:
+        yield Conflict("at_least", "at_least is too short: less than 60 s cannot be judged", 'at_least = "60s"')
+    elif most_ns < least_ns:
+        yield Conflict("at_most", "at_most is shorter than at_least")
+
+
+def until_times(given: Mapping[str, Any]) -> tuple[int, int]:
+    """at_least and at_most in ns, or what they are by default."""
+    least_ns = units.parse_duration(given.get("at_least", UNTIL_AT_LEAST))
+    return least_ns, units.parse_duration(given["at_most"]) if "at_most" in given else UNTIL_TIMES * least_ns
 
 
 def weights_of(given: Mapping[str, Any]) -> dict[str, float]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from iocast.model.plan import Length, Phase
+from iocast.model.plan import Length, Phase, Until
 from iocast.model.workload import (
     Arrival,
     Closed,
@@ -30,7 +30,7 @@ from iocast.model.workload import (
     Zeros,
     Zipf,
 )
-from iocast.spec.conflicts import PLACED, weights_of
+from iocast.spec.conflicts import PLACED, until_times, weights_of
 from iocast.spec.fields import read_io_size
 from iocast.spec.naming import default_test, plain_name
 from iocast.units import parse_duration, parse_percent, parse_rate, parse_size
@@ -73,15 +73,22 @@ def _phase(given: Mapping[str, Any]) -> Phase:
             payload=_payload(given) if writes else Unique(),
         ),
         length=Length(
-            seconds=parse_duration(given["time"]) / 1e9 if "time" in given else None,
+            seconds=_seconds(given),
             ios=given.get("ios"),
             bytes=parse_size(given["bytes"]) if "bytes" in given else None,
         ),
+        until=Until(given.get("rule", "b3"), until_times(given)[0] / 1e9) if "until" in given else None,
         role=given.get("role", "measure"),
         region_start_bytes=parse_size(region.get("start", 0)),
         region_size_bytes=parse_size(region["size"]) if "size" in region else None,
     )
     return replace(phase, name=plain_name(phase))
+
+
+def _seconds(given: Mapping[str, Any]) -> float | None:
+    if "until" in given:
+        return until_times(given)[1] / 1e9
+    return parse_duration(given["time"]) / 1e9 if "time" in given else None
 
 
 def _mix(given: Mapping[str, Any]) -> tuple[MixItem, ...]:

@@ -22,6 +22,10 @@ ALIASES = {
     "iomem_align": "mem_align",
     "start_delay": "startdelay",
     "exit_on_error": "exitall_on_error",
+    "ss": "steadystate",
+    "ss_dur": "steadystate_duration",
+    "ss_ramp": "steadystate_ramp_time",
+    "ss_interval": "steadystate_check_interval",
 }
 
 # What is read (fio_sections.py), in the order of the guide.
@@ -30,6 +34,7 @@ READ = (
     *("ioengine", "iodepth", "numjobs", "direct", "buffered", "sync", "fsync"),
     *("size", "filesize", "offset", "offset_increment", "io_size", "number_ios", "loops"),
     *("runtime", "time_based", "ramp_time", "stats", "stonewall", "wait_for"),
+    *("steadystate", "steadystate_duration", "steadystate_check_interval"),
     *("rate", "rate_iops", "rate_process", "thinktime", "thinktime_blocks"),
     *("zero_buffers", "refill_buffers", "scramble_buffers", "buffer_compress_percentage", "dedupe_percentage"),
     *("filename", "nrfiles", "file_service_type", "name", "description", "kb_base"),
@@ -66,7 +71,7 @@ _SEED = "the same --seed makes the same offsets"
 _VERIFYING = "it belongs to verify"
 _REPLAYING = "it belongs to read_iolog"
 _DEDUPING = "it belongs to dedupe_percentage"
-_STEADY = "it belongs to steadystate"
+_STEADY = "where the warm-up ends is found in the series itself"
 
 # What means the same here with it and without it, so that nothing needs saying.
 SILENT = frozenset(
@@ -146,7 +151,7 @@ NOTED = {
         ),
         _REPLAYING,
     ),
-    **dict.fromkeys(("steadystate_duration", "steadystate_ramp_time", "steadystate_check_interval"), _STEADY),
+    "steadystate_ramp_time": _STEADY,
     "trim_verify_zero": "it belongs to trim_percentage",
     "trim_backlog": "it belongs to trim_percentage",
     "trim_backlog_batch": "it belongs to trim_percentage",
@@ -204,9 +209,6 @@ REFUSED = {
     "max_latency": _ENDS,
     "rate_min": _ENDS,
     "rate_iops_min": _ENDS,
-    "steadystate": Refusal(
-        "a phase does not end by itself when it is steady yet", "give runtime, and ramp_time", ("none",)
-    ),
     "iodepth_low": _QUEUE,
     "serialize_overlap": Refusal("I/Os that overlap are not held back", "leave it out"),
     "startdelay": Refusal("phases follow each other at once", "leave it out"),

@@ -142,7 +142,7 @@ def cells(asked: Asked, problems: FioProblems) -> list[Cell]:
 def _length(asked: Asked, area: Area, problems: FioProblems) -> dict[str, Any]:
     """time, ios and bytes of all users together; whichever comes first ends the phase."""
     ends = asked.ends
-    time = {"time": duration_text(ends.runtime_ns)} if ends.runtime_ns else {}
+    time = _time(ends)
     if ends.time_based:
         return time
     length: dict[str, Any] = dict(time)
@@ -159,6 +159,15 @@ def _length(asked: Asked, area: Area, problems: FioProblems) -> dict[str, Any]:
             f"[{asked.name}] runs for its whole runtime: fio would stop earlier once it was through the target"
         )
     return length
+
+
+def _time(ends: Ends) -> dict[str, str]:
+    if not ends.runtime_ns:
+        return {}
+    if ends.steady_ns is None:
+        return {"time": duration_text(ends.runtime_ns)}
+    times = {"at_least": duration_text(ends.steady_ns), "at_most": duration_text(ends.runtime_ns)}
+    return {"until": "steady", **times}
 
 
 def _bytes_of_all(asked: Asked, ends: Ends, area: Area, problems: FioProblems) -> int | None:

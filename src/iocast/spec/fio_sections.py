@@ -10,6 +10,7 @@ from iocast.model.plan import EngineName
 from iocast.spec.fio_keys import ENGINES, NEAREST_ENGINE
 from iocast.spec.fio_mix import Sizes, distribution, pace, sizes, split_rw
 from iocast.spec.fio_settings import Reader
+from iocast.spec.fio_steady import steady_ns
 from iocast.spec.fio_text import FioProblems, Section
 from iocast.spec.problems import meant
 from iocast.spec.tables import MOST_USERS
@@ -40,6 +41,7 @@ class Ends(Struct, frozen=True, kw_only=True):
     io_percent: int | None = None
     ios: int | None = None
     loops: int = 1
+    steady_ns: int | None = None  # until steady, judged first after this time
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -206,4 +208,5 @@ def _ends(reader: Reader) -> Ends:
         io_percent=io_percent or None,
         ios=reader.whole("number_ios", 0) or None,
         loops=reader.whole("loops", 1, 1),
+        steady_ns=steady_ns(reader, runtime_ns),
     )

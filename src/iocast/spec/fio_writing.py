@@ -83,6 +83,8 @@ def _section(job: Job, phase: Phase) -> Lines:
     if any(item.op == "write" for item in load.mix):
         lines |= _durable(phase) | _payload(load.payload)
     lines |= arrival_lines(load)
+    if phase.until:
+        raise SpecError("until steady: fio's own steadystate is another rule, and passes what drifts", "give time")
     lines |= _length(phase.length, load.users, max(item.size_bytes for item in load.mix))
     lines |= _place(job, phase)
     if phase.role == "warm":

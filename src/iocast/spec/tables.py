@@ -274,6 +274,48 @@ class WorkloadTable(Struct, forbid_unknown_fields=True):
         | Unset
     ) = UNSET
     time: Annotated[str, about("Ends after this time.", _TIME, "length", examples=["10s"])] | Unset = UNSET
+    until: (
+        Annotated[
+            Literal["steady"],
+            about(
+                "In place of time: ends when it is steady. Closed loops are judged by their rate, open ones by "
+                "their response time.",
+                "a state",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    at_least: (
+        Annotated[
+            str,
+            about(
+                "until: judged first after this time, then after twice and four times as long. Default 5min; "
+                "what is steady over less than that earns a C at most.",
+                'a time from "60s" on',
+                "length",
+                examples=["60s", "5min"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    at_most: (
+        Annotated[
+            str,
+            about("until: ends then, steady or not. Default four times at_least.", _TIME, "length", examples=["1h"]),
+        ]
+        | Unset
+    ) = UNSET
+    rule: (
+        Annotated[
+            Literal["b3", "snia"],
+            about(
+                "until: what steady means. b3: no warm-up left, mean known to 5 %, no drift; snia: five rounds of "
+                'a fifth of at_least within 20 % of each other. Default "b3".',
+                "a rule",
+            ),
+        ]
+        | Unset
+    ) = UNSET
     ios: (
         Annotated[int, about("Ends after so many I/Os of all users together.", "a whole number, 1 or more", ge=1)]
         | Unset

@@ -93,7 +93,11 @@ def _phase(phase: Phase) -> dict[str, Any]:
             fields["rate"] = rate_text(arrival.rate_per_s)
             fields["arrival"] = "poisson" if isinstance(arrival, Poisson) else "constant"
     length = phase.length
-    if length.seconds is not None:
+    if phase.until:
+        fields |= {"until": "steady", "rule": phase.until.rule}
+        fields["at_least"] = duration_text(round(phase.until.first_s * 1e9))
+        fields["at_most"] = duration_text(round((length.seconds or 0.0) * 1e9))
+    elif length.seconds is not None:
         fields["time"] = duration_text(round(length.seconds * 1e9))
     fields |= {"ios": length.ios} if length.ios is not None else {}
     fields |= {"bytes": size_text(length.bytes)} if length.bytes is not None else {}

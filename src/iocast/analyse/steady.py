@@ -1,0 +1,236 @@
+"""Steadiness of a series of equal intervals: warm-up cut, batch means, drift, the accept rules, a change of level.
+
+All values are positive figures of one interval each (a rate, or a mean time); lengths count intervals. Sources:
+MSER-5 (White 1997), batch means (Law, Simulation Modeling and Analysis), SNIA SSS PTS 2.0 (the five-round rule),
+fio's steadystate.c, and for B3 the project's collection of measurement rules.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import fmean, median
+
+from msgspec import Struct
+
+MSER_BATCH = 5
+BATCHES = 20
+T_19 = 2.093024054408263  # Student's t, 19 degrees of freedom, 95 % both sides
+WITHIN = 0.05  # B3: half-width, halves and drift against the mean
+LAG_MOST = 0.25  # B3: correlation of neighbouring batch means
+LEAST_INTERVALS = 60  # B3, quick mode: less cannot be judged
+SNIA_ROUNDS = 5
+SNIA_EXCURSION, SNIA_DRIFT = 0.20, 0.10
+LEVEL_LEAST, LEVEL_SHARE, LEVEL_PENALTY = 5, 0.10, 4.0  # B6: shortest segment, least shift told, penalty
+MAD_TO_SIGMA = 1.4826
+
+
+class Cut(Struct, frozen=True):
+    """Where MSER-5 ends the warm-up. Not `valid`: it found no end in the first half, so the series is too short."""
+
+    batches: int
+    cut_batches: int
+    stat: float
+    valid: bool
+
+    @property
+    def cut(self) -> int:
+        """Intervals to leave out."""
+        return self.cut_batches * MSER_BATCH
+
+
+class BatchMeans(Struct, frozen=True):
+    """A mean, its 95 % half-width from 20 batches, and that widened for batches that depend on each other."""
+
+    mean: float
+    half_width: float
+    lag_1: float
+    half_width_inflated: float
+    low: float  # the smallest and the largest batch mean
+    high: float
+
+
+class LevelChange(Struct, frozen=True):
+    """One lasting change of level: the first interval of the new level, and new over old less one."""
+
+    at: int
+    shift: float
+
+
+class Steadiness(Struct, frozen=True, kw_only=True):
+    """What a series says of itself. Shares are of the mean of what is kept; nan: too short to be told."""
+
+    length: int
+    cut: int  # intervals of warm-up
+    cut_valid: bool
+    mean: float
+    low: float
+    high: float
+    half_width: float
+    lag_1: float
+    halves: float  # first half of what is kept over its second half, less one
+    drift: float  # of a straight line through all that is kept, from its first to its last interval
+    b3: bool
+    snia: bool
+    change: LevelChange | None
+
+    @property
+    def judged(self) -> bool:
+        """True when it is long enough for B3."""
+        return self.length >= LEAST_INTERVALS
+
+
+def mser5(values: Sequence[float]) -> Cut:
+    """The cut that makes the standard error of the rest least; of equal ones the first."""
+    means = [fmean(values[at : at + MSER_BATCH]) for at in range(0, len(values) - MSER_BATCH + 1, MSER_BATCH)]
+    count = len(means)
+    if not count:
+        return Cut(0, 0, math.nan, valid=False)
+    best, best_stat = 0, math.inf
+    for cut in range(count // 2 + 1):
+        kept = means[cut:]
+        middle = fmean(kept)
+        stat = math.fsum((each - middle) ** 2 for each in kept) / len(kept) ** 2
+        # What rounding leaves of nothing must not move the cut of a series that does not vary.
+        if stat < best_stat and best_stat > (1e-12 * middle) ** 2:
+            best, best_stat = cut, stat
+    return Cut(count, best, best_stat, valid=best < count // 2)
+
+
+def batch_means(values: Sequence[float]) -> BatchMeans | None:
+    """20 batches of equal length, what remains at the end left out; None with fewer than 20 values."""
+    size = len(values) // BATCHES
+    if not size:
+        return None
+    means = [fmean(values[at * size : (at + 1) * size]) for at in range(BATCHES)]
+    mean = fmean(means)
+    squares = math.fsum((each - mean) ** 2 for each in means)
+    half = T_19 * math.sqrt(squares / (BATCHES - 1) / BATCHES)
+    lagged = math.fsum((one - mean) * (other - mean) for one, other in pairwise(means))
+    # Differences that are only rounding depend on nothing.
+    lag_1 = lagged / squares if squares > (1e-9 * mean) ** 2 else 0.0
+    plus = min(max(0.0, lag_1), 0.999)
+    return BatchMeans(mean, half, lag_1, half * math.sqrt((1 + plus) / (1 - plus)), min(means), max(means))
+
+
+def slope(values: Sequence[float]) -> float:
+    """The least-squares slope an interval (nan with fewer than two)."""
+    count = len(values)
+    if count < 2:
+        return math.nan
+    middle, mean = (count - 1) / 2, fmean(values)
+    over = math.fsum((at - middle) * (value - mean) for at, value in enumerate(values))
+    return over / (count * (count * count - 1) / 12)
+
+
+def snia_round(rounds: Sequence[float]) -> int | None:
+    """The index of the first round that ends a window of five steady ones; None when there is none.
+
+    Steady: they differ by at most 20 % of their mean, and a line through them by at most 10 %.
+    """
+    for last in range(SNIA_ROUNDS - 1, len(rounds)):
+        window = rounds[last - SNIA_ROUNDS + 1 : last + 1]
+        mean = fmean(window)
+        if mean <= 0:
+            continue
+        within = max(window) - min(window) <= SNIA_EXCURSION * mean
+        if within and abs(slope(window)) * (SNIA_ROUNDS - 1) <= SNIA_DRIFT * mean:
+            return last
+    return None
+
+
+def snia_accepts(values: Sequence[float]) -> bool:
+    """The five-round rule, each round a fifth of `values`."""
+    size = len(values) // SNIA_ROUNDS
+    if not size:
+        return False
+    rest = values[len(values) - size * SNIA_ROUNDS :]
+    return snia_round([fmean(rest[at * size : (at + 1) * size]) for at in range(SNIA_ROUNDS)]) is not None
+
+
+def fio_deviation(values: Sequence[float]) -> float:
+    """fio's `ss=iops:L%`: the largest distance from the mean, as a share of it."""
+    mean = fmean(values)
+    return max(abs(value - mean) for value in values) / mean
+
+
+def fio_slope(values: Sequence[float]) -> float:
+    """fio's `ss=iops_slope:L%`: the slope per INTERVAL; a window drifts by as many times it."""
+    return slope(values) / fmean(values)
+
+
+def level_change(values: Sequence[float]) -> LevelChange | None:
+    """The one split that explains most, when it is beyond what noise of this strength and memory does.
+
+    On logarithms, with the noise from the median of the differences (so that the step itself does not count);
+    segments have at least 5 intervals, and a shift of less than 10 % is not told.
+    """
+    count = len(values)
+    if count < 2 * LEVEL_LEAST or fmean(values) <= 0:
+        return None
+    floor = fmean(values) / 1000
+    logs = [math.log(max(value, floor)) for value in values]
+    steps = [after - before for before, after in pairwise(logs)]
+    sigma = MAD_TO_SIGMA * median(abs(step - median(steps)) for step in steps)
+    phi = min(0.95, max(0.0, 1.0 + 2.0 * _lag_1(steps)))
+    variance = sigma * sigma / (2 * (1 - phi))
+    penalty = LEVEL_PENALTY * variance * (1 + phi) / (1 - phi) * math.log(count)
+    total, before, best, best_gain = math.fsum(logs), 0.0, 0, 0.0
+    for at in range(1, count - LEVEL_LEAST + 1):
+        before += logs[at - 1]
+        if at >= LEVEL_LEAST:
+            gain = before**2 / at + (total - before) ** 2 / (count - at) - total**2 / count
+            best, best_gain = (at, gain) if gain > best_gain else (best, best_gain)
+    if not best or best_gain <= penalty:
+        return None
+    shift = math.exp(fmean(logs[best:]) - fmean(logs[:best])) - 1
+    return LevelChange(best, shift) if abs(math.log1p(shift)) >= math.log1p(LEVEL_SHARE) else None
+
+
+def steadiness(values: Sequence[float]) -> Steadiness:
+    """Everything that can be said of a series; `b3` and `snia` say which rules accept it."""
+    cut = mser5(values)
+    kept = values[cut.cut :] if cut.valid else values
+    batches = batch_means(kept)
+    mean = fmean(kept) if kept else math.nan
+    halves, drift = _halves(kept), slope(kept) * (len(kept) - 1) / mean if kept and mean > 0 else math.nan
+    half_width = batches.half_width_inflated / mean if batches and mean > 0 else math.nan
+    lag_1 = batches.lag_1 if batches else math.nan
+    calm = abs(halves) <= WITHIN and abs(drift) <= WITHIN and half_width <= WITHIN and lag_1 < LAG_MOST
+    return Steadiness(
+        length=len(values),
+        cut=cut.cut if cut.valid else 0,
+        cut_valid=cut.valid,
+        mean=mean,
+        low=batches.low if batches else math.nan,
+        high=batches.high if batches else math.nan,
+        half_width=half_width,
+        lag_1=lag_1,
+        halves=halves,
+        drift=drift,
+        b3=calm and cut.valid and len(values) >= LEAST_INTERVALS,
+        snia=snia_accepts(kept),
+        change=level_change(kept),
+    )
+
+
+def accepts(rule: str, values: Sequence[float]) -> int | None:
+    """The interval from which on the series is steady by a rule ("b3", "snia"), None when it is not."""
+    if rule == "snia":
+        return 0 if snia_accepts(values) else None
+    found = steadiness(values)
+    return found.cut if found.b3 else None
+
+
+def _halves(values: Sequence[float]) -> float:
+    middle = len(values) // 2
+    second = fmean(values[middle:]) if values else 0.0
+    return fmean(values[:middle]) / second - 1 if middle and second > 0 else math.nan
+
+
+def _lag_1(values: Sequence[float]) -> float:
+    mean = fmean(values)
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    lagged = math.fsum((one - mean) * (other - mean) for one, other in pairwise(values))
+    return lagged / squares if squares > 0 else 0.0
