@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Literal, final
 
-__all__ = ["CoreError", "Intervals", "__version__", "memory_copy_bytes_per_s", "run_together"]
+__all__ = ["CoreError", "Intervals", "__version__", "memory_copy_bytes_per_s", "read_back", "run_together"]
 
 __version__: str
 
@@ -24,6 +24,12 @@ def run_together(
 
     on_tick(elapsed_ns, ios, bytes, errors, response_ns), of all together, is called up to ten times a second; False
     or an exception stops them, "enough" ends them well. Raises CoreError.
+    """
+
+def read_back(plan_json: str, on_tick: Callable[[int, int], bool]) -> str:
+    """Read back what a journal knows of (a ReadBack as JSON); returns a Found as JSON.
+
+    on_tick(elapsed_ns, blocks) is called about ten times a second; False or an exception stops. Raises CoreError.
     """
 
 def memory_copy_bytes_per_s(budget_s: float) -> float:

@@ -19,6 +19,9 @@ impl PhasePlan {
         self.check_length()?;
         self.check_files()?;
         self.check_locality()?;
+        if let Some(verify) = &self.verify {
+            verify.check(self)?;
+        }
         self.check_simulated()
     }
 

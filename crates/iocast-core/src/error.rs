@@ -34,6 +34,13 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// The journal of what is verified cannot be used.
+    Journal {
+        /// Which.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
     /// A worker thread could not be started.
     Thread(io::Error),
 }
@@ -46,7 +53,7 @@ impl Error {
             Error::Open { source, .. } | Error::Memory { source, .. } | Error::Ring { source, .. } => {
                 source.raw_os_error()
             }
-            Error::Thread(source) => source.raw_os_error(),
+            Error::Thread(source) | Error::Journal { source, .. } => source.raw_os_error(),
         }
     }
 
@@ -71,6 +78,9 @@ impl Error {
             (Error::Ring { .. }, Some(libc::ENOMEM)) => {
                 "raise the limit of locked memory (ulimit -l), or ask for a smaller depth"
             }
+            (Error::Journal { .. }, _) => {
+                "the run folder must stay as it was while the run, and what verifies it, needs it"
+            }
             (Error::Ring { .. }, _) => "try engine = \"sync\"",
             (Error::Thread(_), _) => "raise the limit of processes (ulimit -u), or ask for fewer users",
             _ => "",
@@ -87,6 +97,7 @@ impl fmt::Display for Error {
                 write!(f, "no memory for {size_bytes} bytes of I/O buffers: {source}")
             }
             Error::Ring { doing, source } => write!(f, "io_uring: {doing}: {source}"),
+            Error::Journal { path, source } => write!(f, "the journal {path} cannot be used: {source}"),
             Error::Thread(source) => write!(f, "cannot start a worker thread: {source}"),
         }
     }

@@ -12,12 +12,14 @@ use crate::engine::sync::SyncEngine;
 use crate::engine::uring::UringEngine;
 use crate::engine::{Clock, open_files};
 use crate::error::{Error, Result};
+use crate::journal::Journal;
 use crate::lane::Lane;
 use crate::merge::merge;
 use crate::part::Part;
 use crate::plan::{Arrival, EngineName, PhasePlan};
 use crate::result::{EngineReport, PhaseResult};
 use crate::signals;
+use crate::signed::Signed;
 use crate::stream::Stream;
 use crate::trim;
 use crate::worker::SPIN_NS;
@@ -157,6 +159,7 @@ fn hire(crew: &mut Crew, plans: &[Arc<PhasePlan>], chosen: &[(EngineName, Vec<St
     if plans[0].engine == EngineName::Sim {
         return hire_for_sim(crew, plans);
     }
+    let journals = Journal::for_plans(plans)?;
     for (phase, (plan, (engine, notes))) in plans.iter().zip(chosen).enumerate() {
         for user in 0..plan.users {
             let stream = Arc::new(Mutex::new(Stream::new(plan, user)));
@@ -164,14 +167,18 @@ fn hire(crew: &mut Crew, plans: &[Arc<PhasePlan>], chosen: &[(EngineName, Vec<St
                 let lane = Lane::new(user as usize, Arc::clone(&stream), 0..slots);
                 vec![Part::new(phase, Arc::clone(plan), vec![lane], 0)]
             };
+            let depth = plan.depth;
             if *engine == EngineName::Uring {
-                let (files, plan) = (open_files(plan)?, Arc::clone(plan));
-                crew.start(part(plan.depth), move || UringEngine::new(&plan, files))?;
+                let (files, plan, journal) = (open_files(plan)?, Arc::clone(plan), journals[phase].clone());
+                let build = move || Ok(Signed::new(UringEngine::new(&plan, files)?, journal));
+                crew.start(part(depth), build)?;
                 continue;
             }
-            for _ in 0..plan.depth {
+            for _ in 0..depth {
                 let (files, plan, notes) = (open_files(plan)?, Arc::clone(plan), notes.clone());
-                crew.start(part(1), move || SyncEngine::new(&plan, files, notes))?;
+                let journal = journals[phase].clone();
+                let build = move || Ok(Signed::new(SyncEngine::new(&plan, files, notes)?, journal));
+                crew.start(part(1), build)?;
             }
         }
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::SimDevice;
 use crate::error::{Error, Result};
+use crate::journal::VerifyPlan;
 
 /// Which engine makes the I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -309,6 +310,9 @@ pub struct PhasePlan {
     pub slow_limit: usize,
     /// After so many errors the phase ends with `stopped: errors`.
     pub error_limit: u64,
+    /// How what is written is recorded, to be verified.
+    #[serde(default)]
+    pub verify: Option<VerifyPlan>,
     /// The device of the `sim` engine.
     #[serde(default)]
     pub simulated: Option<SimDevice>,

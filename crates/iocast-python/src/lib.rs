@@ -11,6 +11,7 @@ use iocast_core::error::Error;
 use iocast_core::histogram::Histogram;
 use iocast_core::phase::{self, Tick};
 use iocast_core::plan::PhasePlan;
+use iocast_core::read_back::{ReadBack, read_back as core_read_back};
 use iocast_core::result::IntervalRow;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
@@ -134,6 +135,30 @@ fn answer(said: &Bound<'_, PyAny>) -> PyResult<Answer> {
     }
 }
 
+/// Reads back what a journal knows of (a ReadBack as JSON); returns what was found as JSON. `on_tick(elapsed_ns,
+/// blocks)` is called about ten times a second; false, or an exception, stops it.
+#[pyfunction]
+fn read_back(py: Python<'_>, plan_json: &str, on_tick: Py<PyAny>) -> PyResult<String> {
+    let plan: ReadBack = serde_json::from_str(plan_json).map_err(|e| refused(Error::Plan(e.to_string())))?;
+    let mut raised: Option<PyErr> = None;
+    let tick = |elapsed_ns: u64, blocks: u64| {
+        Python::attach(|py| {
+            let answer = py
+                .check_signals()
+                .and_then(|()| on_tick.call1(py, (elapsed_ns, blocks))?.extract::<bool>(py));
+            answer.unwrap_or_else(|error| {
+                raised = Some(error);
+                false
+            })
+        })
+    };
+    let found = py.detach(|| core_read_back(&plan, tick));
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    serde_json::to_string(&found.map_err(refused)?).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}
+
 /// Bytes a second that one core copies in memory, measured for about `budget_s`.
 #[pyfunction]
 fn memory_copy_bytes_per_s(py: Python<'_>, budget_s: f64) -> f64 {
@@ -146,5 +171,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Intervals>()?;
     module.add_function(wrap_pyfunction!(run_together, module)?)?;
+    module.add_function(wrap_pyfunction!(read_back, module)?)?;
     module.add_function(wrap_pyfunction!(memory_copy_bytes_per_s, module)?)
 }

@@ -1,0 +1,139 @@
+//! Tests of the journal: numbers, spells, flushes, and what a process that opens it later finds.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+
+struct Scratch(PathBuf, VerifyPlan);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn scratch(name: &str, entries: u64) -> Scratch {
+    let path = std::env::temp_dir().join(format!("iocast-journal-{name}-{}", std::process::id()));
+    let mut bytes = vec![0u8; HEADER_BYTES + entries as usize * ENTRY_BYTES];
+    bytes[..8].copy_from_slice(&MAGIC);
+    for (at, word) in [(8, 7u64), (16, 8192), (24, entries)] {
+        bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let journal = path.to_string_lossy().into_owned();
+    Scratch(path, VerifyPlan { journal, run_id: 7, block_bytes: 8192, first_blocks: vec![0, entries / 2] })
+}
+
+fn known(sent: u32, floor: u32, durable: u32, blended: u32) -> Known {
+    Known { sent, floor, durable, blended }
+}
+
+#[test]
+fn one_write_after_the_other_raises_the_floor_to_the_last() {
+    let scratch = scratch("alone", 8);
+    let journal = Journal::open(&scratch.1, true).unwrap();
+    for sequence in 1..=5 {
+        assert_eq!(journal.sending(3), sequence);
+        journal.ended(0, 3, true, false);
+    }
+    assert_eq!(journal.sending(3), 6);
+    drop(journal);
+    let later = Journal::open(&scratch.1, false).unwrap();
+    assert_eq!(later.known(3), known(6, 5, 0, 0), "the one in flight was sent, not acknowledged");
+    assert_eq!(later.known(2), Known::default());
+}
+
+#[test]
+fn writes_that_overlap_leave_open_which_of_them_is_there() {
+    let scratch = scratch("spell", 8);
+    let journal = Journal::open(&scratch.1, true).unwrap();
+    (0..3).for_each(|_| {
+        journal.sending(1);
+    });
+    for _ in 0..3 {
+        journal.ended(0, 1, true, false);
+        assert_eq!(journal.known(1), known(3, 1, 0, 3));
+    }
+    journal.sending(1);
+    journal.ended(0, 1, true, false);
+    assert_eq!(journal.known(1), known(4, 4, 0, 3), "a write alone ends the doubt");
+}
+
+#[test]
+fn a_failed_write_leaves_the_floor_and_allows_parts() {
+    let scratch = scratch("failed", 8);
+    let journal = Journal::open(&scratch.1, true).unwrap();
+    journal.sending(1);
+    journal.ended(0, 1, true, false);
+    journal.sending(1);
+    journal.ended(0, 1, false, false);
+    assert_eq!(journal.known(1), known(2, 1, 0, 2));
+}
+
+#[test]
+fn a_flush_makes_durable_what_was_acknowledged_before_it_was_sent() {
+    let scratch = scratch("flush", 8);
+    let mut journal = Journal::open(&scratch.1, true).unwrap();
+    journal.flushes = true;
+    for index in [0, 5] {
+        journal.sending(index);
+        journal.ended(u32::from(index == 5), index, true, false);
+    }
+    let flush = journal.flushing(0);
+    journal.sending(0);
+    journal.ended(0, 0, true, false);
+    journal.flushed(&flush);
+    assert_eq!(journal.known(0), known(2, 2, 1, 0), "not what came later");
+    assert_eq!(journal.known(5), known(1, 1, 0, 0), "nor the other file");
+    journal.sending(5);
+    journal.ended(1, 5, true, true);
+    assert_eq!(journal.known(5), known(2, 2, 2, 0));
+}
+
+#[test]
+fn the_journal_of_another_run_is_refused() {
+    let scratch = scratch("other", 8);
+    for (run_id, block_bytes) in [(8, 8192), (7, 4096)] {
+        let verify = VerifyPlan { run_id, block_bytes, ..scratch.1.clone() };
+        let refused = Journal::open(&verify, true).err().expect("refused").to_string();
+        assert!(refused.contains("not the journal of this run"), "{refused}");
+    }
+    std::fs::write(&scratch.0, vec![0u8; 100]).unwrap();
+    assert!(Journal::open(&scratch.1, true).err().expect("refused").to_string().contains("cut short"));
+}
+
+proptest! {
+    /// A device that lands each write at some moment between its sending and its acknowledgement: whatever
+    /// the order, what stands there at the end is never below the floor, and never above what was sent.
+    #[test]
+    fn what_lands_is_never_below_the_floor(steps in prop::collection::vec(0u8..3, 1..200), picks in prop::collection::vec(any::<prop::sample::Index>(), 200)) {
+        let scratch = scratch("property", 2);
+        let journal = Journal::open(&scratch.1, true).unwrap();
+        let (mut flying, mut landed, mut there) = (BTreeSet::new(), BTreeSet::new(), 0u32);
+        for (step, pick) in steps.iter().zip(&picks) {
+            match step {
+                0 => {
+                    flying.insert(journal.sending(0));
+                }
+                1 if !flying.is_empty() => {
+                    let sequence = *flying.iter().nth(pick.index(flying.len())).unwrap();
+                    flying.remove(&sequence);
+                    landed.insert(sequence);
+                    there = sequence;
+                }
+                2 if !landed.is_empty() => {
+                    let sequence = *landed.iter().nth(pick.index(landed.len())).unwrap();
+                    landed.remove(&sequence);
+                    journal.ended(0, 0, true, false);
+                }
+                _ => {}
+            }
+            let known = journal.known(0);
+            prop_assert!(known.floor <= there || there == 0 && known.floor == 0, "{known:?}, {there} is there");
+            prop_assert!(there <= known.sent);
+        }
+    }
+}
