@@ -32,7 +32,7 @@ def detect(run: Run) -> Iterator[Finding]:
 def _errors(record: PhaseRecord) -> Iterator[Finding]:
     done, failed = record.measurement.ios, record.measurement.error_count
     if not failed:
-        if not done:
+        if not done and "ios" not in record.unstated:
             yield Finding(
                 name="nothing done",
                 severity="void",

@@ -25,10 +25,10 @@ def _integrity(record: PhaseRecord) -> TrustComponent | None:
     if did.error_count:
         failed = count(did.error_count, "I/O")
         return TrustComponent("integrity", "F", f"{failed} failed, so the times are not all of them.")
-    if not did.ios:
+    if not did.ios and "ios" not in record.unstated:
         return TrustComponent("integrity", "F", "Not one I/O was completed.")
     service_ns = did.service().mean_ns
-    if any(name in record.unstated for name in SAID) or is_open_loop(record) or math.isnan(service_ns):
+    if not did.ios or any(name in record.unstated for name in SAID) or is_open_loop(record) or math.isnan(service_ns):
         return None
     if record.plan.depth > 1 and did.service("fsync", "fdatasync").total:
         return None  # asynchronous engines stop for a flush: its time and that of the I/Os behind it overlap

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from iocast.errors import SourceError
-from iocast.imports import fio_json, fio_text
+from iocast.imports import fio_json, fio_log, fio_terse, fio_text, iostat, orion, sar, vdbench
 from iocast.imports.sources import Head, head_of, read_text
 from iocast.model.run import Run
 
@@ -23,7 +23,7 @@ class Importer(Protocol):
 
 
 # The first that knows a file takes it.
-IMPORTERS: tuple[Importer, ...] = (fio_json, fio_text)
+IMPORTERS: tuple[Importer, ...] = (fio_json, fio_text, fio_terse, fio_log, orion, vdbench, iostat, sar)
 
 KNOWN = "fio (text, terse, JSON, logs), fioparse, ORION, vdbench, iostat and sar are read"
 

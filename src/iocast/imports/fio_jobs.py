@@ -14,7 +14,7 @@ from iocast.model.measurement import ErrorCount
 from iocast.model.workload import Op
 
 _RANGE = re.compile(r"([\d.]+)\s*([kKMGT]?)i?B?-([\d.]+)\s*([kKMGT]?)i?B?")
-_PLACES: tuple[Op, ...] = ("read", "write")
+_PLACES: tuple[Op, ...] = ("read", "write", "trim")
 SIZE_SLACK = 0.01  # io= is printed with three figures or four
 
 
@@ -74,8 +74,6 @@ class Job:
     def row(self) -> Row:
         """The job as a row. Raises SourceError."""
         ops = [found for op in _PLACES if (found := self._op(op))]
-        if len(self.issued) > 2 and self.issued[2]:
-            self.warnings.append(f"{self.name}: trims are not carried over")
         ops += self._sync()
         runtime_ms = max((side.runtime_ms for side in self.sides.values()), default=0)
         if ops and not runtime_ms:
@@ -104,8 +102,7 @@ class Job:
         means = (side.mean_ns(which) for which in ("slat", "clat", "lat"))
         self.warnings += checks.parts_of_mean(f"{self.name}, {op}", *means)
         self.warnings += checks.stated_rate(f"{self.name}, {op}", ios, side.runtime_ms * 1_000_000, side.rate_per_s)
-        alone = not any(self.issued[: len(_PLACES)][place] for place in range(2) if _PLACES[place] != op)
-        alone = alone and not (len(self.issued) > 2 and self.issued[2])
+        alone = sum(count > 0 for count in self.issued[: len(_PLACES)]) == 1
         shares: Shares = self.shares if alone else {}
         size = self.start.size(op) if self.start else None
         quantiles = side.quantiles.get("clat") or side.quantiles.get("lat") or []

@@ -27,6 +27,7 @@ from iocast.model.run import Run, Source
 from iocast.model.workload import Op
 
 Json = dict[str, Any]
+OPS: tuple[Op, ...] = ("read", "write", "trim")
 BINS = "FIO_IO_U_PLAT_"  # constants that stand among the bins of fio 2
 _NO_NUMBER = re.compile(r'(":\s*)-?(?:nan|inf)\b')
 
@@ -105,7 +106,7 @@ def _grows(now: Json, after: Json | None) -> bool:
 
 
 def _done(job: Json) -> tuple[float, ...]:
-    ios = sum((job.get(name) or {}).get("total_ios") or 0 for name in ("read", "write", "trim"))
+    ios = sum((job.get(name) or {}).get("total_ios") or 0 for name in OPS)
     return (job.get("elapsed") or 0, ios)
 
 
@@ -131,16 +132,14 @@ class _Job:
         self.nanoseconds = any("lat_ns" in part or "clat_ns" in part for part in self._parts())
 
     def _parts(self) -> Iterator[Json]:
-        yield from (part for name in ("read", "write", "trim") if isinstance(part := self.job.get(name), dict))
+        yield from (part for name in OPS if isinstance(part := self.job.get(name), dict))
 
     def row(self) -> Row:
         """The job as a row."""
         if not any(True for _ in self._parts()):
             raise refuse(self.path, 0, f"job {self.name} says nothing of reads and writes")
         elapsed_ms = max(self._number(part, "runtime") or 0 for part in self._parts())
-        ops = [figures for op in ("read", "write") if (figures := self._op(op, self._only(op)))]
-        if self._number(self.job.get("trim") or {}, "total_ios"):
-            self.warnings.append(f"{self.name}: trims are not carried over")
+        ops = [figures for op in OPS if (figures := self._op(op, self._only(op)))]
         ops += self._sync()
         if ops and not elapsed_ms:
             raise refuse(self.path, 0, f"job {self.name} did I/O but states no run time")

@@ -26,6 +26,8 @@ PLAT_BITS = 6  # a power of two is cut into 64 bins
 BINS_US = 1216  # fio 1 and 2: microseconds, 19 groups
 BINS_NS = 1856  # fio 3: nanoseconds, 29 groups
 
+_OPS: tuple[Op, ...] = ("read", "write", "trim")
+
 Shares = Mapping[tuple[str, str], float]  # (unit, "250" or ">=2000") -> per cent
 
 
@@ -105,4 +107,4 @@ def ops_of(rw: str) -> tuple[Op, ...]:
     kind = rw.lower().partition(":")[0]
     if kind in ("rw", "readwrite", "randrw", "randreadwrite"):
         return ("read", "write")
-    return ("write",) if "write" in kind else ("read",) if "read" in kind else ()
+    return tuple(op for op in _OPS if op in kind)

@@ -95,7 +95,7 @@ def _unstated(row: Row) -> tuple[str, ...]:
 
 def _workload(row: Row) -> Workload:
     return Workload(
-        mix=tuple(MixItem(each.op, each.size_bytes or 0, float(each.ios)) for each in row.ops),
+        mix=_mix(row),
         locality=row.locality,
         arrival=row.arrival or Closed(),
         users=row.users or 1,
@@ -103,6 +103,20 @@ def _workload(row: Row) -> Workload:
         direct=bool(row.direct),
         sync=row.sync or "none",
         fsync_every=row.fsync_every,
+    )
+
+
+def _mix(row: Row) -> tuple[MixItem, ...]:
+    """Operations with their shares in whole per cents, so that two runs of one job have the same mix.
+
+    Flushes that come every so many writes are no part of it.
+    """
+    kept = [each for each in row.ops if not (row.fsync_every and each.op in ("fsync", "fdatasync"))]
+    total = sum(each.ios for each in kept)
+    shares = (round(100 * each.ios / total) if total else 1 for each in kept)
+    return tuple(
+        MixItem(each.op, each.size_bytes or 0, float(share) if len(kept) > 1 else 1.0)
+        for each, share in zip(kept, shares, strict=True)
     )
 
 

@@ -57,7 +57,7 @@ def refuse(path: str, line: int, what: str, hint: str = WRONG_FILE) -> SourceErr
 def number(path: str, line: int, text: str, what: str) -> float:
     """A number as it stands in the file. Raises SourceError for anything else, not-a-number included."""
     try:
-        value = float(text.strip().replace(",", ""))
+        value = float(text)
     except ValueError:
         raise refuse(path, line, f'{what} is "{text.strip()[:40]}", not a number') from None
     if value != value or value in (float("inf"), float("-inf")):

@@ -188,7 +188,7 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
     yield from _remedies(examination.findings)
     if run.status in ("interrupted", "failed"):
         yield "This run did not reach its end: the rows above are what was finished."
-    elif not examination.findings:
+    elif run.measured and not examination.findings:
         yield "Run it again at another hour: one run cannot show whether the figures repeat."
     if run.files_whole and run.plan.target.kind in ("directory", "file"):
         kept = "The work files are" if run.plan.files.count > 1 else "The work file is"

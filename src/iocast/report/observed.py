@@ -63,8 +63,10 @@ def section(run: Run) -> Section | None:
         return None
     rows = tuple(Row(_cells(device, metrics)) for device, metrics in _series(run).items())
     columns = tuple(each for each in COLUMNS if any(row.cells.get(each.key) is not None for row in rows))
-    notes = (*(run.source.notes if not run.measured else ()), UTIL_NOTE, LAYER_NOTE, ALONE_NOTE)
-    return Section("Devices", tables=(Table("", columns, rows, key="devices", notes=notes),))
+    notes = [] if run.measured else [*run.source.notes]
+    notes += [UTIL_NOTE] if any("util_percent" in row.cells for row in rows) else []
+    notes += [LAYER_NOTE] if len(rows) > 1 else []
+    return Section("Devices", tables=(Table("", columns, rows, key="devices", notes=(*notes, ALONE_NOTE)),))
 
 
 def sentence(run: Run) -> str:

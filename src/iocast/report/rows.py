@@ -77,8 +77,8 @@ def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
         "test": record.phase.test,
         "load": None if {"users", "depth"} & {*record.unstated} else (record.plan.users, record.plan.depth),
         "size": _only_size(record, ops),
-        "throughput": _throughput(record),
-        "rate": did.rate_per_s,
+        "throughput": _throughput(record) if rated(record) else None,
+        "rate": did.rate_per_s if rated(record) else None,
         "device_queue": device.queue_mean if device else None,
         "trust": trust.grade,
     }
@@ -98,6 +98,11 @@ def _throughput(record: PhaseRecord) -> float | None:
     did = record.measurement
     moved = sum(part.bytes for part in did.classes if part.op != "trim") or did.bytes
     return moved * 1e9 / did.elapsed_ns if moved and did.elapsed_ns else None
+
+
+def rated(record: PhaseRecord) -> bool:
+    """False for an imported row that counts I/Os and does not say in how long."""
+    return "length" not in record.unstated or "ios" in record.unstated
 
 
 def times_of(record: PhaseRecord, op: Op) -> Histogram:
@@ -136,7 +141,7 @@ def _times(histogram: Histogram) -> dict[str, Cell]:
 def _op_cells(record: PhaseRecord, device: DeviceIo | None, op: Op) -> dict[str, Cell]:
     did = record.measurement
     classes = [part for part in did.classes if part.op == op]
-    seconds = did.elapsed_ns / 1e9
+    seconds = did.elapsed_ns / 1e9 if rated(record) else 0.0
     moved = sum(part.bytes for part in classes)
     return {
         "phase": record.phase.name,

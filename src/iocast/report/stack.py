@@ -30,8 +30,8 @@ UNSTATED = {
     "direct": "whether I/O was direct",
     "sync": "whether writes were synchronous",
     "size": "how large every I/O was",
-    "length": "how long it ran (one second stands for it)",
-    "ios": "how many I/Os there were (rate x time stands for them)",
+    "length": "how long it ran",
+    "ios": "how many I/Os there were",
 }
 
 ENGINES = {"uring": "io_uring", "sync": "sync", "sim": "simulated"}
