@@ -154,7 +154,7 @@ def _row(
     alone = not (point.small and point.large)
     return Row(
         name=f"{summary.device} {what}".strip(),
-        test=what.partition(" ")[0] if alone else "both",
+        test=f"{summary.device} {what}".strip(),
         ops=tuple(ops),
         elapsed_ns=round(seconds * 1e9),
         users=1,

@@ -69,8 +69,8 @@ def summaries(page: Page, warnings: list[str]) -> list[Summary]:
             if summary.least_latency and (not summary.most_iops or summary.least_latency[1] != summary.most_iops[1]):
                 value, point = summary.least_latency
                 summary.asides.append(
-                    f"{summary.device}: the least latency, {value / 1e6:g} ms, was at {point.small} small I/Os, whose rate"
-                    " the summary does not state.".strip()
+                    f"{summary.device}: the least latency, {value / 1e6:g} ms, was at {point.small} small I/Os, whose"
+                    " rate the summary does not state."
                 )
             found.append(summary)
         elif any("Total Data Points" in line or "Commandline" in line for line in lines):

@@ -76,7 +76,7 @@ def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
         "phase": record.phase.name,
         "test": record.phase.test,
         "load": None if {"users", "depth"} & {*record.unstated} else (record.plan.users, record.plan.depth),
-        "size": _only_size(record, ops),
+        "size": _only_size(record, ops or [part.op for part in did.classes]),
         "throughput": _throughput(record) if rated(record) else None,
         "rate": did.rate_per_s if rated(record) else None,
         "device_queue": device.queue_mean if device else None,

@@ -1,0 +1,135 @@
+"""fio's logs, made by fio 3.33: one line an I/O, means of intervals, histograms; and fio 2's by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from iocast import imports
+from iocast.errors import SourceError
+from iocast.imports import fio_log
+from iocast.imports.fio_words import bin_edges, bin_of
+from iocast.imports.sources import Head
+from iocast.model.run import Run
+
+Reader = Callable[..., Run]
+
+
+def of(fixtures: Path, *names: str) -> Run:
+    (run,) = imports.read(tuple(str(fixtures / "logs" / name) for name in names))
+    return run
+
+
+def test_the_name_says_what_a_log_is() -> None:
+    assert fio_log.sniff(Head("a_lat.1.log", "0, 1, 0, 4096\n"))
+    assert fio_log.sniff(Head("a_clat_hist.log", "1, 0, 4096, 0, 0"))
+    assert not fio_log.sniff(Head("numbers.csv", "0, 1, 0, 4096\n"))
+    assert not fio_log.sniff(Head("a_lat.1.log", "lat\n"))
+
+
+def test_a_line_for_every_io_makes_an_exact_histogram(fixtures: Path) -> None:
+    run = of(fixtures, "each_lat.1.log", "each_clat.1.log", "each_bw.1.log", "each_iops.1.log")
+    (record,) = run.phases
+    (part,) = record.measurement.classes
+    values = [int(line.split(",")[1]) for line in (fixtures / "logs/each_lat.1.log").read_text().splitlines()]
+    assert (part.ios, part.size_bytes, part.bytes) == (len(values), 4096, len(values) * 4096)
+    assert part.service.coarse is None
+    assert (part.service.min_ns, part.service.max_ns, part.service.sum_ns) == (min(values), max(values), sum(values))
+    document = json.loads((fixtures / "fio_logged.json").read_text())["jobs"][0]["read"]
+    assert part.ios == document["total_ios"]
+    assert part.service.mean_ns == pytest.approx(document["lat_ns"]["mean"], rel=1e-6)
+    assert record.unstated[:2] == ("users", "depth")
+
+
+def test_means_of_intervals_become_rates_and_samples(fixtures: Path) -> None:
+    run = of(fixtures, "avg_bw.1.log", "avg_iops.1.log", "avg_lat.1.log")
+    (record,) = run.phases
+    job = json.loads((fixtures / "fio_averaged.json").read_text())["jobs"][0]
+    for part in record.measurement.classes:
+        assert part.ios == pytest.approx(job[part.op]["total_ios"], rel=0.15)
+        assert part.service.total == 0
+    assert "ios" in record.unstated
+    assert {sample.metric for sample in record.samples} == {"bytes_per_s", "ios_per_s", "lat_ns"}
+    assert "no percentiles" in "".join(run.source.notes if run.source else ())
+
+
+def test_a_histogram_log_holds_every_io_in_fios_own_bins(fixtures: Path) -> None:
+    (record,) = of(fixtures, "avg_clat_hist.1.log").phases
+    job = json.loads((fixtures / "fio_averaged.json").read_text())["jobs"][0]
+    for part in record.measurement.classes:
+        # fio does not write the interval that was going on at the end.
+        rate_per_s = part.ios * 1e9 / record.measurement.elapsed_ns
+        assert rate_per_s == pytest.approx(job[part.op]["iops"], rel=0.15)
+        bounds = part.service.quantile_bounds_ns(0.5)
+        stated = job[part.op]["clat_ns"]["percentile"]["50.000000"]
+        assert bounds is not None
+        assert bounds[0] * 0.9 <= stated <= bounds[1] * 1.1
+
+
+def test_bins_meet_without_gaps() -> None:
+    for unit_ns, bins in ((1, 1856), (1000, 1216)):
+        edges = [bin_edges(index, unit_ns) for index in range(bins)]
+        assert edges[0] == (0, unit_ns)
+        assert all(one[1] == two[0] for one, two in pairwise(edges))
+    assert edges[100] == (100_000, 101_000)
+    for value in (0, 63, 64, 127, 128, 1_000_003, 10**9):
+        low, high = bin_edges(bin_of(value), 1)
+        assert low <= value < high
+
+
+def hist(bins: int, at: int, count: int = 7) -> str:
+    values = [0] * bins
+    values[at] = count
+    return "1000, 0, 16384, " + ", ".join(map(str, values)) + "\n"
+
+
+def test_the_number_of_bins_tells_the_unit(read_all: Reader) -> None:
+    for bins, unit_ns in ((1216, 1000), (1856, 1), (928, 1)):
+        (record,) = read_all(("a_clat_hist.1.log", hist(bins, 50))).phases
+        times = record.measurement.service("read")
+        low = 50 * unit_ns * (1856 // bins if unit_ns == 1 else 1)
+        assert times.quantile_bounds_ns(0.5) == (low, low + unit_ns * (1856 // bins if unit_ns == 1 else 1))
+        assert times.total == 7
+
+
+def test_four_columns_are_told_by_what_is_impossible(read_all: Reader) -> None:
+    nanoseconds = "1, 74154187, 0, 4096\n50, 70000000, 0, 4096\n"
+    microseconds = "1, 245, 0, 4096\n50, 311, 0, 4096\n"
+    assert read_all(("a_lat.1.log", nanoseconds)).phases[0].measurement.service().max_ns == 74_154_187
+    assert read_all(("b_lat.1.log", microseconds)).phases[0].measurement.service().max_ns == 311_000
+    with pytest.raises(SourceError, match="micro- or nanoseconds"):
+        read_all(("c_lat.1.log", "90000, 5000, 0, 4096\n"))
+
+
+def test_epoch_times_become_the_moment_of_the_run(read_all: Reader) -> None:
+    text = "".join(f"{1_795_288_940_792 + 250 * i}, 64000, 0, 0, 0\n" for i in range(4))
+    (record,) = read_all(("a_bw.1.log", text)).phases
+    assert record.measurement.started_unix_ns == (1_795_288_940_792 - 250) * 1_000_000
+    assert record.measurement.elapsed_ns == 1_000_000_000
+    assert record.measurement.bytes == 64_000 * 1024
+
+
+def test_a_last_line_without_its_end_is_left_out(read_all: Reader) -> None:
+    run = read_all(("a_lat.1.log", "0, 100000, 0, 4096, 0\n5, 120000, 0, 4096, 0\n9, 13"))
+    assert run.phases[0].measurement.ios == 2
+    assert "a_lat.1.log:3: the last line is cut" in run.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("a_lat.1.log", "0, 1, 0, 4096, 0\n5, 1, 0\n", "a_lat.1.log:2: 3 numbers"),
+        ("a_lat.1.log", "0, 1, 0, 4096, 0\n5, 1, 0, 4096\n", "a_lat.1.log:2: 4 numbers after lines of 5"),
+        ("a_lat.1.log", "0, 1, 7, 4096, 0\n", "neither read nor write nor trim"),
+        ("a_lat.1.log", "900000, 1, 0, 4096, 0\n1, 1, 0, 4096, 0\n", "a_lat.1.log:2: time goes back"),
+        ("a_clat_hist.1.log", hist(1000, 5), "1003 numbers, which is no line of fio's clat_hist log"),
+    ],
+)
+def test_what_is_no_log_is_refused_with_its_line(read_all: Reader, name: str, text: str, says: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        read_all((name, text))
+    assert says in refused.value.message

@@ -1,0 +1,179 @@
+"""iostat and sar: real output of sysstat 12.6, and older layouts by hand in their documented form."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from iocast import imports
+from iocast.diagnose import examine
+from iocast.errors import SourceError
+from iocast.imports import iostat, sar
+from iocast.imports.sources import Head
+from iocast.model.run import Run
+from iocast.report import card, terminal
+
+Reader = Callable[..., Run]
+
+FIRST = "Linux 3.10.0 (db1) \t11/30/2021 \t_x86_64_\t(4 CPU)\n\n"
+OLD = """\
+Device:         rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz avgqu-sz   await r_await w_await svctm %util
+sda               0.00     0.02  {r}   50.00   800.00   400.00    16.00     0.30    2.00    2.00    2.00   0.52  5.00
+dm-0              0.00     0.00    0.00    0.00     0.00     0.00     0.00     0.00    0.00    0.00    0.00   0.00  0.00
+
+"""
+
+
+def of(fixtures: Path, name: str) -> Run:
+    (run,) = imports.read((str(fixtures / name),))
+    return run
+
+
+def metrics(run: Run, device: str) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for sample in run.phases[0].samples:
+        if sample.subject == device:
+            found.setdefault(sample.metric, []).append(sample.value)
+    return found
+
+
+def table(run: Run) -> str:
+    out = io.StringIO()
+    terminal.render(card.card(run, examine(run)), out, colour=False, width=140)
+    return out.getvalue()
+
+
+def test_it_is_known_by_its_heading(fixtures: Path) -> None:
+    for name in ("iostat_xdt.txt", "iostat_xmt_iso.txt", "iostat_dk.txt", "iostat_xs.txt", "iostat_x.json"):
+        assert iostat.sniff(Head(name, (fixtures / name).read_text()))
+    for name in ("sar_d.txt", "sar_b.txt"):
+        assert sar.sniff(Head(name, (fixtures / name).read_text()))
+        assert not iostat.sniff(Head(name, (fixtures / name).read_text()))
+
+
+def test_the_report_since_boot_is_left_out(fixtures: Path) -> None:
+    run = of(fixtures, "iostat_xdt.txt")
+    text = (fixtures / "iostat_xdt.txt").read_text()
+    assert text.count("Device") == 3
+    assert len(metrics(run, "vda")["reads_per_s"]) == 2
+    assert "since boot" in run.warnings[0]
+    assert run.host.cpus == 2
+
+
+def test_stamps_of_any_locale_give_the_distance(fixtures: Path) -> None:
+    for name in ("iostat_xdt.txt",):
+        times = {sample.time_ns for sample in of(fixtures, name).phases[0].samples}
+        assert times == {0, 1_000_000_000}
+
+
+def test_units_follow_the_heading(fixtures: Path) -> None:
+    lines = [line for line in (fixtures / "iostat_xmt_iso.txt").read_text().splitlines() if line.startswith("vda")]
+    mb = float(lines[-1].split()[2])
+    assert metrics(of(fixtures, "iostat_xmt_iso.txt"), "vda")["read_bytes_per_s"] == [pytest.approx(mb * 2**20)]
+    kb = [line.split()[2] for line in (fixtures / "iostat_dk.txt").read_text().splitlines() if line.startswith("vda")]
+    assert metrics(of(fixtures, "iostat_dk.txt"), "vda")["read_bytes_per_s"] == [pytest.approx(float(kb[-1]) * 1024)]
+
+
+def test_the_old_layout_counts_sectors(read_all: Reader) -> None:
+    run = read_all(("old.txt", FIRST + OLD.format(r=" 9.00") + OLD.format(r="100.00")))
+    found = metrics(run, "sda")
+    assert found["reads_per_s"] == [100.0]
+    assert found["size_bytes"] == [16 * 512]
+    assert found["queue_mean"] == [0.30]
+    assert found["await_ns"] == [2_000_000]
+    assert "svctm" not in str(found)
+
+
+def test_a_decimal_comma_is_no_thousand(read_all: Reader) -> None:
+    text = FIRST + OLD.format(r=" 9.00").replace(".", ",") + OLD.format(r="100.50").replace(".", ",")
+    assert metrics(read_all(("comma.txt", text)), "sda")["reads_per_s"] == [100.5]
+
+
+def test_human_output_says_its_own_units(read_all: Reader) -> None:
+    text = FIRST + (
+        "     tps    kB_read/s    kB_wrtn/s    kB_dscd/s    kB_read    kB_wrtn    kB_dscd Device\n"
+        "    8.59       222.1k         1.5M         0.0k       1.5G     400.9M       0.0k sda\n"
+    )
+    found = metrics(read_all(("human.txt", text)), "sda")
+    assert found["read_bytes_per_s"] == [pytest.approx(222.1 * 1024)]
+    assert found["write_bytes_per_s"] == [pytest.approx(1.5 * 2**20)]
+
+
+def test_json_and_text_have_the_same_metrics(fixtures: Path) -> None:
+    assert {*metrics(of(fixtures, "iostat_x.json"), "vda")} == {*metrics(of(fixtures, "iostat_xdt.txt"), "vda")}
+    disk = json.loads((fixtures / "iostat_x.json").read_text())["sysstat"]["hosts"][0]["statistics"][1]["disk"][0]
+    assert metrics(of(fixtures, "iostat_x.json"), "vda")["read_await_ns"] == [pytest.approx(disk["r_await"] * 1e6)]
+
+
+def test_sar_has_its_intervals_and_not_its_average(fixtures: Path) -> None:
+    run = of(fixtures, "sar_d.txt")
+    assert len(metrics(run, "vda")["ios_per_s"]) == 2
+    assert metrics(of(fixtures, "sar_b.txt"), "all")["read_bytes_per_s"][0] % 512 == 0
+
+
+def test_little_finds_a_queue_that_cannot_be(read_all: Reader) -> None:
+    wrong = OLD.format(r="100.00").replace("    0.30 ", "    9.30 ")
+    run = read_all(("old.txt", FIRST + OLD.format(r=" 9.00") + wrong))
+    assert "sda: rate x await makes 0.3 requests in the queue, its own column says 9.3" in "\n".join(run.warnings)
+
+
+def test_the_report_is_a_table_of_devices_without_letters(fixtures: Path) -> None:
+    text = table(of(fixtures, "iostat_xdt.txt"))
+    assert "The busiest device was vda" in text
+    assert "no measure of saturation" in text
+    assert "trust" not in text.partition("Devices")[2].partition("Nobody says")[0]
+    assert "Nothing was measured" not in text
+
+
+def test_means_of_ios_are_weighted_by_ios(read_all: Reader) -> None:
+    busy = OLD.format(r="100.00")
+    idle = OLD.format(r="  0.00").replace("2.00    2.00    2.00", "0.00    0.00    0.00")
+    run = read_all(("old.txt", FIRST + OLD.format(r=" 9.00") + busy + idle))
+    section = card.card(run, examine(run)).sections[1]
+    cells = section.tables[0].rows[0].cells
+    assert (cells["read_await_ns"], cells["reads_per_s"]) == (2_000_000, 50)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (FIRST + OLD.format(r="100.00").replace("  await ", "  wait9 ", 1), 'bad.txt:4: a column "wait9"'),
+        (
+            FIRST + OLD.format(r="100.00").replace("   2.00    2.00    2.00", ""),
+            "bad.txt:4: 11 values under 14 headings",
+        ),
+        (FIRST + OLD.format(r="  nope"), 'bad.txt:4: r/s is "nope", not a number'),
+        (FIRST + OLD.format(r=" -3.00"), "the counter went back"),
+        (FIRST + OLD.partition("\n")[0], "there is no report of a device in it"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_line(read_all: Reader, text: str, says: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        read_all(("bad.txt", text))
+    assert says in refused.value.message
+
+
+def test_a_last_line_that_is_cut_is_left_out(read_all: Reader) -> None:
+    text = FIRST + OLD.format(r=" 9.00") + OLD.format(r="100.00")
+    cut = text[: text.rindex("dm-0") + 40]
+    run = read_all(("cut.txt", cut))
+    assert "the last line is cut" in run.warnings[0]
+    assert "dm-0" not in {sample.subject for sample in run.phases[0].samples}
+
+
+def test_a_restart_in_sars_file_is_no_device(read_all: Reader) -> None:
+    text = FIRST + (
+        "12:00:01 AM       DEV       tps  rd_sec/s  wr_sec/s  avgrq-sz  avgqu-sz     await     svctm     %util\n"
+        "12:10:01 AM    dev8-0      4.00     16.00     48.00     16.00      0.01      2.00      1.00      0.40\n"
+        "\n12:11:00 AM       LINUX RESTART\n\n"
+        "11:50:01 PM       DEV       tps  rd_sec/s  wr_sec/s  avgrq-sz  avgqu-sz     await     svctm     %util\n"
+        "12:00:01 PM    dev8-0      4.00     16.00     48.00     16.00      0.01      2.00      1.00      0.40\n"
+        "Average:       dev8-0      4.00     16.00     48.00     16.00      0.01      2.00      1.00      0.40\n"
+    )
+    run = read_all(("sa.txt", text))
+    assert metrics(run, "dev8-0")["size_bytes"] == [8192, 8192]
+    assert [sample.time_ns for sample in run.phases[0].samples][-1] == (11 * 3600 + 50 * 60) * 10**9

@@ -1,0 +1,161 @@
+"""ORION's files, by hand in their documented form; vectors V12 (the lat matrix) and V16 (a histogram)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from iocast.diagnose import examine
+from iocast.errors import SourceError
+from iocast.imports import orion
+from iocast.imports.sources import Head
+from iocast.model.run import Run
+
+Reader = Callable[..., Run]
+
+SUMMARY = """\
+ORION VERSION 11.1.0.7.0
+
+Commandline:
+-run simple
+
+This maps to this test:
+Test: orion
+Small IO size: 8 KB
+Large IO size: 1024 KB
+IO Types: Small Random IOs, Large Random IOs
+Simulated Array Type: CONCAT
+Write: 0%
+Cache Size: Not Entered
+Duration for each Data Point: 60 seconds
+Small Columns:,      0
+Large Columns:,      0,      1,      2
+Total Data Points: 8
+
+Name: /dev/sdq  Size: 21474836480
+1 FILEs found.
+
+Maximum Large MBPS=90.00 @ Small=0 and Large=2
+Maximum Small IOPS=5000 @ Small=5 and Large=0
+Minimum Small Latency=1.00 @ Small=5 and Large=0
+"""
+# V12
+IOPS = "Large/Small, 1, 2, 3, 4, 5\n0, 2302, 4398, 5450, 6006, 6210\n"
+LAT = "Large/Small, 1, 2, 3, 4, 5\n0, 0.43, 0.45, 0.55, 0.67, 0.80\n"
+MBPS = "Large/Small, 0\n1, 80.5\n2, 90.0\n"
+# V16: reads in buckets from 256 us on
+COUNTS = (0, 2, 2, 71, 2126, 9572, 6149, 2829, 890, 581, 538, 655, 460, 64, 1)
+
+
+def hist(*, cumulative: bool = False) -> str:
+    lines, seen = ["Latency histogram @ Small=35 and Large=0\n"], 0
+    for power, count in enumerate(COUNTS):
+        seen += count
+        share = f" ({100 * seen / sum(COUNTS):6.2f}%)" if cumulative else ""
+        writes = f" 0{share}" if cumulative else " 0"
+        lines.append(f"{256 << power:>9} - {512 << power:>9} us: {count:>9}{share}{writes}\n")
+    return "".join(lines)
+
+
+def test_it_is_known_by_its_words() -> None:
+    for name, text in (("a_summary.txt", SUMMARY), ("a_iops.csv", IOPS), ("a_hist.txt", hist())):
+        assert orion.sniff(Head(name, text))
+    assert not orion.sniff(Head("a_iops.csv", "1, 2, 3\n"))
+
+
+def test_a_summary_names_two_points(read_all: Reader) -> None:
+    run = read_all(("a_summary.txt", SUMMARY))
+    large, small = run.phases
+    assert large.measurement.bytes_per_s == pytest.approx(90.0 * 2**20)
+    assert large.measurement.classes[0].size_bytes == 1 << 20
+    assert (small.plan.depth, small.measurement.rate_per_s) == (5, 5000)
+    assert small.measurement.service("read").mean_ns == 1_000_000  # no unit: milliseconds
+    assert run.source is not None
+    assert run.source.version == "11.1.0.7.0"
+    trust = examine(run).trust[small.phase.name]
+    assert next(part.grade for part in trust.components if part.name == "integrity") == "A"
+
+
+def test_a_latency_with_a_unit_is_in_it(read_all: Reader) -> None:
+    text = SUMMARY.replace("Latency=1.00 @", "Latency=1000.00 usecs @")
+    assert read_all(("a_summary.txt", text)).phases[1].measurement.service("read").mean_ns == 1_000_000
+
+
+def test_a_latency_of_another_point_is_told_and_given_to_no_row(read_all: Reader) -> None:
+    run = read_all(("a_summary.txt", SUMMARY.replace("1.00 @ Small=5", "0.50 @ Small=1")))
+    assert "the least latency, 0.5 ms, was at 1 small" in run.warnings[0]
+    assert run.phases[1].measurement.service().total == 0
+
+
+def test_several_summaries_in_one_file(read_all: Reader) -> None:
+    second = SUMMARY.replace("sdq", "sdr")
+    run = read_all(("notes.txt", SUMMARY[1:] + "\n\n" + second))  # a first letter that was lost
+    assert [record.phase.name for record in run.phases] == [
+        "/dev/sdq large x2",
+        "/dev/sdq small x5",
+        "/dev/sdr large x2",
+        "/dev/sdr small x5",
+    ]
+
+
+@pytest.mark.parametrize("factor", [1, 1000])
+def test_v12_the_unit_of_the_matrix_follows_from_littles_law(read_all: Reader, factor: int) -> None:
+    lat = "Large/Small, 1, 2, 3, 4, 5\n0, " + ", ".join(f"{ms * factor:g}" for ms in (0.43, 0.45, 0.55, 0.67, 0.80))
+    run = read_all(("t_2012_iops.csv", IOPS), ("t_2012_lat.csv", lat + "\n"))
+    in_flight = [
+        record.measurement.rate_per_s * record.measurement.service("read").mean_ns / 1e9 for record in run.phases
+    ]
+    assert in_flight == pytest.approx([0.99, 1.98, 3.0, 4.02, 4.97], abs=0.01)
+    assert [record.plan.depth for record in run.phases] == [1, 2, 3, 4, 5]
+
+
+def test_a_summary_gives_the_matrices_their_length_and_size(read_all: Reader) -> None:
+    run = read_all(("t_summary.txt", SUMMARY), ("t_iops.csv", IOPS), ("t_lat.csv", LAT), ("t_mbps.csv", MBPS))
+    by_name = {record.phase.name: record.measurement for record in run.phases}
+    assert by_name["/dev/sdq small x1"].ios == 2302 * 60
+    assert by_name["/dev/sdq large x2"].bytes_per_s == pytest.approx(90 * 2**20)
+    assert len(by_name) == 7
+
+
+@pytest.mark.parametrize("cumulative", [False, True])
+def test_v16_a_histogram_keeps_its_powers_of_two(read_all: Reader, cumulative: bool) -> None:
+    (record,) = read_all(("t_hist.txt", hist(cumulative=cumulative))).phases
+    times = record.measurement.service("read")
+    assert times.total == 23_940
+    assert times.share_up_to(16_384_000) == pytest.approx(0.4918, abs=5e-5)
+    assert times.share_up_to(1_048_576_000) == pytest.approx(0.9781, abs=5e-5)
+    assert times.quantile_bounds_ns(0.5) == (16_384_000, 32_768_000)
+    assert times.quantile_bounds_ns(0.95) == (262_144_000, 524_288_000)
+    assert times.mean_ns != times.mean_ns  # not stated, and not made up
+    assert record.plan.depth == 35
+    assert "length" in record.unstated
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("a_summary.txt", SUMMARY.partition("Maximum")[0], "there is no maximum in it"),
+        (
+            "a_summary.txt",
+            SUMMARY.replace("MBPS=90.00 @ Small=0 and Large=2", "MBPS=90"),
+            "a_summary.txt:22: this maximum",
+        ),
+        ("a_iops.csv", IOPS.replace(", 6210", ""), "a_iops.csv:2: 4 values under 5 headings"),
+        ("a_iops.csv", IOPS.replace("6210", "many"), 'a_iops.csv:2: a result is "many"'),
+        ("a_lat.csv", LAT, "it has no unit, and only the rates tell which it is"),
+        ("matrix.csv", IOPS, "a matrix of what?"),
+        ("a_hist.txt", hist().partition("\n")[2], "does not say of which data point"),
+        ("a_hist.txt", hist()[:-6] + "\n", "a bucket that cannot be read, or is cut"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(read_all: Reader, name: str, text: str, says: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        read_all((name, text))
+    assert says in refused.value.message
+
+
+def test_a_summary_without_results_beside_a_whole_one_is_named(read_all: Reader) -> None:
+    run = read_all(("notes.txt", SUMMARY + "\n" + SUMMARY.partition("Maximum")[0]))
+    assert len(run.phases) == 2
+    assert "a summary without results" in run.warnings[0]

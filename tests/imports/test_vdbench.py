@@ -1,0 +1,200 @@
+"""vdbench's pages, by hand in their documented form; the averages of vector V12."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from iocast.errors import SourceError
+from iocast.imports import vdbench
+from iocast.imports.sources import Head
+from iocast.model.run import Run
+from iocast.model.workload import Closed, Poisson, Sequential, Uniform
+
+Reader = Callable[..., Run]
+
+NAMES = [
+    *("tod", "Run", "Interval", "reqrate", "rate", "MB/sec", "bytes/io", "read%", "resp", "read_resp", "write_resp"),
+    *("resp_max", "resp_std", "xfersize", "threads", "rdpct", "rhpct", "whpct", "seekpct", "lunsize", "version"),
+    "queue_depth",
+]
+
+
+def flat(name: str, rates: tuple[float, ...], *, read: float = 100.0, asked: float = 100.0, **cells: str) -> str:
+    """Rows of one run: its intervals (a second apart), then its average without the first."""
+    rows = []
+    for number, rate in enumerate(rates, 1):
+        rows.append(_row(f"10:00:{number:02}.000", name, str(number), rate, read, asked, cells))
+    mean = sum(rates[1:]) / (len(rates) - 1)
+    rows.append(_row(f"10:00:{len(rates):02}.010", name, f"avg_2-{len(rates)}", mean, read, asked, cells))
+    return "".join(rows)
+
+
+def _row(tod: str, name: str, interval: str, rate: float, read: float, asked: float, cells: dict[str, str]) -> str:
+    row = dict.fromkeys(NAMES, "n/a") | {
+        "tod": tod,
+        "Run": name,
+        "Interval": interval,
+        "reqrate": f"{asked:.4f}",
+        "rate": f"{rate:.4f}",
+        "MB/sec": f"{rate * 8192 / 2**20:.4f}",
+        "bytes/io": "8192",
+        "read%": f"{read:.4f}",
+        "resp": "5.0000",
+        "resp_max": "40.0000",
+        "resp_std": "2.5000",
+        "xfersize": "8192",
+        "threads": "4.0000",
+        "seekpct": "100.0000",
+    }
+    return " ".join({**row, **cells}[key] for key in NAMES) + "\n"
+
+
+HEAD = "<pre>\n*\n* Run : Name of run from RD=\n*\n" + " ".join(NAMES) + "\n"
+
+SUMMARY = """\
+<pre>
+Vdbench summary report, created 10:00:00 Dec 01 2016 PST
+
+<a name="_1"></a><i><b>10:00:00.000 Starting RD=rd1; I/O rate: 100; elapsed=5; For loops: threads=4</b></i>
+
+Dec 01, 2016  interval        i/o   MB/sec   bytes   read     resp     read    write     resp     resp queue  cpu%  cpu%
+                             rate  1024**2     i/o    pct     time     resp     resp      max   stddev depth sys+u   sys
+10:00:01.000         1      99.00     0.77    8192  60.00    5.000    8.000    0.500   40.000    2.500   0.5   1.0   0.5
+10:00:02.000         2     103.00     0.80    8192  60.00    5.000    8.000    0.500   40.000    2.500   0.5   1.0   0.5
+10:00:05.010   avg_2-5     104.50     0.82    8192  60.00    5.000    8.000    0.500   40.000    2.500   0.5   1.0   0.5
+"""
+
+HISTOGRAM = """\
+<pre>
+Total response time histogram.
+
+<a name="_1"></a><i><b>10:00:00.000 Starting RD=rd1; I/O rate: 100; elapsed=4 warmup=1; For loops: threads=4</b></i>
+
+Reads and writes:
+  min(ms) <     max(ms)        count       %%    cum%%  '+': Individual%; '+-': Cumulative%
+
+    0.000 <       4.000        1,000  95.0000  95.0000
+    4.000 <         max           50   5.0000 100.0000
+
+Reads:
+  min(ms) <     max(ms)        count       %%    cum%%  '+': Individual%; '+-': Cumulative%
+
+    0.000 <       4.000          600  92.3077  92.3077
+    4.000 <         max           50   7.6923 100.0000
+
+Writes:
+  min(ms) <     max(ms)        count       %%    cum%%  '+': Individual%; '+-': Cumulative%
+
+    0.000 <       4.000          400 100.0000 100.0000
+    4.000 <         max            0   0.0000 100.0000
+"""
+
+
+def test_it_is_known_by_its_headings() -> None:
+    for text in (HEAD, SUMMARY, HISTOGRAM):
+        assert vdbench.sniff(Head("x", text))
+    assert not vdbench.sniff(Head("x", "<pre>\n* Contents of parameter file: x\nsd=a,lun=b\n"))
+
+
+def test_v12_the_average_leaves_the_first_interval_out(read_all: Reader) -> None:
+    run = read_all(("flatfile.html", HEAD + flat("rd1", (90.0, 103.0, 103.0, 106.0, 106.0))))
+    (record,) = run.phases
+    assert record.measurement.rate_per_s == pytest.approx(104.5)
+    assert record.measurement.elapsed_ns == 4_000_000_000
+    assert [sample.value for sample in record.samples if sample.metric == "ios_per_s"] == [90, 103, 103, 106, 106]
+
+
+def test_a_row_says_its_load(read_all: Reader) -> None:
+    text = HEAD + flat("curve", (800.0,) * 5, asked=999_988.0) + flat("paced", (100.0,) * 5, seekpct="0.0000")
+    first, second = read_all(("flatfile.html", text)).phases
+    assert (first.plan.users, first.plan.depth) == (4, 1)
+    assert (first.phase.workload.arrival, first.phase.workload.locality) == (Closed(), Uniform())
+    assert (second.phase.workload.arrival, second.phase.workload.locality) == (Poisson(100.0), Sequential())
+    assert first.measurement.response("read").mean_ns == 5_000_000
+    assert second.measurement.response().total == 0
+    assert second.measurement.service("read").mean_ns == 5_000_000
+    assert "ios" in first.unstated
+
+
+def test_reads_and_writes_have_their_own_means_only(read_all: Reader) -> None:
+    text = HEAD + flat("mix", (100.0,) * 5, read=70.0, read_resp="7.0", write_resp="0.3333")
+    (record,) = read_all(("flatfile.html", text)).phases
+    reads, writes = record.measurement.classes
+    assert (reads.ios, writes.ios) == (280, 120)
+    assert (reads.service.mean_ns, writes.service.mean_ns) == (7_000_000, 333_300)
+    assert reads.service.most_ns != reads.service.most_ns  # the largest is of both together
+
+
+def test_an_old_layout_without_them_states_none(read_all: Reader) -> None:
+    (record,) = read_all(("flatfile.html", HEAD + flat("mix", (100.0,) * 5, read=70.0))).phases
+    mean = record.measurement.classes[0].service.mean_ns
+    assert mean != mean
+
+
+def test_a_csv_is_the_same(read_all: Reader) -> None:
+    lines = (" ".join(NAMES) + "\n" + flat("rd1", (100.0,) * 5)).replace("tod", "date").splitlines()
+    text = "\n".join(",".join(f'"{cell}"' for cell in line.split()) for line in lines) + "\n"
+    (record,) = read_all(("flatfile.csv", text)).phases
+    assert record.measurement.rate_per_s == pytest.approx(100)
+
+
+def test_a_summary_names_its_columns_in_two_lines(read_all: Reader) -> None:
+    (record,) = read_all(("summary.html", SUMMARY)).phases
+    assert record.measurement.rate_per_s == pytest.approx(104.5)
+    assert record.measurement.elapsed_ns == 4_000_000_000
+    assert record.plan.users == 4
+    reads, writes = record.measurement.classes
+    assert (reads.service.mean_ns, writes.service.mean_ns) == (8_000_000, 500_000)
+
+
+def test_flatfile_and_histogram_complete_each_other(read_all: Reader) -> None:
+    text = HEAD + flat("rd1", (100.0,) * 5, read=60.0, read_resp="8.0", write_resp="0.5")
+    run = read_all(("histogram.html", HISTOGRAM), ("flatfile.html", text))
+    (record,) = run.phases
+    reads, writes = record.measurement.classes
+    assert reads.service.mean_ns == 8_000_000
+    assert reads.service.quantile_bounds_ns(0.9) == (0, 4_000_000)
+    assert writes.service.share_up_to(4_000_000) == 1
+    assert "warm-up" in "".join(run.source.notes if run.source else ())
+
+
+def test_a_histogram_alone_counts_the_warm_up(read_all: Reader) -> None:
+    (record,) = read_all(("histogram.html", HISTOGRAM)).phases
+    assert [part.ios for part in record.measurement.classes] == [650, 400]
+    assert record.measurement.elapsed_ns == 5_000_000_000
+
+
+def test_a_queue_that_cannot_be_is_said(read_all: Reader) -> None:
+    run = read_all(("flatfile.html", HEAD + flat("rd1", (800.0,) * 5, queue_depth="9.0")))
+    assert "rate x time makes 4 in flight, its own queue depth says 9" in run.warnings[0]
+
+
+def test_a_run_without_its_average_is_left_out(read_all: Reader) -> None:
+    cut = flat("rd2", (100.0,) * 5).splitlines(keepends=True)[:3]
+    run = read_all(("flatfile.html", HEAD + flat("rd1", (100.0,) * 5) + "".join(cut)))
+    assert [record.phase.name for record in run.phases] == ["rd1"]
+    assert "run rd2 has no average" in run.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("flatfile.html", HEAD + "".join(flat("rd1", (9.0,) * 3).splitlines(True)[:2]), "there is no average"),
+        ("flatfile.html", HEAD + flat("a", (9.0,) * 3).replace("9.0000", "x", 1), 'flatfile.html:6: rate is "x"'),
+        ("flatfile.html", HEAD + "10:00:01.000 rd1 1\n" + flat("a", (9.0,) * 3), "3 values under 22 headings"),
+        ("histogram.html", HISTOGRAM[: HISTOGRAM.rindex("    4.000")], "cut before its last bucket"),
+        ("histogram.html", HISTOGRAM[: HISTOGRAM.index("Reads:\n")], "do not tell reads from writes"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(read_all: Reader, name: str, text: str, says: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        read_all((name, text))
+    assert says in refused.value.message
+
+
+def test_two_flatfiles_are_two_runs(read_all: Reader) -> None:
+    text = HEAD + flat("rd1", (100.0,) * 5)
+    with pytest.raises(SourceError, match="a second flatfile beside"):
+        read_all(("one.html", text), ("two.html", text))
