@@ -96,7 +96,8 @@ REFUSED = {
         "  pinned.fio:10: cpus_allowed=0-3: iocast does not place its threads (taskset -c CPUS "
         "iocast run ...)\n"
         "  pinned.fio:11: nice=-5: iocast does not change its priority (nice -n LEVEL iocast run ...)\n"
-        "  pinned.fio:12: hipri=1: there are no polling modes (leave it out: I/Os end by interrupt)",
+        "  pinned.fio:12: sqthread_poll_cpu=3: polling is on or off, for all I/Os and on any processor (sqthread_poll "
+        "or hipri alone)",
         "",
     ),
     "rate_min": (

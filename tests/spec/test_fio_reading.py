@@ -243,6 +243,18 @@ def test_engines() -> None:
     assert both.notes == ("its sections name engines of both kinds: io_uring runs them all",)
 
 
+def test_polling() -> None:
+    text = "[global]\nsize=1g\nstonewall\nioengine=io_uring\ndirect=1\n"
+    assert read(f"{text}[a]\nsqthread_poll=1\n").polling == "sqpoll"
+    assert read(f"{text}[a]\nhipri\n").polling == "iopoll"
+    mixed = read(f"{text}[a]\nhipri\n[b]\n")
+    assert (mixed.polling, mixed.notes) == ("none", ("only some of its sections poll: none does",))
+    with pytest.raises(SpecError, match="only io_uring polls"):
+        read("[a]\nsize=1g\nioengine=psync\nhipri\n")
+    with pytest.raises(SpecError, match="one polling mode at a time"):
+        read(f"{text}[a]\nhipri\nsqthread_poll\n")
+
+
 def test_buffered_and_direct_the_last_counts() -> None:
     assert one("size=1g\nbuffered=0\n").workload.direct
     assert not one("size=1g\ndirect=1\nbuffered=1\n").workload.direct

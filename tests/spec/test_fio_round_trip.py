@@ -51,7 +51,8 @@ def normal(phase: Phase, file_bytes: int | None = None) -> Phase:
 def assert_same(job: Job, back: Job) -> None:
     file_bytes = job.file_size.size_bytes if job.file_size else None
     assert [normal(phase) for phase in back.phases] == [normal(phase, file_bytes) for phase in job.phases]
-    assert (back.engine, back.file_count) == (job.engine, job.file_count)
+    engine = "uring" if job.engine == "auto" else job.engine  # fio has no word for auto
+    assert (back.engine, back.polling, back.file_count) == (engine, job.polling, job.file_count)
 
 
 def assert_fio_takes(text: str, folder: Path) -> None:

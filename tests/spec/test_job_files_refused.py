@@ -29,7 +29,7 @@ TOP = "allowed at the top: name, phase, description, files, defaults"
         (
             f'{HEAD}[defaults]\ntest = "x"\n[[phase]]\n',
             '3: [defaults]: unknown field "test"; it belongs in [[phase]]',
-            f"allowed in [defaults]: engine, {PHASE_FIELDS.removeprefix('test, role, ')}",
+            f"allowed in [defaults]: engine, polling, {PHASE_FIELDS.removeprefix('test, role, ')}",
         ),
         (
             f'{HEAD}[files]\nsise = "1M"\n' + phase("").removeprefix(HEAD),

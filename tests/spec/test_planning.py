@@ -34,7 +34,7 @@ def test_a_plan_carries_all_that_makes_a_second_run_the_same() -> None:
         7,
         BOTH.text,
     )
-    assert (made.engine, made.files, omitted) == ("uring", WorkFiles(1, GIB), [])
+    assert (made.engine, made.files, omitted) == ("auto", WorkFiles(1, GIB), [])
 
 
 @pytest.mark.parametrize(("target", "what"), [(DISK, "a block device"), (FILE, "a file that iocast did not make")])

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::plan::{Arrival, EngineName, Layout, Locality, PhasePlan};
+use crate::polling;
 
 fn refuse(ok: bool, why: &str) -> Result<()> {
     if ok { Ok(()) } else { Err(Error::Plan(why.to_string())) }
@@ -22,6 +23,7 @@ impl PhasePlan {
         if let Some(verify) = &self.verify {
             verify.check(self)?;
         }
+        refuse(polling::refused(self).is_none(), polling::refused(self).unwrap_or_default())?;
         self.check_simulated()
     }
 

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::plan::{Op, PhasePlan, SyncMode};
 use crate::result::EngineReport;
 
+pub mod auto;
 pub mod sim;
 pub mod sync;
 pub mod uring;

@@ -75,6 +75,9 @@ impl Error {
                 "raise the limit of open files (ulimit -n), or ask for fewer users or files"
             }
             (Error::Memory { .. }, _) => "ask for a smaller size, depth or number of users",
+            (Error::Ring { .. }, Some(libc::EOPNOTSUPP)) => {
+                "this device has no queues to poll (io_poll is 0 in /sys/block/DEVICE/queue): leave polling out"
+            }
             (Error::Ring { .. }, Some(libc::ENOMEM)) => {
                 "raise the limit of locked memory (ulimit -l), or ask for a smaller depth"
             }

@@ -29,6 +29,7 @@ pub mod pacing;
 pub mod part;
 pub mod phase;
 pub mod plan;
+pub mod polling;
 pub mod read_back;
 pub mod result;
 pub mod scatter;

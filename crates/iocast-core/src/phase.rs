@@ -7,9 +7,10 @@ use crate::absence::Generator;
 use crate::checks::check_together;
 use crate::control::{Answer, Counts};
 use crate::crew::{Crew, Watched};
+use crate::engine::auto::{Choice, choose};
 use crate::engine::sim::SimEngine;
 use crate::engine::sync::SyncEngine;
-use crate::engine::uring::UringEngine;
+use crate::engine::uring::{SET_UP, UringEngine};
 use crate::engine::{Clock, open_files};
 use crate::error::{Error, Result};
 use crate::journal::Journal;
@@ -21,7 +22,6 @@ use crate::result::{EngineReport, PhaseResult};
 use crate::signals;
 use crate::signed::Signed;
 use crate::stream::Stream;
-use crate::trim;
 use crate::worker::SPIN_NS;
 
 /// Progress, at most ten times a second; of all phases that run at once together.
@@ -51,12 +51,28 @@ pub fn run_together<A: Into<Answer>>(
 ) -> Result<Vec<PhaseResult>> {
     check_together(plans)?;
     signals::install_waker();
-    let chosen: Vec<(EngineName, Vec<String>)> = plans.iter().map(choose_engine).collect();
+    let chosen: Vec<Choice> = plans.iter().map(choose).collect();
+    let mut on_tick = |tick| on_tick(tick).into();
+    match run_with(plans, &chosen, &mut on_tick) {
+        // One ring was to be had, one for each user is not: nothing has been measured yet.
+        Err(Error::Ring { doing: SET_UP, source }) if !plans.iter().any(PhasePlan::polls) => {
+            let chosen: Vec<Choice> = plans.iter().map(|plan| Choice::without_ring(plan, &source)).collect();
+            run_with(plans, &chosen, &mut on_tick)
+        }
+        outcome => outcome,
+    }
+}
+
+fn run_with(
+    plans: &[PhasePlan],
+    chosen: &[Choice],
+    on_tick: &mut impl FnMut(Tick) -> Answer,
+) -> Result<Vec<PhaseResult>> {
     let plans: Vec<Arc<PhasePlan>> = plans.iter().map(|plan| Arc::new(plan.clone())).collect();
-    let threads = plans.iter().zip(&chosen).map(|(plan, (engine, _))| threads_of(plan, *engine)).sum();
+    let threads = plans.iter().zip(chosen).map(|(plan, choice)| threads_of(plan, choice.engine)).sum();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut crew = Crew::new(plans.clone(), may_spin(&plans, threads, processors));
-    let reports = match hire(&mut crew, &plans, &chosen).and_then(|()| crew.wait_until_ready()) {
+    let reports = match hire(&mut crew, &plans, chosen).and_then(|()| crew.wait_until_ready()) {
         Ok(reports) => reports,
         Err(why) => {
             crew.send_home();
@@ -67,9 +83,8 @@ pub fn run_together<A: Into<Answer>>(
     let started_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
     let (begun, clock) = (Instant::now(), Clock::start());
     crew.begin(clock);
-    let mut on_tick = |tick| on_tick(tick).into();
     let begin = on_tick(Tick { elapsed_ns: 0, counts: Counts::default() }) != Answer::Stop;
-    let watched = crew.watch(begun, begin, &mut on_tick);
+    let watched = crew.watch(begun, begin, on_tick);
     let cpu_after = cpu_ns();
     crew.dismiss();
     let shared = Shared {
@@ -116,7 +131,7 @@ fn results(
 fn threads_of(plan: &PhasePlan, engine: EngineName) -> usize {
     match engine {
         EngineName::Sim => 1,
-        EngineName::Uring => plan.users as usize,
+        EngineName::Uring | EngineName::Auto => plan.users as usize,
         EngineName::Sync => (plan.users * plan.depth) as usize,
     }
 }
@@ -134,33 +149,12 @@ fn may_spin(plans: &[Arc<PhasePlan>], threads: usize, processors: usize) -> bool
     threads < processors || all * SPIN_NS as f64 / 1e9 <= 0.25 * processors as f64
 }
 
-/// io_uring unless it is forbidden here.
-fn choose_engine(plan: &PhasePlan) -> (EngineName, Vec<String>) {
-    if plan.engine != EngineName::Uring {
-        return (plan.engine, Vec::new());
-    }
-    match io_uring::IoUring::new(4) {
-        Ok(_) => match trim::ring_refuses(plan) {
-            Some(why) => {
-                (EngineName::Sync, vec![format!("{why}: sync engine instead, one thread an outstanding I/O")])
-            }
-            None => (EngineName::Uring, Vec::new()),
-        },
-        Err(why) => (
-            EngineName::Sync,
-            vec![format!(
-                "io_uring is not to be had here ({why}): sync engine instead, one thread an outstanding I/O"
-            )],
-        ),
-    }
-}
-
-fn hire(crew: &mut Crew, plans: &[Arc<PhasePlan>], chosen: &[(EngineName, Vec<String>)]) -> Result<()> {
+fn hire(crew: &mut Crew, plans: &[Arc<PhasePlan>], chosen: &[Choice]) -> Result<()> {
     if plans[0].engine == EngineName::Sim {
         return hire_for_sim(crew, plans);
     }
     let journals = Journal::for_plans(plans)?;
-    for (phase, (plan, (engine, notes))) in plans.iter().zip(chosen).enumerate() {
+    for (phase, (plan, choice)) in plans.iter().zip(chosen).enumerate() {
         for user in 0..plan.users {
             let stream = Arc::new(Mutex::new(Stream::new(plan, user)));
             let part = |slots: u32| {
@@ -168,16 +162,17 @@ fn hire(crew: &mut Crew, plans: &[Arc<PhasePlan>], chosen: &[(EngineName, Vec<St
                 vec![Part::new(phase, Arc::clone(plan), vec![lane], 0)]
             };
             let depth = plan.depth;
-            if *engine == EngineName::Uring {
-                let (files, plan, journal) = (open_files(plan)?, Arc::clone(plan), journals[phase].clone());
-                let build = move || Ok(Signed::new(UringEngine::new(&plan, files)?, journal));
+            if choice.engine != EngineName::Sync {
+                let (files, plan, choice) = (open_files(plan)?, Arc::clone(plan), choice.clone());
+                let journal = journals[phase].clone();
+                let build = move || Ok(Signed::new(UringEngine::new(&plan, files, &choice)?, journal));
                 crew.start(part(depth), build)?;
                 continue;
             }
             for _ in 0..depth {
-                let (files, plan, notes) = (open_files(plan)?, Arc::clone(plan), notes.clone());
+                let (files, plan, choice) = (open_files(plan)?, Arc::clone(plan), choice.clone());
                 let journal = journals[phase].clone();
-                let build = move || Ok(Signed::new(SyncEngine::new(&plan, files, notes)?, journal));
+                let build = move || Ok(Signed::new(SyncEngine::new(&plan, files, &choice)?, journal));
                 crew.start(part(1), build)?;
             }
         }

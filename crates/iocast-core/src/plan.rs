@@ -8,11 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::device::SimDevice;
 use crate::error::{Error, Result};
 use crate::journal::VerifyPlan;
+use crate::polling::Polling;
 
 /// Which engine makes the I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineName {
+    /// What suits the target, found by a short probe before the phase (engine/auto.rs).
+    Auto,
     /// io_uring; falls back to `Sync` where the kernel forbids it, and says so.
     Uring,
     /// Threads that call pread/pwritev2/fsync.
@@ -270,6 +273,9 @@ pub struct PhasePlan {
     pub role: String,
     /// Engine asked for.
     pub engine: EngineName,
+    /// Polling modes of the ring.
+    #[serde(default)]
+    pub polling: Polling,
     /// What is touched.
     pub files: Vec<FileRegion>,
     /// How they are one line of bytes.
@@ -349,6 +355,14 @@ impl PhasePlan {
     /// True when each user's writes and the sync after them make commits, one after the other.
     pub fn commits(&self) -> bool {
         self.fsync_every > 0 && self.depth == 1
+    }
+
+    /// True when writes are made durable: each by itself, or by fsync.
+    pub fn is_durable(&self) -> bool {
+        let flushes = |op| matches!(op, Op::Fsync | Op::Fdatasync);
+        (self.sync != SyncMode::None && self.writes())
+            || self.fsync_every > 0
+            || self.mix.iter().any(|m| flushes(m.op))
     }
 
     /// True when a write's own flags make it durable.

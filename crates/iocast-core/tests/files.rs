@@ -1,8 +1,8 @@
 //! The engines that make real I/O, on real files.
 
-use std::io::Write;
+mod scratch;
+
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use iocast_core::control::Answer;
@@ -10,44 +10,10 @@ use iocast_core::error::Error;
 use iocast_core::phase::run_phase;
 use iocast_core::plan::PhasePlan;
 use iocast_core::result::{PhaseResult, Stopped};
-use serde_json::{Value, json};
+use scratch::{SIZE, Scratch, plan};
+use serde_json::json;
 
-const SIZE: u64 = 4 << 20;
 const ENGINES: [&str; 2] = ["uring", "sync"];
-
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("iocast-core-{name}-{}", std::process::id()));
-        let mut file = std::fs::File::create(&path).unwrap();
-        for block in 0..SIZE / 4096 {
-            file.write_all(&[(block % 251) as u8; 4096]).unwrap();
-        }
-        file.sync_all().unwrap();
-        Scratch(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-fn plan(file: &Scratch, engine: &str, changes: Value) -> PhasePlan {
-    let mut json = json!({
-        "name": "t", "role": "measure", "engine": engine,
-        "files": [{"path": file.0, "start_bytes": 0, "size_bytes": SIZE}],
-        "mix": [{"op": "read", "size_bytes": 8192}], "locality": {"kind": "uniform"}, "arrival": {"kind": "closed"},
-        "users": 1, "depth": 1, "direct": false, "sync": "none", "payload": {"kind": "unique"},
-        "length": {"seconds": 0.3}, "interval_ns": 100_000_000u64, "seed": 1, "slow_limit": 16, "error_limit": 1000,
-    });
-    for (key, value) in changes.as_object().unwrap() {
-        json[key] = value.clone();
-    }
-    PhasePlan::from_json(&json.to_string()).unwrap()
-}
 
 fn run(plan: &PhasePlan) -> PhaseResult {
     run_phase(plan, |_| true).unwrap()

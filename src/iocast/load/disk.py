@@ -45,6 +45,7 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
         name=phase.name,
         role=phase.role,
         engine=plan.engine if plan.engine == "sim" else phase.engine or plan.engine,
+        polling=plan.polling,
         files=regions,
         layout=Striped(plan.files.stripe_bytes) if plan.files.stripe_bytes and len(files) > 1 else Concatenated(),
         mix=workload.mix,

@@ -11,7 +11,8 @@ from iocast.model.target import Target
 from iocast.model.workload import Arrival, Locality, MixItem, Payload, Sync, SyncOp, Workload
 
 Role = Literal["fill", "warm", "measure", "probe"]
-EngineName = Literal["uring", "sync", "sim"]
+EngineName = Literal["auto", "uring", "sync", "sim"]
+Polling = Literal["none", "sqpoll", "iopoll"]  # modes of io_uring, only on request
 
 
 class Length(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,7 +71,8 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     target: Target
     phases: tuple[Phase, ...]
     files: WorkFiles
-    engine: EngineName = "uring"
+    engine: EngineName = "auto"
+    polling: Polling = "none"
     seed: int = 1
     interval_ns: int = 1_000_000_000
     job: str = ""  # the job file as it was read
@@ -128,6 +130,7 @@ class PhasePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     length: Length
     interval_ns: int
     seed: int
+    polling: Polling = "none"
     payload_seed: int = 0  # what is written differs from run to run, whatever the seed
     layout: Layout = Concatenated()
     fsync_op: SyncOp = "fsync"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from iocast import units
 from iocast.spec.fields import read_io_size
-from iocast.spec.tables import MOST_MIX_ITEMS
+from iocast.spec.tables import JOB_WIDE, MOST_MIX_ITEMS
 from iocast.units import parse_size
 
 OPS = ("read", "write", "trim", "fsync", "fdatasync")
@@ -54,7 +54,7 @@ class Conflict(NamedTuple):
 def inherit(own: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a phase with those it inherits, its own first, in the order written."""
     replaced = {other for name in own for other in TAKES_PLACE_OF.get(name, ())}
-    taken = {name: defaults[name] for name in defaults if name not in replaced and name != "engine"}
+    taken = {name: defaults[name] for name in defaults if name not in replaced and name not in JOB_WIDE}
     return {**own, **{name: taken[name] for name in taken if name not in own}}
 
 

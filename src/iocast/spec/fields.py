@@ -18,6 +18,7 @@ from iocast.errors import SpecError
 from iocast.spec.job import FileSize
 from iocast.spec.problems import Problems, field_text, meant, table_text
 from iocast.spec.tables import (
+    JOB_WIDE,
     LARGEST_IO_BYTES,
     DefaultsTable,
     FilesTable,
@@ -193,13 +194,13 @@ def _home(name: str, shape: type[Struct]) -> str:
     """Where a known field belongs that was written in the wrong table."""
     if shape is DefaultsTable and name in ("test", "role"):
         return "[[phase]]"
-    if shape is PhaseTable and name == "engine":
+    if shape is PhaseTable and name in JOB_WIDE:
         return "[defaults]: one engine runs the whole job"
     if shape is JobFile and name in fields_of(WorkloadTable):
         return "[defaults] or [[phase]]"
     if shape is JobFile and name in ("test", "role"):
         return "[[phase]]"
-    if shape is JobFile and name == "engine":
+    if shape is JobFile and name in JOB_WIDE:
         return "[defaults]"
     if shape is JobFile and name in fields_of(FilesTable):
         return "[files]"

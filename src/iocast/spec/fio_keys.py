@@ -31,7 +31,7 @@ ALIASES = {
 # What is read (fio_sections.py), in the order of the guide.
 READ = (
     *("rw", "rwmixread", "rwmixwrite", "bs", "bssplit", "random_distribution"),
-    *("ioengine", "iodepth", "numjobs", "direct", "buffered", "sync", "fsync"),
+    *("ioengine", "sqthread_poll", "hipri", "iodepth", "numjobs", "direct", "buffered", "sync", "fsync"),
     *("size", "filesize", "offset", "offset_increment", "io_size", "number_ios", "loops"),
     *("runtime", "time_based", "ramp_time", "stats", "stonewall", "wait_for"),
     *("steadystate", "steadystate_duration", "steadystate_check_interval"),
@@ -179,7 +179,7 @@ _NUMA = Refusal("iocast does not place its memory", "numactl OPTIONS iocast run 
 _PRIORITY = Refusal("iocast does not change I/O priorities", "ionice -c CLASS -n LEVEL iocast run ...")
 _COMMANDS = Refusal("a job file does not run commands", "run it before, or after, iocast", ())
 _ENDS = Refusal("a phase does not end because it is slow", "leave it out: the card shows what was reached")
-_POLLING = Refusal("there are no polling modes", "leave it out: I/Os end by interrupt")
+_POLLING = Refusal("polling is on or off, for all I/Os and on any processor", "sqthread_poll or hipri alone")
 _QUEUE = Refusal("the queue is always kept full", "leave it out")
 _FLOW = Refusal("sections do not run at the same time", "rw=randrw with rwmixread holds two kinds of I/O together")
 _SHAPE = Refusal("I/Os are aligned to their own size", "leave it out")
@@ -250,7 +250,7 @@ REFUSED = {
     "exec_postrun": _COMMANDS,
     "profile": Refusal("fio's built-in profiles are not known", "write their settings", ()),
     "flow": _FLOW,
-    **dict.fromkeys(("hipri", "hipri_percentage", "sqthread_poll", "sqthread_poll_cpu"), _POLLING),
+    **dict.fromkeys(("hipri_percentage", "sqthread_poll_cpu"), _POLLING),
     "uncached": Refusal("reads and writes leave no choice of cache but direct", "direct=1", ("0",)),
 }
 

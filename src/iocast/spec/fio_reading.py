@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from iocast.model.plan import EngineName, Phase
+from iocast.model.plan import EngineName, Phase, Polling
 from iocast.spec.conflicts import find_conflicts
 from iocast.spec.expand import expand
 from iocast.spec.fio_keys import ALIASES, COMMAND_LINE, KNOWN, NOTED, READ, REFUSED, SILENT
@@ -51,6 +51,7 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
         file_count=file_count,
         file_size=FileSize(size_bytes=file_bytes) if file_bytes else None,
         engine=engine,
+        polling=_polling(asked, problems),
         language="fio",
         source=source,
         text=text,
@@ -176,3 +177,11 @@ def _description(sections: list[Section]) -> str:
     """That of the first section, where [global] puts it too."""
     setting = sections[0].settings.get("description")
     return setting.text if setting else ""
+
+
+def _polling(asked: list[Asked], problems: FioProblems) -> Polling:
+    modes = {section.polling for section in asked}
+    if len(modes) > 1:
+        problems.note("only some of its sections poll: none does")
+        return "none"
+    return modes.pop()

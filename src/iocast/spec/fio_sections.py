@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from iocast.model.plan import EngineName
+from iocast.model.plan import EngineName, Polling
 from iocast.spec.fio_keys import ENGINES, NEAREST_ENGINE
 from iocast.spec.fio_mix import Sizes, distribution, pace, sizes, split_rw
 from iocast.spec.fio_settings import Reader
@@ -50,6 +50,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     name: str
     line: int
     engine: EngineName
+    polling: Polling
     load: dict[str, Any]
     rate_per_s: float | None
     users: int
@@ -88,6 +89,7 @@ def understand(section: Section, problems: FioProblems) -> Asked:
         name=reader.text("name") or section.name,
         line=section.line,
         engine=engine,
+        polling=_polling(reader, engine),
         load=load,
         rate_per_s=rate_per_s,
         users=reader.whole("numjobs", 1, 1, MOST_USERS),
@@ -145,6 +147,17 @@ def _engine(reader: Reader, load: dict[str, Any]) -> EngineName:
         reader.note(f"iodepth={load['depth']} with ioengine={text}: one I/O at a time, as in fio")
         load["depth"] = 1
     return engine
+
+
+def _polling(reader: Reader, engine: EngineName) -> Polling:
+    asked = [key for key in ("sqthread_poll", "hipri") if reader.flag(key)]
+    if not asked:
+        return "none"
+    if engine != "uring":
+        reader.refuse(asked[0], "only io_uring polls", "ioengine=io_uring")
+    elif len(asked) > 1:
+        reader.refuse(asked[1], "one polling mode at a time", f"leave out {asked[0]} or {asked[1]}")
+    return "sqpoll" if asked[0] == "sqthread_poll" else "iopoll"
 
 
 def _think(reader: Reader, load: dict[str, Any]) -> None:

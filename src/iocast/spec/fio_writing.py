@@ -53,7 +53,8 @@ def fio_text(job: Job) -> str:
         key: value for key, value in sections[0][1].items() if all(lines.get(key) == value for _, lines in sections)
     }
     names = ":".join(FILE_NAME.format(number) for number in range(job.file_count))
-    head = {"ioengine": "io_uring" if job.engine == "uring" else "psync", "filename": names}
+    polling = {"none": {}, "sqpoll": {"sqthread_poll": "1"}, "iopoll": {"hipri": "1"}}[job.polling]
+    head = {"ioengine": "psync" if job.engine == "sync" else "io_uring", "filename": names, **polling}
     text = [f"; {_plain(job.name)}: one section after the other", "[global]"]
     text += [f"description={_plain(job.description)}"] if _plain(job.description) else []
     text += _written({**head, "stonewall": "1", "group_reporting": "1", **shared})

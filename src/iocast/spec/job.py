@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from iocast.model.plan import EngineName, Phase
+from iocast.model.plan import EngineName, Phase, Polling
 
 
 class FileSize(Struct, frozen=True):
@@ -27,7 +27,8 @@ class Job(Struct, frozen=True, kw_only=True):
     description: str = ""
     file_count: int = 1
     file_size: FileSize | None = None  # None: the job file does not say
-    engine: EngineName = "uring"
+    engine: EngineName = "auto"
+    polling: Polling = "none"
     language: Literal["toml", "fio"] = "toml"  # of the job file: a hint speaks it
     source: str = ""
     text: str = ""

@@ -40,6 +40,7 @@ def plan(
         why = "every phase of it writes, and only reads are allowed here" if omitted else "every phase only warms"
         raise SpecError(f'job "{job.name}" has nothing to measure: {why}')
     _refuse_destruction(kept, target, own_file)
+    _check_polling(job, kept)
     files = _files(job, target, memory_bytes)
     for phase in kept:
         _check_fit(phase, target, files)
@@ -50,10 +51,27 @@ def plan(
         phases=tuple(kept),
         files=files,
         engine="sim" if target.kind == "sim" else job.engine,
+        polling="none" if target.kind == "sim" else job.polling,
         seed=seed,
         job=job.text,
     )
     return made, omitted
+
+
+def _check_polling(job: Job, phases: Iterable[Phase]) -> None:
+    """What polls is io_uring; what polls for completions reads and writes directly, and nothing else."""
+    if job.polling != "none" and job.engine == "sync":
+        raise SpecError(f'polling = "{job.polling}" needs io_uring', 'engine = "uring", or no polling')
+    if job.polling != "iopoll":
+        return
+    for phase in phases:
+        load = phase.workload
+        if not load.direct:
+            raise SpecError(
+                f'phase "{phase.name}" polls the page cache, which has no queue', "direct I/O, or no polling"
+            )
+        if load.fsync_every or any(item.op not in ("read", "write") for item in load.mix):
+            raise SpecError(f'phase "{phase.name}": an fsync cannot be polled for', 'sync = "dsync", or no polling')
 
 
 def _refuse_destruction(phases: Iterable[Phase], target: Target, own_file: bool) -> None:

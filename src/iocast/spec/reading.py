@@ -39,7 +39,8 @@ def parse_job(text: str, source: str) -> Job:
         description=raw.get("description", ""),
         file_count=files.get("count", 1),
         file_size=read_file_size(files["size"]) if "size" in files else None,
-        engine=raw.get("defaults", {}).get("engine", "uring"),
+        engine=raw.get("defaults", {}).get("engine", "auto"),
+        polling=raw.get("defaults", {}).get("polling", "none"),
         source=source,
         text=text,
     )

@@ -333,13 +333,31 @@ class WorkloadTable(Struct, forbid_unknown_fields=True):
     ) = UNSET
 
 
+JOB_WIDE = ("engine", "polling")  # fields of [defaults] that no phase has for itself
+
+
 class DefaultsTable(WorkloadTable, forbid_unknown_fields=True):
     """What every phase inherits unless it says otherwise."""
 
     engine: (
         Annotated[
-            Literal["uring", "sync"],
-            about('io_uring, or a thread a user that calls pread and pwrite. Default "uring".', "an engine"),
+            Literal["auto", "uring", "sync"],
+            about(
+                "What a short probe finds best for the target, or io_uring, or threads that call pread and pwrite. "
+                'Default "auto".',
+                "an engine",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    polling: (
+        Annotated[
+            Literal["none", "sqpoll", "iopoll"],
+            about(
+                "A kernel thread that polls for submissions, or a worker that polls the device for completions: "
+                'either keeps a processor busy. Default "none".',
+                "a polling mode",
+            ),
         ]
         | Unset
     ) = UNSET

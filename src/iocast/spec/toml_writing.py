@@ -42,7 +42,9 @@ def toml_text(job: Job) -> str:
         size = job.file_size
         amount = size_text(size.size_bytes) if size.size_bytes else f"{size.memory_multiple:g}xRAM"
         text.append(f"size = {_value(amount)}")
-    text += ["", "[defaults]", *([f'engine = "{job.engine}"'] if job.engine != "uring" else []), *_lines(shared)]
+    engine = [f'engine = "{job.engine}"'] if job.engine != "auto" else []
+    engine += [f'polling = "{job.polling}"'] if job.polling != "none" else []
+    text += ["", "[defaults]", *engine, *_lines(shared)]
     for phase in phases:
         own = {key: value for key, value in phase.items() if key not in shared}
         text += ["", "[[phase]]", *_lines(own)]

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::RawFd;
 
+use super::auto::Choice;
 use super::{Clock, Completion, Engine, Request, descriptors};
 use crate::buffers::Buffers;
 use crate::error::Result;
@@ -24,12 +25,12 @@ pub struct SyncEngine {
     dsync_each: bool,
     pushed: Option<Request>,
     ended: Option<Completion>,
-    notes: Vec<String>,
+    choice: Choice,
 }
 
 impl SyncEngine {
-    /// One slot with its buffer. `notes` say why this engine runs in place of another.
-    pub fn new(plan: &PhasePlan, files: Vec<File>, notes: Vec<String>) -> Result<SyncEngine> {
+    /// One slot with its buffer. `choice` says why this engine runs.
+    pub fn new(plan: &PhasePlan, files: Vec<File>, choice: &Choice) -> Result<SyncEngine> {
         let buffers = Buffers::new(1, plan.largest_moved_bytes() as usize)?;
         Ok(SyncEngine {
             clock: Clock::start(),
@@ -40,7 +41,7 @@ impl SyncEngine {
             dsync_each: plan.dsync_each(),
             pushed: None,
             ended: None,
-            notes,
+            choice: choice.clone(),
         })
     }
 
@@ -133,9 +134,11 @@ impl Engine for SyncEngine {
     fn report(&self) -> EngineReport {
         EngineReport {
             name: "sync".into(),
-            flags: vec!["pread/pwrite, one thread an outstanding I/O".into()],
+            flags: std::iter::once("pread/pwrite, one thread an outstanding I/O".into())
+                .chain(self.choice.flags.iter().cloned())
+                .collect(),
             buffers: super::uring::describe_buffers(&self.buffers, false),
-            notes: self.notes.clone(),
+            notes: self.choice.notes.clone(),
         }
     }
 }

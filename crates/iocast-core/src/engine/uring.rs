@@ -1,6 +1,5 @@
 //! The `uring` engine: io_uring with registered files, one registered buffer in huge pages and a
-//! registered ring; deferred task work where completions come by interrupt (O_DIRECT), not where they are
-//! inline (page cache): measured in docs/performance.md.
+//! registered ring (ring.rs says with which flags). Polling only on request.
 
 use std::fs::File;
 use std::io;
@@ -9,19 +8,21 @@ use std::os::fd::RawFd;
 use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 
+use self::ring::ENTER_GETEVENTS;
+use super::auto::Choice;
 use super::{Clock, Completion, Engine, Request, descriptors};
 use crate::buffers::{Buffers, HUGE_FROM_BYTES};
 use crate::error::{Error, Result};
 use crate::plan::{Op, PhasePlan};
+use crate::polling::Polling;
 use crate::result::EngineReport;
 use crate::trim;
 
-const ENTER_GETEVENTS: u32 = 1;
+pub(super) mod ring;
+pub use ring::SET_UP;
+
+const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
-/// Do not count this wait as iowait: saves its book-keeping at each sleep (Linux 6.15).
-const ENTER_NO_IOWAIT: u32 = 1 << 7;
-/// Deferred task work saves CPU when completions come in numbers; a lone one is noticed later by it.
-const DEFER_FROM_DEPTH: u32 = 16;
 /// The kernel takes at most 1 GiB a registered buffer.
 const LARGEST_REGISTERED: usize = 1 << 30;
 
@@ -37,6 +38,7 @@ pub struct UringEngine {
     fixed_buffers: bool,
     write_flags: i32,
     wait_flags: u32,
+    sqpoll: bool,
     pushed: u32,
     flags: Vec<String>,
     notes: Vec<String>,
@@ -45,11 +47,11 @@ pub struct UringEngine {
 impl UringEngine {
     /// A ring with a slot and a buffer for each outstanding I/O of one user. Fails with `Error::Ring` where the kernel
     /// forbids io_uring; smaller things that it refuses are done without and noted.
-    pub fn new(plan: &PhasePlan, files: Vec<File>) -> Result<UringEngine> {
-        let (ring, mut flags) = build_ring(plan.depth, plan.direct)?;
+    pub fn new(plan: &PhasePlan, files: Vec<File>, choice: &Choice) -> Result<UringEngine> {
+        let (ring, mut flags) = ring::build(plan, choice.inline)?;
         let buffers = Buffers::new(plan.depth as usize, plan.largest_moved_bytes() as usize)?;
         let descriptors = descriptors(&files);
-        let mut notes = Vec::new();
+        let mut notes = choice.notes.clone();
         let mut note = |what: &str, result: io::Result<()>| match result {
             Ok(()) => {
                 flags.push(what.to_string());
@@ -76,9 +78,10 @@ impl UringEngine {
         }
         let block_devices = trim::block_devices(&files);
         flags.extend(Some(trim::described(plan, &block_devices).to_string()).filter(|said| !said.is_empty()));
-        let wait_flags = ENTER_GETEVENTS | no_iowait(&ring, &mut flags);
+        let wait_flags = ENTER_GETEVENTS | ring::no_iowait(&ring, &mut flags);
+        flags.extend(choice.flags.iter().cloned());
         let buffers = std::mem::ManuallyDrop::new(buffers);
-        Ok(UringEngine {
+        let mut engine = UringEngine {
             clock: Clock::start(),
             ring,
             descriptors,
@@ -89,10 +92,34 @@ impl UringEngine {
             fixed_buffers,
             write_flags: if plan.dsync_each() { libc::RWF_DSYNC } else { 0 },
             wait_flags,
+            sqpoll: plan.polling == Polling::Sqpoll,
             pushed: 0,
             flags,
             notes,
-        })
+        };
+        if plan.polling == Polling::Iopoll {
+            engine.try_polling(plan)?;
+        }
+        Ok(engine)
+    }
+
+    /// Whether the device can be polled is known when it was: one read, before anything is measured.
+    fn try_polling(&mut self, plan: &PhasePlan) -> Result<()> {
+        let (region, len) = (&plan.files[0], plan.largest_moved_bytes() as u32);
+        let offset = region.start_bytes;
+        self.push(Request { slot: 0, op: Op::Read, file: 0, offset, len, done: 0, durable: false });
+        let mut completions = Vec::new();
+        while completions.is_empty() {
+            self.submit(1, None)?;
+            self.reap(&mut completions);
+        }
+        match completions[0].result {
+            result if result < 0 => Err(Error::Ring {
+                doing: "polling for completions",
+                source: io::Error::from_raw_os_error(-result as i32),
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn entry(&self, request: &Request) -> squeue::Entry {
@@ -135,51 +162,6 @@ impl UringEngine {
     }
 }
 
-/// The ring with the flags this kernel takes: the best set first, plain at last.
-fn build_ring(depth: u32, direct: bool) -> Result<(IoUring, Vec<String>)> {
-    let entries = depth.next_power_of_two().max(4);
-    let mut last = io::Error::from_raw_os_error(libc::ENOSYS);
-    for level in 0..3 {
-        let mut builder = IoUring::builder();
-        let mut names: Vec<String> = Vec::new();
-        if level <= 1 {
-            builder.setup_single_issuer();
-            names.push("single issuer".into());
-        }
-        if level == 0 {
-            builder.setup_no_sqarray();
-            names.push("no SQ array".into());
-        }
-        let deferred = level <= 1 && direct && depth >= DEFER_FROM_DEPTH;
-        if deferred {
-            builder.setup_defer_taskrun();
-            names.push("deferred task work".into());
-        } else if level <= 1 {
-            // Without it each completion interrupts the worker wherever it is: 100 us at depth 8 was 124.
-            builder.setup_coop_taskrun();
-            names.push("cooperative task work".into());
-        }
-        match builder.setup_clamp().build(entries) {
-            Ok(ring) => return Ok((ring, names)),
-            Err(why) if why.raw_os_error() == Some(libc::EINVAL) => last = why,
-            Err(why) => return Err(Error::Ring { doing: "set-up", source: why }),
-        }
-    }
-    Err(Error::Ring { doing: "set-up", source: last })
-}
-
-/// `ENTER_NO_IOWAIT` where the kernel knows it.
-fn no_iowait(ring: &IoUring, names: &mut Vec<String>) -> u32 {
-    // SAFETY: submits nothing and waits for nothing.
-    let tried =
-        unsafe { ring.submitter().enter::<libc::sigset_t>(0, 0, ENTER_GETEVENTS | ENTER_NO_IOWAIT, None) };
-    if tried.is_err() {
-        return 0;
-    }
-    names.push("no iowait".into());
-    ENTER_NO_IOWAIT
-}
-
 /// How the I/O memory turned out, for the report.
 pub(super) fn describe_buffers(buffers: &Buffers, registered: bool) -> String {
     let (_, bytes) = buffers.mapping();
@@ -211,6 +193,10 @@ impl Engine for UringEngine {
 
     #[inline]
     fn submit(&mut self, wait: u32, until: Option<u64>) -> Result<()> {
+        let mut flags = self.wait_flags;
+        if self.sqpoll && self.ring.submission().need_wakeup() {
+            flags |= ENTER_SQ_WAKEUP;
+        }
         let submitter = self.ring.submitter();
         // Deferred completions are run only by an enter that asks for events: it always does.
         // SAFETY: the arguments live across the call; flags are those that the kernel was asked for.
@@ -219,11 +205,9 @@ impl Engine for UringEngine {
                 let left = until.saturating_sub(self.clock.now());
                 let timespec = Timespec::new().sec(left / 1_000_000_000).nsec((left % 1_000_000_000) as u32);
                 let args = SubmitArgs::new().timespec(&timespec);
-                unsafe {
-                    submitter.enter(self.pushed, wait.max(1), self.wait_flags | ENTER_EXT_ARG, Some(&args))
-                }
+                unsafe { submitter.enter(self.pushed, wait.max(1), flags | ENTER_EXT_ARG, Some(&args)) }
             }
-            None => unsafe { submitter.enter::<libc::sigset_t>(self.pushed, wait, self.wait_flags, None) },
+            None => unsafe { submitter.enter::<libc::sigset_t>(self.pushed, wait, flags, None) },
         };
         match result {
             Ok(sent) => self.pushed = self.pushed.saturating_sub(sent as u32),
