@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from iocast import units
+from iocast.spec.engines import JOB_WIDE
 from iocast.spec.fields import read_io_size
-from iocast.spec.tables import JOB_WIDE, MOST_MIX_ITEMS
+from iocast.spec.tables import MOST_MIX_ITEMS
 from iocast.units import parse_size
 
 OPS = ("read", "write", "trim", "fsync", "fdatasync")

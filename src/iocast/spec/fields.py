@@ -15,10 +15,10 @@ from msgspec import Struct, UnsetType
 
 from iocast import units
 from iocast.errors import SpecError
+from iocast.spec.engines import JOB_WIDE
 from iocast.spec.job import FileSize
 from iocast.spec.problems import Problems, field_text, meant, table_text
 from iocast.spec.tables import (
-    JOB_WIDE,
     LARGEST_IO_BYTES,
     DefaultsTable,
     FilesTable,

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from iocast.spec.engines import Engine, Polling
+
 LARGEST_IO_BYTES = 1 << 30
 MOST_USERS = 4096
 MOST_MIX_ITEMS = 64
@@ -333,34 +335,11 @@ class WorkloadTable(Struct, forbid_unknown_fields=True):
     ) = UNSET
 
 
-JOB_WIDE = ("engine", "polling")  # fields of [defaults] that no phase has for itself
-
-
 class DefaultsTable(WorkloadTable, forbid_unknown_fields=True):
     """What every phase inherits unless it says otherwise."""
 
-    engine: (
-        Annotated[
-            Literal["auto", "uring", "sync"],
-            about(
-                "What a short probe finds best for the target, or io_uring, or threads that call pread and pwrite. "
-                'Default "auto".',
-                "an engine",
-            ),
-        ]
-        | Unset
-    ) = UNSET
-    polling: (
-        Annotated[
-            Literal["none", "sqpoll", "iopoll"],
-            about(
-                "A kernel thread that polls for submissions, or a worker that polls the device for completions: "
-                'either keeps a processor busy. Default "none".',
-                "a polling mode",
-            ),
-        ]
-        | Unset
-    ) = UNSET
+    engine: Engine | Unset = UNSET
+    polling: Polling | Unset = UNSET
 
 
 class PhaseTable(WorkloadTable, forbid_unknown_fields=True):
