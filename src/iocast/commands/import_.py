@@ -16,7 +16,7 @@ from iocast.commands.session import RUNS, say, show
 @click.option("--out", "-o", default=RUNS, show_default=True, metavar="DIR", help="Where run folders go.")
 @showing
 def import_(files: tuple[str, ...], out: str, form: str) -> int:
-    """Read result FILES of fio, ORION, vdbench, iostat, sar or fioparse into run folders, and show them.
+    """Read result FILES of fio, fioparse, ORION, vdbench, iostat or sar into run folders, and show them.
 
     Files of one format become the rows of one run. What a file does not say stays blank; what cannot be read is
     refused with its line.

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Protocol
 
 from iocast.errors import SourceError
-from iocast.imports import fio_json, fio_log, fio_terse, fio_text, iostat, orion, sar, vdbench
+from iocast.imports import (
+    fio_json,
+    fio_log,
+    fio_terse,
+    fio_text,
+    fioparse,
+    iostat,
+    latency_map,
+    orion,
+    sar,
+    vdbench,
+)
 from iocast.imports.sources import Head, head_of, read_text
 from iocast.model.run import Run
 
@@ -23,9 +34,20 @@ class Importer(Protocol):
 
 
 # The first that knows a file takes it.
-IMPORTERS: tuple[Importer, ...] = (fio_json, fio_text, fio_terse, fio_log, orion, vdbench, iostat, sar)
+IMPORTERS: tuple[Importer, ...] = (
+    fio_json,
+    fio_text,
+    fio_terse,
+    fio_log,
+    fioparse,
+    orion,
+    vdbench,
+    iostat,
+    sar,
+    latency_map,
+)
 
-KNOWN = "fio (text, terse, JSON, logs), fioparse, ORION, vdbench, iostat and sar are read"
+KNOWN = "fio (text, terse, JSON, logs), fioparse, ORION, vdbench, iostat, sar and latency records are read"
 
 
 def importer_of(path: str) -> Importer:

@@ -110,6 +110,7 @@ def _of_histogram(name: str, histogram: Histograms) -> Row:
         elapsed_ns=round((histogram.seconds or 1) * 1e9),
         users=histogram.threads,
         depth=1,
+        arrival=_arrival(histogram.asked_per_s),
         engine="threads",
         derived=("size", *(() if histogram.seconds else ("length",))),
     )

@@ -60,6 +60,7 @@ class Histograms(Struct):
     writes: tuple[Bucket, ...] = ()
     seconds: float | None = None
     threads: int | None = None
+    asked_per_s: float | None = None
 
 
 def kind_of(text: str) -> str:
@@ -239,6 +240,7 @@ def histograms(path: str, text: str) -> dict[str, Histograms]:
             seconds = float(said["seconds"]) + float(said.get("warmup", 0)) if "seconds" in said else None
             own = found[start["name"].strip()] = Histograms(seconds=seconds)
             own.threads = int(said["threads"]) if "threads" in said else None
+            own.asked_per_s = float(said["reqrate"]) if "reqrate" in said else None
         elif plain.strip() in ("Reads and writes:", "Reads:", "Writes:"):
             close()
             part = {"Reads:": "reads", "Writes:": "writes"}.get(plain.strip(), "both")

@@ -1,0 +1,131 @@
+"""Latency records of DTrace, SystemTap, bpf and Oracle, as LatencyMap tools pass them on.
+
+What it is: records between <begin record> and <end record> with a moment, a unit, a label, and a histogram in powers of
+two: rows of DTrace's quantize(), or "bound,count" lines.
+What is read: counts grow from record to record, so the row is the last record less the first, over the time between
+them. A bound of DTrace, SystemTap and bpf is the lower edge of its bucket, one of Oracle the upper edge.
+What it cannot see: users, sizes, bytes, and any mean.
+What is refused: records that do not say whether they are reads or writes, or in which unit; counts that fall; bounds
+of a source that is not known. A record without its end is cut and is left out with a warning.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from iocast.imports.rows import OpFigures, Row, run
+from iocast.imports.sources import Head, read_text, refuse
+from iocast.model.coarse import Bucket, Coarse
+from iocast.model.histogram import Histogram
+from iocast.model.run import Run, Source
+from iocast.model.workload import Op
+
+BEGIN, END = "<begin record>", "<end record>"
+UNITS_NS = {"nanosec": 1, "microsec": 1_000, "millisec": 1_000_000}
+LOWER = ("dtrace", "systemtap", "stap", "bpf")
+UPPER = ("oracle",)
+_QUANTIZE = re.compile(r"^\s*(\d+)\s*\|@*\s+(\d+)\s*$")
+_PAIR = re.compile(r"^\s*(\d+)\s*,\s*(\d+)\s*$")
+_OPS: tuple[tuple[str, Op], ...] = (("write", "write"), ("read", "read"))
+
+
+class Record(Struct):
+    """One record being read."""
+
+    line: int
+    moment_us: int | None = None
+    unit_ns: int | None = None
+    label: str = ""
+    source: str = ""
+    drawn: bool = False  # as a quantize() of DTrace
+    counts: dict[int, int] = {}
+
+
+def sniff(head: Head) -> bool:
+    """A record begins."""
+    return BEGIN in head.text and "latencyunit" in head.text
+
+
+def read(paths: tuple[str, ...]) -> Run:
+    """Each file as a row: what happened between its first and its last record. Raises SourceError."""
+    warnings: list[str] = []
+    rows = [_row(path, _records(path, read_text(path), warnings)) for path in paths]
+    return run(Source(tool="latency records", files=paths), rows, warnings=warnings)
+
+
+def _records(path: str, text: str, warnings: list[str]) -> list[Record]:
+    found: list[Record] = []
+    begun, lines = 0, list[tuple[int, str]]()
+    for at, line in enumerate(text.splitlines(), 1):
+        plain = line.strip()
+        if plain == BEGIN:
+            begun, lines = at, []
+        elif plain == END and begun:
+            record = Record(begun)
+            for place, each in lines:
+                _line(path, place, each, record)
+            found.append(record)
+            begun = 0
+        elif begun:
+            lines.append((at, plain))
+    if begun:
+        warnings.append(f"{path}:{begun}: the last record is cut: left out")
+    if not found:
+        raise refuse(path, 0, "there is no whole record in it")
+    return found
+
+
+def _line(path: str, at: int, line: str, record: Record) -> None:
+    key, _, value = (part.strip() for part in line.partition(","))
+    if key == "timestamp":
+        moment = re.match(r"microsec\s*,\s*(\d+)", value)
+        if not moment:
+            raise refuse(path, at, "a moment that is not in microseconds")
+        record.moment_us = int(moment[1])
+    elif key == "latencyunit":
+        if value not in UNITS_NS:
+            raise refuse(path, at, f'"{value}" is no unit of latency')
+        record.unit_ns = UNITS_NS[value]
+    elif key == "label":
+        record.label = value
+    elif key == "datasource":
+        record.source = value.lower()
+    elif found := _QUANTIZE.match(line):
+        record.drawn = True
+        record.counts[int(found[1])] = int(found[2])
+    elif found := _PAIR.match(line):
+        record.counts[int(found[1])] = int(found[2])
+    elif re.match(r"^\d+\s*[|,]", line):
+        raise refuse(path, at, "a bucket that cannot be read")
+
+
+def _row(path: str, records: list[Record]) -> Row:
+    first, last = records[0], records[-1]
+    alone = len(records) == 1
+    if last.unit_ns is None or last.moment_us is None or first.moment_us is None:
+        raise refuse(path, last.line, "a record without its moment or its unit")
+    op = next((op for word, op in _OPS if word in last.label.lower()), None)
+    if op is None:
+        raise refuse(path, last.line, f'the label "{last.label}" says neither read nor write')
+    lower = last.drawn or any(name in last.source for name in LOWER)
+    if not lower and not any(name in last.source for name in UPPER):
+        raise refuse(path, last.line, "its source is not known, so neither whether bounds are lower or upper edges")
+    buckets = []
+    for bound, count in sorted(last.counts.items()):
+        grown = count - (0 if alone else first.counts.get(bound, 0))
+        if grown < 0:
+            raise refuse(path, last.line, f"the count of bucket {bound} fell: counters were reset in between")
+        low, high = (bound, bound * 2) if lower else (bound // 2, bound)
+        buckets += [Bucket(low * last.unit_ns, high * last.unit_ns, float(grown))] if grown else []
+    total = round(sum(each.weight for each in buckets))
+    times = Coarse(total=total, buckets=tuple(buckets), whole=float(total))
+    span_ns = (last.moment_us - first.moment_us) * 1000
+    return Row(
+        name=last.label or op,
+        test=op,
+        ops=(OpFigures(op=op, ios=total, bytes=0, times=Histogram.stated(times) if total else Histogram()),),
+        elapsed_ns=1_000_000_000 if alone else span_ns,
+        derived=("size", *(("length",) if alone else ())),
+    )

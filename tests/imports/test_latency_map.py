@@ -1,0 +1,90 @@
+"""Latency records, by hand in their documented form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from iocast.errors import SourceError
+from iocast.imports import latency_map
+from iocast.imports.sources import Head
+from iocast.model.run import Run
+
+Reader = Callable[..., Run]
+
+
+def dtrace(moment_us: int, few: int, many: int) -> str:
+    return f"""\
+   3  72639   :tick-10s
+<begin record>
+timestamp,microsec,{moment_us},2013 Aug 27 10:54:53
+label, pread latency measured with DTrace
+latencyunit, nanosec
+  myhistogram
+           value  ------------- Distribution ------------- count
+          131072 |                                         0
+          262144 |@@@@@@@@                                 {few}
+          524288 |@@@@@@@@@@@@@@@@@@@@@@@@                 {many}
+
+<end record>
+"""
+
+
+def pairs(source: str, first: int, label: str = "db file sequential read") -> str:
+    return f"""\
+<begin record>
+timestamp,microsec,{first},x
+latencyunit,microsec
+label,{label}
+datasource,{source}
+512,{first}
+1024,{2 * first}
+<end record>
+"""
+
+
+def test_it_is_known_by_its_records() -> None:
+    assert latency_map.sniff(Head("x", dtrace(1, 1, 1)))
+    assert not latency_map.sniff(Head("x", "<begin record>\n"))
+
+
+def test_counts_grow_and_bounds_of_dtrace_are_lower_edges(read_all: Reader) -> None:
+    text = dtrace(5_000_000, 10, 30) + dtrace(15_000_000, 110, 130) + dtrace(25_000_000, 210, 330)
+    (record,) = read_all(("a.txt", text)).phases
+    times = record.measurement.service("read")
+    assert times.total == 500
+    assert record.measurement.elapsed_ns == 20_000_000_000
+    assert times.share_up_to(524_288) == pytest.approx(0.4)
+    assert times.quantile_bounds_ns(0.5) == (524_288, 1_048_576)
+    assert times.mean_ns != times.mean_ns
+
+
+@pytest.mark.parametrize(("source", "low"), [("oracle", 512_000), ("systemtap", 1_024_000), ("bpf", 1_024_000)])
+def test_bounds_of_oracle_are_upper_edges(read_all: Reader, source: str, low: int) -> None:
+    (record,) = read_all(("a.txt", pairs(source, 1) + pairs(source, 11))).phases
+    assert record.measurement.service("read").quantile_bounds_ns(0.9) == (low, 2 * low)
+
+
+def test_a_record_without_its_end_is_left_out(read_all: Reader) -> None:
+    run = read_all(("a.txt", dtrace(5_000_000, 10, 30) + dtrace(15_000_000, 110, 130)[:-30]))
+    assert run.phases[0].measurement.ios == 40
+    assert "length" in run.phases[0].unstated
+    assert "the last record is cut" in run.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (dtrace(5, 10, 30)[:-30], "there is no whole record in it"),
+        (dtrace(5, 10, 30) + dtrace(15, 9, 30), "the count of bucket 262144 fell"),
+        (dtrace(5, 10, 30).replace("nanosec", "jiffies"), 'bad.txt:5: "jiffies" is no unit'),
+        (dtrace(5, 10, 30).replace("pread", "open"), "says neither read nor write"),
+        (pairs("somewhere", 1), "its source is not known"),
+        (dtrace(5, 10, 30).replace("@ ", "@?", 1), "a bucket that cannot be read"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(read_all: Reader, text: str, says: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        read_all(("bad.txt", text))
+    assert says in refused.value.message

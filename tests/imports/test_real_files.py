@@ -1,0 +1,95 @@
+"""Every real result file beside the project is imported, or refused for the right reason. `pytest -rA` lists them."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+
+import pytest
+
+from iocast import imports
+from iocast.diagnose import examine
+from iocast.errors import SourceError
+from iocast.report import card, machine
+from iocast.report.classic import render_run
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+KINDS = ("fio_output", "oracle_orion", "vdbench", "iostat", "latency_histogram_sources")
+FILES = [path for kind in KINDS for path in sorted((DATA / kind).glob("*"))]
+
+# What each becomes: how many rows, or what the refusal says.
+REFUSED = {
+    "R10PG1_oltp_32hreads_curve__parmfile.html": "is of no format that iocast knows",  # a job, not a result
+}
+ROWS = {
+    "fio_2.16_normal_1.out": 4,
+    "fio_2.16_normal_3.out": 4,
+    "fio_2.17.json": 2,
+    "fio_3.7_normal_nfs.log": 4,
+    "fio_pbench_b.txt": 8,
+    "orion_11107_summaries.txt": 8,
+    "R10PG1_oltp_32hreads_curve__flatfile.csv": 16,
+    "R10PG1_oltp_32hreads_curve__flatfile.html": 16,
+    "R10PG1_oltp_32hreads_curve__histogram.html": 16,
+    "R10PG1_oltp_32hreads_curve__summary.html": 16,
+    "R10PG1_oltp_32hreads_curve__totals.html": 16,
+    "flatfile_older.html": 8,
+}
+
+pytestmark = pytest.mark.skipif(not FILES, reason="the real files are not beside the project (../shared/data)")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_real_file(path: Path) -> None:
+    if path.name in REFUSED:
+        with pytest.raises(SourceError) as refused:
+            imports.read((str(path),))
+        assert REFUSED[path.name] in refused.value.message
+        print(f"{path.name}: refused, {REFUSED[path.name]}")
+        return
+    (run,) = imports.read((str(path),))
+    assert run.source is not None
+    assert len(run.phases) == ROWS.get(path.name, 1)
+    for record in run.measured:
+        did = record.measurement
+        failed = "error" in path.name
+        assert did.ios or failed or "ios" in record.unstated
+        assert did.elapsed_ns or failed
+        timed = not math.isnan(did.response().mean_ns)
+        if {"users", "depth", "ios"}.isdisjoint(record.unstated) and timed:
+            # Little's law: units, counts and lengths are right together.
+            assert did.rate_per_s * did.response().mean_ns / 1e9 == pytest.approx(did.asked_depth, rel=0.1)
+    report = card.card(run, examine(run))
+    machine.render(report, io.StringIO())
+    render_run(run, io.StringIO())
+    print(f"{path.name}: {run.source.tool} {run.source.version}, {len(run.phases)} rows; {'; '.join(run.warnings)}")
+
+
+def test_flatfile_and_histogram_of_one_run_go_together() -> None:
+    stem = "R10PG1_oltp_32hreads_curve__"
+    (run,) = imports.read(tuple(str(DATA / "vdbench" / f"{stem}{kind}") for kind in ("histogram.html", "flatfile.csv")))
+    assert len(run.phases) == 16
+    for record in run.phases:
+        for part in record.measurement.classes:
+            bounds = part.service.quantile_bounds_ns(0.5)
+            assert bounds is not None
+            assert part.service.mean_ns < 4 * bounds[1]
+
+
+def test_text_csv_and_page_say_the_same() -> None:
+    stem = "R10PG1_oltp_32hreads_curve__"
+    runs = [
+        imports.read((str(DATA / "vdbench" / f"{stem}{kind}"),))[0]
+        for kind in ("flatfile.csv", "flatfile.html", "summary.html", "totals.html")
+    ]
+    rates = [[round(record.measurement.rate_per_s, 1) for record in run.phases] for run in runs]
+    assert all(each == pytest.approx(rates[0], abs=0.2) for each in rates)
+    assert {record.measurement.elapsed_ns for run in runs for record in run.phases} == {60_000_000_000}
+
+
+def test_a_log_and_the_json_of_one_run_agree() -> None:
+    folder = DATA / "fio_output"
+    (log,) = imports.read(tuple(str(folder / f"local__la_{kind}.1.log") for kind in ("bw", "iops", "lat")))
+    assert len(log.phases) == 1
+    assert {sample.metric for sample in log.phases[0].samples} == {"bytes_per_s", "ios_per_s", "lat_ns"}
