@@ -160,9 +160,32 @@ def _key(name: str) -> str:
     return name if name.isalpha() else json.dumps(name)
 
 
+def simulated_page() -> tuple[str, str]:
+    """The named simulated devices, the options and the service laws."""
+    from iocast.spec.simulated_laws import LAWS
+    from iocast.spec.simulated_options import OPTIONS
+    from iocast.spec.simulated_presets import PRESETS
+
+    devices = [f"| `sim:{name}` | {says} |" for name, (says, _) in PRESETS.items()]
+    options = [f"| {_forms(name, option.form)} | {option.says} |" for name, option in OPTIONS.items()]
+    laws = [f"| `{name}:{law.form}` | {law.says} |" for name, law in LAWS.items()]
+    sections = [
+        "`sim:NAME,OPTION=VALUE,...`, for example `sim:nvme,servers=4,stall=1s/5s`. Options apply from left to right.",
+        "\n".join(["## Devices\n", "| target | what it is |", "|---|---|", *devices]),
+        "\n".join(["## Options\n", "| option | meaning |", "|---|---|", *options]),
+        "\n".join(["## Service laws\n", "| LAW | meaning |", "|---|---|", *laws]),
+    ]
+    return "simulated-devices.md", page("Simulated devices", "\n\n".join(sections))
+
+
+def _forms(name: str, form: str) -> str:
+    first, *others = form.split("|")
+    return " or ".join([f"`{name}={first}`", *(f"`{other}`" for other in others)])
+
+
 def pages() -> dict[str, str]:
     """Every generated file of docs/reference: its name and its text."""
-    return dict([*job_files(), commands_page(), engines_page(), *plug_in_pages()])
+    return dict([*job_files(), commands_page(), engines_page(), simulated_page(), *plug_in_pages()])
 
 
 def main() -> None:

@@ -215,6 +215,16 @@ def test_a_simulated_run_is_the_same_every_time_and_counts_no_real_seconds(tmp_p
     assert {each[3] for each in told.said if isinstance(each, tuple)} == {None}
 
 
+def test_a_simulated_device_remembers_from_phase_to_phase_but_not_from_run_to_run(tmp_path: Path) -> None:
+    writes = replace(phase("write"), length=Length(ios=2000))
+    target = parse_target("sim:nvme,service=constant:1ms,bandwidth=none,size=2MiB,unit=64KiB,first_write=3ms")
+    made = replace(plan(tmp_path, 2 * MIB, 1, writes, writes), target=target, engine="sim")
+    for _ in range(2):
+        done = perform(made, tmp_path / "runs").run
+        sums = [record.measurement.classes[0].service.sum_ns for record in done.phases]
+        assert sums == [2000 * 1_000_000 + 32 * 3_000_000, 2000 * 1_000_000]
+
+
 def test_expected_seconds() -> None:
     assert runner.expected_seconds(phase(seconds=2.5)) == 2.5
     assert runner.expected_seconds(replace(phase(), length=Length(ios=5))) == 0.0

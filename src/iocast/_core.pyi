@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Literal, final
 
-__all__ = ["CoreError", "Intervals", "__version__", "memory_copy_bytes_per_s", "read_back", "run_together"]
+__all__ = ["CoreError", "Intervals", "SimWorld", "__version__", "memory_copy_bytes_per_s", "read_back", "run_together"]
 
 __version__: str
 
@@ -17,13 +17,24 @@ class Intervals:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
 
+@final
+class SimWorld:
+    """The simulated device between the phases of a run; a new one holds a device as it is delivered."""
+
+    def __new__(cls) -> SimWorld: ...
+    def copied(self) -> SimWorld:
+        """The same device as it is now, to go another way from here."""
+
 def run_together(
-    plans_json: list[str], on_tick: Callable[[int, int, int, int, int], bool | Literal["enough"]]
+    plans_json: list[str],
+    on_tick: Callable[[int, int, int, int, int], bool | Literal["enough"]],
+    world: SimWorld | None = None,
 ) -> list[tuple[str, Intervals]]:
     """Run phases at once (each a PhasePlan as JSON); returns a Measurement as JSON and the interval series of each.
 
     on_tick(elapsed_ns, ios, bytes, errors, response_ns), of all together, is called up to ten times a second; False
-    or an exception stops them, "enough" ends them well. Raises CoreError.
+    or an exception stops them, "enough" ends them well. A simulated device is the one that earlier phases left
+    in `world`, a new one without. Raises CoreError.
     """
 
 def read_back(plan_json: str, on_tick: Callable[[int, int], bool]) -> str:

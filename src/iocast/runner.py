@@ -127,6 +127,8 @@ class _Job:
         self.judge = judge
         self.plan = run.plan
         self.real = self.plan.target.kind != "sim"
+        self.world = None if self.real else load.sim_world()
+        self.world_before = self.world
         fills = tuple(self._fill_phase(file) for file in layout.files if file.fill)
         self.left = [*fills, *self.plan.phases]
         self.total = len(self.left)
@@ -233,7 +235,8 @@ class _Job:
                     return "enough" if not self.stopped() else False
                 return not self.stopped()
 
-            measurement, intervals = load.measure(plan, on_tick)
+            self.world_before = self.world.copied() if self.world and phase.until else None
+            measurement, intervals = load.measure(plan, on_tick, self.world)
             if phase.until and judge and not self.real:
                 plan, measurement, intervals, end = self._again(
                     phase, phase.until, judge, plan, measurement, intervals, on_tick
@@ -271,7 +274,8 @@ class _Job:
         end, seconds = replay(phase, until, judge, series(intervals, plan.interval_ns, measurement))
         if seconds is not None and measurement.stopped == "finished":
             plan = replace(plan, length=replace(plan.length, seconds=seconds))
-            measurement, intervals = load.measure(plan, on_tick)
+            self.world = self.world_before
+            measurement, intervals = load.measure(plan, on_tick, self.world)
         return plan, measurement, intervals, end
 
     def _keep(self, record: PhaseRecord, blind: tuple[Blind, ...]) -> None:

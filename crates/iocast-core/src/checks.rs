@@ -100,13 +100,7 @@ impl PhasePlan {
             .simulated
             .as_ref()
             .ok_or_else(|| Error::Plan("simulated: the sim engine needs a device".into()))?;
-        refuse(device.servers >= 1, "simulated: at least one server")?;
-        match &device.stall {
-            Some(stall) => {
-                refuse(stall.for_ns < stall.every_ns, "simulated: a stall is shorter than its period")
-            }
-            None => Ok(()),
-        }
+        device.fault().map_or(Ok(()), |why| refuse(false, why))
     }
 }
 

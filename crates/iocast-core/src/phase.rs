@@ -8,7 +8,7 @@ use crate::checks::check_together;
 use crate::control::{Answer, Counts};
 use crate::crew::{Crew, Watched};
 use crate::engine::auto::{Choice, choose};
-use crate::engine::sim::SimEngine;
+use crate::engine::sim::{SimEngine, SimWorld};
 use crate::engine::sync::SyncEngine;
 use crate::engine::uring::{SET_UP, UringEngine};
 use crate::engine::{Clock, open_files};
@@ -47,17 +47,26 @@ pub fn run_phase<A: Into<Answer>>(plan: &PhasePlan, on_tick: impl FnMut(Tick) ->
 /// for `Stop`) may end them.
 pub fn run_together<A: Into<Answer>>(
     plans: &[PhasePlan],
+    on_tick: impl FnMut(Tick) -> A,
+) -> Result<Vec<PhaseResult>> {
+    run_together_in(plans, &SimWorld::default(), on_tick)
+}
+
+/// The same on the simulated device, if there is one, that earlier phases left in `world`.
+pub fn run_together_in<A: Into<Answer>>(
+    plans: &[PhasePlan],
+    world: &SimWorld,
     mut on_tick: impl FnMut(Tick) -> A,
 ) -> Result<Vec<PhaseResult>> {
     check_together(plans)?;
     signals::install_waker();
     let chosen: Vec<Choice> = plans.iter().map(choose).collect();
     let mut on_tick = |tick| on_tick(tick).into();
-    match run_with(plans, &chosen, &mut on_tick) {
+    match run_with(plans, &chosen, world, &mut on_tick) {
         // One ring was to be had, one for each user is not: nothing has been measured yet.
         Err(Error::Ring { doing: SET_UP, source }) if !plans.iter().any(PhasePlan::polls) => {
             let chosen: Vec<Choice> = plans.iter().map(|plan| Choice::without_ring(plan, &source)).collect();
-            run_with(plans, &chosen, &mut on_tick)
+            run_with(plans, &chosen, world, &mut on_tick)
         }
         outcome => outcome,
     }
@@ -66,13 +75,14 @@ pub fn run_together<A: Into<Answer>>(
 fn run_with(
     plans: &[PhasePlan],
     chosen: &[Choice],
+    world: &SimWorld,
     on_tick: &mut impl FnMut(Tick) -> Answer,
 ) -> Result<Vec<PhaseResult>> {
     let plans: Vec<Arc<PhasePlan>> = plans.iter().map(|plan| Arc::new(plan.clone())).collect();
     let threads = plans.iter().zip(chosen).map(|(plan, choice)| threads_of(plan, choice.engine)).sum();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut crew = Crew::new(plans.clone(), may_spin(&plans, threads, processors));
-    let reports = match hire(&mut crew, &plans, chosen).and_then(|()| crew.wait_until_ready()) {
+    let reports = match hire(&mut crew, &plans, chosen, world).and_then(|()| crew.wait_until_ready()) {
         Ok(reports) => reports,
         Err(why) => {
             crew.send_home();
@@ -149,9 +159,9 @@ fn may_spin(plans: &[Arc<PhasePlan>], threads: usize, processors: usize) -> bool
     threads < processors || all * SPIN_NS as f64 / 1e9 <= 0.25 * processors as f64
 }
 
-fn hire(crew: &mut Crew, plans: &[Arc<PhasePlan>], chosen: &[Choice]) -> Result<()> {
+fn hire(crew: &mut Crew, plans: &[Arc<PhasePlan>], chosen: &[Choice], world: &SimWorld) -> Result<()> {
     if plans[0].engine == EngineName::Sim {
-        return hire_for_sim(crew, plans);
+        return hire_for_sim(crew, plans, world);
     }
     let journals = Journal::for_plans(plans)?;
     for (phase, (plan, choice)) in plans.iter().zip(chosen).enumerate() {
@@ -181,13 +191,14 @@ fn hire(crew: &mut Crew, plans: &[Arc<PhasePlan>], chosen: &[Choice]) -> Result<
 }
 
 /// One worker for all users of all phases: they contend for one device on one virtual clock.
-fn hire_for_sim(crew: &mut Crew, plans: &[Arc<PhasePlan>]) -> Result<()> {
+fn hire_for_sim(crew: &mut Crew, plans: &[Arc<PhasePlan>], world: &SimWorld) -> Result<()> {
     let mut numbered: Vec<(usize, &Arc<PhasePlan>)> = plans.iter().enumerate().collect();
     // Those who follow come last: they end at the instant at which the last of the others has.
     numbered.sort_by_key(|(_, plan)| plan.length.follows);
     let mut slot = 0;
-    let mut parts = Vec::new();
+    let (mut parts, mut in_order) = (Vec::new(), Vec::new());
     for (phase, plan) in numbered {
+        in_order.push(Arc::clone(plan));
         let first = slot;
         let lane = |user: u32| {
             let stream = Arc::new(Mutex::new(Stream::new(plan, user)));
@@ -196,9 +207,10 @@ fn hire_for_sim(crew: &mut Crew, plans: &[Arc<PhasePlan>]) -> Result<()> {
         slot += plan.users * plan.depth;
         parts.push(Part::new(phase, Arc::clone(plan), (0..plan.users).map(lane).collect(), first));
     }
-    let plan = Arc::clone(&plans[0]);
-    let device = plan.simulated.clone().ok_or_else(|| Error::Plan("the sim engine needs a device".into()))?;
-    crew.start(parts, move || Ok(SimEngine::new(&plan, &device)))
+    let world = world.clone();
+    let device =
+        plans[0].simulated.clone().ok_or_else(|| Error::Plan("the sim engine needs a device".into()))?;
+    crew.start(parts, move || Ok(SimEngine::new(&in_order, &device, &world)))
 }
 
 fn cpu_ns() -> (u64, u64) {

@@ -1,29 +1,12 @@
 //! The loop, the tally and the simulated device together, where the answers are known.
 
-use iocast_core::phase::run_phase;
-use iocast_core::plan::PhasePlan;
-use iocast_core::result::{PhaseResult, Stopped};
-use serde_json::{Value, json};
+use iocast_core::result::Stopped;
+use serde_json::json;
 
-fn lay_over(base: &mut Value, changes: &Value) {
-    for (key, value) in changes.as_object().unwrap() {
-        base[key] = value.clone();
-    }
-}
+#[allow(dead_code, reason = "one file of helpers, several test files")]
+mod trial;
 
-fn run(changes: Value, device: Value) -> PhaseResult {
-    let mut plan = json!({
-        "name": "t", "role": "measure", "engine": "sim",
-        "files": [{"path": "sim", "start_bytes": 0, "size_bytes": 1u64 << 30}],
-        "mix": [{"op": "read", "size_bytes": 8192}], "locality": {"kind": "uniform"}, "arrival": {"kind": "closed"},
-        "users": 1, "depth": 1, "direct": true, "sync": "none", "payload": {"kind": "unique"},
-        "length": {"seconds": 10.0}, "interval_ns": 1_000_000_000u64, "seed": 1, "slow_limit": 16, "error_limit": 1_000_000,
-        "simulated": {"size_bytes": 1u64 << 30, "service": {"kind": "constant", "mean_ns": 1_000_000}},
-    });
-    lay_over(&mut plan, &changes);
-    lay_over(&mut plan["simulated"], &device);
-    run_phase(&PhasePlan::from_json(&plan.to_string()).unwrap(), |_| true).unwrap()
-}
+use trial::run;
 
 #[test]
 fn one_server_of_one_millisecond_does_a_thousand_a_second() {

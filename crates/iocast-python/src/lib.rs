@@ -7,6 +7,7 @@ use arrow_array::builder::{ListBuilder, StringBuilder, UInt32Builder, UInt64Buil
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, UInt32Array, UInt64Array};
 use iocast_core::control::Answer;
+use iocast_core::engine::sim;
 use iocast_core::error::Error;
 use iocast_core::histogram::Histogram;
 use iocast_core::phase::{self, Tick};
@@ -88,15 +89,37 @@ fn batch(rows: &[IntervalRow], interval_ns: u64) -> PyResult<RecordBatch> {
     RecordBatch::try_from_iter(columns).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
+/// The simulated device between the phases of a run; a new one holds a device as it is delivered.
+#[pyclass(frozen, module = "iocast._core")]
+#[derive(Default)]
+struct SimWorld {
+    world: sim::SimWorld,
+}
+
+#[pymethods]
+impl SimWorld {
+    #[new]
+    fn new() -> SimWorld {
+        SimWorld::default()
+    }
+
+    fn copied(&self) -> SimWorld {
+        SimWorld { world: self.world.copied() }
+    }
+}
+
 /// Runs phases at once. `on_tick(elapsed_ns, ios, bytes, errors, response_ns)`, of all together, is called up to
 /// ten times a second; false, or an exception, stops them, "enough" ends them well. Returns each one's result as
-/// JSON and its interval series.
+/// JSON and its interval series. A simulated device is the one that earlier phases left in `world`.
 #[pyfunction]
+#[pyo3(signature = (plans_json, on_tick, world=None))]
 fn run_together(
     py: Python<'_>,
     plans_json: Vec<String>,
     on_tick: Py<PyAny>,
+    world: Option<&SimWorld>,
 ) -> PyResult<Vec<(String, Intervals)>> {
+    let world = world.map(|kept| kept.world.clone()).unwrap_or_default();
     let plans: Vec<PhasePlan> = plans_json
         .iter()
         .map(|json| PhasePlan::from_json(json))
@@ -114,7 +137,7 @@ fn run_together(
             })
         })
     };
-    let results = py.detach(|| phase::run_together(&plans, tick));
+    let results = py.detach(|| phase::run_together_in(&plans, &world, tick));
     if let Some(error) = raised {
         return Err(error);
     }
@@ -170,6 +193,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CoreError", module.py().get_type::<CoreError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Intervals>()?;
+    module.add_class::<SimWorld>()?;
     module.add_function(wrap_pyfunction!(run_together, module)?)?;
     module.add_function(wrap_pyfunction!(read_back, module)?)?;
     module.add_function(wrap_pyfunction!(memory_copy_bytes_per_s, module)?)

@@ -6,11 +6,13 @@ from iocast.load.disk import (
     Answer,
     Intervals,
     OnTick,
+    World,
     measure,
     measure_together,
     memory_bytes_per_s,
     phase_plan,
     phase_seed,
+    sim_world,
 )
 from iocast.load.files import Layout, WorkFile, lay_out
 from iocast.load.removal import Cleaned, clean
@@ -22,6 +24,7 @@ __all__ = [
     "Layout",
     "OnTick",
     "WorkFile",
+    "World",
     "clean",
     "lay_out",
     "measure",
@@ -29,4 +32,5 @@ __all__ = [
     "memory_bytes_per_s",
     "phase_plan",
     "phase_seed",
+    "sim_world",
 ]

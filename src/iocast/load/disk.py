@@ -66,20 +66,36 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
     )
 
 
-def measure(plan: PhasePlan, on_tick: OnTick) -> tuple[Measurement, Intervals]:
+class World(Protocol):
+    """What a simulated device remembers from phase to phase."""
+
+    def copied(self) -> World:
+        """The same as it is now, to go another way from here."""
+
+
+def sim_world() -> World:
+    """A simulated device as it is delivered; `measure` takes it. Raises LoadError."""
+    made: World = _load_core().SimWorld()
+    return made
+
+
+def measure(plan: PhasePlan, on_tick: OnTick, world: World | None = None) -> tuple[Measurement, Intervals]:
     """Runs one phase: `measure_together` with nothing beside it."""
-    return measure_together((plan,), on_tick)[0]
+    return measure_together((plan,), on_tick, world)[0]
 
 
-def measure_together(plans: tuple[PhasePlan, ...], on_tick: OnTick) -> tuple[tuple[Measurement, Intervals], ...]:
+def measure_together(
+    plans: tuple[PhasePlan, ...], on_tick: OnTick, world: World | None = None
+) -> tuple[tuple[Measurement, Intervals], ...]:
     """Runs phases at once, from one start. Raises LoadError.
 
     `on_tick(elapsed_ns, ios, bytes, errors, response_ns)`, of all together, returns False to stop, "enough" to end
     them well (which means nothing on virtual time). `response_ns` is the sum over all I/Os so far.
+    A simulated device is the one that earlier phases left in `world` (see `sim_world`), a new one without.
     """
     core = _load_core()
     try:
-        results = core.run_together([msgspec.json.encode(plan).decode() for plan in plans], on_tick)
+        results = core.run_together([msgspec.json.encode(plan).decode() for plan in plans], on_tick, world)
     except core.CoreError as error:
         message, hint, _errno = error.args
         raise LoadError(f"{' and '.join(plan.name for plan in plans)}: {message}", hint) from error

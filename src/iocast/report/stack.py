@@ -9,6 +9,7 @@ from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Host, Run, Source
 from iocast.model.target import Layer, Target
 from iocast.report import format as text
+from iocast.report.simulated import describe
 
 COLUMNS = (
     Column("layer", "device"),
@@ -106,7 +107,8 @@ def _sentence(line: str) -> str:
 
 def _place(target: Target) -> str:
     if target.kind == "sim":
-        return f"{target.path} is a simulated device: its time is virtual and its answers are exact."
+        what = f" {describe(target.simulated)}." if target.simulated else ""
+        return f"{target.path} is a simulated device: its time is virtual and its answers are exact.{what}"
     if target.kind == "block":
         size = f" of {text.capacity(target.size_bytes)}" if target.size_bytes else ""
         return f"{target.path} is a block device{size}, tested without a file system."

@@ -1,157 +1,155 @@
 //! The `sim` engine: a storage device on virtual time, exact and at once.
 //!
-//! I/Os are served in order of arrival by `servers` servers; each takes what the service law says, then
-//! its share of the common transfer rate. Because the order is that of arrival, the end of an I/O is
-//! known when it is pushed: waiting is moving the clock to the earliest end.
+//! I/Os are served in order of arrival; each takes what the service law says, then its share of the transfer
+//! rate, so that its end is known when it reaches the device: waiting is moving the clock to the next event.
+//! What a device remembers (written blocks, caches, tiers, credits) outlives the phase in a `SimWorld`.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use rand::rngs::SmallRng;
-use rand::{RngExt, SeedableRng};
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::{Arc, Mutex};
 
 use super::{Clock, Completion, Engine, Request};
-use crate::buffers::mix64;
-use crate::device::{ServiceLaw, SimDevice};
+use crate::device::{Serialised, SimDevice};
 use crate::error::Result;
-use crate::pacing::exponential;
 use crate::plan::{Op, PhasePlan};
 use crate::result::EngineReport;
 
-/// A trim is a note in the device's own tables.
-const TRIM_NS: u64 = 50_000;
+mod blocks;
+mod flow;
+mod hash;
+mod law;
+mod lru;
+mod machine;
+mod members;
+mod streams;
+mod tier;
+
+use machine::Machine;
+
+/// The simulated device between the phases of a run. A fresh one holds a device as it is delivered.
+#[derive(Clone, Debug, Default)]
+pub struct SimWorld {
+    machine: Arc<Mutex<Option<Box<Machine>>>>,
+}
+
+impl SimWorld {
+    /// The same device as it is now, to go another way from here.
+    pub fn copied(&self) -> SimWorld {
+        let machine = self.machine.lock().expect("no engine panics while it holds it").clone();
+        SimWorld { machine: Arc::new(Mutex::new(machine)) }
+    }
+}
+
+/// What happens next to an I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// It reaches the device.
+    Arrives,
+    /// It is done, with this result.
+    Ends(i64),
+}
 
 /// See the module.
 pub struct SimEngine {
-    device: SimDevice,
-    rng: SmallRng,
+    world: SimWorld,
+    machine: Option<Box<Machine>>,
+    epoch: u64,
     now: u64,
-    free_at: BinaryHeap<Reverse<u64>>,
-    pipe_free_at: u64,
-    head_bytes: u64,
-    last_write_end: u64,
-    pending: BinaryHeap<Reverse<(u64, u64, u32, i64)>>,
+    events: BinaryHeap<Reverse<(u64, u64, u32, Event)>>,
     order: u64,
+    in_flight: u32,
+    /// By slot: what is on its way to the device.
+    travelling: Vec<Option<Request>>,
+    one_at_a_time: Serialised,
+    /// The slot that holds the lock, and who waits for it.
+    holder: Option<u32>,
+    waiting: VecDeque<Request>,
+    ended: Vec<Completion>,
 }
 
 impl SimEngine {
-    /// The plan's simulated device, its clock at 0.
-    pub fn new(plan: &PhasePlan, device: &SimDevice) -> SimEngine {
+    /// The device that the plans share: the one of `world` if it is the same, else a new one. Its clock is at 0,
+    /// the plans have its slots in their order.
+    pub fn new(plans: &[Arc<PhasePlan>], device: &SimDevice, world: &SimWorld) -> SimEngine {
+        let kept = world.machine.lock().expect("no engine panics while it holds it").take();
+        let mut machine = kept
+            .filter(|machine| machine.spec() == device)
+            .unwrap_or_else(|| Box::new(Machine::new(device, plans[0].seed)));
+        machine.begin(plans);
         SimEngine {
-            device: device.clone(),
-            rng: SmallRng::seed_from_u64(mix64(plan.seed ^ 0x51)),
+            world: world.clone(),
+            epoch: machine.epoch_ns,
+            machine: Some(machine),
             now: 0,
-            free_at: (0..device.servers).map(|_| Reverse(0)).collect(),
-            pipe_free_at: 0,
-            head_bytes: u64::MAX,
-            last_write_end: 0,
-            pending: BinaryHeap::new(),
+            events: BinaryHeap::new(),
             order: 0,
+            in_flight: 0,
+            travelling: Vec::new(),
+            one_at_a_time: device.serialised,
+            holder: None,
+            waiting: VecDeque::new(),
+            ended: Vec::new(),
         }
     }
 
-    fn service_ns(&mut self, op: Op, offset: u64, len: u64) -> u64 {
-        let law = match (&self.device.write_service, op) {
-            (Some(law), Op::Write) => law.clone(),
-            _ => self.device.service.clone(),
+    fn machine(&mut self) -> &mut Machine {
+        self.machine.as_mut().expect("it is handed back only at the end")
+    }
+
+    fn at(&mut self, time: u64, slot: u32, event: Event) {
+        self.order += 1;
+        self.events.push(Reverse((time, self.order, slot, event)));
+    }
+
+    /// It reaches the device, or the lock in front of it.
+    fn arrive(&mut self, now: u64, request: Request) {
+        let locks = match self.one_at_a_time {
+            Serialised::None => false,
+            Serialised::Writes => request.op == Op::Write,
+            Serialised::All => request.op.moves_data(),
         };
-        let ns = match law {
-            ServiceLaw::Constant { mean_ns } => mean_ns as f64,
-            ServiceLaw::Exponential { mean_ns } => mean_ns as f64 * exponential(&mut self.rng),
-            ServiceLaw::Lognormal { mean_ns, cv } => {
-                let variance = (1.0 + cv * cv).ln();
-                (mean_ns as f64).ln().mul_add(1.0, variance.sqrt() * self.normal() - variance / 2.0).exp()
-            }
-            ServiceLaw::Uniform { low_ns, high_ns } => {
-                low_ns as f64 + self.rng.random::<f64>() * (high_ns.saturating_sub(low_ns)) as f64
-            }
-            ServiceLaw::Disk { .. } if offset == self.head_bytes => 0.0,
-            ServiceLaw::Disk { rpm, seek_base_ns, seek_span_ns } => {
-                let from = if self.head_bytes == u64::MAX { 0 } else { self.head_bytes };
-                let distance = from.abs_diff(offset) as f64 / self.device.size_bytes as f64;
-                seek_base_ns as f64
-                    + seek_span_ns as f64 * distance.min(1.0).sqrt()
-                    + self.rng.random::<f64>() * 60e9 / rpm
-            }
-        };
-        self.head_bytes = offset + len;
-        ns.max(0.0) as u64
+        if locks && self.holder.is_some() {
+            self.waiting.push_back(request);
+            return;
+        }
+        if locks {
+            self.holder = Some(request.slot);
+        }
+        let (epoch, in_flight) = (self.epoch, self.in_flight);
+        let (end, result) = self.machine().serve(epoch + now, &request, in_flight);
+        self.at(end - epoch, request.slot, Event::Ends(result));
     }
 
-    fn normal(&mut self) -> f64 {
-        let (a, b) = (1.0 - self.rng.random::<f64>(), self.rng.random::<f64>());
-        (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
-    }
-
-    fn cached(&self, op: Op, offset: u64) -> Option<u64> {
-        let cache = self.device.cache.as_ref()?;
-        // A hash of the block decides, so that the same blocks hit each time.
-        let share = (mix64(offset >> 13) >> 11) as f64 / (1u64 << 53) as f64 * 100.0;
-        let hit = match op {
-            Op::Read => share < cache.read_hit_percent,
-            Op::Write => cache.write_back,
-            _ => false,
-        };
-        hit.then_some(cache.hit_ns)
-    }
-
-    fn end_ns(&mut self, request: &Request) -> u64 {
-        let len = u64::from(request.len);
-        if request.op == Op::Trim {
-            return self.after_stall(self.now + TRIM_NS);
-        }
-        if !request.op.moves_data() {
-            return self.after_stall(self.now.max(self.last_write_end) + self.device.fsync_ns);
-        }
-        if let Some(hit_ns) = self.cached(request.op, request.offset) {
-            let end = self.transferred(self.now + hit_ns, len);
-            return self.after_stall(end);
-        }
-        let Reverse(free) = self.free_at.pop().expect("at least one server");
-        let begin = self.now.max(free);
-        let served = begin + self.service_ns(request.op, request.offset, len);
-        let mut end = self.transferred(served, len);
-        if request.op == Op::Write && request.durable {
-            end += self.device.fsync_ns;
-        }
-        end = self.after_stall(end);
-        self.free_at.push(Reverse(end));
-        end
-    }
-
-    /// When `len` bytes that are ready at `ready` have passed the transfer rate that all share.
-    fn transferred(&mut self, ready: u64, len: u64) -> u64 {
-        if self.device.bandwidth_bytes_per_s == 0 {
-            return ready;
-        }
-        let transfer = len as f64 * 1e9 / self.device.bandwidth_bytes_per_s as f64;
-        self.pipe_free_at = ready.max(self.pipe_free_at) + transfer as u64;
-        self.pipe_free_at
-    }
-
-    fn after_stall(&self, end: u64) -> u64 {
-        match &self.device.stall {
-            Some(stall) if end % stall.every_ns >= stall.every_ns - stall.for_ns => {
-                (end / stall.every_ns + 1) * stall.every_ns
-            }
-            _ => end,
-        }
-    }
-
-    fn outcome(&mut self, request: &Request) -> i64 {
-        let (from, to) = (request.offset, request.offset + u64::from(request.len));
-        if let Some(errors) = &self.device.errors {
-            let inside = from < errors.end_bytes && to > errors.start_bytes;
-            if request.op.moves_data()
-                && (inside || (errors.percent > 0.0 && self.rng.random::<f64>() * 100.0 < errors.percent))
-            {
-                return -i64::from(errors.errno);
+    fn end(&mut self, now: u64, slot: u32, result: i64) {
+        self.in_flight -= 1;
+        self.ended.push(Completion { slot, result });
+        if self.holder == Some(slot) {
+            self.holder = None;
+            if let Some(next) = self.waiting.pop_front() {
+                self.arrive(now, next);
             }
         }
-        if !request.op.moves_data() {
-            return 0;
+    }
+
+    /// When the next event is due.
+    fn next(&self) -> Option<u64> {
+        self.events.peek().map(|Reverse(event)| event.0)
+    }
+
+    /// Moves the clock to `to`; everything until then happens.
+    fn advance(&mut self, to: u64) {
+        self.now = self.now.max(to);
+        while self.next().is_some_and(|time| time <= self.now) {
+            let Some(Reverse((time, _, slot, event))) = self.events.pop() else { return };
+            match event {
+                Event::Ends(result) => self.end(time, slot, result),
+                Event::Arrives => {
+                    if let Some(request) = self.travelling[slot as usize].take() {
+                        self.arrive(time, request);
+                    }
+                }
+            }
         }
-        to.min(self.device.size_bytes).saturating_sub(from) as i64
     }
 }
 
@@ -164,34 +162,38 @@ impl Engine for SimEngine {
     }
 
     fn push(&mut self, request: Request) {
-        let end = self.end_ns(&request);
-        if request.op == Op::Write {
-            self.last_write_end = self.last_write_end.max(end);
+        self.in_flight += 1;
+        let (epoch, now) = (self.epoch, self.now);
+        let reaches = self.machine().admit(epoch + now, request.op, u64::from(request.len)) - epoch;
+        if reaches <= now {
+            self.arrive(now, request);
+            return;
         }
-        let result = self.outcome(&request);
-        self.order += 1;
-        self.pending.push(Reverse((end, self.order, request.slot, result)));
+        let slot = request.slot as usize;
+        if self.travelling.len() <= slot {
+            self.travelling.resize(slot + 1, None);
+        }
+        self.travelling[slot] = Some(request);
+        self.at(reaches, request.slot, Event::Arrives);
     }
 
     fn submit(&mut self, wait: u32, until: Option<u64>) -> Result<()> {
-        let next = if wait > 0 { self.pending.peek().map(|Reverse(p)| p.0) } else { None };
-        let to = match (next, until) {
-            (Some(end), Some(until)) => end.min(until),
-            (Some(end), None) => end,
-            (None, Some(until)) => until,
-            (None, None) => self.now,
-        };
-        self.now = self.now.max(to);
+        self.advance(self.now);
+        let last = until.unwrap_or(u64::MAX);
+        while wait > 0 && self.ended.is_empty() {
+            match self.next() {
+                Some(time) if time <= last => self.advance(time),
+                _ => break,
+            }
+        }
+        if let (true, Some(until)) = (wait == 0 || self.ended.is_empty(), until) {
+            self.advance(until);
+        }
         Ok(())
     }
 
     fn reap(&mut self, out: &mut Vec<Completion>) {
-        while let Some(Reverse((_, _, slot, result))) =
-            self.pending.peek().filter(|Reverse(p)| p.0 <= self.now).copied()
-        {
-            self.pending.pop();
-            out.push(Completion { slot, result });
-        }
+        out.append(&mut self.ended);
     }
 
     fn buffer(&mut self, _slot: u32, _len: usize) -> &mut [u8] {
@@ -210,6 +212,15 @@ impl Engine for SimEngine {
             flags: vec!["virtual time".into()],
             buffers: "none".into(),
             notes: Vec::new(),
+        }
+    }
+}
+
+impl Drop for SimEngine {
+    fn drop(&mut self) {
+        if let Some(mut machine) = self.machine.take() {
+            machine.epoch_ns = self.epoch + self.now;
+            *self.world.machine.lock().expect("no engine panics while it holds it") = Some(machine);
         }
     }
 }
