@@ -17,11 +17,13 @@ import re
 import shutil
 import time
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from iocast.errors import ArchiveError
+from iocast.model.course import Course, Interval
+from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
 from iocast.model.run import SCHEMA_VERSION, PhaseRecord, Run, Sample, Series
 from iocast.model.summary import Summary, summary_of
@@ -181,7 +183,7 @@ def load(folder: str) -> Run:
     samples = _load_samples(path.parent)
     phases = tuple(
         msgspec.structs.replace(
-            record, samples=samples.get(number, ()), series=_load_series(path.parent, number, record)
+            record, samples=samples.get(number, ()), series=_load_courses(path.parent, number, record)
         )
         for number, record in enumerate(run.phases)
     )
@@ -207,7 +209,7 @@ def _whole(rows: list[tuple[int, int, int, int]], interval_ns: int, did: Measure
     return Series(interval_ns=interval_ns, ios=ios, bytes=moved, response_ns=response_ns)
 
 
-def _load_series(folder: Path, number: int, record: PhaseRecord) -> Series:
+def _load_courses(folder: Path, number: int, record: PhaseRecord) -> Series:
     file = folder / "intervals" / f"{number:03}.parquet"
     if not file.exists():
         return Series()
@@ -226,6 +228,45 @@ def _load_series(folder: Path, number: int, record: PhaseRecord) -> Series:
 
 class _Version(msgspec.Struct):
     schema_version: int = 0
+
+
+def load_courses(folder: str) -> dict[int, Course]:
+    """The course of every phase of a run folder, by the number of the phase. Raises ArchiveError.
+
+    A phase whose file is not there has none; so has a folder of a run that was imported.
+    """
+    path = Path(folder)
+    path = path.parent if path.name == RUN_FILE else path
+    files = sorted((path / "intervals").glob("[0-9]*.parquet"))
+    if not files:
+        return {}
+    import duckdb
+
+    columns = ", ".join(f"{clock}_{part}" for clock in ("response", "service") for part in _HISTOGRAM)
+    query = f"SELECT start_ns, op, size_bytes, bytes, errors, {columns} FROM read_parquet(?) ORDER BY interval"
+    found: dict[int, Course] = {}
+    with duckdb.connect() as connection:
+        for file in files:
+            try:
+                rows = connection.execute(query, [str(file)]).fetchall()
+            except duckdb.Error as error:
+                said = str(error).partition("\n")[0]
+                raise ArchiveError(
+                    f"{file} cannot be read: {said}", "remove the file to see the card without its course over time"
+                ) from error
+            found[int(file.stem)] = tuple(_interval(row) for row in rows)
+    return found
+
+
+_HISTOGRAM = ("index", "count", "sum_ns", "sum_squares", "min_ns", "max_ns")
+
+
+def _interval(row: tuple[Any, ...]) -> Interval:
+    response, service = (
+        Histogram(tuple(index), tuple(count), *rest) for index, count, *rest in (row[5:11], row[11:17])
+    )
+    start_ns, op, size_bytes, moved, errors = row[:5]
+    return Interval(start_ns, op, size_bytes, moved, errors, response, service)
 
 
 def _load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:

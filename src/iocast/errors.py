@@ -34,3 +34,7 @@ class AnalysisError(IocastError):
 
 class SourceError(IocastError):
     """A file of another tool cannot be read, or says what cannot be: the message starts with file and line."""
+
+
+class DrawingError(IocastError):
+    """A chart cannot be drawn here."""

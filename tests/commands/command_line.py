@@ -50,9 +50,14 @@ def environment(**changes: str) -> dict[str, str]:
 def iocast(
     *arguments: str | Path, cwd: Path, before: tuple[str, ...] = (), **env: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `iocast` to its end; `before` is what starts it."""
+    """Runs `iocast` to its end; `before` is what starts it.
+
+    A page of charts takes a second or two to draw: only where `--page` is asked for is one made.
+    """
+    verb, rest = arguments[:1], arguments[1:]
+    plain = ("--no-page",) if verb and verb[0] in ("card", "run") and "--help" not in rest else ()
     return subprocess.run(
-        [*before, *IOCAST, *map(str, arguments)],
+        [*before, *IOCAST, *map(str, (*verb, *plain, *rest))],
         cwd=cwd,
         env=environment(**env),
         capture_output=True,

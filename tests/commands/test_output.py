@@ -135,7 +135,7 @@ def test_the_version_imports_nothing_else(tmp_path: Path) -> None:
 def test_two_runs_in_the_same_second_have_two_folders(tmp_path: Path) -> None:
     runs = [
         subprocess.Popen(
-            [*IOCAST, "card", "sim:nvme", "--time", "1ms"],
+            [*IOCAST, "card", "sim:nvme", "--time", "1ms", "--no-page"],
             cwd=tmp_path,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -154,7 +154,7 @@ test = "two"
 
 def test_a_real_terminal_that_is_resized(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "job.toml").write_text(JOB)
-    terminal.type(f"{sys.executable} -m iocast run job.toml . >card; echo ended $?")
+    terminal.type(f"{sys.executable} -m iocast run job.toml . --no-page >card; echo ended $?")
     assert "━" in terminal.wait_for("one 8k x1")
     terminal.do("resize-window", "-t", "t", "-x", "40", "-y", "50")
     terminal.wait_for("two 8k x1")
@@ -170,7 +170,7 @@ def test_a_real_terminal_that_is_resized(terminal: Terminal, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("setting", "coloured"), [("", True), ("NO_COLOR=1", False), ("TERM=dumb", False)])
 def test_colours_are_for_terminals(terminal: Terminal, setting: str, coloured: bool) -> None:
-    terminal.type(f"clear; {setting} {sys.executable} -m iocast card sim:nvme --time 1ms; echo ended $?")
+    terminal.type(f"clear; {setting} {sys.executable} -m iocast card sim:nvme --time 1ms --no-page; echo ended $?")
     terminal.wait_for("ended 0")
     shown = terminal.do("capture-pane", "-e", "-p", "-S", "-100", "-t", "t")
     assert ("\x1b[1m" in shown) == coloured

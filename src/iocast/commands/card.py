@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.options import destroying, measuring, out_option, showing
+from iocast.commands.options import destroying, measuring, out_option, page_option, showing
 from iocast.commands.session import adjust, perform
 from iocast.commands.targets import find_target
 from iocast.spec import load_job
@@ -23,8 +23,9 @@ from iocast.spec import load_job
 @destroying
 @out_option
 @showing
+@page_option
 def card(
-    path: str, preset: str, size: str | None, time: str | None, seed: int, destroy: str, out: str, form: str
+    path: str, preset: str, size: str | None, time: str | None, seed: int, destroy: str, out: str, form: str, page: bool
 ) -> int:
     """Measure PATH and show its I/O report card.
 
@@ -32,4 +33,4 @@ def card(
     existing file (only read), a block device (only read without --destroy), or a simulated device such as `sim:hdd`.
     """
     job = adjust(load_job(f"card-{preset}"), size, time)
-    return perform(job, find_target(path, destroy), seed, size, out, form)
+    return perform(job, find_target(path, destroy), seed, size, out, form, page)

@@ -51,6 +51,16 @@ def out_option(command: Command) -> Command:
     return click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Where run folders go.")(command)
 
 
+def page_option(command: Command) -> Command:
+    """--page/--no-page."""
+    return click.option(
+        "--page/--no-page",
+        default=True,
+        show_default=True,
+        help="Leave the card with charts as report.html in the run folder.",
+    )(command)
+
+
 def showing(command: Command) -> Command:
     """--format and its short form --json."""
     for option in (

@@ -1,18 +1,48 @@
-"""iocast report FOLDER: the card of a finished run, from its folder alone."""
+"""iocast report FOLDER...: the card of finished runs, from their folders alone."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import rich_click as click
 
 from iocast import archive
 from iocast.commands.options import showing
-from iocast.commands.session import show
+from iocast.commands.session import say, show
+from iocast.commands.writing import THEMES, form_of, write_report
 
 
 @click.command()
-@click.argument("folder")
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write a file instead, with charts: .html, .md, .json, .csv, .txt; .png or .svg for one picture a chart.",
+)
+@click.option(
+    "--theme", type=click.Choice(THEMES), default="light", show_default=True, help="Colours of .png and .svg."
+)
 @showing
-def report(folder: str, form: str) -> int:
-    """Show the card of the run in FOLDER again, without touching any device."""
-    show(archive.load(folder), folder, form)
+def report(folders: tuple[str, ...], output: str | None, theme: str, form: str) -> int:
+    """Show the card of the run in FOLDER again, without touching any device.
+
+    With `-o card.html` it becomes one page that needs nothing else. Of several folders each gets a file of its own,
+    with the folder's name in it.
+    """
+    if output is not None:
+        form_of(Path(output))  # a mistake is said before anything is read
+    for folder in folders:
+        run = archive.load(folder)
+        if output is None:
+            show(run, folder, form)
+            continue
+        for file in write_report(run, folder, _file(Path(output), folder, len(folders)), theme):
+            say(f"wrote {file}")
     return 0
+
+
+def _file(output: Path, folder: str, count: int) -> Path:
+    if count == 1:
+        return output
+    return output.with_name(f"{output.stem}-{Path(folder).resolve().name}{output.suffix}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.options import destroying, measuring, out_option, showing
+from iocast.commands.options import destroying, measuring, out_option, page_option, showing
 from iocast.commands.session import adjust, perform
 from iocast.commands.targets import find_target
 from iocast.spec import load_job
@@ -17,11 +17,14 @@ from iocast.spec import load_job
 @destroying
 @out_option
 @showing
-def run(job: str, path: str, size: str | None, time: str | None, seed: int, destroy: str, out: str, form: str) -> int:
+@page_option
+def run(
+    job: str, path: str, size: str | None, time: str | None, seed: int, destroy: str, out: str, form: str, page: bool
+) -> int:
     """Run JOB (a TOML job file, or a preset) on PATH, by default the current directory.
 
     Work files are laid out in PATH if it is a directory. Jobs that write are refused on files that iocast
     did not make, and on block devices that --destroy does not name. `iocast plan JOB PATH` shows first what
     would be done.
     """
-    return perform(adjust(load_job(job), size, time), find_target(path, destroy), seed, size, out, form)
+    return perform(adjust(load_job(job), size, time), find_target(path, destroy), seed, size, out, form, page)

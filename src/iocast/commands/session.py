@@ -116,11 +116,16 @@ def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]
     return replace(job, phases=phases), replace(target, notes=(*target.notes, note)), (note,)
 
 
-def perform(job: Job, target: Target, seed: int, size: str | None, out: str, form: str) -> int:
+def perform(job: Job, target: Target, seed: int, size: str | None, out: str, form: str, page: bool) -> int:
     """Plans, announces, runs and shows; returns the exit code. Raises IocastError."""
     done, code = carry_out(job, target, seed, size, out)
     if done.folder is not None:
         show(done.run, os.path.relpath(done.folder), form)
+        if page and done.run.status == "done":
+            from iocast.commands.writing import leave_page
+
+            sys.stdout.flush()  # the card can be read while the page is drawn
+            say(leave_page(done.run, done.folder))
     if done.error is not None:
         raise done.error
     measured = done.run.measured

@@ -18,6 +18,8 @@ Kind = Literal[
     "strip",  # shares of the I/Os over the buckets of `LATENCY_EDGES_NS`
     "grade",
     "decimal",
+    "share",  # of one: 0.25 is 25 %
+    "counts",  # how many, over buckets that the table's notes or another table name
 ]
 
 # The buckets of a latency strip: up to each edge, and above the last one. Fine where flash drives live, coarse
@@ -77,12 +79,73 @@ class Table(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class Axis(Struct, frozen=True):
+    """What a chart's axis counts. `log` where each step of the same width multiplies by the same factor."""
+
+    title: str
+    kind: Kind = "count"
+    log: bool = False
+
+
+ChartKind = Literal[
+    "overview",  # each row of the results: p50 to p99.9 and the maximum, side by side
+    "latency_by_load",  # the classic one: mean, p95, p99 and maximum against load, with a histogram at each load
+    "scaling",  # how latency grew with each step of the load
+    "throughput",  # bytes per second at each load, sliced by how long the I/Os took
+    "load_curve",  # response against the rate that was achieved
+    "distribution",  # how the I/Os of each row are spread over time taken, with their modes
+    "percentiles",  # the time within which each share of the I/Os was answered
+    "heat",  # how the I/Os of each moment are spread over time taken
+    "device",  # what the device saw, against what was asked
+]
+
+
+class Chart(Struct, frozen=True, kw_only=True):
+    """What a chart tells, not how it looks: a kind, its data, and the sentence for who cannot see it.
+
+    The first table holds the figures themselves and is what a reader without the picture is given; others hold
+    what is marked in it (modes, knees, findings), by their `key`. `key` names the chart for machines and files.
+    """
+
+    kind: ChartKind
+    key: str
+    title: str
+    summary: str
+    x: Axis
+    y: Axis
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+
+    def table(self, key: str) -> Table | None:
+        """The table of that key, None when the chart has none."""
+        return next((table for table in self.tables if table.key == key), None)
+
+
 class Section(Struct, frozen=True):
-    """A heading, paragraphs, tables."""
+    """A heading, paragraphs, tables, charts."""
 
     title: str
     paragraphs: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+
+
+class Badge(Struct, frozen=True):
+    """A letter that stands at the head of a report: what it is for, and in a few words why."""
+
+    key: str  # "trust"
+    title: str
+    letter: str  # "B", "A-", "" where there is none to give
+    says: str = ""
+
+
+class Figure(Struct, frozen=True):
+    """A figure worth a large print at the head of a report."""
+
+    title: str
+    value: Cell
+    kind: Kind
+    says: str = ""
 
 
 class Report(Struct, frozen=True):
@@ -92,3 +155,10 @@ class Report(Struct, frozen=True):
     verdict: str
     sections: tuple[Section, ...]
     next_steps: tuple[str, ...] = ()
+    badges: tuple[Badge, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """All charts, in the order in which they are shown."""
+        return tuple(chart for section in self.sections for chart in section.charts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol, TextIO
 
 from iocast.model.report import Report
-from iocast.report import machine, terminal
+from iocast.report import html, machine, markdown, table_csv, terminal
 
 
 class Renderer(Protocol):
@@ -16,4 +16,13 @@ class Renderer(Protocol):
         ...
 
 
-RENDERERS: dict[str, Renderer] = {"terminal": terminal, "json": machine}
+RENDERERS: dict[str, Renderer] = {
+    "terminal": terminal,
+    "html": html,
+    "markdown": markdown,
+    "json": machine,
+    "csv": table_csv,
+}
+
+# Which renderer writes a file of this name.
+SUFFIXES = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".csv": "csv", ".txt": "terminal"}

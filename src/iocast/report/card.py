@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from iocast.model.course import Course
 from iocast.model.finding import GRADES, Examination, Finding, Grade
 from iocast.model.measurement import SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
 from iocast.report import format as text
 from iocast.report import observed
+from iocast.report.charts import at_a_glance, chart_sections
+from iocast.report.heads import badges, figures
 from iocast.report.rows import published, results
 from iocast.report.stack import blind_section, target_section
 from iocast.report.verdict import verdict
@@ -19,16 +22,21 @@ SLOW_SHOWN = 5
 LETTERS_NOTE = "A and B can be used, C is a hint, D and F are not to be used; the worst reason decides."
 
 
-def card(run: Run, examination: Examination, folder: str = "") -> Report:
-    """The report card. `folder` is where the run was saved ("" when it was not)."""
+def card(run: Run, examination: Examination, folder: str = "", courses: dict[int, Course] | None = None) -> Report:
+    """The report card. `folder` is where the run was saved ("" when it was not).
+
+    With `courses`, the course of each phase over time by its number ({} when none was kept), it has charts too.
+    """
+    glance = at_a_glance(run, examination) if courses is not None else ()
     sections = (
         target_section(run),
-        Section("Results", tables=(results(run, examination),)) if run.measured else None,
+        Section("Results", tables=(results(run, examination),), charts=glance) if run.measured else None,
         observed.section(run),
         _why(run, examination),
         _findings(run, examination.findings),
         _errors(run),
         _slowest(run),
+        *(chart_sections(run, examination, courses) if courses is not None else ()),
         blind_section(run),
     )
     return Report(
@@ -36,6 +44,8 @@ def card(run: Run, examination: Examination, folder: str = "") -> Report:
         verdict=verdict(run, examination) if run.measured or not observed.seen(run) else observed.sentence(run),
         sections=tuple(section for section in sections if section is not None),
         next_steps=tuple(_next_steps(run, examination, folder)),
+        badges=badges(run, examination),
+        figures=figures(run, examination),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TextIO
 
 import msgspec
 
-from iocast.model.report import Cell, Kind, Report, Row, Table
+from iocast.model.report import Cell, Chart, Kind, Report, Row, Table
 
 SCHEMA = 1
 
@@ -16,6 +16,7 @@ UNITS: dict[Kind, str] = {
     "rate": "_per_s",
     "duration": "_ns",
     "strip": "_shares",
+    "share": "_share",
 }
 
 Json = dict[str, object]
@@ -39,7 +40,16 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
         if section.paragraphs:
             document[_key(section.title)] = list(section.paragraphs)
     document |= {"notes": notes, "next_steps": list(report.next_steps)}
+    document["letters"] = {badge.key: badge.letter for badge in report.badges}
+    if report.charts:
+        document["charts"] = {chart.key: _chart(chart) for chart in report.charts}
     out.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+
+
+def _chart(chart: Chart) -> Json:
+    """What a chart tells, for those who draw it themselves."""
+    found: Json = {"kind": chart.kind, "title": chart.title, "summary": chart.summary}
+    return found | {table.key: _rows(table) for table in chart.tables}
 
 
 def _rows(table: Table) -> list[Json]:

@@ -32,11 +32,11 @@ def _is_known(record: PhaseRecord) -> bool:
 
 
 def _random_reads(records: list[PhaseRecord]) -> Iterator[str]:
-    found = [each for each in records if _only(each, "read") and _is_random(each) and _size(each)]
+    found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
     if not found:
         return
     size = _spoken_size(found)
-    found = [each for each in found if _size(each) == size]
+    found = [each for each in found if size_of(each) == size]
     alone = min(found, key=lambda each: each.measurement.asked_depth)
     most = max(found, key=lambda each: each.measurement.rate_per_s)
     alongside = alone.measurement.asked_depth
@@ -49,19 +49,19 @@ def _random_reads(records: list[PhaseRecord]) -> Iterator[str]:
 
 
 def _scans(records: list[PhaseRecord]) -> Iterator[str]:
-    found = [each for each in records if _only(each, "read") and _is_in_order(each) and _size(each) >= SCAN_SIZE_BYTES]
+    found = [each for each in records if only(each, "read") and is_in_order(each) and size_of(each) >= SCAN_SIZE_BYTES]
     if found:
         best = max(found, key=lambda each: each.measurement.bytes_per_s)
         speed = text.throughput_in_words(best.measurement.bytes_per_s)
-        yield f"{text.size(_size(best))} reads in order run at {speed} with {who(best)}."
+        yield f"{text.size(size_of(best))} reads in order run at {speed} with {who(best)}."
 
 
 def _commits(records: list[PhaseRecord]) -> Iterator[str]:
-    found = [each for each in records if _is_commit(each) and _size(each)]
+    found = [each for each in records if is_commit(each) and size_of(each)]
     if not found:
         return
-    alone = min(found, key=lambda each: (each.measurement.asked_depth, _size(each)))
-    size = text.size(_size(alone))
+    alone = min(found, key=lambda each: (each.measurement.asked_depth, size_of(each)))
+    size = text.size(size_of(alone))
     flush = alone.measurement.response(*FLUSHES)
     with_others = f" with {who(alone)}" if alone.measurement.asked_depth > 1 else ""
     if flush.total:
@@ -75,7 +75,7 @@ def _mixes(records: list[PhaseRecord]) -> Iterator[str]:
     found = [each for each in records if _data_ops(each) == {"read", "write"}]
     if found:
         best = max(found, key=_rate_of_data)
-        size = _size(best)
+        size = size_of(best)
         blocks = f"{text.size(size)} reads and writes" if size else "reads and writes"
         yield f"A {_split(best)} mix of {blocks} runs at {text.rate(_rate_of_data(best))} a second with {who(best)}."
 
@@ -98,7 +98,7 @@ def _rate_of_data(record: PhaseRecord) -> float:
 
 
 def _spoken_size(records: list[PhaseRecord]) -> int:
-    sizes = {_size(each) for each in records}
+    sizes = {size_of(each) for each in records}
     return DATABASE_BLOCK_BYTES if DATABASE_BLOCK_BYTES in sizes else min(sizes)
 
 
@@ -122,26 +122,30 @@ def who(record: PhaseRecord) -> str:
     return people if depth == 1 else f"{people} at depth {depth}"
 
 
-def _is_commit(record: PhaseRecord) -> bool:
+def is_commit(record: PhaseRecord) -> bool:
+    """True for writes that must be on the medium before the next one."""
     workload = record.phase.workload
     flushed = workload.fsync_every > 0 or any(item.op in FLUSHES for item in workload.mix)
     only_writes = all(item.op not in ("read", "trim") for item in workload.mix) and workload.writes
     return only_writes and (workload.sync != "none" or flushed)
 
 
-def _is_in_order(record: PhaseRecord) -> bool:
+def is_in_order(record: PhaseRecord) -> bool:
+    """True for a scan."""
     return isinstance(record.phase.workload.locality, Sequential)
 
 
-def _is_random(record: PhaseRecord) -> bool:
+def is_random(record: PhaseRecord) -> bool:
+    """True where every place is as far away as the last."""
     return isinstance(record.phase.workload.locality, Uniform | Zipf | Hotspot)
 
 
-def _only(record: PhaseRecord, op: Op) -> bool:
+def only(record: PhaseRecord, op: Op) -> bool:
+    """True when nothing but `op` was asked for."""
     return all(item.op == op for item in record.phase.workload.mix)
 
 
-def _size(record: PhaseRecord) -> int:
+def size_of(record: PhaseRecord) -> int:
     """The size of the I/Os that move data when all have the same, else 0."""
     sizes = {item.size_bytes for item in record.phase.workload.mix if item.size_bytes}
     return sizes.pop() if len(sizes) == 1 else 0

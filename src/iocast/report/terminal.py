@@ -6,6 +6,7 @@ from typing import TextIO
 
 from iocast.model.report import Cell, Column, Kind, Report, Row, Table
 from iocast.report import format as text
+from iocast.report.cells import cell_text, numbers
 from iocast.report.grid import GAP, Grid, GridRow, lay_out, wrap
 
 PROSE_WIDTH = 100  # longer lines are hard to read, however wide the screen
@@ -17,7 +18,7 @@ BOLD, DIM, STRUCK, RED, GREEN, YELLOW = "1", "2", "9", "31", "32", "33"
 LETTERS = {"A": GREEN, "B": "", "C": YELLOW, "D": RED, "F": f"{BOLD};{RED}"}
 GRAVITY = {"void": f"{BOLD};{RED}", "severe": RED, "warn": YELLOW}
 
-MEASURED: frozenset[Kind] = frozenset({"bytes_per_s", "rate", "duration", "strip", "decimal"})
+MEASURED: frozenset[Kind] = frozenset({"bytes_per_s", "rate", "duration", "strip", "decimal", "share"})
 
 
 def render(report: Report, out: TextIO, *, colour: bool, width: int) -> None:
@@ -94,7 +95,7 @@ class _Page:
 
     def _show(self, column: Column, cell: Cell) -> str:
         if column.kind == "strip" and not self.signs:
-            return text.strip_ascii(_numbers(cell))
+            return text.strip_ascii(numbers(cell))
         return self._plain(cell_text(column.kind, cell))
 
     def _paragraph(self, paragraph: str, width: int) -> None:
@@ -117,42 +118,6 @@ class _Page:
 def _left_out(grid: Grid) -> tuple[str, ...]:
     titles = ", ".join(" ".join(column.title.split("\n")) for column in grid.left_out)
     return (f"Left out at this width: {titles}.",) if titles else ()
-
-
-def cell_text(kind: Kind, cell: Cell) -> str:
-    """A raw cell as compact text. Units stand in the cell, for MB/s and IOPS in the head of the column."""
-    if cell is None:
-        return ""
-    if isinstance(cell, str):
-        return cell
-    if kind == "names" and isinstance(cell, tuple):
-        return ", ".join(str(each) for each in cell)
-    if isinstance(cell, tuple):
-        numbers = _numbers(cell)
-        if kind == "duration":
-            return text.duration_between(*numbers[:2])
-        return text.load(*numbers[:2]) if kind == "load" else text.strip(numbers)
-    return _number_text(kind, cell)
-
-
-def _number_text(kind: Kind, value: float) -> str:
-    match kind:
-        case "duration":
-            return text.duration(value, space="")
-        case "bytes":
-            return text.size(value)
-        case "bytes_per_s":
-            return text.megabytes_per_s(value)
-        case "rate":
-            return text.rate(value)
-        case "decimal":
-            return text.decimal(value)
-        case _:
-            return text.whole(value)
-
-
-def _numbers(cell: Cell) -> tuple[float, ...]:
-    return tuple(float(each) for each in cell) if isinstance(cell, tuple) else ()
 
 
 def _shows_signs(out: TextIO) -> bool:

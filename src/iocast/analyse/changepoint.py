@@ -1,0 +1,100 @@
+"""Where a series of levels (throughput, a percentile, second by second) changed for good.
+
+PELT (Killick 2012) with squared error on the logarithm, so that a shift is a factor; the penalty is raised for
+series whose neighbours resemble each other, or every slow wave would be a change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from statistics import fmean, median
+
+from msgspec import Struct
+
+MIN_LENGTH = 5  # of a stretch, in intervals
+PENALTY = 4.0
+MAX_CORRELATION = 0.95
+LEAST_VARIANCE = 1e-6  # a tenth of a percent: a series without noise would break at every rounding
+REPORTED_SHIFT = 0.10  # smaller ones are found too often where nothing changed
+MAD_TO_SIGMA = 1.4826  # of a normal distribution
+OUTLIER = 3.0  # sigmas, beyond which a difference is a shift and no noise
+
+
+class Change(Struct, frozen=True):
+    """A change: the first interval of the new level, and how far it lies from the old one (-0.25: a quarter less)."""
+
+    at: int
+    shift: float
+
+
+class ChangePoints(Struct, frozen=True):
+    """The changes of a series, with what was assumed of its noise."""
+
+    correlation: float  # phi: of an interval with the next
+    variance: float  # of the logarithm
+    penalty: float
+    changes: tuple[Change, ...]
+
+    @property
+    def reported(self) -> tuple[Change, ...]:
+        """Those large enough to be told."""
+        return tuple(change for change in self.changes if abs(change.shift) >= REPORTED_SHIFT)
+
+
+def change_points(levels: Sequence[float]) -> ChangePoints | None:
+    """The changes of a series of positive levels; None when it is too short, or has a level of 0."""
+    if len(levels) < 2 * MIN_LENGTH or min(levels) <= 0:
+        return None
+    logs = [math.log(level) for level in levels]
+    correlation, variance = _noise(logs)
+    penalty = PENALTY * variance * (1 + correlation) / (1 - correlation) * math.log(len(logs))
+    starts = _segments(logs, penalty)
+    means = [fmean(logs[start:end]) for start, end in pairwise([*starts, len(logs)])]
+    shifts = [math.expm1(after - before) for before, after in pairwise(means)]
+    found = tuple(Change(at, shift) for at, shift in zip(starts[1:], shifts, strict=True))
+    return ChangePoints(correlation, variance, penalty, found)
+
+
+def _noise(logs: list[float]) -> tuple[float, float]:
+    """Correlation and variance of the noise, from the differences: a shift disturbs only one of them, and is cut."""
+    steps = [after - before for before, after in pairwise(logs)]
+    middle = median(steps)
+    sigma = MAD_TO_SIGMA * median(abs(step - middle) for step in steps)
+    cut = [min(OUTLIER * sigma, max(-OUTLIER * sigma, step - middle)) for step in steps]
+    square = math.fsum(step * step for step in cut)
+    lagged = math.fsum(one * other for one, other in pairwise(cut))
+    correlation = min(MAX_CORRELATION, max(0.0, 1 + 2 * (lagged / square if square else -0.5)))
+    return correlation, max(LEAST_VARIANCE, sigma * sigma / (2 * (1 - correlation)))
+
+
+def _segments(values: list[float], penalty: float) -> list[int]:
+    """The starts of the stretches that cost least: their squared errors, and a penalty for each cut."""
+    sums = [0.0, *accumulate(values)]
+    squares = [0.0, *accumulate(value * value for value in values)]
+
+    def cost(start: int, end: int) -> float:
+        total = sums[end] - sums[start]
+        return squares[end] - squares[start] - total * total / (end - start)
+
+    best, cut = [-penalty], [0]
+    open_starts = [0]
+    for end in range(1, len(values) + 1):
+        candidates = [start for start in open_starts if end - start >= MIN_LENGTH]
+        if not candidates:
+            best.append(math.inf)
+            cut.append(0)
+        else:
+            value, start = min((best[start] + cost(start, end) + penalty, start) for start in candidates)
+            best.append(value)
+            cut.append(start)
+            # A start that is worse even without a further cut can never win again.
+            open_starts = [s for s in open_starts if end - s < MIN_LENGTH or best[s] + cost(s, end) <= value]
+        if math.isfinite(best[end]):
+            open_starts.append(end)
+    starts, end = list[int](), len(values)
+    while end:
+        starts.append(cut[end])
+        end = cut[end]
+    return starts[::-1]

@@ -1,0 +1,156 @@
+"""The modes of a latency distribution: how many peaks it has, where, and how much lies around each.
+
+A kernel density over log10 of the time; peaks that no real valley parts are one, and those that hold next to
+nothing are none. It was chosen over mixtures (they find three parts in one exponential) and Hartigan's dip (it
+misses a second mode of a tenth).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+from iocast.model.histogram import Histogram, bucket_bounds_ns
+
+MIN_TOTAL = 1000
+GRID = 0.01  # decades
+MIN_BANDWIDTH = 0.03
+VALLEY = 0.8  # a valley higher than this share of the lower peak parts nothing
+MIN_MASS = 0.01
+MIN_COUNT = 50
+REACH = 4.0  # bandwidths, beyond which a kernel adds nothing that counts
+
+
+class Mode(Struct, frozen=True):
+    """One peak: where it stands, and the share of all I/Os around it."""
+
+    location_ns: float
+    share: float
+
+
+class Density(Struct, frozen=True):
+    """A distribution over log10 of the time: `values[i]` per decade at `low + i GRID`, and its modes."""
+
+    low: float  # log10 of ns
+    values: tuple[float, ...]
+    modes: tuple[Mode, ...]
+
+
+def modes(histogram: Histogram) -> tuple[Mode, ...]:
+    """The modes from fast to slow; none when there are fewer than a thousand values."""
+    found = density(histogram)
+    return found.modes if found and histogram.total >= MIN_TOTAL else ()
+
+
+def density(histogram: Histogram) -> Density | None:
+    """The smoothed distribution with its modes; None for fewer than two values. Modes need `MIN_TOTAL`."""
+    points = [
+        (math.log10(max(1.0, sum(bucket_bounds_ns(index)) / 2)), count)
+        for index, count in zip(histogram.index, histogram.count, strict=True)
+    ]
+    total = sum(count for _, count in points)
+    if total < 2:
+        return None
+    width = _bandwidth(points, total)
+    low, cells = _cells(points, width)
+    values = [each / total / GRID for each in _smoothed(cells, width)]
+    least = max(MIN_MASS, MIN_COUNT / total)
+    found = _peaks(values, [each / total for each in cells], least) if total >= MIN_TOTAL else []
+    where = tuple(Mode(10 ** (low + at * GRID), share) for at, share in found)
+    return Density(low, tuple(values), where)
+
+
+def coarse_modes(uppers: Sequence[float], counts: Sequence[int]) -> tuple[Mode, ...]:
+    """The modes of a histogram of few, wide buckets, by their upper edges: density is counted per octave.
+
+    `location_ns` is the upper edge of the peak's bucket, in the unit of `uppers`. Only coarsely true.
+    """
+    total = sum(counts)
+    if not total:
+        return ()
+    octaves = [1.0] + [math.log2(high / low) for low, high in pairwise(uppers)]
+    heights = [count / octave for count, octave in zip(counts, octaves, strict=True)]
+    found = _peaks(heights, [count / total for count in counts], MIN_MASS)
+    return tuple(Mode(uppers[at], share) for at, share in found)
+
+
+def _bandwidth(points: list[tuple[float, int]], total: int) -> float:
+    mean = math.fsum(at * count for at, count in points) / total
+    spread = math.sqrt(math.fsum(count * (at - mean) ** 2 for at, count in points) / max(1, total - 1))
+    middle = (_at_share(points, total, 0.75) - _at_share(points, total, 0.25)) / 1.349
+    return max(MIN_BANDWIDTH, 0.9 * min(spread, middle) / math.pow(total, 0.2))
+
+
+def _at_share(points: list[tuple[float, int]], total: int, share: float) -> float:
+    seen = 0
+    for at, count in points:
+        seen += count
+        if seen >= share * total:
+            return at
+    return points[-1][0]
+
+
+def _cells(points: list[tuple[float, int]], width: float) -> tuple[float, list[float]]:
+    """The counts on the grid, with room for the kernel at both ends. A count lies between two cells."""
+    room = math.ceil(REACH * width / GRID)
+    first = math.floor(points[0][0] / GRID) - room
+    cells = [0.0] * (math.ceil(points[-1][0] / GRID) + room - first + 2)
+    for at, count in points:
+        cell = math.floor(at / GRID)
+        right = at / GRID - cell
+        cells[cell - first] += count * (1 - right)
+        cells[cell - first + 1] += count * right
+    return first * GRID, cells
+
+
+def _smoothed(cells: list[float], width: float) -> list[float]:
+    room = math.ceil(REACH * width / GRID)
+    kernel = [math.exp(-0.5 * ((at * GRID) / width) ** 2) for at in range(-room, room + 1)]
+    whole = math.fsum(kernel)
+    values = [0.0] * len(cells)
+    for at, count in enumerate(cells):
+        if count:
+            for step, weight in enumerate(kernel):
+                to = at + step - room
+                if 0 <= to < len(values):
+                    values[to] += count * weight / whole
+    return values
+
+
+def _peaks(heights: Sequence[float], shares: Sequence[float], least: float) -> list[tuple[int, float]]:
+    """Positions of the peaks with the share from valley to valley; a valley belongs to its right."""
+    tops = _tops(heights)
+    while len(tops) > 1:
+        valleys = [min(heights[one : other + 1]) for one, other in pairwise(tops)]
+        sides = [min(heights[one], heights[other]) for one, other in pairwise(tops)]
+        depth = [valley / side for valley, side in zip(valleys, sides, strict=True)]
+        shallow = max(range(len(depth)), key=depth.__getitem__)
+        if depth[shallow] <= VALLEY:
+            break
+        one, other = tops[shallow], tops[shallow + 1]
+        tops.remove(one if heights[one] < heights[other] else other)
+    while True:
+        bounds = _bounds(heights, tops)
+        mass = [math.fsum(shares[start:end]) for start, end in pairwise(bounds)]
+        small = min(range(len(tops)), key=mass.__getitem__)
+        if len(tops) == 1 or mass[small] >= least:
+            return list(zip(tops, mass, strict=True))
+        tops.pop(small)
+
+
+def _tops(heights: Sequence[float]) -> list[int]:
+    """The local maxima; of a level top, its first point."""
+    found = []
+    for at, height in enumerate(heights):
+        rises = not at or height > heights[at - 1]
+        if rises and height > next((heights[on] for on in range(at + 1, len(heights)) if heights[on] != height), -1.0):
+            found.append(at)
+    return found
+
+
+def _bounds(heights: Sequence[float], tops: list[int]) -> list[int]:
+    valleys = [min(range(one, other + 1), key=heights.__getitem__) for one, other in pairwise(tops)]
+    return [0, *valleys, len(heights)]

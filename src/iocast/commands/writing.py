@@ -1,0 +1,61 @@
+"""Writes a report into a file whose name says in which form; `card` and `run` leave one in the run folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from iocast.errors import ArchiveError, IocastError, SpecError
+from iocast.model.run import Run
+
+PAGE = "report.html"
+THEMES = ("light", "dark", "print", "classic")  # report.vega.theme.THEMES, without importing it
+WIDTH = 120  # of a text file
+
+
+def write_report(run: Run, folder: str, path: Path, theme: str = "light") -> list[Path]:
+    """Writes the report of a run, with its charts; returns the files. Raises IocastError."""
+    from iocast import archive
+    from iocast.diagnose import examine
+    from iocast.report import RENDERERS, card
+    from iocast.report.pictures import write_pictures
+
+    form = form_of(path)
+    report = card.card(run, examine(run), folder, archive.load_courses(folder))
+    if form == "pictures":
+        from iocast.report.vega.theme import THEMES as KNOWN
+
+        return write_pictures(report, path, KNOWN[theme])
+    # Written beside and renamed, so that a page that is open in a browser is never half a page.
+    fresh = path.with_name(path.name + ".new")
+    try:
+        with fresh.open("w", encoding="utf-8", newline="") as out:
+            RENDERERS[form].render(report, out, colour=False, width=WIDTH)
+        os.replace(fresh, path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise ArchiveError(f"cannot write {path}: {error.strerror}", "name another place with -o") from error
+    return [path]
+
+
+def form_of(path: Path) -> str:
+    """The form that the suffix of a file asks for: a renderer's name, or "pictures". Raises SpecError."""
+    from iocast.report import SUFFIXES
+    from iocast.report.pictures import SUFFIXES as PICTURES
+
+    suffix = path.suffix.lower()
+    if suffix in PICTURES:
+        return "pictures"
+    if suffix not in SUFFIXES:
+        known = ", ".join((*SUFFIXES, *PICTURES))
+        raise SpecError(f"-o {path}: what form is that? The suffix says it: {known}", "for example -o card.html")
+    return SUFFIXES[suffix]
+
+
+def leave_page(run: Run, folder: Path) -> str:
+    """Writes the page into a run folder; says where it is, or why it could not be. The measurement is safe already."""
+    try:
+        write_report(run, str(folder), folder / PAGE)
+    except IocastError as error:
+        return f"note: no {PAGE}: {error.message}"
+    return f"report: {os.path.relpath(folder / PAGE)}"

@@ -1,0 +1,45 @@
+"""A cell of a table as compact text, the same in every renderer."""
+
+from __future__ import annotations
+
+from iocast.model.report import Cell, Kind
+from iocast.report import format as text
+
+
+def cell_text(kind: Kind, cell: Cell) -> str:
+    """A raw cell as compact text. Units stand in the cell, for MB/s and IOPS in the head of the column."""
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        return cell
+    if kind == "names" and isinstance(cell, tuple):
+        return ", ".join(str(each) for each in cell)
+    if isinstance(cell, tuple):
+        several = numbers(cell)
+        if kind == "duration":
+            return text.duration_between(*several[:2])
+        return text.load(*several[:2]) if kind == "load" else text.strip(several)
+    return _number_text(kind, cell)
+
+
+def _number_text(kind: Kind, value: float) -> str:
+    match kind:
+        case "duration":
+            return text.duration(value, space="")
+        case "bytes":
+            return text.size(value)
+        case "bytes_per_s":
+            return text.megabytes_per_s(value)
+        case "rate":
+            return text.rate(value)
+        case "decimal":
+            return text.decimal(value)
+        case "share":
+            return text.percent(value)
+        case _:
+            return text.whole(value)
+
+
+def numbers(cell: Cell) -> tuple[float, ...]:
+    """The numbers of a cell that holds several."""
+    return tuple(float(each) for each in cell) if isinstance(cell, tuple) else ()

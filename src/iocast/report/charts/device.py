@@ -1,0 +1,75 @@
+"""What the device saw against what was asked: sizes of requests, and how many at once."""
+
+from __future__ import annotations
+
+from iocast.analyse.device import DeviceIo, under_filesystem
+from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
+from iocast.model.run import PhaseRecord, Run
+
+SIZES = (
+    Column("row", "row"),
+    Column("asked", "asked", "bytes"),
+    Column("device", "at the device", "bytes"),
+)
+QUEUES = (
+    Column("row", "row"),
+    Column("asked", "asked", "decimal"),
+    Column("device", "at the device", "decimal"),
+)
+SAME = 1.1  # within a tenth
+
+
+def request_sizes(run: Run) -> Chart | None:
+    """Sizes of the rows that have one, where the device's counters were seen."""
+    rows = [row for record in run.measured for row in _sizes(record, under_filesystem(record, run.plan.target))]
+    return _chart("device-sizes", "Size of requests", "size", "bytes", SIZES, rows) if rows else None
+
+
+def queues(run: Run) -> Chart | None:
+    """How many requests were at the device, against users times depth."""
+    seen = [(record, under_filesystem(record, run.plan.target)) for record in run.measured]
+    rows = [
+        Row({"row": record.phase.name, "asked": float(record.measurement.asked_depth), "device": io.queue_mean})
+        for record, io in seen
+        if io is not None and io.queue_mean is not None
+    ]
+    return _chart("device-queue", "I/Os at once", "at once", "decimal", QUEUES, rows) if rows else None
+
+
+def _sizes(record: PhaseRecord, io: DeviceIo | None) -> list[Row]:
+    if io is None:
+        return []
+    found = []
+    for op, seen in (("read", io.read_size_bytes), ("write", io.write_size_bytes)):
+        parts = [part for part in record.measurement.classes if part.op == op and part.ios]
+        if parts and seen:
+            mixed = len({part.op for part in record.measurement.classes}) > 1
+            name = f"{record.phase.name}, {op}s" if mixed else record.phase.name
+            asked = sum(part.bytes for part in parts) / sum(part.ios for part in parts)
+            found.append(Row({"row": name, "asked": asked, "device": seen}))
+    return found
+
+
+def _chart(key: str, title: str, axis: str, kind: str, columns: tuple[Column, ...], rows: list[Row]) -> Chart:
+    other = [row for row in rows if not _same(row.cells["asked"], row.cells["device"])]
+    if other:
+        names = ", ".join(str(row.cells["row"]) for row in other[:3]) + (" and others" if len(other) > 3 else "")
+        summary = f"On {len(other)} of {len(rows)} rows the device saw something else than was asked: {names}."
+    else:
+        summary = f"On all {len(rows)} rows the device saw what was asked, within a tenth."
+    shown = Axis(axis, "bytes" if kind == "bytes" else "decimal", log=True)
+    return Chart(
+        kind="device",
+        key=key,
+        title=f"{title}: asked, and seen by the device",
+        summary=summary,
+        x=shown,
+        y=Axis("row", "text"),
+        tables=(Table("", columns, tuple(rows), key="rows"),),
+    )
+
+
+def _same(asked: Cell, seen: Cell) -> bool:
+    if not isinstance(asked, int | float) or not isinstance(seen, int | float) or not asked or not seen:
+        return False
+    return max(asked / seen, seen / asked) <= SAME

@@ -1,0 +1,128 @@
+"""Rows that belong into one chart: the same test, operation and size at different loads."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from iocast.model.course import Course
+from iocast.model.finding import Examination
+from iocast.model.histogram import Histogram
+from iocast.model.report import Cell
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Op
+from iocast.report import format as text
+from iocast.report.rows import OPS, times_of
+
+
+class Member(Struct, frozen=True):
+    """One operation of one row: its load, what it did, and its course over time."""
+
+    record: PhaseRecord
+    op: Op
+    size_bytes: int | None  # None where several were mixed
+    course: Course  # of this operation only
+    times: Histogram  # response times
+    rate_per_s: float
+    bytes_per_s: float
+
+    @property
+    def at_once(self) -> int:
+        """I/Os that were asked to be in flight: users x depth."""
+        return self.record.measurement.asked_depth
+
+    @property
+    def load(self) -> Cell:
+        """(users, depth), as a cell."""
+        return (float(self.record.plan.users), float(self.record.plan.depth))
+
+    @property
+    def load_text(self) -> str:
+        """The load as it is written at an axis: "8", "4×16"."""
+        return text.load(self.record.plan.users, self.record.plan.depth)
+
+
+class Family(Struct, frozen=True):
+    """Members of ascending load. `key` is fit for a file name."""
+
+    key: str
+    title: str
+    members: tuple[Member, ...]
+    mixed: bool = False  # rows that have nothing in common, shown together only to save room
+
+    @property
+    def ladder(self) -> tuple[Member, ...]:
+        """One member for each load, the first that was measured; none in a mixed family."""
+        if self.mixed:
+            return ()
+        return tuple({member.at_once: member for member in reversed(self.members)}[at] for at in self._loads)
+
+    @property
+    def _loads(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(member.at_once for member in self.members))
+
+    def name(self, member: Member) -> str:
+        """What tells a member from the others of the family: its load, or its row's name."""
+        loads = [each.load_text for each in self.members]
+        named = not self.mixed and len(set(loads)) == len(loads)
+        return member.load_text if named else member.record.phase.name
+
+    def spoken(self, member: Member) -> str:
+        """The same in front of a sentence: "With 8 at once", "On scan 128k x1"."""
+        name = self.name(member)
+        return f"With {name} at once" if name == member.load_text else f"On {name}"
+
+
+def families(run: Run, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:
+    """The families of a run in the order of their first rows. Void rows are no measurement and in none."""
+    groups: dict[tuple[str, int | None, Op], list[Member]] = {}
+    for number, record in enumerate(run.phases):
+        if record.phase.role != "measure" or examination.trust[record.phase.name].void:
+            continue
+        for member in _members(record, courses.get(number, ())):
+            groups.setdefault((record.phase.test, member.size_bytes, member.op), []).append(member)
+    mixed = {test for test, _, op in groups if len({o for t, _, o in groups if t == test}) > 1}
+    return tuple(
+        _family(test, size, op if test in mixed else None, found) for (test, size, op), found in groups.items()
+    )
+
+
+def pooled(singles: Iterable[Family], title: str) -> Family | None:
+    """Families of one load each, put together so that their rows can be seen side by side."""
+    members = tuple(member for family in singles for member in family.members)
+    return Family("other-rows", title, members, mixed=True) if members else None
+
+
+def _family(test: str, size: int | None, op: Op | None, found: list[Member]) -> Family:
+    words = [test, text.size(size) if size else "", f"{op}s" if op else ""]
+    title = " ".join(filter(None, words))
+    ordered = tuple(sorted(found, key=lambda member: member.at_once))
+    return Family(re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-"), title, ordered)
+
+
+def _members(record: PhaseRecord, course: Course) -> Iterable[Member]:
+    did = record.measurement
+    seconds = did.elapsed_ns / 1e9
+    for op in OPS:
+        parts = [part for part in did.classes if part.op == op and part.ios]
+        times = times_of(record, op)
+        # What another tool states may be too little to draw.
+        if not parts or not seconds or not times.spread_known or _unknown(times):
+            continue
+        sizes = {part.size_bytes for part in parts}
+        yield Member(
+            record,
+            op,
+            sizes.pop() if len(sizes) == 1 else None,
+            tuple(interval for interval in course if interval.op == op),
+            times,
+            sum(part.ios for part in parts) / seconds,
+            sum(part.bytes for part in parts) / seconds,
+        )
+
+
+def _unknown(times: Histogram) -> bool:
+    return any(math.isnan(each) for each in (times.mean_ns, times.most_ns, *map(times.quantile_ns, (0.5, 0.95, 0.99))))

@@ -1,0 +1,184 @@
+"""How the I/Os of each moment were spread over time taken, one row of the results after the other.
+
+Marked in it: the slowest I/Os where they stand far out, and moments from which throughput was another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import groupby
+
+from msgspec import Struct
+
+from iocast.analyse.changepoint import change_points
+from iocast.model.histogram import Histogram, bucket_bounds_ns, merge
+from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report import format as text
+from iocast.report.charts.families import Family, Member
+
+CELLS_A_DECADE = 16
+MAX_COLUMNS = 240  # more moments than this are drawn together
+SLOW_FACTOR = 10.0  # as in the table of the slowest I/Os
+SLOW_MARKED = 12
+
+COLUMNS = (
+    Column("row", "row"),
+    Column("at", "at", "duration"),
+    Column("ios", "I/Os", "count"),
+    Column("p50", "p50", "duration"),
+    Column("p99", "p99", "duration"),
+    Column("max", "max", "duration"),
+)
+CELLS = (
+    Column("start", "from", "duration", "since the first row, the pauses between rows left out"),
+    Column("end", "to", "duration"),
+    Column("counts", "I/Os in each span of time taken", "counts"),
+)
+SPANS = (Column("low", "from", "duration"), Column("high", "to", "duration"))
+ROWS = (Column("row", "row"), Column("start", "from", "duration"), Column("end", "to", "duration"))
+MARKS = (
+    Column("kind", "kind"),
+    Column("at", "at", "duration"),
+    Column("time", "time", "duration"),
+    Column("says", "what"),
+)
+
+
+class _Moment(Struct, frozen=True):
+    """What one row did in some intervals. Times count from the start of the chart."""
+
+    row: str
+    start_ns: int
+    end_ns: int
+    times: Histogram
+
+
+class _Stretch(Struct, frozen=True):
+    """A row's place in the chart."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+    member: Member
+
+
+def heat(family: Family) -> Chart | None:
+    """The chart of all rows of a family of which the course over time was kept."""
+    stretches = tuple(_stretches(family))
+    moments = tuple(_moments(stretches))
+    if not moments:
+        return None
+    low, high = _decades(moments)
+    spans = tuple(
+        Row({"low": 10 ** (at / CELLS_A_DECADE), "high": 10 ** ((at + 1) / CELLS_A_DECADE)}) for at in range(low, high)
+    )
+    rows = tuple(Row({"row": each.name, "start": each.start_ns, "end": each.end_ns}) for each in stretches)
+    marks = tuple(mark for each in stretches for mark in (*_slow(each), *_changes(each)))
+    return Chart(
+        kind="heat",
+        key=f"{family.key}-heat",
+        title=f"{family.title}: latency over time",
+        summary=_summary(moments, marks),
+        x=Axis("time", "duration"),
+        y=Axis("response time", "duration", log=True),
+        tables=(
+            Table("", COLUMNS, tuple(_row(moment) for moment in moments), key="moments"),
+            Table("", CELLS, tuple(_cells(moment, low, high) for moment in moments), key="cells"),
+            Table("", SPANS, spans, key="spans"),
+            Table("", ROWS, rows, key="rows"),
+            Table("", MARKS, marks, key="marks"),
+        ),
+    )
+
+
+def _stretches(family: Family) -> Iterator[_Stretch]:
+    start = 0
+    for member in family.members:
+        if member.course:
+            length = member.course[-1].start_ns + member.record.plan.interval_ns
+            yield _Stretch(family.name(member), start, start + length, member)
+            start += length
+
+
+def _moments(stretches: tuple[_Stretch, ...]) -> Iterator[_Moment]:
+    intervals = sum((each.end_ns - each.start_ns) // each.member.record.plan.interval_ns for each in stretches)
+    together = math.ceil(intervals / MAX_COLUMNS) if intervals else 1
+    for each in stretches:
+        width = each.member.record.plan.interval_ns * together
+        for at, found in groupby(each.member.course, key=lambda interval: interval.start_ns // width):
+            start = each.start_ns + at * width
+            times = merge(interval.response for interval in found)
+            if times.total:
+                yield _Moment(each.name, start, min(start + width, each.end_ns), times)
+
+
+def _row(moment: _Moment) -> Row:
+    return Row(
+        {
+            "row": moment.row,
+            "at": moment.start_ns,
+            "ios": moment.times.total,
+            "p50": moment.times.quantile_ns(0.5),
+            "p99": moment.times.quantile_ns(0.99),
+            "max": moment.times.max_ns,
+        }
+    )
+
+
+def _cell(value_ns: float) -> int:
+    return math.floor(math.log10(max(1.0, value_ns)) * CELLS_A_DECADE)
+
+
+def _decades(moments: tuple[_Moment, ...]) -> tuple[int, int]:
+    """The cells from the fastest to the slowest I/O, and half a decade at least."""
+    low = min(_cell(moment.times.min_ns) for moment in moments)
+    high = max(_cell(moment.times.max_ns) for moment in moments) + 1
+    return low, max(high, low + CELLS_A_DECADE // 2)
+
+
+def _cells(moment: _Moment, low: int, high: int) -> Row:
+    counts = [0.0] * (high - low)
+    for index, count in zip(moment.times.index, moment.times.count, strict=True):
+        at = _cell(sum(bucket_bounds_ns(index)) / 2) - low
+        counts[min(max(at, 0), high - low - 1)] += count
+    return Row({"start": moment.start_ns, "end": moment.end_ns, "counts": tuple(counts)})
+
+
+def _slow(stretch: _Stretch) -> Iterator[Row]:
+    """The slowest I/Os where they took far longer than the p99."""
+    p99_ns = stretch.member.times.quantile_ns(0.99)
+    found = [slow for slow in stretch.member.record.measurement.slow if slow.op == stretch.member.op]
+    for slow in found[:SLOW_MARKED]:
+        if slow.response_ns > SLOW_FACTOR * p99_ns:
+            at = min(stretch.start_ns + slow.time_ns + slow.response_ns, stretch.end_ns)
+            says = f"{stretch.name}: one {slow.op} took {text.duration_in_words(slow.response_ns)}"
+            yield Row({"kind": "slow", "at": at, "time": slow.response_ns, "says": says})
+
+
+def _changes(stretch: _Stretch) -> Iterator[Row]:
+    """Where the number of I/Os in an interval took another level."""
+    interval_ns = stretch.member.record.plan.interval_ns
+    counts: dict[int, int] = {}
+    for interval in stretch.member.course:
+        at = interval.start_ns // interval_ns
+        counts[at] = counts.get(at, 0) + interval.response.total
+    # The last interval is cut short by the end of the phase, so it is no level.
+    levels = [float(counts.get(at, 0)) for at in range(max(counts, default=0))]
+    found = change_points(levels)
+    for change in found.reported if found else ():
+        word = "more" if change.shift > 0 else "fewer"
+        says = f"{stretch.name}: {text.percent(abs(change.shift))} {word} I/Os a second from here on"
+        yield Row({"kind": "change", "at": stretch.start_ns + change.at * interval_ns, "time": None, "says": says})
+
+
+def _summary(moments: tuple[_Moment, ...], marks: tuple[Row, ...]) -> str:
+    slowest = max(moments, key=lambda moment: moment.times.max_ns)
+    words = (
+        f"The slowest I/O, of {text.duration_in_words(slowest.times.max_ns)}, ended in the interval from "
+        f"{text.duration_in_words(slowest.start_ns) if slowest.start_ns else 'the start'} on"
+    )
+    changes = sum(row.cells["kind"] == "change" for row in marks)
+    if changes:
+        return f"{words}; throughput took another level {changes} time{'s' if changes > 1 else ''}."
+    return f"{words}."

@@ -1,0 +1,72 @@
+"""What stands large at the head of a card: the letter of trust, and the figures a database is felt by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.evidence import is_open_loop
+from iocast.diagnose.thresholds import worst
+from iocast.model.finding import Examination
+from iocast.model.report import Badge, Figure
+from iocast.model.run import PhaseRecord, Run
+from iocast.report import format as text
+from iocast.report.rows import published, times_of
+from iocast.report.sentences import FLUSHES, SCAN_SIZE_BYTES, is_commit, is_in_order, is_random, only, size_of, who
+from iocast.report.verdict import USABLE
+
+
+def badges(run: Run, examination: Examination) -> tuple[Badge, ...]:
+    """The letters of the whole run: for now that of trust, which is its worst row's."""
+    grades = [examination.trust[record.phase.name].grade for record in run.measured]
+    if not grades:
+        return ()
+    grade = worst(*grades)
+    count = grades.count(grade)
+    where = "on every row" if count == len(grades) else f"on {count} of {len(grades)} rows, the worst"
+    return (Badge("trust", "Trust in these figures", grade, where),)
+
+
+def figures(run: Run, examination: Examination) -> tuple[Figure, ...]:
+    """Random reads, scans and commits, of rows that can be used."""
+    usable = [
+        record
+        for record in run.measured
+        if examination.trust[record.phase.name].grade in USABLE and record.measurement.ios and not is_open_loop(record)
+    ]
+    return (*_random_reads(usable), *_scans(usable), *_commits(usable))
+
+
+def _random_reads(records: list[PhaseRecord]) -> Iterator[Figure]:
+    found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
+    if not found:
+        return
+    alone = min(found, key=lambda each: (each.measurement.asked_depth, size_of(each)))
+    times = times_of(alone, "read")
+    name = f"Random {text.size(size_of(alone))} read"
+    yield Figure(name, times.quantile_ns(0.5), "duration", _tail(published(times, 0.99), who(alone)))
+    same = [each for each in found if size_of(each) == size_of(alone)]
+    most = max(same, key=lambda each: each.measurement.rate_per_s)
+    yield Figure(
+        f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", f"at most, {who(most)}"
+    )
+
+
+def _scans(records: list[PhaseRecord]) -> Iterator[Figure]:
+    found = [each for each in records if only(each, "read") and is_in_order(each) and size_of(each) >= SCAN_SIZE_BYTES]
+    if found:
+        best = max(found, key=lambda each: each.measurement.bytes_per_s)
+        yield Figure(f"{text.size(size_of(best))} scan", best.measurement.bytes_per_s, "bytes_per_s", who(best))
+
+
+def _commits(records: list[PhaseRecord]) -> Iterator[Figure]:
+    found = [each for each in records if is_commit(each) and size_of(each)]
+    if found:
+        alone = min(found, key=lambda each: (each.measurement.asked_depth, size_of(each)))
+        flush = alone.measurement.response(*FLUSHES)
+        times = flush if flush.total else times_of(alone, "write")
+        name = f"{text.size(size_of(alone))} commit"
+        yield Figure(name, times.quantile_ns(0.5), "duration", _tail(published(times, 0.99), who(alone)))
+
+
+def _tail(p99_ns: float | None, whose: str) -> str:
+    return f"median, {whose}" if p99_ns is None else f"median; p99 {text.duration_in_words(p99_ns)}"

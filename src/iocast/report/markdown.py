@@ -1,0 +1,78 @@
+"""Renders a report as Markdown: headings, paragraphs and tables for a wiki, an issue or a pull request."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from iocast.model.report import Chart, Column, Kind, Report, Row, Table
+from iocast.report.cells import cell_text
+
+LEFT: frozenset[Kind] = frozenset({"text", "names", "strip", "grade"})
+CHART_ROWS = 40  # of a chart's figures; longer tables are for other forms
+
+
+def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
+    """Writes the report. `colour` and `width` mean nothing here."""
+    out.write(f"# {_plain(report.title)}\n\n{_plain(report.verdict)}\n")
+    heads = [f"- **{badge.title}: {badge.letter or '–'}** {badge.says}".rstrip() for badge in report.badges]
+    if heads:
+        out.write("\n" + "\n".join(heads) + "\n")
+    for section in report.sections:
+        out.write(f"\n## {_plain(section.title)}\n")
+        for paragraph in section.paragraphs:
+            out.write(f"\n{_plain(paragraph)}\n")
+        for table in section.tables:
+            _table(table, out)
+        for chart in section.charts:
+            _chart(chart, out)
+    if report.next_steps:
+        out.write("\n## Next\n\n" + "".join(f"- {_plain(step)}\n" for step in report.next_steps))
+
+
+def _table(table: Table, out: TextIO) -> None:
+    if not table.rows:
+        return
+    if table.title:
+        out.write(f"\n**{_plain(table.title)}**\n")
+    sides = " | ".join("---" if column.kind in LEFT else "--:" for column in table.columns)
+    titles = " | ".join(_cell(" ".join(column.title.split("\n"))) for column in table.columns)
+    out.write(f"\n| {titles} |\n| {sides} |\n")
+    for row in table.rows:
+        out.write("| " + " | ".join(_shown(column, table, row) for column in table.columns) + " |\n")
+    for note in (*_row_notes(table), *table.notes):
+        out.write(f"\n{_plain(note)}\n")
+
+
+def _shown(column: Column, table: Table, row: Row) -> str:
+    shown = _cell(cell_text(column.kind, row.cells.get(column.key)))
+    if row.part and column is table.columns[0]:
+        return f"↳ {shown}"
+    measured = row.void and column.kind not in LEFT | {"load", "bytes"}
+    return f"~~{shown}~~" if measured and shown else shown
+
+
+def _row_notes(table: Table) -> list[str]:
+    """Markdown's tables have no room for notes under a row: those of void rows stand below the table."""
+    found: dict[str, list[str]] = {}
+    for row in table.rows:
+        if row.note and row.void:
+            name = row.cells.get("phase") or row.cells.get(table.columns[0].key)
+            found.setdefault(row.note, []).append(str(name))
+    return [f"Void: {', '.join(names)}. {note}" for note, names in found.items()]
+
+
+def _chart(chart: Chart, out: TextIO) -> None:
+    out.write(f"\n### {_plain(chart.title)}\n\n{_plain(chart.summary)}\n")
+    if len(chart.tables[0].rows) <= CHART_ROWS:
+        _table(chart.tables[0], out)
+
+
+def _cell(words: str) -> str:
+    return _plain(words).replace("|", "\\|").replace("\n", " ")
+
+
+def _plain(words: str) -> str:
+    """Signs that Markdown would take for its own, as signs."""
+    for sign in "\\`*_<~":
+        words = words.replace(sign, f"\\{sign}" if sign != "<" else "&lt;")
+    return words

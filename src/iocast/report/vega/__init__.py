@@ -1,0 +1,59 @@
+"""How charts look: a chart becomes a Vega-Lite specification in a theme, vl-convert makes SVG or PNG of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from iocast.errors import DrawingError
+from iocast.model.report import Chart, ChartKind
+from iocast.report.vega.heat import heat
+from iocast.report.vega.ladders import latency_by_load, load_curve, scaling, throughput
+from iocast.report.vega.parts import Spec
+from iocast.report.vega.spreads import device, distribution, overview, percentiles
+from iocast.report.vega.theme import Theme
+
+VEGA_LITE = "6.4"  # the newest that vl-convert brings along
+PNG_SCALE = 2.0  # for screens of today
+WIDE = 1064  # the width of a chart that takes the whole page
+
+DRAWINGS: dict[ChartKind, Callable[[Chart, Theme, int], Spec]] = {
+    "overview": overview,
+    "latency_by_load": latency_by_load,
+    "scaling": scaling,
+    "throughput": throughput,
+    "load_curve": load_curve,
+    "distribution": distribution,
+    "percentiles": percentiles,
+    "heat": heat,
+    "device": device,
+}
+WIDE_KINDS: frozenset[ChartKind] = frozenset({"heat", "overview"})
+NARROW = 500
+
+
+def specification(chart: Chart, theme: Theme) -> Spec:
+    """The chart as a Vega-Lite specification: plain dictionaries and lists."""
+    return DRAWINGS[chart.kind](chart, theme, WIDE - 80 if chart.kind in WIDE_KINDS else NARROW)
+
+
+def to_svg(chart: Chart, theme: Theme) -> str:
+    """The chart as SVG, with names of its own for what it refers to inside. Raises DrawingError."""
+    svg: str = _converter().vegalite_to_svg(specification(chart, theme), vl_version=VEGA_LITE)
+    return re.sub(r'(id="|url\(#|href="#)(?=(?:clip|gradient))', rf"\1{chart.key}-", svg)
+
+
+def to_png(chart: Chart, theme: Theme) -> bytes:
+    """The chart as PNG on the ground of its theme. Raises DrawingError."""
+    found = {**specification(chart, theme), "background": theme.ground}
+    png: bytes = _converter().vegalite_to_png(found, vl_version=VEGA_LITE, scale=PNG_SCALE)
+    return png
+
+
+def _converter() -> Any:
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise DrawingError(f"the charts cannot be drawn: {error}", "install vl-convert-python") from error
+    return vl_convert

@@ -1,0 +1,162 @@
+"""Parts that several charts share: axes of time, tips, labels that do not lie on each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from iocast.model.report import Cell, Column, Row, Table
+from iocast.report.cells import cell_text
+from iocast.report.vega.theme import Theme
+
+Spec = dict[str, Any]
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+WIDTH = 500  # of the plot itself, without its axes
+FONT_SIZE = 12
+NONE: Spec = {"axis": None}
+
+# A time in ns, or its log10, as Vega writes it at an axis.
+_TIME = (
+    "{v} >= 0.9995e9 ? format({v} / 1e9, '~r') + ' s' : {v} >= 0.9995e6 ? format({v} / 1e6, '~r') + ' ms' : "
+    "{v} >= 999.5 ? format({v} / 1e3, '~r') + ' µs' : format({v}, '~r') + ' ns'"
+)
+
+
+def chart(width: int, height: int, layers: list[Spec], theme: Theme) -> Spec:
+    """A whole specification of layers."""
+    return {
+        "width": width,
+        "height": height,
+        "background": None,
+        "padding": 4,
+        "autosize": {"type": "pad"},
+        "config": _config(theme),
+        "layer": layers,
+    }
+
+
+def _config(theme: Theme) -> Spec:
+    return {
+        "font": FONT,
+        "aria": True,
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": theme.muted,
+            "titleColor": theme.muted,
+            "labelFontSize": FONT_SIZE,
+            "titleFontSize": FONT_SIZE,
+            "titleFontWeight": "normal",
+            "gridColor": theme.line,
+            "domain": False,
+            "ticks": False,
+            "labelPadding": 6,
+            "titlePadding": 8,
+        },
+        "text": {"fontSize": FONT_SIZE, "fill": theme.ink},
+    }
+
+
+def layer(mark: str | Spec, rows: Iterable[Spec], encoding: Spec, *, silent: bool = True, **about: Any) -> Spec:
+    """One layer with its own data. A silent one says nothing under the pointer nor to a screen reader."""
+    shape: Spec = {"type": mark} if isinstance(mark, str) else dict(mark)
+    shape |= {"aria": not silent, **about}
+    if not silent:
+        encoding = {**encoding, "description": {"field": "tip", "type": "nominal"}}
+    return {"mark": shape, "data": {"values": list(rows)}, "encoding": encoding}
+
+
+def quantitative(field: str, scale: Spec | None = None, axis: Spec | None = None) -> Spec:
+    """A channel that shows a number; `axis` None shows none."""
+    channel: Spec = {"field": field, "type": "quantitative", "axis": axis}
+    return channel | ({"scale": scale} if scale else {})
+
+
+def number(cell: Cell) -> float | None:
+    """A cell as a number, None when it is none."""
+    return float(cell) if isinstance(cell, int | float) and not math.isnan(cell) else None
+
+
+def numbers(rows: Iterable[Row], *keys: str) -> list[float]:
+    """All numbers under these keys."""
+    return [value for row in rows for key in keys if (value := number(row.cells.get(key))) is not None]
+
+
+def tip(table: Table, row: Row, first: str = "", leave: Sequence[str] = ()) -> str:
+    """What a row says under the pointer: "4×16: p50 1.3ms, p99 9.0ms"."""
+    said = [
+        f"{_title(column)} {shown}"
+        for column in table.columns
+        if column.key != first
+        and column.key not in leave
+        and (shown := cell_text(column.kind, row.cells.get(column.key)))
+    ]
+    head = next((cell_text(column.kind, row.cells.get(first)) for column in table.columns if column.key == first), "")
+    return (f"{head}: " if head else "") + ", ".join(said)
+
+
+def _title(column: Column) -> str:
+    return " ".join(column.title.split("\n"))
+
+
+def time_scale(low_ns: float, high_ns: float) -> tuple[Spec, list[float]]:
+    """A logarithmic scale with the ticks that fit."""
+    low, high = max(low_ns, 1.0), max(high_ns, 2.0)
+    return {"type": "log", "domain": [low, high], "clamp": True}, _ticks(low, high)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)):
+        found = [step * 10.0**decade for decade in decades for step in steps]
+        inside = [tick for tick in found if low * 0.999 <= tick <= high * 1.001]
+        if len(inside) >= 3:
+            return inside
+    return [low, high]
+
+
+def time_axis(ticks: list[float], title: str | None = None, **more: Any) -> Spec:
+    """An axis of times in ns."""
+    return {"values": ticks, "labelExpr": _TIME.format(v="datum.value"), "title": title, "grid": True, **more}
+
+
+def padded(low: float, high: float, share: float = 0.06, least: float = 0.25) -> tuple[float, float]:
+    """Bounds of a logarithmic axis with room at both ends, at least `least` decades wide on either side of a point."""
+    wide = math.log10(high / low) if high > low else 0.0
+    room = 10 ** max(wide * share, (2 * least - wide) / 2 if wide < 2 * least else 0.0)
+    return low / room, high * room
+
+
+def positions_of(labels: Sequence[str]) -> Spec:
+    """An axis of equal steps that shows a text at 0, 1, 2, ..."""
+    shown = "[" + ", ".join("'" + label.replace("\\", "").replace("'", "’") + "'" for label in labels) + "]"
+    return {
+        "values": list(range(len(labels))),
+        "labelExpr": f"{shown}[round(datum.value)]",
+        "grid": False,
+        "labelOverlap": False,
+    }
+
+
+def halo(theme: Theme) -> Spec:
+    """The look of a text's twin behind it, which keeps it readable on anything."""
+    return {"stroke": theme.ground, "strokeWidth": 3, "strokeJoin": "round", "opacity": 0.85}
+
+
+def apart(wanted: Sequence[float], distance: float) -> list[float]:
+    """The same positions moved so that neighbours are at least `distance` apart, as little as that takes."""
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    placed = list(wanted)
+    for _ in range(50):
+        moved = False
+        for one, other in pairwise(order):
+            gap = placed[other] - placed[one]
+            if gap < distance - 1e-9:
+                placed[one] -= (distance - gap) / 2
+                placed[other] += (distance - gap) / 2
+                moved = True
+        if not moved:
+            break
+    return placed

@@ -1,0 +1,54 @@
+"""Change points: series with one change or none, and what is asked of a series before it is judged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iocast.analyse.changepoint import change_points
+
+SERIES = json.loads((Path(__file__).parent / "changing_series.json").read_text())
+
+
+@pytest.mark.parametrize("series", SERIES, ids=lambda series: series["about"].split(" splitmix")[0])
+def test_the_changes_that_are_there_and_no_other(series: dict[str, Any]) -> None:
+    found = change_points(series["levels"])
+    assert found is not None
+    assert [change.at for change in found.changes] == series["changes"]
+    assert [change.shift for change in found.changes] == pytest.approx(series["shifts"], rel=1e-4)
+    assert found.correlation == pytest.approx(series["correlation"], rel=1e-4)
+    assert found.variance == pytest.approx(series["variance"], rel=1e-4)
+    assert found.penalty == pytest.approx(series["penalty"], rel=1e-4)
+
+
+def test_two_changes_back_and_forth() -> None:
+    wobble = [1.0, 1.02, 0.99, 1.01, 0.98, 1.0, 1.03, 0.97]
+    levels = (
+        [100 * each for each in wobble * 4] + [50 * each for each in wobble * 2] + [100 * each for each in wobble * 4]
+    )
+    found = change_points(levels)
+    assert found is not None
+    assert [change.at for change in found.reported] == [32, 48]
+    assert [change.shift for change in found.reported] == pytest.approx([-0.5, 1.0], rel=0.02)
+
+
+def test_a_small_shift_is_found_but_not_reported() -> None:
+    wobble = [1.0, 1.002, 0.999, 1.001, 0.998]
+    found = change_points([100 * each for each in wobble * 8] + [105 * each for each in wobble * 8])
+    assert found is not None
+    assert 40 in [change.at for change in found.changes]
+    assert found.reported == ()
+
+
+def test_a_flat_series_does_not_change() -> None:
+    found = change_points([5.0] * 40)
+    assert found is not None
+    assert found.changes == ()
+
+
+@pytest.mark.parametrize("levels", [[1.0] * 9, [*[1.0] * 20, 0.0]])
+def test_too_short_or_with_a_standstill_is_not_judged(levels: list[float]) -> None:
+    assert change_points(levels) is None

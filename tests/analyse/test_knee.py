@@ -1,0 +1,48 @@
+"""Knees of ladders whose law is known: a shared device, striped queues, and one that was measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from iocast.analyse.knee import closed_ladder
+
+LOADS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
+SHARED = [1.0, 2.0, 4.0, 8.0, 8.0, 8.0, 8.0]
+STRIPED = [8 * n / (n + 7) for n in LOADS]
+MEASURED = [22_000.0, 43_000.0, 83_000.0, 150_000.0, 210_000.0, 215_000.0]
+
+
+@pytest.mark.parametrize(
+    ("rates", "power", "chord", "distance", "least"),
+    [(SHARED, 8, 8, 0.88888889, 8.0), (STRIPED, 8, 16, 0.49689441, 8.0), (MEASURED, 8, 16, 0.4902223, 10.011086)],
+)
+def test_knees(rates: list[float], power: float, chord: float, distance: float, least: float) -> None:
+    knee = closed_ladder(LOADS[: len(rates)], rates)
+    assert knee is not None
+    assert (knee.max_power_load, knee.chord_load, knee.saturated) == (power, chord, True)
+    assert knee.chord_distance == pytest.approx(distance, rel=1e-6)
+    assert knee.least_load == pytest.approx(least, rel=1e-6)
+
+
+def test_a_ladder_that_still_gains_is_not_saturated() -> None:
+    knee = closed_ladder([1, 2, 4], [100.0, 199.0, 395.0])
+    assert knee is not None
+    assert not knee.saturated
+
+
+def test_wide_steps_are_judged_by_doublings() -> None:
+    # From 4 to 32 is three doublings: 15 % over all of them is less than a tenth for each.
+    knee = closed_ladder([1, 4, 32], [100.0, 390.0, 390.0 * 1.15])
+    assert knee is not None
+    assert knee.saturated
+
+
+def test_a_limit_is_never_below_what_was_reached() -> None:
+    knee = closed_ladder([1, 2, 4], [100.0, 190.0, 150.0])
+    assert knee is not None
+    assert knee.limit_per_s == 190.0
+
+
+def test_no_ladder_no_knee() -> None:
+    assert closed_ladder([1, 2], [10.0, 20.0]) is None
+    assert closed_ladder([1, 2, 4], [10.0, 0.0, 20.0]) is None

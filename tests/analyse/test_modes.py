@@ -1,0 +1,95 @@
+"""Modes: shapes whose number of peaks is known, and two histograms from Kyle Hailey's slides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pytest
+
+from iocast.analyse.modes import Mode, coarse_modes, density, modes
+from iocast.model.histogram import Histogram, bucket_index
+
+SCALE_NS = 1_000_000  # the shapes are in milliseconds
+PRODUCTION_US = [10, 50, 100, 200, 500, 1000, 2000, 4000, 8000, 16000, 32000, 64000, 100_000, 500_000]
+
+
+def splitmix64(seed: int) -> Iterator[float]:
+    """Uniform numbers, the same in every language."""
+    state = seed
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & (2**64 - 1)
+        mixed = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
+        yield (((mixed ^ (mixed >> 31)) >> 11) + 0.5) / 2**53
+
+
+def shape(seed: int, *parts: tuple[float, float, float]) -> Histogram:
+    """20,000 values of lognormal parts: (weight, median in ms, sigma)."""
+    random = splitmix64(seed)
+    values = []
+    for weight, median, sigma in parts:
+        for _ in range(round(weight * 20_000)):
+            first, second = next(random), next(random)
+            normal = math.sqrt(-2 * math.log(first)) * math.cos(2 * math.pi * second)
+            values.append(round(median * math.exp(sigma * normal) * SCALE_NS))
+    counts: dict[int, int] = {}
+    for value in values:
+        counts[bucket_index(value)] = counts.get(bucket_index(value), 0) + 1
+    order = sorted(counts)
+    return Histogram(tuple(order), tuple(counts[at] for at in order), sum(values), 0.0, min(values), max(values))
+
+
+@pytest.mark.parametrize(
+    ("seed", "parts", "expected"),
+    [
+        (501, [(1, 1.0, 0.5)], [(0.98552647, 1.0)]),
+        (
+            502,
+            [(0.3, 0.05, 0.25), (0.3, 0.5, 0.3), (0.4, 7, 0.4)],
+            [(0.049794917, 0.30001086), (0.49794917, 0.30003148), (6.873612, 0.39995766)],
+        ),
+        (504, [(0.9, 1, 0.3), (0.1, 4, 0.3)], [(0.97935749, 0.9018107), (3.8988924, 0.098189295)]),
+        (
+            505,
+            [(0.2, 0.015, 0.2), (0.3, 0.25, 0.25), (0.1, 1.2, 0.25), (0.4, 8, 0.4)],
+            [(0.014858464, 0.2), (0.25233293, 0.3018), (1.2077413, 0.09815), (7.9794679, 0.40006)],
+        ),
+        (507, [(0.97, 1, 0.3), (0.03, 10, 0.3)], [(1.0031214, 0.97), (10.74864, 0.03)]),
+        (508, [(0.5, 1, 0.2), (0.5, 1.5, 0.2)], [(1.2433227, 1.0)]),
+    ],
+)
+def test_as_many_modes_as_the_shape_has(
+    seed: int, parts: list[tuple[float, float, float]], expected: list[tuple[float, float]]
+) -> None:
+    found = modes(shape(seed, *parts))
+    assert [mode.location_ns / SCALE_NS for mode in found] == pytest.approx([at for at, _ in expected], rel=0.08)
+    assert [mode.share for mode in found] == pytest.approx([share for _, share in expected], abs=0.03)
+
+
+def test_one_value_is_one_mode_where_it_stands() -> None:
+    (mode,) = modes(Histogram((bucket_index(301_000),), (5000,), 301_000 * 5000, 0.0, 301_000, 301_000))
+    assert mode.location_ns == pytest.approx(301_000, rel=0.03)
+    assert mode.share == pytest.approx(1)
+
+
+def test_too_few_values_have_no_modes_but_a_density() -> None:
+    few = Histogram((bucket_index(10_000), bucket_index(90_000)), (400, 599), 0, 0.0, 10_000, 90_000)
+    assert modes(few) == ()
+    found = density(few)
+    assert found is not None
+    assert sum(found.values) * 0.01 == pytest.approx(1, abs=1e-3)
+    assert density(Histogram()) is None
+
+
+def test_the_slides_histograms_have_the_modes_that_one_sees() -> None:
+    production = [4419, 2713, 391, 118, 22189, 2794, 1688, 2003, 11969, 14877, 2003, 105, 3, 3]
+    development = [0, 1, 14, 908, 13238, 6900, 9197, 15603, 9056, 265, 26, 12, 12, 0]
+    assert _close(coarse_modes(PRODUCTION_US, production), [(10, 0.11525086), (500, 0.38454232), (16000, 0.50020682)])
+    assert _close(coarse_modes(PRODUCTION_US, development), [(500, 0.25639122), (4000, 0.74360878)])
+    assert coarse_modes(PRODUCTION_US, [0] * 14) == ()
+
+
+def _close(found: tuple[Mode, ...], expected: list[tuple[float, float]]) -> bool:
+    pairs = [(mode.location_ns, mode.share) for mode in found]
+    return pairs == [(at, pytest.approx(share, rel=1e-6)) for at, share in expected]

@@ -1,0 +1,108 @@
+"""Files of a report: the page that `card` leaves in the run folder, and what `report -o` writes by its suffix."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import iocast, run_folder
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place with one run of the simulated disk, its page left in its folder."""
+    place = tmp_path_factory.mktemp("runs")
+    done = iocast("card", "sim:hdd", "--time", "1s", "--page", cwd=place)
+    assert done.returncode == 0, done.stderr
+    folder = run_folder(place / "iocast-runs")
+    assert f"report: iocast-runs/{folder.name}/report.html" in done.stderr.splitlines()
+    return place
+
+
+def test_a_card_leaves_its_page(runs: Path) -> None:
+    folder = run_folder(runs / "iocast-runs")
+    page = (folder / "report.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "sim:hdd" in page
+    assert sorted(path.name for path in folder.iterdir()) == ["intervals", "report.html", "run.json", "summary.json"]
+
+
+def test_no_page_when_none_is_wanted(tmp_path: Path) -> None:
+    done = iocast("card", "sim:nvme", "--time", "10ms", "--no-page", cwd=tmp_path)
+    assert "report:" not in done.stderr
+    assert not (run_folder(tmp_path / "iocast-runs") / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("card.html", "<!doctype html>"),
+        ("card.HTM", "<!doctype html>"),
+        ("card.md", "# card quick · sim:hdd\n"),
+        ("card.json", "{\n"),
+        ("card.csv", "phase,op,test,users,depth,"),
+        ("card.txt", "card quick · sim:hdd\n"),
+    ],
+)
+def test_the_suffix_says_the_form(runs: Path, tmp_path: Path, name: str, start: str) -> None:
+    done = iocast("report", run_folder(runs / "iocast-runs"), "-o", name, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", f"wrote {name}\n")
+    assert (tmp_path / name).read_text().startswith(start)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_json_file_has_the_charts(runs: Path, tmp_path: Path) -> None:
+    iocast("report", run_folder(runs / "iocast-runs"), "-o", "card.json", cwd=tmp_path)
+    charts = json.loads((tmp_path / "card.json").read_text())["charts"]
+    assert charts["randread-8k-load-curve"]["kind"] == "load_curve"
+    assert [row["users"] for row in charts["randread-8k-load-curve"]["loads"]] == [1, 8, 32, 4]
+    assert charts["randread-8k-heat"]["moments"][0]["p50_ns"] > 1e6
+
+
+@pytest.mark.parametrize(("suffix", "magic"), [("png", b"\x89PNG"), ("svg", b"<svg ")])
+def test_a_picture_for_each_chart(runs: Path, tmp_path: Path, suffix: str, magic: bytes) -> None:
+    folder = run_folder(runs / "iocast-runs")
+    done = iocast("report", folder, "-o", f"card.{suffix}", "--theme", "dark", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    files = sorted(tmp_path.iterdir())
+    assert {"card-overview", "card-randread-8k-latency", "card-randread-8k-heat"} <= {file.stem for file in files}
+    assert [line.removeprefix("wrote ") for line in sorted(done.stderr.splitlines())] == [file.name for file in files]
+    assert all(file.read_bytes().startswith(magic) for file in files)
+
+
+def test_several_folders_get_a_file_each(runs: Path, tmp_path: Path) -> None:
+    folder = run_folder(runs / "iocast-runs")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "run.json").write_bytes((folder / "run.json").read_bytes())
+    done = iocast("report", folder, other, "-o", "card.csv", cwd=tmp_path)
+    assert done.stderr == f"wrote card-{folder.name}.csv\nwrote card-other.csv\n"
+    assert (tmp_path / f"card-{folder.name}.csv").read_text() == (tmp_path / "card-other.csv").read_text()
+
+
+def test_an_unknown_suffix_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    done = iocast("report", "nowhere", "-o", "card.pdf", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: -o card.pdf: what form is that? The suffix says it: .html, ")
+
+
+def test_a_place_that_cannot_be_written_is_named(runs: Path, tmp_path: Path) -> None:
+    done = iocast("report", run_folder(runs / "iocast-runs"), "-o", "no/such/card.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: cannot write no/such/card.csv: No such file or directory")
+
+
+def test_a_page_that_fails_does_not_spoil_the_measurement(tmp_path: Path) -> None:
+    blocked = 'import sys; sys.modules["vl_convert"] = None'
+    (tmp_path / "sitecustomize.py").write_text(blocked)
+    done = iocast("card", "sim:nvme", "--time", "10ms", "--page", cwd=tmp_path, PYTHONPATH=_with(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "note: no report.html: the charts cannot be drawn: " in done.stderr
+    assert "Results" in done.stdout
+
+
+def _with(place: Path) -> str:
+    import os
+
+    return os.pathsep.join(filter(None, (str(place), os.environ.get("PYTHONPATH", ""))))

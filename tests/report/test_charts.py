@@ -1,0 +1,138 @@
+"""What charts say: families of rows, the sentences, the marks."""
+
+from __future__ import annotations
+
+import card_runs
+import pytest
+from card_runs import SECOND_NS, histogram, lognormal, reads
+from test_page import courses_of, report_of
+
+from iocast.diagnose import examine
+from iocast.model.course import Interval
+from iocast.model.measurement import SlowIo
+from iocast.model.report import Chart
+from iocast.model.run import Run
+from iocast.report.charts import chart_sections
+from iocast.report.charts.families import families, pooled
+
+
+def chart(run: Run, kind: str) -> Chart:
+    """The first chart of a kind."""
+    return next(each for each in report_of(run).charts if each.kind == kind)
+
+
+def test_rows_of_a_test_and_size_are_a_family_in_the_order_of_their_loads() -> None:
+    rows = [reads(f"randread 8k x{users}", users=users) for users in (8, 1, 4)]
+    run = card_runs.run(*rows, reads("read 128k", size_bytes=1 << 17), card_runs.mixed())
+    found = families(run, examine(run), {})
+    assert [(family.key, [member.at_once for member in family.members]) for family in found] == [
+        ("randread-8k", [1, 4, 8]),
+        ("read-128k", [1]),
+        ("mixed-8k-reads", [64]),
+        ("mixed-8k-writes", [64]),
+        ("mixed-fsyncs", [64]),
+    ]
+    rest = pooled(found[1:], "Other rows")
+    assert rest is not None
+    assert rest.ladder == ()
+    assert rest.name(rest.members[0]) == "read 128k"
+
+
+def test_void_rows_are_in_no_chart() -> None:
+    run = card_runs.troubled_card()
+    report = report_of(run)
+    assert "randread 8k" not in [row.cells["row"] for row in chart(run, "overview").tables[0].rows]
+    assert chart(run, "overview").notes == ("1 of 5 rows is void and not drawn.",)
+    assert not [each for each in report.charts if each.kind == "scaling"], "one load that is left is no ladder"
+
+
+def test_the_modes_are_named() -> None:
+    cached = histogram((300_000, 64_000), *((4.6e6 * (0.5 + at / 100), 360) for at in range(100)))
+    run = card_runs.run(reads(times=cached))
+    found = chart(run, "distribution")
+    assert found.summary.startswith("On randread 8k there are 2 peaks: 64% around 302 µs, 36% around ")
+    modes = found.table("modes")
+    assert modes is not None
+    assert [row.cells["share"] for row in modes.rows] == [pytest.approx(0.64, abs=0.01), pytest.approx(0.36, abs=0.01)]
+
+
+def test_percentiles_end_at_the_maximum_and_say_where_they_are_sure() -> None:
+    curve = chart(card_runs.run(reads(times=lognormal(10_000, 1e6, 0.3))), "percentiles").table("curves")
+    assert curve is not None
+    last = curve.rows[-1].cells
+    assert last["beyond"] == pytest.approx(1e-4)
+    assert last["sure"] == 0
+    sure = [row.cells["beyond"] for row in curve.rows if row.cells["sure"]]
+    assert min(each for each in sure if isinstance(each, float)) == pytest.approx(1e-3)
+    times = [row.cells["time"] for row in curve.rows]
+    assert times == sorted(times, key=lambda each: each if isinstance(each, float) else 0.0)
+
+
+def test_a_slow_io_and_another_level_are_marked_where_they_were() -> None:
+    slow = SlowIo(6 * SECOND_NS, "read", 0, 0, 8192, 2 * SECOND_NS, 2 * SECOND_NS)
+    run = card_runs.run(reads(slow=(slow,)))
+    half = lognormal(1000, 240_000, 0.3)
+    whole = lognormal(2000, 240_000, 0.3)
+    courses = {
+        0: tuple(
+            Interval(at * SECOND_NS, "read", 8192, 0, 0, times, times)
+            for at, times in enumerate([whole] * 20 + [half] * 20)
+        )
+    }
+    (heat,) = (
+        each for section in chart_sections(run, examine(run), courses) for each in section.charts if each.kind == "heat"
+    )
+    marks = heat.table("marks")
+    assert marks is not None
+    assert [(row.cells["kind"], row.cells["at"], row.cells["says"]) for row in marks.rows] == [
+        ("slow", 8 * SECOND_NS, "randread 8k: one read took 2 s"),
+        ("change", 20 * SECOND_NS, "randread 8k: 50% fewer I/Os a second from here on"),
+    ]
+
+
+def test_all_ios_of_the_series_are_in_the_heat_map() -> None:
+    run = card_runs.run(reads(), reads("randread 8k x8", users=8))
+    heat = chart(run, "heat")
+    cells, moments = heat.table("cells"), heat.table("moments")
+    assert cells is not None
+    assert moments is not None
+    for cell, moment in zip(cells.rows, moments.rows, strict=True):
+        counts = cell.cells["counts"]
+        assert isinstance(counts, tuple)
+        assert sum(each for each in counts if isinstance(each, float)) == moment.cells["ios"]
+    intervals = sum(len(course) for course in courses_of(run).values())
+    assert len(moments.rows) == intervals
+
+
+def test_a_long_series_is_drawn_together_without_losing_an_io() -> None:
+    run = card_runs.run(reads(times=lognormal(100, 1e6, 0.1)))
+    heat = next(
+        each
+        for section in chart_sections(run, examine(run), courses_of(run, 2000))
+        for each in section.charts
+        if each.kind == "heat"
+    )
+    rows = heat.tables[0].rows
+    assert len(rows) <= 240
+    assert sum(row.cells["ios"] for row in rows if isinstance(row.cells["ios"], int)) == 100 * 2000
+
+
+def test_the_knee_is_where_a_saturated_ladder_bends() -> None:
+    ladder = [(1, 1e6), (2, 1e6), (4, 1e6), (8, 2e6), (16, 4e6)]
+    run = card_runs.run(
+        *(reads(f"randread 8k x{users}", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder)
+    )
+    found = chart(run, "load_curve")
+    assert "it bends at 4, where 3.98k a second take 1 ms each" in found.summary
+    short = card_runs.run(
+        *(reads(f"randread 8k x{users}", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder[:3])
+    )
+    assert chart(short, "load_curve").summary.endswith("the ladder ends before it bends.")
+
+
+def test_the_device_chart_names_rows_where_it_saw_something_else() -> None:
+    found = [each for each in report_of(card_runs.quick_card()).charts if each.kind == "device"]
+    assert [each.key for each in found] == ["device-sizes", "device-queue"]
+    assert found[0].summary.startswith("On all ")
+    troubled = chart(card_runs.troubled_card(), "device")
+    assert "the device saw something else" in troubled.summary or troubled.summary.startswith("On all ")

@@ -1,0 +1,139 @@
+"""Drawings: every kind of chart compiles in every theme, and shows what its data say."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from typing import Any
+
+import card_runs
+import pytest
+from test_page import report_of
+
+from iocast.model.report import Chart
+from iocast.report.charts.latency_by_load import BUCKET_EDGES_NS
+from iocast.report.vega import DRAWINGS, specification, to_png, to_svg
+from iocast.report.vega.parts import apart
+from iocast.report.vega.picture import colour, levels, png
+from iocast.report.vega.theme import CLASSIC, LIGHT, PAGE, THEMES
+
+KINDS = list(DRAWINGS)
+
+
+@pytest.fixture(scope="module")
+def charts() -> dict[str, Chart]:
+    """The first chart of each kind."""
+    found: dict[str, Chart] = {}
+    for chart in report_of(card_runs.quick_card()).charts:
+        found.setdefault(chart.kind, chart)
+    return found
+
+
+def marks(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """All rows of all layers."""
+    return [row for layer in spec["layer"] for row in layer["data"]["values"]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_compiles_and_speaks(charts: dict[str, Chart], kind: str) -> None:
+    svg = to_svg(charts[kind], PAGE)
+    assert svg.startswith("<svg ")
+    assert "NaN" not in svg
+    assert "undefined" not in svg
+    assert "Infinity" not in svg
+    assert "var(--c-" in svg
+    tips = [row["tip"] for row in marks(specification(charts[kind], PAGE)) if "tip" in row]
+    assert tips
+    assert all(f'aria-label="{tip}"' in svg.replace("&gt;", ">") for tip in tips[:3])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_data_are_plain(charts: dict[str, Chart], kind: str) -> None:
+    spec = specification(charts[kind], LIGHT)
+    assert json.loads(json.dumps(spec, allow_nan=False)) == spec
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_picture_has_the_ground_of_its_theme(charts: dict[str, Chart], theme: str) -> None:
+    data = to_png(charts["load_curve"], THEMES[theme])
+    assert data.startswith(b"\x89PNG")
+    assert _first_pixel(data) == bytes.fromhex(THEMES[theme].ground[1:])
+
+
+def _first_pixel(data: bytes) -> bytes:
+    """Red, green and blue of the corner: a filter has nothing to its left and above to build on."""
+    at, image = 8, b""
+    while at < len(data):
+        length, name = struct.unpack(">I4s", data[at : at + 8])
+        if name == b"IDAT":
+            image += data[at + 8 : at + 8 + length]
+        at += 12 + length
+    return zlib.decompress(image)[1:4]
+
+
+def test_the_load_curve_is_joined_in_the_order_of_the_loads() -> None:
+    run = card_runs.run(
+        *(
+            card_runs.reads(f"randread 8k x{users}", users=users, times=card_runs.lognormal(5_000, took, 0.2))
+            for users, took in ((1, 1e6), (4, 2e6), (16, 2e7))
+        )
+    )
+    (chart,) = (each for each in report_of(run).charts if each.kind == "load_curve")
+    layers = [layer for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "line"]
+    for layer in layers:
+        rates = [row["x"] for row in layer["data"]["values"]]
+        assert rates[1] > rates[0] > rates[2], "past saturation the rate falls: the curve folds back"
+        assert [row["o"] for row in layer["data"]["values"]] == [0, 1, 2]
+        assert layer["encoding"]["order"] == {"field": "o"}
+
+
+def test_the_shares_behind_the_classic_chart_are_all_io(charts: dict[str, Chart]) -> None:
+    for row in charts["latency_by_load"].tables[0].rows:
+        shares = [row.cells[key] for key in ("fast", "middling", "slow")]
+        assert sum(share for share in shares if isinstance(share, float)) == pytest.approx(1)
+    for load in {row.cells["load"] for row in charts["throughput"].tables[1].rows}:
+        of_load = [row.cells["share"] for row in charts["throughput"].tables[1].rows if row.cells["load"] == load]
+        assert sum(share for share in of_load if isinstance(share, float)) == pytest.approx(1)
+
+
+def test_the_classic_theme_is_that_of_fio_r() -> None:
+    assert len(CLASSIC.buckets) == len(BUCKET_EDGES_NS) + 1 == 16
+    assert (CLASSIC.buckets[0], CLASSIC.buckets[8], CLASSIC.buckets[15]) == ("#00007F", "#FFE800", "#4F0000")
+    assert (CLASSIC.fast, CLASSIC.middling, CLASSIC.slow) == ("#C6D4F8", "#C9FACF", "#FFF6A0")
+
+
+def test_scaling_bars_have_the_colours_of_the_rule() -> None:
+    """The slides' 1M reads lose throughput from 1 to 8 users; 8k random reads first become faster."""
+    assert _bars([(1, 10.89, 91.763), (8, 156.16, 50.784), (16, 296.29, 52.895)]) == [CLASSIC.lost, CLASSIC.slower]
+    assert _bars([(1, 44.37, 0.176), (8, 22.558, 2.763), (16, 37.708, 3.284)]) == [CLASSIC.faster, CLASSIC.slower]
+
+
+def _bars(table: list[tuple[int, float, float]]) -> list[str]:
+    rows = []
+    for users, ms, mb in table:
+        times = card_runs.histogram((ms * 1e6, 1000))
+        elapsed_ns = round(1000 * 8192 / (mb * 2**20) * 1e9)
+        rows.append(card_runs.reads(f"read x{users}", users=users, times=times, elapsed_ns=elapsed_ns))
+    (chart,) = (each for each in report_of(card_runs.run(*rows)).charts if each.kind == "scaling")
+    (bars,) = (layer for layer in specification(chart, CLASSIC)["layer"] if layer["mark"]["type"] == "rect")
+    return [row["c"] for row in bars["data"]["values"]]
+
+
+def test_heat_maps_show_a_single_io_and_nothing_as_dark() -> None:
+    ((none, one, many),) = levels([[0, 1, 100_000]])
+    assert none == 0
+    assert one > 0.12
+    assert many == 1
+    assert sum(colour(0)) < 60 < sum(colour(one)) < sum(colour(many))
+    data = png([[0, 1], [1, 0], [1, 1]])
+    assert struct.unpack(">II", data[16:24]) == (3, 2)
+    lines = zlib.decompress(data[data.index(b"IDAT") + 4 : data.index(b"IEND") - 8])
+    assert lines == bytes([0, 63, 0, 63]) + bytes([0, 0, 63, 63]), "the last cell of a column is on top"
+
+
+def test_labels_are_moved_apart_as_little_as_that_takes() -> None:
+    assert apart([0.1, 0.5, 0.9], 0.1) == [0.1, 0.5, 0.9]
+    moved = apart([0.5, 0.5, 0.52], 0.1)
+    assert sorted(moved) == pytest.approx([0.4067, 0.5067, 0.6067], abs=0.01)
+    assert moved[0] < moved[2]
