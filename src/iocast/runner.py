@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from iocast import __version__, load
 from iocast.archive import RunFolder, series
-from iocast.errors import IocastError, TargetError
+from iocast.errors import IocastError, LoadError, TargetError
 from iocast.load.filling import claimed, create, fill_phase, finish, in_blocks, spoil
 from iocast.load.refusals import way_out
 from iocast.load.removal import remove
@@ -251,13 +251,15 @@ class _Job:
             series=series(intervals, plan.interval_ns, measurement),
             steady=steady.end if steady else end,
         )
-        self.cut_short |= measurement.stopped == "interrupted"
+        self.cut_short |= measurement.stopped in ("interrupted", "hung")
         if not _empty(measurement):
             number = len(self.run.phases)
             self._keep(record, blind)
             self.folder.save_phase(number, phase.name, intervals, record.samples)
             self.folder.save(self.run)
         self.progress.end(record)
+        if measurement.stopped == "hung":
+            raise _hung(record)
         return record
 
     def _again(
@@ -304,6 +306,16 @@ class _Job:
 def _empty(measurement: Measurement) -> bool:
     """True for a phase that was stopped before anything came back."""
     return measurement.stopped == "interrupted" and not measurement.ios and not measurement.error_count
+
+
+def _hung(record: PhaseRecord) -> LoadError:
+    """Nothing more is tried on storage that does not answer: each further phase would only wait as long."""
+    left = record.measurement.abandoned_ios
+    return LoadError(
+        f"{record.plan.files[0].path} does not answer: {left} I/Os of {record.phase.name} never came back, "
+        "and the phases after it were not begun",
+        "look for time-outs and resets in the kernel's log (dmesg): a path, a disk or a server is stuck",
+    )
 
 
 def _remove_unfinished(file: load.WorkFile) -> None:

@@ -153,8 +153,8 @@ def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
 def test_kill_at_any_moment(tmp_path: Path) -> None:
     moments = random.Random(7)
     job = tmp_path / "long.toml"
-    job.write_text(JOB.format(more='time = "200ms"', size="64MiB", direct="true"))
-    for _ in range(6):
+    job.write_text(JOB.format(more='time = "200ms"', size="32MiB", direct="true"))
+    for _ in range(12):
         run = start("run", job, tmp_path, "--out", tmp_path / "runs", cwd=tmp_path)
         time.sleep(moments.uniform(0.15, 1.6))
         run.kill()

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::merge::Outcome;
 use crate::part::Part;
 use crate::phase::Tick;
-use crate::plan::{EngineName, PhasePlan};
+use crate::plan::{Arrival, EngineName, PhasePlan};
 use crate::result::EngineReport;
 use crate::signals;
 use crate::worker::Worker;
@@ -107,6 +107,9 @@ struct Times {
     followed_at: Option<Instant>,
     /// Workers still there then are left to themselves.
     leave_at: Option<Instant>,
+    /// How many I/Os had ended when that number last changed, and when that was.
+    ended: Option<u64>,
+    moved_at: Option<Instant>,
 }
 
 impl Crew {
@@ -270,6 +273,7 @@ impl Crew {
             times.followed_at = times.followed_at.or(Some(Instant::now()));
         }
         let finished_at = times.followed_at.or_else(|| self.planned().map(|length| begun + length));
+        let finished_at = finished_at.or_else(|| self.last_moved(times));
         let drained_at =
             times.stop_at.map(|at| at + DRAIN_INTERRUPTED).or(finished_at.map(|at| at + DRAIN_FINISHED));
         if drained_at.is_some_and(|at| Instant::now() > at) && times.leave_at.is_none() {
@@ -279,6 +283,21 @@ impl Crew {
         }
         self.wake(begun);
         times.leave_at.is_some_and(|at| Instant::now() > at)
+    }
+
+    /// When an I/O last ended, where there is always one in flight: phases that end by their I/Os or bytes
+    /// have no other end when the storage does not answer any more.
+    fn last_moved(&self, times: &mut Times) -> Option<Instant> {
+        let counts = self.control.counts();
+        let ended = counts.ios + counts.errors;
+        if times.ended != Some(ended) {
+            (times.ended, times.moved_at) = (Some(ended), Some(Instant::now()));
+        }
+        let always_busy = |plan: &Arc<PhasePlan>| {
+            matches!(plan.arrival, Arrival::Closed { think_ns: 0 }) && !plan.length.follows
+        };
+        let real = self.plans[0].engine != EngineName::Sim;
+        times.moved_at.filter(|_| real && self.plans.iter().all(always_busy))
     }
 
     /// When the last phase that does not follow is to end; `None` where that is not a matter of real time.

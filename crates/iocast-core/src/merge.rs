@@ -26,6 +26,8 @@ pub struct Outcome {
     pub cut: bool,
     /// I/Os left behind.
     pub abandoned: u64,
+    /// Which, as far as its thread came back.
+    pub left_behind: Vec<SlowIo>,
     /// Arrivals that were due and not sent.
     pub unsent: u64,
     /// What its thread did with its time.
@@ -62,6 +64,7 @@ pub(crate) fn merge(
         bytes: 0,
         stopped,
         abandoned_ios: abandoned,
+        left_behind: Vec::new(),
         classes: Vec::new(),
         lag: Histogram::default(),
         commit: Histogram::default(),
@@ -93,6 +96,7 @@ pub(crate) fn merge(
         merge_classes(&mut result.classes, tallied.classes);
         merge_errors(&mut result.errors, tallied.errors);
         merge_slow(&mut result.slow, tallied.slow, plan.slow_limit);
+        merge_slow(&mut result.left_behind, outcome.left_behind, plan.slow_limit);
     }
     result.intervals = merge_intervals(intervals);
     result

@@ -11,6 +11,7 @@ use crate::engine::{Completion, Engine, Request};
 use crate::lane::Lane;
 use crate::merge::Outcome;
 use crate::plan::{Arrival, Op, PhasePlan, SyncMode};
+use crate::result::SlowIo;
 use crate::stream::{Next, classes};
 use crate::tally::{Ended, Tally};
 
@@ -151,6 +152,7 @@ impl Part {
         let never = Issued { at_ns: left_ns, depth_area: self.depth_area, cut: false };
         let issued = self.issued.unwrap_or(never);
         let end = issued.at_ns.min(control.end_ns.load(Relaxed));
+        let left_behind = if self.in_flight > 0 { self.outstanding(left_ns) } else { Vec::new() };
         Outcome {
             phase: self.phase,
             unsent: self.lanes.iter().map(|lane| lane.unsent(end)).sum(),
@@ -161,7 +163,30 @@ impl Part {
             left_ns: (issued.at_ns, self.left_ns.unwrap_or(left_ns)),
             cut: issued.cut,
             abandoned: u64::from(self.in_flight),
+            left_behind,
         }
+    }
+
+    /// The I/Os in flight, with the times they have taken so far.
+    fn outstanding(&self, now: u64) -> Vec<SlowIo> {
+        let idle = |slot: u32| {
+            let rests = |lane: &Lane| {
+                lane.free.contains(&slot) || lane.thinking.iter().any(|Reverse((_, thinks))| *thinks == slot)
+            };
+            self.lanes.iter().any(rests)
+        };
+        let taken = self.slots.iter().flatten().filter(|slot| !idle(slot.request.slot));
+        taken
+            .map(|Slot { request, io, .. }| SlowIo {
+                time_ns: io.submitted,
+                op: request.op,
+                file: request.file,
+                offset_bytes: request.offset,
+                size_bytes: u64::from(request.len),
+                response_ns: now.saturating_sub(io.due),
+                service_ns: now.saturating_sub(io.submitted),
+            })
+            .collect()
     }
 
     /// Pushes every I/O that is due and has a slot; returns the next due time that is worth waking for

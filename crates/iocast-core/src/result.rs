@@ -154,6 +154,9 @@ pub struct PhaseResult {
     pub stopped: Stopped,
     /// I/Os left behind.
     pub abandoned_ios: u64,
+    /// The longest outstanding of them, as they were when they were given up.
+    #[serde(default)]
+    pub left_behind: Vec<SlowIo>,
     /// Arrivals of an open loop that were due before its end and never sent.
     pub unsent_arrivals: u64,
     /// Per op × size.

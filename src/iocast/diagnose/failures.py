@@ -42,13 +42,16 @@ def _errors(record: PhaseRecord) -> Iterator[Finding]:
             )
         return
     share = failed / (failed + done)
+    places = [place for error in record.measurement.errors for place in error.first]
+    first = min(places, key=lambda place: place.time_ns, default=None)
+    where = f"; the first at byte {first.offset_bytes:,} after {first.time_ns / 1e9:.1f} s" if first else ""
     kinds = ", ".join(sorted({f"{error.name} on {error.op}" for error in record.measurement.errors}))
     ended = all(error.errno == 0 for error in record.measurement.errors)
     yield Finding(
         name="end of file" if ended else "errors",
         severity="void" if share >= VOID_SHARE else "severe",
         phase=record.phase.name,
-        says=f"{count(failed, 'I/O')} failed, {percent(share)} of all ({kinds}).",
+        says=f"{count(failed, 'I/O')} failed, {percent(share)} of all ({kinds}{where}).",
         evidence={"failed": failed, "completed": done, "failed_share": share},
         remedy="The file is shorter than the region under test: lay it out in full."
         if ended
@@ -77,8 +80,8 @@ def _outstanding(record: PhaseRecord) -> Iterator[Finding]:
             name="hung",
             severity="void",
             phase=record.phase.name,
-            says=f"{count(left, 'I/O')} had not come back when iocast gave up waiting.",
-            evidence={"abandoned_ios": left},
+            says=f"{count(left, 'I/O')} had not come back when iocast gave up waiting{_which(record)}.",
+            evidence={"abandoned_ios": left, **_longest(record)},
             remedy="Look for time-outs and resets in the kernel's log (dmesg): a path or a disk is stuck.",
         )
     elif record.measurement.stopped == "errors":
@@ -97,3 +100,20 @@ def _outstanding(record: PhaseRecord) -> Iterator[Finding]:
             says="The phase was stopped before its planned end.",
             remedy="Run it again in full.",
         )
+
+
+def _which(record: PhaseRecord) -> str:
+    """The one outstanding for longest, by place; a thread that is stuck in the kernel cannot tell."""
+    if not record.measurement.left_behind:
+        return ""
+    longest = record.measurement.left_behind[0]
+    file = record.plan.files[longest.file].path
+    what = f"a {longest.op} of {longest.size_bytes:,} bytes at byte {longest.offset_bytes:,} of {file}"
+    return f": for {longest.service_ns / 1e9:.1f} s {what}"
+
+
+def _longest(record: PhaseRecord) -> dict[str, float]:
+    if not record.measurement.left_behind:
+        return {}
+    longest = record.measurement.left_behind[0]
+    return {"offset_bytes": longest.offset_bytes, "outstanding_ns": longest.service_ns}

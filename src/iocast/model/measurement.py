@@ -115,6 +115,7 @@ class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     cpu_user_ns: int  # of the whole process, the kernel's own workers of the ring included
     cpu_system_ns: int
     unsent_arrivals: int = 0  # of an open loop: due before its end, and never sent
+    left_behind: tuple[SlowIo, ...] = ()  # of the abandoned I/Os: their times until they were given up
     generator: Generator = Generator()
     commit: Histogram = Histogram()  # from the first write's due time to the end of the sync after it (depth 1)
     cpu_phases: int = 1  # how many phases ran at once: their CPU time cannot be told apart, it is that of all

@@ -20,7 +20,7 @@ pub struct SyncEngine {
     clock: Clock,
     descriptors: Vec<RawFd>,
     block_devices: Vec<bool>,
-    _files: Vec<File>,
+    files: Vec<File>,
     buffers: Buffers,
     dsync_each: bool,
     pushed: Option<Request>,
@@ -36,7 +36,7 @@ impl SyncEngine {
             clock: Clock::start(),
             descriptors: descriptors(&files),
             block_devices: block_devices(&files),
-            _files: files,
+            files,
             buffers,
             dsync_each: plan.dsync_each(),
             pushed: None,
@@ -129,6 +129,8 @@ impl Engine for SyncEngine {
 
     fn abandon(&mut self) {
         self.buffers.leak();
+        // To close a file of storage that does not answer can hang as well (NFS and FUSE flush it).
+        std::mem::forget(std::mem::take(&mut self.files));
     }
 
     fn report(&self) -> EngineReport {

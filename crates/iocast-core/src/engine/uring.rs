@@ -32,7 +32,7 @@ pub struct UringEngine {
     ring: IoUring,
     descriptors: Vec<RawFd>,
     block_devices: Vec<bool>,
-    _files: Vec<File>,
+    files: Vec<File>,
     buffers: std::mem::ManuallyDrop<Buffers>,
     fixed_files: bool,
     fixed_buffers: bool,
@@ -86,7 +86,7 @@ impl UringEngine {
             ring,
             descriptors,
             block_devices,
-            _files: files,
+            files,
             buffers,
             fixed_files,
             fixed_buffers,
@@ -237,6 +237,8 @@ impl Engine for UringEngine {
 
     fn abandon(&mut self) {
         self.buffers.leak();
+        // To close a file of storage that does not answer can hang as well (NFS and FUSE flush it).
+        std::mem::forget(std::mem::take(&mut self.files));
     }
 
     fn report(&self) -> EngineReport {

@@ -1,0 +1,170 @@
+"""Storage that fails in the middle of a run: counted, said with its place, ended cleanly, kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import iocast, run_folder, start
+from conftest import Mount, command, need
+from lab import lab, run
+
+from iocast import archive
+from iocast.diagnose import examine
+from iocast.model.run import Run
+
+pytestmark = pytest.mark.device
+MIB = 1 << 20
+
+JOB = """\
+name = "failing"
+
+[files]
+size = "16MiB"
+
+[defaults]
+time = "{time}"
+size = "4k"
+pattern = "random"
+depth = {depth}
+
+[[phase]]
+test = "first"
+{more}
+
+[[phase]]
+test = "second"
+{more}
+
+[[phase]]
+test = "third"
+{more}
+"""
+
+
+def job(place: Path, more: str = "", time: str = "1s", depth: int = 4) -> Path:
+    file = place / "failing.toml"
+    file.write_text(JOB.format(more=more, time=time, depth=depth))
+    return file
+
+
+def begin(place: Path, *words: str | Path) -> subprocess.Popen[str]:
+    """Starts the job and waits until its second phase runs: each is told of when it has ended."""
+    started = start("run", *words, "--out", place / "runs", cwd=place, start_new_session=True)
+    assert started.stderr is not None
+    for line in started.stderr:
+        if "first" in line:
+            time.sleep(0.3)
+            return started
+    raise AssertionError("the first phase never ended")
+
+
+def ended(started: subprocess.Popen[str], place: Path, code: int, within_s: float) -> tuple[str, str, Run]:
+    out, errors = started.communicate(timeout=within_s)
+    assert started.returncode == code, errors
+    with pytest.raises(ProcessLookupError):
+        os.killpg(started.pid, 0)
+    folder = run_folder(place / "runs")
+    assert iocast("report", folder, cwd=place).returncode == 0
+    return " ".join(out.split()), " ".join(errors.split()), archive.load(str(folder))
+
+
+def test_bad_blocks_are_counted_with_their_place(tmp_path: Path) -> None:
+    with lab(tmp_path / "device", "errors=1MiB..2MiB", exact=False):
+        done = iocast("run", job(tmp_path, time="300ms"), "device", "--out", "runs", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "EIO on read; the first at byte 1," in said
+    assert "kernel's log (dmesg)" in said
+    for record in archive.load(str(run_folder(tmp_path / "runs"))).measured:
+        (error,) = record.measurement.errors
+        assert error.name == "EIO"
+        assert all(MIB <= place.offset_bytes < 2 * MIB for place in error.first)
+
+
+def test_a_full_device(tmp_path: Path) -> None:
+    with lab(tmp_path / "device", "errors=32MiB..64MiB", "errno=ENOSPC", exact=False):
+        measured = run(tmp_path / "device", op="write", seconds=60.0, ios=2000)
+    (error,) = measured.errors
+    assert (error.op, error.name) == ("write", "ENOSPC")
+    assert measured.ios + error.count == 2000
+    assert 0.4 < error.count / 2000 < 0.6
+
+
+def test_a_device_that_vanishes(tmp_path: Path) -> None:
+    with lab(tmp_path / "device", "read_latency=1ms", exact=False) as device:
+        started = begin(tmp_path, job(tmp_path, time="1s"), "device")
+        device.send_signal(signal.SIGKILL)
+        device.wait(10)
+        said, errors, kept = ended(started, tmp_path, 2, within_s=20)
+    assert kept.status == "failed"
+    assert [record.measurement.stopped for record in kept.phases] == ["finished", "errors"]
+    assert {error.name for error in kept.phases[1].measurement.errors} & {"ENOTCONN", "ECONNABORTED", "errno 103"}
+    assert "failed" in said
+    assert "error: " in errors
+
+
+@pytest.mark.parametrize("more", ["", "ios = 20000"], ids=["by time", "by I/Os"])
+def test_a_device_that_hangs(tmp_path: Path, more: str) -> None:
+    """It takes half a minute: so long an I/O is waited for."""
+    file = job(tmp_path, more)
+    if more:
+        file.write_text(file.read_text().replace('time = "1s"\n', ""))
+    with lab(tmp_path / "device", "read_latency=200us", exact=False) as device:
+        started = begin(tmp_path, file, "device")
+        device.send_signal(signal.SIGSTOP)
+        try:
+            said, errors, kept = ended(started, tmp_path, 2, within_s=50)
+        finally:
+            device.send_signal(signal.SIGCONT)
+    assert len(kept.phases) == 2
+    measured = kept.phases[1].measurement
+    assert (kept.status, measured.stopped, measured.abandoned_ios) == ("failed", "hung", 4)
+    assert len(measured.left_behind) == 4
+    longest = measured.left_behind[0]
+    assert 25e9 < longest.service_ns < 45e9
+    assert "4 I/Os had not come back when iocast gave up waiting: for " in said
+    assert f"a read of 4,096 bytes at byte {longest.offset_bytes:,} of {tmp_path}/device" in said
+    assert f"{tmp_path}/device does not answer: 4 I/Os of second" in errors
+    assert any(finding.name == "hung" for finding in examine(kept).findings)
+
+
+def test_a_loop_whose_file_is_cut_short(tmp_path: Path, attach: Callable[..., str]) -> None:
+    image = tmp_path / "image"
+    image.write_bytes(os.urandom(16 * MIB))
+    device = attach(image)
+    started = begin(tmp_path, job(tmp_path), device)
+    os.truncate(image, 8 * MIB)
+    said, _, kept = ended(started, tmp_path, 0, within_s=20)
+    assert "EIO on read" in said
+    assert all(
+        place.offset_bytes >= 8 * MIB - 4096
+        for record in kept.measured
+        for error in record.measurement.errors
+        for place in error.first
+    )
+
+
+def test_a_file_system_that_turns_read_only(tmp_path: Path, attach: Callable[..., str], mounted: Mount) -> None:
+    need("mkfs.ext4")
+    image = tmp_path / "image"
+    image.write_bytes(b"")
+    os.truncate(image, 64 * MIB)
+    command("mkfs.ext4", "-q", image)
+    device = attach(image)
+    place = mounted("here", "-o", "errors=remount-ro", device)
+    trigger = Path(f"/sys/fs/ext4/{device[5:]}/trigger_fs_error")
+    if not trigger.exists():
+        pytest.skip("this kernel's ext4 cannot be told to fail")
+    started = begin(tmp_path, job(tmp_path, "write = 100", time="2s"), place)
+    trigger.write_text("1")
+    said, errors, kept = ended(started, tmp_path, 2, within_s=30)
+    assert "EROFS on write" in said
+    assert "error: " in errors
+    assert kept.status == "failed"
+    assert kept.phases[-1].measurement.error_count
