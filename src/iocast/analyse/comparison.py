@@ -137,7 +137,8 @@ def shift(a: Sequence[Histogram], b: Sequence[Histogram], quantiles: Sequence[fl
     rows = []
     for q in quantiles:
         of_a, of_b = [h.quantile_ns(q) for h in a], [h.quantile_ns(q) for h in b]
-        rows.append((q, of_a, of_b, ab_ratio(of_a, of_b)))
+        if not any(math.isnan(value) for value in (*of_a, *of_b)):  # another tool may not state it
+            rows.append((q, of_a, of_b, ab_ratio(of_a, of_b)))
     raw = [_p_value(ratio) for _, _, _, ratio in rows]
     known = [p for p in raw if p is not None]
     corrected = iter(holm(known))
@@ -167,8 +168,13 @@ class Overlap(Struct, frozen=True):
     cliffs_delta: float  # share of pairs in which B is slower, less the share in which A is
 
 
-def overlap(a: Histogram, b: Histogram) -> Overlap:
-    """Kolmogorov-Smirnov's D and Cliff's delta of B against A, exact to one bucket."""
+def overlap(a: Histogram, b: Histogram) -> Overlap | None:
+    """Kolmogorov-Smirnov's D and Cliff's delta of B against A, exact to one bucket.
+
+    None where another tool measured: its buckets are too coarse to say.
+    """
+    if a.coarse is not None or b.coarse is not None:
+        return None
     count_a, count_b = dict(zip(a.index, a.count, strict=True)), dict(zip(b.index, b.count, strict=True))
     below_a = below_b = 0
     furthest, pairs = 0.0, 0

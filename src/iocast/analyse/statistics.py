@@ -34,6 +34,11 @@ class QuantileEstimate(Struct, frozen=True):
         return self.total * (1.0 - self.q)
 
     @property
+    def known(self) -> bool:
+        """False when another tool measured, and it does not state this percentile."""
+        return not math.isnan(self.value_ns)
+
+    @property
     def relative_half_width(self) -> float | None:
         """Half the interval over the value (0.05 is 5 % either way); None when a bound is missing."""
         if self.low_ns is None or self.high_ns is None or not self.value_ns:
@@ -61,8 +66,8 @@ def quantile_interval(histogram: Histogram, q: float, confidence: float = CONFID
     return QuantileEstimate(
         q,
         histogram.quantile_ns(q),
-        None if low is None else _at_rank(histogram, low),
-        None if high is None else _at_rank(histogram, high),
+        None if low is None else _at_rank(histogram, low, 0),
+        None if high is None else _at_rank(histogram, high, 1),
         total,
     )
 
@@ -103,9 +108,11 @@ def bucket_shares(histogram: Histogram, edges_ns: Sequence[int]) -> tuple[float,
     return tuple(count / total if total else 0.0 for count in bucket_counts(histogram, edges_ns))
 
 
-def _at_rank(histogram: Histogram, rank: int) -> float:
+def _at_rank(histogram: Histogram, rank: int, side: int) -> float | None:
+    """The value of a rank; of another tool's buckets the lower (0) or the upper (1) edge of the one it is in."""
     # Half a rank back, so that rounding in rank / n * n can never fall into the next value.
-    return histogram.quantile_ns((rank - 0.5) / histogram.total)
+    bounds_ns = histogram.quantile_bounds_ns((rank - 0.5) / histogram.total)
+    return bounds_ns[side] if bounds_ns is not None and math.isfinite(bounds_ns[side]) else None
 
 
 def _largest_rank(total: int, q: float, tail: float) -> int | None:

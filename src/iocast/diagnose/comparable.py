@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.diagnose import examine
 from iocast.diagnose.words import data_size
 from iocast.model.finding import GRADES, Grade
 from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Unstated
 
 USABLE = ("A", "B", "C")  # trust that a comparison can rest on
 
@@ -70,6 +72,11 @@ def _facts(runs: tuple[Run, ...]) -> dict[str, str]:
 
 def _of_run(run: Run) -> Iterator[tuple[str, str]]:
     host, target, plan = run.host, run.plan.target, run.plan
+    yield "measured by", f"{run.source.tool} {run.source.version}".strip() if run.source else "iocast"
+    if run.source is not None:  # it says little of the rest
+        yield "target", target.path
+        yield "job", plan.name
+        return
     yield "host", host.name
     yield "kernel", host.kernel
     yield "processor", f"{host.cpus} x {host.cpu_model}"
@@ -106,13 +113,26 @@ def _rows(side: Side) -> dict[str, tuple[PhaseRecord, ...]]:
 def _why_not(name: str, first: tuple[PhaseRecord, ...], other: tuple[PhaseRecord, ...], a: Side, b: Side) -> str:
     if not all(record.measurement.ios for record in (*first, *other)):
         return "not one I/O was completed"
-    kinds = {record.phase.workload for record in (*first, *other)}
-    if len(kinds) > 1:
-        return f"not the same workload: {_first_difference(first[0], _unequal(first[0], (*first, *other)))}"
+    records = _as_stated((*first, *other))
+    if len({record.phase.workload for record in records}) > 1:
+        return f"not the same workload: {_first_difference(records[0], _unequal(records[0], records))}"
     for side in (a, b):
         if side.trust[name] not in USABLE:
             return f"trust in {side.label} is {side.trust[name]}"
     return ""
+
+
+def _as_stated(records: tuple[PhaseRecord, ...]) -> tuple[PhaseRecord, ...]:
+    """The rows with the workload of the first wherever one of them comes from a tool that does not state it."""
+    silent = {name for record in records for name in record.unstated if hasattr(record.phase.workload, name)}
+    silent |= {"fsync_every"} if "sync" in silent else set()
+    silent |= {"mix"} if any("size" in record.unstated for record in records) else set()
+    silent |= {"locality"} if any(isinstance(r.phase.workload.locality, Unstated) for r in records) else set()
+    same = {name: getattr(records[0].phase.workload, name) for name in silent}
+    return tuple(
+        replace(record, phase=replace(record.phase, workload=replace(record.phase.workload, **same)))
+        for record in records
+    )
 
 
 def _unequal(one: PhaseRecord, others: tuple[PhaseRecord, ...]) -> PhaseRecord:

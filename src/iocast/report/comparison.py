@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
@@ -139,17 +140,22 @@ def _cells(
 
 def _throughput(record: PhaseRecord) -> float | None:
     did = record.measurement
-    return did.rate_per_s or None
+    counted = "length" in record.unstated and "ios" not in record.unstated  # I/Os, and not in how long
+    return None if counted else did.rate_per_s or None
 
 
 def _response(q: float | None) -> Callable[[PhaseRecord], float | None]:
     def value(record: PhaseRecord) -> float | None:
         response = record.measurement.response()
         if q is None:
-            return response.mean_ns if response.total else None
-        return response.quantile_ns(q) if response.total * (1 - q) >= MIN_BEYOND - 1e-9 else None
+            return _known(response.mean_ns)
+        return _known(response.quantile_ns(q)) if response.total * (1 - q) >= MIN_BEYOND - 1e-9 else None
 
     return value
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _iops(value: float) -> str:
@@ -187,10 +193,10 @@ def _strips(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
                 "test": "" if at else pair.name,
                 "phase": pair.name,
                 "whose": label,
-                "latency": tuple(bucket_shares(histogram, LATENCY_EDGES_NS)),
+                "latency": tuple(bucket_shares(histogram, LATENCY_EDGES_NS)) if histogram.spread_known else None,
                 "response_p50": histogram.quantile_ns(0.50),
                 "response_p99": histogram.quantile_ns(0.99),
-                "ks": f"{apart.ks:.0%}" if at else "",
+                "ks": f"{apart.ks:.0%}" if at and apart else "",
             }
             cells.append(Row(strip, part=bool(at)))
     return Table("", columns, tuple(cells), key="latency")

@@ -10,9 +10,12 @@ from iocast.model.report import LATENCY_EDGES_NS, Cell, Kind, Report, Table
 from iocast.report.machine import UNITS
 
 
+TABLES = ("rows", "devices")  # what was measured; what iostat or sar saw of each device
+
+
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
-    """Writes the table of rows (and no other). `colour` and `width` mean nothing here."""
-    tables = [table for section in report.sections for table in section.tables if table.key == "rows"]
+    """Writes the table of rows, or of devices (and no other). `colour` and `width` mean nothing here."""
+    tables = [table for section in report.sections for table in section.tables if table.key in TABLES]
     for table in tables:
         _write(table, out)
 
@@ -42,6 +45,8 @@ def _values(kind: Kind, cell: Cell) -> list[str]:
     count = {"load": 2, "strip": len(LATENCY_EDGES_NS) + 1}.get(kind, 1)
     if cell is None:
         return [""] * count
+    if kind == "duration" and isinstance(cell, tuple):  # two edges between which it lies: one cell
+        return ["..".join(_number(float(each)) for each in cell)]
     if isinstance(cell, tuple):
         return [_number(each) if isinstance(each, int | float) else str(each) for each in cell]
     return [_number(cell) if isinstance(cell, int | float) else cell]

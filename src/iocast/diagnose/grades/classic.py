@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from iocast.diagnose.grades.rows import KIB, only_size
@@ -83,6 +84,9 @@ def _statistic(
             says = f"Not graded: trust in {record.phase.name} is {trust.grade}. {trust.reason}".strip()
             return Graded(aspect=aspect, letter=None, says=says, phases=phases)
     low, high = _ms(base, test.op, q), _ms(scaled, test.op, q)
+    if math.isnan(low) or math.isnan(high):
+        says = f"Not graded: the source of these rows states no {name}."
+        return Graded(aspect=aspect, letter=None, says=says, phases=phases)
     letters = classic_letters(test, low, high)
     remark = " It falls as the load grows: a cache or read-ahead answers." if letters.scaling_value < 0 else ""
     says = (

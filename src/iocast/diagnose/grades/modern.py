@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from iocast.analyse.statistics import quantile_interval
 from iocast.diagnose.grades import rows as pick
 from iocast.diagnose.grades.scales import LetterScale, letter_scale
@@ -120,7 +122,7 @@ def interference(run: Run, examination: Examination) -> Graded:
     clean, mixed = max(pairs, key=lambda pair: pair[1].measurement.asked_depth)
     before, beside = _p99(clean, "read"), _p99(mixed, "read")
     if before is None or beside is None:
-        return _without("write interference", "too few I/Os for a p99")
+        return _without("write interference", "too few I/Os for a p99, or none stated")
     scale = letter_scale("modern", "interference")
     letter = scale.letter(beside / before)
     says = (
@@ -144,7 +146,9 @@ def _of_p99(
         return _unusable(aspect, record, examination)
     histogram = record.measurement.response(op)
     published = (quantile_interval(histogram, q) for q in (HEADLINE_Q, TOO_FEW_Q))
-    estimate = next((each for each in published if each.beyond >= MIN_BEYOND - 1e-9), None)
+    estimate = next((each for each in published if each.beyond >= MIN_BEYOND - 1e-9 and each.known), None)
+    if estimate is None and histogram.coarse is not None:
+        return _without(aspect, f"the source of {record.phase.name} states no p99 or p95 of enough I/Os", record)
     if estimate is None:
         return _without(aspect, f"{histogram.total} I/Os are too few for a p99 or a p95", record)
     letter = scale.letter(estimate.value_ns / MS)
@@ -157,7 +161,7 @@ def _of_p99(
     low_ns, high_ns = estimate.low_ns, estimate.high_ns
     if estimate.q != HEADLINE_Q:
         says += f" {histogram.total} I/Os are too few for a p99, which lies higher: the letter may be worse."
-        high_ns = float(histogram.max_ns)
+        high_ns = None if math.isnan(histogram.most_ns) else histogram.most_ns
     return Graded(
         aspect=aspect,
         letter=letter,
@@ -180,7 +184,8 @@ def _an(letter: Letter) -> str:
 
 def _p99(record: PhaseRecord, op: Op) -> float | None:
     histogram = record.measurement.response(op)
-    return histogram.quantile_ns(HEADLINE_Q) if histogram.total * (1 - HEADLINE_Q) >= MIN_BEYOND - 1e-9 else None
+    estimate = quantile_interval(histogram, HEADLINE_Q)
+    return estimate.value_ns if estimate.beyond >= MIN_BEYOND - 1e-9 and estimate.known else None
 
 
 def _usable(record: PhaseRecord, examination: Examination) -> bool:

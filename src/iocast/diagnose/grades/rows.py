@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 from iocast.diagnose.evidence import is_open_loop, is_synced, only_reads
@@ -58,11 +59,16 @@ def scans(record: PhaseRecord) -> bool:
 
 def by_load(run: Run, kind: Callable[[PhaseRecord], bool]) -> tuple[PhaseRecord, ...]:
     """The rows of a kind that did anything, of the size that has most of them, by load."""
-    found = [record for record in run.measured if kind(record) and record.measurement.ios]
+    found = [record for record in run.measured if kind(record) and record.measurement.ios and _is_stated(record)]
     sizes = [only_size(record) for record in found]
     common = max(dict.fromkeys(sizes), key=sizes.count, default=None)
     same = (record for record in found if only_size(record) == common)
     return tuple(sorted(same, key=lambda record: record.measurement.asked_depth))
+
+
+def _is_stated(record: PhaseRecord) -> bool:
+    """False for an imported row whose source does not say how much was in flight, or how long it took."""
+    return {"users", "depth"}.isdisjoint(record.unstated) and not math.isnan(record.measurement.response().mean_ns)
 
 
 def knee_depth(rows: Iterable[PhaseRecord]) -> float:

@@ -64,6 +64,9 @@ def against(level: ServiceLevel, run: Run, examination: Examination) -> Graded:
     if estimate.beyond < MIN_BEYOND - 1e-9:
         says = f"Not graded: {estimate.total} I/Os are too few for a {name}."
         return Graded(aspect=aspect, letter=None, says=says, phases=(at.phase.name,))
+    if not estimate.known:
+        says = f"Not graded: the source of {at.phase.name} states no {name}."
+        return Graded(aspect=aspect, letter=None, says=says, phases=(at.phase.name,))
     scale, used = letter_scale("slo", "response"), estimate.value_ns / level.limit_ns
     letter = scale.letter(used)
     says = (

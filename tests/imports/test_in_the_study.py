@@ -1,0 +1,154 @@
+"""Imported runs in the study: graded (vector V5), compared, reported, and never given figures they do not have."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from iocast import imports
+from iocast.diagnose import examine
+from iocast.diagnose.comparable import pairs, side
+from iocast.diagnose.grades import grade
+from iocast.model.finding import Examination
+from iocast.model.run import Run
+from iocast.report import RENDERERS, card, machine, table_csv, terminal
+from iocast.report.comparison import compare
+
+Reader = Callable[..., Run]
+
+# Vector V5, random reads with 16 and 32 users: mean, p95, p99 in ms, and the letters for time and scaling.
+V5 = {
+    "colorado": ((6.940, 12.992, 18.560), (8.500, 16.192, 22.656), ("B/A-", "C-/A-", "D/A-")),
+    "emc": ((26.676, 73.0, 129.0), (32.831, 80.0, 124.0), ("D/A-", "D/A+", "D/A+")),
+    "ssd": ((0.239, 0.262, 2.160), (0.428, 0.876, 6.688), ("A+/B-", "A+/D", "A/D")),
+    "pharos": ((0.277, 0.378, 0.498), (0.453, 0.844, 2.640), ("A+/B-", "A+/C-", "A+/D")),
+}
+HEAD = "system,name,users,bs,MB,lat,min,max,std,iops,p95_00,p99_00\n"
+
+
+def csv_row(system: str, users: int, mean: float, p95: float, p99: float) -> str:
+    rate = users / mean * 1000
+    return f"{system},randread,{users},8K,{rate * 8 / 1024:.3f},{mean},0.1,{10 * p99},1,{rate:.0f},{p95},{p99}\n"
+
+
+def drawn(run: Run, examination: Examination | None = None) -> str:
+    out = io.StringIO()
+    terminal.render(card.card(run, examination or examine(run)), out, colour=False, width=120)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("system", V5)
+def test_v5_letters_of_rows_that_fioparse_printed(read_all: Reader, system: str) -> None:
+    base, scaled, wanted = V5[system]
+    run = read_all(("all.csv", HEAD + csv_row(system, 16, *base) + csv_row(system, 32, *scaled)))
+    parts = {part.aspect: part for part in grade(run, examine(run), "hailey2012").parts}
+    got = [
+        re.sub(r"^(\S+)\s*/(\S+).*", r"\1/\2", part.says, flags=re.DOTALL)
+        for name, part in parts.items()
+        if name.startswith("random read")
+    ]
+    assert tuple(got) == wanted
+
+
+def test_a_percentile_that_is_not_stated_is_not_graded(read_all: Reader) -> None:
+    run = read_all(("all.csv", HEAD + csv_row("x", 16, 5, 0, 9) + csv_row("x", 32, 6, 0, 10)))
+    parts = {part.aspect: part for part in grade(run, examine(run), "hailey2012").parts}
+    p95 = next(part for name, part in parts.items() if name.startswith("random read") and name.endswith("p95"))
+    assert p95.letter is None
+    assert "states no p95" in p95.says
+
+
+def test_a_load_that_is_not_stated_is_not_graded(fixtures: Path) -> None:
+    (run,) = imports.read((str(fixtures / "fio_terse_v3.txt"),))
+    assert all(part.letter is None for part in grade(run, examine(run)).parts)
+
+
+def test_text_and_json_of_one_run_compare_as_equal(fixtures: Path, read_all: Reader) -> None:
+    whole = (fixtures / "fio_all_formats.txt").read_text()
+    text = read_all(("n.txt", whole[: whole.index("\n3;fio")] + whole[whole.index("\n}\n") + 2 :]))
+    (exact,) = imports.read((str(fixtures / "fio_two_jobs.json"),))
+    (again,) = imports.read((str(fixtures / "fio_two_jobs.json"),))
+    report = compare([side("one", (exact,)), side("two", (again,))])
+    assert {row.cells["ratio_value"] for row in report.sections[0].tables[0].rows} == {1.0}
+    (all_formats,) = imports.read((str(fixtures / "fio_all_formats.txt"),))
+    (pair,) = pairs(side("text", (text,)), side("json", (all_formats,)))
+    assert "direct" not in pair.why_not  # the text does not state it: it cannot speak against
+
+
+def test_what_is_not_stated_is_not_compared(read_all: Reader, fixtures: Path) -> None:
+    first = read_all(("a.csv", HEAD + csv_row("x", 16, 5, 0, 9)))
+    other = read_all(("b.csv", HEAD + csv_row("y", 16, 6, 0, 10)))
+    report = compare([side("a", (first,)), side("b", (other,))])
+    assert [row.cells["what"] for row in report.sections[-2].tables[0].rows] == ["throughput", "p99"]
+    strips = report.sections[-1].tables[0].rows
+    assert all(row.cells["latency"] is None and row.cells["ks"] == "" for row in strips)
+
+
+def test_repeats_without_a_percentile_have_no_shift(read_all: Reader) -> None:
+    runs = [read_all((f"{n}.csv", HEAD + csv_row("x", 16, 5 + n / 10, 0, 9 + n))) for n in range(6)]
+    report = compare([side("a", tuple(runs[:3])), side("b", tuple(runs[3:]))])
+    moved = [row.cells["q"] for each in report.sections if each.title == "Percentiles" for row in each.tables[0].rows]
+    assert set(moved) <= {"p99"}
+
+
+def test_trust_says_what_cannot_be_judged(fixtures: Path) -> None:
+    (run,) = imports.read((str(fixtures / "fio_client.txt"),))
+    (trust,) = examine(run).trust.values()
+    assert {part.name for part in trust.components} == {"integrity", "precision", "representative", "anomalies"}
+    assert "cannot be judged" in trust.reason
+
+
+def test_a_row_of_rates_alone_is_not_called_empty(fixtures: Path) -> None:
+    (run,) = imports.read((str(fixtures / "logs" / "avg_bw.1.log"),))
+    (trust,) = examine(run).trust.values()
+    assert not trust.void
+    assert "Not one I/O" not in drawn(run)
+
+
+def test_ranges_and_blanks_in_the_report(read_all: Reader) -> None:
+    from test_fio_text import FIO_1_50
+
+    text = drawn(read_all(("v1.out", FIO_1_50)))
+    assert "500–750µs" in text
+    assert "A range is two edges of the source's own buckets" in text
+    assert "It does not state whether I/O was direct, whether writes were synchronous." in text
+    assert "nan" not in text
+
+
+def test_a_range_is_one_cell_of_a_csv(read_all: Reader) -> None:
+    from test_fio_text import FIO_1_50
+
+    run = read_all(("v1.out", FIO_1_50))
+    out = io.StringIO()
+    table_csv.render(card.card(run, examine(run)), out)
+    (row,) = csv.DictReader(io.StringIO(out.getvalue()))
+    assert row["response_p50_ns"] == "500000..750000"
+    assert row["trust"] == "C"
+    assert None not in row
+
+
+def test_devices_are_rows_of_a_csv(fixtures: Path) -> None:
+    (run,) = imports.read((str(fixtures / "iostat_xdt.txt"),))
+    out = io.StringIO()
+    table_csv.render(card.card(run, examine(run)), out)
+    (row,) = csv.DictReader(io.StringIO(out.getvalue()))
+    assert row["device"] == "vda"
+
+
+def test_every_fixture_reports_in_every_form(fixtures: Path) -> None:
+    for path in sorted([*fixtures.glob("*.*"), *(fixtures / "logs").glob("*.log")]):
+        for run in imports.read((str(path),)):
+            examination = examine(run)
+            report = card.card(run, examination)
+            for renderer in RENDERERS.values():
+                renderer.render(report, io.StringIO(), colour=False, width=100)
+            assert "nan" not in drawn(run, examination).lower().split()
+            out = io.StringIO()
+            machine.render(report, out)
+            assert json.loads(out.getvalue())["title"]
