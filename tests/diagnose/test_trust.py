@@ -183,6 +183,7 @@ def test_a_simulated_row_may_earn_an_a() -> None:
         "integrity",
         "precision",
         "representative",
+        "steady",
         "load achieved",
         "isolation",
         "anomalies",

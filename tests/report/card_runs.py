@@ -17,7 +17,7 @@ from iocast.model.measurement import (
     UserResult,
 )
 from iocast.model.plan import FileRegion, Length, Phase, PhasePlan, Plan, WorkFiles
-from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample
+from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample, Series
 from iocast.model.simulated import SimulatedDevice
 from iocast.model.simulated_laws import ConstantLaw
 from iocast.model.target import Layer, Target
@@ -91,6 +91,17 @@ def measurement(classes: Iterable[ClassResult], *, users: int = 1, depth: int = 
     return Measurement(**{**fields, **changes})
 
 
+def steady_series(did: Measurement, seconds: int = 300) -> Series:
+    """A row that ran evenly for five minutes, whatever the measurement says of its length."""
+    ios, moved = max(1, did.ios // seconds), did.bytes // seconds
+    return Series(
+        interval_ns=SECOND_NS,
+        ios=(max(10, ios),) * seconds,
+        bytes=(moved,) * seconds,
+        response_ns=(did.response().sum_ns // seconds,) * seconds,
+    )
+
+
 def diskstats(elapsed_ns: int, *, layer: str = "vda1", **deltas: float) -> tuple[Sample, ...]:
     """The samples of one layer right before and right after a load, by how far each counter went."""
     before = 1_000_000.0
@@ -149,7 +160,8 @@ def record(
     )
     phase = Phase(name=name, test=test, workload=workload, length=length, role=role)
     seen = honest_device(did) if samples is None else samples
-    return PhaseRecord(phase=phase, plan=plan, measurement=did, samples=seen)
+    series = changes.pop("series", steady_series(did))
+    return PhaseRecord(phase=phase, plan=plan, measurement=did, samples=seen, series=series)
 
 
 def reads(

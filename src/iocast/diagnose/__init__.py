@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from iocast.diagnose import cached, failures, impossible, stalls, trust
+from iocast.diagnose import absent, bound, cached, failures, impossible, stalls, trust
 from iocast.model.finding import Examination, Finding
 from iocast.model.run import Run
 
@@ -20,14 +20,14 @@ class Detector(Protocol):
         ...
 
 
-DETECTORS: tuple[Detector, ...] = (failures, impossible, cached, stalls)
+DETECTORS: tuple[Detector, ...] = (failures, impossible, cached, absent, stalls)
 
 SEVERITIES = ("void", "severe", "warn", "note")
 
 
 def examine(run: Run) -> Examination:
-    """The trust that each measured phase deserves, and all findings, the gravest first."""
+    """The trust that each measured phase deserves, what bound it, and all findings, the gravest first."""
     found = [finding for detector in DETECTORS for finding in detector.detect(run)]
     findings = tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
     grades = {record.phase.name: trust.judge(run, record, findings) for record in run.measured}
-    return Examination(trust=grades, findings=findings)
+    return Examination(trust=grades, findings=findings, bounds=bound.bounds(run))

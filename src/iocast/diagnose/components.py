@@ -106,15 +106,16 @@ def load_achieved(run: Run, record: PhaseRecord) -> TrustComponent:
     else:
         asked, got, what = _depth_expected(record), did.depth_mean, "I/Os in flight"
     share = got / asked if asked else 0.0
+    unsent = f"; {count(did.unsent_arrivals, 'arrival')} fell due and never left" if did.unsent_arrivals else ""
     worst = TrustComponent(
         "load achieved",
         limits.LOAD.grade(share),
-        f"{number(got)} of {number(asked)} {what}: {percent(share)} of the load asked for.",
-        {"asked": asked, "achieved": got},
+        f"{number(got)} of {number(asked)} {what}: {percent(share)} of the load asked for{unsent}.",
+        {"asked": asked, "achieved": got, "unsent": did.unsent_arrivals},
     )
     if simulated(run):
         return worst
-    for other in (_lag(record), _generator_cpu(run, record)):
+    for other in (_lag(record), _preempted(record), _generator_cpu(run, record)):
         if other is not None and limits.worst(worst.grade, other.grade) != worst.grade:
             worst = other
     return worst
@@ -146,6 +147,35 @@ def _lag(record: PhaseRecord) -> TrustComponent | None:
     )
     figures = {"lag_ns": late_ns, "response_ns": response_ns, "percentile": q * 100}
     return TrustComponent("load achieved", limits.LAG.grade(share), reason, figures)
+
+
+def _preempted(record: PhaseRecord) -> TrustComponent | None:
+    """The part of the I/Os' time in which their thread was ready to go on and had no processor."""
+    did, made = record.measurement, record.measurement.generator
+    service_ns = did.service().sum_ns
+    if not made.threads or not service_ns:
+        return None
+    share = min(1.0, made.queued_ns * max(1.0, did.depth_mean / made.threads) / service_ns)
+    each = f"{time(made.queued_ns / made.threads)} each" if made.threads > 1 else time(made.queued_ns)
+    steal = _stolen(record)
+    taken = f"; the hypervisor took {percent(steal)} of all processors" if steal > limits.STEAL_TOLD else ""
+    reason = (
+        f"The test's threads were ready for {each} and had no processor, {percent(share)} of the time of their I/Os:"
+        f" other work shared this machine{taken}."
+    )
+    figures = {"queued_ns": made.queued_ns, "switches": made.involuntary_switches, "steal_share": steal}
+    return TrustComponent("load achieved", limits.LAG.grade(share), reason, figures)
+
+
+def _stolen(record: PhaseRecord) -> float:
+    """The share of all processor time that the hypervisor gave to somebody else."""
+    seen: dict[str, list[float]] = {}
+    for sample in record.samples:
+        if sample.observer == "cpu" and not sample.subject:
+            seen.setdefault(sample.metric, []).append(sample.value)
+    times = ("user_ns", "system_ns", "idle_ns", "iowait_ns", "steal_ns")
+    spent = {name: max(0.0, seen[name][-1] - seen[name][0]) for name in times if name in seen}
+    return spent.get("steal_ns", 0.0) / sum(spent.values()) if sum(spent.values()) else 0.0
 
 
 def _generator_cpu(run: Run, record: PhaseRecord) -> TrustComponent | None:

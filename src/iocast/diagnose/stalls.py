@@ -6,7 +6,8 @@ Why it matters: averages and even a p99 hide it, because little is in flight whi
 of the database waits through it.
 How it shows: among the slowest I/Os, some that took 100 ms or more and twenty times the median of their kind,
 and that were outstanding at the same time. The core keeps only the slowest I/Os by name, so with many in
-flight one stall may fill the list and hide the others.
+flight one stall may fill the list and hide the others. A stall during which the generator itself did not run is
+not the storage's, and is told apart (generator did not run).
 How to confirm: a longer run, to see whether they come at equal distances; the log of the device, the array or
 the hypervisor at the same second.
 What to change: what runs at that beat: garbage collection, a flush of a write-back cache, path failover,
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from iocast.diagnose.absent import explains
 from iocast.diagnose.words import count, time
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -49,9 +51,9 @@ class Stall(Struct, frozen=True):
 
 
 def detect(run: Run) -> Iterator[Finding]:
-    """One finding for each measured phase that stood still."""
+    """One finding for each measured phase that stood still while the generator ran."""
     for record in run.measured:
-        found = stalls(record)
+        found = tuple(each for each in stalls(record) if not explains(record, each.start_ns, each.end_ns))
         if found:
             yield _finding(record, found)
 

@@ -41,6 +41,17 @@ LOAD = Thresholds(0.95, 0.90, 0.70, 0.50, "models C, trust table: load achieved"
 FOREIGN = Thresholds(0.01, 0.05, 0.10, 0.25, "models C, trust table: isolation")
 LAG = Thresholds(0.10, 0.25, 0.50, 0.80, "[J] lag over response at the headline percentile: what is not the target's")
 
+# Steadiness (models B2, B3 and C, trust table): less than a minute cannot be judged, five minutes are the rule.
+STEADY_C_NS, STEADY_B_NS = 60_000_000_000, 300_000_000_000
+STEADY_LEAST_SECONDS, PLAIN_DRIFT = 20, 0.20  # [J] what plainly drifts is told after this many intervals
+SERIES_LEAST_IOS = 5.0  # [J] an interval of an open loop with fewer says nothing of its mean response
+CLIFF_WRITES = 2.0  # models B3, volume rule: writes >= 2 x the device
+
+# What set the pace (models A: a doubling that gains less than 10 % is past saturation; C 3: a link is full from 90 %).
+DOUBLING_GAINS, LINK_FULL = 1.10, 0.90
+MOSTLY_SYSTEM = 0.60  # [J] of the generator's processor time
+HANDED_OVER = 0.50  # [J] processors that kernel threads used for the test's I/Os
+
 # What a file system writes for itself while a test writes; more than that is someone else's. [J]
 METADATA_SHARE = 0.02  # of the bytes that the test writes
 METADATA_BYTES_PER_S = 1 << 20
@@ -50,6 +61,7 @@ QUEUE_FACTOR = 2.0  # a queue this many times what the test keeps outstanding, a
 
 MIN_BEYOND = 10.0  # models B1: publish a percentile only with n(1-q) >= 10
 BUSY_GENERATOR = 0.85  # models C 21: engine CPU > 85 % makes a timer and CPU artefact, a warning (C)
+STEAL_TOLD = 0.01  # [J] of all processor time; less is in every virtual machine
 DEVICE_SHARE = 0.95  # models C 1: device bytes over engine bytes; less means that something else answered
 DATA_OVER_MEMORY = 10.0  # models C, trust table: data >= 10 x cache
 DATA_BARELY_OVER_MEMORY = 2.0  # models E, lru_uniform_hit: at 2 x half of all reads still hit

@@ -1,16 +1,17 @@
 """Trust: how far each measured phase can be believed; the worst component wins.
 
-What it is: six questions asked of every row before anyone asks how fast it is: do the books balance, is there
-enough of it, was it the storage, was the load really there, was anyone else there, is anything abnormal.
+What it is: seven questions asked of every row before anyone asks how fast it is: do the books balance, had it
+settled, is there enough of it, was it the storage, was the load really there, was anyone else there, is anything
+abnormal.
 Why it matters: a figure that cannot be believed is worse than none, because it gets quoted.
 How it shows: a letter beside each row. A and B can be used, C is a hint, D and F are not to be used.
-How to confirm: repeat the phase, longer and at another hour; steadiness and repeats are not judged yet.
+How to confirm: repeat the phase, longer and at another hour; whether it repeats is not judged here.
 What to change: what the reason of the worst component names.
 """
 
 from __future__ import annotations
 
-from iocast.diagnose import components, imported, isolation, representative
+from iocast.diagnose import components, imported, isolation, representative, steadiness
 from iocast.diagnose.thresholds import worst
 from iocast.model.finding import Finding, Trust
 from iocast.model.run import PhaseRecord, Run
@@ -25,6 +26,7 @@ def judge(run: Run, record: PhaseRecord, findings: tuple[Finding, ...]) -> Trust
             components.integrity(run, record),
             components.precision(run, record),
             representative.representative(run, record),
+            steadiness.steady(run, record),
             components.load_achieved(run, record),
             isolation.isolation(run, record),
             components.anomalies(record, findings),

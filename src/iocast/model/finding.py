@@ -13,7 +13,7 @@ GRADES: tuple[Grade, ...] = ("A", "B", "C", "D", "F")
 class TrustComponent(Struct, frozen=True):
     """One row of the trust table: its letter, why in one sentence, and the figures behind it."""
 
-    name: str  # "integrity", "precision", "representative", "load achieved", "isolation", "anomalies"
+    name: str  # "integrity", "steady", "precision", "representative", "load achieved", "isolation", "anomalies"
     grade: Grade
     reason: str
     evidence: dict[str, float] = {}
@@ -33,6 +33,14 @@ class Trust(Struct, frozen=True):
         return self.void or (worst[0].reason if worst and self.grade != "A" else "")
 
 
+class Bound(Struct, frozen=True):
+    """What set the pace of one phase, in a sentence, with the figures behind it."""
+
+    by: Literal["generator", "kernel", "link", "queue", "device", "rate", "unknown"]
+    says: str
+    evidence: dict[str, float] = {}
+
+
 class Finding(Struct, frozen=True, kw_only=True):
     """An abnormality with its evidence and remedy."""
 
@@ -45,7 +53,8 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class Examination(Struct, frozen=True):
-    """What diagnosis says of a run: trust for each measured phase (by name), and findings."""
+    """What diagnosis says of a run: trust and bound of each measured phase (by name), and findings."""
 
     trust: dict[str, Trust]
     findings: tuple[Finding, ...] = ()
+    bounds: dict[str, Bound] = {}

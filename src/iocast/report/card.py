@@ -34,6 +34,7 @@ def card(run: Run, examination: Examination, folder: str = "", courses: dict[int
         observed.section(run),
         _why(run, examination),
         _findings(run, examination.findings),
+        _bounds(run, examination),
         _errors(run),
         _slowest(run),
         *(chart_sections(run, examination, courses) if courses is not None else ()),
@@ -109,6 +110,30 @@ def _findings(run: Run, findings: tuple[Finding, ...]) -> Section | None:
         Column("says", "what was seen"),
     )
     return Section("Findings", tables=(Table("", columns, rows, key="findings"),))
+
+
+def _bounds(run: Run, examination: Examination) -> Section | None:
+    """What set the pace, rows with the same answer together; nothing where no row could be told."""
+    groups: dict[tuple[str, str], list[PhaseRecord]] = {}
+    for record in run.measured:
+        bound = examination.bounds.get(record.phase.name)
+        if bound is not None and bound.by != "unknown":
+            groups.setdefault((bound.by, bound.says), []).append(record)
+    if not groups:
+        return None
+    rows = tuple(
+        Row(
+            {
+                "by": by,
+                "tests": _labels(run, records),
+                "phases": tuple(record.phase.name for record in records),
+                "says": says,
+            }
+        )
+        for (by, says), records in groups.items()
+    )
+    columns = (Column("by", "set by"), Column("tests", "rows", "names"), Column("says", "as seen from"))
+    return Section("What set the pace", tables=(Table("", columns, rows, key="bounds"),))
 
 
 def _labels(run: Run, records: list[PhaseRecord]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from iocast.model.report import Cell, Column, Kind, Row, Table
 GAP = 2
 INDENT = "  "  # of a part row
 NAMES_WIDTH = 24
-SENTENCE_WIDTH = 32  # a column of sentences is never narrower, unless the page is
+SENTENCE_WIDTH = 30  # a column of sentences is never narrower, unless the page is
 
 LEFT: frozenset[Kind] = frozenset({"text", "names", "strip", "grade"})
 

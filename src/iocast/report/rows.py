@@ -48,7 +48,7 @@ STRIP_NOTE = (
     + " and above; the more of the I/Os took that long, the higher it is."
 )
 BLANK_NOTE = "A percentile is left blank where fewer than ten I/Os lie beyond it."
-SINGLE_NOTE = "Each row is a single run: whether it is steady, and whether it repeats, is not judged yet."
+SINGLE_NOTE = "Each row is a single run, its warm-up included: whether it repeats is not judged."
 COARSE_NOTE = (
     "A range is two edges of the source's own buckets, between which the percentile lies; in latency, a bucket that"
     " goes on beyond a mark is shown at the next one."

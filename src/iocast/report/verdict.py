@@ -17,6 +17,7 @@ USABLE: tuple[Grade, ...] = ("A", "B", "C")  # what is graded worse is not put i
 # The components of trust as they read after "for".
 ASPECTS = {
     "integrity": "their integrity",
+    "steady": "their steadiness",
     "precision": "their precision",
     "representative": "what they measured",
     "load achieved": "the load achieved",

@@ -1,0 +1,78 @@
+"""When the generator itself did not run: no I/O that was in flight then says anything of the storage.
+
+What it is: for a tenth of a second or more the threads that make the load were stopped, had no processor, or were
+busy with something else; the I/Os in flight look slow, and those that were due left late.
+Why it matters: it looks exactly like a stall of the device, and the device gets the blame.
+How it shows: a turn of a worker that took long between two system calls, a timer that ran out long before, time that
+the kernel counted as ready without a processor, or a watcher that was woken late.
+How to confirm: run it again on an idle machine; watch steal time, the CPU limits of the control group, and pauses of
+the virtual machine (snapshots, migration).
+What to change: give the test processors of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.words import time
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+
+NEEDS: tuple[str, ...] = ()
+
+LEAST_NS = 100_000_000  # as long as a stall of the storage must be to be told [J]
+SHOWN = 3
+WHY = {
+    "queued": "other programs had the processors",
+    "stopped": "it was stopped, or the whole machine was",
+    "busy": "something in the test itself took that long",
+}
+REMEDY = (
+    "Run it again on a machine that does nothing else, without pauses and CPU limits: these I/Os waited for the test."
+)
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """One finding for each measured phase in which the generator was away for long."""
+    for record in run.measured:
+        found = [span for span in absences(record) if span[1] - span[0] >= LEAST_NS]
+        if found:
+            yield _finding(record, found)
+
+
+def absences(record: PhaseRecord) -> list[tuple[int, int]]:
+    """The spans in which a thread of the generator did not run, from and to, those that overlap as one."""
+    spans: list[tuple[int, int]] = []
+    for each in sorted(record.measurement.generator.absences, key=lambda each: each.start_ns):
+        end_ns = each.start_ns + each.duration_ns
+        if spans and each.start_ns <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(spans[-1][1], end_ns))
+        else:
+            spans.append((each.start_ns, end_ns))
+    return spans
+
+
+def explains(record: PhaseRecord, start_ns: int, end_ns: int) -> bool:
+    """True when the generator was away for at least half of a span. The watcher may notice a tenth of a second late."""
+    away = sum(max(0, min(end_ns, to_ns) - max(start_ns, from_ns)) for from_ns, to_ns in absences(record))
+    return 2 * away >= end_ns - start_ns > 0
+
+
+def _finding(record: PhaseRecord, found: list[tuple[int, int]]) -> Finding:
+    longest = max(record.measurement.generator.absences, key=lambda each: each.duration_ns)
+    moments = [f"{time(to_ns - from_ns)} at t={time(from_ns)}" for from_ns, to_ns in found[:SHOWN]]
+    more = f" and {len(found) - SHOWN} times more" if len(found) > SHOWN else ""
+    return Finding(
+        name="generator did not run",
+        severity="warn",
+        phase=record.phase.name,
+        says=f"This machine, not the storage, stood still: the test did not run for {', '.join(moments)}{more};"
+        f" {WHY[longest.cause]}.",
+        evidence={
+            "absences": len(found),
+            "longest_ns": longest.duration_ns,
+            "absent_ns": sum(to_ns - from_ns for from_ns, to_ns in found),
+            "first_at_ns": found[0][0],
+        },
+        remedy=REMEDY,
+    )

@@ -1,0 +1,180 @@
+"""What set the pace of each row: the generator, the kernel, a link, the queue that was asked for, or the device.
+
+More at once is the test: where it brings more I/Os a second the queue was the limit, where it only brings longer
+times something below was. So rows that differ only in users and depth are read together, and a row that stands alone
+is told apart only where another sign says it; else the verdict is that it cannot be told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from itertools import pairwise
+
+from msgspec import Struct
+
+from iocast.diagnose import thresholds as limits
+from iocast.diagnose.evidence import is_open_loop, simulated
+from iocast.diagnose.words import count, number, percent, throughput, time
+from iocast.model.finding import Bound
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Workload
+
+
+class _Step(Struct, frozen=True):
+    """From one row to the next deeper one of the same workload."""
+
+    low: PhaseRecord
+    high: PhaseRecord
+
+    @property
+    def gain(self) -> float:
+        """How many times the I/Os a second a doubling of what is in flight brought."""
+        more = self.high.measurement.asked_depth / self.low.measurement.asked_depth
+        return math.exp(math.log(max(self.ratio, 1e-9)) / math.log2(more))
+
+    @property
+    def ratio(self) -> float:
+        """The rate of the deeper row over that of the other."""
+        return self.high.measurement.rate_per_s / self.low.measurement.rate_per_s
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The evidence."""
+        return {
+            "depth": self.low.measurement.asked_depth,
+            "deeper": self.high.measurement.asked_depth,
+            "rate_ratio": self.ratio,
+            "time_ratio": self.high.measurement.service().mean_ns / self.low.measurement.service().mean_ns,
+        }
+
+
+def bounds(run: Run) -> dict[str, Bound]:
+    """What bound each measured phase, by name."""
+    curves: dict[str, list[PhaseRecord]] = defaultdict(list)
+    for record in run.measured:
+        if not is_open_loop(record) and record.measurement.ios:
+            curves[_kind(record)].append(record)
+    found: dict[str, Bound] = {}
+    for record in run.measured:
+        curve = sorted(curves.get(_kind(record), ()), key=lambda each: each.measurement.asked_depth)
+        found[record.phase.name] = _of(run, record, curve)
+    return found
+
+
+def _kind(record: PhaseRecord) -> str:
+    """What rows of one load curve have in common: all of the workload but users and depth, and the place."""
+    load = record.phase.workload
+    alike = Workload(
+        mix=load.mix,
+        locality=load.locality,
+        arrival=load.arrival,
+        direct=load.direct,
+        sync=load.sync,
+        fsync_every=load.fsync_every,
+        payload=load.payload,
+    )
+    return f"{record.phase.test} {alike} {record.phase.region_start_bytes} {record.phase.region_size_bytes}"
+
+
+def _of(run: Run, record: PhaseRecord, curve: list[PhaseRecord]) -> Bound:
+    did = record.measurement
+    if not did.ios or run.source is not None:
+        return Bound("unknown", "What bound it cannot be told.")
+    own = None if simulated(run) else _generator(run, record) or _link(run, record)
+    if own is not None:
+        return own
+    if is_open_loop(record):
+        return _open(record)
+    return _by_curve(record, curve)
+
+
+def _generator(run: Run, record: PhaseRecord) -> Bound | None:
+    """The test's own threads, in its own code or in the kernel's, had no time left."""
+    did, made = record.measurement, record.measurement.generator
+    if not made.threads or not did.elapsed_ns:
+        return None
+    cores = min(made.threads, max(1, run.host.cpus))
+    worked_ns = made.user_ns + made.system_ns
+    share = (worked_ns + made.queued_ns) / did.elapsed_ns / made.threads
+    cpu = worked_ns / did.elapsed_ns / cores
+    # What the process used and its workers did not: kernel threads that I/Os were handed to, and the watcher.
+    handed = max(0, did.cpu_system_ns - made.system_ns) / did.elapsed_ns
+    figures = {
+        "cpu_share": cpu,
+        "system_share": made.system_ns / worked_ns if worked_ns else 0.0,
+        "queued_share": made.queued_ns / did.elapsed_ns / made.threads,
+        "kernel_threads": handed,
+        "cpu_ns_per_io": worked_ns / did.ios,
+    }
+    each = time(worked_ns / did.ios)
+    if cpu < limits.BUSY_GENERATOR and share < limits.BUSY_GENERATOR:
+        if handed < limits.HANDED_OVER:
+            return None
+        says = f"the kernel's own threads did the I/O ({number(handed)} processors): it could not be started at once"
+        return Bound("kernel", f"Bound by the kernel: {says}.", figures)
+    busy = percent(min(1.0, max(cpu, share)))
+    if figures["system_share"] >= limits.MOSTLY_SYSTEM:
+        says = f"its threads were busy for {busy} of the time, {each} an I/O, mostly inside system calls"
+        return Bound("kernel", f"Bound by this machine's kernel: {says}.", figures)
+    return Bound(
+        "generator", f"Bound by this machine: its threads were busy for {busy} of the time, {each} an I/O.", figures
+    )
+
+
+def _link(run: Run, record: PhaseRecord) -> Bound | None:
+    speeds = [layer.link_bytes_per_s for layer in run.plan.target.layers if layer.link_bytes_per_s]
+    if len(speeds) != 1:
+        return None  # several paths may add up
+    share = record.measurement.bytes_per_s / speeds[0]
+    if share < limits.LINK_FULL:
+        return None
+    says = f"{throughput(record.measurement.bytes_per_s)} of the {throughput(speeds[0])} that it can carry"
+    return Bound("link", f"Bound by the link: {says}.", {"link_share": share})
+
+
+def _open(record: PhaseRecord) -> Bound:
+    did = record.measurement
+    asked = did.asked_rate_per_s or 0.0
+    share = did.rate_per_s / asked if asked else 0.0
+    if share >= limits.LOAD.a:
+        return Bound(
+            "rate", f"Bound by the rate that was asked for: {number(did.rate_per_s)} a second.", {"share": share}
+        )
+    full = did.depth_mean >= limits.LOAD.b * did.asked_depth
+    figures = {"share": share, "depth": did.depth_mean, "unsent": float(did.unsent_arrivals)}
+    if full:
+        says = f"all of its {count(did.asked_depth, 'place')} were taken and arrivals had to wait"
+        return Bound(
+            "device", f"It fell behind the rate asked for: {says}; the device, or more users, must give more.", figures
+        )
+    return Bound("unknown", "It fell behind the rate asked for, and what held it back cannot be told.", figures)
+
+
+def _by_curve(record: PhaseRecord, curve: list[PhaseRecord]) -> Bound:
+    """Of the rows with the same workload: whether more at once brought more."""
+    steps = [_Step(low, high) for low, high in pairwise(curve) if _deeper(low, high)]
+    depth = record.measurement.asked_depth
+    if not steps:
+        alone = "one at a time" if depth == 1 else f"{depth} at once"
+        says = f"it was measured with {alone} only; with more users it could be told"
+        return Bound("unknown", f"What bound it cannot be told: {says}.")
+    full = next((step for step in steps if step.gain < limits.DOUBLING_GAINS), None)
+    if full is not None and depth >= full.low.measurement.asked_depth:
+        at, deeper = full.low.measurement.asked_depth, full.high.measurement.asked_depth
+        more = f"{percent(full.ratio - 1)} more" if full.ratio >= 1 else f"{percent(1 - full.ratio)} fewer"
+        says = (
+            f"{deeper} brought {more} I/Os a second than {at}, and {number(full.figures['time_ratio'])} times the time"
+        )
+        return Bound("device", f"Bound by the device from {at} at once on: {says}.", full.figures)
+    above = next((step for step in steps if step.low.measurement.asked_depth == depth), None)
+    if above is None:
+        before = steps[-1]
+        says = f"{depth} still brought {number(before.ratio)} times the I/Os of {before.low.measurement.asked_depth}"
+        return Bound("queue", f"Not at the device's limit yet: {says}; more at once may bring more.", before.figures)
+    says = f"{above.high.measurement.asked_depth} brought {number(above.ratio)} times the I/Os a second"
+    return Bound("queue", f"Bound by its {depth} at once: {says}.", above.figures)
+
+
+def _deeper(low: PhaseRecord, high: PhaseRecord) -> bool:
+    return high.measurement.asked_depth > low.measurement.asked_depth

@@ -1,0 +1,135 @@
+"""The component of trust that asks whether a row had settled, and whether a cliff may still have come.
+
+The seconds of the row are judged by the rule b3 of analyse/steady.py; five minutes earn a B, and an A when so much
+was moved as well that no cache and no pool of erased blocks can have carried all of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from iocast.analyse.steady import LAG_MOST, LEAST_INTERVALS, WITHIN, Steadiness, steadiness
+from iocast.diagnose import thresholds as limits
+from iocast.diagnose.evidence import bytes_of, data_bytes, is_open_loop, simulated
+from iocast.diagnose.words import number, percent, time
+from iocast.model.finding import TrustComponent
+from iocast.model.run import PhaseRecord, Run
+
+NAME = "steady"
+
+
+def steady(run: Run, record: PhaseRecord) -> TrustComponent:
+    """The letter for steadiness: what is too short to tell is a C."""
+    series = record.series
+    if not series.ios:
+        few = "not one whole second of it was kept"
+        return TrustComponent(NAME, "C", f"Whether it was steady cannot be told: {few}.")
+    open_loop = is_open_loop(record)
+    if open_loop and sum(series.ios) < limits.SERIES_LEAST_IOS * len(series.ios):
+        return TrustComponent(NAME, "C", "Too few I/Os a second to tell whether it was steady.")
+    found = steadiness(series.responses_ns if open_loop else series.rates_per_s)
+    figures = _figures(found, series.interval_ns)
+    over = time(found.length * series.interval_ns)
+    if found.length * series.interval_ns < limits.STEADY_C_NS or not found.judged:
+        return _short(found, over, figures, record)
+    if not found.b3:
+        why = f"{_why_not(found, record)}"
+        if found.snia and found.change is None:
+            return TrustComponent(NAME, "C", f"Five rounds of it agree, but {why}.", figures)
+        return TrustComponent(NAME, "D", f"Not steady: {why}.", figures)
+    since = f" from t={time(found.cut * series.interval_ns)} on" if found.cut else ""
+    if found.length * series.interval_ns < limits.STEADY_B_NS:
+        return TrustComponent(NAME, "C", f"Steady over {over}{since}; 5 minutes are needed for a B.", figures)
+    why = "" if _has_no_cliff(run) else next(_cliffs(run, record, figures), "")
+    if why:
+        return TrustComponent(NAME, "B", f"Steady, but a cliff that comes later is not excluded: {why}.", figures)
+    return TrustComponent(NAME, "A", f"Steady over {over}{since}.", figures)
+
+
+def _short(found: Steadiness, over: str, figures: dict[str, float], record: PhaseRecord) -> TrustComponent:
+    """Less than can be judged; what plainly goes up or down is told all the same."""
+    if found.length >= limits.STEADY_LEAST_SECONDS and abs(found.halves) > limits.PLAIN_DRIFT and not found.snia:
+        return TrustComponent(NAME, "D", f"Not steady: {_halves(found, record)} within {over}.", figures)
+    needed = time(LEAST_INTERVALS * record.series.interval_ns)
+    return TrustComponent(
+        NAME, "C", f"Too short to tell whether it was steady: {over}, where {needed} are needed.", figures
+    )
+
+
+def _why_not(found: Steadiness, record: PhaseRecord) -> str:
+    at_ns = record.series.interval_ns
+    if found.change is not None:
+        way = "rose" if found.change.shift > 0 else "fell"
+        moment = time((found.cut + found.change.at) * at_ns)
+        return f"at t={moment} {_what(record)} {way} by {percent(abs(found.change.shift))} and stayed there"
+    if not found.cut_valid:
+        return "half of it was over before it had settled"
+    if not abs(found.halves) <= WITHIN:
+        return _halves(found, record)
+    if not abs(found.drift) <= WITHIN:
+        return f"{_what(record)} drifted by {percent(abs(found.drift))}"
+    if not found.half_width <= WITHIN:
+        return f"{_what(record)} varied, and the mean is known to ±{percent(found.half_width)} only"
+    return f"its ups and downs last too long (correlation {number(found.lag_1)}, {number(LAG_MOST)} at most)"
+
+
+def _halves(found: Steadiness, record: PhaseRecord) -> str:
+    way = "lower" if found.halves > 0 else "higher"
+    change = abs(1 / (1 + found.halves) - 1) if found.halves > -1 else 1.0
+    return f"{_what(record)} of the second half was {percent(change)} {way} than that of the first"
+
+
+def _what(record: PhaseRecord) -> str:
+    return "the response time" if is_open_loop(record) else "the rate"
+
+
+def _has_no_cliff(run: Run) -> bool:
+    """True for a simulated device that answers the same however much was moved before."""
+    device = run.plan.target.simulated if simulated(run) else None
+    if device is None:
+        return False
+    remembers = (device.slc, device.tier, device.thin, device.slow, device.drift, *device.limits)
+    return not any(each is not None for each in remembers)
+
+
+def _cliffs(run: Run, record: PhaseRecord, figures: dict[str, float]) -> Iterator[str]:
+    """Why more of the same may still meet a cliff: caches that were not full, erased blocks that were not used up.
+
+    The reason is the same for all rows that share it; its figures go to the evidence.
+    """
+    ops = {item.op for item in record.phase.workload.mix}
+    if "write" in ops:
+        capacity, written = _capacity(run), bytes_of(record.measurement, "write")
+        figures |= {"written_bytes": written, "device_bytes": capacity}
+        if not capacity:
+            yield "the size of the device is not known"
+        elif written < limits.CLIFF_WRITES * capacity:
+            yield "less than twice the size of the device was written"
+    if "read" in ops:
+        size, read = data_bytes(record), bytes_of(record.measurement, "read")
+        figures |= {"read_bytes": read, "data_bytes": size}
+        if read < size:
+            yield "not all of the data was read once"
+        elif size < limits.DATA_OVER_MEMORY * run.host.memory_bytes:
+            yield "the data is less than ten times this machine's memory, and caches below may be as large"
+
+
+def _capacity(run: Run) -> int:
+    """Bytes of all disks below the target together, or of what stands lowest; 0 when any is not known."""
+    layers = run.plan.target.layers
+    sizes = [layer.size_bytes for layer in layers if not layer.lower] or [run.plan.target.size_bytes]
+    return sum(size or 0 for size in sizes) if all(sizes) else 0
+
+
+def _figures(found: Steadiness, interval_ns: int) -> dict[str, float]:
+    figures = {
+        "whole_intervals": float(found.length),
+        "steady_from_ns": float(found.cut * interval_ns),
+        "mean": found.mean,
+        "lowest_batch": found.low,
+        "highest_batch": found.high,
+        "half_width": found.half_width,
+        "drift": found.drift,
+    }
+    return {name: value for name, value in figures.items() if not math.isnan(value)}

@@ -1,0 +1,109 @@
+"""What set the pace: devices whose answer is known, and a file that is all in memory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import card_runs
+import msgspec
+import pytest
+
+from iocast import load, runner
+from iocast.diagnose import bound
+from iocast.model.finding import Bound
+from iocast.model.measurement import Generator
+from iocast.model.run import Run
+from iocast.spec import parse_job, parse_target
+from iocast.spec import plan as make_plan
+
+replace = msgspec.structs.replace
+
+
+class _Quiet:
+    def begin(self, *_: object) -> None: ...
+    def tick(self, *_: object) -> None: ...
+    def end(self, *_: object) -> None: ...
+    def close(self) -> None: ...
+
+
+def measured(target: str, fields: str, tmp_path: Path) -> Run:
+    job = parse_job(f'name = "j"\n[[phase]]\nsize = "4k"\ntime = "1s"\n{fields}\n', "j.toml")
+    made, _ = make_plan(job, parse_target(target), seed=1, memory_bytes=1 << 30)
+    return runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), _Quiet(), lambda: False).run
+
+
+def by_depth(run: Run) -> dict[int, Bound]:
+    found = bound.bounds(run)
+    return {record.measurement.asked_depth: found[record.phase.name] for record in run.measured}
+
+
+def test_one_server_is_the_limit_from_one_user_on(tmp_path: Path) -> None:
+    found = by_depth(measured("sim:nvme,servers=1", "users = [1, 2, 8]", tmp_path))
+    assert [each.by for each in found.values()] == ["device"] * 3
+    assert found[8].says.startswith("Bound by the device from 1 at once on: 2 brought")
+
+
+def test_many_servers_wait_for_more_users(tmp_path: Path) -> None:
+    found = by_depth(measured("sim:nvme,servers=8,service=constant:1ms", "depth = [1, 4, 8, 16, 32]", tmp_path))
+    assert {depth: each.by for depth, each in found.items()} == {
+        1: "queue",
+        4: "queue",
+        8: "device",
+        16: "device",
+        32: "device",
+    }
+    assert found[1].says == "Bound by its 1 at once: 4 brought 4 times the I/Os a second."
+    assert found[32].says.startswith("Bound by the device from 8 at once on")
+
+
+def test_the_deepest_row_that_still_gained_is_not_at_the_limit(tmp_path: Path) -> None:
+    found = by_depth(measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path))
+    assert found[4].says.startswith("Not at the device's limit yet: 4 still brought 4 times")
+
+
+def test_one_depth_alone_cannot_tell(tmp_path: Path) -> None:
+    (found,) = by_depth(measured("sim:nvme", "users = 4", tmp_path)).values()
+    assert (found.by, found.says) == (
+        "unknown",
+        "What bound it cannot be told: it was measured with 4 at once only; with more users it could be told.",
+    )
+
+
+@pytest.mark.parametrize(("rate", "by"), [("200/s", "rate"), ("5k/s", "device")])
+def test_an_open_loop(rate: str, by: str, tmp_path: Path) -> None:
+    run = measured("sim:nvme,servers=1,service=constant:1ms", f'rate = "{rate}"', tmp_path)
+    assert [each.by for each in by_depth(run).values()] == [by]
+
+
+def test_a_file_that_is_all_in_memory_is_bound_by_this_machine(tmp_path: Path) -> None:
+    """One thread that reads pages from memory never waits: its own time, or the kernel's, is all there is."""
+    file = tmp_path / "data"
+    file.write_bytes(os.urandom(1 << 20))
+    job = parse_job(
+        'name = "j"\n[defaults]\nengine = "sync"\n[[phase]]\nsize = "4k"\ntime = "1s"\ndirect = false\n', "j"
+    )
+    from iocast.commands.targets import find_target
+
+    made, _ = make_plan(job, find_target(str(file)), seed=1, memory_bytes=1 << 30)
+    run = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), _Quiet(), lambda: False).run
+    (found,) = by_depth(run).values()
+    assert found.by in ("kernel", "generator"), found
+    assert found.evidence["cpu_ns_per_io"] > 0
+
+
+def test_the_link(tmp_path: Path) -> None:
+    times = card_runs.histogram((1_000_000, 37_000))
+    record = card_runs.reads(size_bytes=1 << 20, times=times, elapsed_ns=10 * card_runs.SECOND_NS)
+    assert bound.bounds(card_runs.run(record))[record.phase.name].by == "link"
+
+
+def test_kernel_threads_that_do_the_io() -> None:
+    record = card_runs.reads()
+    did = record.measurement
+    record = replace(
+        record,
+        measurement=replace(did, generator=Generator(threads=1, user_ns=1), cpu_system_ns=int(0.7 * did.elapsed_ns)),
+    )
+    found = bound.bounds(card_runs.run(record))[record.phase.name]
+    assert (found.by, "the kernel's own threads" in found.says) == ("kernel", True)
