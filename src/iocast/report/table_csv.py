@@ -9,7 +9,6 @@ from typing import TextIO
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Kind, Report, Table
 from iocast.report.machine import UNITS
 
-
 TABLES = ("rows", "devices")  # what was measured; what iostat or sar saw of each device
 
 
