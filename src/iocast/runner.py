@@ -18,6 +18,7 @@ from iocast.load.refusals import way_out
 from iocast.load.removal import remove
 from iocast.load.trimming import refuse_without_trim
 from iocast.load.until import Judge, Watching, replay
+from iocast.load.verifying import Journal, begin, on_target, read_back, same_boot
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan, Until
 from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample, SteadyEnd
@@ -86,6 +87,7 @@ def perform(
         try:
             job.fill()
             job.trust_files()
+            job.open_journal()
             job.measure()
         except IocastError as why:
             error = why
@@ -133,6 +135,7 @@ class _Job:
         self.left = [*fills, *self.plan.phases]
         self.total = len(self.left)
         self.cut_short = False
+        self.journal: Journal | None = None
         self.trimmed = False  # the work files have holes that a read would not take to the storage
 
     def _fill_phase(self, file: load.WorkFile) -> Phase:
@@ -169,15 +172,43 @@ class _Job:
         for number, phase in enumerate(self.plan.phases):
             if self.stopped():
                 return
+            if phase.role == "verify":
+                self._verify(phase)
+                continue
             self._refill_for(phase)
             if self.stopped():
                 return
             self._note_changes_of(phase)
             if self.plan.target.kind == "block" and phase.workload.writes:
                 self._overwrite()
-            self._perform(
-                phase, load.phase_plan(self.plan, phase, self.layout.files, load.phase_seed(self.plan, number))
-            )
+            told = load.phase_plan(self.plan, phase, self.layout.files, load.phase_seed(self.plan, number))
+            self._perform(phase, self._recorded(phase, told))
+
+    def open_journal(self) -> None:
+        """Begins to record what is written to be verified, if anything is."""
+        if self.stopped():
+            return
+        self.journal = begin(self.plan, self.layout, self.folder.path)
+        if self.journal is not None and on_target(self.plan, self.folder.path):
+            note = "The run folder is on the storage under test: a loss of power may take the journal with it"
+            self.run = replace(self.run, warnings=(*self.run.warnings, note))
+
+    def _verify(self, phase: Phase) -> None:
+        """Reads back what was written so far with verify."""
+        if self.journal is None:
+            return
+        self.progress.begin(phase, self.total - len(self.left), self.total, None)
+        self.left.pop(0)
+        told, journal = self.journal.description, self.journal
+
+        def on_tick(elapsed_ns: int, blocks: int) -> bool:
+            self.progress.tick(elapsed_ns, blocks, blocks * told.block_bytes, 0)
+            return not self.stopped()
+
+        found = read_back(journal.folder.parent, told, not same_boot(told), on_tick)
+        self.cut_short |= not found.complete
+        self.run = replace(self.run, verifications=(*self.run.verifications, found))
+        self.folder.save(self.run)
 
     def _refill_for(self, phase: Phase) -> None:
         """Before reads after trims: what was trimmed is written again, for reads of a hole reach no storage."""
@@ -199,6 +230,16 @@ class _Job:
             self.trimmed |= load.trims
             for file in self.layout.files:
                 spoil(file)
+
+    def _recorded(self, phase: Phase, told: PhasePlan) -> PhasePlan:
+        """The plan with the journal if its writes are to be verified; else what they overwrite is forgotten."""
+        if self.journal is None:
+            return told
+        if phase.verify:
+            return replace(told, verify=self.journal.plan)
+        if phase.workload.writes:
+            self.journal.forget()
+        return told
 
     def _overwrite(self) -> None:
         """Looks once more whether the device is the one that was given up, and says what becomes of it."""
@@ -229,6 +270,8 @@ class _Job:
                 nonlocal next_sample
                 if time.monotonic_ns() >= next_sample:
                     next_sample += SAMPLE_EVERY_NS
+                    if plan.verify is not None and self.journal is not None:
+                        self.journal.sync()
                     samples.extend(watch.sample())
                 self.progress.tick(elapsed_ns, ios, bytes_moved, errors)
                 if steady and steady.tick(elapsed_ns, ios, response_ns):
@@ -293,7 +336,9 @@ class _Job:
     def close(self, status: Literal["done", "interrupted", "failed"], error: IocastError | None = None) -> Performed:
         """Saves the final state; a folder without any measured phase is not left behind."""
         self.run = replace(self.run, status=status)
-        if not self.run.measured:
+        if self.journal is not None:
+            self.journal.close()
+        if not self.run.measured and self.journal is None:
             self.folder.discard()
             return Performed(self.run, None, error)
         try:

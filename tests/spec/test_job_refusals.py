@@ -12,9 +12,9 @@ SIZES = "sizes are written 4096, 8k or 8KiB (1024 each), 8kB (1000 each), and so
 TIMES = "times are written 100us, 500ms, 10s, 1.5s, 2m, 1h, 1d"
 RATES = "rates are written 500/s, 2.5k/s (k = 1000), 30/min, 100/h"
 PHASE_FIELDS = (
-    "test, role, read, write, trim, fsync, fdatasync, size, mix, pattern, start, backwards, repeats, theta, "
-    "space_percent, access_percent, stride, users, depth, direct, sync, fsync_every, payload, compressible, dedupable, "
-    "rate, arrival, think, time, until, at_least, at_most, rule, ios, bytes, region"
+    "test, role, verify, verify_block, read, write, trim, fsync, fdatasync, size, mix, pattern, start, backwards, "
+    "repeats, theta, space_percent, access_percent, stride, users, depth, direct, sync, fsync_every, payload, "
+    "compressible, dedupable, rate, arrival, think, time, until, at_least, at_most, rule, ios, bytes, region"
 )
 
 
@@ -136,7 +136,7 @@ def phase(fields: str) -> str:
             '3: phase 1: test = "a\\n": expected a short name of letters, digits and - _ . +',
             "",
         ),
-        ('role = "fill"', '3: phase 1: role = "fill": not a role', "role is one of measure, warm"),
+        ('role = "fill"', '3: phase 1: role = "fill": not a role', "role is one of measure, warm, verify"),
         (
             'size = "8kb"',
             '3: phase 1: size: "8kb" is not a size: "kb" may mean bits or bytes: '

@@ -29,6 +29,7 @@ VERBS = {
     "repeat": "Run a job several times: do the figures repeat?",
     "ab": "Run a job on two targets in turns, and compare.",
     "import": "Read results of other tools into run folders.",
+    "verify": "Read back what a run wrote: is it all there?",
     "clean": "Remove the work files that iocast made.",
 }
 

@@ -103,6 +103,8 @@ def _cells(phase: Phase) -> tuple[str, ...]:
         f"{length.ios} I/O{'s' if length.ios > 1 else ''}" if length.ios else "",
         capacity(length.bytes) if length.bytes else "",
     )
+    if phase.role == "verify":
+        return phase.name, "reads back all that was written with verify", "", "", "", ""
     warms = " (warms)" if phase.role == "warm" else ""
     return (
         phase.name + warms,

@@ -131,7 +131,7 @@ def perform(job: Job, target: Target, seed: int, size: str | None, out: str, for
     measured = done.run.measured
     if measured and not any(record.measurement.ios for record in measured):
         raise LoadError("not one I/O of any row succeeded", "the card above names the errors")
-    return code
+    return code or int(any(each.bad_blocks for each in done.run.verifications[-1:]))
 
 
 def carry_out(job: Job, target: Target, seed: int, size: str | None, out: str) -> tuple[Performed, int]:

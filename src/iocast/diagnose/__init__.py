@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from iocast.diagnose import absent, bound, cached, failures, impossible, stalls, trust
+from iocast.diagnose import absent, bound, cached, failures, impossible, stalls, trust, unverified
 from iocast.model.finding import Examination, Finding
 from iocast.model.run import Run
 
@@ -20,7 +20,7 @@ class Detector(Protocol):
         ...
 
 
-DETECTORS: tuple[Detector, ...] = (failures, impossible, cached, absent, stalls)
+DETECTORS: tuple[Detector, ...] = (failures, unverified, impossible, cached, absent, stalls)
 
 SEVERITIES = ("void", "severe", "warn", "note")
 

@@ -75,7 +75,7 @@ class World(Protocol):
 
 def sim_world() -> World:
     """A simulated device as it is delivered; `measure` takes it. Raises LoadError."""
-    made: World = _load_core().SimWorld()
+    made: World = core().SimWorld()
     return made
 
 
@@ -93,10 +93,10 @@ def measure_together(
     them well (which means nothing on virtual time). `response_ns` is the sum over all I/Os so far.
     A simulated device is the one that earlier phases left in `world` (see `sim_world`), a new one without.
     """
-    core = _load_core()
+    module = core()
     try:
-        results = core.run_together([msgspec.json.encode(plan).decode() for plan in plans], on_tick, world)
-    except core.CoreError as error:
+        results = module.run_together([msgspec.json.encode(plan).decode() for plan in plans], on_tick, world)
+    except module.CoreError as error:
         message, hint, _errno = error.args
         raise LoadError(f"{' and '.join(plan.name for plan in plans)}: {message}", hint) from error
     return tuple((msgspec.json.decode(result, type=Measurement), intervals) for result, intervals in results)
@@ -104,10 +104,11 @@ def measure_together(
 
 def memory_bytes_per_s(budget_s: float) -> int:
     """Bytes a second that one core copies in memory. Raises LoadError."""
-    return int(_load_core().memory_copy_bytes_per_s(budget_s))
+    return int(core().memory_copy_bytes_per_s(budget_s))
 
 
-def _load_core() -> ModuleType:
+def core() -> ModuleType:
+    """The load engine. Raises LoadError when it is not built."""
     try:
         from iocast import _core
     except ImportError as error:

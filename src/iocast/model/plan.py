@@ -10,7 +10,7 @@ from iocast.model.simulated import SimulatedDevice
 from iocast.model.target import Target
 from iocast.model.workload import Arrival, Locality, MixItem, Payload, Sync, SyncOp, Workload
 
-Role = Literal["fill", "warm", "measure", "probe"]
+Role = Literal["fill", "warm", "measure", "probe", "verify"]
 EngineName = Literal["auto", "uring", "sync", "sim"]
 Polling = Literal["none", "sqpoll", "iopoll"]  # modes of io_uring, only on request
 
@@ -54,6 +54,8 @@ class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     region_size_bytes: int | None = None  # None: to the end
     together: str = ""
     engine: EngineName | None = None  # None: that of the plan; on a simulated target always "sim"
+    verify: bool = False  # what it writes can be verified: by a phase of role "verify", or later
+    verify_block_bytes: int | None = None  # written whole or not at all; None: what divides all sizes
 
 
 class WorkFiles(Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,6 +113,15 @@ class Striped(Struct, frozen=True, tag="striped", tag_field="kind", forbid_unkno
 Layout = Concatenated | Striped
 
 
+class VerifyPlan(Struct, frozen=True, forbid_unknown_fields=True):
+    """How the writes of a phase are recorded (crates/iocast-core/src/journal.rs)."""
+
+    journal: str
+    run_id: int
+    block_bytes: int
+    first_blocks: tuple[int, ...]  # for each file, the journal's entry of its first block
+
+
 class PhasePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Exactly what crosses into the core for one phase (crates/iocast-core/src/plan.rs), and is archived."""
 
@@ -136,4 +147,5 @@ class PhasePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fsync_op: SyncOp = "fsync"
     slow_limit: int = 64
     error_limit: int = 10_000
+    verify: VerifyPlan | None = None
     simulated: SimulatedDevice | None = None

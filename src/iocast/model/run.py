@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan
+from iocast.model.verification import Verification
 
 SCHEMA_VERSION = 1
 
@@ -108,6 +109,7 @@ class Run(Struct, frozen=True, kw_only=True):
     files_whole: bool = False  # every byte of the work files was written by iocast, now or earlier, and checked
     warnings: tuple[str, ...] = ()  # what the workshop wants a reader to know
     iocast_version: str = ""
+    verifications: tuple[Verification, ...] = ()  # in the order in which they were made, the last one counts
     source: Source | None = None  # None: measured by iocast
     schema_version: int = SCHEMA_VERSION
 

@@ -10,7 +10,7 @@ from iocast.model.measurement import SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
 from iocast.report import format as text
-from iocast.report import observed
+from iocast.report import observed, verification
 from iocast.report.charts import at_a_glance, chart_sections
 from iocast.report.heads import badges, figures
 from iocast.report.rows import published, results
@@ -35,6 +35,7 @@ def card(run: Run, examination: Examination, folder: str = "", courses: dict[int
         _why(run, examination),
         _findings(run, examination.findings),
         _bounds(run, examination),
+        verification.section(run),
         _errors(run),
         _slowest(run),
         *(chart_sections(run, examination, courses) if courses is not None else ()),

@@ -79,6 +79,8 @@ def _phase(given: Mapping[str, Any]) -> Phase:
         ),
         until=Until(given.get("rule", "b3"), until_times(given)[0] / 1e9) if "until" in given else None,
         role=given.get("role", "measure"),
+        verify=_verifies(given, mix),
+        verify_block_bytes=_verify_block(given, mix),
         region_start_bytes=parse_size(region.get("start", 0)),
         region_size_bytes=parse_size(region["size"]) if "size" in region else None,
     )
@@ -89,6 +91,15 @@ def _seconds(given: Mapping[str, Any]) -> float | None:
     if "until" in given:
         return until_times(given)[1] / 1e9
     return parse_duration(given["time"]) / 1e9 if "time" in given else None
+
+
+def _verifies(given: Mapping[str, Any], mix: tuple[MixItem, ...]) -> bool:
+    """Only writes can be verified: reading phases may inherit the word."""
+    return bool(given.get("verify")) and any(item.op == "write" for item in mix)
+
+
+def _verify_block(given: Mapping[str, Any], mix: tuple[MixItem, ...]) -> int | None:
+    return read_io_size(given["verify_block"]) if "verify_block" in given and _verifies(given, mix) else None
 
 
 def _mix(given: Mapping[str, Any]) -> tuple[MixItem, ...]:

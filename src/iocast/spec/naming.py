@@ -25,6 +25,8 @@ def default_test(given: Mapping[str, Any]) -> str:
 
 def plain_name(phase: Phase) -> str:
     """What a phase is called when no other is called so, such as "randread 8k x16 d4 @500/s"."""
+    if phase.role == "verify":
+        return phase.test
     load = phase.workload
     sizes = [size_text(size) for size in sorted({item.size_bytes for item in load.mix if item.size_bytes})]
     parts = [

@@ -9,6 +9,7 @@ from iocast.model.plan import Phase, Plan, WorkFiles
 from iocast.model.target import Target
 from iocast.model.workload import Sequential
 from iocast.spec.job import Job
+from iocast.spec.verifying import refuse_unverifiable
 from iocast.units import size_text
 
 _MIB = 1 << 20
@@ -39,6 +40,7 @@ def plan(
     if not any(phase.role == "measure" for phase in kept):
         why = "every phase of it writes, and only reads are allowed here" if omitted else "every phase only warms"
         raise SpecError(f'job "{job.name}" has nothing to measure: {why}')
+    refuse_unverifiable(kept, target)
     _refuse_destruction(kept, target, own_file)
     _check_polling(job, kept)
     files = _files(job, target, memory_bytes)

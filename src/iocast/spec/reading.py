@@ -17,6 +17,7 @@ from iocast.spec.naming import unique_names
 from iocast.spec.problems import Problems, table_text
 from iocast.spec.tables import JobFile
 from iocast.spec.toml_lines import Path
+from iocast.spec.verifying import order_conflict, reading_conflicts, reading_phase, reads_back, writing_conflicts
 
 MOST_PHASES = 1000
 
@@ -31,6 +32,9 @@ def parse_job(text: str, source: str) -> Job:
     for index, own in enumerate(tables if isinstance(tables, list) else []):
         if not problems.inside(("phase", index)) and not problems.inside(("defaults",)):
             phases += _phases(own, raw.get("defaults", {}), index, problems)
+    impossible = order_conflict(phases)
+    if impossible:
+        problems.add(("phase",), f"verify: {impossible}")
     problems.refuse()
     files = raw.get("files", {})
     return Job(
@@ -61,8 +65,9 @@ def _toml(text: str, source: str) -> dict[str, Any]:
 
 def _phases(own: Mapping[str, Any], defaults: Mapping[str, Any], index: int, problems: Problems) -> tuple[Phase, ...]:
     """The phases of one [[phase]] table; none, and a problem more, when it contradicts itself."""
+    back = reads_back(own)
     given = inherit(own, defaults)
-    conflicts = list(find_conflicts(given, own))
+    conflicts = list(reading_conflicts(own) if back else (*find_conflicts(given, own), *writing_conflicts(given)))
     for field, says, hint in conflicts:
         path: Path = ("phase", index)
         if field:
@@ -71,6 +76,8 @@ def _phases(own: Mapping[str, Any], defaults: Mapping[str, Any], index: int, pro
         problems.add(path, f"{place}{':' if place[0] != '[' else ''} {says}", way_out=hint)
     if conflicts:
         return ()
+    if back:
+        return (reading_phase(own.get("test", "verify")),)
     if count_cells(given) > MOST_PHASES:
         says = f"its lists make {count_cells(given)} phases; {MOST_PHASES} is the most"
         problems.add(("phase", index), f"{table_text(('phase', index))}: {says}", way_out="shorten the lists")

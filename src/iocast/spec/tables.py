@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from iocast.spec.engines import Engine, Polling
+from iocast.spec.verify_table import VerifyTable
 
 LARGEST_IO_BYTES = 1 << 30
 MOST_USERS = 4096
@@ -74,7 +75,7 @@ class FilesTable(Struct, forbid_unknown_fields=True):
     ) = UNSET
 
 
-class WorkloadTable(Struct, forbid_unknown_fields=True):
+class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
     """The fields that [defaults] and [[phase]] share."""
 
     read: Annotated[float, about("Weight of reads. Default 100 if no other is given.", _WEIGHT, ge=0)] | Unset = UNSET
@@ -359,9 +360,10 @@ class PhaseTable(WorkloadTable, forbid_unknown_fields=True):
     ) = UNSET
     role: (
         Annotated[
-            Literal["measure", "warm"],
+            Literal["measure", "warm", "verify"],
             about(
-                'measure: a row of the report; warm: runs, but counts for nothing. Default "measure".',
+                "measure: a row of the report; warm: runs, but counts for nothing; verify: reads back all that phases "
+                'with verify = true wrote. Default "measure".',
                 "a role",
             ),
         ]

@@ -80,6 +80,8 @@ def _value(value: object) -> str:
 
 def _phase(phase: Phase) -> dict[str, Any]:
     """The fields of a [[phase]] table."""
+    if phase.role == "verify":
+        return {"test": phase.test, "role": "verify"}
     load = phase.workload
     fields: dict[str, Any] = {"test": phase.test}
     if phase.role != "measure":
@@ -88,6 +90,8 @@ def _phase(phase: Phase) -> dict[str, Any]:
     fields |= {key: value for key, value in (("users", load.users), ("depth", load.depth)) if value > 1}
     fields["direct"] = load.direct
     fields |= _writes(phase) if load.writes else {}
+    fields |= {"verify": True} if phase.verify else {}
+    fields |= {"verify_block": size_text(phase.verify_block_bytes)} if phase.verify_block_bytes else {}
     match load.arrival:
         case Closed(think_ns=think_ns):
             fields |= {"think": duration_text(think_ns)} if think_ns else {}

@@ -1,0 +1,42 @@
+"""Writes that did not come back as they were written.
+
+What it is: blocks that were written with `verify` and, read back, are torn, lost, misplaced, corrupt or unreadable.
+Why it matters: a database believes what its storage acknowledged. What is not there later, or half there, is
+corruption that no speed makes up for.
+How it shows: each sector carries its place and the number of its write; the journal in the run folder knows
+what was acknowledged.
+How to confirm: `iocast verify RUN` reads all of it once more; look into the kernel's log (dmesg) of that time.
+What to change: the disk, the controller's or the drive's volatile cache, the path or the file system named; do
+not put a database on it before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.words import count
+from iocast.model.finding import Finding
+from iocast.model.run import Run
+from iocast.model.verification import BAD_KINDS
+
+NEEDS: tuple[str, ...] = ()
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """One finding when the last verification of the run found bad blocks."""
+    if not run.verifications:
+        return
+    last = run.verifications[-1]
+    if not last.bad_blocks:
+        return
+    kinds = {kind: last.count(kind) for kind in BAD_KINDS if last.count(kind)}
+    named = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
+    yield Finding(
+        name="writes did not come back",
+        severity="severe",
+        phase="",
+        says=f"The storage did not keep what it acknowledged: {count(last.bad_blocks, 'block')} of {last.blocks}"
+        f" that were written and read back are bad ({named}).",
+        evidence={"blocks": float(last.blocks), **{kind: float(number) for kind, number in kinds.items()}},
+        remedy="Put no database on this storage: find out with `iocast verify` and dmesg which part of it fails.",
+    )
