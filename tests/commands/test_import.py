@@ -41,3 +41,23 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.json").write_text("")
     assert "empty.json is empty" in iocast("import", "empty.json", cwd=tmp_path).stderr
+
+
+def test_what_iostat_saw_is_kept_in_the_folder(tmp_path: Path) -> None:
+    done = iocast("import", FIXTURES / "iostat_xdt.txt", "-o", "out", cwd=tmp_path)
+    assert "The busiest device was vda" in done.stdout
+    again = iocast("report", run_folder(tmp_path / "out"), cwd=tmp_path)
+    assert again.stdout.partition("To see this card")[0] == done.stdout.partition("To see this card")[0]
+
+
+def test_files_of_two_tools_are_two_runs(tmp_path: Path) -> None:
+    done = iocast("import", FIXTURES / "iostat_xdt.txt", FIXTURES / "fio_client.json", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0
+    assert len(list((tmp_path / "out").iterdir())) == 2
+
+
+def test_fioparses_table_of_an_imported_result(tmp_path: Path) -> None:
+    golden = Path(__file__).parents[1] / "golden" / "card" / "classic.txt"
+    done = iocast("import", golden, "--format", "classic", cwd=tmp_path)
+    assert done.stdout.splitlines()[0] == golden.read_text().splitlines()[0]
+    assert done.stdout.splitlines()[2].startswith("   write  4 128K w   12.500   40.000")

@@ -217,3 +217,18 @@ def test_of_a_second_document_that_is_cut_the_first_is_read(read_all: Reader) ->
 def _json_of(fixtures: Path) -> str:
     text = (fixtures / "fio_all_formats.txt").read_text()
     return text[text.index("\n{\n") : text.index("\n}\n") + 2]
+
+
+def test_rows_of_one_name_are_told_apart_by_their_load(read_all: Reader) -> None:
+    deep = json.loads(changed())
+    deep["jobs"][0]["job options"]["iodepth"] = "8"
+    run = read_all(("one.json", changed()), ("two.json", json.dumps(deep)), ("three.json", json.dumps(deep)))
+    assert [each.phase.name for each in run.phases] == ["old randread x1 d2", "old #1", "old #2"]
+
+
+def test_a_rate_that_was_missed_is_a_load_not_achieved(read_all: Reader) -> None:
+    paced = json.loads(changed())
+    paced["jobs"][0]["job options"]["rate_iops"] = "2000"
+    run = read_all(("paced.json", json.dumps(paced)))
+    load = next(part for part in examine(run).trust["old"].components if part.name == "load achieved")
+    assert (load.grade, load.evidence["achieved"]) == ("D", 0.5)

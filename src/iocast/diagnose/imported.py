@@ -15,7 +15,7 @@ SAID = ("users", "depth")  # what Little's law needs to be known
 
 def components(run: Run, record: PhaseRecord) -> tuple[TrustComponent, ...]:
     """Integrity and precision as far as the figures go; the rest in one sentence, for which a C is the best."""
-    parts = (_integrity(record), _precision(record), _unseen(run))
+    parts = (_integrity(record), _precision(record), _unseen(run), _load(record))
     return tuple(part for part in parts if part is not None)
 
 
@@ -52,6 +52,19 @@ def _precision(record: PhaseRecord) -> TrustComponent | None:
     grade = limits.worst("B", limits.BEYOND.grade(beyond + 1e-9))
     reason = f"About {number(beyond)} I/Os lie beyond the p99; how far chance has moved it cannot be told."
     return TrustComponent("precision", grade, reason, {"beyond": beyond})
+
+
+def _load(record: PhaseRecord) -> TrustComponent | None:
+    """The rate that was asked for, where one was; whether a depth was kept up nobody can say."""
+    did = record.measurement
+    if not did.asked_rate_per_s:
+        return None
+    share = did.rate_per_s / did.asked_rate_per_s
+    reason = (
+        f"{number(did.rate_per_s)} of {number(did.asked_rate_per_s)} I/Os a second: {percent(share)} of the load asked"
+        " for."
+    )
+    return TrustComponent("load achieved", limits.LOAD.grade(share), reason, {"achieved": share})
 
 
 def _unseen(run: Run) -> TrustComponent:

@@ -188,16 +188,20 @@ def run(
 
 
 def distinct(records: Sequence[PhaseRecord]) -> list[PhaseRecord]:
-    """The same records, those of one name told apart by a number."""
-    seen: dict[str, int] = {}
+    """The same records, those of one name told apart by their test and load, or by a number."""
     names = [each.phase.name for each in records]
+    longer = [_with_load(each) if names.count(each.phase.name) > 1 else each.phase.name for each in records]
+    seen: dict[str, int] = {}
     found = []
-    for each in records:
-        name = each.phase.name
-        if names.count(name) > 1:
-            seen[name] = seen.get(name, 0) + 1
-            name = f"{name} #{seen[name]}"
-        found.append(
-            replace(each, phase=replace(each.phase, name=name), plan=replace(each.plan, name=name)) if seen else each
-        )
+    for each, short, name in zip(records, names, longer, strict=True):
+        if longer.count(name) > 1:
+            seen[short] = seen.get(short, 0) + 1
+            name = f"{short} #{seen[short]}"
+        found.append(replace(each, phase=replace(each.phase, name=name), plan=replace(each.plan, name=name)))
     return found
+
+
+def _with_load(each: PhaseRecord) -> str:
+    test = "" if each.phase.test == each.phase.name else f" {each.phase.test}"
+    load = "" if {"users", "depth"} & {*each.unstated} else f" x{each.plan.users} d{each.plan.depth}"
+    return f"{each.phase.name}{test}{load}"

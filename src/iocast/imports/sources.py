@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from iocast.errors import SourceError
 
-HEAD_CHARACTERS = 16_384
+HEAD_CHARACTERS = 65_536  # sar -A tells of every processor before the first disk
 LARGEST_BYTES = 1 << 30
 WRONG_FILE = "give the file as the tool wrote it"
 

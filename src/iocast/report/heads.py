@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from iocast.diagnose.evidence import is_open_loop
 from iocast.diagnose.thresholds import worst
 from iocast.model.finding import Examination
+from iocast.model.histogram import Histogram
 from iocast.model.report import Badge, Figure
 from iocast.model.run import PhaseRecord, Run
 from iocast.report import format as text
@@ -31,7 +33,10 @@ def figures(run: Run, examination: Examination) -> tuple[Figure, ...]:
     usable = [
         record
         for record in run.measured
-        if examination.trust[record.phase.name].grade in USABLE and record.measurement.ios and not is_open_loop(record)
+        if examination.trust[record.phase.name].grade in USABLE
+        and record.measurement.ios
+        and not is_open_loop(record)
+        and {"users", "depth"}.isdisjoint(record.unstated)
     ]
     return (*_random_reads(usable), *_scans(usable), *_commits(usable))
 
@@ -43,7 +48,7 @@ def _random_reads(records: list[PhaseRecord]) -> Iterator[Figure]:
     alone = min(found, key=lambda each: (each.measurement.asked_depth, size_of(each)))
     times = times_of(alone, "read")
     name = f"Random {text.size(size_of(alone))} read"
-    yield Figure(name, times.quantile_ns(0.5), "duration", _tail(published(times, 0.99), who(alone)))
+    yield from _median(name, times, alone)
     same = [each for each in found if size_of(each) == size_of(alone)]
     most = max(same, key=lambda each: each.measurement.rate_per_s)
     yield Figure(
@@ -65,7 +70,14 @@ def _commits(records: list[PhaseRecord]) -> Iterator[Figure]:
         flush = alone.measurement.response(*FLUSHES)
         times = flush if flush.total else times_of(alone, "write")
         name = f"{text.size(size_of(alone))} commit"
-        yield Figure(name, times.quantile_ns(0.5), "duration", _tail(published(times, 0.99), who(alone)))
+        yield from _median(name, times, alone)
+
+
+def _median(name: str, times: Histogram, record: PhaseRecord) -> Iterator[Figure]:
+    """Nothing where another tool measured and states no median."""
+    half_ns = times.quantile_ns(0.5)
+    if not math.isnan(half_ns):
+        yield Figure(name, half_ns, "duration", _tail(published(times, 0.99), who(record)))
 
 
 def _tail(p99_ns: float | None, whose: str) -> str:

@@ -49,6 +49,8 @@ STRIP_NOTE = (
 )
 BLANK_NOTE = "A percentile is left blank where fewer than ten I/Os lie beyond it."
 SINGLE_NOTE = "Each row is a single run, its warm-up included: whether it repeats is not judged."
+IMPORTED_NOTE = "Each row is a single run of another tool: whether it is steady, and whether it repeats, is not judged."
+UNSTATED_NOTE = "A percentile is left blank where it is not stated, or fewer than ten I/Os lie beyond it."
 COARSE_NOTE = (
     "A range is two edges of the source's own buckets, between which the percentile lies; in latency, a bucket that"
     " goes on beyond a mark is shown at the next one."
@@ -201,12 +203,12 @@ def _notes(run: Run, rows: tuple[Row, ...]) -> Iterator[str]:
     if any(isinstance(row.cells.get(key), tuple) for row in rows for key in keys):
         yield COARSE_NOTE
     if any(_filled(row, "response_max") and not all(_filled(row, key) for key in keys) for row in rows):
-        yield BLANK_NOTE
+        yield UNSTATED_NOTE if run.source else BLANK_NOTE
     if any(row.cells.get("clock") == "service" for row in rows):
         yield OPEN_NOTE
     yield from run.source.notes if run.source else ()
     if rows:
-        yield SINGLE_NOTE
+        yield IMPORTED_NOTE if run.source else SINGLE_NOTE
 
 
 def _filled(row: Row, key: str) -> bool:
