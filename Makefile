@@ -56,7 +56,8 @@ format: .venv/.packages ## lay out all code as `make lint` wants it
 	cargo fmt --all
 
 bench: $(CORE) ## compare the engine with its peers on this machine
-	$(BIN)/python bench/engine.py
+	cargo build $(LOCKED) --release --quiet --package iocast-core --example nop_ring
+	$(BIN)/python bench/engine.py $(CELLS)
 
 docs: $(CORE) ## write docs/reference again from the code
 	$(BIN)/python docs/generate.py

@@ -343,13 +343,14 @@ impl Part {
         } else if request.op == Op::Trim {
             slot.io.bytes = u64::from(request.len);
         }
-        let io = slot.io;
+        // Not a copy: reading back in one piece what was just written in another stalls the processor.
+        let io = &slot.io;
         self.in_flight -= 1;
         match errno {
-            None => self.tally.ended(now, &io),
+            None => self.tally.ended(now, io),
             // Someone who stops a run interrupts system calls: that is no error of the storage.
             Some(libc::EINTR | libc::ECANCELED) if control.stop.load(Relaxed) => {}
-            Some(errno) => self.tally.failed(now, errno, &io),
+            Some(errno) => self.tally.failed(now, errno, io),
         }
         if !request.op.has_place() {
             self.committed(lane as usize, now, errno.is_none());
