@@ -118,7 +118,7 @@ fn punted(plan: &PhasePlan, ring: Choice, threads: Choice) -> Choice {
             "some requests go to kernel workers; in a trial threads had {:.1} times its I/Os per CPU-second",
             gain.per_cpu
         )),
-        None => ring,
+        None => ring.flag("some requests go to kernel workers; a trial of threads came to nothing"),
     }
 }
 

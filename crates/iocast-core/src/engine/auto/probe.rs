@@ -23,7 +23,7 @@ const BATCH_MOST: u32 = 8;
 /// An I/O of the probe that is not back by then is left behind.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// A trial of an engine, of which each gets as many.
-const TRIAL: (f64, u64) = (0.01, 512);
+const TRIAL: (f64, u64) = (0.05, 512);
 const TRIALS: usize = 3;
 /// Draws other places than the phase will.
 const OTHER_SEED: u64 = 0x0b5e_7fed_5eed;
