@@ -343,8 +343,7 @@ impl Part {
         } else if request.op == Op::Trim {
             slot.io.bytes = u64::from(request.len);
         }
-        // Not a copy: reading back in one piece what was just written in another stalls the processor.
-        let io = &slot.io;
+        let io = &slot.io; // no copy: reading back as one piece what was just written in parts stalls
         self.in_flight -= 1;
         match errno {
             None => self.tally.ended(now, io),
