@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -147,6 +148,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Runs the cells, prints their tables, and writes all figures with the machine they came from."""
     asked = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a zram device of ours goes in any case
     if not shutil.which("fio"):
         sys.exit("error: fio is not installed\n\nhint: apt-get install fio")
     fio = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True).stdout.strip()
