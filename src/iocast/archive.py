@@ -3,6 +3,7 @@
     run.json                  the Run without its samples and series: plan, host, phases with their histograms
     summary.json              one line of it, for lists of thousands of runs; made anew when it is missing
     intervals/NNN.parquet     the series of phase NNN: interval x op x size, sparse histograms
+    diagnosis.json            what was tested about it, if anything was
     samples/NNN.parquet       what the observers saw during phase NNN
 
 Every file is written beside its place and then renamed, so a folder is valid at any moment.
@@ -23,6 +24,7 @@ import msgspec
 
 from iocast.errors import ArchiveError
 from iocast.model.course import Course, Interval
+from iocast.model.experiment import Diagnosis
 from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
 from iocast.model.run import SCHEMA_VERSION, PhaseRecord, Run, Sample, Series
@@ -30,6 +32,7 @@ from iocast.model.summary import Summary, summary_of
 
 RUN_FILE = "run.json"
 SUMMARY_FILE = "summary.json"
+DIAGNOSIS_FILE = "diagnosis.json"
 
 
 class ArrowStream(Protocol):
@@ -224,6 +227,27 @@ def _load_courses(folder: Path, number: int, record: PhaseRecord) -> Series:
                 f"{file} cannot be read: {said}", "remove the file to see the card without its series"
             ) from error
     return _whole(rows, record.plan.interval_ns, record.measurement)
+
+
+def save_diagnosis(folder: Path, diagnosis: Diagnosis) -> None:
+    """Keeps what was tested about a run beside it. Raises ArchiveError."""
+    fresh = folder / (DIAGNOSIS_FILE + ".new")
+    try:
+        fresh.write_bytes(msgspec.json.format(msgspec.json.encode(diagnosis), indent=1) + b"\n")
+        os.replace(fresh, folder / DIAGNOSIS_FILE)
+    except OSError as error:
+        raise _unwritable(folder, error.strerror or str(error)) from error
+
+
+def load_diagnosis(folder: str) -> Diagnosis | None:
+    """What was tested about a run; None when nothing was. Raises ArchiveError."""
+    path = Path(folder.removesuffix(RUN_FILE), DIAGNOSIS_FILE)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Diagnosis)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise ArchiveError(f"{path} cannot be understood: {error}", "remove it, and diagnose again") from error
 
 
 class _Version(msgspec.Struct):

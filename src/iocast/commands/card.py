@@ -19,13 +19,23 @@ from iocast.spec import load_job
     show_default=True,
     help="About a minute, a quarter of an hour, two hours.",
 )
+@click.option("--diagnose", "diagnosing", is_flag=True, help="Test what looks abnormal by experiment afterwards.")
 @measuring
 @destroying
 @out_option
 @showing
 @page_option
 def card(
-    path: str, preset: str, size: str | None, time: str | None, seed: int, destroy: str, out: str, form: str, page: bool
+    path: str,
+    preset: str,
+    diagnosing: bool,
+    size: str | None,
+    time: str | None,
+    seed: int,
+    destroy: str,
+    out: str,
+    form: str,
+    page: bool,
 ) -> int:
     """Measure PATH and show its I/O report card.
 
@@ -33,4 +43,4 @@ def card(
     existing file (only read), a block device (only read without --destroy), or a simulated device such as `sim:hdd`.
     """
     job = adjust(load_job(f"card-{preset}"), size, time)
-    return perform(job, find_target(path, destroy), seed, size, out, form, page)
+    return perform(job, find_target(path, destroy), seed, size, out, form, page, diagnosing=diagnosing)

@@ -116,9 +116,19 @@ def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]
     return replace(job, phases=phases), replace(target, notes=(*target.notes, note)), (note,)
 
 
-def perform(job: Job, target: Target, seed: int, size: str | None, out: str, form: str, page: bool) -> int:
-    """Plans, announces, runs and shows; returns the exit code. Raises IocastError."""
+def perform(
+    job: Job, target: Target, seed: int, size: str | None, out: str, form: str, page: bool, *, diagnosing: bool = False
+) -> int:
+    """Plans, announces, runs, tests what looks abnormal if asked to, and shows; returns the exit code.
+
+    Raises IocastError.
+    """
     done, code = carry_out(job, target, seed, size, out)
+    if diagnosing and done.folder is not None and not code and done.error is None:
+        from iocast.commands.inquiry import diagnose_run
+        from iocast.diagnose.reasoning import USUAL_BUDGET
+
+        code = diagnose_run(str(done.folder), USUAL_BUDGET)
     if done.folder is not None:
         show(done.run, os.path.relpath(done.folder), form)
         if page and done.run.status == "done":
@@ -179,16 +189,15 @@ def about(seconds: float) -> str:
 
 def show(run: Run, folder: str, form: str) -> None:
     """Prints the card of a run on stdout in one of FORMATS."""
-    from iocast.diagnose import examine
-    from iocast.report import card
-
     if form == "classic":
         from iocast.report.classic import render_run
 
         render_run(run, sys.stdout)
         say(f"run folder: {folder}")
         return
-    present(card.card(run, examine(run), folder), form)
+    from iocast.report.complete import complete
+
+    present(complete(run, folder), form)
 
 
 def present(report: Report, form: str) -> None:

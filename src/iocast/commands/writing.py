@@ -15,13 +15,12 @@ WIDTH = 120  # of a text file
 
 def write_report(run: Run, folder: str, path: Path, theme: str = "light") -> list[Path]:
     """Writes the report of a run, with its charts; returns the files. Raises IocastError."""
-    from iocast import archive
-    from iocast.diagnose import examine
-    from iocast.report import RENDERERS, card
+    from iocast.report import RENDERERS
+    from iocast.report.complete import complete
     from iocast.report.pictures import write_pictures
 
     form = form_of(path)
-    report = card.card(run, examine(run), folder, archive.load_courses(folder))
+    report = complete(run, folder, charts=True)
     if form == "pictures":
         from iocast.report.vega.theme import THEMES as KNOWN
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from iocast.diagnose import absent, bound, cached, failures, impossible, stalls, trust, unverified
+from msgspec.structs import replace
+
+from iocast.diagnose import absent, bound, cached, failures, impossible, stalls, storage_cache, trust, unverified
+from iocast.diagnose.reasoning import with_steps
+from iocast.model.experiment import Diagnosis, Experiment
 from iocast.model.finding import Examination, Finding
 from iocast.model.run import Run
 
 
 class Detector(Protocol):
-    """A module that finds one kind of abnormality; its docstring is its manual page."""
+    """A module that finds one kind of abnormality; its docstring is its manual page.
+
+    One whose findings can be tested has `confirm(run, finding) -> Experiment | None` as well.
+    """
 
     NEEDS: tuple[str, ...]  # observers without which it sees nothing
 
@@ -20,14 +27,29 @@ class Detector(Protocol):
         ...
 
 
-DETECTORS: tuple[Detector, ...] = (failures, unverified, impossible, cached, absent, stalls)
+DETECTORS: tuple[Detector, ...] = (failures, unverified, impossible, cached, storage_cache, absent, stalls)
 
 SEVERITIES = ("void", "severe", "warn", "note")
 
 
-def examine(run: Run) -> Examination:
-    """The trust that each measured phase deserves, what bound it, and all findings, the gravest first."""
-    found = [finding for detector in DETECTORS for finding in detector.detect(run)]
+def examine(run: Run, diagnosis: Diagnosis | None = None) -> Examination:
+    """The trust that each measured phase deserves, what bound it, and all findings, the gravest first.
+
+    With a diagnosis, what its experiments decided is part of the findings.
+    """
+    found = [replace(finding, detector=_name(detector)) for detector in DETECTORS for finding in detector.detect(run)]
+    if diagnosis is not None:
+        found = list(with_steps(tuple(found), diagnosis))
     findings = tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
     grades = {record.phase.name: trust.judge(run, record, findings) for record in run.measured}
     return Examination(trust=grades, findings=findings, bounds=bound.bounds(run))
+
+
+def _name(detector: Detector) -> str:
+    return str(getattr(detector, "__name__", "")).rpartition(".")[2]
+
+
+def confirmer(finding: Finding) -> Callable[[Run, Finding], Experiment | None] | None:
+    """What proposes an experiment for a finding; None when its detector knows none."""
+    detector = next((each for each in DETECTORS if _name(each) == finding.detector), None)
+    return getattr(detector, "confirm", None)

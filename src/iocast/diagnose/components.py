@@ -191,9 +191,13 @@ def _generator_cpu(run: Run, record: PhaseRecord) -> TrustComponent | None:
 
 
 def anomalies(record: PhaseRecord, findings: tuple[Finding, ...]) -> TrustComponent:
-    """The gravest finding about the phase, or about the whole run."""
-    own = [finding for finding in findings if finding.phase in (record.phase.name, "")]
+    """The gravest finding about the phase, or about the whole run; what is only suggested costs no more than an A."""
+    own = [f for f in findings if f.phase in (record.phase.name, "") and f.state != "rejected"]
     if not own:
         return TrustComponent("anomalies", "A", "Nothing abnormal was found.")
-    gravest = max(own, key=lambda finding: "ABCDF".index(limits.ANOMALY[finding.severity]))
-    return TrustComponent("anomalies", limits.ANOMALY[gravest.severity], gravest.says, {"findings": len(own)})
+    gravest = max(own, key=lambda finding: "ABCDF".index(_weight(finding)))
+    return TrustComponent("anomalies", _weight(gravest), gravest.says, {"findings": len(own)})
+
+
+def _weight(finding: Finding) -> Grade:
+    return limits.ANOMALY[finding.severity] if finding.certain else limits.ANOMALY["note"]

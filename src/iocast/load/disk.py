@@ -28,8 +28,13 @@ class Intervals(Protocol):
         """Rows: interval x op x size."""
 
 
+_SHARED = 1_000_002  # the number of all phases that go to the same blocks; no plan has so many
+
+
 def phase_seed(plan: Plan, number: int) -> int:
     """The seed of the plan's phase `number`: the same whatever was laid out before it."""
+    if plan.phases[number].same_offsets:
+        number = _SHARED
     return (plan.seed * 1_000_003 + number) % 2**64
 
 

@@ -41,15 +41,31 @@ class Bound(Struct, frozen=True):
     evidence: dict[str, float] = {}
 
 
+# Who says so: it only looks like it; it was counted, so nothing remains to be tested; an experiment decided.
+State = Literal["suggested", "counted", "confirmed", "rejected"]
+
+
 class Finding(Struct, frozen=True, kw_only=True):
-    """An abnormality with its evidence and remedy."""
+    """An abnormality: what was seen, what explains it, how sure that is, how to be surer, what to do about it."""
 
     name: str
-    severity: Literal["note", "warn", "severe", "void"]
+    severity: Literal["note", "warn", "severe", "void"]  # what it means for the row, when it is true
     phase: str  # name of the phase, "" for the whole run
-    says: str
+    says: str  # what was seen, with its figures
     evidence: dict[str, float] = {}
     remedy: str = ""
+    hypothesis: str = ""  # what would explain it
+    confidence: float = 1.0  # from 0 to 1, before any experiment [J]
+    confirm: str = ""  # what would confirm it, in words
+    state: State = "counted"
+    learned: str = ""  # what the experiment found
+    rivals: tuple[str, ...] = ()  # names of other findings that would explain the same
+    detector: str = ""  # the module that found it; `examine` fills it in
+
+    @property
+    def certain(self) -> bool:
+        """True when it weighs with its full severity."""
+        return self.state in ("counted", "confirmed")
 
 
 class Examination(Struct, frozen=True):

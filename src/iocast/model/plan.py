@@ -53,6 +53,7 @@ class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     region_start_bytes: int = 0
     region_size_bytes: int | None = None  # None: to the end
     together: str = ""
+    same_offsets: bool = False  # the same blocks in the same order as all other phases that say so
     engine: EngineName | None = None  # None: that of the plan; on a simulated target always "sim"
     verify: bool = False  # what it writes can be verified: by a phase of role "verify", or later
     verify_block_bytes: int | None = None  # written whole or not at all; None: what divides all sizes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from iocast.model.course import Course
+from iocast.model.experiment import Diagnosis
 from iocast.model.finding import GRADES, Examination, Finding, Grade
 from iocast.model.measurement import SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
@@ -12,6 +13,7 @@ from iocast.model.run import PhaseRecord, Run
 from iocast.report import format as text
 from iocast.report import observed, verification
 from iocast.report.charts import at_a_glance, chart_sections
+from iocast.report.diagnosis import tested_section
 from iocast.report.heads import badges, figures
 from iocast.report.rows import published, results
 from iocast.report.stack import blind_section, target_section
@@ -22,7 +24,13 @@ SLOW_SHOWN = 5
 LETTERS_NOTE = "A and B can be used, C is a hint, D and F are not to be used; the worst reason decides."
 
 
-def card(run: Run, examination: Examination, folder: str = "", courses: dict[int, Course] | None = None) -> Report:
+def card(
+    run: Run,
+    examination: Examination,
+    folder: str = "",
+    courses: dict[int, Course] | None = None,
+    diagnosis: Diagnosis | None = None,
+) -> Report:
     """The report card. `folder` is where the run was saved ("" when it was not).
 
     With `courses`, the course of each phase over time by its number ({} when none was kept), it has charts too.
@@ -34,6 +42,7 @@ def card(run: Run, examination: Examination, folder: str = "", courses: dict[int
         observed.section(run),
         _why(run, examination),
         _findings(run, examination.findings),
+        tested_section(diagnosis),
         _bounds(run, examination),
         verification.section(run),
         _errors(run),

@@ -1,0 +1,105 @@
+"""Which experiment comes next, and what its outcome makes of a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast.diagnose.words import data_size
+from iocast.model.experiment import Diagnosis, Experiment, Outcome
+from iocast.model.finding import Finding
+from iocast.model.run import Run
+
+LONGER = 2  # an experiment that could not tell is made once more, with so many times the rounds
+GRAVEST_FIRST = ("void", "severe", "warn", "note")
+
+
+class Budget(Struct, frozen=True):
+    """What a diagnosis may cost. `writes` says that work files may be written to."""
+
+    seconds: float
+    bytes: int
+    writes: bool = True
+
+
+USUAL_BUDGET = Budget(seconds=600.0, bytes=64 << 30)
+
+
+class Candidate(Struct, frozen=True):
+    """A finding and the experiment that would decide it, None when there is none."""
+
+    finding: Finding
+    experiment: Experiment | None
+
+
+Confirmer = Callable[[Finding], Callable[[Run, Finding], Experiment | None] | None]
+
+
+def candidates(run: Run, findings: tuple[Finding, ...], confirmer: Confirmer) -> Iterator[Candidate]:
+    """For each kind of finding that is only suggested its experiment, or None; the gravest first, then the surest.
+
+    A finding of many rows is tested once, on the first of them. `confirmer` finds what proposes an experiment.
+    """
+    seen: set[str] = set()
+    for finding in sorted(findings, key=lambda f: (GRAVEST_FIRST.index(f.severity), -f.confidence)):
+        if finding.state == "suggested" and finding.name not in seen:
+            seen.add(finding.name)
+            confirm = confirmer(finding)
+            yield Candidate(finding, confirm(run, finding) if confirm else None)
+
+
+def why_untested(finding: Finding) -> str:
+    """What a finding without an experiment asks of a person."""
+    return finding.confirm or "no experiment on this machine alone can decide it"
+
+
+def unaffordable(experiment: Experiment, left: Budget, moved_bytes: float) -> str:
+    """Why the experiment does not fit into what is left of the budget, "" when it does.
+
+    `moved_bytes` is a guess of what it moves, from the rate that the run has shown.
+    """
+    if experiment.seconds > left.seconds:
+        return f"it takes {experiment.seconds:.0f} s, and {max(0.0, left.seconds):.0f} s of the budget are left"
+    if experiment.writes and not left.writes:
+        return "it writes, and this target is only read; give a directory, where iocast has work files of its own"
+    if moved_bytes > left.bytes:
+        return f"it may move {data_size(moved_bytes)}, and {data_size(max(0, left.bytes))} of the budget are left"
+    return ""
+
+
+def moved_guess(run: Run, experiment: Experiment) -> float:
+    """About how many bytes an experiment moves: its seconds at the median throughput of the run's rows."""
+    rates = sorted(record.measurement.bytes_per_s for record in run.measured)
+    return experiment.seconds * (rates[len(rates) // 2] if rates else 0.0)
+
+
+def longer(experiment: Experiment) -> Experiment:
+    """The same question with more rounds."""
+    return replace(experiment, rounds=experiment.rounds * LONGER)
+
+
+def refined(finding: Finding, outcome: Outcome) -> Finding:
+    """The finding with what its experiment taught; an undecided one stays a suggestion."""
+    if outcome.verdict == "undecided":
+        return replace(finding, learned=outcome.says)
+    confidence = 0.99 if outcome.verdict == "confirmed" else 0.01
+    return replace(finding, learned=outcome.says, state=outcome.verdict, confidence=confidence)
+
+
+def with_steps(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> tuple[Finding, ...]:
+    """All findings, those of a tested name refined by the last step that was about them.
+
+    A confirmed one rejects no rival by itself, but a rival that is only suggested becomes half as likely.
+    """
+    outcomes = {step.finding: step.outcome for step in diagnosis.steps}
+    confirmed = {name for name, outcome in outcomes.items() if outcome.verdict == "confirmed"}
+    found = []
+    for finding in findings:
+        if finding.state == "suggested" and finding.name in outcomes:
+            finding = refined(finding, outcomes[finding.name])
+        elif finding.state == "suggested" and confirmed & set(finding.rivals):
+            finding = replace(finding, confidence=finding.confidence / 2)
+        found.append(finding)
+    return tuple(found)

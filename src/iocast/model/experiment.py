@@ -1,0 +1,92 @@
+"""Experiment: two or more arms that differ in one thing, run in turns; Outcome: what came of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from iocast.model.workload import Workload
+
+Statistic = Literal["p50", "p95", "p99", "mean", "rate", "bytes_per_s"]
+
+
+class Arm(Struct, frozen=True, kw_only=True):
+    """One of the things compared: a workload on a part of the target, for so many seconds each time."""
+
+    name: str
+    workload: Workload
+    seconds: float = 2.0
+    region_start_bytes: int = 0
+    region_size_bytes: int | None = None  # None: to the end
+    same_offsets: bool = False  # every time the same blocks in the same order, and in all arms that say so
+    together: bool = False  # at once with the next arm
+    measured: bool = True  # False: it only prepares the ground for the next one
+
+
+class Decision(Struct, frozen=True, kw_only=True):
+    """How the arms decide: `other` over `first` in one statistic, against a limit.
+
+    Confirmed when the 95 % interval of the ratio lies beyond `limit` on the side of `direction`, rejected when it
+    lies on the other side, undecided when the limit is in it.
+    """
+
+    statistic: Statistic
+    first: str
+    other: str
+    limit: float
+    direction: Literal["below", "above"]
+    op: Literal["", "read", "write"] = ""  # "": all operations of the arm
+
+
+class Experiment(Struct, frozen=True, kw_only=True):
+    """What is asked, the arms in the order of one round, and what decides. Rounds go forth and back (ABBA)."""
+
+    question: str  # "Are the same blocks faster the second time when they pass the page cache?"
+    arms: tuple[Arm, ...]
+    decision: Decision
+    prepare: tuple[Arm, ...] = ()  # once, before the first round
+    rounds: int = 3
+    keep_order: bool = False  # rounds must not be turned round: what is first must be first
+    if_confirmed: str = ""  # the sentence that follows; {ratio} is the ratio in words
+    if_rejected: str = ""
+
+    @property
+    def writes(self) -> bool:
+        """True when any arm changes data: it needs work files of its own."""
+        return any(arm.workload.writes for arm in (*self.prepare, *self.arms))
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        once = sum(arm.seconds for arm in self.prepare)
+        return once + self.rounds * sum(arm.seconds for arm in self.arms)
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What an experiment found. `says` is a sentence with its figures."""
+
+    verdict: Literal["confirmed", "rejected", "undecided"]
+    says: str
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    evidence: dict[str, float] = {}
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One turn of the loop: what was suspected, what was asked, what came of it, where its run is kept."""
+
+    finding: str
+    phase: str
+    hypothesis: str
+    question: str
+    outcome: Outcome
+    run: str = ""  # name of the run folder
+
+
+class Diagnosis(Struct, frozen=True, kw_only=True):
+    """The steps of a diagnosis in order, and the findings that could not be tested, each with the reason."""
+
+    steps: tuple[Step, ...] = ()
+    untested: dict[str, str] = {}

@@ -1,0 +1,39 @@
+"""A cache in the storage: suggested by two groups of reads, not by one, nor by a deep queue."""
+
+from __future__ import annotations
+
+import card_runs
+
+from iocast.diagnose import storage_cache
+
+MS = 1_000_000
+
+
+def _findings(*pairs: tuple[float, int], users: int = 1) -> list:
+    record = card_runs.reads(times=card_runs.histogram(*((ms * MS, n) for ms, n in pairs)), users=users)
+    return list(storage_cache.detect(card_runs.run(record)))
+
+
+def test_two_groups_of_reads_suggest_a_cache() -> None:
+    (found,) = _findings((0.2, 4000), (8.0, 6000))
+    assert found.state == "suggested"
+    assert found.evidence["quick_share"] == 0.4
+    assert "40% of the reads took about 200 µs, the others about 8.0 ms" in found.says
+
+
+def test_one_group_or_a_queue_suggests_nothing() -> None:
+    assert _findings((0.2, 10_000)) == []
+    assert _findings((8.0, 10_000)) == []
+    assert _findings((0.2, 100), (8.0, 9_900)) == []
+    assert _findings((0.45, 5000), (0.9, 5000)) == []
+    assert _findings((0.2, 4000), (8.0, 6000), users=8) == []
+
+
+def test_the_experiment_reads_a_small_region_and_the_whole() -> None:
+    record = card_runs.reads(times=card_runs.histogram((0.2 * MS, 4000), (8 * MS, 6000)))
+    run = card_runs.run(record)
+    (found,) = storage_cache.detect(run)
+    experiment = storage_cache.confirm(run, found)
+    assert experiment is not None
+    assert not experiment.writes
+    assert [arm.region_size_bytes for arm in experiment.arms] == [storage_cache.SMALL_BYTES, None]
