@@ -178,3 +178,8 @@ def test_two_states_of_one_job_count_once(read_all: Reader) -> None:
     run = read_all(("going.out", FIO_2 + block))
     assert len(run.phases) == 1
     assert "1 earlier states" in run.warnings[0]
+
+
+def test_fio_1_tells_its_buckets_after_the_counts(read_all: Reader) -> None:
+    run = read_all(("cut.out", FIO_1_50.partition("     lat (usec): 100")[0]))
+    assert "cut after the counts of read" in run.warnings[0]

@@ -77,6 +77,8 @@ def _documents(path: str, text: str) -> tuple[list[Json], list[str]]:
         if isinstance(document, dict) and "fio version" in document:
             found.append(document)
         at = _next(text, end)
+    if not found:
+        raise refuse(path, 0, "there is no document of fio in it")
     grown = [now for now, after in zip(found, [*found[1:], None], strict=True) if not _grows(now, after)]
     if len(grown) < len(found):
         warnings.append(f"{path}: {len(found) - len(grown)} earlier states of a run still going on are left out")
@@ -185,7 +187,7 @@ class _Job:
         suffix = "_ns" if self.nanoseconds else ""
         slat, clat, lat = (part.get(f"{kind}{suffix}") or {} for kind in ("slat", "clat", "lat"))
         source = lat if _has_percentiles(lat) and not _has_percentiles(clat) else clat
-        shares, whole = self._bins(source.get("bins") or {}, unit_ns)
+        shares, whole = self._bins(self._table(source, "bins"), unit_ns)
         if not shares and alone:
             shares, whole = self._buckets(), 100.0
         scaled = {key: _scaled(self._number(lat, key), unit_ns) for key in ("min", "max", "mean", "stddev")}
@@ -202,23 +204,41 @@ class _Job:
             bytes=moved,
             size_bytes=self.options.size(op, moved, round(ios)),
             short_ios=round(self._number(part, "short_ios") or 0),
-            times=times(round(ios), scaled, _quantiles(source, unit_ns), shares, whole),
+            times=times(round(ios), scaled, self._quantiles(source, unit_ns), shares, whole),
         )
 
-    def _bins(self, bins: Mapping[str, Any], unit_ns: int) -> tuple[tuple[Bucket, ...], float]:
+    def _table(self, part: Json, key: str) -> dict[str, float]:
+        """The numbers under `key`, by their names; those that fio could not state are left out."""
+        table = part.get(key) or {}
+        if not isinstance(table, dict):
+            raise refuse(self.path, 0, f'job {self.name}: "{key}" is no table')
+        stated = {name: value for name, value in table.items() if value is not None}
+        for name, value in stated.items():
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                raise refuse(self.path, 0, f'job {self.name}: "{name}" of "{key}" is no number')
+        return stated
+
+    def _quantiles(self, part: Json, unit_ns: int) -> list[tuple[float, float]]:
+        stated = self._table(part, "percentile")
+        for name in stated:
+            if not re.fullmatch(r"\d+(?:\.\d+)?", name):
+                raise refuse(self.path, 0, f'job {self.name}: "{name}" is no percentile')
+        return [(float(name) / 100, value * unit_ns) for name, value in stated.items()]
+
+    def _bins(self, bins: Mapping[str, float], unit_ns: int) -> tuple[tuple[Bucket, ...], float]:
         """json+ bins: fio 3 names them by a value inside, fio 2 by their number."""
         numbered = any(key.startswith(BINS) for key in bins)
         counts: dict[int, int] = {}
         for key, count in bins.items():
             if key.isdigit():
                 index = int(key) if numbered else bin_of(int(key))
-                counts[index] = counts.get(index, 0) + int(count)
+                counts[index] = counts.get(index, 0) + round(count)
         found = from_bins(counts, unit_ns)
         return found.buckets, found.whole
 
     def _buckets(self) -> tuple[Bucket, ...]:
-        units = ((unit, self.job.get(f"latency_{unit}") or {}) for unit in ("ns", "us", "ms"))
-        return buckets({(unit, edge): float(share or 0) for unit, each in units for edge, share in each.items()})
+        units = {unit: self._table(self.job, f"latency_{unit}") for unit in ("ns", "us", "ms")}
+        return buckets({(unit, edge): share for unit, each in units.items() for edge, share in each.items()})
 
     def _sync(self) -> list[OpFigures]:
         part: Json = self.job.get("sync") or {}
@@ -227,16 +247,17 @@ class _Job:
             return []
         lat: Json = part.get("lat_ns") or {}
         scaled = {key: self._number(lat, key) for key in ("min", "max", "mean", "stddev")}
-        shares, whole = self._bins(lat.get("bins") or {}, 1)
+        shares, whole = self._bins(self._table(lat, "bins"), 1)
         op: Op = "fdatasync" if self.options.fdatasync else "fsync"
-        found = times(round(ios), scaled, _quantiles(lat, 1), shares, whole)
+        found = times(round(ios), scaled, self._quantiles(lat, 1), shares, whole)
         return [OpFigures(op=op, ios=round(ios), bytes=0, size_bytes=0, times=found)]
 
     def _errors(self) -> tuple[ErrorCount, ...]:
         import errno
 
-        number, total = int(self.job.get("error") or 0), int(self.job.get("total_err") or 0)
-        number = number or int(self.job.get("first_err") or 0)
+        stated = (round(self._number(self.job, name) or 0) for name in ("error", "total_err", "first_err"))
+        number, total, first = stated
+        number = number or first
         if not number and not total:
             return ()
         name = errno.errorcode.get(number, f"error {number}")
@@ -253,11 +274,6 @@ class _Job:
 
 def _has_percentiles(part: Json) -> bool:
     return bool(part.get("percentile"))
-
-
-def _quantiles(part: Json, unit_ns: int) -> list[tuple[float, float]]:
-    stated = part.get("percentile") or {}
-    return [(float(key) / 100, float(value) * unit_ns) for key, value in stated.items() if value is not None]
 
 
 def _scaled(value: float | None, unit_ns: int) -> float | None:

@@ -65,7 +65,7 @@ class _Line:
         self.head, self.width = HEAD[layout], WIDTH[layout]
         self.version = "" if layout == "2" else fields[1].removeprefix("fio-")
         self.name = fields[self.head - 3]
-        marked = [place for place, field in enumerate(fields) if re.fullmatch(r"[\d.]+%=\d+", field)]
+        marked = [place for place, field in enumerate(fields) if re.fullmatch(r"\d+(?:\.\d+)?%=\d+", field)]
         sides, odd = divmod(len(marked), PERCENTILES)
         expected = [self.head + side * self.width + BEFORE for side in range(sides)]
         least = self.head + sides * self.width + TAIL

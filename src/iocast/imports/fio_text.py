@@ -97,6 +97,8 @@ class _Reader:
         if not whole:
             at, why = (self.jobs[-1].line, "the job is cut") if self.jobs else (0, "there is no result of a job in it")
             raise refuse(self.path, at, why)
+        if self.open and whole and self.versions and self.versions[-1].startswith("1."):
+            self.warnings.append(f"{self.path}: cut after the counts of {whole[-1].name}, buckets may be missing")
         last = {(job.name, job.group, job.pid): job for job in whole}
         if len(last) < len(whole):
             self.warnings.append(f"{self.path}: {len(whole) - len(last)} earlier states of a job going on are left out")
