@@ -24,7 +24,7 @@ def badges(run: Run, examination: Examination) -> tuple[Badge, ...]:
         return ()
     grade = worst(*grades)
     count = grades.count(grade)
-    where = "on every row" if count == len(grades) else f"on {count} of {len(grades)} rows, the worst"
+    where = "on every row" if count == len(grades) else f"on {count} of {len(grades)} rows; no row has less"
     return (Badge("trust", "Trust in these figures", grade, where),)
 
 

@@ -15,6 +15,7 @@ COLUMNS = (
 )
 CURVE = (Column("row", "row"), Column("time", "time", "duration"), Column("density", "share a decade", "decimal"))
 MODES = (Column("row", "row"), Column("time", "time", "duration"), Column("share", "share", "share"))
+MODES_NOTE = "Modes are named where a thousand I/Os or more were measured."
 STEP = 2  # of the grid: 0.02 decades are finer than a pixel
 FAINT = 0.004  # of the highest point, below which a curve is not seen
 
@@ -41,9 +42,7 @@ def distribution(family: Family) -> Chart | None:
             Table("", CURVE, tuple(row for name, _, found in shapes for row in _curve(name, found)), key="curves"),
             Table("", MODES, modes, key="modes"),
         ),
-        notes=("Modes are named where a thousand I/Os or more were measured.",)
-        if any(not found.modes for _, _, found in shapes)
-        else (),
+        notes=("Dotted: the mean.", *([MODES_NOTE] if any(not found.modes for _, _, found in shapes) else [])),
     )
 
 

@@ -21,6 +21,8 @@ COLUMNS = (
     Column("trust", "trust", "grade"),
 )
 
+KEY = "Disc: p50. Bar: on to p99, or to p95 where that is all that is known. Marks: p99.9 and the slowest I/O."
+
 
 def overview(run: Run, examination: Examination) -> Chart | None:
     """The chart of all rows that are a measurement."""
@@ -46,7 +48,7 @@ def overview(run: Run, examination: Examination) -> Chart | None:
         x=Axis("response time", "duration", log=True),
         y=Axis("row", "text"),
         tables=(Table("", COLUMNS, tuple(rows), key="rows"),),
-        notes=(f"{void} of {len(run.measured)} rows {are} void and not drawn.",) if void else (),
+        notes=(KEY, *([f"{void} of {len(run.measured)} rows {are} void and not drawn."] if void else [])),
     )
 
 

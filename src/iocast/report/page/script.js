@@ -41,7 +41,8 @@
     if (mark) { if (marked && marked !== mark) unmark(); show(mark, event.clientX, event.clientY); } else if (!marked) tip.hidden = true;
   });
   document.addEventListener("pointerdown", (event) => { const mark = under(event); unmark(); if (mark) show(mark, event.clientX, event.clientY); });
-  addEventListener("scroll", unmark, { passive: true });
+  const beside = (mark) => { const box = mark.getBoundingClientRect(); show(mark, box.left + box.width / 2, box.top + box.height / 2); };
+  addEventListener("scroll", () => { if (marked) beside(marked); else tip.hidden = true; }, { passive: true });
   for (const plot of document.querySelectorAll(".plot")) {
     plot.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -55,8 +56,7 @@
       if (!next) return;
       marked = next;
       marked.classList.add("at");
-      const box = marked.getBoundingClientRect();
-      show(marked, box.left + box.width / 2, box.top + box.height / 2);
+      beside(marked);
       spoken.textContent = tip.textContent;
     });
     plot.addEventListener("blur", unmark);

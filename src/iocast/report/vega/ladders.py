@@ -209,7 +209,7 @@ def scaling(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     colour = {"field": "c", "type": "nominal", "scale": None, "legend": None}
     lines = [
         layer(
-            {"type": "line", "point": {"filled": True, "size": 26, "color": tone}},
+            {"type": "line", "point": {"aria": False, "filled": True, "size": 26, "color": tone}},
             [{"x": at, "y": number(row.cells[key])} for at, row in enumerate(loads.rows)],
             {"x": x, "y": y},
             color=tone,
@@ -220,7 +220,7 @@ def scaling(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
             ("mean", theme.ink, {"strokeWidth": 1.6}),
         )
     ]
-    ratio: Spec = {"x": {**x, "field": "at"}, "y": quantitative("y", scale, y["axis"]), "text": {"field": "t"}}
+    ratio: Spec = {"x": {**x, "field": "at"}, "y": quantitative("y2", scale, y["axis"]), "text": {"field": "t"}}
     rect: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "fill": colour}
     layers = [
         layer("rect", bars, rect, silent=False),

@@ -44,6 +44,7 @@ def _config(theme: Theme) -> Spec:
         "aria": True,
         "view": {"stroke": None},
         "axis": {
+            "aria": False,  # the chart has a sentence of its own, and a label that is no value is no tip
             "labelColor": theme.muted,
             "titleColor": theme.muted,
             "labelFontSize": FONT_SIZE,

@@ -1,0 +1,188 @@
+"""The page of a card in a real browser, offline: seen, pointed at, sorted, printed, held in a hand."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+if CHROMIUM is None:
+    pytest.skip("there is no chromium here (apt install chromium)", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of the page of a simulated disk."""
+    place = tmp_path_factory.mktemp("card")
+    command = [sys.executable, "-m", "iocast", "card", "sim:hdd", "--time", "2s", "--page"]
+    subprocess.run(command, cwd=place, check=True, capture_output=True, timeout=120)
+    (page,) = Path(place).glob("iocast-runs/*/report.html")
+    return page.as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as running:
+        opened = running.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield opened
+        opened.close()
+
+
+class Opened:
+    """The page in a window, with all that it complained about and asked the network for."""
+
+    def __init__(self, browser: Any, address: str, width: int = 1200, **context: Any) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce", **context)
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(address)
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+
+def test_it_opens_offline_without_complaint(browser: Any, card: str) -> None:
+    with Opened(browser, card, offline=True) as opened:
+        assert opened.complaints == []
+        assert [url for url in opened.asked if not url.startswith(("file:", "data:"))] == []
+        assert opened.page.title() == "card quick · sim:hdd"
+        assert opened.page.locator("figure svg").count() == opened.page.locator("figure").count() > 10
+        heat = opened.page.locator("figure.wide svg image").first
+        assert heat.bounding_box()["width"] > 600
+
+
+def test_the_pointer_shows_values(browser: Any, card: str) -> None:
+    with Opened(browser, card) as opened:
+        tip = opened.page.locator("#tip")
+        assert not tip.is_visible()
+        mark = opened.page.locator("#overview svg [aria-label]").nth(1)
+        mark.scroll_into_view_if_needed()
+        opened.page.evaluate(SETTLED)  # a tip goes when the page scrolls
+        mark.hover()
+        assert tip.is_visible()
+        assert tip.inner_text().startswith("randread 8k x8: p50 ")
+        box = tip.bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= 1200
+        opened.page.mouse.move(2, 2)
+        assert not tip.is_visible()
+
+
+def test_the_arrow_keys_show_values_one_after_the_other(browser: Any, card: str) -> None:
+    with Opened(browser, card) as opened:
+        opened.page.locator("#overview .plot").focus()
+        opened.page.keyboard.press("ArrowRight")
+        first = opened.page.locator("#tip").inner_text()
+        opened.page.keyboard.press("ArrowRight")
+        second = opened.page.locator("#tip").inner_text()
+        assert first.startswith("randread 8k x1: ")
+        assert second.startswith("randread 8k x8: ")
+        assert opened.page.locator("#spoken").inner_text() == second
+        opened.page.keyboard.press("Escape")
+        assert not opened.page.locator("#tip").is_visible()
+
+
+def test_columns_sort_both_ways_and_parts_stay_with_their_row(browser: Any, card: str) -> None:
+    with Opened(browser, card) as opened:
+        table = opened.page.locator("table.sorts", has=opened.page.locator("text=IOPS")).first
+
+        def tests() -> list[str]:
+            return table.locator("tbody tr:not(.note) th").all_inner_texts()
+
+        before = tests()
+        head = table.locator("thead th", has_text="IOPS")
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == "ascending"
+        values = table.locator("tbody tr:not(.part):not(.note)").evaluate_all(
+            "(rows, at) => rows.map(row => Number(row.cells[at].dataset.v))", head.evaluate("cell => cell.cellIndex")
+        )
+        assert values == sorted(values)
+        after = tests()
+        assert after != before
+        assert sorted(after) == sorted(before)
+        at = after.index("mixed")
+        assert after[at + 1 : at + 3] == ["read", "write"]
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == "descending"
+
+
+def test_it_is_dark_when_the_system_is_and_when_asked(browser: Any, card: str) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    label = "getComputedStyle(document.querySelector('#overview .role-axis-label text')).fill"
+    with Opened(browser, card, color_scheme="light") as opened:
+        light, light_label = opened.page.evaluate(ground), opened.page.evaluate(label)
+        opened.page.click("#theme")
+        dark, dark_label = opened.page.evaluate(ground), opened.page.evaluate(label)
+        assert dark != light
+        assert dark_label != light_label, "the drawing follows the page"
+    with Opened(browser, card, color_scheme="dark") as opened:
+        assert opened.page.evaluate(ground) == dark
+        assert opened.page.locator("#theme").inner_text() == "Light"
+
+
+def test_the_classic_colours_can_be_chosen(browser: Any, card: str) -> None:
+    colour = "getComputedStyle(document.querySelector('.swatches i')).backgroundColor"
+    with Opened(browser, card) as opened:
+        assert opened.page.evaluate(colour) != "rgb(0, 0, 127)"
+        opened.page.click("#palette")
+        assert opened.page.evaluate(colour) == "rgb(0, 0, 127)"
+
+
+@pytest.mark.parametrize("width", [320, 360, 768])
+def test_nothing_hangs_over_the_edge_of_a_phone(browser: Any, card: str, width: int) -> None:
+    with Opened(browser, card, width=width) as opened:
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+        for figure in opened.page.locator("figure").all()[:4]:
+            assert figure.bounding_box()["width"] <= width
+
+
+def test_every_label_lies_inside_of_its_drawing(browser: Any, card: str) -> None:
+    outside = """() => [...document.querySelectorAll('.plot svg')].flatMap(svg => {
+        const box = svg.getBoundingClientRect();
+        return [...svg.querySelectorAll('text')].filter(text => {
+            const at = text.getBoundingClientRect();
+            return at.width && (at.left < box.left - 1 || at.right > box.right + 1);
+        }).map(text => svg.closest('figure').id + ': ' + text.textContent);
+    })"""
+    with Opened(browser, card) as opened:
+        assert opened.page.evaluate(outside) == []
+
+
+def test_the_keyboard_reaches_the_results_first(browser: Any, card: str) -> None:
+    with Opened(browser, card) as opened:
+        opened.page.keyboard.press("Tab")
+        assert opened.page.evaluate("document.activeElement.className") == "skip"
+        opened.page.keyboard.press("Enter")
+        assert opened.page.url.endswith("#main")
+
+
+def test_it_prints(browser: Any, card: str) -> None:
+    with Opened(browser, card, color_scheme="dark") as opened:
+        assert opened.page.pdf(format="A4", print_background=True).startswith(b"%PDF")
+        opened.page.emulate_media(media="print")
+        assert not opened.page.locator(".tools").is_visible()
+        assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_without_a_script_everything_is_there(browser: Any, card: str) -> None:
+    with Opened(browser, card, java_script_enabled=False) as opened:
+        assert opened.page.locator("figure svg").count() > 10
+        assert not opened.page.locator(".tools").is_visible()
+        opened.page.locator("details summary").first.click()
+        assert opened.page.locator("details table").first.is_visible()
