@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import card_runs
 import pytest
+from msgspec.structs import replace
+from test_page import page_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -150,6 +153,16 @@ def test_nothing_hangs_over_the_edge_of_a_phone(browser: Any, card: str, width: 
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
         for figure in opened.page.locator("figure").all()[:4]:
             assert figure.bounding_box()["width"] <= width
+
+
+def test_words_without_a_space_are_broken(browser: Any, tmp_path: Path) -> None:
+    options = ",".join(f"option{at}=/a/long/name/of/something" for at in range(12))
+    run = card_runs.run(card_runs.reads(), target=replace(card_runs.TARGET, mount_options=options))
+    (tmp_path / "long.html").write_text(page_of(run), encoding="utf-8")
+    with Opened(browser, (tmp_path / "long.html").as_uri(), width=360) as opened:
+        assert options in opened.page.content()
+        opened.page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+        assert opened.page.evaluate("document.documentElement.scrollWidth") == 360
 
 
 def test_every_label_lies_inside_of_its_drawing(browser: Any, card: str) -> None:

@@ -136,3 +136,18 @@ def test_the_device_chart_names_rows_where_it_saw_something_else() -> None:
     assert found[0].summary.startswith("On all ")
     troubled = chart(card_runs.troubled_card(), "device")
     assert "the device saw something else" in troubled.summary or troubled.summary.startswith("On all ")
+
+
+def test_what_was_only_waited_for_is_shown_in_the_last_second() -> None:
+    did = reads(times=lognormal(30_000, 1e6, 0.1))
+    assert round(did.measurement.issuing_ns / SECOND_NS) == 30
+    run = card_runs.run(did)
+    heat = next(
+        each
+        for section in chart_sections(run, examine(run), courses_of(run, 31))
+        for each in section.charts
+        if each.kind == "heat"
+    )
+    rows = heat.tables[0].rows
+    assert [row.cells["at"] for row in rows] == [at * SECOND_NS for at in range(30)]
+    assert rows[-1].cells["ios"] == 60_000

@@ -12,6 +12,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from iocast.analyse.changepoint import change_points
+from iocast.model.course import Interval
 from iocast.model.histogram import Histogram, bucket_bounds_ns, merge
 from iocast.model.report import Axis, Chart, Column, Row, Table
 from iocast.report import format as text
@@ -96,9 +97,17 @@ def _stretches(family: Family) -> Iterator[_Stretch]:
     start = 0
     for member in family.members:
         if member.course:
-            length = member.course[-1].start_ns + member.record.plan.interval_ns
+            length = (_last(member) + 1) * member.record.plan.interval_ns
             yield _Stretch(family.name(member), start, start + length, member)
             start += length
+
+
+def _last(member: Member) -> int:
+    """The last interval; what was only waited for after the end is shown in the one before."""
+    interval_ns = member.record.plan.interval_ns
+    last = member.course[-1].start_ns // interval_ns
+    whole = round(member.record.measurement.issuing_ns / interval_ns)
+    return last - 1 if 0 < last == whole else last
 
 
 def _moments(stretches: tuple[_Stretch, ...]) -> Iterator[_Moment]:
@@ -106,7 +115,12 @@ def _moments(stretches: tuple[_Stretch, ...]) -> Iterator[_Moment]:
     together = math.ceil(intervals / MAX_COLUMNS) if intervals else 1
     for each in stretches:
         width = each.member.record.plan.interval_ns * together
-        for at, found in groupby(each.member.course, key=lambda interval: interval.start_ns // width):
+        last = _last(each.member)
+
+        def column(interval: Interval, width: int = width, last_ns: int = last * width // together) -> int:
+            return min(interval.start_ns, last_ns) // width
+
+        for at, found in groupby(each.member.course, key=column):
             start = each.start_ns + at * width
             times = merge(interval.response for interval in found)
             if times.total:

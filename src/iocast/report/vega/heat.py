@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from iocast.model.report import Chart, Row, Table
 from iocast.report.cells import numbers as several
-from iocast.report.vega.parts import WIDTH, Spec, chart, layer, number, quantitative, time_axis, time_scale, tip
+from iocast.report.vega.parts import (
+    LABEL_ROOM,
+    WIDTH,
+    Spec,
+    chart,
+    layer,
+    number,
+    quantitative,
+    time_axis,
+    time_scale,
+    tip,
+)
 from iocast.report.vega.picture import data_url, levels
 from iocast.report.vega.theme import Theme
 
@@ -25,7 +36,7 @@ def heat(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     scale, ticks = time_scale(low, high)
     x = quantitative("x", {"domain": [0, end], "nice": False}, {"title": None, "grid": False, "values": _clock(end)})
     x["axis"] |= {"labelExpr": "datum.value >= 120 ? format(datum.value / 60, '.4~r') + ' min' : datum.value + ' s'"}
-    y = quantitative("y", scale, time_axis(ticks, grid=False))
+    y = quantitative("y", scale, time_axis(ticks, grid=False, minExtent=LABEL_ROOM))
     image = {"type": "image", "width": width, "height": HEIGHT, "aspect": False, "align": "left", "baseline": "top"}
     place: Spec = {"x": {"value": 0}, "y": {"value": 0}, "url": {"field": "url", "type": "nominal"}}
     layers = [

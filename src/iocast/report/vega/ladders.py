@@ -10,6 +10,7 @@ from iocast.model.report import Chart, Table
 from iocast.report import format as text
 from iocast.report.cells import cell_text
 from iocast.report.vega.parts import (
+    LABEL_ROOM,
     WIDTH,
     Spec,
     apart,
@@ -60,7 +61,7 @@ def latency_by_load(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     scale, ticks = time_scale(low, high)
     decades = [tick for tick in ticks if abs(math.log10(tick) % 1) < 1e-6 or math.log10(tick) % 1 > 1 - 1e-6]
     x = _x(labels, axis=True, title="users")
-    y = quantitative("y", scale, time_axis(decades))
+    y = quantitative("y", scale, time_axis(decades, minExtent=LABEL_ROOM))
     layers = [
         *_shares(loads, theme, x, y, low, high),
         *_percentile_bands(loads, theme, x, y),
@@ -190,7 +191,7 @@ def scaling(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     labels = _labels(loads)
     high = 1.12 * max(numbers(loads.rows, "mean", "p50"))
     x, scale = _x(labels, axis=True, title="users"), {"domain": [0, high], "nice": False}
-    y = quantitative("y", scale, time_axis([high / 1.12 * part for part in (0, 0.5, 1)], format=".2s"))
+    y = quantitative("y", scale, time_axis([high / 1.12 * part for part in (0, 0.5, 1)], minExtent=LABEL_ROOM))
     y["axis"] |= {"labelExpr": _linear_time(high)}
     colours = {"faster": theme.faster, "slower": theme.slower, "lost": theme.lost}
     bars = [
@@ -251,6 +252,7 @@ def throughput(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
         "values": ticks or [most],
         "labelExpr": "format(pow(10, datum.value) - 1, ',.3~r')",
         "title": "MB/s",
+        "minExtent": LABEL_ROOM - 14,
         "grid": True,
     }
     y = quantitative("y", {"domain": [0, 1.2 * most], "nice": False}, axis)
@@ -295,7 +297,7 @@ def load_curve(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     scale, ticks = time_scale(low, high)
     x = quantitative("x", {"domain": [0, 1.1 * max(rates)], "nice": False}, {"title": about.x.title, "format": "~s"})
     x["axis"] |= {"grid": False, "tickCount": 5}
-    y = quantitative("y", scale, time_axis(ticks))
+    y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
     layers: list[Spec] = []
     for row in knees.rows:
         at = number(row.cells["rate"])

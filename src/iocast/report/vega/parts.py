@@ -16,7 +16,7 @@ Spec = dict[str, Any]
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 WIDTH = 500  # of the plot itself, without its axes
 FONT_SIZE = 12
-NONE: Spec = {"axis": None}
+LABEL_ROOM = 56  # beside a chart, for labels in whatever font the page has in the end
 
 # A time in ns, or its log10, as Vega writes it at an axis.
 _TIME = (

@@ -9,6 +9,7 @@ from iocast.model.report import Chart, Row, Table
 from iocast.report import format as text
 from iocast.report.cells import cell_text
 from iocast.report.vega.parts import (
+    LABEL_ROOM,
     WIDTH,
     Spec,
     apart,
@@ -135,15 +136,20 @@ def _peak_names(
 ) -> list[Spec]:
     """Beside each peak, inside of the chart: where it stands, and how much it holds where there are several."""
     several = {name for name in base if sum(row.cells["row"] == name for row in modes.rows) > 1}
-    rows = []
+    rows, wide = list[Spec](), math.log(bounds[1] / bounds[0])
     for row in modes.rows:
         name, at = str(row.cells["row"]), number(row.cells["time"]) or 1.0
         share = f" · {text.percent(number(row.cells['share']))}" if name in several else ""
-        right = math.log(at / bounds[0]) > 0.72 * math.log(bounds[1] / bounds[0])
+        right = math.log(at / bounds[0]) > 0.72 * wide
+        # Beside a neighbour that is near, a name stands lower.
+        near = bool(rows) and rows[-1]["row"] == name and math.log(at / rows[-1]["x"]) < 0.45 * wide
+        low = near and not rows[-1]["low"]
         rows.append(
             {
                 "x": at,
-                "y": base[name] - 0.72,
+                "row": name,
+                "low": low,
+                "y": base[name] - (0.36 if low else 0.72),
                 "t": text.duration_in_words(at) + share,
                 "dx": -9 if right else 9,
                 "r": right,
@@ -172,7 +178,7 @@ def percentiles(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     # Room to the right for the names of the lines.
     axis = {"values": marks, "labelExpr": _nines(), "title": about.x.title, "grid": True}
     x = quantitative("x", {"domain": [0, 1.2 * max(nines, 1.0)], "nice": False}, axis)
-    y = quantitative("y", scale, time_axis(ticks))
+    y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
     layers, ends = list[Spec](), list[Spec]()
     for at, name in enumerate(names):
         tone = _of_ramp(theme, at, len(names))
