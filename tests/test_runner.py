@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from iocast import archive, load, runner
 from iocast.errors import ArchiveError, IocastError, LoadError, TargetError
+from iocast.load.filling import check_filled
 from iocast.model.plan import Length, Phase
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Constant, MixItem, Workload, Zeros
@@ -128,7 +129,7 @@ def test_stopped_before_the_first_file(tmp_path: Path) -> None:
 
 
 def test_a_phase_that_cannot_run_keeps_those_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, calls = load.measure, []
+    real, calls = load.measure_together, []
 
     def measure(*arguments: Any) -> Any:
         calls.append(1)
@@ -136,7 +137,7 @@ def test_a_phase_that_cannot_run_keeps_those_before_it(tmp_path: Path, monkeypat
             raise LoadError("randread: no more memory")
         return real(*arguments)
 
-    monkeypatch.setattr(load, "measure", measure)
+    monkeypatch.setattr(load, "measure_together", measure)
     done = perform(plan(tmp_path, 2 * MIB, 1, phase(), phase(), phase()), tmp_path / "runs")
     assert isinstance(done.error, LoadError)
     assert done.run.status == "failed"
@@ -163,7 +164,7 @@ def test_a_fill_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     def broken(*_: Any) -> Any:
         raise kind
 
-    monkeypatch.setattr(load, "measure", broken)
+    monkeypatch.setattr(load, "measure_together", broken)
     told = Told()
     if isinstance(kind, IocastError):
         assert perform(plan(tmp_path), tmp_path / "runs", told=told).error is kind
@@ -180,7 +181,7 @@ def test_writes_that_fail_while_laying_out_are_told(tmp_path: Path) -> None:
     files = load.lay_out(made).files
     measurement, _ = load.measure(load.phase_plan(made, writes, files, 1), lambda *_: True)
     with pytest.raises(TargetError, match="10 writes failed with ENOSPC") as refused:
-        runner._check_filled(measurement, "f")
+        check_filled(measurement, "f")
     assert "--size" in refused.value.hint
 
 
@@ -193,13 +194,13 @@ def test_data_that_repeats_is_not_taken_for_whole_next_time(tmp_path: Path) -> N
 
 
 def test_what_the_engine_did_without_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = load.measure
+    real = load.measure_together
 
     def measure(*arguments: Any) -> Any:
-        measurement, intervals = real(*arguments)
-        return replace(measurement, engine=replace(measurement.engine, notes=("without huge pages",))), intervals
+        ((measurement, intervals),) = real(*arguments)
+        return ((replace(measurement, engine=replace(measurement.engine, notes=("without huge pages",))), intervals),)
 
-    monkeypatch.setattr(load, "measure", measure)
+    monkeypatch.setattr(load, "measure_together", measure)
     done = perform(plan(tmp_path, 2 * MIB, 1, phase(), phase()), tmp_path / "runs")
     assert done.run.warnings == ("Engine: without huge pages",)
 
@@ -225,9 +226,50 @@ def test_a_simulated_device_remembers_from_phase_to_phase_but_not_from_run_to_ru
         assert sums == [2000 * 1_000_000 + 32 * 3_000_000, 2000 * 1_000_000]
 
 
-def test_expected_seconds() -> None:
-    assert runner.expected_seconds(phase(seconds=2.5)) == 2.5
-    assert runner.expected_seconds(replace(phase(), length=Length(ios=5))) == 0.0
+def test_phases_that_run_at_once_take_as_long_as_the_longest(tmp_path: Path) -> None:
+    beside = [replace(phase(seconds=seconds), together="db") for seconds in (2.5, 1.0)]
+    follower = replace(phase(), length=Length(follows=True), together="db")
+    made = plan(tmp_path, 2 * MIB, 1, phase(seconds=4), *beside, follower, replace(phase(), length=Length(ios=5)))
+    assert [len(group) for group in made.groups] == [1, 3, 1]
+    assert made.expected_seconds == 6.5
+
+
+def test_phases_of_a_group_run_at_once_and_share_what_was_seen(tmp_path: Path) -> None:
+    told = Told()
+    reads = replace(phase(seconds=0.6), name="reads", together="db")
+    log = replace(phase("write"), name="log", together="db", engine="uring", length=Length(follows=True))
+    fdatasyncs = replace(log.workload, fsync_every=1, fsync_op="fdatasync")
+    made = plan(tmp_path, 2 * MIB, 1, reads, replace(log, workload=fdatasyncs), phase(seconds=0.1))
+    done = perform(made, tmp_path / "runs", told=told)
+    assert (done.run.status, done.error) == ("done", None)
+    one, other, alone = done.run.measured
+    assert one.measurement.started_unix_ns == other.measurement.started_unix_ns < alone.measurement.started_unix_ns
+    assert [each.measurement.engine.name for each in (one, other)] == ["sync", "uring"]
+    assert {each.op for each in other.measurement.classes} == {"write", "fdatasync"}
+    assert other.measurement.commit.total > 0
+    assert (one.measurement.cpu_phases, alone.measurement.cpu_phases) == (2, 1)
+    assert done.run.beside(one) == (one, other) == done.run.beside(other)
+    assert done.run.beside(alone) == (alone,)
+    assert one.samples == other.samples != ()
+    begun = [said for said in told.said if isinstance(said, tuple)]
+    assert [name for name, *_ in begun[1:]] == ["db: 2 at once", alone.phase.name]
+    assert begun[1][1:3] == (1, 3)
+    assert done.folder is not None
+    kept = sorted(path.name for path in (done.folder / "samples").iterdir())
+    assert kept == ["000.parquet", "001.parquet", "003.parquet"], "once for both"
+    assert archive.load(str(done.folder)) == done.run
+
+
+def test_two_phases_share_one_simulated_device(tmp_path: Path) -> None:
+    target = parse_target("sim:nvme,service=constant:1ms,servers=1")
+    job = load_job("card-quick")
+    alone = replace(job.phases[0], length=Length(seconds=1.0))
+    beside = [replace(alone, name=name, together="both") for name in ("a", "b")]
+    made = make_plan(replace(job, phases=(alone, *beside)), target, seed=1, memory_bytes=1 << 30)[0]
+    ios = [record.measurement.ios for record in perform(made, tmp_path).run.measured]
+    assert 950 <= ios[0] <= 1001
+    assert sum(ios[1:]) == pytest.approx(ios[0], abs=2)
+    assert abs(ios[1] - ios[2]) <= 1
 
 
 def test_files_that_were_trimmed_are_filled_again_before_they_are_read(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,7 +28,7 @@ from iocast.model.course import Course, Interval
 from iocast.model.experiment import Diagnosis
 from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
-from iocast.model.run import SCHEMA_VERSION, PhaseRecord, Run, Sample, Series
+from iocast.model.run import SCHEMA_VERSION, PhaseRecord, Run, Sample, Series, at_once
 from iocast.model.summary import Summary, summary_of
 
 RUN_FILE = "run.json"
@@ -183,14 +184,18 @@ def load(folder: str) -> Run:
         run = msgspec.json.decode(text, type=Run)
     except msgspec.MsgspecError as error:
         raise ArchiveError(f"{path} cannot be understood: {error}", "the file was changed or cut short") from error
-    samples = _load_samples(path.parent)
-    phases = tuple(
-        msgspec.structs.replace(
-            record, samples=samples.get(number, ()), series=_load_courses(path.parent, number, record)
-        )
-        for number, record in enumerate(run.phases)
-    )
-    return msgspec.structs.replace(run, phases=phases)
+    return msgspec.structs.replace(run, phases=tuple(_with_series(run, path.parent)))
+
+
+def _with_series(run: Run, folder: Path) -> Iterator[PhaseRecord]:
+    """The phases with series and samples; of those that ran at once the first has the samples of all in the folder."""
+    samples = _load_samples(folder)
+    before: PhaseRecord | None = None
+    for number, record in enumerate(run.phases):
+        shared = before.samples if before is not None and at_once(before, record) else ()
+        seen = samples.get(number, shared)
+        before = msgspec.structs.replace(record, samples=seen, series=_load_courses(folder, number, record))
+        yield before
 
 
 def series(intervals: ArrowStream, interval_ns: int, did: Measurement) -> Series:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,15 +11,14 @@ from msgspec.structs import replace
 
 from iocast import __version__, load
 from iocast.archive import RunFolder, series
-from iocast.errors import IocastError, LoadError, TargetError
-from iocast.load.filling import claimed, create, fill_phase, finish, in_blocks, spoil
-from iocast.load.refusals import way_out
+from iocast.errors import IocastError, LoadError
+from iocast.load.filling import check_filled, claimed, create, fill_phase, finish, in_blocks, spoil
 from iocast.load.removal import remove
 from iocast.load.trimming import refuse_without_trim
 from iocast.load.until import Judge, Watching, replay
 from iocast.load.verifying import Journal, begin, on_target, read_back, same_boot
 from iocast.model.measurement import Measurement
-from iocast.model.plan import Phase, PhasePlan, Plan, Until
+from iocast.model.plan import Phase, PhasePlan, Plan, Until, seconds_of, stand_in
 from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample, SteadyEnd
 from iocast.model.workload import Unique
 from iocast.observe import OBSERVERS, Watch
@@ -35,14 +33,14 @@ class Progress(Protocol):
     """Who is told how far the work is. All calls come from the thread that called `perform`."""
 
     def begin(self, phase: Phase, number: int, total: int, seconds_left: float | None) -> None:
-        """A phase begins. `seconds_left` is what all that remains will take as far as its length says; None
-        where time is virtual."""
+        """A phase begins, or several at once, for which `phase` stands. `seconds_left` is what all that remains
+        will take as far as its length says; None where time is virtual."""
 
     def tick(self, elapsed_ns: int, ios: int, bytes_moved: int, errors: int) -> None:
         """About ten times a second."""
 
     def end(self, record: PhaseRecord) -> None:
-        """A phase has ended."""
+        """A phase has ended; told of each of several that ran at once."""
 
     def close(self) -> None:
         """No more phases; called once, however the work ended."""
@@ -106,11 +104,6 @@ def _measured_host(plan: Plan) -> Host:
     return replace(host, memory_bytes_per_s=load.memory_bytes_per_s(MEMORY_BUDGET_S))
 
 
-def expected_seconds(phase: Phase) -> float:
-    """How long a phase will take, as far as its length says (0 when it ends by I/Os or bytes)."""
-    return phase.length.seconds or 0.0
-
-
 class _Job:
     """One call of `perform`: the run as it grows."""
 
@@ -131,8 +124,8 @@ class _Job:
         self.real = self.plan.target.kind != "sim"
         self.world = None if self.real else load.sim_world()
         self.world_before = self.world
-        fills = tuple(self._fill_phase(file) for file in layout.files if file.fill)
-        self.left = [*fills, *self.plan.phases]
+        fills = tuple((self._fill_phase(file),) for file in layout.files if file.fill)
+        self.left = [*fills, *self.plan.groups]
         self.total = len(self.left)
         self.cut_short = False
         self.journal: Journal | None = None
@@ -154,9 +147,9 @@ class _Job:
     def _fill(self, file: load.WorkFile) -> None:
         create(file)
         phase = self._fill_phase(file)
-        record = self._perform(phase, load.phase_plan(self.plan, phase, (in_blocks(file),), seed=0))
+        (record,) = self._perform((phase,), (load.phase_plan(self.plan, phase, (in_blocks(file),), seed=0),))
         if not self.stopped():
-            _check_filled(record.measurement, file.path)
+            check_filled(record.measurement, file.path)
         if record.measurement.stopped == "finished":
             finish(file)
         else:
@@ -164,25 +157,32 @@ class _Job:
 
     def trust_files(self) -> None:
         """Notes that the files are whole: written just now, or found so by `lay_out`."""
-        whole = self.layout.own and not any(phase.role == "fill" for phase in self.left) and not self.cut_short
+        whole = self.layout.own and not any(group[0].role == "fill" for group in self.left) and not self.cut_short
         self.run = replace(self.run, files_whole=whole)
 
     def measure(self) -> None:
-        """Runs the phases of the plan in order."""
-        for number, phase in enumerate(self.plan.phases):
+        """Runs the phases of the plan in order, those that belong together at once."""
+        number = 0
+        for group in self.plan.groups:
             if self.stopped():
                 return
-            if phase.role == "verify":
-                self._verify(phase)
+            if group[0].role == "verify":
+                self._verify(group[0])
+                number += len(group)
                 continue
-            self._refill_for(phase)
+            self._refill_for(group)
             if self.stopped():
                 return
-            self._note_changes_of(phase)
-            if self.plan.target.kind == "block" and phase.workload.writes:
+            for phase in group:
+                self._note_changes_of(phase)
+            if self.plan.target.kind == "block" and any(phase.workload.writes for phase in group):
                 self._overwrite()
-            told = load.phase_plan(self.plan, phase, self.layout.files, load.phase_seed(self.plan, number))
-            self._perform(phase, self._recorded(phase, told))
+            plans: list[PhasePlan] = []
+            for place, phase in enumerate(group):
+                seed = load.phase_seed(self.plan, number + place)
+                plans.append(self._recorded(phase, load.phase_plan(self.plan, phase, self.layout.files, seed)))
+            self._perform(group, tuple(plans))
+            number += len(group)
 
     def open_journal(self) -> None:
         """Begins to record what is written to be verified, if anything is."""
@@ -210,13 +210,13 @@ class _Job:
         self.run = replace(self.run, verifications=(*self.run.verifications, found))
         self.folder.save(self.run)
 
-    def _refill_for(self, phase: Phase) -> None:
+    def _refill_for(self, group: tuple[Phase, ...]) -> None:
         """Before reads after trims: what was trimmed is written again, for reads of a hole reach no storage."""
-        reads = any(item.op == "read" for item in phase.workload.mix)
-        if not self.trimmed or not reads or phase.workload.trims:
+        reads = any(item.op == "read" for phase in group for item in phase.workload.mix)
+        if not self.trimmed or not reads or any(phase.workload.trims for phase in group):
             return
         for file in self.layout.files:
-            self.left.insert(0, self._fill_phase(file))
+            self.left.insert(0, (self._fill_phase(file),))
             self.total += 1
             self._fill(file)
             if self.stopped():
@@ -253,15 +253,16 @@ class _Job:
         """True when every phase was run to its end."""
         return not self.left and not self.cut_short
 
-    def _perform(self, phase: Phase, plan: PhasePlan) -> PhaseRecord:
-        seconds_left = sum(expected_seconds(left) for left in self.left) if self.real else None
-        self.progress.begin(phase, self.total - len(self.left), self.total, seconds_left)
+    def _perform(self, group: tuple[Phase, ...], plans: tuple[PhasePlan, ...]) -> tuple[PhaseRecord, ...]:
+        seconds_left = sum(seconds_of(left) for left in self.left) if self.real else None
+        self.progress.begin(stand_in(group), self.total - len(self.left), self.total, seconds_left)
         self.left.pop(0)
         samples: list[Sample] = []
         end: SteadyEnd | None = None
         watched = tuple(file.path for file in self.layout.files) if self.real else ()
         judge = self.judge
-        steady = Watching(phase, phase.until, judge) if phase.until and judge and self.real else None
+        phase, until = group[0], group[0].until  # what runs at once with others is not judged while it runs
+        steady = Watching(phase, until, judge) if until and judge and self.real else None
         with Watch(self.plan.target, watched, OBSERVERS if self.real else ()) as watch:
             samples += watch.sample()
             next_sample = time.monotonic_ns() + SAMPLE_EVERY_NS
@@ -270,7 +271,7 @@ class _Job:
                 nonlocal next_sample
                 if time.monotonic_ns() >= next_sample:
                     next_sample += SAMPLE_EVERY_NS
-                    if plan.verify is not None and self.journal is not None:
+                    if any(plan.verify is not None for plan in plans) and self.journal is not None:
                         self.journal.sync()
                     samples.extend(watch.sample())
                 self.progress.tick(elapsed_ns, ios, bytes_moved, errors)
@@ -278,32 +279,52 @@ class _Job:
                     return "enough" if not self.stopped() else False
                 return not self.stopped()
 
-            self.world_before = self.world.copied() if self.world and phase.until else None
-            measurement, intervals = load.measure(plan, on_tick, self.world)
-            if phase.until and judge and not self.real:
-                plan, measurement, intervals, end = self._again(
-                    phase, phase.until, judge, plan, measurement, intervals, on_tick
-                )
+            self.world_before = self.world.copied() if self.world and until else None
+            measured = load.measure_together(plans, on_tick, self.world)
+            if until and judge and not self.real:
+                again = self._again(phase, until, judge, plans[0], *measured[0], on_tick)
+                plans, measured, end = (again[0],), (again[1:3],), again[3]
             samples += watch.sample()
             blind = watch.blind
-        record = PhaseRecord(
-            phase=phase,
-            plan=plan,
-            measurement=measurement,
-            samples=tuple(samples),
-            series=series(intervals, plan.interval_ns, measurement),
-            steady=steady.end if steady else end,
-        )
-        self.cut_short |= measurement.stopped in ("interrupted", "hung")
-        if not _empty(measurement):
-            number = len(self.run.phases)
-            self._keep(record, blind)
-            self.folder.save_phase(number, phase.name, intervals, record.samples)
+        ended = steady.end if steady else end
+        return self._kept(group, plans, measured, tuple(samples), ended, blind)
+
+    def _kept(
+        self,
+        group: tuple[Phase, ...],
+        plans: tuple[PhasePlan, ...],
+        measured: tuple[tuple[Measurement, load.Intervals], ...],
+        samples: tuple[Sample, ...],
+        end: SteadyEnd | None,
+        blind: tuple[Blind, ...],
+    ) -> tuple[PhaseRecord, ...]:
+        """Saves what phases that ran at once have done; their samples once, with the first."""
+        records: list[PhaseRecord] = []
+        unsaved = samples
+        for phase, plan, (measurement, intervals) in zip(group, plans, measured, strict=True):
+            record = PhaseRecord(
+                phase=phase,
+                plan=plan,
+                measurement=measurement,
+                samples=samples,
+                series=series(intervals, plan.interval_ns, measurement),
+                steady=end,
+            )
+            records.append(record)
+            self.cut_short |= measurement.stopped in ("interrupted", "hung")
+            if not _empty(measurement):
+                number = len(self.run.phases)
+                self._keep(record, blind)
+                self.folder.save_phase(number, phase.name, intervals, unsaved)
+                unsaved = ()
+        if not all(_empty(record.measurement) for record in records):
             self.folder.save(self.run)
-        self.progress.end(record)
-        if measurement.stopped == "hung":
-            raise _hung(record)
-        return record
+        for record in records:
+            self.progress.end(record)
+        for record in records:
+            if record.measurement.stopped == "hung":
+                raise _hung(record)
+        return tuple(records)
 
     def _again(
         self,
@@ -369,14 +390,3 @@ def _remove_unfinished(file: load.WorkFile) -> None:
     except (IocastError, OSError):
         # Whatever it is, it is not ours to remove, or cannot be: the mark stays, and `iocast clean` finds it.
         return
-
-
-def _check_filled(measurement: Measurement, path: str) -> None:
-    if not measurement.error_count:
-        return
-    error = measurement.errors[0]
-    at = f", the first at byte {error.first[0].offset_bytes:,}" if error.first else ""
-    raise TargetError(
-        f"{path}: {error.count} writes failed with {error.name} while the file was laid out{at}",
-        way_out(getattr(errno, error.name, 0)),
-    )

@@ -32,6 +32,7 @@ RUN: dict[str, list[str]] = {
         "write-latency 4k x1",
     ],
     "dedupe": ["vdi 4k x1 d16"],
+    "etcd_fdatasync": ["etcd 2300 x1"],
     "fio_sh_randread": ["job1 8k x4"],
     "fio_sh_read": ["job0 1M x8"],
     "fio_sh_write": ["job0 8k x2"],
@@ -46,6 +47,7 @@ RUN: dict[str, list[str]] = {
     "mongodb_zipf": ["cache-misses 32k x1 d64"],
     "mysql_doublewrite": ["pages 16k x1 d32", "doublewrite 1M x1"],
     "oltp_mixed": ["oltp 8k x4 d16"],
+    "oltp_and_log_at_once": ["data 8k x1 d32", "redo 4k x1"],
     "own_files": ["seq-writers 128k x4"],
     "parts_of_a_file": ["parts 128k x4"],
     "postgres_buffered": ["index 8k x16", "checkpoint 8k x1"],
@@ -65,10 +67,6 @@ REFUSED = {
         "the page cache, or that of the storage, answers all but one",
         "give offset_increment and size (a part each), leave filename out (a file each), or numjobs=1",
     ),
-    "etcd_fdatasync": (
-        "etcd_fdatasync.fio:7: fdatasync=1: fdatasync after every so many writes is not there yet",
-        "nearest: fsync=N, or sync=dsync",
-    ),
     "four_zones": (
         "four_zones.fio:6: random_distribution=zoned:60/10:30/20:8/30:2/40: only a hot zone and a "
         "cold one, for reads and writes alike, can be asked for",
@@ -81,11 +79,6 @@ REFUSED = {
     "mapped": (
         "mapped.fio:2: ioengine=mmap: not an engine of iocast",
         "nearest: psync with direct=0: both go through the page cache",
-    ),
-    "oltp_and_log_at_once": (
-        "oltp_and_log_at_once.fio:14: [redo] runs at the same time as [data] in fio, but its mix of "
-        "reads, writes and sizes differs: one phase runs at a time",
-        "write stonewall in it to run it after, or make them one section: rw=randrw and bssplit mix",
     ),
     "pareto": (
         "pareto.fio:3: random_distribution=pareto:0.2: there is no pareto distribution",

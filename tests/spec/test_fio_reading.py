@@ -240,7 +240,35 @@ def test_engines() -> None:
     assert job.notes == ("[a] iodepth=8 with ioengine=pvsync2: one I/O at a time, as in fio",)
     both = read(f"{text}[a]\nioengine=psync\n[b]\nioengine=io_uring\n")
     assert both.engine == "uring"
-    assert both.notes == ("its sections name engines of both kinds: io_uring runs them all",)
+    assert (both.notes, [phase.engine for phase in both.phases]) == ((), ["sync", None])
+
+
+def test_sections_without_stonewall_run_at_once() -> None:
+    job = read(
+        "[global]\nsize=1g\ndirect=1\nruntime=9\ntime_based\nioengine=libaio\nfilename=x\n"
+        "[before]\nrw=randread\n[data]\nstonewall\nrw=randread\nbs=8k\n[more]\nrw=randread\nbs=8k\n"
+        "[redo]\nioengine=sync\nrw=write\nfdatasync=1\n[after]\nstonewall\nrw=randwrite\n"
+    )
+    assert [(phase.test, phase.together, phase.engine) for phase in job.phases] == [
+        ("before", "", None),
+        ("data", "group 2", None),
+        ("redo", "group 2", "sync"),
+        ("after", "", None),
+    ]
+    data, redo = job.phases[1:3]
+    assert data.workload.users == 2, "sections that do the same are one with the users of both"
+    assert (redo.workload.fsync_every, redo.workload.fsync_op) == (1, "fdatasync")
+
+
+def test_ramp_times_of_sections_that_run_at_once_are_one_group_before() -> None:
+    text = "[global]\nsize=1g\nruntime=9\ntime_based\nramp_time=3\n[a]\nrw=randread\n[b]\nrw=randwrite\n"
+    phases = read(text).phases
+    assert [(phase.role, phase.together) for phase in phases] == [
+        ("warm", "group 1 warm"),
+        ("warm", "group 1 warm"),
+        ("measure", "group 1"),
+        ("measure", "group 1"),
+    ]
 
 
 def test_polling() -> None:

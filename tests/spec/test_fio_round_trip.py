@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from test_fio_jobs import ENVIRONMENT, RUN
 
 from iocast.errors import SpecError
-from iocast.model.plan import Phase
+from iocast.model.plan import Phase, groups_of
 from iocast.model.workload import Dedupable, MixItem, Sequential, Uniform
 from iocast.spec import FileSize, Job, load_job, parse_fio_job, parse_job, presets
 from iocast.spec.expand import expand
@@ -48,9 +48,15 @@ def normal(phase: Phase, file_bytes: int | None = None) -> Phase:
     return phase
 
 
+def unnamed(job: Job) -> list[Phase]:
+    """The phases with their groups numbered: fio has no names for them."""
+    groups = enumerate(groups_of(job.phases))
+    return [replace(phase, together=f"{n}" if len(group) > 1 else "") for n, group in groups for phase in group]
+
+
 def assert_same(job: Job, back: Job) -> None:
     file_bytes = job.file_size.size_bytes if job.file_size else None
-    assert [normal(phase) for phase in back.phases] == [normal(phase, file_bytes) for phase in job.phases]
+    assert [normal(phase) for phase in unnamed(back)] == [normal(phase, file_bytes) for phase in unnamed(job)]
     engine = "uring" if job.engine == "auto" else job.engine  # fio has no word for auto
     assert (back.engine, back.polling, back.file_count) == (engine, job.polling, job.file_count)
 
@@ -73,6 +79,7 @@ def sized(job: Job) -> Job:
 
 # What fio cannot say of the presets and examples.
 CANNOT = {
+    "database": "fio has no section that ends with the others",
     "card-standard": "1.5625 I/Os a second of each user: fio takes whole numbers for reads and for writes (users = 25)",
     "card-full": "1.5625 I/Os a second of each user: fio takes whole numbers for reads and for writes (users = 25)",
     "until-steady": "until steady: fio's own steadystate is another rule, and passes what drifts (give time)",
@@ -106,6 +113,54 @@ def test_presets_and_examples_go_to_toml_and_back(name: str) -> None:
         job.file_count,
         job.engine,
     )
+
+
+def test_phases_that_run_at_once_go_to_fio_and_back(tmp_path: Path) -> None:
+    text = """name = "at once"
+[files]
+size = "1GiB"
+[defaults]
+time = "9s"
+size = "8k"
+[[phase]]
+test = "before"
+[[phase]]
+test = "lookups"
+together = "db"
+users = 4
+[[phase]]
+test = "log"
+together = "db"
+engine = "sync"
+write = 100
+pattern = "sequential"
+fdatasync_every = 1
+[[phase]]
+test = "after"
+write = 100
+"""
+    job = parse_job(text, "job.toml")
+    written = fio_text(job)
+    assert written.count("stonewall=1") == 3
+    assert "fdatasync=1" in written
+    assert "ioengine=psync" in written
+    assert_same(job, parse_fio_job(written, "job.fio", {}))
+    assert_fio_takes(written, tmp_path)
+    assert parse_job(toml_text(job), "back.toml").phases == job.phases
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ('together = "db"\nfollows = true', "fio has no section that ends with the others"),
+        ('burst = 5\nevery = "1s"\ntime = "1s"', "fio has no bursts"),
+    ],
+)
+def test_what_fio_has_no_word_for(more: str, why: str) -> None:
+    other = '[[phase]]\nsize = "8k"\ntime = "1s"\ntogether = "db"\n'
+    with pytest.raises(SpecError) as refused:
+        fio_text(parse_job(f'name = "j"\n{other}[[phase]]\nsize = "4k"\n{more}\n', "job.toml"))
+    assert why in refused.value.message
 
 
 def test_a_multiple_of_the_memory_is_refused_with_the_way_out() -> None:

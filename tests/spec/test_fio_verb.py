@@ -24,9 +24,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_fio_to_toml(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["spec", "a.fio", "--to", "toml"]) == 0
     said = capsys.readouterr()
-    assert said.err == (
-        "note: line 5: exitall does nothing here: one phase runs at a time, all its users end together\n"
-    )
+    assert said.err == ("note: line 5: exitall does nothing here: each phase ends by its own length\n")
     (job.parent / "a.toml").write_text(said.out, encoding="utf-8")
     back = load_job("a.toml")
     assert back.phases == load_job("a.fio").phases

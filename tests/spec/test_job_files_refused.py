@@ -29,12 +29,13 @@ TOP = "allowed at the top: name, phase, description, files, defaults"
         (
             f'{HEAD}[defaults]\ntest = "x"\n[[phase]]\n',
             '3: [defaults]: unknown field "test"; it belongs in [[phase]]',
-            f"allowed in [defaults]: engine, polling, {PHASE_FIELDS.removeprefix('test, role, ')}",
+            "allowed in [defaults]: engine, polling, "
+            + PHASE_FIELDS.removeprefix("test, role, together, follows, engine, "),
         ),
         (
             f'{HEAD}[files]\nsise = "1M"\n' + phase("").removeprefix(HEAD),
             '3: [files]: unknown field "sise"; did you mean "size"?',
-            "allowed in [files]: count, size",
+            "allowed in [files]: count, size, layout, stripe",
         ),
         (
             f'{HEAD}[files]\nsize = "2xROM"\n' + phase("").removeprefix(HEAD),

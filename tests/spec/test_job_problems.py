@@ -68,7 +68,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             load_job(path)
         assert refused.value.message == message
         assert refused.value.hint == (
-            hint if hint is not None else "presets: card-quick, card-standard, card-full, hailey"
+            hint if hint is not None else "presets: card-quick, card-standard, card-full, hailey, database"
         )
 
 

@@ -12,9 +12,12 @@ SIZES = "sizes are written 4096, 8k or 8KiB (1024 each), 8kB (1000 each), and so
 TIMES = "times are written 100us, 500ms, 10s, 1.5s, 2m, 1h, 1d"
 RATES = "rates are written 500/s, 2.5k/s (k = 1000), 30/min, 100/h"
 PHASE_FIELDS = (
-    "test, role, verify, verify_block, read, write, trim, fsync, fdatasync, size, mix, pattern, start, backwards, "
-    "repeats, theta, space_percent, access_percent, stride, users, depth, direct, sync, fsync_every, payload, "
-    "compressible, dedupable, rate, arrival, think, time, until, at_least, at_most, rule, ios, bytes, region"
+    "test, role, together, follows, engine, verify, verify_block, "
+    "read, write, trim, fsync, fdatasync, size, mix, pattern, start, backwards, repeats, theta, "
+    "space_percent, access_percent, stride, users, depth, direct, sync, "
+    "fsync_every, fdatasync_every, payload, compressible, dedupable, "
+    "rate, arrival, burst, every, think, "
+    "time, until, at_least, at_most, rule, ios, bytes, region"
 )
 
 
@@ -47,8 +50,8 @@ def phase(fields: str) -> str:
         ),
         ("zzz = 4", '3: phase 1: unknown field "zzz"', f"allowed in [[phase]]: {PHASE_FIELDS}"),
         (
-            'engine = "sync"',
-            '3: phase 1: unknown field "engine"; it belongs in [defaults]: one engine runs the whole job',
+            'polling = "sqpoll"',
+            '3: phase 1: unknown field "polling"; it belongs in [defaults]: one way of polling for the whole job',
             f"allowed in [[phase]]: {PHASE_FIELDS}",
         ),
         (

@@ -35,6 +35,11 @@ impl Lane {
         }
     }
 
+    /// True when the user's next I/O is the sync of `fsync_every`.
+    pub(crate) fn syncs_next(&self) -> bool {
+        self.stream.lock().expect("no worker panics while it holds a stream").syncs_next()
+    }
+
     /// Arrivals that were due before `end` and were not sent.
     pub(crate) fn unsent(&self, end: u64) -> u64 {
         self.stream.lock().expect("no worker panics while it holds a stream").unsent(end)

@@ -124,11 +124,6 @@ impl Part {
         (self.submit_batch > 1).then(|| format!("refilled by {}", self.submit_batch))
     }
 
-    /// How many slots it has.
-    pub(crate) fn slots(&self) -> usize {
-        self.slots.len()
-    }
-
     /// The first of them.
     #[inline]
     pub(crate) fn first_slot(&self) -> u32 {
@@ -239,6 +234,7 @@ impl Part {
                 return thinking;
             }
             let due = match stream.schedule.peek() {
+                _ if stream.syncs_next() => now,
                 Some(due) if due > now => return due,
                 Some(due) => due,
                 // A slot that thought became due then; all others are due when they become free.
@@ -373,10 +369,11 @@ impl Part {
         if lane.free.is_empty() {
             lane.full_until = now;
         }
+        let pause_ns = if self.think_ns > 0 && lane.syncs_next() { 0 } else { self.think_ns };
         let taken = self.slots[(slot - self.first_slot) as usize].as_mut().expect("a completed slot");
-        let due = now + self.think_ns;
+        let due = now + pause_ns;
         (taken.io.due, taken.io.submitted) = (due, now);
-        if self.think_ns == 0 {
+        if pause_ns == 0 {
             lane.free.push(slot);
         } else {
             lane.thinking.push(Reverse((due, slot)));

@@ -93,7 +93,7 @@ impl Stream {
     pub fn exhausted(&self) -> bool {
         self.ios_left == 0
             || self.bytes_left == 0
-            || self.schedule.peek().is_some_and(|due| due >= self.due_end_ns)
+            || (!self.syncs_next() && self.schedule.peek().is_some_and(|due| due >= self.due_end_ns))
     }
 
     /// Arrivals that were due before `end` and were not taken; they are taken now, so that who shares the
@@ -102,10 +102,19 @@ impl Stream {
         if self.exhausted() { 0 } else { self.schedule.skip(end.min(self.due_end_ns)) }
     }
 
+    /// True when the next I/O is the sync of `fsync_every`: it follows its write at once, without a pause and
+    /// without an arrival of its own.
+    #[inline]
+    pub fn syncs_next(&self) -> bool {
+        self.fsync_every > 0 && self.writes_since_fsync >= self.fsync_every
+    }
+
     /// Takes the next I/O (and its arrival, in an open loop).
     #[inline]
     pub fn take(&mut self) -> Next {
-        self.schedule.take(&mut self.rng);
+        if !self.syncs_next() {
+            self.schedule.take(&mut self.rng);
+        }
         let class = self.pick();
         let Class { op, size_bytes } = self.classes[class];
         self.ios_left -= 1;
@@ -125,7 +134,7 @@ impl Stream {
 
     #[inline]
     fn pick(&mut self) -> usize {
-        if self.fsync_every > 0 && self.writes_since_fsync >= self.fsync_every {
+        if self.syncs_next() {
             self.writes_since_fsync = 0;
             let sync = self.classes.iter().position(|c| c.op == self.fsync_op);
             return sync.expect("fsync_every has its class");

@@ -77,8 +77,7 @@ impl<E: Engine> Worker<E> {
 
     /// The loop. Returns the time when all ended.
     fn work(&mut self) -> Result<u64> {
-        let slots = self.parts.iter().map(Part::slots).sum();
-        let mut completions: Vec<Completion> = Vec::with_capacity(slots);
+        let mut completions: Vec<Completion> = Vec::new();
         let mut now = self.engine.now();
         loop {
             let (issuing, wake) = self.issue(now);

@@ -148,6 +148,23 @@ fn a_commit_is_the_write_and_the_sync_after_it() {
 }
 
 #[test]
+fn neither_a_pause_nor_the_clock_comes_between_a_write_and_its_sync() {
+    let device =
+        json!({"size_bytes": 1u64 << 30, "service": {"kind": "constant", "mean_ns": MS}, "fsync_ns": 4 * MS});
+    for arrival in
+        [json!({"kind": "closed", "think_ns": 15 * MS}), json!({"kind": "constant", "rate_per_s": 50.0})]
+    {
+        let log = plan(
+            json!({"mix": [{"op": "write", "size_bytes": 4096}], "fsync_every": 1, "fsync_op": "fdatasync",
+            "arrival": arrival, "simulated": device, "length": {"seconds": 2.0}}),
+        );
+        let result = run_phase(&log, |_| true).unwrap();
+        assert_eq!(result.commit.total(), 100, "one every 20 ms: {arrival}");
+        assert_eq!((result.commit.min_ns, result.commit.max_ns), (5 * MS, 5 * MS), "{arrival}");
+    }
+}
+
+#[test]
 fn a_burst_queues_behind_itself() {
     let result = run_phase(
         &plan(json!({"arrival": {"kind": "bursts", "ios": 100, "every_ns": 1000 * MS}, "depth": 4})),

@@ -80,10 +80,9 @@ def rows(plan: Plan) -> Iterator[str]:
 def totals(plan: Plan, layout: Layout) -> Iterator[str]:
     """How long it takes, and what it needs."""
     from iocast.report.format import capacity
-    from iocast.runner import expected_seconds
 
-    seconds = sum(expected_seconds(phase) for phase in plan.phases)
-    open_ended = sum(1 for phase in plan.phases if phase.length.seconds is None)
+    seconds = plan.expected_seconds
+    open_ended = sum(1 for phase in plan.phases if phase.length.seconds is None and not phase.length.follows)
     clock = " of virtual time" if plan.target.kind == "sim" else ""
     more = f", and {open_ended} that end by their I/Os or bytes" if open_ended else ""
     yield f"rows    {len(plan.phases)}: {about(seconds)}{clock}{more}"
@@ -102,12 +101,14 @@ def _cells(phase: Phase) -> tuple[str, ...]:
         _time(phase) if length.seconds else "",
         f"{length.ios} I/O{'s' if length.ios > 1 else ''}" if length.ios else "",
         capacity(length.bytes) if length.bytes else "",
+        "as long as the others" if length.follows else "",
     )
     if phase.role == "verify":
         return phase.name, "reads back all that was written with verify", "", "", "", ""
+    beside = f" (at once: {phase.together})" if phase.together else ""
     warms = " (warms)" if phase.role == "warm" else ""
     return (
-        phase.name + warms,
+        phase.name + warms + beside,
         _mix(workload),
         _where(workload.locality),
         _access(workload),
@@ -131,7 +132,7 @@ def _mix(workload: Workload) -> str:
     if len(words) > 1:
         shares = [percent(item.weight / weights) for item in workload.mix]
         words = [f"{share} {word}" for share, word in zip(shares, words, strict=True)]
-    return " + ".join(words) + (f", fsync every {workload.fsync_every}" if workload.fsync_every else "")
+    return " + ".join(words) + (f", {workload.fsync_op} every {workload.fsync_every}" if workload.fsync_every else "")
 
 
 def _where(locality: Locality) -> str:

@@ -168,9 +168,8 @@ def carry_out(job: Job, target: Target, seed: int, size: str | None, out: str) -
 def announce(plan: Plan, layout: Layout, notes: tuple[str, ...]) -> None:
     """Says what will be done before it is done."""
     from iocast.report.format import capacity
-    from iocast.runner import expected_seconds
 
-    seconds = sum(expected_seconds(phase) for phase in plan.phases)
+    seconds = plan.expected_seconds
     fill = f"lays out {capacity(layout.fill_bytes)} of work files, then " if layout.fill_bytes else ""
     clock = " of virtual time" if plan.target.kind == "sim" else ""
     rows = f"{len(plan.phases)} row" + ("s" if len(plan.phases) != 1 else "")

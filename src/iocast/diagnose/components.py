@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from iocast.analyse.statistics import QuantileEstimate, quantile_interval
+from iocast.analyse.together import seen_by_devices
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.evidence import is_open_loop, simulated
+from iocast.diagnose.evidence import is_open_loop, paced_rate_per_s, simulated
 from iocast.diagnose.words import count, number, percent, time
 from iocast.model.finding import Finding, Grade, TrustComponent
 from iocast.model.histogram import SUB_BUCKETS
@@ -102,7 +103,7 @@ def load_achieved(run: Run, record: PhaseRecord) -> TrustComponent:
     """Whether the load that was asked for was the load that the target got."""
     did = record.measurement
     if did.asked_rate_per_s:
-        asked, got, what = did.asked_rate_per_s, did.rate_per_s, "I/Os a second"
+        asked, got, what = did.asked_rate_per_s, paced_rate_per_s(record), "I/Os a second"
     else:
         asked, got, what = _depth_expected(record), did.depth_mean, "I/Os in flight"
     share = got / asked if asked else 0.0
@@ -179,7 +180,8 @@ def _stolen(record: PhaseRecord) -> float:
 
 
 def _generator_cpu(run: Run, record: PhaseRecord) -> TrustComponent | None:
-    did = record.measurement
+    # The CPU time of phases that ran at once is that of the process, and so of the threads of all of them.
+    did = seen_by_devices(run, record).measurement
     threads = min(max(1, len(did.users)), max(1, run.host.cpus))
     if not did.elapsed_ns:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iocast.analyse.device import DeviceIo, under_filesystem
 from iocast.analyse.places import places
+from iocast.analyse.together import seen_by_devices
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Op
@@ -34,6 +35,13 @@ def only_reads(record: PhaseRecord) -> bool:
 def is_open_loop(record: PhaseRecord) -> bool:
     """True when I/Os are due at given times, whether earlier ones have ended or not."""
     return not isinstance(record.phase.workload.arrival, Closed)
+
+
+def paced_rate_per_s(record: PhaseRecord) -> float:
+    """Completed I/Os per second that came by the clock: the syncs of `fsync_every` follow their writes."""
+    did, load = record.measurement, record.phase.workload
+    syncs = sum(part.ios for part in did.classes if load.fsync_every and part.op == load.fsync_op)
+    return (did.ios - syncs) * 1e9 / did.elapsed_ns if did.elapsed_ns else 0.0
 
 
 def bytes_of(measurement: Measurement, op: Op) -> int:
@@ -71,8 +79,9 @@ def devices_below(run: Run, record: PhaseRecord) -> tuple[DeviceIo, ...]:
 def share_of_device(run: Run, record: PhaseRecord, op: Op) -> tuple[float, DeviceIo] | None:
     """Bytes that the device moved over bytes that the test did, and where; None when it cannot be told.
 
-    Of the places that all of them must pass, the one that moved the least.
+    Of the places that all of them must pass, the one that moved the least. Phases that ran at once count together.
     """
+    record = seen_by_devices(run, record)
     engine = bytes_of(record.measurement, op)
     if engine < ENOUGH_BYTES:
         return None

@@ -11,6 +11,7 @@ import math
 from msgspec import Struct
 
 from iocast.analyse.places import PAGE_BYTES, Place, places
+from iocast.analyse.together import seen_by_devices
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.evidence import bytes_of, is_synced, really_direct, simulated
 from iocast.diagnose.words import data_size, number, percent
@@ -57,7 +58,8 @@ class _Foreign(Struct, frozen=True):
 
 
 def isolation(run: Run, record: PhaseRecord) -> TrustComponent:
-    """The letter of the place in the stack where the most was someone else's."""
+    """The letter of the place in the stack where the most was someone else's; phases at once are one load."""
+    record = seen_by_devices(run, record)
     if simulated(run):
         return TrustComponent(NAME, "A", "A simulated device has no other users.")
     seen = [place for place in places(record, run.plan.target) if _counted(place)]

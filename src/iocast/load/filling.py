@@ -14,7 +14,8 @@ from iocast.errors import TargetError
 from iocast.load.extents import survey
 from iocast.load.files import Layout, WorkFile
 from iocast.load.marks import MAKER, Mark, held, identity, made_here, mark_path, read_mark, write_mark
-from iocast.load.refusals import refusal
+from iocast.load.refusals import refusal, way_out
+from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase
 from iocast.model.workload import MixItem, Sequential, Workload
 
@@ -109,6 +110,18 @@ def fill_phase(file: WorkFile, direct: bool) -> Phase:
 def in_blocks(file: WorkFile) -> WorkFile:
     """The file as large as whole blocks make it."""
     return replace(file, size_bytes=-(-file.size_bytes // BLOCK_BYTES) * BLOCK_BYTES)
+
+
+def check_filled(measurement: Measurement, path: str) -> None:
+    """Raises TargetError when writes failed while the file was laid out."""
+    if not measurement.error_count:
+        return
+    error = measurement.errors[0]
+    at = f", the first at byte {error.first[0].offset_bytes:,}" if error.first else ""
+    raise TargetError(
+        f"{path}: {error.count} writes failed with {error.name} while the file was laid out{at}",
+        way_out(getattr(errno, error.name, 0)),
+    )
 
 
 def finish(file: WorkFile) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from iocast.model.simulated import SimulatedDevice
@@ -59,6 +60,30 @@ class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     verify_block_bytes: int | None = None  # written whole or not at all; None: what divides all sizes
 
 
+def groups_of(phases: tuple[Phase, ...]) -> tuple[tuple[Phase, ...], ...]:
+    """The phases in order, neighbours that run at once in one tuple."""
+    groups: list[list[Phase]] = []
+    for phase in phases:
+        if groups and phase.together and groups[-1][-1].together == phase.together:
+            groups[-1].append(phase)
+        else:
+            groups.append([phase])
+    return tuple(tuple(group) for group in groups)
+
+
+def seconds_of(group: tuple[Phase, ...]) -> float:
+    """How long phases that run at once take, as far as their lengths say: 0 when they end by I/Os or bytes."""
+    return max(phase.length.seconds or 0.0 for phase in group)
+
+
+def stand_in(group: tuple[Phase, ...]) -> Phase:
+    """What stands for phases that run at once where one is shown: the one that lasts longest, under their name."""
+    if len(group) == 1:
+        return group[0]
+    longest = max(group, key=lambda phase: phase.length.seconds or 0.0)
+    return msgspec.structs.replace(longest, name=f"{longest.together}: {len(group)} at once")
+
+
 class WorkFiles(Struct, frozen=True, forbid_unknown_fields=True):
     """The files a plan wants laid out: how many, how large each, and how they are one line of bytes."""
 
@@ -83,13 +108,12 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def groups(self) -> tuple[tuple[Phase, ...], ...]:
         """The phases in order, those that run at once in one tuple."""
-        groups: list[list[Phase]] = []
-        for phase in self.phases:
-            if groups and phase.together and groups[-1][-1].together == phase.together:
-                groups[-1].append(phase)
-            else:
-                groups.append([phase])
-        return tuple(tuple(group) for group in groups)
+        return groups_of(self.phases)
+
+    @property
+    def expected_seconds(self) -> float:
+        """How long all phases take, as far as their lengths say."""
+        return sum(seconds_of(group) for group in self.groups)
 
 
 class FileRegion(Struct, frozen=True, forbid_unknown_fields=True):

@@ -97,6 +97,12 @@ class PhaseRecord(Struct, frozen=True, kw_only=True):
     steady: SteadyEnd | None = None  # of a phase with `until`
 
 
+def at_once(one: PhaseRecord, other: PhaseRecord) -> bool:
+    """True when two phases of a run ran at the same time; then they share their samples."""
+    same = one.phase.together == other.phase.together != ""
+    return same and one.measurement.started_unix_ns == other.measurement.started_unix_ns
+
+
 class Run(Struct, frozen=True, kw_only=True):
     """Everything a report needs."""
 
@@ -112,6 +118,10 @@ class Run(Struct, frozen=True, kw_only=True):
     verifications: tuple[Verification, ...] = ()  # in the order in which they were made, the last one counts
     source: Source | None = None  # None: measured by iocast
     schema_version: int = SCHEMA_VERSION
+
+    def beside(self, record: PhaseRecord) -> tuple[PhaseRecord, ...]:
+        """All phases that ran at the same time as one, itself among them."""
+        return tuple(each for each in self.phases if each is record or at_once(each, record)) or (record,)
 
     @property
     def measured(self) -> tuple[PhaseRecord, ...]:

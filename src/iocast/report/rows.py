@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from iocast.analyse.device import DeviceIo, under_filesystem
 from iocast.analyse.statistics import bucket_shares
+from iocast.analyse.together import seen_by_devices
 from iocast.diagnose.thresholds import MIN_BEYOND
 from iocast.model.finding import Examination, Trust
 from iocast.model.histogram import Histogram
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Row, Table
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord, Run, at_once
 from iocast.model.workload import Closed, Op
 from iocast.report import format as text
 
@@ -57,22 +58,51 @@ COARSE_NOTE = (
 )
 OPEN_NOTE = "Times count from the moment an I/O was due (response), the service rows from its submission."
 
+COMMIT_NOTE = "commit: from the write to the end of the sync that makes it durable."
+# A phase that ends this much before those that ran at once with it is worth a word. [J]
+ENDED_EARLY = 0.95
+
 # Response and service of an open loop differ when I/Os had to wait their turn; below this it is rounding. [J]
 SERVICE_DIFFERS = 0.05
 
 
 def results(run: Run, examination: Examination) -> Table:
     """The table of all measured phases."""
-    rows = tuple(
-        row for record in run.measured for row in phase_rows(run, record, examination.trust[record.phase.name])
-    )
+    rows = tuple(_all_rows(run, examination))
     columns = tuple(column for column in COLUMNS if any(_filled(row, column.key) for row in rows))
     return Table("", columns, rows, key="rows", notes=tuple(_notes(run, rows)))
 
 
+def _all_rows(run: Run, examination: Examination) -> Iterator[Row]:
+    for number, record in enumerate(run.measured):
+        yield from phase_rows(run, record, examination.trust[record.phase.name])
+        group = run.beside(record)
+        last = run.measured[number + 1 :][:1]
+        if len(group) > 1 and not any(at_once(record, each) for each in last):
+            yield _row_of_all(run, record, group)
+
+
+def _row_of_all(run: Run, record: PhaseRecord, group: tuple[PhaseRecord, ...]) -> Row:
+    """What phases that ran at once did together, and what the device saw of it."""
+    every = seen_by_devices(run, record)
+    device = under_filesystem(every, run.plan.target)
+    cells: dict[str, Cell] = {
+        "phase": record.phase.together,
+        "test": "at once",
+        "together": tuple(each.phase.name for each in group),
+        "throughput": _throughput(every),
+        "rate": every.measurement.rate_per_s,
+        "device_size": device.size_bytes if device else None,
+        "device_queue": device.queue_mean if device else None,
+    }
+    return Row(cells, part=True)
+
+
 def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
     """The row of one phase, then one for each operation of a mix, and service times where they differ."""
-    did, device = record.measurement, under_filesystem(record, run.plan.target)
+    did = record.measurement
+    # The device does not tell apart what was asked of it at the same time: that is in the row of all.
+    device = under_filesystem(record, run.plan.target) if len(run.beside(record)) == 1 else None
     ops = [op for op in OPS if times_of(record, op).total]
     head: dict[str, Cell] = {
         "phase": record.phase.name,
@@ -93,6 +123,10 @@ def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
             yield Row(_op_cells(record, device, op), part=True, void=bool(trust.void))
         if _service_differs(record, op):
             yield Row(_service_cells(record, op, mixed), part=True, void=bool(trust.void))
+    if did.commit.total:
+        rate = did.commit.total * 1e9 / did.elapsed_ns if did.elapsed_ns else None
+        cells: dict[str, Cell] = {"phase": record.phase.name, "test": "commit", "rate": rate}
+        yield Row(cells | _times(did.commit), part=True, void=bool(trust.void))
 
 
 def _throughput(record: PhaseRecord) -> float | None:
@@ -206,9 +240,23 @@ def _notes(run: Run, rows: tuple[Row, ...]) -> Iterator[str]:
         yield UNSTATED_NOTE if run.source else BLANK_NOTE
     if any(row.cells.get("clock") == "service" for row in rows):
         yield OPEN_NOTE
+    if any(row.cells.get("test") == "commit" and row.part for row in rows):
+        yield COMMIT_NOTE
+    yield from dict.fromkeys(_together_note(run, record) for record in run.measured if len(run.beside(record)) > 1)
     yield from run.source.notes if run.source else ()
     if rows:
         yield IMPORTED_NOTE if run.source else SINGLE_NOTE
+
+
+def _together_note(run: Run, record: PhaseRecord) -> str:
+    """Which rows ran at once, and which of them ended before the others."""
+    group = run.beside(record)
+    longest_ns = max(each.measurement.elapsed_ns for each in group)
+    early = [each for each in group if each.measurement.elapsed_ns < ENDED_EARLY * longest_ns]
+    said = f"{', '.join(each.phase.name for each in group)} ran at once (at once: all of them together)."
+    for each in early:
+        said += f" {each.phase.name} ended after {text.duration_in_words(each.measurement.elapsed_ns)}."
+    return said
 
 
 def _filled(row: Row, key: str) -> bool:

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 from iocast import units
 from iocast.spec.engines import JOB_WIDE
 from iocast.spec.fields import read_io_size
-from iocast.spec.tables import MOST_MIX_ITEMS
+from iocast.spec.small_tables import MOST_MIX_ITEMS
 from iocast.units import parse_size
 
 OPS = ("read", "write", "trim", "fsync", "fdatasync")
 PLACED = ("read", "write", "trim")  # the operations that have a size and a place
-LENGTHS = ("time", "until", "ios", "bytes")
+LENGTHS = ("time", "until", "ios", "bytes", "follows")
 OF_UNTIL = ("at_least", "at_most", "rule")
 UNTIL_LEAST_NS = 60_000_000_000
 UNTIL_AT_LEAST, UNTIL_TIMES = "300s", 4
+SYNCS = ("fsync_every", "fdatasync_every")
 PAYLOADS = ("payload", "compressible", "dedupable")
 SECTOR_BYTES = 512
 
@@ -38,8 +39,10 @@ TAKES_PLACE_OF: dict[str, tuple[str, ...]] = {
     "size": ("mix",),
     "mix": (*OPS, "size"),
     "pattern": tuple(PATTERN_OF),
-    "rate": ("think",),
-    "think": ("rate", "arrival"),
+    "rate": ("think", "burst", "every"),
+    "think": ("rate", "arrival", "burst", "every"),
+    "burst": ("rate", "arrival", "think"),
+    **dict.fromkeys(SYNCS, SYNCS),
     **dict.fromkeys(PAYLOADS, PAYLOADS),
 }
 
@@ -67,8 +70,21 @@ def find_conflicts(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator
     yield from _about_pattern(given)
     yield from _about_direct(given)
     yield from _about_length(given)
-    if not any(name in given for name in LENGTHS):
+    yield from _about_groups(given)
+    if not any(given.get(name) for name in LENGTHS):
         yield Conflict("", "how long? Give time, ios or bytes", 'for example time = "10s"')
+
+
+def _about_groups(given: Mapping[str, Any]) -> Iterator[Conflict]:
+    if "together" in given and "until" in given:
+        says = "until with together: phases that run at once are not judged while they run"
+        yield Conflict("until", says, "give it time")
+    if "together" in given and given.get("verify") and "write" in weights_of(given):
+        says = "verify with together: of blocks that several write at once nobody knows who was last"
+        yield Conflict("verify", says, "verify = false here, or a phase of its own")
+    if given.get("follows") and "together" not in given:
+        says = "follows without together: there is nothing that it could end with"
+        yield Conflict("follows", says, 'for example together = "database", here and in its neighbours')
 
 
 def _about_length(given: Mapping[str, Any]) -> Iterator[Conflict]:
@@ -157,6 +173,9 @@ def _about_writes(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[
     if len(payloads) > 1:
         says = f"{', '.join(payloads[:-1])} and {payloads[-1]} {'both' if len(payloads) == 2 else 'all'}"
         yield Conflict(payloads[-1], f"{says} say what is written", "keep one")
+    if all(given.get(name) for name in SYNCS):
+        says = "fsync_every and fdatasync_every both say how writes are made durable"
+        yield Conflict("fdatasync_every", says, "keep one")
     weights = weights_of(given)
     if "write" in weights or not weights:
         return
@@ -165,7 +184,7 @@ def _about_writes(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[
             field = "mix" if "mix" in given else op
             says = f"{op} without writes: there is nothing to flush, so its time says nothing"
             yield Conflict(field, says, "give write a weight above 0")
-    for name in ("sync", "fsync_every", *PAYLOADS):
+    for name in ("sync", *SYNCS, *PAYLOADS):
         if name in own and own[name] not in ("none", 0):
             yield Conflict(name, f"{name} without writes: this phase only reads", "give write a weight, or remove it")
 
@@ -174,6 +193,13 @@ def _about_arrival(given: Mapping[str, Any]) -> Iterator[Conflict]:
     if "rate" in given and "think" in given:
         says = "rate and think: with a rate the clock says when the next I/O is due, not the last answer"
         yield Conflict("think", says, "keep one: rate for an open loop, think for a closed one")
+    if "burst" in given and ("rate" in given or "think" in given):
+        says = f"burst and {'rate' if 'rate' in given else 'think'} both say when the next I/O is due"
+        yield Conflict("burst", says, "keep one")
+    if ("burst" in given) != ("every" in given):
+        missing = "every" if "burst" in given else "burst"
+        says = f"{'burst' if missing == 'every' else 'every'} without {missing}: a burst has both"
+        yield Conflict("burst" if missing == "every" else "every", says, 'for example burst = 500 and every = "2s"')
     if "arrival" in given and "rate" not in given:
         says = "arrival without rate: in a closed loop each answer brings the next I/O"
         yield Conflict("arrival", says, 'for example rate = "500/s"')

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-JOB_WIDE = ("engine", "polling")  # fields of [defaults] that no phase has for itself
+JOB_WIDE = ("engine", "polling")  # fields of [defaults] that are the job's: a phase does not inherit them
 
 Engine = Annotated[
     Literal["auto", "uring", "sync"],

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from iocast.model.plan import Length, Phase, Until
 from iocast.model.workload import (
     Arrival,
+    Bursts,
     Closed,
     Compressible,
     Constant,
@@ -69,18 +70,22 @@ def _phase(given: Mapping[str, Any]) -> Phase:
             depth=given.get("depth", 1),
             direct=given.get("direct", True),
             sync=given.get("sync", "none") if writes else "none",
-            fsync_every=given.get("fsync_every", 0) if writes else 0,
+            fsync_every=(given.get("fsync_every") or given.get("fdatasync_every") or 0) if writes else 0,
+            fsync_op="fdatasync" if writes and given.get("fdatasync_every") else "fsync",
             payload=_payload(given) if writes else Unique(),
         ),
         length=Length(
             seconds=_seconds(given),
             ios=given.get("ios"),
             bytes=parse_size(given["bytes"]) if "bytes" in given else None,
+            follows=given.get("follows", False),
         ),
         until=Until(given.get("rule", "b3"), until_times(given)[0] / 1e9) if "until" in given else None,
         role=given.get("role", "measure"),
         verify=_verifies(given, mix),
         verify_block_bytes=_verify_block(given, mix),
+        together=given.get("together", ""),
+        engine=given.get("engine"),
         region_start_bytes=parse_size(region.get("start", 0)),
         region_size_bytes=parse_size(region["size"]) if "size" in region else None,
     )
@@ -143,6 +148,8 @@ def _locality(given: Mapping[str, Any]) -> Locality:
 
 
 def _arrival(given: Mapping[str, Any]) -> Arrival:
+    if "burst" in given:
+        return Bursts(ios=given["burst"], every_ns=parse_duration(given["every"]))
     if "rate" not in given:
         return Closed(think_ns=parse_duration(given["think"]) if "think" in given else 0)
     rate_per_s = parse_rate(given["rate"])

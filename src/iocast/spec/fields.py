@@ -18,14 +18,8 @@ from iocast.errors import SpecError
 from iocast.spec.engines import JOB_WIDE
 from iocast.spec.job import FileSize
 from iocast.spec.problems import Problems, field_text, meant, table_text
-from iocast.spec.tables import (
-    LARGEST_IO_BYTES,
-    DefaultsTable,
-    FilesTable,
-    JobFile,
-    PhaseTable,
-    WorkloadTable,
-)
+from iocast.spec.small_tables import LARGEST_IO_BYTES, FilesTable
+from iocast.spec.tables import DefaultsTable, JobFile, PhaseTable, WorkloadTable
 from iocast.spec.toml_lines import Path
 
 # What the same thing is called elsewhere (fio, vdbench, plain English).
@@ -192,13 +186,13 @@ def _title(path: Path) -> str:
 
 def _home(name: str, shape: type[Struct]) -> str:
     """Where a known field belongs that was written in the wrong table."""
-    if shape is DefaultsTable and name in ("test", "role"):
+    if shape is DefaultsTable and name in ("test", "role", "together", "follows"):
         return "[[phase]]"
-    if shape is PhaseTable and name in JOB_WIDE:
-        return "[defaults]: one engine runs the whole job"
+    if shape is PhaseTable and name == "polling":
+        return "[defaults]: one way of polling for the whole job"
     if shape is JobFile and name in fields_of(WorkloadTable):
         return "[defaults] or [[phase]]"
-    if shape is JobFile and name in ("test", "role"):
+    if shape is JobFile and name in ("test", "role", "together", "follows"):
         return "[[phase]]"
     if shape is JobFile and name in JOB_WIDE:
         return "[defaults]"

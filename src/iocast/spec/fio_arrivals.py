@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iocast.errors import SpecError
-from iocast.model.workload import Closed, Poisson, Workload
+from iocast.model.workload import Bursts, Closed, Poisson, Workload
 from iocast.spec.fio_units import time_of
 
 _ROUNDING = 0.05  # how much of a rate fio may lose: with poisson it rounds down to whole I/Os a second
@@ -17,6 +17,8 @@ def arrival_lines(load: Workload) -> dict[str, str]:
         if load.depth > 1:
             raise SpecError("fio's users have one I/O outstanding when they think", "depth = 1")
         return {"thinktime": time_of(load.arrival.think_ns)}
+    if isinstance(load.arrival, Bursts):
+        raise SpecError("fio has no bursts", "thinktime with thinktime_blocks is nearest, by hand")
     poisson = isinstance(load.arrival, Poisson)
     total = sum(item.weight for item in load.mix)
     whole: list[str] = []

@@ -31,7 +31,7 @@ ALIASES = {
 # What is read (fio_sections.py), in the order of the guide.
 READ = (
     *("rw", "rwmixread", "rwmixwrite", "bs", "bssplit", "random_distribution"),
-    *("ioengine", "sqthread_poll", "hipri", "iodepth", "numjobs", "direct", "buffered", "sync", "fsync"),
+    *("ioengine", "sqthread_poll", "hipri", "iodepth", "numjobs", "direct", "buffered", "sync", "fsync", "fdatasync"),
     *("size", "filesize", "offset", "offset_increment", "io_size", "number_ios", "loops"),
     *("runtime", "time_based", "ramp_time", "stats", "stonewall", "wait_for"),
     *("steadystate", "steadystate_duration", "steadystate_check_interval"),
@@ -128,7 +128,7 @@ NOTED = {
     **dict.fromkeys(("randrepeat", "allrandrepeat", "randseed"), _SEED),
     "random_generator": "blocks are drawn by other means",
     **dict.fromkeys(("continue_on_error", "ignore_error", "error_dump", "exitall_on_error"), _ERRORS),
-    **dict.fromkeys(("exitall", "exit_what"), "one phase runs at a time, all its users end together"),
+    **dict.fromkeys(("exitall", "exit_what"), "each phase ends by its own length"),
     **dict.fromkeys(("dedupe_mode", "dedupe_working_set_percentage", "dedupe_global"), _DEDUPING),
     "buffer_compress_chunk": "blocks of 4 KiB are compressible each by itself",
     "rw_sequencer": "it belongs to rw with a number, such as randread:8",
@@ -181,7 +181,7 @@ _COMMANDS = Refusal("a job file does not run commands", "run it before, or after
 _ENDS = Refusal("a phase does not end because it is slow", "leave it out: the card shows what was reached")
 _POLLING = Refusal("polling is on or off, for all I/Os and on any processor", "sqthread_poll or hipri alone")
 _QUEUE = Refusal("the queue is always kept full", "leave it out")
-_FLOW = Refusal("sections do not run at the same time", "rw=randrw with rwmixread holds two kinds of I/O together")
+_FLOW = Refusal("sections do not share out their I/Os", "rw=randrw with rwmixread holds two kinds of I/O together")
 _SHAPE = Refusal("I/Os are aligned to their own size", "leave it out")
 _REPLAY = Refusal("traces cannot be replayed yet", "describe the load with rw, bs, iodepth and rate_iops", ())
 
@@ -198,7 +198,6 @@ REFUSED = {
         ),
         _NO_ZONES,
     ),
-    "fdatasync": Refusal("fdatasync after every so many writes is not there yet", "nearest: fsync=N, or sync=dsync"),
     "write_barrier": Refusal("there are no barriers", "nearest: fsync=N"),
     "sync_file_range": Refusal("there is no sync_file_range", "nearest: fsync=N"),
     "percentage_random": Refusal(

@@ -10,7 +10,7 @@ from iocast.model.workload import Op
 from iocast.spec.fio_settings import Reader
 from iocast.spec.fio_units import read_whole, text_of
 from iocast.spec.problems import meant
-from iocast.spec.tables import LARGEST_IO_BYTES
+from iocast.spec.small_tables import LARGEST_IO_BYTES
 
 _RW: dict[str, tuple[tuple[Op, ...], bool]] = {
     "read": (("read",), False),

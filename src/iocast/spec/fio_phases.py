@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from iocast.spec.fio_places import Area, find_area
 from iocast.spec.fio_sections import Asked, Ends, Place
 from iocast.spec.fio_text import FioProblems
-from iocast.spec.tables import MOST_USERS
+from iocast.spec.small_tables import MOST_USERS
 from iocast.units import duration_text, rate_text
 
-_TOGETHER = "write stonewall in it to run it after, or make them one section: rw=randrw and bssplit mix"
 _ABSENT = object()
 # What sections that run together have in common, besides their loads, and what it is called.
 _APART = {
@@ -41,8 +40,8 @@ class Cell(NamedTuple):
     area: Area
 
 
-def gather(sections: list[Asked], problems: FioProblems) -> list[Asked]:
-    """Sections that fio runs at the same time become one with more users; those that differ are refused."""
+def gather(sections: list[Asked], problems: FioProblems) -> list[list[Asked]]:
+    """Sections that fio runs at the same time, in one list; those that do the same become one with more users."""
     groups: list[list[Asked]] = []
     for number, section in enumerate(sections):
         if not groups or section.waits or _waits_for_all(section, groups[-1], sections[:number], problems):
@@ -68,24 +67,35 @@ def _waits_for_all(section: Asked, group: list[Asked], before: list[Asked], prob
     return True
 
 
-def _merged(group: list[Asked], problems: FioProblems) -> Asked:
-    first, *others = group
-    if not others:
-        return first
-    for other in others:
-        what = _difference(first, other)
-        if what:
-            says = (
-                f"[{other.name}] runs at the same time as [{first.name}] in fio, but {what}: one phase runs at a time"
-            )
-            problems.add(other.line, says, _TOGETHER)
-            return first
-    users = sum(section.users for section in group)
+def _merged(group: list[Asked], problems: FioProblems) -> list[Asked]:
+    """The sections of a group, those that are the same but for their places as one."""
+    alike: list[list[Asked]] = []
+    for section in group:
+        same = next((others for others in alike if not _difference(others[0], section)), None)
+        if same is None:
+            alike.append([section])
+        else:
+            same.append(section)
+    merged = [one for sections in alike for one in _as_one(sections, problems)]
+    for other in merged[1:]:
+        if other.ramp_ns != merged[0].ramp_ns:
+            says = f"[{other.name}] runs at the same time as [{merged[0].name}], but its ramp_time differs"
+            problems.add(other.line_of("ramp_time"), says, "give both the same, or write stonewall in it")
+    return merged
+
+
+def _as_one(sections: list[Asked], problems: FioProblems) -> list[Asked]:
+    """Sections that do the same as one with the users of all, where their places allow it."""
+    first, *others = sections
+    place = _merged_places(sections) if others else first.place
+    if place is None:
+        return sections
+    users = sum(section.users for section in sections)
     if users > MOST_USERS:
         problems.add(
             others[-1].line, f"{users} users; {MOST_USERS} is the most", "fewer sections, or a smaller numjobs"
         )
-    return replace(first, users=min(users, MOST_USERS), place=_merged_places(group, problems))
+    return [replace(first, users=min(users, MOST_USERS), place=place)]
 
 
 def _difference(first: Asked, other: Asked) -> str:
@@ -99,8 +109,8 @@ def _difference(first: Asked, other: Asked) -> str:
     return ""
 
 
-def _merged_places(group: list[Asked], problems: FioProblems) -> Place:
-    """One place for all: the same one, one file each, or starts at equal distances."""
+def _merged_places(group: list[Asked]) -> Place | None:
+    """One place for all: the same one, one file each, or starts at equal distances; None where there is none."""
     first = group[0].place
     places = [section.place for section in group]
     alone = all(section.users == 1 for section in group)
@@ -115,14 +125,17 @@ def _merged_places(group: list[Asked], problems: FioProblems) -> Place:
     same = all(replace(place, offset_bytes=first.offset_bytes) == first for place in places)
     if alone and same and len(steps) == 1 and min(steps) > 0 and not (first.step_bytes or first.step_percent):
         return replace(first, step_bytes=steps.pop())
-    other = next(section for section in group if section.place != first)
-    problems.add(
-        other.line,
-        f"[{other.name}] runs at the same time as [{group[0].name}] in fio, but on another part or file: "
-        "users of a phase share their files, or start at equal distances",
-        "write stonewall in it to run it after, or use numjobs with offset_increment",
-    )
-    return first
+    return None
+
+
+def group_cells(group: list[Asked], number: int, problems: FioProblems) -> list[Cell]:
+    """The phases of sections that run at once: first those that warm, then their own."""
+    made = [cells(asked, problems) for asked in group]
+    if len(group) == 1:
+        return made[0]
+    parts = list(itertools.zip_longest(*made))
+    named = zip(parts, (f"group {number} warm", f"group {number}")[-len(parts) :], strict=True)
+    return [cell._replace(fields={**cell.fields, "together": name}) for part, name in named for cell in part if cell]
 
 
 def cells(asked: Asked, problems: FioProblems) -> list[Cell]:

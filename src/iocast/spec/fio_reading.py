@@ -14,7 +14,7 @@ from iocast.model.plan import EngineName, Phase, Polling
 from iocast.spec.conflicts import find_conflicts
 from iocast.spec.expand import expand
 from iocast.spec.fio_keys import ALIASES, COMMAND_LINE, KNOWN, NOTED, READ, REFUSED, SILENT
-from iocast.spec.fio_phases import Cell, cells, gather
+from iocast.spec.fio_phases import Cell, gather, group_cells
 from iocast.spec.fio_places import Area
 from iocast.spec.fio_sections import Asked, understand
 from iocast.spec.fio_text import FioProblems, Section, Setting, read_sections
@@ -39,11 +39,11 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
     problems.refuse()
     _note_target(asked, sections, problems)
     gathered = gather(asked, problems)
-    made = [cell for section in gathered for cell in cells(section, problems)]
+    made = [cell for number, group in enumerate(gathered, 1) for cell in group_cells(group, number, problems)]
+    engine = _engine(asked)
     file_count, file_bytes, made = _layout(made, problems)
-    phases = [phase for cell in made for phase in _phases(cell, problems)]
+    phases = [phase for cell in made for phase in _phases(cell, engine, problems)]
     problems.refuse()
-    engine = _engine(asked, problems)
     return Job(
         name=_job_name(source),
         phases=unique_names(phases),
@@ -137,10 +137,12 @@ def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
     return replace(area, file_count=1, file_bytes=each * count, size_bytes=each * count)
 
 
-def _phases(cell: Cell, problems: FioProblems) -> list[Phase]:
-    """The phase of a cell; none, and a problem more, when it contradicts itself."""
+def _phases(cell: Cell, engine: EngineName, problems: FioProblems) -> list[Phase]:
+    """The phase of a cell; none, and a problem more, when it contradicts itself. `engine` is that of the job."""
     area, asked = cell.area, cell.asked
     given: dict[str, Any] = {**cell.fields, **area.pattern}
+    if asked.engine != engine:
+        given["engine"] = asked.engine
     if area.start_bytes or area.size_bytes is not None:
         given["region"] = {"start": area.start_bytes}
         if area.size_bytes is not None:
@@ -162,11 +164,9 @@ def _test_name(section: str, phase: str) -> str:
     return name or "job"
 
 
-def _engine(asked: list[Asked], problems: FioProblems) -> EngineName:
-    engines = {section.engine for section in asked}
-    if len(engines) > 1:
-        problems.note("its sections name engines of both kinds: io_uring runs them all")
-    return "sync" if engines == {"sync"} else "uring"
+def _engine(asked: list[Asked]) -> EngineName:
+    """That of the job; sections with another one keep it."""
+    return "sync" if all(section.engine == "sync" for section in asked) else "uring"
 
 
 def _job_name(source: str) -> str:

@@ -13,7 +13,7 @@ from iocast.spec.fio_settings import Reader
 from iocast.spec.fio_steady import steady_ns
 from iocast.spec.fio_text import FioProblems, Section
 from iocast.spec.problems import meant
-from iocast.spec.tables import MOST_USERS
+from iocast.spec.small_tables import MOST_USERS
 from iocast.units import duration_text
 
 
@@ -112,9 +112,12 @@ def _access(reader: Reader, writes: bool, load: dict[str, Any]) -> None:
             load["direct"] = not reader.flag("buffered")
     kinds = {"none": "none", "0": "none", "sync": "sync", "1": "sync", "dsync": "dsync"}
     sync = reader.choice("sync", kinds, "none")
-    fsync_every = reader.whole("fsync", 0)
+    fsync_every, fdatasync_every = reader.whole("fsync", 0), reader.whole("fdatasync", 0)
+    if fsync_every and fdatasync_every:
+        reader.refuse("fdatasync", "together with fsync it says two things", "keep one")
     if writes:
-        load |= {"sync": sync, "fsync_every": fsync_every, **_payload(reader)}
+        syncs = {"fdatasync_every": fdatasync_every} if fdatasync_every else {"fsync_every": fsync_every}
+        load |= {"sync": sync, **syncs, **_payload(reader)}
 
 
 def _payload(reader: Reader) -> dict[str, str]:

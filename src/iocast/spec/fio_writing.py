@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.errors import SpecError
-from iocast.model.plan import Length, Phase
+from iocast.model.plan import EngineName, Length, Phase, groups_of
 from iocast.model.workload import (
     Closed,
     Compressible,
@@ -49,19 +49,28 @@ def fio_text(job: Job) -> str:
             raise SpecError(f"fio cannot do this job: {problems[0]}")
         listed = "\n".join(f"  {problem}" for problem in problems)
         raise SpecError(f"fio cannot do {len(problems)} phases of this job\n{listed}")
+    begins = {group[0].name for group in groups_of(job.phases)}
+    alone = len(begins) == len(job.phases)
     shared = {
         key: value for key, value in sections[0][1].items() if all(lines.get(key) == value for _, lines in sections)
     }
     names = ":".join(FILE_NAME.format(number) for number in range(job.file_count))
     polling = {"none": {}, "sqpoll": {"sqthread_poll": "1"}, "iopoll": {"hipri": "1"}}[job.polling]
-    head = {"ioengine": "psync" if job.engine == "sync" else "io_uring", "filename": names, **polling}
-    text = [f"; {_plain(job.name)}: one section after the other", "[global]"]
+    head = {"ioengine": _engine_name(job.engine), "filename": names, **polling}
+    order = "one section after the other" if alone else "sections without stonewall run beside the one above"
+    text = [f"; {_plain(job.name)}: {order}", "[global]"]
     text += [f"description={_plain(job.description)}"] if _plain(job.description) else []
-    text += _written({**head, "stonewall": "1", "group_reporting": "1", **shared})
-    for name, lines in sections:
-        own = {key: value for key, value in lines.items() if key not in shared}
+    text += _written({**head, **({"stonewall": "1"} if alone else {}), "group_reporting": "1", **shared})
+    for phase, (name, lines) in zip(job.phases, sections, strict=True):
+        own = {"stonewall": "1"} if not alone and phase.name in begins else {}
+        own |= {key: value for key, value in lines.items() if key not in shared}
         text += ["", f"[{name}]", *_written(own)]
     return "\n".join(text) + "\n"
+
+
+def _engine_name(engine: EngineName) -> str:
+    """fio's engine that is nearest: it has no word for auto."""
+    return "psync" if engine == "sync" else "io_uring"
 
 
 def _plain(text: str) -> str:
@@ -77,7 +86,12 @@ def _written(lines: Lines) -> Iterator[str]:
 def _section(job: Job, phase: Phase) -> Lines:
     """The settings of one section. Raises SpecError for what fio cannot say."""
     load = phase.workload
-    if job.engine == "sync" and load.depth > 1:
+    engine = phase.engine or job.engine
+    if job.stripe_bytes:
+        raise SpecError("fio does not stripe over its files", 'layout = "concatenated"')
+    if phase.length.follows:
+        raise SpecError("fio has no section that ends with the others", "give it time")
+    if engine == "sync" and load.depth > 1:
         raise SpecError("psync does one I/O at a time, not several", 'engine = "uring"')
     lines = _mix(load.mix, load.locality)
     lines |= {"numjobs": str(load.users), "iodepth": str(load.depth), "direct": str(int(load.direct))}
@@ -90,6 +104,8 @@ def _section(job: Job, phase: Phase) -> Lines:
     lines |= _place(job, phase)
     if phase.role == "warm":
         lines["stats"] = "0"
+    if _engine_name(engine) != _engine_name(job.engine):
+        lines["ioengine"] = _engine_name(engine)
     return lines
 
 
@@ -190,7 +206,7 @@ def _durable(phase: Phase) -> Lines:
     if load.sync == "rwf_dsync":
         raise SpecError("fio does not make single writes durable (RWF_DSYNC)", 'sync = "dsync"')
     lines = {"sync": load.sync} if load.sync != "none" else {}
-    return lines | ({"fsync": str(load.fsync_every)} if load.fsync_every else {})
+    return lines | ({load.fsync_op: str(load.fsync_every)} if load.fsync_every else {})
 
 
 def _payload(payload: Payload) -> Lines:

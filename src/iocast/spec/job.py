@@ -27,6 +27,7 @@ class Job(Struct, frozen=True, kw_only=True):
     description: str = ""
     file_count: int = 1
     file_size: FileSize | None = None  # None: the job file does not say
+    stripe_bytes: int = 0  # of the files; 0: one after the other
     engine: EngineName = "auto"
     polling: Polling = "none"
     language: Literal["toml", "fio"] = "toml"  # of the job file: a hint speaks it

@@ -46,6 +46,7 @@ def plan(
     files = _files(job, target, memory_bytes)
     for phase in kept:
         _check_fit(phase, target, files)
+        _check_stripe(phase, files)
         _check_blocks(phase, target, *_DIRECT[job.language])
     made = Plan(
         name=job.name,
@@ -103,7 +104,9 @@ def _files(job: Job, target: Target, memory_bytes: int) -> WorkFiles:
     size_bytes = size.size_bytes
     if size_bytes is None:
         size_bytes = max(int(memory_bytes * (size.memory_multiple or 0)) // _MIB, 1) * _MIB
-    return WorkFiles(count=job.file_count if target.kind == "directory" else 1, size_bytes=size_bytes)
+    if target.kind != "directory":
+        return WorkFiles(count=1, size_bytes=size_bytes)
+    return WorkFiles(count=job.file_count, size_bytes=size_bytes, stripe_bytes=job.stripe_bytes)
 
 
 def _check_fit(phase: Phase, target: Target, files: WorkFiles) -> None:
@@ -127,6 +130,18 @@ def _check_fit(phase: Phase, target: Target, files: WorkFiles) -> None:
             f'phase "{phase.name}": {whose} has {_amount(room // parts)}, too little for an I/O of {_amount(largest)}',
             "make the I/Os smaller, or the files larger",
         )
+
+
+def _check_stripe(phase: Phase, files: WorkFiles) -> None:
+    """No I/O is on two files."""
+    stripe = files.stripe_bytes
+    for item in phase.workload.mix if stripe else ():
+        if item.size_bytes and stripe % item.size_bytes:
+            raise SpecError(
+                f'phase "{phase.name}": {_amount(item.size_bytes)} does not divide the stripe of {_amount(stripe)}: '
+                "an I/O would be on two files",
+                "take a stripe that is a multiple of every I/O, or a striped volume (LVM, md) as the target",
+            )
 
 
 def _check_blocks(phase: Phase, target: Target, direct: str, buffered: str) -> None:

@@ -18,6 +18,7 @@ from iocast.spec.problems import Problems, table_text
 from iocast.spec.tables import JobFile
 from iocast.spec.toml_lines import Path
 from iocast.spec.verifying import order_conflict, reading_conflicts, reading_phase, reads_back, writing_conflicts
+from iocast.units import parse_size
 
 MOST_PHASES = 1000
 
@@ -32,22 +33,53 @@ def parse_job(text: str, source: str) -> Job:
     for index, own in enumerate(tables if isinstance(tables, list) else []):
         if not problems.inside(("phase", index)) and not problems.inside(("defaults",)):
             phases += _phases(own, raw.get("defaults", {}), index, problems)
+    _check_groups(tables if isinstance(tables, list) else [], problems)
     impossible = order_conflict(phases)
     if impossible:
         problems.add(("phase",), f"verify: {impossible}")
-    problems.refuse()
     files = raw.get("files", {})
+    _check_layout(files, problems)
+    problems.refuse()
     return Job(
         name=raw["name"],
         phases=unique_names(phases),
         description=raw.get("description", ""),
         file_count=files.get("count", 1),
         file_size=read_file_size(files["size"]) if "size" in files else None,
+        stripe_bytes=parse_size(files["stripe"]) if files.get("layout") == "striped" else 0,
         engine=raw.get("defaults", {}).get("engine", "auto"),
         polling=raw.get("defaults", {}).get("polling", "none"),
         source=source,
         text=text,
     )
+
+
+def _check_layout(files: object, problems: Problems) -> None:
+    """A stripe belongs to a striped layout, and the other way round."""
+    if not isinstance(files, dict) or problems.inside(("files",)):
+        return
+    if (files.get("layout") == "striped") != ("stripe" in files):
+        says = 'layout = "striped" and stripe belong together'
+        problems.add(("files",), f"[files]: {says}", way_out='for example layout = "striped" and stripe = "1MiB"')
+
+
+def _check_groups(tables: list[Any], problems: Problems) -> None:
+    """Phases that run at once stand next to each other, and one of them says how long."""
+    names = [table.get("together", "") if isinstance(table, dict) else "" for table in tables]
+    first: dict[str, int] = {}
+    for index, name in enumerate(names):
+        if not isinstance(name, str) or not name:
+            continue
+        begin = first.setdefault(name, index)
+        if index and begin != index and names[index - 1] != name:
+            says = f'together = "{name}": phase {begin + 1} has it too, but others stand between them'
+            path: Path = ("phase", index)
+            problems.add((*path, "together"), f"{table_text(path)}: {says}", way_out="put them next to each other")
+    for name, begin in first.items():
+        group = [table for table, called in zip(tables, names, strict=True) if called == name]
+        if all(table.get("follows") for table in group):
+            says = f'every phase of "{name}" follows the others: none says how long'
+            problems.add(("phase", begin), f"{table_text(('phase', begin))}: {says}", way_out="give one of them time")
 
 
 def _toml(text: str, source: str) -> dict[str, Any]:
@@ -78,6 +110,10 @@ def _phases(own: Mapping[str, Any], defaults: Mapping[str, Any], index: int, pro
         return ()
     if back:
         return (reading_phase(own.get("test", "verify")),)
+    if "together" in given and count_cells(given) > 1:
+        says = "a list makes phases one after the other, together makes them run at once"
+        problems.add(("phase", index), f"{table_text(('phase', index))}: {says}", way_out="a [[phase]] for each value")
+        return ()
     if count_cells(given) > MOST_PHASES:
         says = f"its lists make {count_cells(given)} phases; {MOST_PHASES} is the most"
         problems.add(("phase", index), f"{table_text(('phase', index))}: {says}", way_out="shorten the lists")

@@ -6,73 +6,32 @@ accepts: `expects` in words, `unit` names the reader in fields.py for its text.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from iocast.spec.engines import Engine, Polling
+from iocast.spec.small_tables import (
+    _AMOUNT,
+    _CROWD,
+    _PERCENT,
+    _SIZE,
+    _SIZES,
+    _TIME,
+    _WEIGHT,
+    Crowds,
+    FilesTable,
+    Follows,
+    MixTable,
+    PatternName,
+    Rates,
+    RegionTable,
+    Sizes,
+    Together,
+    Unset,
+    about,
+)
 from iocast.spec.verify_table import VerifyTable
-
-LARGEST_IO_BYTES = 1 << 30
-MOST_USERS = 4096
-MOST_MIX_ITEMS = 64
-
-
-def about(description: str, expects: str, unit: str = "", **limits: Any) -> Meta:
-    """What a field means, what it expects in words, and the unit of its text."""
-    return Meta(description=description, extra={"expects": expects, "unit": unit}, **limits)
-
-
-Unset = UnsetType
-Weight = Annotated[float, Meta(ge=0)]
-Crowd = Annotated[int, Meta(ge=1, le=MOST_USERS)]
-Crowds = Crowd | Annotated[list[Crowd], Meta(min_length=1)]
-Mixed = dict[str, Weight]
-Sizes = int | str | Mixed | Annotated[list[int | str | Mixed], Meta(min_length=1)]
-Rates = str | Annotated[list[str], Meta(min_length=1)]
-OpName = Literal["read", "write", "trim", "fsync", "fdatasync"]
-PatternName = Literal["sequential", "random", "zipf", "hotspot", "stride"]
-
-_WEIGHT = "a weight, 0 or more"
-_SIZE = 'a size such as "8k"'
-_AMOUNT = 'a size such as "1GiB"'
-_SIZES = 'a size such as "8k", a list of sizes, or a table such as {"4k" = 60, "64k" = 40}'
-_CROWD = f"a whole number from 1 to {MOST_USERS}, or a list of them"
-_PERCENT = "a number above 0, up to 100"
-_TIME = 'a time such as "10s"'
-
-
-class RegionTable(Struct, forbid_unknown_fields=True):
-    """The part of each file, or of the device, that I/O may touch."""
-
-    start: Annotated[int | str, about("First byte. Default 0.", _SIZE, "size")] | Unset = UNSET
-    size: Annotated[int | str, about("How much from there. Default: to the end.", _AMOUNT, "amount")] | Unset = UNSET
-
-
-class MixTable(Struct, forbid_unknown_fields=True):
-    """One operation of an exact mix."""
-
-    op: Annotated[OpName, about("The operation.", "an operation")] | Unset = UNSET
-    size: Annotated[int | str, about("Its size; not for fsync and fdatasync.", _SIZE, "io_size")] | Unset = UNSET
-    weight: Annotated[float, about("How often, relative to the others. Default 1.", _WEIGHT, ge=0)] | Unset = UNSET
-
-
-class FilesTable(Struct, forbid_unknown_fields=True):
-    """The work files to lay out in a directory; ignored on devices, existing files and simulated targets."""
-
-    count: Annotated[int, about("How many. Default 1.", "a whole number, 1 or more", ge=1)] | Unset = UNSET
-    size: (
-        Annotated[
-            int | str,
-            about(
-                "How large each is: a size, or a multiple of the memory of this machine.",
-                'a size such as "2GiB", or "2xRAM"',
-                "file_size",
-                examples=["2GiB", "2xRAM"],
-            ),
-        ]
-        | Unset
-    ) = UNSET
 
 
 class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
@@ -209,6 +168,17 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
+    fdatasync_every: (
+        Annotated[
+            int,
+            about(
+                "The same with fdatasync, as a log writer does: 1 is a commit for each write. Default 0: never.",
+                "a whole number, 0 or more",
+                ge=0,
+            ),
+        ]
+        | Unset
+    ) = UNSET
     payload: (
         Annotated[
             Literal["unique", "zeros", "repeated"],
@@ -261,6 +231,30 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             Literal["constant", "poisson"],
             about('With rate: at equal or at random distances. Default "poisson".', "a way to arrive"),
+        ]
+        | Unset
+    ) = UNSET
+    burst: (
+        Annotated[
+            int,
+            about(
+                "Open loop in bursts: so many I/Os of all users together fall due at once, as at a checkpoint.",
+                "a whole number, 1 or more",
+                ge=1,
+                examples=[500],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    every: (
+        Annotated[
+            str,
+            about(
+                "With burst: from the start of one burst to the start of the next.",
+                'a time such as "2s"',
+                "length",
+                examples=["2s"],
+            ),
         ]
         | Unset
     ) = UNSET
@@ -369,6 +363,9 @@ class PhaseTable(WorkloadTable, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
+    together: Together | Unset = UNSET
+    follows: Follows | Unset = UNSET
+    engine: Engine | Unset = UNSET
 
 
 class JobFile(Struct, forbid_unknown_fields=True):

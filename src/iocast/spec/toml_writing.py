@@ -8,6 +8,7 @@ from typing import Any
 from iocast.errors import SpecError
 from iocast.model.plan import Phase
 from iocast.model.workload import (
+    Bursts,
     Closed,
     Compressible,
     Dedupable,
@@ -42,6 +43,7 @@ def toml_text(job: Job) -> str:
         size = job.file_size
         amount = size_text(size.size_bytes) if size.size_bytes else f"{size.memory_multiple:g}xRAM"
         text.append(f"size = {_value(amount)}")
+    text += ['layout = "striped"', f"stripe = {_value(size_text(job.stripe_bytes))}"] if job.stripe_bytes else []
     engine = [f'engine = "{job.engine}"'] if job.engine != "auto" else []
     engine += [f'polling = "{job.polling}"'] if job.polling != "none" else []
     text += ["", "[defaults]", *engine, *_lines(shared)]
@@ -84,6 +86,8 @@ def _phase(phase: Phase) -> dict[str, Any]:
         return {"test": phase.test, "role": "verify"}
     load = phase.workload
     fields: dict[str, Any] = {"test": phase.test}
+    fields |= {"together": phase.together} if phase.together else {}
+    fields |= {"engine": phase.engine} if phase.engine else {}
     if phase.role != "measure":
         fields["role"] = phase.role
     fields |= _mix(load) | _pattern(load)
@@ -95,10 +99,13 @@ def _phase(phase: Phase) -> dict[str, Any]:
     match load.arrival:
         case Closed(think_ns=think_ns):
             fields |= {"think": duration_text(think_ns)} if think_ns else {}
+        case Bursts(ios=ios, every_ns=every_ns):
+            fields |= {"burst": ios, "every": duration_text(every_ns)}
         case arrival:
             fields["rate"] = rate_text(arrival.rate_per_s)
             fields["arrival"] = "poisson" if isinstance(arrival, Poisson) else "constant"
     length = phase.length
+    fields |= {"follows": True} if length.follows else {}
     if phase.until:
         fields |= {"until": "steady", "rule": phase.until.rule}
         fields["at_least"] = duration_text(round(phase.until.first_s * 1e9))
@@ -148,7 +155,7 @@ def _writes(phase: Phase) -> dict[str, Any]:
     """How durable, and what."""
     load = phase.workload
     fields: dict[str, Any] = {"sync": load.sync} if load.sync != "none" else {}
-    fields |= {"fsync_every": load.fsync_every} if load.fsync_every else {}
+    fields |= {f"{load.fsync_op}_every": load.fsync_every} if load.fsync_every else {}
     match load.payload:
         case Zeros() | Repeated() as payload:
             return {**fields, "payload": "zeros" if isinstance(payload, Zeros) else "repeated"}

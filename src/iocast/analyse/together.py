@@ -1,0 +1,71 @@
+"""Phases that ran at once as the one load that the devices saw: asked and done, added up."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from iocast.model.histogram import merge
+from iocast.model.measurement import ClassResult, Measurement
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import MixItem, Sync, Workload
+
+
+def seen_by_devices(run: Run, record: PhaseRecord) -> PhaseRecord:
+    """The phase itself, or all that ran at once with it as one: a device's counters do not tell them apart.
+
+    Bytes, I/Os, depth, errors and operations are those of all; the time is that of the longest. Times of single
+    I/Os are added up too, which says little: ask the phase itself for them.
+    """
+    group = run.beside(record)
+    if len(group) == 1:
+        return record
+    workload = _all_workloads([each.phase.workload for each in group])
+    measurement = _all_measurements([each.measurement for each in group])
+    regions = {(region.path, region.start_bytes): region for each in group for region in each.plan.files}
+    plan = replace(record.plan, files=tuple(regions.values()), direct=all(each.plan.direct for each in group))
+    return replace(record, phase=replace(record.phase, workload=workload), plan=plan, measurement=measurement)
+
+
+def _all_workloads(loads: list[Workload]) -> Workload:
+    """What is asked of the devices at the same time; durable when any of it is."""
+    mix: dict[tuple[str, int], MixItem] = {}
+    for item in (item for load in loads for item in load.mix):
+        mix.setdefault((item.op, item.size_bytes), item)
+    durable: list[Sync] = [load.sync for load in loads if load.sync != "none"]
+    return replace(
+        loads[0],
+        mix=tuple(mix.values()),
+        users=sum(load.users for load in loads),
+        depth=max(load.depth for load in loads),
+        direct=all(load.direct for load in loads),
+        sync=durable[0] if durable else "none",
+        fsync_every=max(load.fsync_every for load in loads),
+    )
+
+
+def _all_measurements(parts: list[Measurement]) -> Measurement:
+    classes: dict[tuple[str, int], list[ClassResult]] = {}
+    for each in (each for part in parts for each in part.classes):
+        classes.setdefault((each.op, each.size_bytes), []).append(each)
+    return replace(
+        parts[0],
+        elapsed_ns=max(part.elapsed_ns for part in parts),
+        asked_depth=sum(part.asked_depth for part in parts),
+        depth_mean=sum(part.depth_mean for part in parts),
+        ios=sum(part.ios for part in parts),
+        bytes=sum(part.bytes for part in parts),
+        classes=tuple(_all_of_class(each) for each in classes.values()),
+        errors=tuple(error for part in parts for error in part.errors),
+        users=tuple(user for part in parts for user in part.users),
+    )
+
+
+def _all_of_class(parts: list[ClassResult]) -> ClassResult:
+    return replace(
+        parts[0],
+        ios=sum(part.ios for part in parts),
+        bytes=sum(part.bytes for part in parts),
+        short_ios=sum(part.short_ios for part in parts),
+        response=merge(part.response for part in parts),
+        service=merge(part.service for part in parts),
+    )

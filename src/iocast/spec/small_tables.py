@@ -1,0 +1,102 @@
+"""The small tables of a job file, [files], region and mix, and the words in which a field is described."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+LARGEST_IO_BYTES = 1 << 30
+MOST_USERS = 4096
+MOST_MIX_ITEMS = 64
+
+
+def about(description: str, expects: str, unit: str = "", **limits: Any) -> Meta:
+    """What a field means, what it expects in words, and the unit of its text."""
+    return Meta(description=description, extra={"expects": expects, "unit": unit}, **limits)
+
+
+Unset = UnsetType
+Weight = Annotated[float, Meta(ge=0)]
+Crowd = Annotated[int, Meta(ge=1, le=MOST_USERS)]
+Crowds = Crowd | Annotated[list[Crowd], Meta(min_length=1)]
+Mixed = dict[str, Weight]
+Sizes = int | str | Mixed | Annotated[list[int | str | Mixed], Meta(min_length=1)]
+Rates = str | Annotated[list[str], Meta(min_length=1)]
+OpName = Literal["read", "write", "trim", "fsync", "fdatasync"]
+PatternName = Literal["sequential", "random", "zipf", "hotspot", "stride"]
+
+_WEIGHT = "a weight, 0 or more"
+_SIZE = 'a size such as "8k"'
+_AMOUNT = 'a size such as "1GiB"'
+_SIZES = 'a size such as "8k", a list of sizes, or a table such as {"4k" = 60, "64k" = 40}'
+_CROWD = f"a whole number from 1 to {MOST_USERS}, or a list of them"
+_PERCENT = "a number above 0, up to 100"
+_TIME = 'a time such as "10s"'
+
+
+Together = Annotated[
+    str,
+    about(
+        "Neighbours with the same name here run at once, each with its own row.",
+        "a name of 1 to 32 letters, digits and - _ . + or spaces",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+ -]{0,31}$",
+        examples=["database"],
+    ),
+]
+Follows = Annotated[bool, about("In place of a length: it ends when the others that run at once do.", "true or false")]
+
+
+class RegionTable(Struct, forbid_unknown_fields=True):
+    """The part of each file, or of the device, that I/O may touch."""
+
+    start: Annotated[int | str, about("First byte. Default 0.", _SIZE, "size")] | Unset = UNSET
+    size: Annotated[int | str, about("How much from there. Default: to the end.", _AMOUNT, "amount")] | Unset = UNSET
+
+
+class MixTable(Struct, forbid_unknown_fields=True):
+    """One operation of an exact mix."""
+
+    op: Annotated[OpName, about("The operation.", "an operation")] | Unset = UNSET
+    size: Annotated[int | str, about("Its size; not for fsync and fdatasync.", _SIZE, "io_size")] | Unset = UNSET
+    weight: Annotated[float, about("How often, relative to the others. Default 1.", _WEIGHT, ge=0)] | Unset = UNSET
+
+
+class FilesTable(Struct, forbid_unknown_fields=True):
+    """The work files to lay out in a directory; ignored on devices, existing files and simulated targets."""
+
+    count: Annotated[int, about("How many. Default 1.", "a whole number, 1 or more", ge=1)] | Unset = UNSET
+    size: (
+        Annotated[
+            int | str,
+            about(
+                "How large each is: a size, or a multiple of the memory of this machine.",
+                'a size such as "2GiB", or "2xRAM"',
+                "file_size",
+                examples=["2GiB", "2xRAM"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    layout: (
+        Annotated[
+            Literal["concatenated", "striped"],
+            about(
+                'How several files are one line of bytes: one after the other, or in stripes. Default "concatenated".',
+                "a layout",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    stripe: (
+        Annotated[
+            int | str,
+            about(
+                "striped: how much goes to one file before the next; a multiple of every I/O's size.",
+                _AMOUNT,
+                "amount",
+                examples=["1MiB"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
