@@ -14,7 +14,8 @@ from iocast.model.workload import Poisson, Sequential, Uniform
 from iocast.spec import load_job, parse_target, plan, presets, simulated_presets, tables
 from iocast.spec.fields import fields_of, takes
 from iocast.spec.schema import job_schema, schema_text
-from iocast.spec.simulated import LAWS, OPTIONS
+from iocast.spec.simulated_laws import LAWS
+from iocast.spec.simulated_options import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
