@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iocast.analyse import statistics
-from iocast.model.histogram import Histogram
+from iocast.model.histogram import Histogram, merge
 
 VALUES = st.lists(st.integers(0, 10**12), max_size=60)
 
@@ -111,3 +111,10 @@ def test_an_edge_belongs_to_the_bucket_that_it_ends() -> None:
 
 def test_an_empty_histogram_has_no_shares() -> None:
     assert statistics.bucket_shares(Histogram(), (1, 2)) == (0.0, 0.0, 0.0)
+
+
+def test_the_histogram_of_one_part_is_that_part() -> None:
+    part = Histogram((5, 9), (2, 1), 19, 131.0, 5, 9)
+    assert merge([part]) is part
+    assert merge([Histogram(), part, Histogram()]) == part
+    assert merge([part, part]) == Histogram((5, 9), (4, 2), 38, 262.0, 5, 9)

@@ -138,6 +138,8 @@ def merge(parts: Iterable[Histogram]) -> Histogram:
     kept = [part for part in parts if part.total]
     if any(part.coarse is not None for part in kept):
         return Histogram.stated(combined([part.coarse or _bare(part) for part in kept]))
+    if len(kept) == 1:
+        return kept[0]
     for part in kept:
         for index, count in zip(part.index, part.count, strict=True):
             counts[index] = counts.get(index, 0) + count

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 from itertools import groupby
 
 from msgspec import Struct
@@ -144,6 +145,12 @@ def _cell(value_ns: float) -> int:
     return math.floor(math.log10(max(1.0, value_ns)) * CELLS_A_DECADE)
 
 
+@cache
+def _cell_of(index: int) -> int:
+    """The cell of a bucket; the same few thousand buckets come again in every moment."""
+    return _cell(sum(bucket_bounds_ns(index)) / 2)
+
+
 def _decades(moments: tuple[_Moment, ...]) -> tuple[int, int]:
     """The cells from the fastest to the slowest I/O, and half a decade at least."""
     low = min(_cell(moment.times.min_ns) for moment in moments)
@@ -154,7 +161,7 @@ def _decades(moments: tuple[_Moment, ...]) -> tuple[int, int]:
 def _cells(moment: _Moment, low: int, high: int) -> Row:
     counts = [0.0] * (high - low)
     for index, count in zip(moment.times.index, moment.times.count, strict=True):
-        at = _cell(sum(bucket_bounds_ns(index)) / 2) - low
+        at = _cell_of(index) - low
         counts[min(max(at, 0), high - low - 1)] += count
     return Row({"start": moment.start_ns, "end": moment.end_ns, "counts": tuple(counts)})
 
