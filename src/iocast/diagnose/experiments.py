@@ -6,15 +6,11 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from iocast.analyse.comparison import ab_ratio
-from iocast.diagnose.words import number, throughput, time
-from iocast.errors import AnalysisError
-from iocast.model.experiment import Arm, Decision, Experiment, Outcome, Statistic
+from iocast.diagnose.decisions import Decided, Verdict, decide
+from iocast.model.experiment import Arm, Experiment, Outcome
 from iocast.model.plan import Length, Phase, Plan, WorkFiles
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import Run
 from iocast.model.target import Target
-
-QUANTILES: dict[Statistic, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 
 def plan_of(name: str, experiment: Experiment, target: Target, files: WorkFiles, seed: int = 1) -> Plan:
@@ -66,65 +62,28 @@ def _phase(arm: Arm, name: str, together: str, role: str) -> Phase:
 
 
 def judge(experiment: Experiment, run: Run) -> Outcome:
-    """What the runs of the arms decide. Raises AnalysisError when an arm has no result at all."""
-    decision = experiment.decision
-    first, other = (_values(run, name, decision) for name in (decision.first, decision.other))
-    if not first or not other:
-        missing = decision.first if not first else decision.other
-        raise AnalysisError(f'the experiment has no result for "{missing}"', "see the run of the experiment for why")
-    found = ab_ratio(first, other)
-    evidence = {"ratio": found.ratio, "limit": decision.limit, "rounds": float(min(len(first), len(other)))}
-    figures = _figures(decision, first, other)
-    if found.low is None or found.high is None:
-        says = f"{figures} One round cannot decide."
-        return Outcome(verdict="undecided", says=says, ratio=found.ratio, evidence=evidence)
-    beyond = found.high < decision.limit if decision.direction == "below" else found.low > decision.limit
-    short = found.low > decision.limit if decision.direction == "below" else found.high < decision.limit
-    interval = f"ratio {found.ratio:.2f}, 95% interval {found.low:.2f} to {found.high:.2f}, limit {decision.limit:g}"
-    ratio = f"{found.ratio:.2f}"
-    if beyond:
-        says = f"{figures} ({interval}). {experiment.if_confirmed.format(ratio=ratio)}".strip()
-        verdict = "confirmed"
-    elif short:
-        says = f"{figures} ({interval}). {experiment.if_rejected.format(ratio=ratio)}".strip()
-        verdict = "rejected"
+    """What the runs of the arms decide. Raises AnalysisError when an arm has no result at all.
+
+    With several decisions all must be confirmed; one that is rejected rejects, and is the one that is told.
+    """
+    found = [decide(decision, run) for decision in (experiment.decision, *experiment.also)]
+    verdict, told = _together(found)
+    first = found[0]
+    evidence = {"ratio": first.value, "limit": experiment.decision.limit, "rounds": float(first.rounds)}
+    if not all(each.interval for each in found):
+        says = f"{told} One round cannot decide."
+    elif verdict == "undecided":
+        says = f"{told}: these rounds cannot tell."
     else:
-        says, verdict = f"{figures} ({interval}): these rounds cannot tell.", "undecided"
-    return Outcome(
-        verdict=verdict,  # type: ignore[arg-type]
-        says=says,
-        ratio=found.ratio,
-        low=found.low,
-        high=found.high,
-        evidence=evidence,
-    )
+        follows = experiment.if_confirmed if verdict == "confirmed" else experiment.if_rejected
+        says = f"{told}. {follows.format(ratio=f'{first.value:.2f}')}".strip()
+    return Outcome(verdict=verdict, says=says, ratio=first.value, low=first.low, high=first.high, evidence=evidence)
 
 
-def _values(run: Run, arm: str, decision: Decision) -> list[float]:
-    records = [record for record in run.measured if record.phase.test == arm and record.measurement.ios]
-    found = [_value(record, decision) for record in records]
-    return [value for value in found if value > 0]
-
-
-def _value(record: PhaseRecord, decision: Decision) -> float:
-    did = record.measurement
-    response = did.response(decision.op) if decision.op else did.response()
-    parts = [part for part in did.classes if not decision.op or part.op == decision.op]
-    seconds = did.elapsed_ns / 1e9
-    match decision.statistic:
-        case "rate":
-            return sum(part.ios for part in parts) / seconds
-        case "bytes_per_s":
-            return sum(part.bytes for part in parts) / seconds
-        case "mean":
-            return response.mean_ns if response.total else 0.0
-        case quantile:
-            return response.quantile_ns(QUANTILES[quantile]) if response.total else 0.0
-
-
-def _figures(decision: Decision, first: list[float], other: list[float]) -> str:
-    """The median of each arm with its unit: "p50 of direct 92 µs, of buffered 3.1 µs"."""
-    words = {"rate": lambda value: f"{number(value)}/s", "bytes_per_s": throughput}.get(decision.statistic, time)
-    middle = [sorted(values)[len(values) // 2] for values in (first, other)]
-    what = {"rate": "rate", "bytes_per_s": "throughput"}.get(decision.statistic, decision.statistic)
-    return f"The {what} of {decision.first} is {words(middle[0])}, of {decision.other} {words(middle[1])}"
+def _together(found: list[Decided]) -> tuple[Verdict, str]:
+    worse: tuple[Verdict, ...] = ("rejected", "undecided")
+    for verdict in worse:
+        those = [each for each in found if each.verdict == verdict]
+        if those:
+            return verdict, those[0].says
+    return "confirmed", "; ".join(each.says for each in found)

@@ -28,14 +28,16 @@ class Decision(Struct, frozen=True, kw_only=True):
     """How the arms decide: `other` over `first` in one statistic, against a limit.
 
     Confirmed when the 95 % interval of the ratio lies beyond `limit` on the side of `direction`, rejected when it
-    lies on the other side, undecided when the limit is in it.
+    lies on the other side, undecided when the limit is in it. "same" wants the interval between 1/limit and limit.
+    "varies" looks at one arm alone (`first` and `other` are the same): the interval of its coefficient of variation
+    over the rounds against `limit`, and its ups and downs, for what goes one way only is a trend.
     """
 
     statistic: Statistic
     first: str
     other: str
     limit: float
-    direction: Literal["below", "above"]
+    direction: Literal["below", "above", "same", "varies"]
     op: Literal["", "read", "write"] = ""  # "": all operations of the arm
 
 
@@ -47,6 +49,7 @@ class Experiment(Struct, frozen=True, kw_only=True):
     decision: Decision
     prepare: tuple[Arm, ...] = ()  # once, before the first round
     rounds: int = 3
+    also: tuple[Decision, ...] = ()  # must be confirmed as well; one that is rejected rejects all
     keep_order: bool = False  # rounds must not be turned round: what is first must be first
     if_confirmed: str = ""  # the sentence that follows; {ratio} is the ratio in words
     if_rejected: str = ""

@@ -1,0 +1,149 @@
+"""What the arms of an experiment say about one decision: a ratio, or the scatter of one arm, against a limit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Literal
+
+from msgspec import Struct
+
+from iocast.analyse.comparison import ab_ratio
+from iocast.diagnose.words import number, percent, throughput, time
+from iocast.errors import AnalysisError
+from iocast.model.experiment import Decision, Statistic
+from iocast.model.run import PhaseRecord, Run
+
+QUANTILES: dict[Statistic, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
+TAIL = 0.025  # on either side of a 95 % interval
+
+Verdict = Literal["confirmed", "rejected", "undecided"]
+
+
+class Decided(Struct, frozen=True, kw_only=True):
+    """The verdict of one decision: `value` (a ratio, or a coefficient of variation) with its 95 % interval."""
+
+    verdict: Verdict
+    figures: str  # "The p50 of direct is 92 µs, of buffered 3.1 µs"
+    interval: str  # "ratio 0.03, 95% interval 0.02 to 0.05, limit 0.5", "" with a single round
+    value: float
+    low: float | None = None
+    high: float | None = None
+    rounds: int = 0
+
+    @property
+    def says(self) -> str:
+        """The figures in one sentence without its full stop."""
+        return f"{self.figures} ({self.interval})" if self.interval else self.figures
+
+
+def decide(decision: Decision, run: Run) -> Decided:
+    """What the run of an experiment says. Raises AnalysisError when an arm has no result at all."""
+    first, other = (_values(run, name, decision) for name in (decision.first, decision.other))
+    if not first or not other:
+        missing = decision.first if not first else decision.other
+        raise AnalysisError(f'the experiment has no result for "{missing}"', "see the run of the experiment for why")
+    return _scatter(decision, first) if decision.direction == "varies" else _ratio(decision, first, other)
+
+
+def _ratio(decision: Decision, first: list[float], other: list[float]) -> Decided:
+    found = ab_ratio(first, other)
+    figures, rounds = _figures(decision, first, other), min(len(first), len(other))
+    if found.low is None or found.high is None:
+        return Decided(verdict="undecided", figures=figures, interval="", value=found.ratio, rounds=rounds)
+    return Decided(
+        verdict=_of_interval(decision, found.low, found.high),
+        figures=figures,
+        interval=f"ratio {found.ratio:.2f}, 95% interval {found.low:.2f} to {found.high:.2f}, {_limit(decision)}",
+        value=found.ratio,
+        low=found.low,
+        high=found.high,
+        rounds=rounds,
+    )
+
+
+def _of_interval(decision: Decision, low: float, high: float) -> Verdict:
+    limit = decision.limit
+    match decision.direction:
+        case "below":
+            beyond, short = high < limit, low > limit
+        case "same":
+            least, most = min(limit, 1 / limit), max(limit, 1 / limit)
+            beyond, short = least <= low and high <= most, high < least or low > most
+        case _:
+            beyond, short = low > limit, high < limit
+    return "confirmed" if beyond else "rejected" if short else "undecided"
+
+
+def _limit(decision: Decision) -> str:
+    if decision.direction != "same":
+        return f"limit {decision.limit:g}"
+    least, most = sorted((decision.limit, 1 / decision.limit))
+    return f"limits {least:.2f} and {most:.2f}"
+
+
+def _scatter(decision: Decision, values: list[float]) -> Decided:
+    """The scatter of the logarithms (for small ones the coefficient of variation), by the chi-square law."""
+    logs = [math.log(value) for value in values]
+    shown = _format(decision)
+    figures = f"{len(values)} times the same: {_statistic(decision)} from {shown(min(values))} to {shown(max(values))}"
+    if len(logs) < 3:
+        return Decided(verdict="undecided", figures=figures, interval="", value=0.0, rounds=len(logs))
+    from scipy.special import chdtri
+
+    free, mean = len(logs) - 1, math.fsum(logs) / len(logs)
+    square = math.fsum((log - mean) ** 2 for log in logs)
+    spread = math.sqrt(square / free)
+    low, high = (math.sqrt(square / float(chdtri(free, tail))) for tail in (TAIL, 1 - TAIL))
+    steps = [after - before for before, after in pairwise(logs)]
+    both_ways = max(steps) > decision.limit and min(steps) < -decision.limit
+    verdict = _of_interval(decision, low, high)
+    interval = f"variation {percent(spread)}, 95% interval {percent(low)} to {percent(high)}, {_limit(decision)}"
+    if verdict == "confirmed" and not both_ways:
+        verdict, interval = "rejected", f"{interval}, one way only"
+    return Decided(
+        verdict=verdict, figures=figures, interval=interval, value=spread, low=low, high=high, rounds=len(logs)
+    )
+
+
+def _values(run: Run, arm: str, decision: Decision) -> list[float]:
+    records = [record for record in run.measured if record.phase.test == arm and record.measurement.ios]
+    found = [_value(record, decision) for record in records]
+    return [value for value in found if value > 0]
+
+
+def _value(record: PhaseRecord, decision: Decision) -> float:
+    did = record.measurement
+    response = did.response(decision.op) if decision.op else did.response()
+    parts = [part for part in did.classes if not decision.op or part.op == decision.op]
+    seconds = did.elapsed_ns / 1e9
+    match decision.statistic:
+        case "rate":
+            return sum(part.ios for part in parts) / seconds
+        case "bytes_per_s":
+            return sum(part.bytes for part in parts) / seconds
+        case "mean":
+            return response.mean_ns if response.total else 0.0
+        case quantile:
+            return response.quantile_ns(QUANTILES[quantile]) if response.total else 0.0
+
+
+def _figures(decision: Decision, first: list[float], other: list[float]) -> str:
+    """The median of each arm with its unit: "The p50 of direct is 92 µs, of buffered 3.1 µs"."""
+    shown = _format(decision)
+    middle = [sorted(values)[len(values) // 2] for values in (first, other)]
+    what = _statistic(decision)
+    return f"The {what} of {decision.first} is {shown(middle[0])}, of {decision.other} {shown(middle[1])}"
+
+
+def _statistic(decision: Decision) -> str:
+    return {"rate": "rate", "bytes_per_s": "throughput"}.get(decision.statistic, decision.statistic)
+
+
+def _format(decision: Decision) -> Callable[[float], str]:
+    return {"rate": _per_second, "bytes_per_s": throughput}.get(decision.statistic, time)
+
+
+def _per_second(value: float) -> str:
+    return f"{number(value)}/s"

@@ -1,0 +1,104 @@
+"""Simulated devices with a planted condition: a job is run on one, and what is suspected is tested."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from iocast import diagnose, load, runner, spec
+from iocast.commands.inquiry import inquire
+from iocast.diagnose.reasoning import Budget
+from iocast.model.experiment import Diagnosis
+from iocast.model.finding import Finding
+from iocast.model.run import Run
+from iocast.spec import parse_job, parse_target
+
+BUDGET = Budget(seconds=6000.0, bytes=1 << 50)
+
+# Reads and writes at random, more and more at once: what curves are made of.
+LADDER = """\
+name = "ladder"
+[files]
+size = "4GiB"
+[defaults]
+time = "{seconds}s"
+direct = true
+[[phase]]
+test = "randread"
+size = "8k"
+pattern = "random"
+users = [1, 2, 4, 8, 16, 32, 64]
+[[phase]]
+test = "randwrite"
+write = 100
+size = "8k"
+pattern = "random"
+users = [1, 2, 4, 8]
+[[phase]]
+test = "scan"
+size = "{scan}"
+pattern = "sequential"
+users = [1, 8]
+[[phase]]
+test = "load"
+write = 100
+size = "1M"
+pattern = "sequential"
+users = 8
+"""
+
+# One row for so long that what changes with time is in it.
+LONG = """\
+name = "long"
+[files]
+size = "4GiB"
+[[phase]]
+test = "randread"
+size = "8k"
+pattern = "random"
+users = {users}
+time = "{seconds}s"
+direct = true
+"""
+
+
+class _Silent:
+    def begin(self, *_: Any) -> None: ...
+    def tick(self, *_: Any) -> None: ...
+    def end(self, *_: Any) -> None: ...
+    def close(self) -> None: ...
+
+
+def ladder(seconds: int = 2, scan: str = "1M") -> str:
+    """The job of curves, each row so long."""
+    return LADDER.format(seconds=seconds, scan=scan)
+
+
+def long(seconds: int, users: int = 1) -> str:
+    """The job of one row."""
+    return LONG.format(seconds=seconds, users=users)
+
+
+def measured(target: str, job: str, out: Path, seed: int = 1) -> Run:
+    """The run of a job on a simulated target."""
+    made, _ = spec.plan(parse_job(job, "planted"), parse_target(target), seed=seed, memory_bytes=8 << 30)
+    done = runner.perform(made, load.lay_out(made), str(out), _Silent(), lambda: False)
+    assert done.error is None
+    return done.run
+
+
+def suspected(run: Run) -> dict[str, Finding]:
+    """The findings of a run, the last of each name."""
+    return {finding.name: finding for finding in diagnose.examine(run).findings}
+
+
+def inquired(run: Run, out: Path) -> tuple[dict[str, Finding], Diagnosis]:
+    """All findings after the experiments, the last of each name."""
+    found = inquire(run, BUDGET, str(out / "experiments"))
+    examination = diagnose.examine(run, found.diagnosis)
+    return {finding.name: finding for finding in examination.findings}, found.diagnosis
+
+
+def confirmed(run: Run, out: Path) -> set[str]:
+    """The names of what an experiment has confirmed."""
+    return {name for name, finding in inquired(run, out)[0].items() if finding.state == "confirmed"}
