@@ -136,3 +136,35 @@ def test_a_diagnosis_refines_the_findings() -> None:
     assert (x.state, y.state, u.state) == ("confirmed", "rejected", "suggested")
     assert (x.certain, y.certain, u.learned) == (True, False, "u undecided")
     assert z.confidence == 0.25
+
+
+def test_arms_of_one_name_are_observations_and_regions_move_on() -> None:
+    arm = Arm(
+        name="first", workload=WRITES, ios=64, region_start_bytes=1 << 20, region_size_bytes=4096, step_bytes=8192
+    )
+    experiment = _experiment(arms=(arm, arm, Arm(name="warm", workload=READS)), keep_order=True, rounds=2)
+    phases = plan_of("x", experiment, card_runs.TARGET, WorkFiles(1, card_runs.GIB)).phases
+    assert [phase.name for phase in phases][:3] == ["first (1)", "first (1.2)", "warm (1)"]
+    assert len({phase.name for phase in phases}) == 6
+    assert [phase.region_start_bytes - (1 << 20) for phase in phases if phase.test == "first"] == [0, 0, 8192, 8192]
+    assert phases[0].length.ios == 64
+
+
+def test_of_several_arms_the_furthest_decides() -> None:
+    decision = Decision(
+        statistic="p50", first="cold", other="warm", or_others=("hot", "absent"), limit=0.5, direction="below"
+    )
+    run = _run(cold=[1.0, 1.02, 0.99], warm=[0.9, 1.0, 0.95], hot=[0.1, 0.11, 0.1])
+    outcome = judge(_experiment(decision=decision), run)
+    assert outcome.verdict == "confirmed"
+    assert "of hot" in outcome.says
+
+
+@pytest.mark.parametrize(
+    ("reads", "verdict"),
+    [([1.0, 1.0, 1.01], "confirmed"), ([0.1, 0.11, 0.1], "rejected"), ([0.3, 1.2, 0.7], "undecided")],
+)
+def test_what_else_must_hold(reads: list[float], verdict: str) -> None:
+    also = Decision(statistic="p50", first="cold", other="reads", limit=0.7, direction="above")
+    run = _run(cold=[1.0, 1.02, 0.99], warm=[0.1, 0.11, 0.1], reads=reads)
+    assert judge(_experiment(also=(also,)), run).verdict == verdict

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import pairwise
+from statistics import median
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.analyse.comparison import ab_ratio
 from iocast.diagnose.words import number, percent, throughput, time
@@ -40,11 +42,23 @@ class Decided(Struct, frozen=True, kw_only=True):
 
 def decide(decision: Decision, run: Run) -> Decided:
     """What the run of an experiment says. Raises AnalysisError when an arm has no result at all."""
-    first, other = (_values(run, name, decision) for name in (decision.first, decision.other))
+    first, (name, other) = _values(run, decision.first, decision), _furthest(run, decision)
     if not first or not other:
         missing = decision.first if not first else decision.other
         raise AnalysisError(f'the experiment has no result for "{missing}"', "see the run of the experiment for why")
+    decision = replace(decision, other=name)
     return _scatter(decision, first) if decision.direction == "varies" else _ratio(decision, first, other)
+
+
+def _furthest(run: Run, decision: Decision) -> tuple[str, list[float]]:
+    """The other arm and its values; of several the one whose median lies furthest in the direction."""
+    if not decision.or_others:
+        return decision.other, _values(run, decision.other, decision)
+    others = {name: _values(run, name, decision) for name in (decision.other, *decision.or_others)}
+    seen = {name: median(values) for name, values in others.items() if values}
+    pick = min if decision.direction == "below" else max
+    name = pick(seen, key=lambda each: seen[each], default=decision.other)
+    return name, others[name]
 
 
 def _ratio(decision: Decision, first: list[float], other: list[float]) -> Decided:

@@ -28,10 +28,13 @@ def _prepared(arms: tuple[Arm, ...]) -> Iterator[Phase]:
 def _rounds(experiment: Experiment) -> Iterator[Phase]:
     for round_ in range(1, experiment.rounds + 1):
         turned = round_ % 2 == 0 and not experiment.keep_order
+        met: dict[str, int] = {}
         for group in reversed(_at_once(experiment.arms)) if turned else _at_once(experiment.arms):
             together = f"round {round_}: {group[0].name}" if len(group) > 1 else ""
             for arm in group:
-                yield _phase(arm, f"{arm.name} ({round_})", together, "measure" if arm.measured else "warm")
+                met[arm.name] = again = met.get(arm.name, 0) + 1
+                name = f"{arm.name} ({round_}{f'.{again}' if again > 1 else ''})"
+                yield _phase(arm, name, together, "measure" if arm.measured else "warm", round_ - 1)
 
 
 def _at_once(arms: tuple[Arm, ...]) -> list[list[Arm]]:
@@ -47,14 +50,14 @@ def _at_once(arms: tuple[Arm, ...]) -> list[list[Arm]]:
     return groups
 
 
-def _phase(arm: Arm, name: str, together: str, role: str) -> Phase:
+def _phase(arm: Arm, name: str, together: str, role: str, steps: int = 0) -> Phase:
     return Phase(
         name=name,
         test=arm.name,
         workload=arm.workload,
-        length=Length(seconds=arm.seconds),
+        length=Length(seconds=arm.seconds, ios=arm.ios, bytes=arm.bytes),
         role="measure" if role == "measure" else "warm",
-        region_start_bytes=arm.region_start_bytes,
+        region_start_bytes=arm.region_start_bytes + steps * arm.step_bytes,
         region_size_bytes=arm.region_size_bytes,
         together=together,
         same_offsets=arm.same_offsets,

@@ -17,8 +17,11 @@ class Arm(Struct, frozen=True, kw_only=True):
     name: str
     workload: Workload
     seconds: float = 2.0
+    ios: int | None = None  # ends after so many, if that comes first
+    bytes: int | None = None
     region_start_bytes: int = 0
     region_size_bytes: int | None = None  # None: to the end
+    step_bytes: int = 0  # in each round the region starts so much further on: ground that no round before it touched
     same_offsets: bool = False  # every time the same blocks in the same order, and in all arms that say so
     together: bool = False  # at once with the next arm
     measured: bool = True  # False: it only prepares the ground for the next one
@@ -38,6 +41,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     other: str
     limit: float
     direction: Literal["below", "above", "same", "varies"]
+    or_others: tuple[str, ...] = ()  # of these and `other` the one that is furthest in that direction decides
     op: Literal["", "read", "write"] = ""  # "": all operations of the arm
 
 
@@ -45,7 +49,7 @@ class Experiment(Struct, frozen=True, kw_only=True):
     """What is asked, the arms in the order of one round, and what decides. Rounds go forth and back (ABBA)."""
 
     question: str  # "Are the same blocks faster the second time when they pass the page cache?"
-    arms: tuple[Arm, ...]
+    arms: tuple[Arm, ...]  # of one name several times: as many observations in each round
     decision: Decision
     prepare: tuple[Arm, ...] = ()  # once, before the first round
     rounds: int = 3
