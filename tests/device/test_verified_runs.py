@@ -154,3 +154,22 @@ def test_the_journal_knows_its_files(tmp_path: Path) -> None:
     assert [file.size_bytes for file in told.files] == [16 << 20]
     assert (run / "verify" / "journal.bin").stat().st_size == 4096 + 16 * told.entries
     assert sys.byteorder == "little"
+
+
+def test_a_job_file_of_fio_is_verified(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    path = tmp_path / "job.fio"
+    path.write_text(
+        "[pages]\nioengine=libaio\nrw=randwrite\nbs=8k\nsize=8m\niodepth=8\nverify=crc32c\nverify_fatal=1\n"
+    )
+    done = iocast("run", str(path), "data", "--out", "runs", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "verify_fatal does nothing here" in done.stderr
+    counts = {row["kind"]: row["count"] for row in json.loads(done.stdout)["blocks"]}
+    assert counts["intact"] == 1024
+    data = tmp_path / "data" / "iocast-work.0.dat"
+    with open(data, "r+b") as file:
+        file.seek(3 * BLOCK)
+        file.write(bytes(BLOCK))
+    code, after = verified(tmp_path)
+    assert (code, after["lost"], after["intact"]) == (1, 1, 1023)

@@ -107,12 +107,11 @@ def test_what_is_refused_of_whole_files(text: str, message: str, hint: str) -> N
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
-    message, hint = refusal("[global]\nioengin=libaio\nverify=md5\n[a]\nrw=trimread\n[b]\nbs=8q\nsize=1m\n")
+    message, hint = refusal("[global]\nioengin=libaio\nverify=md6\n[a]\nrw=trimread\n[b]\nbs=8q\nsize=1m\n")
     assert message.splitlines() == [
         "job.fio has 4 problems",
         '  job.fio:2: unknown key "ioengin"; did you mean "ioengine"?',
-        "  job.fio:3: verify=md5: what was written is not verified yet "
-        "(leave it out; reads and writes are measured without it)",
+        '  job.fio:3: verify=md6: not known; did you mean "md5"?',
         '  job.fio:5: rw=trimread: not known; did you mean "trimwrite"?',
         "  job.fio:7: bs=8q: 8q is no size",
     ]
@@ -130,6 +129,6 @@ def test_the_guide_shows_what_is_really_said() -> None:
     (ini,) = re.findall(r"```ini\n(.*?)```", GUIDE, re.DOTALL)
     assert [phase.name for phase in parse_fio_job(ini, "job.fio", {}).phases] == ["lookups 8k x4 d16", "scan 1M x1"]
     wrong = (
-        "[global]\nioengin=libaio\nverify=md5\nsize=1g\nrw=randread\n[a]\nbs=8k\nthinktime=10ms\nthinktime_blocks=8\n"
+        "[global]\nioengin=libaio\nverify=md6\nsize=1g\nrw=randread\n[a]\nbs=8k\nthinktime=10ms\nthinktime_blocks=8\n"
     )
     assert refusal(wrong)[0] in GUIDE

@@ -37,6 +37,7 @@ READ = (
     *("steadystate", "steadystate_duration", "steadystate_check_interval"),
     *("rate", "rate_iops", "rate_process", "thinktime", "thinktime_blocks"),
     *("zero_buffers", "refill_buffers", "scramble_buffers", "buffer_compress_percentage", "dedupe_percentage"),
+    *("verify", "do_verify", "verify_interval"),
     *("filename", "nrfiles", "file_service_type", "name", "description", "kb_base"),
 )
 
@@ -68,7 +69,8 @@ _BATCHES = "the engine makes its own batches"
 _FILES = "the work files are laid out, and written in full, before anything is measured"
 _ERRORS = "errors are counted and shown, and the phase goes on"
 _SEED = "the same --seed makes the same offsets"
-_VERIFYING = "it belongs to verify"
+_SEALED = "every sector is sealed in iocast's own way, with its place and the order of the writes"
+_READ_BACK = "all is read back and every bad block counted and named; the exit code is then 1"
 _REPLAYING = "it belongs to read_iolog"
 _DEDUPING = "it belongs to dedupe_percentage"
 _STEADY = "where the warm-up ends is found in the series itself"
@@ -136,13 +138,12 @@ NOTED = {
     "thinktime_blocks_type": "there is a pause after every I/O",
     "allow_mounted_write": "nothing that iocast did not make is ever written to",
     **dict.fromkeys(
-        (
-            *("do_verify", "verify_interval", "verify_offset", "verify_pattern", "verify_fatal", "verify_dump"),
-            *("verify_async", "verify_async_cpus", "verify_backlog", "verify_backlog_batch", "verify_state_load"),
-            *("verify_state_save", "verify_header_seed", "experimental_verify", "verify_write_sequence"),
-        ),
-        _VERIFYING,
+        ("verify_offset", "verify_header_seed", "verify_write_sequence", "experimental_verify"),
+        _SEALED,
     ),
+    **dict.fromkeys(("verify_fatal", "verify_dump", "verify_async", "verify_async_cpus"), _READ_BACK),
+    "verify_backlog_batch": "it belongs to verify_backlog",
+    "verify_state_save": "the run folder keeps the journal of what was written",
     **dict.fromkeys(
         (
             *("read_iolog_chunked", "replay_no_stall", "replay_redirect", "replay_scale", "replay_align"),
@@ -170,7 +171,10 @@ class Refusal(NamedTuple):
     inert: tuple[str, ...] = ("0",)
 
 
-_NO_VERIFY = Refusal("what was written is not verified yet", "leave it out; reads and writes are measured without it")
+_LATER = Refusal(
+    "what an earlier run wrote is read back with the journal in its run folder",
+    "verify=crc32c where it is written, then iocast verify RUN",
+)
 _NO_TRIM = Refusal("what was verified is not trimmed", "a section with rw=trim or rw=randtrim")
 _NO_ZONES = Refusal("zones are not supported", "offset and size say which part is used")
 _LEVELS = Refusal("the depth is not searched for", "write a section for each iodepth; the card shows where it bends")
@@ -186,8 +190,10 @@ _SHAPE = Refusal("I/Os are aligned to their own size", "leave it out")
 _REPLAY = Refusal("traces cannot be replayed yet", "describe the load with rw, bs, iodepth and rate_iops", ())
 
 REFUSED = {
-    "verify": _NO_VERIFY,
-    "verify_only": _NO_VERIFY,
+    "verify_only": _LATER,
+    "verify_state_load": _LATER,
+    "verify_pattern": Refusal("every sector is sealed, and none is like another", "leave it out", ()),
+    "verify_backlog": Refusal("what was written is read back after the section, not during it", "leave it out"),
     "trim_percentage": _NO_TRIM,
     "zonemode": _NO_ZONES._replace(inert=("none",)),
     **dict.fromkeys(

@@ -21,6 +21,7 @@ _APART = {
     "engine": "ioengine",
     "ramp_ns": "ramp_time",
     "role": "stats",
+    "back": "verify",
 }
 # The fields of loads that fio calls otherwise.
 _IN_FIO = {
@@ -30,6 +31,7 @@ _IN_FIO = {
     "compressible": "buffer_compress_percentage",
     "dedupable": "dedupe_percentage",
 }
+READS_BACK = {"role": "verify"}
 
 
 class Cell(NamedTuple):
@@ -133,15 +135,21 @@ def group_cells(group: list[Asked], number: int, problems: FioProblems) -> list[
     made = [cells(asked, problems) for asked in group]
     if len(group) == 1:
         return made[0]
+    for asked in (asked for asked in group if "verify" in asked.load or asked.back):
+        says = f"[{asked.name}] verifies beside other sections: of blocks that several write nobody knows who was last"
+        problems.add(asked.line_of("verify"), says, "write stonewall in each of them, or leave verify out")
+        return []
     parts = list(itertools.zip_longest(*made))
     named = zip(parts, (f"group {number} warm", f"group {number}")[-len(parts) :], strict=True)
     return [cell._replace(fields={**cell.fields, "together": name}) for part, name in named for cell in part if cell]
 
 
 def cells(asked: Asked, problems: FioProblems) -> list[Cell]:
-    """The phases of a section: a warm one for ramp_time, then its own."""
+    """The phases of a section: a warm one for ramp_time, then its own, then the one that reads back."""
     before = problems.count
     area = find_area(asked, problems)
+    if asked.back and "verify" not in asked.load:
+        return [Cell(asked, dict(READS_BACK), area)]
     length = _length(asked, area, problems)
     if problems.count > before:
         return []
@@ -149,7 +157,9 @@ def cells(asked: Asked, problems: FioProblems) -> list[Cell]:
     if asked.rate_per_s is not None:
         fields["rate"] = rate_text(asked.rate_per_s * asked.users)
     warm = {**fields, "role": "warm", "time": duration_text(asked.ramp_ns)}
-    return [*([Cell(asked, warm, area)] if asked.ramp_ns else []), Cell(asked, {**fields, **length}, area)]
+    warms = [Cell(asked, warm, area)] if asked.ramp_ns else []
+    backs = [Cell(asked, dict(READS_BACK), area)] if asked.back else []
+    return [*warms, Cell(asked, {**fields, **length}, area), *backs]
 
 
 def _length(asked: Asked, area: Area, problems: FioProblems) -> dict[str, Any]:

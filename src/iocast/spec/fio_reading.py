@@ -21,10 +21,11 @@ from iocast.spec.fio_text import FioProblems, Section, Setting, read_sections
 from iocast.spec.job import FileSize, Job
 from iocast.spec.naming import unique_names
 from iocast.spec.problems import meant
+from iocast.spec.verifying import order_conflict, reading_phase, reads_back, writing_conflicts
 
 _TEST = re.compile(r"[^A-Za-z0-9_.+-]+")
 _SAME_AS_ONE = {"randrepeat": "1", "allrandrepeat": "1"}  # what says nothing here is 0, but for these
-_OURS = {"users": "numjobs", "depth": "iodepth", "think": "thinktime", "size": "bs"}
+_OURS = {"users": "numjobs", "depth": "iodepth", "think": "thinktime", "size": "bs", "verify_block": "verify_interval"}
 
 
 def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None = None) -> Job:
@@ -43,6 +44,7 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
     engine = _engine(asked)
     file_count, file_bytes, made = _layout(made, problems)
     phases = [phase for cell in made for phase in _phases(cell, engine, problems)]
+    _check_verified(phases, asked, problems)
     problems.refuse()
     return Job(
         name=_job_name(source),
@@ -140,6 +142,8 @@ def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
 def _phases(cell: Cell, engine: EngineName, problems: FioProblems) -> list[Phase]:
     """The phase of a cell; none, and a problem more, when it contradicts itself. `engine` is that of the job."""
     area, asked = cell.area, cell.asked
+    if reads_back(cell.fields):
+        return [reading_phase()]
     given: dict[str, Any] = {**cell.fields, **area.pattern}
     if asked.engine != engine:
         given["engine"] = asked.engine
@@ -147,12 +151,20 @@ def _phases(cell: Cell, engine: EngineName, problems: FioProblems) -> list[Phase
         given["region"] = {"start": area.start_bytes}
         if area.size_bytes is not None:
             given["region"]["size"] = area.size_bytes
-    for conflict in find_conflicts(given, given):
+    for conflict in (*find_conflicts(given, given), *writing_conflicts(given)):
         line = asked.line_of(_OURS.get(conflict.field, conflict.field))
-        problems.add(line, f"[{asked.name}] {conflict.says}", conflict.hint)
+        problems.add(line, f"[{asked.name}] {conflict.says.replace('verify_block', 'verify_interval')}", conflict.hint)
         return []
     made = list(expand({**given, "test": "x"}))
     return list(expand({**given, "test": _test_name(asked.name, made[0].name)}))
+
+
+def _check_verified(phases: list[Phase], asked: list[Asked], problems: FioProblems) -> None:
+    """What is written with verify can be read back; not asked where phases are missing because of other problems."""
+    impossible = "" if problems.count else order_conflict(unique_names(phases))
+    if impossible:
+        line = next(section.line_of("verify") for section in asked if section.back or "verify" in section.load)
+        problems.add(line, f"verify: {impossible}", "", "iocast verify RUN reads back what an earlier run wrote")
 
 
 def _test_name(section: str, phase: str) -> str:

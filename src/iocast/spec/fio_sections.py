@@ -12,6 +12,7 @@ from iocast.spec.fio_mix import Sizes, distribution, pace, sizes, split_rw
 from iocast.spec.fio_settings import Reader
 from iocast.spec.fio_steady import steady_ns
 from iocast.spec.fio_text import FioProblems, Section
+from iocast.spec.fio_verify import verifies
 from iocast.spec.problems import meant
 from iocast.spec.small_tables import MOST_USERS
 from iocast.units import duration_text
@@ -58,6 +59,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     ends: Ends
     ramp_ns: int
     role: str
+    back: bool  # reads back: after its writes, or, without writes, in place of its reads
     waits: bool
     waits_for: str
     lines: dict[str, int]
@@ -82,6 +84,7 @@ def understand(section: Section, problems: FioProblems) -> Asked:
     distribution(reader, random, mix, load)
     writes = any(direction.op == "write" for direction in directions)
     _access(reader, writes, load)
+    back = verifies(reader, writes, load)
     engine = _engine(reader, load)
     _think(reader, load)
     _check_sectors(reader, mix, load)
@@ -97,6 +100,7 @@ def understand(section: Section, problems: FioProblems) -> Asked:
         ends=_ends(reader),
         ramp_ns=reader.time("ramp_time", "s") or 0,
         role="measure" if reader.flag("stats", True) else "warm",
+        back=back,
         waits=reader.flag("stonewall"),
         waits_for=reader.text("wait_for"),
         lines={key: setting.line for key, setting in section.settings.items()},

@@ -23,6 +23,7 @@ from iocast.model.workload import (
 from iocast.spec.conflicts import PLACED
 from iocast.spec.fio_arrivals import arrival_lines
 from iocast.spec.fio_units import text_of, time_of
+from iocast.spec.fio_verify import back_lines, spoken
 from iocast.spec.job import Job
 from iocast.spec.naming import plain_name
 
@@ -38,9 +39,11 @@ def fio_text(job: Job) -> str:
         raise SpecError("its files are a multiple of the memory, which fio does not know", "give --size")
     sections: list[tuple[str, Lines]] = []
     problems: list[str] = []
-    for phase in job.phases:
+    verifying = back_lines(job.phases)
+    phases = spoken(job.phases)
+    for phase in phases:
         try:
-            sections.append((plain_name(phase), _section(job, phase)))
+            sections.append((plain_name(phase), _section(job, phase) | verifying.get(phase.name, {})))
         except SpecError as error:
             hint = f" ({error.hint})" if error.hint else ""
             problems.append(f'phase "{phase.name}": {error.message}{hint}')
@@ -49,8 +52,8 @@ def fio_text(job: Job) -> str:
             raise SpecError(f"fio cannot do this job: {problems[0]}")
         listed = "\n".join(f"  {problem}" for problem in problems)
         raise SpecError(f"fio cannot do {len(problems)} phases of this job\n{listed}")
-    begins = {group[0].name for group in groups_of(job.phases)}
-    alone = len(begins) == len(job.phases)
+    begins = {group[0].name for group in groups_of(phases)}
+    alone = len(begins) == len(phases)
     shared = {
         key: value for key, value in sections[0][1].items() if all(lines.get(key) == value for _, lines in sections)
     }
@@ -61,7 +64,7 @@ def fio_text(job: Job) -> str:
     text = [f"; {_plain(job.name)}: {order}", "[global]"]
     text += [f"description={_plain(job.description)}"] if _plain(job.description) else []
     text += _written({**head, **({"stonewall": "1"} if alone else {}), "group_reporting": "1", **shared})
-    for phase, (name, lines) in zip(job.phases, sections, strict=True):
+    for phase, (name, lines) in zip(phases, sections, strict=True):
         own = {"stonewall": "1"} if not alone and phase.name in begins else {}
         own |= {key: value for key, value in lines.items() if key not in shared}
         text += ["", f"[{name}]", *_written(own)]
@@ -93,6 +96,8 @@ def _section(job: Job, phase: Phase) -> Lines:
         raise SpecError("fio has no section that ends with the others", "give it time")
     if engine == "sync" and load.depth > 1:
         raise SpecError("psync does one I/O at a time, not several", 'engine = "uring"')
+    if engine == "sync" and job.polling != "none":
+        raise SpecError("psync does not poll", 'engine = "uring"')
     lines = _mix(load.mix, load.locality)
     lines |= {"numjobs": str(load.users), "iodepth": str(load.depth), "direct": str(int(load.direct))}
     if any(item.op == "write" for item in load.mix):
