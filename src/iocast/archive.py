@@ -4,6 +4,7 @@
     summary.json              one line of it, for lists of thousands of runs; made anew when it is missing
     intervals/NNN.parquet     the series of phase NNN: interval x op x size, sparse histograms
     diagnosis.json            what was tested about it, if anything was
+    under_way.json            while it runs: the phase of this second
     samples/NNN.parquet       what the observers saw during phase NNN
 
 Every file is written beside its place and then renamed, so a folder is valid at any moment.
@@ -29,11 +30,13 @@ from iocast.model.experiment import Diagnosis
 from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
 from iocast.model.run import SCHEMA_VERSION, PhaseRecord, Run, Sample, Series, at_once
-from iocast.model.summary import Summary, summary_of
+from iocast.model.summary import Summary, UnderWay, summary_of
 
 RUN_FILE = "run.json"
 SUMMARY_FILE = "summary.json"
 DIAGNOSIS_FILE = "diagnosis.json"
+UNDER_WAY_FILE = "under_way.json"
+_TELL_EVERY_NS = 1_000_000_000
 
 
 class ArrowStream(Protocol):
@@ -49,6 +52,8 @@ class RunFolder:
     def __init__(self, path: Path, made: tuple[Path, ...] = ()) -> None:
         self.path = path
         self._made = made  # folders above it that were not there before
+        self._now = UnderWay("", 0, 0)
+        self._told = (0, 0, 0)
 
     @classmethod
     def create(cls, base: str, run: Run) -> RunFolder:
@@ -121,6 +126,35 @@ class RunFolder:
                 "unnest(?::VARCHAR[]) AS subject, unnest(?::VARCHAR[]) AS metric, unnest(?::DOUBLE[]) AS value"
             )
             _write(self.path / "samples" / f"{number:03}.parquet", rows, [name, *columns], None)
+
+    def begin(self, phase: str, number: int, total: int) -> None:
+        """A phase begins: whoever follows the run is told by `tick` how far it is."""
+        self._now = UnderWay(phase, number, total)
+        self._told = (0, 0, 0)
+        self._tell(self._now)
+
+    def tick(self, elapsed_ns: int, ios: int, bytes_moved: int, errors: int) -> None:
+        """How far the phase is; written down at most once a second."""
+        at, ios_before, bytes_before = self._told
+        since_ns = elapsed_ns - at
+        if since_ns < _TELL_EVERY_NS:
+            return
+        self._told = (elapsed_ns, ios, bytes_moved)
+        rate, throughput = (
+            (new - old) * 1e9 / since_ns for new, old in ((ios, ios_before), (bytes_moved, bytes_before))
+        )
+        self._tell(UnderWay(self._now.phase, self._now.number, self._now.total, elapsed_ns, rate, throughput, errors))
+
+    def end(self) -> None:
+        """Nothing is under way any more."""
+        with contextlib.suppress(OSError):
+            (self.path / UNDER_WAY_FILE).unlink(missing_ok=True)
+
+    def _tell(self, now: UnderWay) -> None:
+        with contextlib.suppress(OSError):  # a run does not fail for those who watch it
+            fresh = self.path / (UNDER_WAY_FILE + ".new")
+            fresh.write_bytes(msgspec.json.encode(now))
+            os.replace(fresh, self.path / UNDER_WAY_FILE)
 
     def discard(self) -> None:
         """Removes a folder in which nothing was measured, and the empty ones above it that it brought."""
@@ -253,6 +287,14 @@ def load_diagnosis(folder: str) -> Diagnosis | None:
         return None
     except (OSError, msgspec.MsgspecError) as error:
         raise ArchiveError(f"{path} cannot be understood: {error}", "remove it, and diagnose again") from error
+
+
+def load_under_way(folder: str) -> UnderWay | None:
+    """How far a run is that is under way; None when it is not, or has not said yet."""
+    try:
+        return msgspec.json.decode(Path(folder, UNDER_WAY_FILE).read_bytes(), type=UnderWay)
+    except (OSError, msgspec.MsgspecError):
+        return None
 
 
 class _Version(msgspec.Struct):

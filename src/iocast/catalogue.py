@@ -11,6 +11,7 @@ import msgspec
 
 from iocast import archive
 from iocast.errors import ArchiveError
+from iocast.model.run import Run
 from iocast.model.summary import Summary, summary_of
 
 DEEPEST = 4  # folders of groups of runs: out/ab-…/A/run
@@ -90,3 +91,27 @@ def find_run(directory: str, name: str) -> str:
         first = ", ".join(run.name for run in meant[:3])
         raise ArchiveError(f"{len(meant)} runs begin with {name}: {first} …", "write more of the name")
     return meant[0].folder
+
+
+def runs_in(folder: str) -> tuple[Run, ...]:
+    """The run in `folder`, or all runs in the folders right below it, by name. Raises ArchiveError."""
+    path = Path(folder)
+    if (path / archive.RUN_FILE).exists() or not path.is_dir():
+        return (archive.load(folder),)
+    below = sorted(child for child in path.iterdir() if (child / archive.RUN_FILE).exists())
+    if not below:
+        raise ArchiveError(
+            f"{folder} holds no run folder",
+            "give the folder that `iocast card`, `run` or `repeat` named when it ended",
+        )
+    return tuple(archive.load(str(child)) for child in below)
+
+
+def labels(folders: tuple[str, ...]) -> tuple[str, ...]:
+    """A short name for each folder: its last part, or as much of its path as tells them apart."""
+    parts = [Path(os.path.abspath(folder)).parts for folder in folders]
+    for length in range(1, max(map(len, parts)) + 1):
+        names = tuple("/".join(each[-length:]) for each in parts)
+        if len(set(names)) == len(names):
+            return names
+    return tuple(f"{name} ({at})" for at, name in enumerate(names, 1))

@@ -256,6 +256,7 @@ class _Job:
     def _perform(self, group: tuple[Phase, ...], plans: tuple[PhasePlan, ...]) -> tuple[PhaseRecord, ...]:
         seconds_left = sum(seconds_of(left) for left in self.left) if self.real else None
         self.progress.begin(stand_in(group), self.total - len(self.left), self.total, seconds_left)
+        self.folder.begin(stand_in(group).name, self.total - len(self.left) + 1, self.total)
         self.left.pop(0)
         samples: list[Sample] = []
         end: SteadyEnd | None = None
@@ -275,6 +276,7 @@ class _Job:
                         self.journal.sync()
                     samples.extend(watch.sample())
                 self.progress.tick(elapsed_ns, ios, bytes_moved, errors)
+                self.folder.tick(elapsed_ns, ios, bytes_moved, errors)
                 if steady and steady.tick(elapsed_ns, ios, response_ns):
                     return "enough" if not self.stopped() else False
                 return not self.stopped()
@@ -356,6 +358,7 @@ class _Job:
 
     def close(self, status: Literal["done", "interrupted", "failed"], error: IocastError | None = None) -> Performed:
         """Saves the final state; a folder without any measured phase is not left behind."""
+        self.folder.end()
         self.run = replace(self.run, status=status)
         if self.journal is not None:
             self.journal.close()

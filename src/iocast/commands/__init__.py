@@ -26,6 +26,7 @@ VERBS = {
     "report": "Show the card of a finished run again.",
     "runs": "List runs, the newest first.",
     "show": "Show the card of a run, by its name or `last`.",
+    "serve": "Show runs in a browser.",
     "compare": "Compare runs, or groups of repeats.",
     "repeat": "Run a job several times: do the figures repeat?",
     "ab": "Run a job on two targets in turns, and compare.",

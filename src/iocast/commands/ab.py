@@ -8,7 +8,8 @@ import random
 import rich_click as click
 from msgspec.structs import replace
 
-from iocast.commands.groups import group_folder, runs_in
+from iocast.catalogue import runs_in
+from iocast.commands.groups import group_folder
 from iocast.commands.options import measuring, out_option, presenting
 from iocast.commands.session import adjust, carry_out, present, say
 from iocast.commands.targets import find_target, identity_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.groups import labels, runs_in
+from iocast.catalogue import labels, runs_in
 from iocast.commands.options import presenting
 from iocast.commands.session import present
 

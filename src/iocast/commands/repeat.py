@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.groups import group_folder, runs_in
+from iocast.catalogue import runs_in
+from iocast.commands.groups import group_folder
 from iocast.commands.options import destroying, measuring, out_option, presenting
 from iocast.commands.session import adjust, carry_out, present, say
 from iocast.commands.targets import find_target

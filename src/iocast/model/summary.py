@@ -1,4 +1,4 @@
-"""Summary: what a list of runs shows of one, kept beside it so that thousands can be listed at once."""
+"""Summary: what a list of runs shows of one, kept beside it; UnderWay: how far a run has come this second."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ class Summary(Struct, frozen=True, kw_only=True):
     grade: Letter | None = None
     trust: Grade | None = None
     verdict: str = ""
+
+
+class UnderWay(Struct, frozen=True):
+    """The phase that is being run now. Rates are over the last second or so."""
+
+    phase: str
+    number: int  # from 1
+    total: int
+    elapsed_ns: int = 0
+    rate_per_s: float = 0.0
+    bytes_per_s: float = 0.0
+    errors: int = 0
 
 
 def summary_of(run: Run) -> Summary:

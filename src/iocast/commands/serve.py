@@ -1,0 +1,43 @@
+"""iocast serve DIR: run folders in a browser."""
+
+from __future__ import annotations
+
+import secrets
+
+import rich_click as click
+
+from iocast.commands.session import RUNS, say
+from iocast.errors import LoadError
+
+
+@click.command()
+@click.argument("directory", default=RUNS)
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8077, show_default=True, help="0: any that is free.")
+def serve(directory: str, host: str, port: int) -> int:
+    """Show the runs in DIRECTORY in a browser: list, filter, open, compare, follow. It only reads.
+
+    On an address that other machines can reach, it asks for a token, which is part of the address it prints.
+    """
+    import os
+    import socket
+
+    import uvicorn
+
+    from iocast.web.access import is_loopback
+    from iocast.web.app import make_app
+
+    token = None if is_loopback(host) else secrets.token_urlsafe(24)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise LoadError(f"cannot listen on {host}:{port}: {error.strerror}", "choose another with --port") from error
+    if not os.path.isdir(directory):
+        say(f"note: {directory} does not exist yet; runs are shown when they appear")
+    shown = f"[{host}]" if ":" in host else host
+    say(f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else ""))
+    say("Ctrl-C ends it")
+    config = uvicorn.Config(make_app(directory, token), log_level="warning", access_log=False, server_header=False)
+    uvicorn.Server(config).run(sockets=[listening])
+    return 0

@@ -1,0 +1,108 @@
+"""The runs of one directory as the pages see them: names, lines, reports; nothing outside of it can be named."""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from iocast import archive
+from iocast.catalogue import DEEPEST, Found, labels, read_summary, runs_below
+from iocast.errors import ArchiveError
+from iocast.model.report import Report
+
+FRESH_S = 1.0  # how long a listing may be shown again without looking
+
+
+class Folders:
+    """A directory of run folders."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = os.path.realpath(directory)
+        self._listed: tuple[float, list[Found]] = (0.0, [])
+
+    def runs(self) -> list[Found]:
+        """All runs, the newest first; looked for again when the last look is older than a second."""
+        at, found = self._listed
+        if not found or time.monotonic() - at > FRESH_S:
+            found = runs_below(self.directory) if os.path.isdir(self.directory) else []
+            self._listed = (time.monotonic(), found)
+        return found
+
+    def folder(self, name: str) -> str:
+        """The run folder of a name in the listing. Raises ArchiveError for anything else."""
+        path = os.path.realpath(os.path.join(self.directory, name))
+        inside = path == self.directory or path.startswith(self.directory + os.sep)
+        deep = len(Path(os.path.relpath(path, self.directory)).parts)
+        if not inside or deep > DEEPEST + 1 or not os.path.isfile(os.path.join(path, archive.RUN_FILE)):
+            if os.path.basename(self.directory) == name and os.path.isfile(
+                os.path.join(self.directory, archive.RUN_FILE)
+            ):
+                return self.directory
+            raise ArchiveError(f"there is no run {name}", "it may have been moved or removed")
+        return path
+
+    def page(self, name: str) -> str:
+        """The report of a run as one HTML page. Raises ArchiveError."""
+        folder = self.folder(name)
+        return _page(folder, _stamp(folder))
+
+    def comparison(self, names: list[str]) -> str:
+        """The comparison of some runs as one HTML page. Raises IocastError."""
+        from iocast.diagnose.comparable import side
+        from iocast.report.comparison import compare
+
+        folders = tuple(self.folder(name) for name in names)
+        sides = [side(label, (archive.load(each),)) for label, each in zip(labels(folders), folders, strict=True)]
+        return _html(compare(sides))
+
+    def progress(self, name: str) -> dict[str, Any]:
+        """How far a run is: its line, the rows so far, what is under way. Raises ArchiveError."""
+        folder = self.folder(name)
+        run, under_way = archive.load(folder), archive.load_under_way(folder)
+        rows = [
+            {
+                "row": record.phase.name,
+                "rate_per_s": record.measurement.rate_per_s,
+                "bytes_per_s": record.measurement.bytes_per_s,
+                "p50_ns": _quantile(record.measurement.response(), 0.5),
+                "p99_ns": _quantile(record.measurement.response(), 0.99),
+            }
+            for record in run.measured
+        ]
+        return {
+            "name": name,
+            "summary": msgspec.to_builtins(read_summary(folder)),
+            "rows": rows,
+            "under_way": msgspec.to_builtins(under_way) if under_way else None,
+        }
+
+
+def _quantile(histogram: Any, q: float) -> float | None:
+    return histogram.quantile_ns(q) if histogram.total else None
+
+
+def _stamp(folder: str) -> int:
+    return os.stat(os.path.join(folder, archive.RUN_FILE)).st_mtime_ns
+
+
+@lru_cache(maxsize=16)
+def _page(folder: str, _stamp: int) -> str:
+    from iocast.diagnose import examine
+    from iocast.report.card import card
+
+    run = archive.load(folder)
+    return _html(card(run, examine(run), folder))
+
+
+def _html(report: Report) -> str:
+    from iocast.report import RENDERERS
+
+    out = io.StringIO()
+    RENDERERS["html"].render(report, out, colour=False, width=0)
+    return out.getvalue()

@@ -1,0 +1,175 @@
+"""The runs in a real browser: list, filter, sort, open, compare, follow; and who is let in."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from served import browser_page, served
+
+from iocast.web.access import is_loopback
+
+
+def _card(target: str, out: Path) -> None:
+    command = [sys.executable, "-m", "iocast", "card", target, "--time", "100ms", "--out", str(out)]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs")
+    for target in ("sim:hdd", "sim:nvme", "sim:sata-ssd"):
+        _card(target, out)
+    return out
+
+
+def _get(address: str, **options: Any) -> tuple[int, str]:
+    request = urllib.request.Request(address, **options)
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
+
+
+def test_list_filter_sort_open_compare(runs: Path) -> None:
+    with served(runs) as address, browser_page() as page:
+        page.goto(address)
+        page.wait_for_selector("#runs tr")
+        assert page.inner_text("#count") == "3 runs"
+        page.fill("#filter", "NVMe")
+        assert page.inner_text("#count") == "1 of 3 runs"
+        assert page.locator("#runs tr").count() == 1
+        page.fill("#filter", "")
+        page.click("th[data-key=best_rate_per_s] button")
+        assert "sim:nvme" in page.locator("#runs tr").first.inner_text()
+        page.click("th[data-key=best_rate_per_s] button")
+        assert "sim:hdd" in page.locator("#runs tr").first.inner_text()
+        assert page.get_attribute("th[data-key=best_rate_per_s]", "aria-sort") == "ascending"
+        assert page.is_disabled("#compare")
+        for at in (0, 1):
+            page.locator("#runs input").nth(at).check()
+        assert page.inner_text("#compare") == "Compare 2"
+        page.click("#compare")
+        page.wait_for_selector("h1")
+        assert "Comparison" in page.inner_text("h1")
+        page.go_back()
+        page.wait_for_selector("#runs tr")
+        page.click("#runs tr a >> nth=0")
+        page.wait_for_selector("h1")
+        assert "card quick" in page.inner_text("h1")
+
+
+def test_a_run_is_followed_while_it_happens(tmp_path: Path) -> None:
+    """Rows appear one after the other, then the page says that the run is done."""
+    job = tmp_path / "slow.toml"
+    job.write_text(
+        'name = "slow"\n[files]\nsize = "4MiB"\n[defaults]\ntime = "1500ms"\nsize = "8k"\npattern = "random"\n'
+        'direct = false\n[[phase]]\ntest = "one"\n[[phase]]\ntest = "two"\n[[phase]]\ntest = "three"\n'
+    )
+    (tmp_path / "db").mkdir()
+    out = tmp_path / "runs"
+    command = [sys.executable, "-m", "iocast", "run", str(job), str(tmp_path / "db"), "--out", str(out)]
+    with served(out) as address, browser_page() as page:
+        running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            page.goto(address)
+            page.wait_for_selector(".status.running", timeout=20_000)
+            page.click("#runs tr a")
+            page.wait_for_selector("#rows tr")
+            assert "Row" in page.inner_text("#phase")
+            page.wait_for_selector("#phase:has-text('done')", timeout=30_000)
+            assert page.locator("#rows tr").count() == 3
+            page.click("#report a")
+            page.wait_for_selector("h1")
+        finally:
+            assert running.wait(30) == 0
+
+
+def test_ten_thousand_runs_are_usable(runs: Path, tmp_path: Path) -> None:
+    """All are listed and filtered; only some are drawn at once."""
+    import os
+
+    made = next(path for path in runs.iterdir() if path.is_dir())
+    for number in range(10_000):
+        folder = tmp_path / f"run-{number:05}"
+        folder.mkdir()
+        for name in ("run.json", "summary.json"):
+            os.link(made / name, folder / name)
+    with served(tmp_path) as address, browser_page() as page:
+        page.goto(address)
+        page.wait_for_selector("#runs tr", timeout=30_000)
+        assert page.inner_text("#count") == "10000 runs"
+        assert page.locator("#runs tr").count() == 200
+        page.fill("#filter", "run-09999")
+        assert page.locator("#runs tr").count() == 1
+
+
+def test_it_only_reads_and_nothing_outside_is_shown(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "run.json").write_text("{}")
+    before = sorted((path, path.stat().st_mtime_ns) for path in runs.rglob("*"))
+    with served(runs) as address:
+        for name in ("../secret", "..%2Fsecret", str(tmp_path / "secret"), "nothing"):
+            assert _get(f"{address}run/{name}")[0] == 404, name
+        for method in ("POST", "PUT", "DELETE"):
+            assert _get(address, method=method)[0] == 405
+        assert _get(f"{address}compare?run=one")[0] == 404
+        assert _get(f"{address}static/../app.py")[0] == 404
+        assert _get(address, headers={"Host": "evil.example"})[0] == 403
+        listed = json.loads(_get(f"{address}api/runs")[1])["runs"]
+        assert {run["target"] for run in listed} == {"sim:hdd", "sim:nvme", "sim:sata-ssd"}
+    assert sorted((path, path.stat().st_mtime_ns) for path in runs.rglob("*")) == before
+
+
+def test_other_machines_need_the_token(runs: Path) -> None:
+    with served(runs, "--host", "0.0.0.0") as shown:
+        address, _, token = shown.partition("?token=")
+        address = address.replace("0.0.0.0", "127.0.0.1")
+        assert len(token) >= 32
+        for path in ("", "api/runs", "static/style.css"):
+            assert _get(address + path)[0] == 401
+        assert _get(f"{address}?token={'x' * len(token)}")[0] == 401
+        with browser_page() as page:
+            page.goto(f"{address}?token={token}")
+            page.wait_for_selector("#runs tr")
+            assert "token" not in page.url
+            assert page.inner_text("#count") == "3 runs"
+
+
+def test_a_port_in_use_is_named(runs: Path) -> None:
+    with served(runs) as address:
+        port = address.rstrip("/").rsplit(":", 1)[1]
+        command = [sys.executable, "-m", "iocast", "serve", str(runs), "--port", port]
+        refused = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    assert refused.returncode == 2
+    assert "--port" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        *((host, True) for host in ("localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]")),
+        *((host, False) for host in ("0.0.0.0", "192.168.1.7", "localhost.evil.example", "")),
+    ],
+)
+def test_what_only_this_machine_can_reach(host: str, local: bool) -> None:
+    assert is_loopback(host) == local
+
+
+def test_many_readers_at_once(runs: Path) -> None:
+    answers: list[int] = []
+    with served(runs) as address:
+        threads = [threading.Thread(target=lambda: answers.append(_get(f"{address}api/runs")[0])) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert answers == [200] * 16
