@@ -37,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "forecast": _HALL | {"analyse"},
     "report": _HALL | {"analyse", "diagnose", "forecast"},
     **dict.fromkeys(DOORS, _INSIDE),
+    "commands": _INSIDE | {"top", "web"},  # the front door opens the others
     "__init__": _INSIDE,
     "__main__": _INSIDE | DOORS,
 }

@@ -93,11 +93,9 @@ def _stamp(folder: str) -> int:
 
 @lru_cache(maxsize=16)
 def _page(folder: str, _stamp: int) -> str:
-    from iocast.diagnose import examine
-    from iocast.report.card import card
+    from iocast.report.complete import complete
 
-    run = archive.load(folder)
-    return _html(card(run, examine(run), folder))
+    return _html(complete(archive.load(folder), folder, charts=True))
 
 
 def _html(report: Report) -> str:
