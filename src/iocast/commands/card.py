@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.options import destroying, measuring, out_option, page_option, showing
+from iocast.commands.options import destroying, grading, measuring, out_option, page_option, showing
 from iocast.commands.session import adjust, perform
 from iocast.commands.targets import find_target
+from iocast.model.grading import GradeAsked
 from iocast.spec import load_job
 
 
@@ -25,6 +26,7 @@ from iocast.spec import load_job
 @out_option
 @showing
 @page_option
+@grading
 def card(
     path: str,
     preset: str,
@@ -36,6 +38,7 @@ def card(
     out: str,
     form: str,
     page: bool,
+    asked: GradeAsked,
 ) -> int:
     """Measure PATH and show its I/O report card.
 
@@ -43,4 +46,4 @@ def card(
     existing file (only read), a block device (only read without --destroy), or a simulated device such as `sim:hdd`.
     """
     job = adjust(load_job(f"card-{preset}"), size, time)
-    return perform(job, find_target(path, destroy), seed, size, out, form, page, diagnosing=diagnosing)
+    return perform(job, find_target(path, destroy), seed, size, out, form, page, asked, diagnosing=diagnosing)

@@ -8,6 +8,7 @@ from typing import Any
 import rich_click as click
 
 from iocast.commands.session import FORMATS, RUNS
+from iocast.model.grading import LETTERS, GradeAsked
 
 Command = Callable[..., Any]
 
@@ -93,3 +94,33 @@ def presenting(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def grading(command: Command) -> Command:
+    """--scale, --slo and --fail-under, handed over as one `asked`."""
+    from functools import wraps
+
+    @click.option(
+        "--fail-under",
+        metavar="LETTER",
+        type=click.Choice(LETTERS, case_sensitive=False),
+        help="Exit with 1 when the grade is below this, or there is none.",
+    )
+    @click.option("--slo", metavar="LEVEL", help="Grade against a service level, e.g. 'p99<5ms@4000/s'.")
+    @click.option(
+        "--scale",
+        type=click.Choice(["modern", "hailey2012"]),
+        default="modern",
+        show_default=True,
+        help="The scale of the grades.",
+    )
+    @wraps(command)
+    def graded(*args: Any, scale: Any, slo: str | None, fail_under: Any, **kwargs: Any) -> Any:
+        level = None
+        if slo is not None:
+            from iocast.diagnose.grades.slo import parse_slo
+
+            level = parse_slo(slo)
+        return command(*args, asked=GradeAsked(scale=scale, level=level, floor=fail_under), **kwargs)
+
+    return graded

@@ -7,9 +7,10 @@ from pathlib import Path
 import rich_click as click
 
 from iocast import archive
-from iocast.commands.options import showing
-from iocast.commands.session import say, show
+from iocast.commands.options import grading, showing
+from iocast.commands.session import fulfils, say, show
 from iocast.commands.writing import THEMES, form_of, write_report
+from iocast.model.grading import GradeAsked
 
 
 @click.command()
@@ -24,7 +25,8 @@ from iocast.commands.writing import THEMES, form_of, write_report
     "--theme", type=click.Choice(THEMES), default="light", show_default=True, help="Colours of .png and .svg."
 )
 @showing
-def report(folders: tuple[str, ...], output: str | None, theme: str, form: str) -> int:
+@grading
+def report(folders: tuple[str, ...], output: str | None, theme: str, form: str, asked: GradeAsked) -> int:
     """Show the card of the run in FOLDER again, without touching any device.
 
     With `-o card.html` it becomes one page that needs nothing else. Of several folders each gets a file of its own,
@@ -32,14 +34,16 @@ def report(folders: tuple[str, ...], output: str | None, theme: str, form: str) 
     """
     if output is not None:
         form_of(Path(output))  # a mistake is said before anything is read
+    passed = True
     for folder in folders:
         run = archive.load(folder)
         if output is None:
-            show(run, folder, form)
+            passed &= show(run, folder, form, asked)
             continue
-        for file in write_report(run, folder, _file(Path(output), folder, len(folders)), theme):
+        for file in write_report(run, folder, _file(Path(output), folder, len(folders)), asked, theme):
             say(f"wrote {file}")
-    return 0
+        passed &= fulfils(run, folder, asked)
+    return 0 if passed else 1
 
 
 def _file(output: Path, folder: str, count: int) -> Path:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.options import destroying, measuring, out_option, page_option, showing
+from iocast.commands.options import destroying, grading, measuring, out_option, page_option, showing
 from iocast.commands.session import adjust, perform
 from iocast.commands.targets import find_target
+from iocast.model.grading import GradeAsked
 from iocast.spec import load_job
 
 
@@ -18,8 +19,18 @@ from iocast.spec import load_job
 @out_option
 @showing
 @page_option
+@grading
 def run(
-    job: str, path: str, size: str | None, time: str | None, seed: int, destroy: str, out: str, form: str, page: bool
+    job: str,
+    path: str,
+    size: str | None,
+    time: str | None,
+    seed: int,
+    destroy: str,
+    out: str,
+    form: str,
+    page: bool,
+    asked: GradeAsked,
 ) -> int:
     """Run JOB (a TOML job file, or a preset) on PATH, by default the current directory.
 
@@ -27,4 +38,5 @@ def run(
     did not make, and on block devices that --destroy does not name. `iocast plan JOB PATH` shows first what
     would be done.
     """
-    return perform(adjust(load_job(job), size, time), find_target(path, destroy), seed, size, out, form, page)
+    made = adjust(load_job(job), size, time)
+    return perform(made, find_target(path, destroy), seed, size, out, form, page, asked)

@@ -18,6 +18,7 @@ from iocast.model.target import Target
 from iocast.spec import FileSize, Job
 
 if TYPE_CHECKING:
+    from iocast.model.grading import GradeAsked, Grades
     from iocast.model.report import Report
     from iocast.runner import Performed
 
@@ -117,12 +118,22 @@ def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]
 
 
 def perform(
-    job: Job, target: Target, seed: int, size: str | None, out: str, form: str, page: bool, *, diagnosing: bool = False
+    job: Job,
+    target: Target,
+    seed: int,
+    size: str | None,
+    out: str,
+    form: str,
+    page: bool,
+    asked: GradeAsked,
+    *,
+    diagnosing: bool = False,
 ) -> int:
     """Plans, announces, runs, tests what looks abnormal if asked to, and shows; returns the exit code.
 
     Raises IocastError.
     """
+    failed = False
     done, code = carry_out(job, target, seed, size, out)
     if diagnosing and done.folder is not None and not code and done.error is None:
         from iocast.commands.inquiry import diagnose_run
@@ -130,18 +141,18 @@ def perform(
 
         code = diagnose_run(str(done.folder), USUAL_BUDGET)
     if done.folder is not None:
-        show(done.run, os.path.relpath(done.folder), form)
+        failed = not show(done.run, os.path.relpath(done.folder), form, asked, keep=True)
         if page and done.run.status == "done":
             from iocast.commands.writing import leave_page
 
             sys.stdout.flush()  # the card can be read while the page is drawn
-            say(leave_page(done.run, done.folder))
+            say(leave_page(done.run, done.folder, asked))
     if done.error is not None:
         raise done.error
     measured = done.run.measured
     if measured and not any(record.measurement.ios for record in measured):
         raise LoadError("not one I/O of any row succeeded", "the card above names the errors")
-    return code or int(any(each.bad_blocks for each in done.run.verifications[-1:]))
+    return code or int(failed or any(each.bad_blocks for each in done.run.verifications[-1:]))
 
 
 def carry_out(job: Job, target: Target, seed: int, size: str | None, out: str) -> tuple[Performed, int]:
@@ -186,17 +197,50 @@ def about(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.1f} h"
 
 
-def show(run: Run, folder: str, form: str) -> None:
-    """Prints the card of a run on stdout in one of FORMATS."""
+def show(run: Run, folder: str, form: str, asked: GradeAsked | None = None, *, keep: bool = False) -> bool:
+    """Prints the card of a run on stdout in one of FORMATS; returns False when it misses the grade asked for.
+
+    With `keep` its grade is kept in the folder, for lists of runs.
+    """
+    from iocast.report.complete import complete
+
+    done = complete(run, folder, asked)
+    if keep:
+        from pathlib import Path
+
+        from iocast.archive import save_summary
+
+        save_summary(Path(folder), done.summary)
     if form == "classic":
         from iocast.report.classic import render_run
 
         render_run(run, sys.stdout)
         say(f"run folder: {folder}")
-        return
+    else:
+        present(done.report, form)
+    return _passed(done.grades, asked)
+
+
+def fulfils(run: Run, folder: str, asked: GradeAsked) -> bool:
+    """False, with a word, when a run misses the grade asked for."""
+    if asked.floor is None:
+        return True
     from iocast.report.complete import complete
 
-    present(complete(run, folder), form)
+    return _passed(complete(run, folder, asked).grades, asked)
+
+
+def _passed(grades: Grades | None, asked: GradeAsked | None) -> bool:
+    """Tells when the grade asked for is missed."""
+    if asked is None or asked.floor is None:
+        return True
+    from iocast.diagnose.grades import passes
+
+    if grades is not None and passes(grades, asked.floor):
+        return True
+    got = f"is {grades.overall}" if grades and grades.overall else "could not be given"
+    say(f"grade {asked.floor} was asked for; the grade {got}: {grades.says if grades else 'nothing was measured'}")
+    return False
 
 
 def present(report: Report, form: str) -> None:

@@ -6,17 +6,18 @@ import rich_click as click
 
 from iocast import archive
 from iocast.catalogue import LAST, find_run
-from iocast.commands.options import showing
+from iocast.commands.options import grading, showing
 from iocast.commands.session import RUNS
 from iocast.commands.session import show as show_run
+from iocast.model.grading import GradeAsked
 
 
 @click.command()
 @click.argument("run", default=LAST)
 @click.option("--in", "directory", default=RUNS, show_default=True, metavar="DIR", help="Where run folders are.")
 @showing
-def show(run: str, directory: str, form: str) -> int:
+@grading
+def show(run: str, directory: str, form: str, asked: GradeAsked) -> int:
     """Show the card of RUN: a folder, the beginning of the name of one in DIR, or `last` (the default)."""
     folder = find_run(directory, run)
-    show_run(archive.load(folder), folder, form)
-    return 0
+    return 0 if show_run(archive.load(folder), folder, form, asked) else 1

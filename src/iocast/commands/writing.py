@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from iocast.errors import ArchiveError, IocastError, SpecError
+from iocast.model.grading import GradeAsked
 from iocast.model.run import Run
 
 PAGE = "report.html"
@@ -13,14 +14,14 @@ THEMES = ("light", "dark", "print", "classic")  # report.vega.theme.THEMES, with
 WIDTH = 120  # of a text file
 
 
-def write_report(run: Run, folder: str, path: Path, theme: str = "light") -> list[Path]:
+def write_report(run: Run, folder: str, path: Path, asked: GradeAsked | None, theme: str = "light") -> list[Path]:
     """Writes the report of a run, with its charts; returns the files. Raises IocastError."""
     from iocast.report import RENDERERS
     from iocast.report.complete import complete
     from iocast.report.pictures import write_pictures
 
     form = form_of(path)
-    report = complete(run, folder, charts=True)
+    report = complete(run, folder, asked, charts=True).report
     if form == "pictures":
         from iocast.report.vega.theme import THEMES as KNOWN
 
@@ -51,10 +52,10 @@ def form_of(path: Path) -> str:
     return SUFFIXES[suffix]
 
 
-def leave_page(run: Run, folder: Path) -> str:
+def leave_page(run: Run, folder: Path, asked: GradeAsked | None = None) -> str:
     """Writes the page into a run folder; says where it is, or why it could not be. The measurement is safe already."""
     try:
-        write_report(run, str(folder), folder / PAGE)
+        write_report(run, str(folder), folder / PAGE, asked)
     except IocastError as error:
         return f"note: no {PAGE}: {error.message}"
     return f"report: {os.path.relpath(folder / PAGE)}"

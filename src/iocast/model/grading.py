@@ -14,6 +14,22 @@ LETTERS: tuple[Letter, ...] = ("A+", "A", "A-", "B", "B-", "C", "C-", "D", "F") 
 Scale = Literal["modern", "hailey2012", "slo"]
 
 
+class ServiceLevel(Struct, frozen=True):
+    """A percentile of the response time of random reads that must not be exceeded, at a rate when one is given."""
+
+    q: float
+    limit_ns: int
+    rate_per_s: float | None = None
+
+
+class GradeAsked(Struct, frozen=True):
+    """How a run is to be graded, and the letter below which it has failed (None: it cannot fail)."""
+
+    scale: Scale = "modern"
+    level: ServiceLevel | None = None
+    floor: Letter | None = None
+
+
 class Graded(Struct, frozen=True, kw_only=True):
     """One letter. `letter` is None where nothing may be graded; `says` is the evidence, or why not."""
 

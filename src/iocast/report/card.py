@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from iocast.model.course import Course
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import GRADES, Examination, Finding, Grade
+from iocast.model.grading import Grades
 from iocast.model.measurement import SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
@@ -14,6 +15,7 @@ from iocast.report import format as text
 from iocast.report import observed, verification
 from iocast.report.charts import at_a_glance, chart_sections
 from iocast.report.diagnosis import tested_section
+from iocast.report.graded import graded_section
 from iocast.report.heads import badges, figures
 from iocast.report.rows import published, results
 from iocast.report.stack import blind_section, target_section
@@ -30,6 +32,7 @@ def card(
     folder: str = "",
     courses: dict[int, Course] | None = None,
     diagnosis: Diagnosis | None = None,
+    grades: Grades | None = None,
 ) -> Report:
     """The report card. `folder` is where the run was saved ("" when it was not).
 
@@ -40,6 +43,7 @@ def card(
         target_section(run),
         Section("Results", tables=(results(run, examination),), charts=glance) if run.measured else None,
         observed.section(run),
+        graded_section(grades),
         _why(run, examination),
         _findings(run, examination.findings),
         tested_section(diagnosis),
@@ -55,7 +59,7 @@ def card(
         verdict=verdict(run, examination) if run.measured or not observed.seen(run) else observed.sentence(run),
         sections=tuple(section for section in sections if section is not None),
         next_steps=tuple(_next_steps(run, examination, folder)),
-        badges=badges(run, examination),
+        badges=badges(run, examination, grades),
         figures=figures(run, examination),
     )
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from iocast.diagnose.evidence import is_open_loop
 from iocast.diagnose.thresholds import worst
-from iocast.model.finding import Examination
+from iocast.model.finding import Examination, Grade
+from iocast.model.grading import Grades
 from iocast.model.histogram import Histogram
 from iocast.model.report import Badge, Figure
 from iocast.model.run import PhaseRecord, Run
@@ -17,15 +18,25 @@ from iocast.report.sentences import FLUSHES, SCAN_SIZE_BYTES, is_commit, is_in_o
 from iocast.report.verdict import USABLE
 
 
-def badges(run: Run, examination: Examination) -> tuple[Badge, ...]:
-    """The letters of the whole run: for now that of trust, which is its worst row's."""
-    grades = [examination.trust[record.phase.name].grade for record in run.measured]
-    if not grades:
+def badges(run: Run, examination: Examination, grades: Grades | None = None) -> tuple[Badge, ...]:
+    """The letters of the whole run: how good it is, and how far that can be believed (its worst row's trust)."""
+    trust = worst_trust(run, examination)
+    if trust is None:
         return ()
-    grade = worst(*grades)
-    count = grades.count(grade)
-    where = "on every row" if count == len(grades) else f"on {count} of {len(grades)} rows; no row has less"
-    return (Badge("trust", "Trust in these figures", grade, where),)
+    letters = [examination.trust[record.phase.name].grade for record in run.measured]
+    count = letters.count(trust)
+    where = "on every row" if count == len(letters) else f"on {count} of {len(letters)} rows; no row has less"
+    found = Badge("trust", "Trust in these figures", trust, where)
+    if grades is None:
+        return (found,)
+    name = {"modern": "Grade", "hailey2012": "Grade of 2012", "slo": "Against the service level"}[grades.scale]
+    return (Badge("grade", name, grades.overall or "", grades.says), found)
+
+
+def worst_trust(run: Run, examination: Examination) -> Grade | None:
+    """The trust of the row that has least of it; None without rows."""
+    letters = [examination.trust[record.phase.name].grade for record in run.measured]
+    return worst(*letters) if letters else None
 
 
 def figures(run: Run, examination: Examination) -> tuple[Figure, ...]:

@@ -83,7 +83,7 @@ class _Page:
                 return padded.replace(shown, "-" * len(shown))
             return padded.replace(shown, self._paint(shown, f"{DIM};{STRUCK}"))
         if column.kind == "grade":
-            return padded.replace(shown, self._paint(shown, LETTERS.get(shown, ""))) if shown else padded
+            return padded.replace(shown, self._paint(shown, LETTERS.get(shown[:1], ""))) if shown else padded
         return self._paint(padded, GRAVITY.get(shown, "")) if column.key == "severity" else padded
 
     def _note(self, row: Row) -> None:

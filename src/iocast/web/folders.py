@@ -95,7 +95,7 @@ def _stamp(folder: str) -> int:
 def _page(folder: str, _stamp: int) -> str:
     from iocast.report.complete import complete
 
-    return _html(complete(archive.load(folder), folder, charts=True))
+    return _html(complete(archive.load(folder), folder, charts=True).report)
 
 
 def _html(report: Report) -> str:

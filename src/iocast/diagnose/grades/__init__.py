@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from iocast.diagnose.grades.classic import HEADLINE, classic
 from iocast.diagnose.grades.modern import modern
-from iocast.diagnose.grades.slo import ServiceLevel, against
+from iocast.diagnose.grades.slo import against
 from iocast.diagnose.thresholds import worst
 from iocast.model.finding import Examination, Grade
-from iocast.model.grading import Graded, Grades, Letter, Scale, letter_rank, stepped_down, worst_letter
+from iocast.model.grading import Graded, Grades, Letter, Scale, ServiceLevel, letter_rank, stepped_down, worst_letter
 from iocast.model.run import Run
 
 FAR_WORSE = 2  # letters by which scan or interference must lie below the rest to pull it down

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from iocast.diagnose.grades.rows import KIB, only_size
 from iocast.diagnose.grades.scales import letter_scale
+from iocast.diagnose.thresholds import MIN_BEYOND
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord, Run
@@ -83,6 +84,9 @@ def _statistic(
         if trust.grade not in USABLE:
             says = f"Not graded: trust in {record.phase.name} is {trust.grade}. {trust.reason}".strip()
             return Graded(aspect=aspect, letter=None, says=says, phases=phases)
+    fewest = min(record.measurement.response(test.op).total for record in (base, scaled))
+    if q is not None and fewest * (1 - q) < MIN_BEYOND - 1e-9:
+        return Graded(aspect=aspect, letter=None, says=f"Not graded: {fewest} I/Os are too few for it.", phases=phases)
     low, high = _ms(base, test.op, q), _ms(scaled, test.op, q)
     if math.isnan(low) or math.isnan(high):
         says = f"Not graded: the source of these rows states no {name}."

@@ -8,11 +8,12 @@ from iocast.analyse.statistics import quantile_interval
 from iocast.diagnose.grades import rows as pick
 from iocast.diagnose.grades.scales import LetterScale, letter_scale
 from iocast.diagnose.thresholds import HEADLINE_Q, MIN_BEYOND
-from iocast.diagnose.words import data_size, number, time
+from iocast.diagnose.words import number, time
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
+from iocast.units import size_text
 
 USABLE = ("A", "B", "C")  # trust that may carry a letter
 TOO_FEW_Q = 0.95  # graded instead of p99 where a slow device answers too seldom: at best
@@ -70,7 +71,7 @@ def scan(run: Run, examination: Examination) -> Graded:
     letter = scale.letter(mb_per_s)
     users = at.measurement.asked_depth
     says = (
-        f"{data_size(pick.only_size(at) or 0)} sequential reads reach {number(mb_per_s)} MB/s with {users} in flight"
+        f"{_size(at)} sequential reads reach {number(mb_per_s)} MB/s with {users} in flight"
         f" ({scale.limit_words(letter)} is {_an(letter)})."
     )
     return Graded(
@@ -153,7 +154,7 @@ def _of_p99(
         return _without(aspect, f"{histogram.total} I/Os are too few for a p99 or a p95", record)
     letter = scale.letter(estimate.value_ns / MS)
     what = {"read": "random reads", "write": "durable appends"}.get(op, f"{op} after an append")
-    size = data_size(pick.only_size(record) or 0)
+    size = _size(record)
     says = (
         f"The p{estimate.q * 100:g} of {size} {what} {where} is {time(estimate.value_ns)}"
         f" ({scale.limit_words(letter)} is {_an(letter)})."
@@ -172,6 +173,10 @@ def _of_p99(
         figures={"quantile": estimate.q, "value_ns": estimate.value_ns},
         source=scale.source,
     )
+
+
+def _size(record: PhaseRecord) -> str:
+    return size_text(pick.only_size(record) or 0)
 
 
 def _ranged(scale: LetterScale, value_ns: float | None, letter: Letter) -> Letter:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from msgspec import Struct
-
 from iocast.analyse.statistics import quantile_interval
 from iocast.diagnose.grades import rows as pick
 from iocast.diagnose.grades.modern import USABLE
@@ -14,19 +12,11 @@ from iocast.diagnose.thresholds import MIN_BEYOND
 from iocast.diagnose.words import number, percent, time
 from iocast.errors import SpecError
 from iocast.model.finding import Examination
-from iocast.model.grading import Graded
+from iocast.model.grading import Graded, ServiceLevel
 from iocast.model.run import PhaseRecord, Run
 from iocast.units import parse_duration, parse_rate
 
 EXAMPLE = "for example --slo 'p99<5ms', or --slo 'p99<5ms@4000/s' for the load at the peak"
-
-
-class ServiceLevel(Struct, frozen=True):
-    """A percentile of the response time of random reads that must not be exceeded, at a rate when one is given."""
-
-    q: float
-    limit_ns: int
-    rate_per_s: float | None = None
 
 
 def parse_slo(text: str) -> ServiceLevel:

@@ -1,0 +1,43 @@
+"""The part of a card that shows its letters, each with the evidence that earned it."""
+
+from __future__ import annotations
+
+from iocast.model.grading import Grades
+from iocast.model.report import Column, Row, Section, Table
+
+SCALES = {
+    "modern": "iocast's absolute scale: a letter is a factor of two at every technology",
+    "hailey2012": "the scale of Kyle Hailey's fio_scripts (2012), made for disks",
+    "slo": "the workload's own scale: what was measured over what is allowed",
+}
+COLUMNS = (
+    Column("aspect", "of"),
+    Column("letter", "grade", "grade"),
+    Column("range", "range", spare=1),
+    Column("says", "because"),
+)
+
+
+def graded_section(grades: Grades | None) -> Section | None:
+    """The overall letter in a sentence, and one row for each aspect; None for a run without rows."""
+    if grades is None:
+        return None
+    rows = tuple(
+        Row(
+            {
+                "aspect": part.aspect,
+                "letter": part.letter or "",
+                "range": f"{part.best} to {part.worst}" if part.best != part.worst else "",
+                "says": part.says,
+                "phases": part.phases,
+                "source": part.source,
+            }
+        )
+        for part in grades.parts
+    )
+    head = grades.says
+    if grades.overall:
+        trust = f", trust {grades.trust}" if grades.trust else ""
+        head = f"Overall {grades.overall}{trust}. {grades.says}"
+    table = Table("", COLUMNS, rows, key="grades", notes=(f"By {SCALES[grades.scale]}.",))
+    return Section("Grade", paragraphs=(head,), tables=(table,))

@@ -1,0 +1,59 @@
+"""Grades on the command line: the scale, the service level, the exit code, and the list of runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import iocast, run_folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    done = iocast("card", "sim:nvme", "--out", "runs", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return run_folder(tmp_path / "runs")
+
+
+def _grades(text: str) -> dict[str, str]:
+    return {row["aspect"]: row["letter"] for row in json.loads(text)["grades"]}
+
+
+def test_the_card_has_a_letter_for_each_aspect(folder: Path) -> None:
+    done = iocast("report", folder, "--json", cwd=folder)
+    assert _grades(done.stdout) == {
+        "random read": "A+",
+        "commit": "A+",
+        "scan": "A+",
+        "scaling": "A+",
+        "write interference": "A",
+    }
+
+
+@pytest.mark.parametrize(("arguments", "code"), [((), 0), (("--fail-under", "a+"), 0), (("--slo", "p99<1ms"), 0)])
+def test_a_grade_that_is_reached(folder: Path, arguments: tuple[str, ...], code: int) -> None:
+    assert iocast("report", folder, *arguments, cwd=folder).returncode == code
+
+
+def test_a_grade_that_is_missed_says_so_and_exits_with_one(folder: Path) -> None:
+    missed = iocast("report", folder, "--slo", "p99<50us", "--fail-under", "B", cwd=folder)
+    assert missed.returncode == 1
+    assert "grade B was asked for; the grade is" in missed.stderr
+    none = iocast("report", folder, "--scale", "hailey2012", "--fail-under", "D", cwd=folder)
+    assert none.returncode == 1
+    assert "could not be given" in none.stderr
+    page = iocast("report", folder, "-o", "x.md", "--slo", "p99<50us", "--fail-under", "B", cwd=folder)
+    assert page.returncode == 1
+    assert "Against the service level" in (folder / "x.md").read_text()
+
+
+def test_a_service_level_that_cannot_be_read_is_refused(folder: Path) -> None:
+    refused = iocast("report", folder, "--slo", "fast", cwd=folder)
+    assert refused.returncode == 2
+    assert "--slo 'p99<5ms'" in refused.stderr
+
+
+def test_the_grade_is_in_the_list_of_runs(folder: Path) -> None:
+    listed = json.loads(iocast("runs", folder.parent, "--json", cwd=folder).stdout)["runs"]
+    assert [(run["grade"], run["trust"]) for run in listed] == [("A+", "C")]
