@@ -12,6 +12,7 @@ use fuser::{
 };
 
 use crate::answers::{Answer, Answers};
+use crate::lies::Lies;
 use crate::memory::Memory;
 use crate::options::Options;
 use crate::schedule::Schedule;
@@ -25,6 +26,7 @@ const FOREVER: Duration = Duration::from_secs(1 << 30);
 /// What the device and whoever measures its transport share.
 pub struct Device {
     memory: Memory,
+    lies: Lies,
     answers: Arc<Answers>,
     schedule: Mutex<Schedule>,
     open_files: AtomicU64,
@@ -39,6 +41,7 @@ impl Device {
     pub fn new(options: Arc<Options>) -> io::Result<Device> {
         Ok(Device {
             memory: Memory::new(options.size_bytes)?,
+            lies: Lies::new(&options),
             answers: Answers::start()?,
             open_files: AtomicU64::new(0),
             transport_ns: AtomicU64::new(options.transport_ns.unwrap_or(0)),
@@ -202,11 +205,11 @@ impl Filesystem for Served {
         if !self.0.holds(offset, data.len() as u64) {
             return reply.error(Errno::ENOSPC);
         }
-        let (device, data) = (Arc::clone(&self.0), data.to_vec());
+        let (device, data, number) = (Arc::clone(&self.0), data.to_vec(), self.0.lies.number());
         self.0.serve(Io { write: true, offset, len: data.len() as u64 }, move |errno| match errno {
             Some(errno) => reply.error(Errno::from_i32(errno)),
             None => {
-                device.memory.put(offset, &data);
+                device.lies.keep(number, &device.memory, offset, &data);
                 reply.written(data.len() as u32);
             }
         });

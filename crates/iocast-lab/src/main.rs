@@ -8,6 +8,7 @@ mod answers;
 mod awake;
 mod device;
 mod guard;
+mod lies;
 mod memory;
 mod options;
 mod refusal;

@@ -38,6 +38,12 @@ pub struct Options {
     pub error_share: f64,
     /// How they fail.
     pub errno: i32,
+    /// Every so many-th write is acknowledged and not done.
+    pub lose_every: Option<u64>,
+    /// Of every so many-th write only the first half is done.
+    pub tear_every: Option<u64>,
+    /// Every so many-th write is done just before its place.
+    pub misplace_every: Option<u64>,
     /// Time of an fsync.
     pub fsync_ns: u64,
     /// What kernel and wake-ups add, taken off every answer; `None`: measured at the start.
@@ -65,6 +71,9 @@ impl Default for Options {
             error_range: None,
             error_share: 0.0,
             errno: libc::EIO,
+            lose_every: None,
+            tear_every: None,
+            misplace_every: None,
             fsync_ns: 0,
             transport_ns: None,
             seed: 1,
@@ -110,6 +119,15 @@ pub const OPTIONS: &[(&str, &str, &str, Set)] = &[
     ("errno", "EIO", "how they fail: EIO (the default), ENOSPC, ENODATA, EROFS, ETIMEDOUT, ENXIO", |o, v| {
         set(&mut o.errno, errno(v))
     }),
+    ("lose_every", "1000", "every so many-th write is acknowledged and not done", |o, v| {
+        set(&mut o.lose_every, every(v))
+    }),
+    ("tear_every", "1000", "of every so many-th write only the first half is done", |o, v| {
+        set(&mut o.tear_every, every(v))
+    }),
+    ("misplace_every", "1000", "every so many-th write is done just before its place", |o, v| {
+        set(&mut o.misplace_every, every(v))
+    }),
     ("fsync", "8ms", "time of an fsync", |o, v| set(&mut o.fsync_ns, units::time_ns(v))),
     (
         "transport",
@@ -137,6 +155,10 @@ fn set<T>(place: &mut T, value: units::Read<T>) -> units::Read<()> {
 
 fn count(text: &str, most: usize) -> units::Read<usize> {
     text.parse().ok().filter(|n| (1..=most).contains(n)).ok_or("a whole number, 1 or more")
+}
+
+fn every(text: &str) -> units::Read<Option<u64>> {
+    text.parse().ok().filter(|n| *n > 0).map(Some).ok_or("a whole number, 1 or more")
 }
 
 fn share_and_time(text: &str) -> units::Read<(f64, u64)> {
@@ -267,6 +289,7 @@ mod tests {
             ("stall=5s/1s", "stall=5s/1s: stall takes how long in how long", "stall=1s/5s"),
             ("errors=2MiB..1MiB", "errors=2MiB..1MiB: errors takes a range", "errors=1MiB..2MiB"),
             ("size=1000", "size=1000: size takes a size of whole 4 KiB blocks", "size=1GiB"),
+            ("lose_every=0", "lose_every=0: lose_every takes a whole number", "lose_every=1000"),
             ("threads=0", "threads=0: threads takes a whole number", "threads=2"),
         ] {
             let refusal = read(line).expect_err(line);
