@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from iocast import __version__, load
 from iocast.archive import RunFolder, series
-from iocast.errors import IocastError, LoadError
+from iocast.errors import IocastError
+from iocast.load.failures import broken, hung
 from iocast.load.filling import check_filled, claimed, create, fill_phase, finish, in_blocks, spoil
 from iocast.load.removal import remove
 from iocast.load.trimming import refuse_without_trim
@@ -87,6 +88,7 @@ def perform(
             job.trust_files()
             job.open_journal()
             job.measure()
+            job.refuse_broken()
         except IocastError as why:
             error = why
         except BaseException:
@@ -183,6 +185,12 @@ class _Job:
                 plans.append(self._recorded(phase, load.phase_plan(self.plan, phase, self.layout.files, seed)))
             self._perform(group, tuple(plans))
             number += len(group)
+
+    def refuse_broken(self) -> None:
+        """Raises LoadError when phases met so many errors that they ended before their time."""
+        failed = [each for each in self.run.phases if each.measurement.error_count >= each.plan.error_limit]
+        if failed and not self.stopped():
+            raise broken(failed)
 
     def open_journal(self) -> None:
         """Begins to record what is written to be verified, if anything is."""
@@ -325,7 +333,7 @@ class _Job:
             self.progress.end(record)
         for record in records:
             if record.measurement.stopped == "hung":
-                raise _hung(record)
+                raise hung(record)
         return tuple(records)
 
     def _again(
@@ -375,16 +383,6 @@ class _Job:
 def _empty(measurement: Measurement) -> bool:
     """True for a phase that was stopped before anything came back."""
     return measurement.stopped == "interrupted" and not measurement.ios and not measurement.error_count
-
-
-def _hung(record: PhaseRecord) -> LoadError:
-    """Nothing more is tried on storage that does not answer: each further phase would only wait as long."""
-    left = record.measurement.abandoned_ios
-    return LoadError(
-        f"{record.plan.files[0].path} does not answer: {left} I/Os of {record.phase.name} never came back, "
-        "and the phases after it were not begun",
-        "look for time-outs and resets in the kernel's log (dmesg): a path, a disk or a server is stuck",
-    )
 
 
 def _remove_unfinished(file: load.WorkFile) -> None:

@@ -96,6 +96,28 @@ def test_a_full_device(tmp_path: Path) -> None:
     assert 0.4 < error.count / 2000 < 0.6
 
 
+@pytest.mark.parametrize("phases", ["last", "all"])
+def test_too_many_errors_are_a_failure_whatever_comes_after(tmp_path: Path, phases: str) -> None:
+    """The card is shown, the reason said, and the code is that of what could not be measured."""
+    file = job(tmp_path, time="30s")
+    if phases == "last":
+        region = 'region = {start = "32MiB", size = "16MiB"}'
+        text = file.read_text().replace('time = "30s"', 'time = "200ms"\nregion = {start = 0, size = "16MiB"}')
+        file.write_text(f'{text}\n[[phase]]\ntest = "fourth"\n{region}\ntime = "30s"\n')
+    share = "32MiB..64MiB" if phases == "last" else "60%"
+    with lab(tmp_path / "device", f"errors={share}", exact=False):
+        done = iocast("run", file, "device", "--out", "runs", cwd=tmp_path)
+    assert done.returncode == 2
+    kept = archive.load(str(run_folder(tmp_path / "runs")))
+    assert kept.status == "failed"
+    stopped = [record.measurement.stopped for record in kept.phases]
+    assert stopped == (["finished"] * 3 + ["errors"] if phases == "last" else ["errors"] * 3)
+    assert "EIO on read" in done.stdout
+    said = " ".join(done.stderr.split())
+    assert "error: so many I/Os failed that phases ended before their time: " in said
+    assert ("fourth 4k x1 d4 after 10," if phases == "last" else "third 4k x1 d4 after 10,") in said
+
+
 def test_a_device_that_vanishes(tmp_path: Path) -> None:
     with lab(tmp_path / "device", "read_latency=1ms", exact=False) as device:
         started = begin(tmp_path, job(tmp_path, time="1s"), "device")
@@ -109,7 +131,11 @@ def test_a_device_that_vanishes(tmp_path: Path) -> None:
     assert "error: " in errors
 
 
-@pytest.mark.parametrize("more", ["", "ios = 20000"], ids=["by time", "by I/Os"])
+@pytest.mark.parametrize(
+    "more",
+    ["", "ios = 20000", 'ios = 20000\nrate = "5000/s"', 'bytes = "40MiB"\nburst = 64\nevery = "100ms"'],
+    ids=["by time", "by I/Os", "by I/Os at a rate", "by bytes in bursts"],
+)
 def test_a_device_that_hangs(tmp_path: Path, more: str) -> None:
     """It takes half a minute: so long an I/O is waited for."""
     file = job(tmp_path, more)

@@ -112,6 +112,21 @@ struct Times {
     moved_at: Option<Instant>,
 }
 
+/// For how long a phase may well have nothing in flight: the pause of its users, or the distance of arrivals when
+/// only one user is left; as Poisson has it, longer than thirty times the mean once in 10^13 times.
+fn longest_idle(plan: &PhasePlan) -> Duration {
+    let arrivals = |rate_per_s: f64, times: f64| {
+        let idle_s = times * f64::from(plan.users) / rate_per_s;
+        Duration::try_from_secs_f64(idle_s).unwrap_or(Duration::MAX)
+    };
+    match plan.arrival {
+        Arrival::Closed { think_ns } => Duration::from_nanos(think_ns),
+        Arrival::Bursts { every_ns, .. } => Duration::from_nanos(every_ns),
+        Arrival::Constant { rate_per_s } => arrivals(rate_per_s, 2.0),
+        Arrival::Poisson { rate_per_s } => arrivals(rate_per_s, 30.0),
+    }
+}
+
 impl Crew {
     /// Nobody yet. `spin` is false where spinning would take the processors from others.
     pub(crate) fn new(plans: Vec<Arc<PhasePlan>>, spin: bool) -> Crew {
@@ -285,19 +300,18 @@ impl Crew {
         times.leave_at.is_some_and(|at| Instant::now() > at)
     }
 
-    /// When an I/O last ended, where there is always one in flight: phases that end by their I/Os or bytes
-    /// have no other end when the storage does not answer any more.
+    /// Until when an I/O must have ended after the last one that did: phases that end by their I/Os or bytes
+    /// have no other end when the storage does not answer any more. Those that follow end with the others.
     fn last_moved(&self, times: &mut Times) -> Option<Instant> {
         let counts = self.control.counts();
         let ended = counts.ios + counts.errors;
         if times.ended != Some(ended) {
             (times.ended, times.moved_at) = (Some(ended), Some(Instant::now()));
         }
-        let always_busy = |plan: &Arc<PhasePlan>| {
-            matches!(plan.arrival, Arrival::Closed { think_ns: 0 }) && !plan.length.follows
-        };
         let real = self.plans[0].engine != EngineName::Sim;
-        times.moved_at.filter(|_| real && self.plans.iter().all(always_busy))
+        let leaders = self.plans.iter().filter(|plan| !plan.length.follows);
+        let idle = leaders.map(|plan| longest_idle(plan)).max().unwrap_or_default();
+        times.moved_at.filter(|_| real).and_then(|at| at.checked_add(idle))
     }
 
     /// When the last phase that does not follow is to end; `None` where that is not a matter of real time.
