@@ -7,7 +7,20 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from iocast.diagnose import absent, bound, cached, failures, impossible, stalls, storage_cache, trust, unverified
+from iocast.diagnose import (
+    absent,
+    bound,
+    cached,
+    failures,
+    impossible,
+    retrograde,
+    serialised,
+    stalls,
+    storage_cache,
+    throttle,
+    trust,
+    unverified,
+)
 from iocast.diagnose.reasoning import with_steps
 from iocast.model.experiment import Diagnosis, Experiment
 from iocast.model.finding import Examination, Finding
@@ -27,7 +40,18 @@ class Detector(Protocol):
         ...
 
 
-DETECTORS: tuple[Detector, ...] = (failures, unverified, impossible, cached, storage_cache, absent, stalls)
+DETECTORS: tuple[Detector, ...] = (
+    failures,
+    unverified,
+    impossible,
+    cached,
+    storage_cache,
+    absent,
+    stalls,
+    serialised,
+    throttle,
+    retrograde,
+)
 
 SEVERITIES = ("void", "severe", "warn", "note")
 

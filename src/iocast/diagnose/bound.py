@@ -14,11 +14,11 @@ from itertools import pairwise
 from msgspec import Struct
 
 from iocast.diagnose import thresholds as limits
+from iocast.diagnose.curves import kind
 from iocast.diagnose.evidence import is_open_loop, simulated
 from iocast.diagnose.words import count, number, percent, throughput, time
 from iocast.model.finding import Bound
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Workload
 
 
 class _Step(Struct, frozen=True):
@@ -54,27 +54,12 @@ def bounds(run: Run) -> dict[str, Bound]:
     curves: dict[str, list[PhaseRecord]] = defaultdict(list)
     for record in run.measured:
         if not is_open_loop(record) and record.measurement.ios:
-            curves[_kind(record)].append(record)
+            curves[kind(record)].append(record)
     found: dict[str, Bound] = {}
     for record in run.measured:
-        curve = sorted(curves.get(_kind(record), ()), key=lambda each: each.measurement.asked_depth)
+        curve = sorted(curves.get(kind(record), ()), key=lambda each: each.measurement.asked_depth)
         found[record.phase.name] = _of(run, record, curve)
     return found
-
-
-def _kind(record: PhaseRecord) -> str:
-    """What rows of one load curve have in common: all of the workload but users and depth, and the place."""
-    load = record.phase.workload
-    alike = Workload(
-        mix=load.mix,
-        locality=load.locality,
-        arrival=load.arrival,
-        direct=load.direct,
-        sync=load.sync,
-        fsync_every=load.fsync_every,
-        payload=load.payload,
-    )
-    return f"{record.phase.test} {alike} {record.phase.region_start_bytes} {record.phase.region_size_bytes}"
 
 
 def _of(run: Run, record: PhaseRecord, curve: list[PhaseRecord]) -> Bound:

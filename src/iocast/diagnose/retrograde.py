@@ -1,0 +1,103 @@
+"""More at once brings fewer I/Os: throughput falls beyond a load.
+
+What it is: a load curve that rises, peaks and falls again: each I/O in flight costs all others something.
+Why it matters: a database that opens more connections, or more asynchronous I/O, to go faster gets less done.
+How it shows: the universal scalability law through the curve has a crosstalk that is above nought by its 95%
+interval, and the row with twice as much at once does 5% less than the peak, or less still.
+How to confirm: the load of the peak and twice that load in turns, so that heat and order fall on both.
+What to change: cap the queue at the peak (users, connections, queue depth of the device); look for what is shared:
+a lock, a controller's processor, a cache line of counters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.analyse.scalability import scalability
+from iocast.diagnose.curves import Curve, at_depth, random_curves, same_place
+from iocast.diagnose.words import number, percent
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "retrograde scaling"
+FALLS_TO = 0.95  # models C, 22: X(2N) < .95 X(N)
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Curves of random reads or writes that fall."""
+    for curve in (*random_curves(run, "read"), *random_curves(run, "write")):
+        found = _falls(curve)
+        if found is not None:
+            yield _finding(curve, *found)
+
+
+def _falls(curve: Curve) -> tuple[PhaseRecord, PhaseRecord] | None:
+    """The row of the peak and the first beyond it that does less, twice as deep or more."""
+    rates = [row.measurement.rate_per_s for row in curve]
+    law = scalability([row.measurement.asked_depth for row in curve], rates)
+    if law is None or law.crosstalk_low <= 0:
+        return None
+    peak = curve[rates.index(max(rates))]
+    for row in curve:
+        deep = row.measurement.asked_depth >= 2 * peak.measurement.asked_depth
+        if deep and row.measurement.rate_per_s < FALLS_TO * peak.measurement.rate_per_s:
+            return peak, row
+    return None
+
+
+def _finding(curve: Curve, peak: PhaseRecord, beyond: PhaseRecord) -> Finding:
+    most, less = peak.measurement, beyond.measurement
+    law = scalability([row.measurement.asked_depth for row in curve], [row.measurement.rate_per_s for row in curve])
+    assert law is not None
+    return Finding(
+        name=NAME,
+        severity="warn",
+        phase=beyond.phase.name,
+        says=(
+            f"{less.asked_depth} at once did {number(less.rate_per_s)} I/Os a second,"
+            f" {percent(1 - less.rate_per_s / most.rate_per_s)} fewer than {most.asked_depth} at once."
+        ),
+        evidence={
+            "peak_depth": most.asked_depth,
+            "depth": less.asked_depth,
+            "peak_per_s": most.rate_per_s,
+            "rate_per_s": less.rate_per_s,
+            "contention": law.contention,
+            "crosstalk": law.crosstalk,
+            "crosstalk_low": law.crosstalk_low,
+            "fitted_peak": law.peak_load,
+        },
+        remedy=f"Keep at most about {number(round(law.peak_load))} in flight; look for what all of them share.",
+        hypothesis="each I/O in flight costs the others something: a lock, a busy controller, a shared queue",
+        confidence=0.8,
+        confirm="the load of the peak and twice that load in turns",
+        state="suggested",
+        rivals=("shared drives",),
+    )
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """The peak against the deeper row, as they were run."""
+    rows = {row.measurement.asked_depth: row for curve in _all(run, finding) for row in curve}
+    peak, deep = rows[round(finding.evidence["peak_depth"])], rows[round(finding.evidence["depth"])]
+    names = [f"{row.measurement.asked_depth} at once" for row in (peak, deep)]
+    arms = tuple(
+        Arm(name=name, workload=at_depth(row, row.measurement.asked_depth), **same_place(row))  # type: ignore[arg-type]
+        for name, row in zip(names, (peak, deep), strict=True)
+    )
+    return Experiment(
+        question=f"Do {names[1]} really get less done than {names[0]}?",
+        arms=arms,
+        decision=Decision(statistic="rate", first=names[0], other=names[1], limit=FALLS_TO, direction="below"),
+        if_confirmed="More at once brings less.",
+        if_rejected="In turns they do as much: heat, order or somebody else made the difference.",
+    )
+
+
+def _all(run: Run, finding: Finding) -> Iterator[Curve]:
+    for curve in (*random_curves(run, "read"), *random_curves(run, "write")):
+        if any(row.phase.name == finding.phase for row in curve):
+            yield curve

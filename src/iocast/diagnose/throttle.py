@@ -1,0 +1,162 @@
+"""Somebody holds the rate down: a cap by cgroup, quality of service, a cloud volume's size, or heat.
+
+What it is: I/Os that are kept waiting before the device, so that no more than a set number of them, or of bytes, pass
+in a second. Linux's cgroup version 1 does so in slices of 100 ms.
+Why it matters: the row measures a setting. The device itself may be many times as quick, and the cap may be another
+in production.
+How it shows: the same rate with one I/O at once as with many, each taking exactly as many times as long as there are
+more of them; or most I/Os quick and the others 100 ms; or a limit of our own cgroup that the rate has reached.
+How to confirm: ask for half of that rate, evenly: where each I/O then takes much less than the distance between
+two of them at full rate, no device is the limit, for a device that is free answers as fast as it works.
+What to change: lift the cap (io.max, blkio.throttle, quality of service, a larger volume), or report it as what
+it is: the rate that this machine may have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from iocast.diagnose.curves import Curve, curves, same_place
+from iocast.diagnose.words import number, percent, throughput, time
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Closed, Constant, Workload
+
+NEEDS: tuple[str, ...] = ()  # with the observer of limits it sees our own cgroup's
+
+NAME = "throttle"
+OBSERVER = "limits"
+REACHED = (0.90, 1.10)  # of a limit; cgroups of version 1 let 3 % more through (measured)
+FLAT = 1.05  # the rate of many at once over that of one
+DEEPER = 4
+EVEN = 0.10  # p95 over p50, less 1, of the deeper row: all wait for the same clock [J]
+# A device that serves one at a time evens its times out as the root of the number does; a clock does far more. [J]
+MORE_EVEN = 0.5
+SLICE_NS, SLICE_WITHIN = 100_000_000, 0.06  # models C, 20, and load-engines 4.4: p99 of 97 to 103 ms
+QUICK_NS = 5_000_000  # the I/Os between the slices [J]
+LEAST_IOS = 100
+LONE = 0.6  # the time of one I/O at half the rate over the distance at full rate; a free device gives 1 or more [J]
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """A limit that is known and was reached, then what looks like one that is not known."""
+    if run.source is not None:
+        return
+    told = set()
+    for record in run.measured:
+        for finding in _known(record):
+            told.add(record.phase.name)
+            yield finding
+    for curve in curves(run):
+        if curve[0].phase.workload.arrival != Closed() or any(row.phase.name in told for row in curve):
+            continue
+        yield from _slices(curve[0]) or _level(curve)
+
+
+def _known(record: PhaseRecord) -> Iterator[Finding]:
+    """Limits of our own cgroup that the row has reached."""
+    did = record.measurement
+    seconds = did.elapsed_ns / 1e9
+    limits = {(each.subject, each.metric): each.value for each in record.samples if each.observer == OBSERVER}
+    for (subject, metric), limit in sorted(limits.items()):
+        op, _, what = metric.partition("_")
+        parts = [part for part in did.classes if part.op == op]
+        got = sum(part.bytes if what == "bytes_per_s" else part.ios for part in parts) / seconds if seconds else 0.0
+        if REACHED[0] * limit <= got <= REACHED[1] * limit:
+            shown = throughput if what == "bytes_per_s" else _per_second
+            yield Finding(
+                name=NAME,
+                severity="warn",
+                phase=record.phase.name,
+                says=(
+                    f"This process may {op} {shown(limit)} from {subject}, by its cgroup, and it did {shown(got)}:"
+                    " the row measures that setting."
+                ),
+                evidence={"limit": limit, "achieved": got},
+                remedy="Lift the limit of the cgroup, or report the row as what this machine may have.",
+            )
+
+
+def _per_second(rate: float) -> str:
+    return f"{number(rate)} times a second"
+
+
+def _slices(record: PhaseRecord) -> list[Finding]:
+    """Most I/Os quick, some of them a slice of 100 ms."""
+    times = record.measurement.response()
+    if times.total < LEAST_IOS or times.quantile_ns(0.5) > QUICK_NS:
+        return []
+    tail_ns = times.quantile_ns(0.99)
+    if abs(tail_ns / SLICE_NS - 1) > SLICE_WITHIN:
+        return []
+    says = (
+        f"Most I/Os took about {time(times.quantile_ns(0.5))}, and the slowest hundredth about {time(tail_ns)}:"
+        " the kernel's throttle works in slices of 100 ms."
+    )
+    evidence = {"p50_ns": times.quantile_ns(0.5), "p99_ns": tail_ns}
+    return [_suspicion(record, says, evidence, confidence=0.8)]
+
+
+def _level(curve: Curve) -> list[Finding]:
+    one, deep = curve[0], curve[-1]
+    if one.measurement.asked_depth != 1 or deep.measurement.asked_depth < DEEPER:
+        return []
+    few = min(row.measurement.ios for row in (one, deep)) < LEAST_IOS
+    times = deep.measurement.response()
+    ratio = deep.measurement.rate_per_s / one.measurement.rate_per_s
+    averaged = _spread(one) / math.sqrt(deep.measurement.asked_depth)
+    even = _spread(deep) < min(EVEN, MORE_EVEN * averaged)
+    if few or not even or not 1 / FLAT <= ratio <= FLAT:
+        return []
+    says = (
+        f"{number(one.measurement.rate_per_s)} I/Os a second with one at once and {number(deep.measurement.rate_per_s)}"
+        f" with {deep.measurement.asked_depth}, where each takes {time(times.quantile_ns(0.5))}, to within"
+        f" {percent(_spread(deep))}."
+    )
+    evidence = {"rate_per_s": deep.measurement.rate_per_s, "ratio": ratio, "depth": deep.measurement.asked_depth}
+    return [_suspicion(one, says, evidence, confidence=0.5)]
+
+
+def _spread(record: PhaseRecord) -> float:
+    """How far the p95 lies above the p50, as a share."""
+    times = record.measurement.response()
+    return times.quantile_ns(0.95) / times.quantile_ns(0.5) - 1
+
+
+def _suspicion(record: PhaseRecord, says: str, evidence: dict[str, float], *, confidence: float) -> Finding:
+    return Finding(
+        name=NAME,
+        severity="warn",
+        phase=record.phase.name,
+        says=says,
+        evidence=evidence,
+        remedy="Look for io.max or blkio.throttle, quality of service, the size of the volume; lift it or report it.",
+        hypothesis="something lets only so many I/Os, or bytes, pass in a second",
+        confidence=confidence,
+        confirm="ask for half of the rate: a free device then answers as fast as it works",
+        state="suggested",
+        rivals=("link limit", "serialised direct I/O"),
+    )
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """One at once as fast as it goes, and the same at half of that rate."""
+    record = next(row for row in run.measured if row.phase.name == finding.phase)
+    load, rate = record.phase.workload, record.measurement.rate_per_s
+    full = replace(load, users=1, depth=1)
+    half: Workload = replace(load, users=1, depth=8, arrival=Constant(rate / 2))
+    seconds = max(3.0, 60 / rate)
+    return Experiment(
+        question="Does an I/O that need not wait for its turn take much less than the distance between two?",
+        arms=(
+            Arm(name="full rate", workload=full, seconds=seconds, **same_place(record)),  # type: ignore[arg-type]
+            Arm(name="half the rate", workload=half, seconds=seconds, **same_place(record)),  # type: ignore[arg-type]
+        ),
+        decision=Decision(statistic="mean", first="full rate", other="half the rate", limit=LONE, direction="below"),
+        if_confirmed="The storage answers faster than it is let: a cap sets the rate.",
+        if_rejected="The storage takes that long for each I/O: it is its own limit.",
+    )
