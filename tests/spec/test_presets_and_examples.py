@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import tomllib
@@ -69,7 +70,7 @@ def test_hailey_is_the_matrix_of_fio_sh() -> None:
 
 
 def test_the_presets_and_their_descriptions() -> None:
-    assert list(presets()) == ["card-quick", "card-standard", "card-full", "hailey", "database"]
+    assert list(presets()) == ["card-quick", "card-standard", "card-full", "hailey", "database", "survey"]
     for name, description in presets().items():
         job = load_job(name)
         assert (job.name.replace(" ", "-"), job.description, job.source) == (
@@ -203,3 +204,15 @@ def test_the_jobs_in_the_guide_are_valid(tmp_path: Path) -> None:
         path = tmp_path / "job.toml"
         path.write_text(block, encoding="utf-8")
         assert load_job(str(path)).phases
+
+
+def test_the_survey_lasts_a_minute_and_its_rows_lie_apart_or_alike() -> None:
+    job = load_job("survey")
+    assert sum(phase.length.seconds or 0 for phase in job.phases) <= 90
+    assert job.interval_ns == 250_000_000
+    regions = {
+        (p.region_start_bytes, p.region_size_bytes) for p in job.phases if p.region_size_bytes not in (None, GIB)
+    }
+    spans = sorted((start, start + size) for start, size in regions if size)
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
+    assert spans[-1][1] <= GIB

@@ -11,6 +11,7 @@ from iocast.commands.options import measuring, out_option, presenting
 from iocast.commands.session import adjust, carry_out, show
 from iocast.commands.targets import find_target
 from iocast.errors import SpecError
+from iocast.model.target import Target
 from iocast.spec import load_job
 from iocast.units import parse_duration, parse_size
 
@@ -18,7 +19,9 @@ from iocast.units import parse_duration, parse_size
 @click.command()
 @click.argument("path", required=False)
 @click.option("--for", "folder", metavar="RUN", help="Diagnose this run instead of making a new one.")
-@click.option("--job", default="card-quick", show_default=True, help="What is measured first, when no run is given.")
+@click.option(
+    "--job", help="What is measured first, when no run is given. Default: survey, and on less than 1 GiB card-quick."
+)
 @click.option("--budget", default="10min", show_default=True, metavar="TIME", help="What experiments may take.")
 @click.option("--bytes", "most", default="64GiB", show_default=True, metavar="SIZE", help="What they may move.")
 @measuring
@@ -27,7 +30,7 @@ from iocast.units import parse_duration, parse_size
 def diagnose(
     path: str | None,
     folder: str | None,
-    job: str,
+    job: str | None,
     budget: str,
     most: str,
     size: str | None,
@@ -48,7 +51,9 @@ def diagnose(
     if (path is None) == (folder is None):
         raise SpecError("one of PATH and --for RUN is needed", "iocast diagnose /mnt/db, or --for iocast-runs/...")
     if folder is None:
-        done, code = carry_out(adjust(load_job(job), size, time), find_target(path or ""), seed, size, out)
+        target = find_target(path or "")
+        wanted = adjust(load_job(job or _survey(target, size)), size, time)
+        done, code = carry_out(wanted, target, seed, size, out)
         if done.error is not None:
             raise done.error
         if done.folder is None or code:
@@ -57,3 +62,12 @@ def diagnose(
     code = diagnose_run(folder, allowed)
     show(archive.load(folder), os.path.relpath(folder), form)
     return code
+
+
+SURVEY_BYTES = 1 << 30  # what its regions need
+
+
+def _survey(target: Target, size: str | None) -> str:
+    """The preset that is measured first: the survey, where it fits."""
+    room = parse_size(size) if size is not None and target.size_bytes is None else target.size_bytes
+    return "survey" if room is None or room >= SURVEY_BYTES else "card-quick"

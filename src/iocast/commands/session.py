@@ -58,8 +58,8 @@ def _with_time(phase: Phase, seconds: float) -> Phase:
 
 
 def is_card(job: Job) -> bool:
-    """True for the card presets: they measure what the target allows. A job of one's own is run as it is."""
-    return job.source.startswith("preset card-")
+    """True for the card and the survey: they measure what the target allows. A job of one's own is run as it is."""
+    return job.source == "preset survey" or job.source.startswith("preset card-")
 
 
 def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> tuple[Plan, tuple[str, ...]]:

@@ -30,6 +30,7 @@ class Job(Struct, frozen=True, kw_only=True):
     stripe_bytes: int = 0  # of the files; 0: one after the other
     engine: EngineName = "auto"
     polling: Polling = "none"
+    interval_ns: int = 1_000_000_000  # how fine the course of its phases is kept
     language: Literal["toml", "fio"] = "toml"  # of the job file: a hint speaks it
     source: str = ""
     text: str = ""

@@ -56,6 +56,7 @@ def plan(
         engine="sim" if target.kind == "sim" else job.engine,
         polling="none" if target.kind == "sim" else job.polling,
         seed=seed,
+        interval_ns=job.interval_ns,
         job=job.text,
     )
     return made, omitted

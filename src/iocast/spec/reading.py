@@ -18,7 +18,7 @@ from iocast.spec.problems import Problems, table_text
 from iocast.spec.tables import JobFile
 from iocast.spec.toml_lines import Path
 from iocast.spec.verifying import order_conflict, reading_conflicts, reading_phase, reads_back, writing_conflicts
-from iocast.units import parse_size
+from iocast.units import parse_duration, parse_size
 
 MOST_PHASES = 1000
 
@@ -49,6 +49,7 @@ def parse_job(text: str, source: str) -> Job:
         stripe_bytes=parse_size(files["stripe"]) if files.get("layout") == "striped" else 0,
         engine=raw.get("defaults", {}).get("engine", "auto"),
         polling=raw.get("defaults", {}).get("polling", "none"),
+        interval_ns=parse_duration(raw.get("interval", "1s")),
         source=source,
         text=text,
     )

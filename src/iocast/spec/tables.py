@@ -385,6 +385,13 @@ class JobFile(Struct, forbid_unknown_fields=True):
     ]
     description: Annotated[str, about("What the job is for, in a sentence.", "a text")] | Unset = UNSET
     files: Annotated[FilesTable, about("The work files to lay out in a directory.", "a [files] table")] | Unset = UNSET
+    interval: (
+        Annotated[
+            str,
+            about("How fine the course of each phase is kept. Default 1s.", _TIME, "length", examples=["250ms"]),
+        ]
+        | Unset
+    ) = UNSET
     defaults: (
         Annotated[DefaultsTable, about("What every phase inherits unless it says otherwise.", "a [defaults] table")]
         | Unset
