@@ -40,6 +40,7 @@ test: $(CORE) ## run the tests of the core (Rust) and of the rest (Python)
 lab: $(CORE) ## check the engine against a device with known answers (root, a quiet machine)
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	IOCAST_LAB=1 $(BIN)/python -m pytest -rs tests/device/test_lab.py tests/device/test_fidelity.py \
+		tests/device/test_fio_agrees.py tests/device/test_lab_lies.py tests/device/test_together.py \
 		tests/device/test_failing.py
 
 lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt

@@ -106,6 +106,20 @@ fn who_follows_ends_with_the_last_of_the_others() {
 }
 
 #[test]
+fn arrivals_that_were_never_sent_are_those_of_the_phase_that_fell_behind() {
+    // One server of 1 ms for both: 2000 a second are due of one, 10 a second of the other.
+    let paced = |rate: f64, seed: u64| {
+        plan(json!({"arrival": {"kind": "constant", "rate_per_s": rate}, "seed": seed}))
+    };
+    let results = run(&[paced(2000.0, 1), paced(10.0, 2)]);
+    let due = |result: &PhaseResult| result.ios + result.unsent_arrivals;
+    assert!(due(&results[0]).abs_diff(20_000) <= 1, "{}", due(&results[0]));
+    assert!(results[0].unsent_arrivals > 9_000, "{}", results[0].unsent_arrivals);
+    assert!(due(&results[1]).abs_diff(100) <= 1, "{}", due(&results[1]));
+    assert!(results[1].unsent_arrivals <= 1);
+}
+
+#[test]
 fn too_many_errors_of_one_end_all_and_only_it_has_them() {
     let device = json!({"size_bytes": 1u64 << 30, "service": {"kind": "constant", "mean_ns": MS},
         "errors": {"start_bytes": 1u64 << 29, "end_bytes": 1u64 << 30}});
