@@ -10,7 +10,7 @@ TEST_NEEDS := fio:fio tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-l
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test lab lint format bench docs lock clean
+.PHONY: help card setup test lab matrix lint format bench docs lock clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -42,6 +42,11 @@ lab: $(CORE) ## check the engine against a device with known answers (root, a qu
 	IOCAST_LAB=1 $(BIN)/python -m pytest -rs tests/device/test_lab.py tests/device/test_fidelity.py \
 		tests/device/test_fio_agrees.py tests/device/test_lab_lies.py tests/device/test_together.py \
 		tests/device/test_failing.py
+
+matrix: $(CORE) ## plant conditions in devices and see what diagnose finds (root for real ones)
+	@scripts/need tests $(TEST_NEEDS)
+	cargo build $(LOCKED) --release --quiet --package iocast-lab
+	$(BIN)/python tests/matrix/matrix.py $(CELLS)
 
 lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	$(BIN)/ruff check .

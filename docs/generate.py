@@ -6,9 +6,13 @@ import importlib
 import inspect
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+import proof
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -189,11 +193,12 @@ def pages() -> dict[str, str]:
 
 
 def main() -> None:
-    """Writes them all."""
+    """Writes them all, and the pages that show what the trials of diagnosis found."""
     REFERENCE.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (REFERENCE / name).write_text(text, encoding="utf-8")
         print(f"docs/reference/{name}")
+    proof.main()
 
 
 if __name__ == "__main__":

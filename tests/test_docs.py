@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
 
 
-def generated() -> dict[str, str]:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
+def generated(program: str = "generate") -> dict[str, str]:
+    spec = importlib.util.spec_from_file_location(program, ROOT / f"docs/{program}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -28,6 +28,15 @@ def test_the_reference_is_what_the_code_says() -> None:
     reference = ROOT / "docs/reference"
     written = {path.name: path.read_text() for path in sorted(reference.iterdir())}
     wanted = generated()
+    stale = sorted(name for name in wanted | written if wanted.get(name) != written.get(name))
+    assert stale == [], "run: make docs"
+
+
+def test_the_pages_of_diagnosis_are_what_its_trials_found() -> None:
+    generated()  # lets it find the layout of the reference
+    wanted = generated("proof")
+    pages = [ROOT / "docs/diagnosis.md", *sorted((ROOT / "docs/anomalies").iterdir())]
+    written = {path.relative_to(ROOT / "docs").as_posix(): path.read_text() for path in pages}
     stale = sorted(name for name in wanted | written if wanted.get(name) != written.get(name))
     assert stale == [], "run: make docs"
 

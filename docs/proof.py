@@ -1,0 +1,228 @@
+"""Writes docs/diagnosis.md and docs/anomalies from the trials of `make matrix` and the detectors' manual pages."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent
+TRIALS = DOCS / "matrix" / "trials.json"
+NOTE = "<!-- written by `make matrix` and `make docs`; do not edit -->\n\n"
+FOUND_SHARE, CONFIRMED_SHARE, FALSE_SHARE, PASSIVE_SHARE = 0.95, 0.90, 0.05, 0.01
+Trial = dict[str, Any]
+
+# The anomalies of the founding documents: number, title, what is said of them in a word, findings that tell them.
+ANOMALIES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    (
+        "caches",
+        "Caches: of the host, of the array, memory that is measured, faster than the link",
+        (
+            "page cache",
+            "cached although direct was claimed",
+            "cache in the storage",
+            "memory file system",
+            "faster than memory",
+            "faster than the link",
+        ),
+    ),
+    ("shared-drives", "Drives shared with others", ("shared drives",)),
+    ("link-limit", "The link is the limit", ("link limit",)),
+    ("consolidation", "Requests are consolidated", ("consolidation",)),
+    ("fragmentation", "Requests are split", ("splitting",)),
+    ("read-ahead", "Read-ahead", ("read-ahead",)),
+    ("tier-migration", "Data move between tiers", ("tiers",)),
+    ("first-write", "The first write of a place costs more", ("first write",)),
+    ("elided-reads", "Reads that never reach the storage", ("elided reads",)),
+    ("compression-and-dedupe", "Compression and deduplication", ("compression",)),
+    ("maintenance", "Maintenance of the storage", ("maintenance",)),
+)
+
+
+def pages() -> dict[str, str]:
+    """All pages: path below docs, text. None without trials."""
+    if not TRIALS.exists():
+        return {}
+    records = json.loads(TRIALS.read_text(encoding="utf-8"))
+    made = {"diagnosis.md": "\n\n".join(_proof(records)).strip() + "\n"}
+    for number, (stem, title, findings) in enumerate(ANOMALIES, 1):
+        made[f"anomalies/{number:02}-{stem}.md"] = _anomaly(records, number, title, findings)
+    return made
+
+
+def _proof(records: Trial) -> Iterator[str]:
+    planted = {name: each for name, each in records["conditions"].items() if each["finds"]}
+    clean = {name: each for name, each in records["conditions"].items() if not each["finds"]}
+    days = sorted(records["made"].values())
+    yield f"# The proof of diagnosis\n\n{NOTE.strip()}"
+    yield (
+        "What `iocast diagnose` says is held against places where the truth is known, because it was planted there: on"
+        " simulated devices, and on devices of the real kernel wherever one can be made. `make matrix` makes each"
+        " place, measures and diagnoses it with several seeds, and takes it away; this page is what came of it. *Found*"
+        " means at least suspected, *confirmed* that an experiment or a count has proved it."
+    )
+    yield f"Trials of {days[0]} to {days[-1]} on {records['machine']}; other work ran on the machine at the same time."
+    yield "## The bars\n\n" + _bars(records, planted, clean)
+    yield "## Planted conditions\n\n" + _planted(records, planted)
+    yield "## Clean places\n\n" + _clean(records, clean)
+    yield "## Findings\n\n" + _findings(records, planted)
+    yield "## The anomalies, one page each\n\n" + "\n".join(
+        f"{number}. [{title}](anomalies/{number:02}-{stem}.md)" for number, (stem, title, _) in enumerate(ANOMALIES, 1)
+    )
+    yield (
+        "## To add a condition\n\nOne entry in `tests/matrix/conditions.py`: its name, what is planted, how the place"
+        ' is made, which findings must come of it. `make matrix CELLS="--only NAME --show"` tries it.'
+    )
+
+
+def _of(records: Trial, name: str) -> list[Trial]:
+    return [each for each in records["trials"] if each["condition"] == name and not each.get("blind")]
+
+
+def _certain(trial: Trial) -> set[str]:
+    return {*trial.get("counted", ()), *trial.get("confirmed", ())}
+
+
+def _seen(trial: Trial) -> set[str]:
+    return _certain(trial) | set(trial.get("suspected", ()))
+
+
+def _bars(records: Trial, planted: Trial, clean: Trial) -> str:
+    rows = ["| bar | asked | simulated | real |", "|---|---|---|---|"]
+    found = _bar(records, planted, lambda trial, about: bool(_seen(trial) & set(about["finds"])), FOUND_SHARE)
+    proved = _bar(records, planted, lambda trial, about: bool(_certain(trial) & set(about["finds"])), CONFIRMED_SHARE)
+    false = _bar(records, clean, lambda trial, _: bool(trial.get("wrong")), FALSE_SHARE, most=True)
+    rows.append(f"| planted conditions found | at least {FOUND_SHARE:.0%} | {found} |")
+    rows.append(f"| planted conditions confirmed | at least {CONFIRMED_SHARE:.0%} | {proved} |")
+    rows.append(f"| runs on clean places with a finding that is not true | at most {FALSE_SHARE:.0%} | {false} |")
+    cost = records.get("passive")
+    if cost:
+        share = (cost["observers_s"] + cost["detectors_s"]) / cost["run_s"]
+        verdict = "reached" if share < PASSIVE_SHARE else "**missed**"
+        says = f"{share:.2%} of {cost['run_s']:.0f} s, {verdict}"
+        rows.append(
+            f"| observers and detectors, of the time of a quick card | less than {PASSIVE_SHARE:.0%} | | {says} |"
+        )
+    return "\n".join(rows)
+
+
+def _bar(
+    records: Trial, conditions: Trial, right: Callable[[Trial, Trial], bool], limit: float, most: bool = False
+) -> str:
+    cells = []
+    for where in ("sim", "real"):
+        answers = [
+            right(trial, about)
+            for name, about in conditions.items()
+            if about["where"] == where
+            for trial in _of(records, name)
+        ]
+        if not answers:
+            cells.append("not tried")
+            continue
+        share = sum(answers) / len(answers)
+        reached = share <= limit if most else share >= limit
+        cells.append(f"{sum(answers)} of {len(answers)} ({share:.0%}), {'reached' if reached else '**missed**'}")
+    return " | ".join(cells)
+
+
+def _planted(records: Trial, planted: Trial) -> str:
+    rows = [
+        "| condition | what is planted | must be found | runs | found | confirmed | missed | false |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, about in planted.items():
+        trials, wanted = _of(records, name), set(about["finds"])
+        if not trials:
+            why = next((each["blind"] for each in records["trials"] if each["condition"] == name), "")
+            rows.append(f"| {name} | {about['says']} | {', '.join(about['finds'])} | 0: {why} | | | | |")
+            continue
+        found = sum(bool(_seen(trial) & wanted) for trial in trials)
+        proved = sum(bool(_certain(trial) & wanted) for trial in trials)
+        cells = [len(trials), found, proved, len(trials) - found, _counts(trials)]
+        shown = " | ".join(str(cell) for cell in cells)
+        rows.append(f"| {name} ({about['where']}) | {about['says']} | {' or '.join(about['finds'])} | {shown} |")
+    return "\n".join(rows)
+
+
+def _counts(trials: list[Trial]) -> str:
+    wrong = Counter(name for trial in trials for name in trial.get("wrong", ()))
+    return ", ".join(f"{name} {count}" for name, count in wrong.most_common()) or "0"
+
+
+def _clean(records: Trial, clean: Trial) -> str:
+    rows = ["| place | what it is | runs | with a finding that is not true | which |", "|---|---|---|---|---|"]
+    for name, about in clean.items():
+        trials = _of(records, name)
+        false = sum(bool(trial.get("wrong")) for trial in trials)
+        place = f"{name.removeprefix('clean: ')} ({about['where']})"
+        rows.append(f"| {place} | {about['says']} | {len(trials)} | {false} | {_counts(trials) if false else ''} |")
+    return "\n".join(rows)
+
+
+def _findings(records: Trial, planted: Trial) -> str:
+    names = dict.fromkeys(name for about in planted.values() for name in about["finds"])
+    rows = [
+        "| finding | detector | planted | confirmed | elsewhere false | shown for real here |",
+        "|---|---|---|---|---|---|",
+    ]
+    for finding in names:
+        where = {name: about for name, about in planted.items() if finding in about["finds"]}
+        trials = [trial for name in where for trial in _of(records, name)]
+        proved = sum(finding in _certain(trial) for trial in trials)
+        false = sum(finding in trial.get("wrong", ()) for trial in records["trials"])
+        real = [trial for name, about in where.items() if about["where"] == "real" for trial in _of(records, name)]
+        shown = "yes" if any(finding in _certain(trial) for trial in real) else "no" if real else "no: not made here"
+        detector = _detector(finding)
+        link = f"[{detector}](reference/detectors.md#{detector})" if detector else ""
+        rows.append(f"| {finding} | {link} | {len(trials)} runs | {proved} | {false} | {shown} |")
+    return "\n".join(rows)
+
+
+def _detector(finding: str) -> str:
+    """The module that gives a finding of this name, "" when there is none yet."""
+    listed = importlib.import_module("iocast.diagnose").DETECTORS
+    found = (each for each in listed if f'"{finding}"' in inspect.getsource(each))
+    return next((each.__name__.rpartition(".")[2] for each in found), "")
+
+
+def _anomaly(records: Trial, number: int, title: str, findings: tuple[str, ...]) -> str:
+    from generate import paragraphs  # the same layout as in the reference
+
+    modules = dict.fromkeys(name for finding in findings if (name := _detector(finding)))
+    parts = [f"# Anomaly {number}: {title}\n\n{NOTE.strip()}"]
+    for module in modules:
+        text = importlib.import_module(f"iocast.diagnose.{module}").__doc__ or ""
+        parts.append(paragraphs(text))
+    shown = [text for finding in findings if (text := _shown(records, finding))]
+    parts += shown or ["No trial has shown it yet."]
+    parts.append("All conditions, and how often each was found: [the proof](../diagnosis.md).")
+    return "\n\n".join(parts) + "\n"
+
+
+def _shown(records: Trial, finding: str) -> str:
+    """What a run says where it is planted: a real one if there is one, else a simulated one, and which it is."""
+    places = sorted(records["conditions"].items(), key=lambda each: each[1]["where"] != "real")
+    for name, about in places:
+        text = records.get("shown", {}).get(name, {}).get(finding)
+        if text:
+            real = "a real run" if about["where"] == "real" else "a simulated run, for want of a real one"
+            says = f"{about['says'][:1].upper()}{about['says'][1:]}."
+            return f"## {finding[:1].upper()}{finding[1:]}: {real}\n\n{says}\n\n```\n{text}\n```"
+    return ""
+
+
+def main() -> None:
+    """Writes them all."""
+    (DOCS / "anomalies").mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+        print(f"docs/{name}")
+
+
+if __name__ == "__main__":
+    main()

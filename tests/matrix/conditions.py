@@ -1,0 +1,169 @@
+"""The conditions of the matrix, one entry each: what is planted, where it is made, what must be found."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from making import Place, beside, file_of, image, lab, own_disk, simulated, split, throttled, zram
+from msgspec import Struct
+
+Names = tuple[str, ...]
+
+
+class Condition(Struct, frozen=True, kw_only=True):
+    """A place with something planted. To add one, add an entry below; `make matrix CELLS="--only NAME"` tries it."""
+
+    name: str
+    says: str  # what is planted, as the page of the matrix tells it
+    where: Literal["sim", "real"]
+    place: Place
+    finds: Names = ()  # any of these counts; none: the place is clean
+    also: Names = ()  # true of the place as well: no false alarm
+    job: str = "survey"  # a preset, or a file of `jobs`
+    size: str | None = None  # of the work files
+
+
+def _sim(name: str, says: str, target: str, *finds: str, also: Names = (), job: str = "survey") -> Condition:
+    place = simulated(f"sim:{target}")
+    return Condition(
+        name=name, says=f"`sim:{target}`, {says}", where="sim", place=place, finds=finds, also=also, job=job
+    )
+
+
+def _real(name: str, says: str, place: Place, *finds: str, also: Names = (), job: str = "survey") -> Condition:
+    return Condition(name=name, says=says, where="real", place=place, finds=finds, also=also, job=job)
+
+
+def _lab(time: str, servers: int, jitter: str) -> Place:
+    return image(below=f"read_latency={time} write_latency={time} servers={servers} jitter={jitter}")
+
+
+CACHE, READ_AHEAD, TIERS, FIRST_WRITE = "cache in the storage", "read-ahead", "tiers", "first write"
+ELIDED, REDUCED, CREDITS, SLC, STROKE = (
+    "elided reads",
+    "compression",
+    "burst credits",
+    "write cache cliff",
+    "short stroke",
+)
+SHARED, LINK, MERGED, SPLIT = "shared drives", "link limit", "consolidation", "splitting"
+MAINTENANCE, SERIALISED, MODES, THROTTLE = "maintenance", "serialised direct I/O", "bimodality", "throttle"
+TICK, RETROGRADE, STALLS, PAGE_CACHE = "timer", "retrograde scaling", "stalls", "page cache"
+OTHERS = (
+    "fio --name=other --directory={} --size=64M --rw=randrw --bs=8k --direct=1 --iodepth=16 --ioengine=libaio"
+    " --time_based --runtime=1 --output=/dev/null; sleep 2"
+)
+LIMITS = (THROTTLE, LINK)  # from outside a cap on bytes is the same whether a wire or a rule sets it
+
+# Where reads of what the survey never wrote would be elided, nothing else about reads is true either.
+SIMULATED = (
+    _sim("array cache", "a cache that holds half of the data", "hdd,cache=512MiB:200us", CACHE),
+    _sim("array cache, hits at random", "three of five reads hit", "cached-array", CACHE, also=LIMITS),
+    _sim("cache before flash", "a cache that holds half of the data", "sata-ssd,cache=512MiB:10us", CACHE),
+    _sim("read-ahead of a disk", "windows of 1 MiB", "hdd,read_ahead=1MiB:100us", READ_AHEAD),
+    _sim("read-ahead of flash", "windows of 1 MiB", "sata-ssd,read_ahead=1MiB:15us", READ_AHEAD),
+    _sim("tier by access", "moves at the third access", "hdd,tier=100GiB:200us:3", TIERS, also=(CACHE,)),
+    _sim("tier by access, flash", "moves at the third access", "sata-ssd,tier=100GiB:20us:3", TIERS, also=(CACHE,)),
+    _sim("first write of a disk", "thin space", "hdd,first_write=20ms", FIRST_WRITE),
+    _sim("first write of flash", "thin space", "nvme,first_write=1ms", FIRST_WRITE),
+    _sim("holes on a disk", "what was never written is not read", "hdd,holes=20us", ELIDED),
+    _sim("holes on flash", "what was never written is not read", "sata-ssd,holes=10us", ELIDED),
+    _sim("zeros are not kept", "a hole is left instead", "sata-ssd,zeros=10us", REDUCED, ELIDED),
+    _sim("compression", "zero bytes are not stored", "sata-ssd,compress=on", REDUCED),
+    _sim("deduplication", "repeated blocks are not stored", "sata-ssd,dedupe=on", REDUCED),
+    _sim("burst credits", "spent after 10 s or so", "nvme,iops=3000/s,credits=300/s:60000", CREDITS, also=LIMITS),
+    _sim("byte credits", "spent after a GiB", "nvme,byte_credits=40MB/s:1GiB", CREDITS, also=(*LIMITS, SLC)),
+    _sim("SLC cache", "4 GiB at full speed", "qlc-ssd,slc=4GiB:160MB/s:50MB/s", SLC, also=LIMITS),
+    _sim(
+        "full write cache", "2 GiB at full speed", "hdd,cache=64MiB:200us,write_back=on,dirty=2GiB:100MB/s", SLC, CACHE
+    ),
+    _sim("others on the disk", "bursts of 1 s in 4", "hdd,noise=60/s:1s/4s", SHARED, also=(MODES,)),
+    _sim("others on flash", "bursts of 1 s in 4", "sata-ssd,noise=60000/s:1s/4s", SHARED, also=(MODES,)),
+    _sim("gigabit link", "117 MB/s", "nfs-filer", LINK, THROTTLE, also=(CACHE, READ_AHEAD)),
+    _sim("ten-gigabit link", "1170 MB/s", "nvme,link=1170MB/s:50us", LINK, THROTTLE),
+    _sim("cap on I/Os", "5000 a second", "nvme,iops=5000/s", THROTTLE),
+    _sim("cap on I/Os of a slower drive", "2000 a second", "sata-ssd,iops=2000/s", THROTTLE),
+    _sim("cap on bytes", "100 MB/s", "nvme,throughput=100MB/s", THROTTLE, LINK),
+    _sim("large I/Os are split", "at 128 KiB", "hdd,max_io=128KiB", SPLIT),
+    _sim("fragments", "of 64 KiB", "hdd,fragments=64KiB", SPLIT),
+    _sim("maintenance of a disk", "half as fast for 30 s", "hdd,slow=30s..60s:3", MAINTENANCE, job="long"),
+    _sim("maintenance of flash", "a third as fast for 30 s", "sata-ssd,slow=30s..60s:3", MAINTENANCE, job="long"),
+    _sim("one write at a time", "a lock", "nvme,serialised=writes", SERIALISED, job="curves"),
+    _sim("one write at a time, SATA", "a lock", "sata-ssd,serialised=writes", SERIALISED, job="curves"),
+    _sim("retrograde", "crosstalk", "nvme,servers=1024,bandwidth=none,usl=0.02:0.002", RETROGRADE, job="curves"),
+    _sim("two peaks", "one in ten takes 6 ms", "sata-ssd,service=bimodal:90%:400us:6ms", MODES, also=(CACHE,)),
+    _sim("coarse clock", "ends at whole milliseconds", "nvme,tick=1ms", TICK, also=(THROTTLE, SERIALISED)),
+    _sim("stalls", "1 s of every 5", "sata-ssd,stall=1s/5s", STALLS, also=(SHARED, MODES)),
+)
+
+REAL = (
+    _real("page cache", "reads and writes of ext4 without direct I/O", own_disk(), PAGE_CACHE, job="buffered"),
+    _real(
+        "loop device with a cache",
+        "ext4 on a loop device without direct I/O",
+        image(direct=False),
+        "cached although direct was claimed",
+        "device counters stood still",
+    ),
+    _real("sparse file", "a file with nothing in it", file_of("sparse"), ELIDED),
+    _real("unwritten file", "a file that was allocated, and never written", file_of("unwritten"), ELIDED),
+    _real("zram", "ext4 on a zram device", zram(), REDUCED, "memory file system", "too quick for a device"),
+    _real("btrfs that compresses", "btrfs with compress-force", image("btrfs", mount="compress-force=zstd:1"), REDUCED),
+    _real(
+        "throttle of a cgroup",
+        "1000 reads a second by blkio",
+        throttled("read_iops 1000", image()),
+        THROTTLE,
+        also=(STALLS,),
+    ),
+    _real("lab: cap on I/Os", "a lab device of 2000 a second", image(below="iops=2000/s"), THROTTLE),
+    _real("lab: cap on bytes", "a lab device of 100 MB/s", image(below="bandwidth=100MB/s"), THROTTLE, LINK),
+    _real("lab: cache", "half of the blocks in 200 us", lab("read_latency=5ms", "hit=50%:200us"), CACHE),
+    _real("lab: tier", "reads after the first in 200 us", lab("read_latency=2ms", "tier=200us"), TIERS, CACHE),
+    _real("lab: first write", "20 ms more", image(below="write_latency=300us first_write=20ms"), FIRST_WRITE),
+    _real("lab: two peaks", "one in ten takes 20 ms", lab("read_latency=1ms", "tail=10%:20ms"), MODES, CACHE, STALLS),
+    _real("lab: stalls", "1 s of every 5", lab("read_latency=1ms", "stall=1s/5s"), STALLS, also=(SHARED, MODES)),
+    _real("small requests", "a loop device that takes 64 KiB at most", split(64, image()), SPLIT),
+    _real(
+        "scrub",
+        "btrfs on a lab device, scrubbed all the time",
+        beside(("btrfs", "scrub", "start", "-B", "{}"), image("btrfs", below="read_latency=500us servers=4")),
+        MAINTENANCE,
+        SHARED,
+    ),
+    _real(
+        "others on the same device",
+        "fio reads and writes for 1 s in 3",
+        beside(
+            tuple(OTHERS.split()),
+            image(below="read_latency=500us write_latency=500us servers=2"),
+        ),
+        SHARED,
+    ),
+)
+
+# Places about which nothing of the sort is true: whatever is confirmed there is a false alarm.
+CLEAN = (
+    _sim("clean: disk", "as it comes", "hdd", also=(STROKE,)),
+    _sim("clean: SATA flash", "as it comes", "sata-ssd"),
+    _sim("clean: NVMe flash", "as it comes", "nvme"),
+    _sim("clean: striped disks", "eight of them", "hdd,stripe=8:1MiB", also=(STROKE, SPLIT)),
+    _sim("clean: fast disk", "15000 rpm", "hdd,service=disk:15000:0.5ms:5ms", also=(STROKE,)),
+    _sim("clean: volume", "a cloud volume inside its credits", "cloud-volume", also=LIMITS),
+    _sim("clean: array", "disks behind flash that holds all", "nvme,service=lognormal:400us:0.5,servers=32"),
+    _sim("clean: durable flash", "slower writes", "sata-ssd,write=lognormal:300us:0.4"),
+    _real("clean: this disk", "a directory of this machine's own disk", own_disk()),
+    _real("clean: ext4", "ext4 on a loop device", image()),
+    _real("clean: XFS", "XFS on a loop device", image("xfs")),
+    _real("clean: btrfs", "btrfs on a loop device", image("btrfs")),
+    _real(
+        "clean: lab, 200 us",
+        "a lab device",
+        _lab("200us", 8, "50us"),
+    ),
+    _real("clean: lab, 1 ms", "a lab device", _lab("1ms", 8, "200us")),
+    _real("clean: lab, one server", "a lab device", _lab("4ms", 1, "3ms")),
+    _real("clean: lab, its file", "a lab device without a file system", lab("read_latency=500us", "jitter=100us")),
+)
+
+CONDITIONS: tuple[Condition, ...] = (*SIMULATED, *REAL, *CLEAN)

@@ -1,0 +1,254 @@
+"""Places with a planted condition: each is made on entering and taken away, by its own name or number, on leaving."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LAB = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "iocast-lab"
+CGROUP = Path("/sys/fs/cgroup/blkio")
+ZRAM = Path("/sys/class/zram-control")
+MIB = 1 << 20
+ROOM_BYTES = 1600 * MIB  # for a file system around the gibibyte of the survey
+
+Place = Callable[[Path], AbstractContextManager[str]]  # takes a directory of its own, gives the target's path
+
+
+class NotHere(Exception):
+    """This machine cannot make the place; says why."""
+
+
+def simulated(target: str) -> Place:
+    """A simulated device: nothing is made."""
+
+    @contextmanager
+    def make(_: Path) -> Iterator[str]:
+        yield target
+
+    return make
+
+
+def own_disk() -> Place:
+    """A directory on the disk that the matrix is run on."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        yield str(scratch)
+
+    return make
+
+
+def image(filesystem: str = "ext4", *, direct: bool = True, below: str = "", mount: str = "") -> Place:
+    """A file system on a loop device over a file of the own disk, or over a lab device with the options of `below`."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        with ExitStack() as stack:
+            device = stack.enter_context(loop_device(scratch, direct, below))
+            yield stack.enter_context(mounted(scratch, filesystem, device, mount))
+
+    return make
+
+
+def lab(*options: str) -> Place:
+    """The file of a lab device: it is not iocast's own, and only read."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        with lab_device(scratch / "device", *options) as path:
+            yield str(path)
+
+    return make
+
+
+def zram() -> Place:
+    """A file system on a zram device of its own: memory that compresses, and keeps nothing of zeros."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        if os.geteuid() or not ZRAM.exists():
+            raise NotHere("a zram device needs root and a kernel that has it")
+        number = (ZRAM / "hot_add").read_text().strip()
+        try:
+            (Path("/sys/block") / f"zram{number}" / "disksize").write_text(str(ROOM_BYTES))
+            with mounted(scratch, "ext4", f"/dev/zram{number}") as path:
+                yield path
+        finally:
+            (Path("/sys/block") / f"zram{number}" / "reset").write_text("1")
+            (ZRAM / "hot_remove").write_text(number)
+
+    return make
+
+
+def file_of(kind: str) -> Place:
+    """A file of a gibibyte on the own disk that was never written: "sparse", or "unwritten" but allocated."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        path = scratch / "never-written.dat"
+        with path.open("wb") as file:
+            if kind == "sparse":
+                file.truncate(1 << 30)
+            else:
+                os.posix_fallocate(file.fileno(), 0, 1 << 30)
+        yield str(path)
+
+    return make
+
+
+def throttled(limit: str, inner: Place) -> Place:
+    """The place while this process may do only so much on its loop device, such as "read_iops 1000"."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        if os.geteuid() or not (CGROUP / "cgroup.procs").exists():
+            raise NotHere("a throttle needs root and the blkio controller of cgroup version 1")
+        with inner(scratch) as path:
+            number = os.stat(path).st_dev
+            group, home = CGROUP / f"iocast-matrix-{os.getpid()}", _own_cgroup()
+            group.mkdir()
+            try:
+                what, value = limit.split()
+                (group / f"blkio.throttle.{what}_device").write_text(f"{os.major(number)}:{os.minor(number)} {value}")
+                (group / "cgroup.procs").write_text(str(os.getpid()))
+                yield path
+            finally:
+                (home / "cgroup.procs").write_text(str(os.getpid()))
+                _until(lambda: not (group / "cgroup.procs").read_text().strip())
+                group.rmdir()
+
+    return make
+
+
+def split(kib: int, inner: Place) -> Place:
+    """The place while its loop device takes no request larger than this."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        with inner(scratch) as path:
+            number = os.stat(path).st_dev
+            setting = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/queue/max_sectors_kb")
+            setting.write_text(str(kib))
+            yield path  # the device goes, and its setting with it
+
+    return make
+
+
+def beside(words: tuple[str, ...], inner: Place) -> Place:
+    """The place while a program works on it too, again and again; `{}` in its words is the place."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        if shutil.which(words[0]) is None:
+            raise NotHere(f"{words[0]} is not installed")
+        with inner(scratch) as path:
+            line = " ".join(word.replace("{}", path) for word in words)
+            loop = subprocess.Popen(
+                ["sh", "-c", f"while :; do {line}; done"],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            try:
+                yield path
+            finally:
+                os.killpg(loop.pid, signal.SIGKILL)
+                loop.wait(timeout=30)
+
+    return make
+
+
+@contextmanager
+def lab_device(path: Path, *options: str) -> Iterator[Path]:
+    """A lab device of the size of a survey and a bit."""
+    if os.geteuid() or not os.path.exists("/dev/fuse") or not LAB.exists():
+        raise NotHere("a lab device needs root, /dev/fuse and iocast-lab: cargo build --release -p iocast-lab")
+    words = [str(LAB), str(path), f"size={ROOM_BYTES}", *options]
+    device = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_first)
+    try:
+        assert device.stdout is not None
+        if not device.stdout.readline().startswith("ready "):
+            raise NotHere(f"no lab device: {device.communicate()[1].strip()}")
+        yield path
+    finally:
+        device.send_signal(signal.SIGTERM)
+        device.communicate(timeout=30)
+
+
+def _first() -> None:
+    """In the child: before all others, because the device's times are the truth of the trial."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(4))
+    except OSError:
+        os.nice(-20)
+
+
+@contextmanager
+def loop_device(scratch: Path, direct: bool, below: str) -> Iterator[str]:
+    """A loop device over a file written in full, or over a lab device."""
+    if os.geteuid() or shutil.which("losetup") is None:
+        raise NotHere("a loop device needs root and losetup")
+    with ExitStack() as stack:
+        if below:
+            file = stack.enter_context(lab_device(scratch / "device", *below.split()))
+        else:
+            file = scratch / "image"
+            _run("dd", "if=/dev/zero", f"of={file}", "bs=4M", f"count={ROOM_BYTES // (4 * MIB)}", "oflag=direct")
+        name = _run("losetup", "--find", "--show", f"--direct-io={'on' if direct else 'off'}", str(file))
+        try:
+            yield name
+        finally:
+            _run("losetup", "--detach", name)
+            number = name.removeprefix("/dev/")
+            _until(lambda: not Path(f"/sys/block/{number}/loop/backing_file").exists())
+
+
+@contextmanager
+def mounted(scratch: Path, filesystem: str, device: str, options: str = "") -> Iterator[str]:
+    """A new file system on a device, mounted. Blocks are not discarded: a lab device would forget nothing anyway."""
+    if shutil.which(f"mkfs.{filesystem}") is None:
+        raise NotHere(f"mkfs.{filesystem} is not installed")
+    make = {"ext4": ["-q", "-m0", "-E", "nodiscard,lazy_itable_init=0"], "xfs": ["-q", "-K"], "btrfs": ["-q", "-K"]}
+    _run(f"mkfs.{filesystem}", *make[filesystem], device)
+    place = scratch / "mounted"
+    place.mkdir(exist_ok=True)
+    _run("mount", *(["-o", options] if options else []), device, str(place))
+    try:
+        yield str(place)
+    finally:
+        for _ in range(50):
+            if subprocess.run(["umount", str(place)], capture_output=True, check=False).returncode == 0:
+                break
+            time.sleep(0.1)
+        else:
+            _run("umount", "--lazy", str(place))
+
+
+def _own_cgroup() -> Path:
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "blkio" in controllers.split(","):
+            return CGROUP / path.lstrip("/")
+    return CGROUP
+
+
+def _until(done: Callable[[], bool]) -> None:
+    """Waits, five seconds at the most."""
+    for _ in range(500):
+        if done():
+            return
+        time.sleep(0.01)
+
+
+def _run(*words: str) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotHere(f"{' '.join(words[:2])}: {done.stderr.strip()}")
+    return done.stdout.strip()

@@ -1,0 +1,152 @@
+"""`make matrix`: every condition is made, measured and diagnosed; what was found goes to docs/diagnosis.md."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import msgspec
+from conditions import CONDITIONS, Condition
+from making import ROOT
+from passive import Passive, passive_cost
+from trial import Trial, Tried, attempt
+
+DOCS = ROOT / "docs"
+TRIALS = DOCS / "matrix" / "trials.json"
+SEEDS = 5
+PASSIVE_MOST = 0.01
+CLEAN_SEEDS = {"sim": 20, "real": 5}
+
+
+class Described(msgspec.Struct, frozen=True, kw_only=True):
+    """A condition as the page tells it, without the way to make it."""
+
+    says: str
+    where: str
+    finds: tuple[str, ...]
+    also: tuple[str, ...]
+    job: str
+
+
+class Records(msgspec.Struct, kw_only=True):
+    """All trials there are: those of this call take the place of older ones of the same condition and seed."""
+
+    machine: str = ""
+    conditions: dict[str, Described] = {}
+    made: dict[str, str] = {}  # the day of the last trial of each condition
+    shown: dict[str, dict[str, str]] = {}  # by condition and finding what a reader is told
+    passive: Passive | None = None
+    trials: list[Trial] = []
+
+
+def main() -> int:
+    """Makes the trials asked for, one after the other; 1 when one of this call missed, or raised a false alarm."""
+    asked = _arguments()
+    records = msgspec.json.decode(TRIALS.read_bytes(), type=Records) if TRIALS.exists() else Records()
+    began = time.monotonic()
+    failed = 0
+    base = Path(asked.at).resolve()
+    for condition, seed in _wanted(asked):
+        tried = attempt(condition, seed, base)
+        failed += _bad(condition, tried.trial)
+        print(_line(condition, tried.trial), flush=True)
+        if asked.show:
+            print(tried.said)
+        if asked.keep:
+            _keep(records, condition, tried)
+            _save(records)
+    if asked.passive:
+        records.passive = passive_cost(base)
+        print(f"the passive part takes {records.passive.share:.2%} of {records.passive.run_s:.0f} s")
+        failed += records.passive.share >= PASSIVE_MOST
+    if asked.keep:
+        _save(records)
+        subprocess.run([sys.executable, str(ROOT / "docs" / "generate.py")], check=True, stdout=subprocess.DEVNULL)
+    print(f"{time.monotonic() - began:.0f} s; {failed} trials missed what was planted, or found what was not")
+    return int(failed > 0)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make matrix CELLS=...", description=__doc__)
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="conditions that begin with this")
+    parser.add_argument("--seeds", type=int, help=f"how many (default {SEEDS}; on clean places {CLEAN_SEEDS})")
+    parser.add_argument("--sim-only", action="store_true", help="no real devices")
+    parser.add_argument("--real-only", action="store_true", help="no simulated devices")
+    parser.add_argument("--at", default=".", metavar="DIR", help="where images and work files go, 4 GiB")
+    parser.add_argument("--passive", action="store_true", help="time the passive part of a quick card as well")
+    parser.add_argument("--show", action="store_true", help="print what diagnose says")
+    parser.add_argument("--no-keep", dest="keep", action="store_false", help="leave the documents as they are")
+    return parser.parse_args()
+
+
+def _wanted(asked: argparse.Namespace) -> Iterator[tuple[Condition, int]]:
+    for condition in CONDITIONS:
+        if asked.only and not any(condition.name.startswith(name) for name in asked.only):
+            continue
+        if (asked.sim_only and condition.where == "real") or (asked.real_only and condition.where == "sim"):
+            continue
+        usual = SEEDS if condition.finds else CLEAN_SEEDS[condition.where]
+        for seed in range(1, (asked.seeds or usual) + 1):
+            yield condition, seed
+
+
+def _bad(condition: Condition, trial: Trial) -> bool:
+    missed = bool(condition.finds) and not trial.proved(condition.finds)
+    return not trial.blind and (missed or bool(trial.wrong))
+
+
+def _line(condition: Condition, trial: Trial) -> str:
+    head = f"{condition.where:4} {condition.name} ({trial.seed}), {trial.seconds:.1f} s: "
+    if trial.blind:
+        return f"{head}BLIND {trial.blind}"
+    if condition.finds:
+        found = "confirmed" if trial.proved(condition.finds) else "found" if trial.found(condition.finds) else "MISSED"
+        head += found
+        if found != "confirmed":
+            head += f" (suspected {trial.suspected}, rejected {trial.rejected}, undecided {trial.undecided})"
+            head += f" {trial.untested}" if trial.untested else ""
+    return head + (f" FALSE {trial.wrong}" if trial.wrong else "")
+
+
+def _keep(records: Records, condition: Condition, tried: Tried) -> None:
+    """Adds a trial to the records and saves them: a matrix that is stopped has kept what it did."""
+    trial = tried.trial
+    records.machine = _machine()
+    records.conditions[condition.name] = Described(
+        says=condition.says, where=condition.where, finds=condition.finds, also=condition.also, job=condition.job
+    )
+    records.made[condition.name] = date.today().isoformat()
+    others = [each for each in records.trials if (each.condition, each.seed) != (trial.condition, trial.seed)]
+    order = {each.name: number for number, each in enumerate(CONDITIONS)}
+    kept = [each for each in (*others, trial) if each.condition in order]
+    records.trials = sorted(kept, key=lambda each: (order[each.condition], each.seed))
+    records.conditions = {name: records.conditions[name] for name in order if name in records.conditions}
+    records.made = {name: records.made[name] for name in records.conditions}
+    if trial.proved(condition.finds) and (trial.seed == 1 or condition.name not in records.shown):
+        records.shown[condition.name] = {name: text for name, text in tried.shown.items() if name in condition.finds}
+    records.shown = {name: text for name, text in records.shown.items() if name in records.conditions}
+
+
+def _save(records: Records) -> None:
+    """One line a trial, so that a change of one shows as one."""
+    whole = msgspec.to_builtins(records)
+    trials = ",\n".join("  " + msgspec.json.encode(each).decode() for each in whole.pop("trials"))
+    head = msgspec.json.format(msgspec.json.encode(whole), indent=1).decode().removesuffix("\n}")
+    TRIALS.parent.mkdir(exist_ok=True)
+    TRIALS.write_text(f'{head},\n "trials": [\n{trials}\n ]\n}}\n', encoding="utf-8")
+
+
+def _machine() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    return f"{os.cpu_count()} processors, {memory:.0f} GiB, {platform.system()} {platform.release().split('-')[0]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

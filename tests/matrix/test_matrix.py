@@ -1,0 +1,93 @@
+"""A small part of the matrix, and its own parts: conditions are in order, places leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import making
+import pytest
+from conditions import CLEAN, CONDITIONS, Condition
+from making import NotHere, Place, file_of, image, lab, split, throttled, zram
+from trial import Trial, attempt
+
+SMALL = [
+    "array cache, hits at random",
+    "clean: disk",
+    "clean: NVMe flash",
+]
+
+
+def condition(name: str) -> Condition:
+    return next(each for each in CONDITIONS if each.name == name)
+
+
+def test_conditions_have_names_of_their_own_and_clean_ones_say_so() -> None:
+    names = [each.name for each in CONDITIONS]
+    assert sorted(set(names)) == sorted(names)
+    assert all(each.name.startswith("clean: ") and not each.finds for each in CLEAN)
+    assert all(each.finds for each in CONDITIONS if each not in CLEAN)
+    assert [sum(each.where == where for each in CLEAN) for where in ("sim", "real")] == [8, 8]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_small_part_of_the_matrix(name: str, tmp_path: Path) -> None:
+    tried = attempt(condition(name), 1, tmp_path)
+    assert not tried.trial.blind
+    assert tried.trial.wrong == ()
+    if condition(name).finds:
+        assert tried.trial.found(condition(name).finds), tried.said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_found_is_less_than_proved() -> None:
+    suspected = Trial(condition="a", seed=1, seconds=1.0, suspected=("x",), rejected=("x",), counted=("y",))
+    assert (suspected.found(("x",)), suspected.proved(("x",))) == (True, False)
+    assert (suspected.found(("y", "z")), suspected.proved(("y", "z"))) == (True, True)
+    assert (suspected.found(("z",)), suspected.proved(("z",))) == (False, False)
+
+
+def test_a_place_that_cannot_be_made_is_blind(tmp_path: Path) -> None:
+    def refused(_: Path) -> AbstractContextManager[str]:
+        raise NotHere("no such thing")
+
+    nowhere = Condition(name="nowhere", says="nothing", where="real", place=refused, finds=("x",))
+    assert attempt(nowhere, 1, tmp_path).trial.blind == "no such thing"
+
+
+PLACES: dict[str, Callable[[], Place]] = {
+    "ext4": image,
+    "xfs": lambda: image("xfs"),
+    "btrfs": lambda: image("btrfs", mount="compress-force=zstd:1"),
+    "lab under ext4": lambda: image(below="read_latency=100us"),
+    "lab": lambda: lab("read_latency=100us"),
+    "zram": zram,
+    "throttle": lambda: throttled("read_iops 1000", image()),
+    "split": lambda: split(64, image()),
+    "sparse": lambda: file_of("sparse"),
+}
+
+
+def _left() -> tuple[set[str], ...]:
+    """Mounts, loop devices that hold something, zram devices, groups: ours are told by our number or directory."""
+    mounts = {line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()}
+    loops = {path.read_text().strip() for path in Path("/sys/block").glob("loop*/loop/backing_file")}
+    return mounts, loops, {path.name for path in making.CGROUP.glob(f"iocast-matrix-{os.getpid()}")}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", PLACES)
+def test_a_place_is_there_and_leaves_nothing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "ROOM_BYTES", 320 << 20)
+    try:
+        with PLACES[name]()(tmp_path) as place:
+            assert os.path.exists(place)
+            if name == "throttle":
+                assert f"iocast-matrix-{os.getpid()}" in Path("/proc/self/cgroup").read_text()
+    except NotHere as why:
+        pytest.skip(str(why))
+    mounts, loops, groups = _left()
+    assert not [path for path in mounts | loops if path.startswith(str(tmp_path))]
+    assert groups == set()
