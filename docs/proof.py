@@ -35,10 +35,10 @@ ANOMALIES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("consolidation", "Requests are consolidated", ("consolidation",)),
     ("fragmentation", "Requests are split", ("splitting",)),
     ("read-ahead", "Read-ahead", ("read-ahead",)),
-    ("tier-migration", "Data move between tiers", ("tiers",)),
-    ("first-write", "The first write of a place costs more", ("first write",)),
+    ("tier-migration", "Data move between tiers", ("tier migration",)),
+    ("first-write", "The first write of a place costs more", ("first-write penalty",)),
     ("elided-reads", "Reads that never reach the storage", ("elided reads",)),
-    ("compression-and-dedupe", "Compression and deduplication", ("compression",)),
+    ("compression-and-dedupe", "Compression and deduplication", ("compression or deduplication",)),
     ("maintenance", "Maintenance of the storage", ("maintenance",)),
 )
 
@@ -217,9 +217,9 @@ def _shown(records: Trial, finding: str) -> str:
 
 
 def main() -> None:
-    """Writes them all."""
-    (DOCS / "anomalies").mkdir(exist_ok=True)
+    """Writes them all; nothing where there was no trial yet."""
     for name, text in pages().items():
+        (DOCS / name).parent.mkdir(exist_ok=True)
         (DOCS / name).write_text(text, encoding="utf-8")
         print(f"docs/{name}")
 

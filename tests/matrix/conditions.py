@@ -38,17 +38,12 @@ def _lab(time: str, servers: int, jitter: str) -> Place:
     return image(below=f"read_latency={time} write_latency={time} servers={servers} jitter={jitter}")
 
 
-CACHE, READ_AHEAD, TIERS, FIRST_WRITE = "cache in the storage", "read-ahead", "tiers", "first write"
-ELIDED, REDUCED, CREDITS, SLC, STROKE = (
-    "elided reads",
-    "compression",
-    "burst credits",
-    "write cache cliff",
-    "short stroke",
-)
+CACHE, READ_AHEAD, TIERS, FIRST_WRITE = "cache in the storage", "read-ahead", "tier migration", "first-write penalty"
+ELIDED, REDUCED, CREDITS = "elided reads", "compression or deduplication", "burst credits"
+SLC, STROKE = "write cache cliff", "short stroke"
 SHARED, LINK, MERGED, SPLIT = "shared drives", "link limit", "consolidation", "splitting"
-MAINTENANCE, SERIALISED, MODES, THROTTLE = "maintenance", "serialised direct I/O", "bimodality", "throttle"
-TICK, RETROGRADE, STALLS, PAGE_CACHE = "timer", "retrograde scaling", "stalls", "page cache"
+MAINTENANCE, SERIALISED, PEAKS, THROTTLE = "maintenance", "serialised direct I/O", "several peaks", "throttle"
+TICK, RETROGRADE, STALLS, PAGE_CACHE = "coarse clock", "retrograde scaling", "stalls", "page cache"
 OTHERS = (
     "fio --name=other --directory={} --size=64M --rw=randrw --bs=8k --direct=1 --iodepth=16 --ioengine=libaio"
     " --time_based --runtime=1 --output=/dev/null; sleep 2"
@@ -77,23 +72,21 @@ SIMULATED = (
     _sim(
         "full write cache", "2 GiB at full speed", "hdd,cache=64MiB:200us,write_back=on,dirty=2GiB:100MB/s", SLC, CACHE
     ),
-    _sim("others on the disk", "bursts of 1 s in 4", "hdd,noise=60/s:1s/4s", SHARED, also=(MODES,)),
-    _sim("others on flash", "bursts of 1 s in 4", "sata-ssd,noise=60000/s:1s/4s", SHARED, also=(MODES,)),
+    _sim("others on the disk", "bursts of 1 s in 4", "hdd,noise=60/s:1s/4s", SHARED, also=(PEAKS, STALLS)),
+    _sim("others on flash", "bursts of 1 s in 4", "sata-ssd,noise=60000/s:1s/4s", SHARED, also=(PEAKS, STALLS)),
     _sim("gigabit link", "117 MB/s", "nfs-filer", LINK, THROTTLE, also=(CACHE, READ_AHEAD)),
     _sim("ten-gigabit link", "1170 MB/s", "nvme,link=1170MB/s:50us", LINK, THROTTLE),
     _sim("cap on I/Os", "5000 a second", "nvme,iops=5000/s", THROTTLE),
     _sim("cap on I/Os of a slower drive", "2000 a second", "sata-ssd,iops=2000/s", THROTTLE),
     _sim("cap on bytes", "100 MB/s", "nvme,throughput=100MB/s", THROTTLE, LINK),
-    _sim("large I/Os are split", "at 128 KiB", "hdd,max_io=128KiB", SPLIT),
-    _sim("fragments", "of 64 KiB", "hdd,fragments=64KiB", SPLIT),
-    _sim("maintenance of a disk", "half as fast for 30 s", "hdd,slow=30s..60s:3", MAINTENANCE, job="long"),
-    _sim("maintenance of flash", "a third as fast for 30 s", "sata-ssd,slow=30s..60s:3", MAINTENANCE, job="long"),
+    _sim("maintenance of a disk", "a third as fast for 70 s", "hdd,slow=60s..130s:3", MAINTENANCE, job="long"),
+    _sim("maintenance of flash", "a third as fast for 70 s", "sata-ssd,slow=60s..130s:3", MAINTENANCE, job="long"),
     _sim("one write at a time", "a lock", "nvme,serialised=writes", SERIALISED, job="curves"),
     _sim("one write at a time, SATA", "a lock", "sata-ssd,serialised=writes", SERIALISED, job="curves"),
     _sim("retrograde", "crosstalk", "nvme,servers=1024,bandwidth=none,usl=0.02:0.002", RETROGRADE, job="curves"),
-    _sim("two peaks", "one in ten takes 6 ms", "sata-ssd,service=bimodal:90%:400us:6ms", MODES, also=(CACHE,)),
+    _sim("two peaks", "one in ten takes 6 ms", "sata-ssd,service=bimodal:90%:400us:6ms", PEAKS, also=(CACHE,)),
     _sim("coarse clock", "ends at whole milliseconds", "nvme,tick=1ms", TICK, also=(THROTTLE, SERIALISED)),
-    _sim("stalls", "1 s of every 5", "sata-ssd,stall=1s/5s", STALLS, also=(SHARED, MODES)),
+    _sim("stalls", "1 s of every 5", "sata-ssd,stall=1s/5s", STALLS, also=(SHARED, PEAKS)),
 )
 
 REAL = (
@@ -119,11 +112,12 @@ REAL = (
     _real("lab: cap on I/Os", "a lab device of 2000 a second", image(below="iops=2000/s"), THROTTLE),
     _real("lab: cap on bytes", "a lab device of 100 MB/s", image(below="bandwidth=100MB/s"), THROTTLE, LINK),
     _real("lab: cache", "half of the blocks in 200 us", lab("read_latency=5ms", "hit=50%:200us"), CACHE),
-    _real("lab: tier", "reads after the first in 200 us", lab("read_latency=2ms", "tier=200us"), TIERS, CACHE),
+    _real("lab: remembers", "reads after the first in 200 us", lab("read_latency=2ms", "tier=200us"), CACHE, TIERS),
     _real("lab: first write", "20 ms more", image(below="write_latency=300us first_write=20ms"), FIRST_WRITE),
-    _real("lab: two peaks", "one in ten takes 20 ms", lab("read_latency=1ms", "tail=10%:20ms"), MODES, CACHE, STALLS),
-    _real("lab: stalls", "1 s of every 5", lab("read_latency=1ms", "stall=1s/5s"), STALLS, also=(SHARED, MODES)),
+    _real("lab: two peaks", "one in ten takes 20 ms", lab("read_latency=1ms", "tail=10%:20ms"), PEAKS, CACHE, STALLS),
+    _real("lab: stalls", "1 s of every 5", lab("read_latency=1ms", "stall=1s/5s"), STALLS, also=(SHARED, PEAKS)),
     _real("small requests", "a loop device that takes 64 KiB at most", split(64, image()), SPLIT),
+    _real("merged: asynchronous", "4 KiB in order, 32 at once, on ext4", image(), MERGED, job="merged"),
     _real(
         "scrub",
         "btrfs on a lab device, scrubbed all the time",

@@ -36,7 +36,7 @@ class Trial(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float  # of this machine's time
     examine_s: float = 0.0
     suspected: Names = ()  # before any experiment
-    counted: Names = ()  # notes left out
+    counted: Names = ()
     confirmed: Names = ()
     rejected: Names = ()
     undecided: Names = ()
@@ -94,8 +94,9 @@ def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Tria
     diagnosis = archive.load_diagnosis(folder)
     last = diagnose.examine(run, diagnosis).findings
     steps = () if diagnosis is None else diagnosis.steps
-    counted = _names(each for each in last if each.state == "counted" and each.severity != "note")
+    counted = _names(each for each in last if each.state == "counted")
     confirmed = _names(each for each in last if each.state == "confirmed")
+    grave = _names(each for each in last if each.state == "counted" and each.severity != "note")
     made = Trial(
         condition=condition.name,
         seed=seed,
@@ -107,7 +108,7 @@ def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Tria
         rejected=_names(each for each in last if each.state == "rejected"),
         undecided=tuple(sorted({each.finding for each in steps if each.outcome.verdict == "undecided"})),
         untested={} if diagnosis is None else diagnosis.untested,
-        wrong=tuple(sorted({*counted, *confirmed} - {*condition.finds, *condition.also, *OF_THE_MACHINE})),
+        wrong=tuple(sorted({*grave, *confirmed} - {*condition.finds, *condition.also, *OF_THE_MACHINE})),
     )
     return made, {each.name: _told(each, steps) for each in reversed(last) if each.certain}
 
