@@ -80,6 +80,8 @@ def judge(experiment: Experiment, run: Run) -> Outcome:
     else:
         follows = experiment.if_confirmed if verdict == "confirmed" else experiment.if_rejected
         says = f"{told}. {follows.format(ratio=f'{first.value:.2f}')}".strip()
+    if verdict == "rejected" and not experiment.absence_proves:
+        verdict = "undecided"
     return Outcome(verdict=verdict, says=says, ratio=first.value, low=first.low, high=first.high, evidence=evidence)
 
 

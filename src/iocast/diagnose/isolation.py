@@ -61,7 +61,11 @@ def isolation(run: Run, record: PhaseRecord) -> TrustComponent:
     """The letter of the place in the stack where the most was someone else's; phases at once are one load."""
     record = seen_by_devices(run, record)
     if simulated(run):
-        return TrustComponent(NAME, "A", "A simulated device has no other users.")
+        device = run.plan.target.simulated
+        if device is not None and device.noise is not None:
+            others = f"{number(device.noise.rate_per_s)} I/Os a second of others are part of the simulated device."
+            return TrustComponent(NAME, "C", others, {"others_per_s": device.noise.rate_per_s})
+        return TrustComponent(NAME, "A", "This simulated device has no other users.")
     seen = [place for place in places(record, run.plan.target) if _counted(place)]
     if not seen:
         unseen = "The device's own counters were not seen, so other programs' I/O cannot be told apart."

@@ -16,7 +16,7 @@ def representative(run: Run, record: PhaseRecord) -> TrustComponent:
     """Payload, page cache, layout; caches inside a drive or an array stay unknown, so a B is the best."""
     name = "representative"
     if simulated(run):
-        return TrustComponent(name, "A", "The simulated device answers exactly as described.")
+        return _simulated(run)
     missing = [*_payload_faults(run, record), *_access_faults(run, record)]
     if missing:
         grade: Grade = "C" if len(missing) == 1 else "D"
@@ -28,6 +28,23 @@ def representative(run: Run, record: PhaseRecord) -> TrustComponent:
         return TrustComponent(name, "B", unseen)
     unknown = "Some answers may come from a cache of unknown size inside the drive or the array."
     return TrustComponent(name, "B", unknown)
+
+
+def _simulated(run: Run) -> TrustComponent:
+    """What of a simulated device's own description stands between a row and its storage."""
+    device = run.plan.target.simulated
+    parts = {
+        "a cache": device is not None and device.cache is not None,
+        "a fast tier": device is not None and device.tier is not None,
+        "read-ahead": device is not None and device.read_ahead is not None,
+        "holes that are never read": device is not None and device.thin is not None and device.thin.hole_ns is not None,
+        "compression or dedupe": device is not None and device.reduction is not None,
+    }
+    there = [what for what, has in parts.items() if has]
+    if there:
+        answers = f"The simulated device has {' and '.join(there)}: some answers may come from there."
+        return TrustComponent("representative", "B", answers, {"parts": len(there)})
+    return TrustComponent("representative", "A", "The simulated device answers exactly as described.")
 
 
 def _payload_faults(run: Run, record: PhaseRecord) -> Iterator[str]:

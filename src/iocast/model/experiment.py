@@ -55,6 +55,7 @@ class Experiment(Struct, frozen=True, kw_only=True):
     rounds: int = 3
     also: tuple[Decision, ...] = ()  # must be confirmed as well; one that is rejected rejects all
     keep_order: bool = False  # rounds must not be turned round: what is first must be first
+    absence_proves: bool = True  # False: what did not show now may have been away, so nothing is rejected
     if_confirmed: str = ""  # the sentence that follows; {ratio} is the ratio in words
     if_rejected: str = ""
 

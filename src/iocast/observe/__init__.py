@@ -7,7 +7,7 @@ from typing import Protocol
 
 from iocast.model.run import Blind, Sample
 from iocast.model.target import Target
-from iocast.observe import cpu, diskstats, pagecache, pressure
+from iocast.observe import cpu, diskstats, limits, maintenance, pagecache, pressure
 from iocast.observe.observer import BlindError, Observer, ObserverFactory
 
 
@@ -23,7 +23,7 @@ class ObserverModule(Protocol):
         """Builds the observer of a target and of the work files on it."""
 
 
-OBSERVERS: tuple[ObserverModule, ...] = (diskstats, pagecache, pressure, cpu)
+OBSERVERS: tuple[ObserverModule, ...] = (diskstats, pagecache, pressure, cpu, limits, maintenance)
 
 
 class Watch:

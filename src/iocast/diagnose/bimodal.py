@@ -1,0 +1,46 @@
+"""The times of a row have two or more peaks: the mean is that of no I/O.
+
+What it is: two kinds of answers in one row, as of a cache and of the disks behind it, or of a device that now and then
+does something else first.
+Why it matters: a mean, or a median, between two peaks describes none of them; a service level between them is met or
+missed by the share of each.
+How it shows: the distribution has peaks with a real valley between them (a kernel density over the logarithm).
+How to confirm: it is counted. Which I/Os are in which peak: by region, by operation, by time.
+What to change: report the peaks with their shares, never the mean alone; look for what makes the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.analyse.modes import modes
+from iocast.diagnose.words import percent, time
+from iocast.model.finding import Finding
+from iocast.model.run import Run
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "several peaks"
+APART = 2.0  # peaks nearer to each other do not mislead [J]
+SHARE = 0.02  # of the I/Os, in each of them [J]
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows of one operation of one size whose times have more than one peak."""
+    for record in run.measured:
+        times = record.measurement.response()
+        one_kind = len(record.phase.workload.mix) == 1 and not record.phase.workload.fsync_every
+        if not one_kind or times.coarse is not None:
+            continue
+        found = [mode for mode in modes(times) if mode.share >= SHARE]
+        if len(found) < 2 or found[-1].location_ns < APART * found[0].location_ns:
+            continue
+        peaks = [f"{percent(mode.share)} around {time(mode.location_ns)}" for mode in found]
+        yield Finding(
+            name=NAME,
+            severity="note",
+            phase=record.phase.name,
+            says=f"The times have {len(found)} peaks: {', '.join(peaks[:-1])} and {peaks[-1]}.",
+            evidence={"peaks": len(found), "mean_ns": times.mean_ns},
+            remedy="Report the peaks with their shares; look for what tells their I/Os apart.",
+        )

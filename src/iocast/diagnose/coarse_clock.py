@@ -1,0 +1,80 @@
+"""Times come in steps: a timer, not the storage, decides when an I/O has ended.
+
+What it is: completions that are noticed only at ticks (polling with sleeps, coalesced interrupts, an emulated
+device), so all times are multiples of a step.
+Why it matters: a figure between two steps does not exist; a device that is twice as quick may look the same.
+How it shows: the times of all rows lie on marks at equal distances, three or more, and next to nothing between.
+How to confirm: it is counted. A device without work in it (a null device) shows the same step.
+What to change: interrupt coalescing off, a virtual disk with its own thread, idle=poll for the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.words import percent, time
+from iocast.model.finding import Finding
+from iocast.model.histogram import Histogram, bucket_bounds_ns
+from iocast.model.run import Run
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "coarse clock"
+SHARE = 0.99  # of the times lie on marks [J]
+MARKS = 3
+LEAST_IOS = 200
+LEAST_SHARE, OFTEN = 0.001, 0.02  # of a row: what is a time at all, and what is a mark [J]
+STEP_OF_P50 = 0.05  # models C, 21
+LIKELY = 0.10  # of a step may lie around a mark; chance would put a fifth there [J]
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """A step that all rows share; one row alone may stand on a mark of its own."""
+    rows = [record for record in run.measured if record.measurement.service().total >= LEAST_IOS]
+    if run.source is not None or not rows:
+        return
+    step_ns = _step_ns([record.measurement.service() for record in rows])
+    coarse = [record for record in rows if step_ns > STEP_OF_P50 * record.measurement.service().quantile_ns(0.5)]
+    if not step_ns or not coarse:
+        return
+    worst = min(record.measurement.service().quantile_ns(0.5) for record in coarse)
+    yield Finding(
+        name=NAME,
+        severity="severe",
+        phase="" if len(coarse) == len(run.measured) else coarse[0].phase.name,
+        says=(
+            f"All times of all rows are multiples of {time(step_ns)}, {percent(step_ns / worst)} of the shortest"
+            " median: a timer decides when an I/O ends."
+        ),
+        evidence={"step_ns": step_ns, "p50_ns": worst, "rows": len(coarse)},
+        remedy="Switch interrupt coalescing off, or test without the layer that polls.",
+    )
+
+
+def _step_ns(rows: list[Histogram]) -> float:
+    """The distance of the marks on which nearly all times of every row lie; 0 without such."""
+    rows_cells = [_cells(times) for times in rows]
+    first = min(cells[0][0] for cells in rows_cells)
+    for parts in (1, 2, 3, 4):  # the first mark may be the second, third or fourth multiple
+        step = first / parts
+        marks = [_marks(cells, step) for cells in rows_cells]
+        if all(on >= SHARE for on, _ in marks) and len(set[int]().union(*(met for _, met in marks))) >= MARKS:
+            return step
+    return 0.0
+
+
+def _cells(times: Histogram) -> list[tuple[float, float]]:
+    """The occupied buckets from the first that counts: their middle and their share."""
+    pairs = zip(times.index, times.count, strict=True)
+    found = [(sum(bucket_bounds_ns(index)) / 2, count / times.total) for index, count in pairs]
+    start = next((at for at, (_, share) in enumerate(found) if share >= LEAST_SHARE), 0)
+    return found[start:]
+
+
+def _marks(cells: list[tuple[float, float]], step: float) -> tuple[float, set[int]]:
+    """The share of a row that lies on multiples of a step, and the multiples that more than a few stand on."""
+    near = [(round(middle / step), share) for middle, share in cells if abs(middle / step % 1 - 0.5) > 0.5 - LIKELY / 2]
+    met: dict[int, float] = {}
+    for mark, share in near:
+        met[mark] = met.get(mark, 0.0) + share
+    return sum(met.values()), {mark for mark, share in met.items() if share >= OFTEN}

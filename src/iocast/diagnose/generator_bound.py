@@ -1,0 +1,34 @@
+"""This machine, not the storage, set the pace: the test's own threads had no processor time left.
+
+What it is: a load that one or more threads cannot make fast enough, or that the kernel of this machine cannot carry.
+Why it matters: the rate is that of the generator. The storage may do far more, and the waits are not its own.
+How it shows: the threads of the test were busy, or waited for a processor, nearly all of the time.
+How to confirm: it is counted. More users, or fewer on a machine with few processors, change the rate.
+What to change: more users, a machine with more processors, larger I/Os; read the row as a lower limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.bound import bounds
+from iocast.model.finding import Finding
+from iocast.model.run import Run
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "generator-bound"
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows whose pace the generator itself set."""
+    for phase, bound in bounds(run).items():
+        if bound.by == "generator":
+            yield Finding(
+                name=NAME,
+                severity="severe",
+                phase=phase,
+                says=f"{bound.says} The row is a lower limit of what the storage can do.",
+                evidence=bound.evidence,
+                remedy="Use more users, or a machine with more processors; read the row as a lower limit.",
+            )

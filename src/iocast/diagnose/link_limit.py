@@ -1,0 +1,120 @@
+"""A link, not the storage behind it, sets the throughput.
+
+What it is: a cable or network between this machine and the storage that is full: Ethernet, Fibre Channel, SAS, PCIe.
+Why it matters: the row measures the cable. Faster storage changes nothing, a second path doubles it.
+How it shows: rows of different sizes or operations reach the same throughput, within 90 to 101% of what the link can
+carry; where the kernel does not show the link, within 2% of what a known kind of link carries.
+How to confirm: half the size of the I/Os gives the same throughput; and where the link was only guessed, reads and
+writes at once get more together than either alone, for a link carries both ways and a device shares.
+What to change: call the row bound by the link; more paths, or a faster link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from iocast.diagnose.curves import same_place
+from iocast.diagnose.words import data_size, percent, throughput
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Closed, MixItem, Workload
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "link limit"
+LOW, HIGH = 0.90, 1.01  # models C, 3
+GUESSED_LOW = 0.98  # of a link that is not known: other limits lie everywhere [J]
+DEPTH = 16
+# MB/s of payload: TCP over Ethernet by (mtu-52)/(mtu+38), serial links by line rate x code (the vectors `link.*`).
+KNOWN: dict[str, float] = {
+    "gigabit Ethernet": 117.7,
+    "gigabit Ethernet with frames of 9,000 bytes": 123.8,
+    "10-gigabit Ethernet": 1176.9,
+    "10-gigabit Ethernet with frames of 9,000 bytes": 1237.6,
+    "25-gigabit Ethernet": 2942.1,
+    "Fibre Channel of 8 Gb/s": 850.0,
+    "Fibre Channel of 16 Gb/s": 1700.0,
+}
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows that reach the same throughput near that of a link."""
+    if run.source is not None:
+        return
+    speeds = [layer.link_bytes_per_s for layer in run.plan.target.layers if layer.link_bytes_per_s]
+    rows = [row for row in run.measured if row.measurement.ios and not row.phase.together]
+    if len(speeds) == 1:
+        yield from _plateau(rows, float(speeds[0]), LOW, "its link")
+    elif not speeds:
+        for name, speed in KNOWN.items():
+            yield from _plateau(rows, speed * 1e6, GUESSED_LOW, name)
+
+
+def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> Iterator[Finding]:
+    full = [row for row in rows if low <= row.measurement.bytes_per_s / speed <= HIGH]
+    kinds = {(item.op, item.size_bytes) for row in full for item in row.phase.workload.mix}
+    beyond = any(row.measurement.bytes_per_s > HIGH * speed and len(row.phase.workload.mix) == 1 for row in rows)
+    if len(kinds) < 2 or beyond:
+        return
+    last = full[-1]
+    most = max(row.measurement.bytes_per_s for row in full)
+    yield Finding(
+        name=NAME,
+        severity="note",
+        phase=last.phase.name,
+        says=(
+            f"{len(full)} rows of {len(kinds)} kinds of I/O end at the same {throughput(most)},"
+            f" {percent(most / speed)} of what {link} carries."
+        ),
+        evidence={
+            "bytes_per_s": most,
+            "link_bytes_per_s": speed,
+            "rows": len(full),
+            "guessed": float(low == GUESSED_LOW),
+        },
+        remedy="Read these rows as the link's; use more paths or a faster link.",
+        hypothesis=f"{link} is full",
+        confidence=0.6,
+        confirm="half the block size gives the same throughput; a second path doubles it",
+        state="suggested",
+        rivals=("throttle",),
+    )
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """The size of the row and half of it; and both directions at once where the link was guessed."""
+    record = next(row for row in run.measured if row.phase.name == finding.phase)
+    item = record.phase.workload.mix[0]
+    half = item.size_bytes // 2
+    if half < 4096:
+        return None
+    place = same_place(record)
+
+    def arm(name: str, op: str, size: int, **more: bool) -> Arm:
+        load = Workload(
+            mix=(MixItem(op, size),),  # type: ignore[arg-type]
+            locality=record.phase.workload.locality,
+            arrival=Closed(),
+            depth=DEPTH,
+            direct=record.phase.workload.direct,
+        )
+        return Arm(name=name, workload=load, **place, **more)  # type: ignore[arg-type]
+
+    whole = f"{item.op}s of {data_size(item.size_bytes)}"
+    halved = f"{item.op}s of {data_size(half)}"
+    experiment = Experiment(
+        question="Is the throughput the same with half the size?",
+        arms=(arm(whole, item.op, item.size_bytes), arm(halved, item.op, half)),
+        decision=Decision(statistic="bytes_per_s", first=whole, other=halved, limit=1.05, direction="same"),
+        if_confirmed="What sets the pace counts bytes and nothing else: the link is full.",
+        if_rejected="It is no link that sets the pace.",
+    )
+    if not finding.evidence["guessed"]:
+        return experiment
+    other, beside = "write" if item.op == "read" else "read", f"{item.op}s beside the other way"
+    both = (arm("the other way", other, item.size_bytes, together=True), arm(beside, item.op, item.size_bytes))
+    kept = Decision(statistic="bytes_per_s", first=whole, other=beside, limit=0.8, direction="above")
+    return replace(experiment, arms=(*experiment.arms, *both), also=(kept,))

@@ -1,0 +1,84 @@
+"""Maintenance went on while the row ran: a resync, a scrub, a check, a rebuild, a drive that is too hot.
+
+What it is: work that the storage does for itself, beside the test's.
+Why it matters: the row is that of a degraded hour. Without it the storage is quicker; with it this is the truth.
+How it shows: the kernel says that a task ran on this machine (mdstat, btrfs, ZFS), or a drive was at its warning
+temperature; or the rate fell by a fifth or more for a minute or more, and came back.
+How to confirm: pause the task and measure again.
+What to change: wait for its end, leave that time out, or call the row "degraded mode".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from iocast.analyse.changepoint import change_points
+from iocast.diagnose.evidence import is_open_loop
+from iocast.diagnose.words import percent, time
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+
+NEEDS: tuple[str, ...] = ()  # with the observer of maintenance it knows instead of guessing
+
+NAME = "maintenance"
+OBSERVER = "maintenance"
+FALLS, LASTS_NS = 0.20, 60_000_000_000  # models C, 11
+BACK = 0.9  # of the level before it
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Tasks that were seen, else a slow time with an end."""
+    if run.source is not None:
+        return
+    for record in run.measured:
+        seen = list(_seen(run, record))
+        yield from seen or _slow_time(record)
+
+
+def _seen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+    ours = {layer.name for layer in run.plan.target.layers}
+    tasks = {(each.subject, each.metric) for each in record.samples if each.observer == OBSERVER and each.value > 0}
+    for subject, metric in sorted(tasks):
+        own = subject in ours or metric == "btrfs_scrub"  # which is asked of the target alone
+        yield Finding(
+            name=NAME,
+            severity="warn" if own else "note",
+            phase=record.phase.name,
+            says=f"{_words(metric)} on {subject}{'' if own else ', which is not known to be below this target'}.",
+            evidence={"below_target": float(own)},
+            remedy="Wait for its end and measure again, or read the row as degraded mode.",
+        )
+
+
+def _words(metric: str) -> str:
+    if metric == "hot":
+        return "The drive was at its warning temperature"
+    return f"Maintenance ({metric.replace('_', ' ')}) was running"
+
+
+def _slow_time(record: PhaseRecord) -> Iterator[Finding]:
+    series = record.series
+    found = None if is_open_loop(record) or record.phase.together else change_points(series.rates_per_s)
+    if found is None:
+        return
+    for fall, rise in pairwise(found.reported):
+        lasted_ns = (rise.at - fall.at) * series.interval_ns
+        back = (1 + fall.shift) * (1 + rise.shift)
+        if fall.shift <= -FALLS and lasted_ns >= LASTS_NS * BACK and back >= BACK and len(found.reported) == 2:
+            yield Finding(
+                name=NAME,
+                severity="warn",
+                phase=record.phase.name,
+                says=(
+                    f"From t={time(fall.at * series.interval_ns)} on, for {time(lasted_ns)}, the rate was"
+                    f" {percent(-fall.shift)} lower, and then it came back."
+                ),
+                evidence={"from_ns": fall.at * series.interval_ns, "lasted_ns": lasted_ns, "shift": fall.shift},
+                remedy="Look for a scrub, a rebuild or a snapshot at that time; measure again without it.",
+                hypothesis="the storage was busy with itself",
+                confidence=0.5,
+                confirm="look for what ran at that time, pause it, and measure again",
+                state="suggested",
+                rivals=("shared drives",),
+            )

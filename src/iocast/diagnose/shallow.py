@@ -1,0 +1,58 @@
+"""Less was in flight than was asked for: the row is not the load that it is named after.
+
+What it is: users that ended before the others, I/Os that failed or met the end of a file, a generator that came late.
+Why it matters: a row of 32 at once that held 16 is compared with rows of 32, and is none.
+How it shows: on average more than a twentieth less was in flight than users times depth.
+How to confirm: it is counted; the ends of the users, the errors and the lag of the generator say which it was.
+What to change: end rows by time, let all users share one range, look at the errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose import thresholds as limits
+from iocast.diagnose.components import load_achieved
+from iocast.diagnose.evidence import is_open_loop
+from iocast.diagnose.words import count, number, percent, time
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Closed
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "too few in flight"
+SPREAD = 0.05  # of the row: users that ended so much earlier than the last
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Closed rows without think time that kept less outstanding than asked."""
+    for record in run.measured:
+        did = record.measurement
+        thinks = record.phase.workload.arrival != Closed()
+        if run.source is not None or is_open_loop(record) or thinks or not did.ios or did.asked_depth < 2:
+            continue
+        share = did.depth_mean / did.asked_depth
+        if share >= limits.LOAD.a or load_achieved(run, record).grade == "A":
+            continue
+        yield Finding(
+            name=NAME,
+            severity="severe" if share < limits.LOAD.d else "warn" if share < limits.LOAD.b else "note",
+            phase=record.phase.name,
+            says=(
+                f"{number(did.depth_mean)} of {did.asked_depth} I/Os were in flight on average, {percent(share)}:"
+                f" {_why(record)}."
+            ),
+            evidence={"asked": did.asked_depth, "in_flight": did.depth_mean},
+            remedy="End rows by time, let all users share one range; look at errors and at this machine's load.",
+        )
+
+
+def _why(record: PhaseRecord) -> str:
+    did = record.measurement
+    ends = sorted(user.last_ns for user in did.users)
+    if len(ends) > 1 and ends[0] < (1 - SPREAD) * ends[-1]:
+        return f"the first user ended after {time(ends[0])}, the last after {time(ends[-1])}"
+    if did.error_count:
+        return f"{count(did.error_count, 'I/O')} failed, and who failed waited"
+    return "nothing seen here says why"

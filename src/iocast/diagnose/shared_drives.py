@@ -1,0 +1,126 @@
+"""Others use the same drives: their I/O was counted, or the rate goes up and down with nothing of ours to explain it.
+
+What it is: a neighbour's backup, another database on the same disks, a virtual machine of somebody else.
+Why it matters: the figures are those of an hour; tomorrow's are others, and no comparison with them holds.
+How it shows: the device moved more than the test did; or second by second the rate crosses its own middle again and
+again, by far more than its I/Os scatter. Stalls and what goes one way only are told by other detectors.
+How to confirm: the same small load again and again: with nobody else it repeats within a few per cent. What it does
+not show was perhaps not there just then: it is never rejected for good.
+What to change: dedicate the drives, or test at hours that are typical, several times, and give the range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from statistics import fmean, quantiles, stdev
+
+from iocast.diagnose import thresholds as limits
+from iocast.diagnose.curves import at_depth, same_place
+from iocast.diagnose.evidence import is_open_loop, simulated
+from iocast.diagnose.isolation import isolation
+from iocast.diagnose.stalls import stalls
+from iocast.diagnose.words import count, number, percent
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import GRADES, Finding
+from iocast.model.run import PhaseRecord, Run
+
+NEEDS: tuple[str, ...] = ()  # with diskstats it counts what others did
+
+NAME = "shared drives"
+LEAST_SECONDS = 20
+VARIES = 0.10  # models C, 2: coefficient of variation
+OVER_SCATTER = 3.0  # times what the I/Os' own scatter makes of a second [J]
+CROSSINGS = 3  # of the middle: up, down and up again
+LEVEL = 0.5  # of the way from the middle to the low or the high: nearer to the middle does not count as across
+REPEATS, REPEAT_SECONDS = 45, 2.0  # short, or a burst of a second is lost in the others
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """What others were seen to do, then what their I/O would explain."""
+    if run.source is not None:
+        return
+    for record in run.measured:
+        counted = None if simulated(run) else _counted(run, record)
+        found = counted or _ups_and_downs(record)
+        if found is not None:
+            yield found
+
+
+def _counted(run: Run, record: PhaseRecord) -> Finding | None:
+    part = isolation(run, record)
+    share = max(part.evidence.get("foreign_share", 0.0), part.evidence.get("foreign_request_share", 0.0))
+    if GRADES.index(part.grade) < GRADES.index("C") or share <= limits.FOREIGN.b:
+        return None
+    return Finding(
+        name=NAME,
+        severity="warn",
+        phase=record.phase.name,
+        says=part.reason,
+        evidence=part.evidence,
+        remedy="Dedicate the drives, or test at typical hours, several times.",
+    )
+
+
+def _ups_and_downs(record: PhaseRecord) -> Finding | None:
+    series = record.series
+    if is_open_loop(record) or record.phase.together or len(series.ios) < LEAST_SECONDS or stalls(record):
+        return None
+    rates = series.rates_per_s
+    mean = fmean(rates)
+    if not mean:
+        return None
+    varies, times = stdev(rates) / mean, record.measurement.service()
+    own = times.stdev_ns / times.mean_ns if times.mean_ns else 0.0
+    scatter = own / math.sqrt(max(1.0, mean * series.interval_ns / 1e9))
+    crossings = _crossings(rates)
+    if varies < max(VARIES, OVER_SCATTER * scatter) or crossings < CROSSINGS:
+        return None
+    return Finding(
+        name=NAME,
+        severity="warn",
+        phase=record.phase.name,
+        says=(
+            f"The rate went from {number(min(rates))} to {number(max(rates))} a second and back,"
+            f" {count(crossings, 'time')} across its middle: it varied by {percent(varies)}."
+        ),
+        evidence={"variation": varies, "own_scatter": scatter, "crossings": crossings, "mean_per_s": mean},
+        remedy="Dedicate the drives, or test at typical hours, several times, and give the range.",
+        hypothesis="others use the same drives now and then",
+        confidence=0.6,
+        confirm="the same small load again and again, for hours",
+        state="suggested",
+        rivals=("maintenance", "stalls"),
+    )
+
+
+def _crossings(rates: list[float]) -> int:
+    """How often a series goes from well below its middle to well above it, or back."""
+    cuts = quantiles(rates, n=20)
+    low, high = cuts[0], cuts[-1]
+    middle = (low + high) / 2
+    sides = [1 if rate > middle + LEVEL * (high - middle) else -1 for rate in rates if not _near(rate, low, high)]
+    return sum(one != other for one, other in pairwise(sides))
+
+
+def _near(rate: float, low: float, high: float) -> bool:
+    middle = (low + high) / 2
+    return abs(rate - middle) < LEVEL * (high - middle)
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """The row's own I/O, one at once, again and again (an A/A test)."""
+    record = next(row for row in run.measured if row.phase.name == finding.phase)
+    probe = "the same load"
+    return Experiment(
+        question="Does the same small load repeat, when nothing of ours changes?",
+        arms=(
+            Arm(name=probe, workload=at_depth(record, 1), seconds=REPEAT_SECONDS, **same_place(record)),  # type: ignore[arg-type]
+        ),
+        decision=Decision(statistic="p95", first=probe, other=probe, limit=VARIES, direction="varies"),
+        rounds=REPEATS,
+        absence_proves=False,
+        if_confirmed="It goes up and down by itself: others share the drives.",
+        if_rejected="It repeated: for these minutes nobody else was there, which says nothing of other hours.",
+    )

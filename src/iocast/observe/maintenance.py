@@ -1,0 +1,146 @@
+"""Maintenance: what storage does for itself while a test runs: resyncs, checks, scrubs, and drives that are too hot.
+
+What it is: for each md array 1 while it resyncs, recovers, reshapes or is checked; for each btrfs file system 1 while
+it is balanced or resized, and for that of the target 1 while it is scrubbed; for each pool of ZFS 1 while it is
+not whole; for each drive 1 at its warning temperature.
+
+Why it matters: such work takes a good part of the storage away, for hours, and nothing else of the figures says so.
+
+Needs: sysfs; of ZFS the statistics in /proc/spl/kstat; of SATA drives the module drivetemp.
+
+Overhead: some small reads for each array, file system and drive.
+
+What it cannot see: what arrays behind a controller or a network do for themselves; scans of ZFS, which only its own
+program tells; scrubs of btrfs without CAP_SYS_ADMIN, or of another file system than the target's.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import glob
+import os
+import time
+
+from iocast.model.run import Sample
+from iocast.model.target import Target
+from iocast.observe.observer import BlindError
+
+NAME = "maintenance"
+NEEDS = "/sys (and /proc/spl/kstat for ZFS)"
+OVERHEAD = "about 140 µs a sample (measured: 100 to 140 µs, where nothing of it was there), and as much for each array"
+
+IDLE_MD = frozenset({"idle", "frozen", ""})
+IDLE_BTRFS = frozenset({"none", ""})
+
+# BTRFS_IOC_SCRUB_PROGRESS of linux/btrfs.h: _IOWR(0x94, 29, 1024 bytes); it fails with ENOTCONN where none runs.
+SCRUB_PROGRESS, SCRUB_ARGS = (3 << 30) | (1024 << 16) | (0x94 << 8) | 29, 1024
+
+
+class Observer:
+    """Reads the state of all of the machine; what is below the target is told apart by its reader."""
+
+    def __init__(self, target: Target, files: tuple[str, ...], root: str = "/") -> None:
+        self.unseen: tuple[str, ...] = ()
+        self._root = root
+        self._btrfs_at = target.mount_point if target.filesystem == "btrfs" else None
+        self._devices = max(1, len(target.layers))  # their ids count from 1
+
+    def __enter__(self) -> Observer:
+        if not os.path.isdir(os.path.join(self._root, "sys")):
+            raise BlindError("/sys is not there")
+        return self
+
+    def sample(self) -> list[Sample]:
+        """One sample for each task that could run here: 1 while it does."""
+        now_ns = time.time_ns()
+        states = [*self._md(), *self._btrfs(), *self._scrub(), *self._zfs(), *self._heat()]
+        return [Sample(now_ns, NAME, subject, metric, float(running)) for subject, metric, running in states]
+
+    def _md(self) -> list[tuple[str, str, bool]]:
+        found = []
+        for path in self._glob("sys/block/md*/md/sync_action"):
+            action = _read(path)
+            name = path.split("/")[-3]
+            running = action not in IDLE_MD
+            found.append((name, f"md_{action}" if running else "md_sync", running))
+        return found
+
+    def _btrfs(self) -> list[tuple[str, str, bool]]:
+        found = []
+        for path in self._glob("sys/fs/btrfs/*-*/exclusive_operation"):
+            folder = os.path.dirname(path)
+            name = (_read(f"{folder}/label") or os.path.basename(folder)).strip()
+            action = _read(path)
+            running = action not in IDLE_BTRFS
+            found.append((name, f"btrfs_{action.replace(' ', '_')}" if running else "btrfs_balance", running))
+        return found
+
+    def _scrub(self) -> list[tuple[str, str, bool]]:
+        if self._btrfs_at is None:
+            return []
+        try:
+            running = _is_scrubbed(self._btrfs_at, self._devices)
+        except OSError as error:
+            self._btrfs_at = None
+            self.unseen = (f"scrubs of btrfs: {error.strerror}",)
+            return []
+        return [(self._btrfs_at, "btrfs_scrub", running)]
+
+    def _zfs(self) -> list[tuple[str, str, bool]]:
+        found = []
+        for path in self._glob("proc/spl/kstat/zfs/*/state"):
+            pool = path.split("/")[-2]
+            found.append((pool, "zfs_degraded", _read(path) not in ("ONLINE", "")))
+        return found
+
+    def _heat(self) -> list[tuple[str, str, bool]]:
+        found = []
+        for path in self._glob("sys/class/hwmon/hwmon*/temp1_max"):
+            folder = os.path.dirname(path)
+            if _read(f"{folder}/name") not in ("nvme", "drivetemp"):
+                continue
+            limit, now = _number(path), _number(f"{folder}/temp1_input")
+            blocks = self._glob(f"{os.path.relpath(folder, self._root)}/device/block/*") or self._glob(
+                f"{os.path.relpath(folder, self._root)}/device/nvme*n*"
+            )
+            if limit and now is not None:
+                found += [(os.path.basename(block), "hot", now >= limit) for block in blocks]
+        return found
+
+    def _glob(self, pattern: str) -> list[str]:
+        return sorted(glob.glob(os.path.join(self._root, pattern)))
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is kept open."""
+
+
+def _is_scrubbed(mount_point: str, devices: int) -> bool:
+    """True while any device of a mounted btrfs is scrubbed. Raises OSError where that may not be asked."""
+    handle = os.open(mount_point, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for number in range(1, devices + 1):
+            try:
+                fcntl.ioctl(handle, SCRUB_PROGRESS, bytearray(number.to_bytes(8, "little").ljust(SCRUB_ARGS, b"\0")))
+            except OSError as error:
+                if error.errno not in (errno.ENOTCONN, errno.ENODEV):
+                    raise
+            else:
+                return True
+        return False
+    finally:
+        os.close(handle)
+
+
+def _read(path: str) -> str:
+    """A small file without its end of line; "" when it is gone or cannot be read: the thing may just have ended."""
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _number(path: str) -> int | None:
+    text = _read(path)
+    return int(text) if text.lstrip("-").isdigit() else None

@@ -1,0 +1,167 @@
+"""Others on the drives, full links, coarse clocks, peaks and maintenance: planted, confirmed, not seen elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import card_runs
+import planted
+import pytest
+from msgspec.structs import replace
+
+from iocast.diagnose import (
+    bimodal,
+    coarse_clock,
+    generator_bound,
+    isolation,
+    link_limit,
+    maintenance,
+    representative,
+    request_shape,
+    shallow,
+    shared_drives,
+)
+from iocast.model.measurement import Generator, UserResult
+from iocast.model.run import PhaseRecord, Sample
+from iocast.model.workload import Closed
+from iocast.spec import parse_target
+
+US, MS = 1_000, 1_000_000
+KIB, MIB = 1 << 10, 1 << 20
+
+
+@pytest.mark.parametrize("target", ["hdd,noise=60/s:10s/60s", "hdd,noise=60/s:1s/10s", "sata-ssd,noise=90000/s:3s/20s"])
+def test_bursts_of_others_are_confirmed(target: str, tmp_path: Path) -> None:
+    run = planted.measured(f"sim:{target}", planted.long(120), tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[shared_drives.NAME].state == "confirmed", found[shared_drives.NAME].learned
+
+
+@pytest.mark.parametrize("target", ["sim:hdd", "sim:sata-ssd", "sim:cached-array", "sim:nvme,stall=1s/5s"])
+def test_nobody_else_is_suspected_where_nobody_is(target: str, tmp_path: Path) -> None:
+    run = planted.measured(target, planted.long(60), tmp_path)
+    assert shared_drives.NAME not in planted.suspected(run)
+    assert maintenance.NAME not in planted.suspected(run)
+
+
+def test_others_that_were_away_are_not_rejected(tmp_path: Path) -> None:
+    run = planted.measured("sim:hdd,noise=60/s:10s/60s", planted.long(120), tmp_path)
+    quiet = replace(run, plan=replace(run.plan, target=parse_target("sim:hdd")))
+    found, _ = planted.inquired(quiet, tmp_path)
+    assert found[shared_drives.NAME].state == "suggested"
+    assert "says nothing of other hours" in found[shared_drives.NAME].learned
+
+
+def test_a_slow_time_with_an_end_is_maintenance_perhaps(tmp_path: Path) -> None:
+    run = planted.measured("sim:hdd,slow=100s..200s:3", planted.long(300), tmp_path)
+    found = planted.suspected(run)
+    assert found[maintenance.NAME].state == "suggested"
+    assert found[maintenance.NAME].evidence["from_ns"] == pytest.approx(100e9, rel=0.05)
+    assert shared_drives.NAME not in found
+
+
+@pytest.mark.parametrize(("subject", "severity"), [("vda", "warn"), ("md7", "note")])
+def test_a_task_that_was_seen_is_counted(subject: str, severity: str) -> None:
+    record = card_runs.reads()
+    sample = Sample(card_runs.START_UNIX_NS, maintenance.OBSERVER, subject, "md_resync", 1.0)
+    idle = replace(sample, value=0.0)
+    run = card_runs.run(replace(record, samples=(*record.samples, sample)))
+    assert [(each.severity, each.state) for each in maintenance.detect(run)] == [(severity, "counted")]
+    assert list(maintenance.detect(card_runs.run(replace(record, samples=(*record.samples, idle))))) == []
+
+
+@pytest.mark.parametrize("target", ["sim:nfs-filer", "sim:nvme,link=117.7MB/s:200us", "sim:nvme,link=850MB/s:50us"])
+def test_a_full_link_is_confirmed(target: str, tmp_path: Path) -> None:
+    run = planted.measured(target, planted.ladder(1), tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[link_limit.NAME].state == "confirmed", found[link_limit.NAME].learned
+
+
+@pytest.mark.parametrize("limit", ["bandwidth=117.7MB/s", "throughput=117MB/s", "bandwidth=850MB/s"])
+def test_a_device_that_is_as_fast_as_a_link_is_no_link(limit: str, tmp_path: Path) -> None:
+    run = planted.measured(f"sim:nvme,{limit}", planted.ladder(1), tmp_path)
+    assert link_limit.NAME not in planted.confirmed(run, tmp_path)
+
+
+def test_ticks_are_counted_and_saturation_is_none(tmp_path: Path) -> None:
+    found = planted.suspected(planted.measured("sim:nvme,tick=1ms", planted.ladder(1), tmp_path))
+    assert found[coarse_clock.NAME].evidence["step_ns"] == pytest.approx(1e6, rel=0.01)
+    for target in ("sim:nvme", "sim:sata-ssd", "sim:hdd", "sim:nvme,link=117MB/s:200us"):
+        assert coarse_clock.NAME not in planted.suspected(planted.measured(target, planted.ladder(1), tmp_path))
+
+
+def test_peaks_are_told_with_their_shares(tmp_path: Path) -> None:
+    run = planted.measured("sim:nvme,service=bimodal:90%:400us:6ms", planted.long(10), tmp_path)
+    says = planted.suspected(run)[bimodal.NAME].says
+    assert "2 peaks: 90% around 398 µs and 10% around 6.0 ms" in says
+    assert list(bimodal.detect(planted.measured("sim:sata-ssd", planted.long(10), tmp_path))) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "isolated", "shown"),
+    [("", "A", "A"), (",noise=10/s", "C", "A"), (",cache=1GiB:200us", "A", "B"), (",read_ahead=1MiB:100us", "A", "B")],
+)
+def test_trust_claims_nothing_that_the_options_contradict(options: str, isolated: str, shown: str) -> None:
+    record = card_runs.reads()
+    run = card_runs.run(record, target=parse_target(f"sim:hdd{options}"))
+    assert isolation.isolation(run, record).grade == isolated
+    assert representative.representative(run, record).grade == shown
+
+
+def _device(record: PhaseRecord, **deltas: float) -> PhaseRecord:
+    did = record.measurement
+    return replace(record, samples=card_runs.diskstats(did.elapsed_ns, **{"reads_merged": 0, **deltas}))
+
+
+@pytest.mark.parametrize(
+    ("size", "requests", "name", "why"),
+    [
+        (MIB, 8000, request_shape.SPLIT, "no limit of a queue explains it"),
+        (MIB, 1000, None, ""),
+        (64 * KIB, 8000, None, ""),
+        (4 * KIB, 100, request_shape.MERGED, "I/Os of 4.0 KiB reached vda1 as requests of 40.0 KiB"),
+        (4 * KIB, 950, None, ""),
+    ],
+)
+def test_requests_of_another_size(size: int, requests: int, name: str | None, why: str) -> None:
+    record = card_runs.reads(size_bytes=size, times=card_runs.histogram((MS, 1000)), sequential=True)
+    found = list(request_shape.detect(card_runs.run(_device(record, reads=requests, read_bytes=1000 * size))))
+    assert [each.name for each in found] == ([name] if name else [])
+    assert all(why in each.says for each in found)
+
+
+def test_the_limit_that_splits_is_named() -> None:
+    record = card_runs.reads(size_bytes=MIB, times=card_runs.histogram((MS, 1000)), sequential=True)
+    layers = tuple(replace(layer, max_io_bytes=128 * KIB) for layer in card_runs.TARGET.layers)
+    target = replace(card_runs.TARGET, layers=layers)
+    (found,) = request_shape.detect(card_runs.run(_device(record, reads=8000, read_bytes=1000 * MIB), target=target))
+    assert "became 8 requests of 128.0 KiB at vda1, as max_sectors_kb of vda1 says (128)" in found.says
+
+
+def test_bytes_of_others_or_of_a_cache_are_another_finding() -> None:
+    record = card_runs.reads(size_bytes=MIB, times=card_runs.histogram((MS, 1000)), sequential=True)
+    for moved in (500, 2000):
+        seen = _device(record, reads=8000, read_bytes=moved * MIB)
+        assert list(request_shape.detect(card_runs.run(seen))) == []
+
+
+def test_users_that_ended_early_are_named() -> None:
+    record = card_runs.reads(users=4)
+    did = record.measurement
+    early = tuple(UserResult(1, did.elapsed_ns // part) for part in (4, 2, 1, 1))
+    short = replace(record, measurement=replace(did, users=early, depth_mean=2.6))
+    (found,) = shallow.detect(card_runs.run(short))
+    assert found.severity == "warn"
+    assert "2.6 of 4 I/Os were in flight on average, 65%: the first user ended after" in found.says
+    assert list(shallow.detect(card_runs.run(record))) == []
+    assert record.phase.workload.arrival == Closed()
+
+
+def test_a_busy_generator_is_told() -> None:
+    record = card_runs.reads()
+    did = record.measurement
+    busy = Generator(threads=1, user_ns=round(0.95 * did.elapsed_ns))
+    (found,) = generator_bound.detect(card_runs.run(replace(record, measurement=replace(did, generator=busy))))
+    assert found.severity == "severe"
+    assert "lower limit" in found.says
+    assert list(generator_bound.detect(card_runs.run(record))) == []
