@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from iocast.analyse.modes import Mode, coarse_modes, density, modes
+from iocast.analyse.modes import GRID, Mode, coarse_modes, density, modes
+from iocast.model.coarse import Bucket, Coarse
 from iocast.model.histogram import Histogram, bucket_index
 
 SCALE_NS = 1_000_000  # the shapes are in milliseconds
@@ -93,3 +94,22 @@ def test_the_slides_histograms_have_the_modes_that_one_sees() -> None:
 def _close(found: tuple[Mode, ...], expected: list[tuple[float, float]]) -> bool:
     pairs = [(mode.location_ns, mode.share) for mode in found]
     return pairs == [(at, pytest.approx(share, rel=1e-6)) for at, share in expected]
+
+
+def test_what_another_tool_states_is_a_step_for_each_bucket_with_its_modes() -> None:
+    """A cache and a disk, as fio's text would print them."""
+    edges = (
+        (0, 50, 0.0),
+        (50, 100, 60.0),
+        (100, 250, 5.0),
+        (250, 4000, 5.0),
+        (4000, 10_000, 29.0),
+        (10_000, None, 1.0),
+    )
+    buckets = tuple(Bucket(low * 1000, high and high * 1000, share) for low, high, share in edges)
+    found = density(Histogram.stated(Coarse(total=20_000, max_ns=12_000_000, buckets=buckets, whole=100.0)))
+    assert found is not None
+    assert sum(found.values) * GRID == pytest.approx(1, abs=0.03)
+    assert [mode.location_ns for mode in found.modes] == pytest.approx([70_711, 6_324_555], rel=1e-3)
+    assert [mode.share for mode in found.modes] == pytest.approx([0.65, 0.35], abs=0.06)
+    assert density(Histogram.stated(Coarse(total=20_000))) is None

@@ -107,3 +107,19 @@ def test_what_is_no_run_folder_is_refused_by_name(tmp_path: Path) -> None:
     assert one.returncode == 2
     assert "two folders at least" in one.stderr
     shutil.rmtree(tmp_path / "empty")
+
+
+def test_a_comparison_is_written_in_the_form_of_its_suffix(job: Path, tmp_path: Path) -> None:
+    for name in ("hdd", "nvme"):
+        assert iocast("run", str(job), f"sim:{name}", "--out", name, cwd=tmp_path).returncode == 0
+    for suffix in ("html", "md", "json", "csv", "txt", "png"):
+        done = iocast("compare", "hdd", "nvme", "-o", f"c.{suffix}", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert f"wrote c{'-' if suffix == 'png' else '.'}" in done.stderr
+    page = (tmp_path / "c.html").read_text("utf-8")
+    assert page.count("<figure") == len(list(tmp_path.glob("c-*.png"))) == 4
+    assert "nvme over hdd" in page
+    assert json.loads((tmp_path / "c.json").read_text("utf-8"))["rows"]
+    refused = iocast("compare", "hdd", "nvme", "-o", "c.xyz", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "what form is that?" in refused.stderr

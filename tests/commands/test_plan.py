@@ -98,6 +98,7 @@ def test_without_a_job_the_presets_are_listed(tmp_path: Path) -> None:
         "hailey",
         "database",
         "survey",
+        "virtualisation",
     ]
 
 
@@ -105,3 +106,18 @@ def test_json_and_schema(tmp_path: Path) -> None:
     plan = json.loads(iocast("plan", "hailey", "sim:hdd", "--json", cwd=tmp_path).stdout)
     assert len(plan["phases"]) == 22
     assert "definitions" in json.loads(iocast("plan", "--schema", cwd=tmp_path).stdout)
+
+
+def test_the_virtualisation_study_has_96_cells_and_288_runs(tmp_path: Path) -> None:
+    done = iocast("plan", "virtualisation", "sim:hdd", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = done.stdout.split("\n\n")[1].splitlines()[1:]
+    cells = [row for row in rows if "(warms)" not in row]
+    assert len(cells) == 96
+    assert len({row.split("  ")[0] for row in cells}) == 96
+    assert "96 cells x 3 repeats: 288 runs" in done.stdout
+    assert "(iocast repeat 3 virtualisation sim:hdd)" in done.stdout
+    # Where the files do not fit, the count is told all the same, and nothing is touched.
+    small = iocast("plan", "virtualisation", ".", "--size", "900TiB", cwd=tmp_path)
+    assert "288 runs" in small.stdout
+    assert list(tmp_path.iterdir()) == []

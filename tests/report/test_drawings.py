@@ -13,8 +13,10 @@ import card_runs
 import pytest
 from test_page import report_of
 
+from iocast.diagnose.comparable import side
 from iocast.model.report import Chart
 from iocast.report.charts.latency_by_load import BUCKET_EDGES_NS
+from iocast.report.comparison import compare
 from iocast.report.vega import DRAWINGS, specification, to_png, to_svg
 from iocast.report.vega.parts import apart
 from iocast.report.vega.picture import colour, levels, png
@@ -27,7 +29,9 @@ KINDS = list(DRAWINGS)
 def charts() -> dict[str, Chart]:
     """The first chart of each kind."""
     found: dict[str, Chart] = {}
-    for chart in report_of(card_runs.quick_card()).charts:
+    run = card_runs.quick_card()
+    compared = compare([side("before", (run,)), side("after", (run,))], charts=True)
+    for chart in (*report_of(run).charts, *compared.charts):
         found.setdefault(chart.kind, chart)
     return found
 

@@ -15,7 +15,7 @@ from iocast.spec.tables import PhaseTable
 from iocast.units import SIZES
 
 HEAD = 'name = "j"\n'  # line 1
-TOP = "allowed at the top: name, phase, description, files, interval, defaults"
+TOP = "allowed at the top: name, phase, description, runs, files, interval, defaults"
 PHASE_FIELDS = ", ".join(fields_of(PhaseTable))
 
 
@@ -68,7 +68,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             load_job(path)
         assert refused.value.message == message
         assert refused.value.hint == (
-            hint if hint is not None else "presets: card-quick, card-standard, card-full, hailey, database, survey"
+            hint
+            if hint is not None
+            else "presets: card-quick, card-standard, card-full, hailey, database, survey, virtualisation"
         )
 
 

@@ -70,7 +70,15 @@ def test_hailey_is_the_matrix_of_fio_sh() -> None:
 
 
 def test_the_presets_and_their_descriptions() -> None:
-    assert list(presets()) == ["card-quick", "card-standard", "card-full", "hailey", "database", "survey"]
+    assert list(presets()) == [
+        "card-quick",
+        "card-standard",
+        "card-full",
+        "hailey",
+        "database",
+        "survey",
+        "virtualisation",
+    ]
     for name, description in presets().items():
         job = load_job(name)
         assert (job.name.replace(" ", "-"), job.description, job.source) == (

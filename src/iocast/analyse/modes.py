@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from iocast.model.coarse import Coarse
 from iocast.model.histogram import Histogram, bucket_bounds_ns
 
 MIN_TOTAL = 1000
@@ -46,7 +47,12 @@ def modes(histogram: Histogram) -> tuple[Mode, ...]:
 
 
 def density(histogram: Histogram) -> Density | None:
-    """The smoothed distribution with its modes; None for fewer than two values. Modes need `MIN_TOTAL`."""
+    """The smoothed distribution with its modes; None for fewer than two values. Modes need `MIN_TOTAL`.
+
+    What another tool measured is drawn in that tool's own buckets, unsmoothed.
+    """
+    if histogram.coarse is not None:
+        return _stepped(histogram.coarse)
     points = [
         (math.log10(max(1.0, sum(bucket_bounds_ns(index)) / 2)), count)
         for index, count in zip(histogram.index, histogram.count, strict=True)
@@ -61,6 +67,33 @@ def density(histogram: Histogram) -> Density | None:
     found = _peaks(values, [each / total for each in cells], least) if total >= MIN_TOTAL else []
     where = tuple(Mode(10 ** (low + at * GRID), share) for at, share in found)
     return Density(low, tuple(values), where)
+
+
+def _stepped(stated: Coarse) -> Density | None:
+    """A step for each stated bucket; one without an end reaches to the maximum, or to twice its start."""
+    if stated.total < 2 or not stated.whole:
+        return None
+    spans = []
+    for bucket in stated.buckets:
+        end = max(stated.max_ns or 0, 2 * bucket.low_ns) if bucket.high_ns is None else bucket.high_ns
+        start = bucket.low_ns or max(1, min(stated.min_ns or end, end // 2))
+        if end > start:
+            spans.append((math.log10(start), math.log10(end), bucket.weight / stated.whole))
+    held = [at for at, (_, _, share) in enumerate(spans) if share]
+    if not held:
+        return None
+    kept = spans[held[0] : held[-1] + 1]
+    low = math.floor(kept[0][0] / GRID) - 1
+    values = [0.0] * (math.ceil(kept[-1][1] / GRID) - low + 2)
+    for start, end, share in kept:
+        for at in range(round(start / GRID) - low, max(round(start / GRID) + 1, round(end / GRID)) - low):
+            values[at] = share / (end - start)
+    # By its count: the modes of wide buckets are told by their upper edges, a peak stands in the middle of its bucket.
+    counts = [round(share * stated.total) for _, _, share in kept]
+    found = coarse_modes([10**end for _, end, _ in kept], counts)
+    middle = {10**end: 10 ** ((start + end) / 2) for start, end, _ in kept}
+    named = tuple(Mode(middle[mode.location_ns], mode.share) for mode in found) if stated.total >= MIN_TOTAL else ()
+    return Density(low * GRID, tuple(values), named)
 
 
 def coarse_modes(uppers: Sequence[float], counts: Sequence[int]) -> tuple[Mode, ...]:

@@ -43,12 +43,13 @@ def plan(
         for name, says in presets().items():
             print(f"{name:{width}}  {says}")
     else:
-        made, notes = make_plan(adjust(load_job(job), size, time), find_target(path, destroy), seed, dry=True)
-        _show(made, notes, as_json)
+        wanted = adjust(load_job(job), size, time)
+        made, notes = make_plan(wanted, find_target(path, destroy), seed, dry=True)
+        _show(made, notes, as_json, wanted.runs)
     return 0
 
 
-def _show(made: Plan, notes: tuple[str, ...], as_json: bool) -> None:
+def _show(made: Plan, notes: tuple[str, ...], as_json: bool, repeats: int) -> None:
     from iocast import load
 
     if as_json:
@@ -58,6 +59,8 @@ def _show(made: Plan, notes: tuple[str, ...], as_json: bool) -> None:
         return
     for line in rows(made):
         print(line)
+    if repeats > 1:
+        print(repeated(made, repeats))
     sys.stdout.flush()  # the rows come before what may now be wrong with the target
     layout = load.lay_out(made)
     for line in totals(made, layout):
@@ -91,6 +94,15 @@ def totals(plan: Plan, layout: Layout) -> Iterator[str]:
         return
     for file in layout.files:
         yield f"file    {file.path}, {capacity(file.size_bytes)}, {'to be written' if file.fill else 'there already'}"
+
+
+def repeated(plan: Plan, repeats: int) -> str:
+    """How many cells are measured, how often, and the command that does it."""
+    cells = sum(phase.role == "measure" for phase in plan.phases)
+    return (
+        f"runs    {cells} cells x {repeats} repeats: {cells * repeats} runs, {about(repeats * plan.expected_seconds)}"
+        f" (iocast repeat {repeats} {plan.name} {plan.target.path})"
+    )
 
 
 def _cells(phase: Phase) -> tuple[str, ...]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iocast.errors import ArchiveError, IocastError, SpecError
 from iocast.model.grading import GradeAsked
 from iocast.model.run import Run
+
+if TYPE_CHECKING:
+    from iocast.model.report import Report
 
 PAGE = "report.html"
 THEMES = ("light", "dark", "print", "classic")  # report.vega.theme.THEMES, without importing it
@@ -16,12 +20,18 @@ WIDTH = 120  # of a text file
 
 def write_report(run: Run, folder: str, path: Path, asked: GradeAsked | None, theme: str = "light") -> list[Path]:
     """Writes the report of a run, with its charts; returns the files. Raises IocastError."""
-    from iocast.report import RENDERERS
     from iocast.report.complete import complete
+
+    form_of(path)
+    return write_file(complete(run, folder, asked, charts=True).report, path, theme)
+
+
+def write_file(report: Report, path: Path, theme: str = "light") -> list[Path]:
+    """Writes any report in the form that the suffix asks for; returns the files. Raises IocastError."""
+    from iocast.report import RENDERERS
     from iocast.report.pictures import write_pictures
 
     form = form_of(path)
-    report = complete(run, folder, asked, charts=True).report
     if form == "pictures":
         from iocast.report.vega.theme import THEMES as KNOWN
 

@@ -19,8 +19,11 @@ Kind = Literal[
     "grade",
     "decimal",
     "share",  # of one: 0.25 is 25 %
+    "relative",  # of one, how much of another's performance is kept: within a tenth of it is as good
     "counts",  # how many, over buckets that the table's notes or another table name
 ]
+
+SAME = 0.10  # a "relative" cell this near to 1 is as good
 
 # The buckets of a latency strip: up to each edge, and above the last one. Fine where flash drives live, coarse
 # where only a stall gets.
@@ -97,6 +100,9 @@ ChartKind = Literal[
     "percentiles",  # the time within which each share of the I/Os was answered
     "heat",  # how the I/Os of each moment are spread over time taken
     "device",  # what the device saw, against what was asked
+    "ratios",  # one side over the other, each statistic of each row with its interval
+    "sides",  # how the I/Os of both sides are spread over time taken, one above a line and one below
+    "side_percentiles",  # the percentiles of one row on both sides
 ]
 
 

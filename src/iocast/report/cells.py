@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iocast.model.report import Cell, Kind
+from iocast.model.report import SAME, Cell, Kind
 from iocast.report import format as text
 
 
@@ -34,6 +34,8 @@ def _number_text(kind: Kind, value: float) -> str:
             return text.rate(value)
         case "decimal":
             return text.decimal(value)
+        case "relative":
+            return f"{value:.1%}"
         case "share":
             return text.percent(value)
         case _:
@@ -43,3 +45,8 @@ def _number_text(kind: Kind, value: float) -> str:
 def numbers(cell: Cell) -> tuple[float, ...]:
     """The numbers of a cell that holds several."""
     return tuple(float(each) for each in cell) if isinstance(cell, tuple) else ()
+
+
+def as_good(kind: Kind, cell: Cell) -> bool:
+    """True for a relative figure within a tenth of 1."""
+    return kind == "relative" and isinstance(cell, int | float) and abs(cell - 1) <= SAME + 1e-12

@@ -19,14 +19,16 @@ from iocast.analyse.comparison import (
 )
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.comparable import Pair, Side, pairs, unlike
-from iocast.diagnose.thresholds import MIN_BEYOND
 from iocast.errors import AnalysisError
 from iocast.model.histogram import Histogram, merge
-from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Report, Row, Section, Table
+from iocast.model.report import LATENCY_EDGES_NS, Cell, Chart, Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord
 from iocast.report import format as text
+from iocast.report.charts.sides import ratios, side_percentiles
+from iocast.report.charts.sides import sides as sides_of
+from iocast.report.compared import REPEATS, STATISTICS, iops, response, throughput, values
+from iocast.report.relative import relative_sections
 
-REPEATS = 3  # fewer tell nothing about chance; more than half of true equality is seen with five (models B4, B5)
 SCATTER = 0.10  # repeats that differ by more are looked into before anything is compared (models B4)
 VERDICT_WORDS = {
     "equivalent": "equivalent: the difference is within 10% either way",
@@ -41,12 +43,12 @@ COLUMNS = (
     Column("first", "first", "text"),
     Column("other", "other", "text"),
     Column("ratio", "ratio", "text", "the other over the first, with its 95% interval"),
-    Column("relative", "kept", "text", "performance relative to the first: 100% is equal, less is worse"),
+    Column("relative", "kept", "relative", "performance relative to the first: 100% is equal, less is worse"),
     Column("verdict", "verdict"),
 )
 
 
-def compare(sides: Sequence[Side]) -> Report:
+def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
     """The report of two or more sides; all are compared with the first. Raises AnalysisError."""
     first, others = sides[0], sides[1:]
     found = {other.label: pairs(first, other) for other in others}
@@ -55,16 +57,19 @@ def compare(sides: Sequence[Side]) -> Report:
             "these runs have no row in common: there is nothing to compare",
             "compare runs of the same job (`iocast report FOLDER` shows the rows of each)",
         )
-    sections = [section for other in others for section in _against(first, other, found[other.label], len(others) > 1)]
+    named = len(others) > 1
+    sections = [
+        section for other in others for section in _against(first, other, found[other.label], named, charts=charts)
+    ]
     return Report(
         title="Comparison · " + " · ".join(side.label for side in sides),
         verdict=" ".join(_verdict(first, other, found[other.label]) for other in others),
-        sections=(*sections, *_repeats(sides)),
+        sections=(*sections, *relative_sections(first, others, found), *_repeats(sides)),
         next_steps=tuple(_next_steps(sides, found)),
     )
 
 
-def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool) -> Iterator[Section]:
+def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool, *, charts: bool) -> Iterator[Section]:
     suffix = f": {first.label} and {other.label}" if named else ""
     differs = unlike(first, other)
     if differs:
@@ -72,11 +77,20 @@ def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool) -> I
         columns = (Column("what", "what"), Column("first", first.label), Column("other", other.label))
         table = Table("", columns, cells, key="differences")
         yield Section(f"What else is different{suffix}", tables=(table,))
-    yield Section(f"Results{suffix}", tables=(_results(first, other, rows),))
-    yield Section(f"Response times on one axis{suffix}", tables=(_strips(first, other, rows),))
+    results, labels = _results(first, other, rows), (first.label, other.label)
+    drawn = [(pair.name, _pooled(pair.first), _pooled(pair.other)) for pair in rows if charts and not pair.why_not]
+    seen = _made(ratios(labels, (row.cells for row in results.rows))) if drawn else ()
+    yield Section(f"Results{suffix}", tables=(results,), charts=seen)
+    strips = _strips(first, other, rows)
+    yield Section(f"Response times on one axis{suffix}", tables=(strips,), charts=_made(sides_of(labels, drawn)))
     moved = _percentiles(first, other, rows)
-    if moved.rows:
-        yield Section(f"Percentiles{suffix}", tables=(moved,))
+    curves = _made(*(side_percentiles(labels, row) for row in drawn))
+    if moved.rows or curves:
+        yield Section(f"Percentiles{suffix}", tables=(moved,) if moved.rows else (), charts=curves)
+
+
+def _made(*charts: Chart | None) -> tuple[Chart, ...]:
+    return tuple(chart for chart in charts if chart is not None)
 
 
 def _results(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
@@ -102,8 +116,8 @@ def _pair_rows(pair: Pair) -> Iterator[Row]:
     if pair.why_not:
         yield Row({"test": pair.name, "verdict": "not compared"}, note=pair.why_not)
         return
-    for what, values, show, more_is_better in STATISTICS:
-        of_first, of_other = _values(pair.first, values), _values(pair.other, values)
+    for what, figure, show, more_is_better in STATISTICS:
+        of_first, of_other = values(pair.first, figure), values(pair.other, figure)
         if of_first and of_other:
             yield Row(_cells(pair.name, what, of_first, of_other, show, more_is_better), part=what != "throughput")
 
@@ -125,7 +139,7 @@ def _cells(
         "first": show(a),
         "other": show(b),
         "ratio": text.ratio(found.ratio, found.low, found.high),
-        "relative": f"{kept:.1%}",
+        "relative": kept,
         "verdict": found.verdict,
         "first_value": a,
         "other_value": b,
@@ -136,43 +150,6 @@ def _cells(
         "within_tenth": str(abs(kept - 1) <= MARGIN).lower(),
         "repeats": f"{len(first)} and {len(other)}",
     }
-
-
-def _throughput(record: PhaseRecord) -> float | None:
-    did = record.measurement
-    counted = "length" in record.unstated and "ios" not in record.unstated  # I/Os, and not in how long
-    return None if counted else did.rate_per_s or None
-
-
-def _response(q: float | None) -> Callable[[PhaseRecord], float | None]:
-    def value(record: PhaseRecord) -> float | None:
-        response = record.measurement.response()
-        if q is None:
-            return _known(response.mean_ns)
-        return _known(response.quantile_ns(q)) if response.total * (1 - q) >= MIN_BEYOND - 1e-9 else None
-
-    return value
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def _iops(value: float) -> str:
-    return f"{text.rate(value)}/s"
-
-
-STATISTICS: tuple[tuple[str, Callable[[PhaseRecord], float | None], Callable[[float], str], bool], ...] = (
-    ("throughput", _throughput, _iops, True),
-    ("p50", _response(0.50), text.duration, False),
-    ("p95", _response(0.95), text.duration, False),
-    ("p99", _response(0.99), text.duration, False),
-)
-
-
-def _values(records: tuple[PhaseRecord, ...], of: Callable[[PhaseRecord], float | None]) -> list[float]:
-    found = [of(record) for record in records]
-    return [value for value in found if value] if all(found) else []
 
 
 def _strips(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
@@ -261,8 +238,8 @@ def _verdict(first: Side, other: Side, rows: tuple[Pair, ...]) -> str:
 
 
 def _judged(pair: Pair) -> Iterator[tuple[str, Ratio, bool]]:
-    for what, values, _, more_is_better in STATISTICS:
-        first, other = _values(pair.first, values), _values(pair.other, values)
+    for what, figure, _, more_is_better in STATISTICS:
+        first, other = values(pair.first, figure), values(pair.other, figure)
         if first and other and what in ("throughput", "p99"):
             yield what, ab_ratio(first, other), more_is_better
 
@@ -279,6 +256,7 @@ REPEAT_COLUMNS = (
     Column("test", "row"),
     Column("runs", "runs", "count"),
     Column("median", "median", "text"),
+    Column("apart", "apart", "text", "the first run less the one that is furthest from it, over the first"),
     Column("scatter", "scatter", "text", "standard deviation over mean, of the rates"),
     Column("scatter_p99", "of p99", "text"),
     Column("agree", "verdict"),
@@ -292,7 +270,7 @@ def repeat_rows(side: Side) -> Iterator[Row]:
     names = dict.fromkeys(record.phase.name for run in side.runs for record in run.measured)
     for name in names:
         records = tuple(r for run in side.runs for r in run.measured if r.phase.name == name)
-        rates, p99 = _values(records, _throughput), _values(records, _response(0.99))
+        rates, p99 = values(records, throughput), values(records, response(0.99))
         scatter, scatter_p99 = variation(rates), variation(p99)
         worst = max(scatter or 0.0, scatter_p99 or 0.0)
         verdict = "repeats" if worst <= SCATTER else "inconclusive: find out why before comparing"
@@ -303,12 +281,21 @@ def repeat_rows(side: Side) -> Iterator[Row]:
                 "whose": side.label,
                 "test": name,
                 "runs": len(rates),
-                "median": _iops(median_of(rates)) if rates else "",
+                "median": iops(median_of(rates)) if rates else "",
+                "apart": _apart(rates),
                 "scatter": "" if scatter is None else f"{scatter:.1%}",
                 "scatter_p99": "" if scatter_p99 is None else f"{scatter_p99:.1%}",
                 "agree": verdict,
             }
         )
+
+
+def _apart(rates: list[float]) -> str:
+    """The percent difference as the study of 2012 printed it."""
+    if len(rates) < 2:
+        return ""
+    furthest = max(rates[1:], key=lambda rate: abs(math.log(rate / rates[0])))
+    return f"{difference(rates[0], furthest).of_first:.1%}"
 
 
 def _next_steps(sides: Sequence[Side], found: dict[str, tuple[Pair, ...]]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import TextIO
 
 from iocast.model.report import Cell, Column, Kind, Report, Row, Table
 from iocast.report import format as text
-from iocast.report.cells import cell_text, numbers
+from iocast.report.cells import as_good, cell_text, numbers
 from iocast.report.grid import GAP, Grid, GridRow, lay_out, wrap
 
 PROSE_WIDTH = 100  # longer lines are hard to read, however wide the screen
@@ -18,7 +18,7 @@ BOLD, DIM, STRUCK, RED, GREEN, YELLOW = "1", "2", "9", "31", "32", "33"
 LETTERS = {"A": GREEN, "B": "", "C": YELLOW, "D": RED, "F": f"{BOLD};{RED}"}
 GRAVITY = {"void": f"{BOLD};{RED}", "severe": RED, "warn": YELLOW}
 
-MEASURED: frozenset[Kind] = frozenset({"bytes_per_s", "rate", "duration", "strip", "decimal", "share"})
+MEASURED: frozenset[Kind] = frozenset({"bytes_per_s", "rate", "duration", "strip", "decimal", "share", "relative"})
 
 
 def render(report: Report, out: TextIO, *, colour: bool, width: int) -> None:
@@ -84,6 +84,8 @@ class _Page:
             return padded.replace(shown, self._paint(shown, f"{DIM};{STRUCK}"))
         if column.kind == "grade":
             return padded.replace(shown, self._paint(shown, LETTERS.get(shown[:1], ""))) if shown else padded
+        if as_good(column.kind, row.cells.get(column.key)) and shown:
+            return padded.replace(shown, self._paint(shown, GREEN))
         return self._paint(padded, GRAVITY.get(shown, "")) if column.key == "severity" else padded
 
     def _note(self, row: Row) -> None:

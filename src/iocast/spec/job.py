@@ -25,6 +25,7 @@ class Job(Struct, frozen=True, kw_only=True):
     name: str
     phases: tuple[Phase, ...]
     description: str = ""
+    runs: int = 1  # runs of the whole job that its results need
     file_count: int = 1
     file_size: FileSize | None = None  # None: the job file does not say
     stripe_bytes: int = 0  # of the files; 0: one after the other

@@ -13,7 +13,8 @@ from iocast.spec.job import Job
 from iocast.spec.problems import meant
 from iocast.spec.reading import parse_job
 
-_ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "survey")  # as a newcomer meets them
+# As a newcomer meets them.
+_ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "survey", "virtualisation")
 
 
 def presets() -> dict[str, str]:

@@ -44,6 +44,7 @@ def parse_job(text: str, source: str) -> Job:
         name=raw["name"],
         phases=unique_names(phases),
         description=raw.get("description", ""),
+        runs=raw.get("runs", 1),
         file_count=files.get("count", 1),
         file_size=read_file_size(files["size"]) if "size" in files else None,
         stripe_bytes=parse_size(files["stripe"]) if files.get("layout") == "striped" else 0,

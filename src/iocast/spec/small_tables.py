@@ -44,6 +44,15 @@ Together = Annotated[
         examples=["database"],
     ),
 ]
+Runs = Annotated[
+    int,
+    about(
+        "How many runs of the whole job its results need: `iocast plan` counts them, `iocast repeat` makes them.",
+        "a whole number from 1 to 1000",
+        ge=1,
+        le=1000,
+    ),
+]
 Follows = Annotated[bool, about("In place of a length: it ends when the others that run at once do.", "true or false")]
 
 

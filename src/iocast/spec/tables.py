@@ -26,6 +26,7 @@ from iocast.spec.small_tables import (
     PatternName,
     Rates,
     RegionTable,
+    Runs,
     Sizes,
     Together,
     Unset,
@@ -384,6 +385,7 @@ class JobFile(Struct, forbid_unknown_fields=True):
         about("What to do, in order.", "tables headed [[phase]], in double brackets", min_length=1),
     ]
     description: Annotated[str, about("What the job is for, in a sentence.", "a text")] | Unset = UNSET
+    runs: Runs | Unset = UNSET
     files: Annotated[FilesTable, about("The work files to lay out in a directory.", "a [files] table")] | Unset = UNSET
     interval: (
         Annotated[

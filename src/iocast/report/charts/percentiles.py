@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from iocast.diagnose.thresholds import MIN_BEYOND
+from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.report import format as text
 from iocast.report.charts.families import Family, Member
@@ -37,7 +38,9 @@ def percentiles(family: Family) -> Chart | None:
         y=Axis("response time", "duration", log=True),
         tables=(
             Table("", COLUMNS, tuple(_row(family, member) for member in members), key="percentiles"),
-            Table("", CURVE, tuple(row for each in members for row in _curve(family, each)), key="curves"),
+            Table(
+                "", CURVE, tuple(row for each in members for row in curve(family.name(each), each.times)), key="curves"
+            ),
         ),
         notes=("Dotted: fewer than ten I/Os lie beyond, so the percentile is not known.",),
     )
@@ -48,15 +51,15 @@ def _row(family: Family, member: Member) -> Row:
     return Row({"row": family.name(member), **shown, "max": member.times.max_ns})
 
 
-def _curve(family: Family, member: Member) -> list[Row]:
+def curve(name: str, times: Histogram) -> list[Row]:
     """From the fastest to the slowest; each decade of nines takes the same room."""
-    times, rows = member.times, list[Row]()
+    rows = list[Row]()
     step = 0
     while True:
         beyond = 10 ** (-step / STEPS_A_DECADE)
         last = beyond * times.total <= 1
         cells: dict[str, Cell] = {
-            "row": family.name(member),
+            "row": name,
             "beyond": max(beyond, 1 / times.total),
             "time": float(times.max_ns) if last else times.quantile_ns(max(1 - beyond, 1 / times.total)),
             "sure": int(beyond * times.total >= MIN_BEYOND),

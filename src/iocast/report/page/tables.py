@@ -7,10 +7,10 @@ from html import escape
 
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Kind, Row, Table
 from iocast.report import format as text
-from iocast.report.cells import cell_text, numbers
+from iocast.report.cells import as_good, cell_text, numbers
 
 WORDS: frozenset[Kind] = frozenset({"text", "names", "strip", "grade"})
-FIGURES: frozenset[Kind] = frozenset({"bytes_per_s", "rate", "duration", "strip", "decimal", "share"})
+FIGURES: frozenset[Kind] = frozenset({"bytes_per_s", "rate", "duration", "strip", "decimal", "share", "relative"})
 LONG_WORDS = 40  # characters from which a cell of words wraps
 
 
@@ -59,6 +59,8 @@ def _cell(column: Column, row: Row, first: bool, wraps: bool) -> str:
     classes = [name for name, on in (("l", column.kind in WORDS), ("figure", column.kind in FIGURES)) if on]
     if wraps:
         classes.append("names" if column.kind == "names" else "words")
+    if as_good(column.kind, cell):
+        classes.append("good")
     if column.key == "severity":
         classes.append(f"sev-{cell}")
     about = f' class="{" ".join(classes)}"' if classes else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from iocast.model.report import Chart, Row, Table
@@ -38,7 +39,7 @@ def _needed(table: Table | None) -> Table:
     return table
 
 
-def _rows_axis(names: list[str]) -> Spec:
+def rows_axis(names: list[str]) -> Spec:
     """The rows from top to bottom at 0, 1, 2, ..."""
     scale = {"domain": [len(names) - 0.45, -0.55], "nice": False}
     return quantitative("y", scale, {**positions_of(names), "title": None, "labelLimit": 0, "minExtent": _room(names)})
@@ -56,7 +57,7 @@ def overview(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     found = numbers(table.rows, "p50", "max")
     low, high = padded(min(found), max(found))
     scale, ticks = time_scale(low, high)
-    y = _rows_axis(names)
+    y = rows_axis(names)
     x = quantitative("x", scale, time_axis(ticks, orient="top"))
     rows = [_range(at, table, row) for at, row in enumerate(table.rows)]
     tails = [{**row, "x": row["p99_9"]} for row in rows if row["p99_9"] is not None]
@@ -94,7 +95,7 @@ def distribution(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     low, high = padded(min(numbers(curves.rows, "time")), max(numbers(curves.rows, "time")), 0.03)
     scale, ticks = time_scale(low, high)
     highest = {name: max(_densities(curves, name)) for name in names}
-    y = _rows_axis(names)
+    y = rows_axis(names)
     y["scale"] = {"domain": [len(names) - 0.92, -0.98], "nice": False}
     x = quantitative("x", scale, time_axis(ticks))
     layers = []
@@ -167,7 +168,13 @@ def _peak_names(
 
 
 def percentiles(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
-    """A line for each row; each further nine takes the same room."""
+    """A line for each row, from light to dark with the load."""
+    names = dict.fromkeys(str(row.cells["row"]) for row in _needed(about.table("curves")).rows)
+    return percentile_lines(about, theme, [_of_ramp(theme, at, len(names)) for at in range(len(names))], width)
+
+
+def percentile_lines(about: Chart, theme: Theme, tones: Sequence[str], width: int = WIDTH) -> Spec:
+    """A line for each row in its tone; each further nine takes the same room."""
     curves = _needed(about.table("curves"))
     names = list(dict.fromkeys(str(row.cells["row"]) for row in curves.rows))
     nines = -math.log10(min(numbers(curves.rows, "beyond")))
@@ -180,8 +187,7 @@ def percentiles(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     x = quantitative("x", {"domain": [0, 1.2 * max(nines, 1.0)], "nice": False}, axis)
     y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
     layers, ends = list[Spec](), list[Spec]()
-    for at, name in enumerate(names):
-        tone = _of_ramp(theme, at, len(names))
+    for name, tone in zip(names, tones, strict=True):
         rows = [_point(row) for row in curves.rows if row.cells["row"] == name]
         sure = [row for row in rows if row["sure"]]
         layers.append(layer("line", sure, {"x": x, "y": y}, color=tone, strokeWidth=2))
@@ -235,7 +241,7 @@ def device(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     shown = " : ".join(f"datum.value == {value!r} ? '{label}'" for value, label in labels.items())
     axis = {"values": ticks, "labelExpr": f"{shown} : ''", "title": about.x.title, "grid": True, "orient": "top"}
     x = quantitative("x", {"type": "log", "domain": [low, high]}, axis)
-    y = _rows_axis(names)
+    y = rows_axis(names)
     rows = [
         {
             "y": at,
