@@ -75,10 +75,10 @@ def _stepped(stated: Coarse) -> Density | None:
         return None
     spans = []
     for bucket in stated.buckets:
-        end = max(stated.max_ns or 0, 2 * bucket.low_ns) if bucket.high_ns is None else bucket.high_ns
-        start = bucket.low_ns or max(1, min(stated.min_ns or end, end // 2))
-        if end > start:
-            spans.append((math.log10(start), math.log10(end), bucket.weight / stated.whole))
+        high_ns = max(stated.max_ns or 0, 2 * bucket.low_ns) if bucket.high_ns is None else bucket.high_ns
+        low_ns = bucket.low_ns or max(1, min(stated.min_ns or high_ns, high_ns // 2))
+        if high_ns > low_ns:
+            spans.append((math.log10(low_ns), math.log10(high_ns), bucket.weight / stated.whole))
     held = [at for at, (_, _, share) in enumerate(spans) if share]
     if not held:
         return None
