@@ -79,3 +79,11 @@ def test_a_queue_above_the_device() -> None:
     assert [each.severity for each in serialised.detect(card_runs.run(row(4.8 * MS)))] == []
     assert list(serialised.detect(card_runs.run(row(7.5 * MS)))) == []
     assert list(serialised.detect(card_runs.run(row(0.5 * MS, users=2)))) == []
+
+
+def test_what_waits_for_our_groups_limit_is_not_serialised() -> None:
+    record = card_runs.reads(times=card_runs.histogram((8 * MS, 20_000)), users=8)  # 1,000 a second
+    seen = card_runs.diskstats(record.measurement.elapsed_ns, reads=20_000, read_ns=MS * 20_000, queue_ns=MS * 20_000)
+    limit = Sample(card_runs.START_UNIX_NS, throttle.OBSERVER, "vda", "read_ios_per_s", 1000.0)
+    assert len(list(serialised.detect(card_runs.run(replace(record, samples=seen))))) == 1
+    assert list(serialised.detect(card_runs.run(replace(record, samples=(*seen, limit))))) == []

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from iocast.analyse.device import DeviceIo, under_filesystem
 from iocast.diagnose.curves import Curve, at_depth, random_curves, same_place
 from iocast.diagnose.evidence import really_direct
+from iocast.diagnose.throttle import known_limits
 from iocast.diagnose.words import number, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -41,7 +42,9 @@ def detect(run: Run) -> Iterator[Finding]:
     """Rows whose I/Os wait above the device; writes that do not scale where reads do."""
     for record in run.measured:
         device = under_filesystem(record, run.plan.target)
-        if device is not None and run.source is None and not record.phase.together and really_direct(run, record):
+        told = any(known_limits(record))  # what waits for a limit of our own group waits above the device too
+        alone = run.source is None and not record.phase.together
+        if device is not None and alone and not told and really_direct(run, record):
             yield from _above_the_device(record, device)
     pairs = [(writes, reads) for writes in random_curves(run, "write") for reads in random_curves(run, "read")]
     for writes, reads in pairs:

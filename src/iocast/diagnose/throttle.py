@@ -48,7 +48,7 @@ def detect(run: Run) -> Iterator[Finding]:
         return
     told = set()
     for record in run.measured:
-        for finding in _known(record):
+        for finding in known_limits(record):
             told.add(record.phase.name)
             yield finding
     for curve in curves(run):
@@ -57,7 +57,7 @@ def detect(run: Run) -> Iterator[Finding]:
         yield from _slices(curve[0]) or _level(curve)
 
 
-def _known(record: PhaseRecord) -> Iterator[Finding]:
+def known_limits(record: PhaseRecord) -> Iterator[Finding]:
     """Limits of our own cgroup that the row has reached."""
     did = record.measurement
     seconds = did.elapsed_ns / 1e9
