@@ -157,6 +157,19 @@ def spoil(file: WorkFile) -> None:
         write_mark(file.path, replace(mark, whole=False))
 
 
+def cut(file: WorkFile) -> None:
+    """Cuts a work file of ours to nothing. Raises TargetError."""
+    try:
+        descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW)
+        try:
+            _refuse_others(file.path, descriptor)
+            os.ftruncate(descriptor, 0)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise refusal("cannot cut", file.path, error) from error
+
+
 @contextmanager
 def trial_file(directory: str) -> Iterator[str]:
     """A marked file of one MiB that is there while entered, to try things on. Raises TargetError."""

@@ -58,6 +58,8 @@ class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     engine: EngineName | None = None  # None: that of the plan; on a simulated target always "sim"
     verify: bool = False  # what it writes can be verified: by a phase of role "verify", or later
     verify_block_bytes: int | None = None  # written whole or not at all; None: what divides all sizes
+    as_it_is: bool = False  # reads holes too, on purpose: what was trimmed before is not written again first
+    from_nothing: bool = False  # the work files are cut to nothing before it, so that its writes make them longer
 
 
 def groups_of(phases: tuple[Phase, ...]) -> tuple[tuple[Phase, ...], ...]:
@@ -104,6 +106,7 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seed: int = 1
     interval_ns: int = 1_000_000_000
     job: str = ""  # the job file as it was read
+    experiment: str = ""  # the named experiment that it is, which judges the run
 
     @property
     def groups(self) -> tuple[tuple[Phase, ...], ...]:

@@ -1,0 +1,69 @@
+"""What a person asks of a named experiment, and what it takes where nothing was asked."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from iocast.errors import TargetError
+from iocast.model.target import Target
+
+MIB = 1 << 20
+
+
+class Defaults(Struct, frozen=True, kw_only=True):
+    """What an experiment takes when nothing else is asked for."""
+
+    size_bytes: int = 64 * MIB  # of its work files, all together
+    seconds: float = 2.0  # each row
+    rounds: int = 3
+    block_bytes: int = 8192
+    depth: int = 1
+    streams: int = 2
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """One experiment on one target. `size_bytes` is what there is: the work files, or all of the target."""
+
+    target: Target
+    size_bytes: int
+    may_write: bool
+    seconds: float
+    rounds: int
+    block_bytes: int
+    depth: int
+    streams: int
+    sizes: tuple[int, ...] = ()  # of a sweep over sizes; (): those of the experiment
+
+    @property
+    def simulated(self) -> bool:
+        """True when time is virtual, and there is no kernel below."""
+        return self.target.kind == "sim"
+
+    @property
+    def whole(self) -> bool:
+        """True when there are places that nothing needs to be written to before they can be read."""
+        return not self.simulated
+
+    def parts(self, count: int, most_bytes: int) -> int:
+        """The size of each of `count` equal parts, at most so large, in whole MiB. Raises TargetError."""
+        size = min(self.size_bytes // count, most_bytes) // MIB * MIB
+        if size < MIB:
+            raise TargetError(
+                f"{self.target.path} has room for {self.size_bytes:,} bytes: too few for {count} parts of 1 MiB",
+                "give it more (--size), or a larger target",
+            )
+        return size
+
+    def last(self, size_bytes: int) -> int:
+        """Where the last part of that size begins, at a whole MiB."""
+        return (self.size_bytes - size_bytes) // MIB * MIB
+
+
+def cannot(asked: Asked, why: str, hint: str) -> TargetError:
+    """The error of an experiment that this target cannot show."""
+    return TargetError(f"{asked.target.path}: {why}", hint)
+
+
+Verdict = Literal["confirmed", "rejected", "undecided"]

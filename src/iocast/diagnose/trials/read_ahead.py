@@ -1,0 +1,68 @@
+"""Is what comes next fetched before it is asked for?
+
+What it is: small reads one at a time, in order and at random, past the page cache; and at random through it.
+Why it matters: read-ahead makes scans quick, and a test in order flatters storage whose random reads are poor; through
+the page cache it may fetch much that nobody asked for.
+How it shows: reads in order take less than half the time of random ones (a disk's arm that need not move does the
+same); buffered random reads move a fifth more bytes at the device than were asked for.
+How to confirm: both in turns, the mean against one half; the bytes at the device are counted.
+What to change: measure random reads at random; for random access through the cache set read_ahead_kb lower, or
+POSIX_FADV_RANDOM.
+"""
+
+from __future__ import annotations
+
+from iocast.diagnose.trials.asked import Asked, Defaults
+from iocast.diagnose.trials.rows import MIB, device_share, in_turns, row, work
+from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, tests, usual_row, with_cells
+from iocast.diagnose.words import number
+from iocast.model.experiment import Decision
+from iocast.model.plan import Phase
+from iocast.model.report import Column
+from iocast.model.run import Run
+from iocast.model.workload import Sequential, Uniform
+
+NAME = "read-ahead"
+WRITES = False
+DEFAULTS = Defaults(size_bytes=256 * MIB, seconds=1.0)
+MOST = 16 << 30
+QUICKER = 0.5
+TOO_MUCH = 1.2  # source row K8, 6
+BUFFERED = "random buffered"
+DECISION = Decision(statistic="mean", first="random", other="in order", limit=QUICKER, direction="below")
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """In order and at random, and at random through the cache where there is one."""
+    size = asked.parts(1, MOST)
+    direct = asked.target.direct is not False
+    rows = [
+        row("in order", 1, work("read", asked.block_bytes, Sequential(), direct=direct)),
+        row("random", 1, work("read", asked.block_bytes, direct=direct)),
+    ]
+    if not asked.simulated:
+        rows.append(row(BUFFERED, 1, work("read", asked.block_bytes, Uniform(repeats=False), direct=False)))
+    return in_turns([_sized(each, asked.seconds, size) for each in rows], asked.rounds)
+
+
+def _sized(phase: Phase, seconds: float, size: int) -> Phase:
+    return row(phase.test, 1, phase.workload, seconds=seconds, size=size)
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """In order against random, and the bytes that nobody asked for."""
+    run = runs[0]
+    columns = (*USUAL, Column("device", "at the device", "share", "bytes the device moved over bytes asked for"))
+    shares = {test: device_share(run, test, "read") for test in tests(run)}
+    rows = [with_cells(each, device=shares[test]) for test in tests(run) if (each := usual_row(run, test)) is not None]
+    outcome = decided(
+        run,
+        DECISION,
+        "Reads in order take {ratio} of the time: they are fetched ahead, or no arm has to move.",
+        "Reads in order are not much quicker: nothing is fetched ahead.",
+    )
+    most = shares.get(BUFFERED)
+    wasted = ""
+    if most is not None and most > TOO_MUCH:
+        wasted = f" Buffered random reads move {number(most)} times the bytes that were asked for."
+    return Ruling(verdict=outcome.verdict, says=outcome.says + wasted, table=table_of(columns, rows))

@@ -1,0 +1,79 @@
+"""Ruling: what a named experiment found, as a sentence and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast.diagnose.experiments import decide
+from iocast.diagnose.trials.asked import Verdict
+from iocast.diagnose.trials.rows import figures, tests
+from iocast.errors import AnalysisError
+from iocast.model.experiment import Decision, Outcome
+from iocast.model.report import Column, Row, Table
+from iocast.model.run import Run
+
+
+class Ruling(Struct, frozen=True, kw_only=True):
+    """The verdict on the question of an experiment: `says` is its sentence with figures."""
+
+    verdict: Verdict
+    says: str
+    table: Table
+
+
+USUAL = (
+    Column("test", "row"),
+    Column("rounds", "rounds", "count", spare=2),
+    Column("rate", "IOPS", "rate"),
+    Column("bytes_per_s", "MB/s", "bytes_per_s"),
+    Column("mean", "mean", "duration"),
+    Column("p50", "p50", "duration", spare=1),
+    Column("p95", "p95", "duration"),
+    Column("p99", "p99", "duration"),
+)
+
+
+def usual_row(run: Run, test: str) -> Row | None:
+    """The row of the usual table, None when the test has no result."""
+    found = figures(run, test)
+    if found is None:
+        return None
+    return Row(
+        {
+            "test": test,
+            "rounds": found.rounds,
+            "rate": found.rate_per_s,
+            "bytes_per_s": found.bytes_per_s,
+            "mean": found.mean_ns,
+            "p50": found.p50_ns,
+            "p95": found.p95_ns,
+            "p99": found.p99_ns,
+        }
+    )
+
+
+def usual_table(run: Run, *notes: str) -> Table:
+    """All tests of a run with their usual figures."""
+    rows = [row for test in tests(run) if (row := usual_row(run, test)) is not None]
+    return table_of(USUAL, rows, *notes)
+
+
+def table_of(columns: tuple[Column, ...], rows: Iterable[Row], *notes: str) -> Table:
+    """The table of an experiment."""
+    return Table("", columns, tuple(rows), key="experiment", notes=notes)
+
+
+def with_cells(row: Row, **cells: object) -> Row:
+    """A row with more in it."""
+    return replace(row, cells={**row.cells, **cells})
+
+
+def decided(run: Run, decision: Decision, if_confirmed: str = "", if_rejected: str = "") -> Outcome:
+    """The outcome of a decision; undecided, with the reason, where an arm has no result."""
+    try:
+        return decide(run, decision, if_confirmed, if_rejected)
+    except AnalysisError as error:
+        return Outcome(verdict="undecided", says=f"{error.message[:1].upper()}{error.message[1:]}.")
