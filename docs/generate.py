@@ -33,6 +33,12 @@ PLUG_INS = (
         "Importers",
         "Each reads one format of another tool. The first that knows how a file begins takes it.",
     ),
+    (
+        "diagnose.trials",
+        "TRIALS",
+        "Experiments",
+        "Each asks one question about a path: `iocast experiment NAME PATH`. Confirmed means: yes.",
+    ),
     ("report", "RENDERERS", "Renderers", "Each turns the same report into one output."),
 )
 JOB_FILES = """\

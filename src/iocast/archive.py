@@ -35,6 +35,7 @@ from iocast.model.summary import Summary, UnderWay, summary_of
 RUN_FILE = "run.json"
 SUMMARY_FILE = "summary.json"
 DIAGNOSIS_FILE = "diagnosis.json"
+EXPERIMENTS = "experiments"  # runs made because of a run are in this folder of it
 UNDER_WAY_FILE = "under_way.json"
 _TELL_EVERY_NS = 1_000_000_000
 

@@ -221,8 +221,9 @@ class _Job:
     def _refill_for(self, group: tuple[Phase, ...]) -> None:
         """Before reads after trims: what was trimmed is written again, for reads of a hole reach no storage."""
         reads = any(item.op == "read" and not phase.as_it_is for phase in group for item in phase.workload.mix)
-        if any(phase.from_nothing for phase in group):
-            self._cut()
+        if self.layout.own and any(phase.from_nothing for phase in group):
+            cut(self.layout.files)
+            self.trimmed = True
             return
         if not self.trimmed or not reads or any(phase.workload.trims for phase in group):
             return
@@ -233,13 +234,6 @@ class _Job:
             if self.stopped():
                 return
         self.trimmed = False
-
-    def _cut(self) -> None:
-        """Cuts the work files to nothing, for writes that shall make them longer."""
-        for file in self.layout.files if self.layout.own else ():
-            spoil(file)
-            cut(file)
-        self.trimmed = self.layout.own
 
     def _note_changes_of(self, phase: Phase) -> None:
         """A work file that the phase leaves with holes, or with other than unique data, is laid out anew next time."""

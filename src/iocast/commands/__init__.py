@@ -21,6 +21,7 @@ VERBS = {
     "card": "Measure a path and show its I/O report card.",
     "run": "Run a job file or preset.",
     "diagnose": "Find out what is behind the figures, by experiment.",
+    "experiment": "Ask one question about a path, by a named experiment.",
     "plan": "Show what a job would do, without doing it.",
     "spec": "Write a job as a job file of fio, or of iocast.",
     "report": "Show the card of a finished run again.",

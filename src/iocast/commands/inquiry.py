@@ -19,8 +19,6 @@ from iocast.model.experiment import Diagnosis, Experiment, Outcome, Step
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 
-EXPERIMENTS = "experiments"  # where their runs are, in the folder of the run that they are about
-
 
 class Inquiry(NamedTuple):
     """What came of it, and the exit code (not 0 when it was stopped)."""
@@ -115,7 +113,7 @@ def _carry_out(run: Run, finding: Finding, experiment: Experiment, out: str) -> 
 
 def diagnose_run(folder: str, budget: Budget) -> int:
     """Tests what is suspected of the run in `folder`, and keeps the diagnosis there; returns the exit code."""
-    found = inquire(archive.load(folder), budget, os.path.join(folder, EXPERIMENTS))
+    found = inquire(archive.load(folder), budget, os.path.join(folder, archive.EXPERIMENTS))
     archive.save_diagnosis(Path(folder), found.diagnosis)
     say("")
     return found.code

@@ -15,13 +15,9 @@ from iocast.model.target import Target
 
 def plan_of(name: str, experiment: Experiment, target: Target, files: WorkFiles, seed: int = 1) -> Plan:
     """The Plan of all rounds: arms in turns, each round in the other order than the one before (ABBA)."""
-    plan = Plan(name=f"experiment {name}", target=target, phases=phases_of(experiment), files=files, seed=seed)
+    phases = [*_prepared(experiment.prepare), *_rounds(experiment)]
+    plan = Plan(name=f"experiment {name}", target=target, phases=tuple(phases), files=files, seed=seed)
     return replace(plan, engine="sim") if target.kind == "sim" else plan
-
-
-def phases_of(experiment: Experiment) -> tuple[Phase, ...]:
-    """What prepares the ground, and then the arms in turns."""
-    return (*_prepared(experiment.prepare), *_rounds(experiment))
 
 
 def _prepared(arms: tuple[Arm, ...]) -> Iterator[Phase]:

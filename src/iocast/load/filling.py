@@ -33,13 +33,21 @@ def claimed(layout: Layout) -> Iterator[None]:
     """
     with ExitStack() as stack:
         for file in layout.files if layout.own else ():
-            try:
-                if read_mark(file.path) is None:
-                    write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
-                stack.enter_context(held(file.path))
-            except OSError as error:
-                raise refusal("cannot lay out", file.path, error) from error
-            stack.callback(_forget, file.path)
+            stack.enter_context(claimed_file(file))
+        yield
+
+
+@contextmanager
+def claimed_file(file: WorkFile) -> Iterator[None]:
+    """While entered, one work file belongs to this process. Raises TargetError."""
+    with ExitStack() as stack:
+        try:
+            if read_mark(file.path) is None:
+                write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
+            stack.enter_context(held(file.path))
+        except OSError as error:
+            raise refusal("cannot lay out", file.path, error) from error
+        stack.callback(_forget, file.path)
         yield
 
 
@@ -157,17 +165,19 @@ def spoil(file: WorkFile) -> None:
         write_mark(file.path, replace(mark, whole=False))
 
 
-def cut(file: WorkFile) -> None:
-    """Cuts a work file of ours to nothing. Raises TargetError."""
-    try:
-        descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW)
+def cut(files: tuple[WorkFile, ...]) -> None:
+    """Cuts work files of ours to nothing, so that writes make them longer. Raises TargetError."""
+    for file in files:
         try:
-            _refuse_others(file.path, descriptor)
-            os.ftruncate(descriptor, 0)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise refusal("cannot cut", file.path, error) from error
+            descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                _refuse_others(file.path, descriptor)
+                spoil(file)
+                os.ftruncate(descriptor, 0)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise refusal("cannot cut", file.path, error) from error
 
 
 @contextmanager

@@ -163,6 +163,7 @@ class Report(Struct, frozen=True):
     next_steps: tuple[str, ...] = ()
     badges: tuple[Badge, ...] = ()
     figures: tuple[Figure, ...] = ()
+    answer: str = ""  # of an experiment, for machines: "confirmed", "rejected", "undecided"
 
     @property
     def charts(self) -> tuple[Chart, ...]:

@@ -16,6 +16,7 @@ from iocast.model.run import Run
 from iocast.model.summary import Summary, summary_of
 from iocast.report.card import card
 from iocast.report.heads import worst_trust
+from iocast.report.trial import with_trial
 
 
 class Complete(NamedTuple):
@@ -33,7 +34,7 @@ def complete(run: Run, folder: str, asked: GradeAsked | None = None, *, charts: 
     courses = archive.load_courses(folder) if charts and folder else None
     examination = examine(run, diagnosis)
     grades = grade(run, examination, asked.scale, asked.level) if run.measured else None
-    report = card(run, examination, folder, courses, diagnosis, grades)
+    report = with_trial(card(run, examination, folder, courses, diagnosis, grades), run, folder)
     return Complete(report, grades, _summary(run, report, grades, worst_trust(run, examination)))
 
 

@@ -32,6 +32,8 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
         "trust": [],
         "findings": [],
     }
+    if report.answer:
+        document["answer"] = report.answer
     notes: list[str] = []
     for section in report.sections:
         for table in section.tables:

@@ -36,3 +36,4 @@ class Job(Struct, frozen=True, kw_only=True):
     source: str = ""
     text: str = ""
     notes: tuple[str, ...] = ()
+    experiment: str = ""  # the named experiment that it is

@@ -58,6 +58,7 @@ def plan(
         seed=seed,
         interval_ns=job.interval_ns,
         job=job.text,
+        experiment=job.experiment,
     )
     return made, omitted
 

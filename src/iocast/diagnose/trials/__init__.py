@@ -25,6 +25,8 @@ from iocast.diagnose.trials.ruling import Ruling
 from iocast.model.plan import Phase
 from iocast.model.run import Run
 
+__all__ = ["TRIALS", "Asked", "Defaults", "Ruling", "Trial", "find_trial", "question"]
+
 
 class Trial(Protocol):
     """A module that asks one question; its docstring is its manual page, the first line the question.

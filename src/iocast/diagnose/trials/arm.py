@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from iocast.diagnose.trials.asked import Asked, Defaults
 from iocast.diagnose.trials.rows import MIB, figures, row, work
 from iocast.diagnose.trials.ruling import Ruling, decided, table_of
-from iocast.diagnose.trials.zones import COLUMNS, zone_row
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
+from iocast.model.report import Column, Row
 from iocast.model.run import Run
 
 NAME = "arm"
@@ -27,6 +27,14 @@ FARTHER = 1.5
 SAME = ("side by side, one", "side by side, other")
 APART = ("opposite ends, first", "opposite ends, last")
 DECISION = Decision(statistic="mean", first=SAME[0], other=APART[0], limit=FARTHER, direction="above")
+COLUMNS = (
+    Column("test", "two readers"),
+    Column("ios", "reads", "count"),
+    Column("each", "ms per I/O", "duration", "elapsed time over the reads of both"),
+    Column("waited", "each waits", "duration", "what one of them waits for a read"),
+    Column("slower", "slower than side by side", "share"),
+    Column("moved", "MB/s", "bytes_per_s"),
+)
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
@@ -47,12 +55,7 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """Opposite ends against side by side."""
     run = runs[0]
-    near = figures(run, SAME[0])
-    rows = []
-    for test in (*SAME, *APART):
-        found = figures(run, test)
-        if found is not None and near is not None:
-            rows.append(zone_row(test, found, found.mean_ns / near.mean_ns - 1 if test in APART else None))
+    rows = [row for names in (SAME, APART) if (row := _pair(run, names)) is not None]
     outcome = decided(
         run,
         DECISION,
@@ -60,3 +63,22 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         "They share no arm: where the readers are makes no difference of that size.",
     )
     return Ruling(verdict=outcome.verdict, says=outcome.says, table=table_of(COLUMNS, rows))
+
+
+def _pair(run: Run, names: tuple[str, str]) -> Row | None:
+    """Both readers of a pair in one row, as one process that has two threads would show them."""
+    both = [found for name in names if (found := figures(run, name)) is not None]
+    first = figures(run, SAME[0])
+    if not both or first is None:
+        return None
+    slower = both[0].mean_ns / first.mean_ns - 1 if names == APART else None
+    return Row(
+        {
+            "test": names[0].partition(",")[0],
+            "ios": sum(each.ios for each in both),
+            "each": 1e9 / sum(each.rate_per_s for each in both),
+            "waited": both[0].mean_ns,
+            "slower": slower,
+            "moved": sum(each.bytes_per_s for each in both),
+        }
+    )

@@ -1,4 +1,4 @@
-"""Does the page cache answer, or the device? Buffered and direct I/O side by side.
+"""Does the page cache answer instead of the device?
 
 What it is: reads and writes of one small set of data, through the page cache and past it, in turns.
 Why it matters: what memory answers says nothing about storage; a test that forgets it measures the wrong thing.
@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.diagnose.trials.asked import Asked, Defaults
-from iocast.diagnose.trials.rows import MIB, device_share, row, work
-from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, tests, usual_row, with_cells
+from iocast.diagnose.trials.rows import MIB, device_share, row, tests, work
+from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, usual_row, with_cells
 from iocast.diagnose.words import percent
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
@@ -65,8 +65,11 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     if buffered is not None and buffered <= FROM_MEMORY:
         seen = f"The device moved {percent(buffered)} of what was read buffered"
         seen += f", and {percent(direct)} of what was read direct" if direct is not None else ""
-        return Ruling(verdict="confirmed", says=f"Page cache: buffered reads come from memory. {seen}. "
-                      f"{outcome.says}", table=table)
+        return Ruling(
+            verdict="confirmed",
+            says=f"Page cache: buffered reads come from memory. {seen}. {outcome.says}",
+            table=table,
+        )
     ends = {"confirmed": "Memory answers buffered reads.", "rejected": "Nothing remembers what is read buffered."}
     says = f"{outcome.says} {ends.get(outcome.verdict, '')}".strip()
     return Ruling(verdict=outcome.verdict, says=says, table=table)

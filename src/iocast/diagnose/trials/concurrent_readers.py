@@ -1,4 +1,4 @@
-"""What do more readers bring?
+"""Do more readers bring more?
 
 What it is: one, two, and more readers in order, each in files of its own, in blocks of 1 MiB.
 Why it matters: one stream seldom shows what storage can carry, and many streams show what a cache can: reports of
@@ -27,7 +27,7 @@ MORE = 1.5
 FROM_MEMORY = 0.05
 COLUMNS = (
     Column("readers", "readers", "count"),
-    Column("bytes_per_s", "MB/s", "bytes_per_s"),
+    Column("moved", "MB/s", "bytes_per_s"),
     Column("each", "MB/s each", "bytes_per_s"),
     Column("scaling", "times one", "decimal"),
     Column("efficiency", "efficiency", "share", "times one, over the readers"),
@@ -74,7 +74,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
             Row(
                 {
                     "readers": users[test],
-                    "bytes_per_s": found.bytes_per_s,
+                    "moved": found.bytes_per_s,
                     "each": found.bytes_per_s / users[test],
                     "scaling": times,
                     "efficiency": times / users[test],

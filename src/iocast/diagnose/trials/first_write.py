@@ -1,7 +1,7 @@
 """Is the first write to a place slower than the next one?
 
-What it is: every block of a part is written once, and then once more; each round takes a part of its own, of which
-nothing was written before (on files and devices what was there is trimmed away first).
+What it is: a thousand blocks of a part are written once, and then once more; each round takes a part of its own, of
+which nothing was written before (on files and devices what was there is trimmed away first).
 Why it matters: thin space, and files that are made as they are written, find and clear room at the first write; a load
 of fresh data suffers, a test that writes over its own file does not see it.
 How it shows: p95 of the first pass is half as long again as that of the second, or more.
@@ -23,8 +23,9 @@ from iocast.model.workload import Sequential, Uniform
 
 NAME = "first-write"
 WRITES = True
-DEFAULTS = Defaults(size_bytes=48 * MIB, seconds=5.0)
-MOST = 64 * MIB  # of each part
+DEFAULTS = Defaults(size_bytes=48 * MIB)
+MOST = 1 << 30  # of each part: so wide that most of its writes are the first in a unit of a MiB
+WRITTEN = 1024  # in each pass
 SLOWER = 1.5  # source row K8, 8
 DECISION = Decision(
     statistic="p95", first="second pass", other="first pass", limit=SLOWER, direction="above", op="write"
@@ -43,12 +44,11 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
     start = (at - 1) * size
     if not asked.simulated:
         yield row("empty", at, work("trim", MIB, Sequential()), moved_bytes=size, start=start, size=size, role="warm")
-    # The same blocks in both passes, each once, however far the time lets them come.
+    # The same blocks in both passes, none twice: an end by time would let the quicker pass come further.
     load = work("write", asked.block_bytes, Uniform(repeats=False), depth=asked.depth)
+    ios = min(WRITTEN, size // asked.block_bytes)
     for test in ("first pass", "second pass"):
-        yield row(
-            test, at, load, seconds=asked.seconds, moved_bytes=size, start=start, size=size, same_offsets=True
-        )
+        yield row(test, at, load, ios=ios, start=start, size=size, same_offsets=True)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:

@@ -11,8 +11,8 @@ What to change: write all of the test's files, with unique data, before they are
 from __future__ import annotations
 
 from iocast.diagnose.trials.asked import Asked, Defaults, cannot
-from iocast.diagnose.trials.rows import MIB, device_share, in_turns, row, work
-from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, tests, usual_row, with_cells
+from iocast.diagnose.trials.rows import MIB, device_share, in_turns, row, tests, work
+from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, times_as_quick, usual_row, with_cells
 from iocast.diagnose.words import percent
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
@@ -55,9 +55,11 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     outcome = decided(
         run,
         DECISION,
-        "Reads of what was never written do not reach the medium: they take {ratio} of the time.",
-        "Reads of what was never written take as long as others.",
+        if_rejected="Reads of what was never written take as long as others.",
     )
+    says = outcome.says
+    if outcome.verdict == "confirmed":
+        says += f" Reads of what was never written do not reach the medium: they are {times_as_quick(outcome)}."
     seen = shares.get(EMPTY)
     counted = f" The device moved {percent(seen)} of what was read there." if seen is not None else ""
-    return Ruling(verdict=outcome.verdict, says=outcome.says + counted, table=table_of(columns, rows))
+    return Ruling(verdict=outcome.verdict, says=says + counted, table=table_of(columns, rows))

@@ -1,4 +1,4 @@
-"""What do sequential writes do to random reads, while they last and afterwards?
+"""Do sequential writes harm random reads?
 
 What it is: a reader at random (the victim) before, during and after writers that go through a part of their own in
 order, in place, with data that is all different; nothing is cut or made longer.
@@ -16,15 +16,15 @@ from collections.abc import Iterator
 
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.trials.asked import Asked, Defaults, cannot
-from iocast.diagnose.trials.rows import MIB, figures, records, row, work
-from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, tests, usual_row, with_cells
+from iocast.diagnose.trials.rows import MIB, figures, records, row, tests, work
+from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, usual_row, with_cells
 from iocast.diagnose.words import percent, throughput
 from iocast.model.experiment import Decision
 from iocast.model.histogram import merge
 from iocast.model.plan import Phase
 from iocast.model.report import Column
 from iocast.model.run import Run
-from iocast.model.workload import Sequential
+from iocast.model.workload import Sequential, Uniform
 
 NAME = "noise"
 WRITES = True
@@ -45,19 +45,18 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
 
 
 def _round(asked: Asked, at: int) -> Iterator[Phase]:
-    size = asked.parts(2, MOST)
-    place = {"size": size, "seconds": asked.seconds}
+    size, seconds = asked.parts(2, MOST), asked.seconds
     reads = work("read", asked.block_bytes, depth=asked.depth)
-    # All of the part is read once: what a cache can hold of it is in it before the first figure.
-    warm = work("read", min(MIB, size), depth=asked.depth)
-    yield row("warm", at, warm, seconds=4 * asked.seconds, moved_bytes=2 * size, size=size, role="warm")
-    yield row("settle", at, reads, role="warm", **place)
-    yield row("before", at, reads, **place)
+    # All of the part is read once, not in order: what a cache can hold of it is in it before the first figure.
+    warm = work("read", MIB, Uniform(repeats=False), depth=asked.depth)
+    yield row("warm", at, warm, seconds=10 * seconds, moved_bytes=size, size=size, role="warm")
+    yield row("settle", at, reads, seconds=seconds, size=size, role="warm")
+    yield row("before", at, reads, seconds=seconds, size=size)
     beside = f"round {at}: during"
     writes = work("write", NOISE_BLOCK, Sequential(), users=asked.streams)
-    yield row("noise", at, writes, together=beside, start=size, **place)
-    yield row("during", at, reads, together=beside, **place)
-    yield row("after", at, reads, **place)
+    yield row("noise", at, writes, seconds=seconds, together=beside, start=size, size=size)
+    yield row("during", at, reads, seconds=seconds, together=beside, size=size)
+    yield row("after", at, reads, seconds=seconds, size=size)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:

@@ -1,4 +1,4 @@
-"""Does it matter what is written? Zeros, one block again and again, compressible and unique data.
+"""Does it matter what is written?
 
 What it is: the same writes with four kinds of content, in turns.
 Why it matters: storage that compresses, dedupes or leaves out zeros looks better than it is under a test that writes
@@ -11,7 +11,7 @@ What to change: write unique data, or data that shrinks as the database's does (
 from __future__ import annotations
 
 from iocast.diagnose.trials.asked import Asked, Defaults, cannot
-from iocast.diagnose.trials.rows import MIB, figures, in_turns, row, tests, work
+from iocast.diagnose.trials.rows import figures, in_turns, row, tests, work
 from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, usual_row, with_cells
 from iocast.diagnose.words import number
 from iocast.model.experiment import Decision
@@ -78,7 +78,9 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     if found:
         return Ruling(verdict="confirmed", says=f"What is written matters: {'; '.join(found)}.", table=table)
     if open_ or unique is None:
-        return Ruling(verdict="undecided", says="These rounds cannot tell whether what is written matters.", table=table)
+        return Ruling(
+            verdict="undecided", says="These rounds cannot tell whether what is written matters.", table=table
+        )
     most = max((row.cells["times"] for row in rows), key=lambda cell: float(str(cell)))
     says = f"What is written makes no difference: at the most {number(float(str(most)))} times unique data (limit 1.2)."
     return Ruling(verdict="rejected", says=says, table=table)

@@ -1,4 +1,4 @@
-"""Do others use the same drives? One small read a second, for as long as it is let.
+"""Do others use the same drives, at some times more than at others?
 
 What it is: a single random read every second, which disturbs nobody, for an hour or a day.
 Why it matters: storage that is shared is quick at night and slow in the morning; a test of ten minutes sees one hour
@@ -12,6 +12,7 @@ What to change: ask who else is on these drives; measure in the worst hour; give
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from iocast.analyse.comparison import variation
 from iocast.diagnose.trials.asked import Asked, Defaults
@@ -81,7 +82,7 @@ def _cut(times: list[Reading]) -> list[list[Reading]]:
     if not number:
         return [times] if times else []
     edges = [round(at * len(times) / number) for at in range(number + 1)]
-    return [times[low:high] for low, high in zip(edges, edges[1:], strict=False)]
+    return [times[low:high] for low, high in pairwise(edges)]
 
 
 def _row(stretch: list[Reading]) -> Row:

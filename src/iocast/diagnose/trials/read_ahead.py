@@ -13,8 +13,8 @@ POSIX_FADV_RANDOM.
 from __future__ import annotations
 
 from iocast.diagnose.trials.asked import Asked, Defaults
-from iocast.diagnose.trials.rows import MIB, device_share, in_turns, row, work
-from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, tests, usual_row, with_cells
+from iocast.diagnose.trials.rows import MIB, device_share, in_turns, row, tests, work
+from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, times_as_quick, usual_row, with_cells
 from iocast.diagnose.words import number
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
@@ -58,11 +58,13 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     outcome = decided(
         run,
         DECISION,
-        "Reads in order take {ratio} of the time: they are fetched ahead, or no arm has to move.",
-        "Reads in order are not much quicker: nothing is fetched ahead.",
+        if_rejected="Reads in order are not much quicker: nothing is fetched ahead.",
     )
+    says = outcome.says
+    if outcome.verdict == "confirmed":
+        says += f" Reads in order are {times_as_quick(outcome)}: they are fetched ahead, or no arm has to move."
     most = shares.get(BUFFERED)
     wasted = ""
     if most is not None and most > TOO_MUCH:
         wasted = f" Buffered random reads move {number(most)} times the bytes that were asked for."
-    return Ruling(verdict=outcome.verdict, says=outcome.says + wasted, table=table_of(columns, rows))
+    return Ruling(verdict=outcome.verdict, says=says + wasted, table=table_of(columns, rows))

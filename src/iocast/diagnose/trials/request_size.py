@@ -1,4 +1,4 @@
-"""Do requests reach the device as large as they were sent?
+"""Do requests change their size on the way to the device?
 
 What it is: reads in order, and writes where it may, of sizes from 4 KiB to 4 MiB, direct and buffered; the device's
 own counters say how large its requests were.

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.diagnose.experiments import decide
+from iocast.diagnose.experiments import judge
 from iocast.diagnose.trials.asked import Verdict
 from iocast.diagnose.trials.rows import figures, tests
+from iocast.diagnose.words import number
 from iocast.errors import AnalysisError
-from iocast.model.experiment import Decision, Outcome
+from iocast.model.experiment import Decision, Experiment, Outcome
 from iocast.model.report import Column, Row, Table
 from iocast.model.run import Run
 
@@ -28,7 +29,7 @@ USUAL = (
     Column("test", "row"),
     Column("rounds", "rounds", "count", spare=2),
     Column("rate", "IOPS", "rate"),
-    Column("bytes_per_s", "MB/s", "bytes_per_s"),
+    Column("moved", "MB/s", "bytes_per_s"),
     Column("mean", "mean", "duration"),
     Column("p50", "p50", "duration", spare=1),
     Column("p95", "p95", "duration"),
@@ -46,7 +47,7 @@ def usual_row(run: Run, test: str) -> Row | None:
             "test": test,
             "rounds": found.rounds,
             "rate": found.rate_per_s,
-            "bytes_per_s": found.bytes_per_s,
+            "moved": found.bytes_per_s,
             "mean": found.mean_ns,
             "p50": found.p50_ns,
             "p95": found.p95_ns,
@@ -71,9 +72,15 @@ def with_cells(row: Row, **cells: object) -> Row:
     return replace(row, cells={**row.cells, **cells})
 
 
+def times_as_quick(outcome: Outcome) -> str:
+    """How many times as quick the other arm is, of an outcome about times: "275 times as quick"."""
+    return f"{number(1 / outcome.ratio)} times as quick" if outcome.ratio else "quicker"
+
+
 def decided(run: Run, decision: Decision, if_confirmed: str = "", if_rejected: str = "") -> Outcome:
     """The outcome of a decision; undecided, with the reason, where an arm has no result."""
+    experiment = Experiment(question="", arms=(), decision=decision, if_confirmed=if_confirmed, if_rejected=if_rejected)
     try:
-        return decide(run, decision, if_confirmed, if_rejected)
+        return judge(experiment, run)
     except AnalysisError as error:
         return Outcome(verdict="undecided", says=f"{error.message[:1].upper()}{error.message[1:]}.")

@@ -1,4 +1,4 @@
-"""Is everything that was written there, and whole?
+"""Is anything of what was written lost, torn or in the wrong place?
 
 What it is: writes of several sizes at random, each sector of which names itself; then all of it is read back.
 Why it matters: storage that loses or tears acknowledged writes is worse than slow storage.
@@ -10,7 +10,7 @@ What to change: nothing on this storage until it is known why.
 from __future__ import annotations
 
 from iocast.diagnose.trials.asked import Asked, Defaults, cannot
-from iocast.diagnose.trials.rows import MIB, row, work
+from iocast.diagnose.trials.rows import row, work
 from iocast.diagnose.trials.ruling import Ruling, table_of
 from iocast.diagnose.words import count
 from iocast.model.plan import Phase

@@ -1,4 +1,4 @@
-"""How much slower is all of the data than a small part of it? Sizes of the working set, and the arm's law.
+"""Is all of the data slower to read than a small part of it?
 
 What it is: single random reads over a growing part of the target, evenly spread, and once more by Zipf's law.
 Why it matters: a test on a hundredth of a disk shows times that the whole database will never see again, because

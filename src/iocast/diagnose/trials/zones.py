@@ -34,7 +34,7 @@ COLUMNS = (
     Column("each", "ms per I/O", "duration", "elapsed time over all reads, of all processes"),
     Column("waited", "each waits", "duration", "what one process waits for a read"),
     Column("slower", "slower than the first part", "share"),
-    Column("bytes_per_s", "MB/s", "bytes_per_s"),
+    Column("moved", "MB/s", "bytes_per_s"),
 )
 
 
@@ -87,6 +87,6 @@ def zone_row(test: str, found: Figures, slower: float | None) -> Row:
             "each": 1e9 / found.rate_per_s,
             "waited": found.mean_ns,
             "slower": slower,
-            "bytes_per_s": found.bytes_per_s,
+            "moved": found.bytes_per_s,
         }
     )
