@@ -65,7 +65,11 @@ def _proof(records: Trial) -> Iterator[str]:
         " place, measures and diagnoses it with several seeds, and takes it away; this page is what came of it. *Found*"
         " means at least suspected, *confirmed* that an experiment or a count has proved it."
     )
-    yield f"Trials of {days[0]} to {days[-1]} on {records['machine']}; other work ran on the machine at the same time."
+    yield (
+        f"Trials of {days[0]} to {days[-1]} on {records['machine']}; other work ran on the machine at the same"
+        " time: what was counted of that on real devices (stalls, others on the disk, a generator that did not get a"
+        " processor) is no false alarm; on simulated ones it would be."
+    )
     yield "## The bars\n\n" + _bars(records, planted, clean)
     yield "## Planted conditions\n\n" + _planted(records, planted)
     yield "## Clean places\n\n" + _clean(records, clean)

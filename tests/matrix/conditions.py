@@ -97,6 +97,7 @@ REAL = (
         image(direct=False),
         "cached although direct was claimed",
         "device counters stood still",
+        also=("faster than memory",),
     ),
     _real("sparse file", "a file with nothing in it", file_of("sparse"), ELIDED),
     _real("unwritten file", "a file that was allocated, and never written", file_of("unwritten"), ELIDED),

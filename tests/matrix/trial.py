@@ -25,7 +25,8 @@ from iocast.spec import load_job
 
 JOBS = Path(__file__).parent / "jobs"
 Names = tuple[str, ...]
-OF_THE_MACHINE = {"generator did not run"}  # true wherever other work takes the processors: of no place
+# Counted, and true wherever other work takes the processors and the disk of the machine: no fault of diagnosis.
+OF_THE_MACHINE = {"generator did not run", "stalls", "shared drives"}
 
 
 class Trial(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -96,7 +97,8 @@ def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Tria
     steps = () if diagnosis is None else diagnosis.steps
     counted = _names(each for each in last if each.state == "counted")
     confirmed = _names(each for each in last if each.state == "confirmed")
-    grave = _names(each for each in last if each.state == "counted" and each.severity != "note")
+    grave = set(_names(each for each in last if each.state == "counted" and each.severity != "note"))
+    machine = OF_THE_MACHINE if condition.where == "real" else set()
     made = Trial(
         condition=condition.name,
         seed=seed,
@@ -108,7 +110,7 @@ def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Tria
         rejected=_names(each for each in last if each.state == "rejected"),
         undecided=tuple(sorted({each.finding for each in steps if each.outcome.verdict == "undecided"})),
         untested={} if diagnosis is None else diagnosis.untested,
-        wrong=tuple(sorted({*grave, *confirmed} - {*condition.finds, *condition.also, *OF_THE_MACHINE})),
+        wrong=tuple(sorted({*(grave - machine), *confirmed} - {*condition.finds, *condition.also})),
     )
     return made, {each.name: _told(each, steps) for each in reversed(last) if each.certain}
 

@@ -15,7 +15,8 @@ Curve = tuple[PhaseRecord, ...]  # from the least to the most at once
 
 
 def kind(record: PhaseRecord) -> str:
-    """What rows of one load curve have in common: all of the workload but users and depth, and the place."""
+    """What rows of one load curve have in common, whatever they are called: the workload but for users and depth, and
+    the place."""
     load = record.phase.workload
     alike = Workload(
         mix=load.mix,
@@ -26,7 +27,7 @@ def kind(record: PhaseRecord) -> str:
         fsync_every=load.fsync_every,
         payload=load.payload,
     )
-    return f"{record.phase.test} {alike} {record.phase.region_start_bytes} {record.phase.region_size_bytes}"
+    return f"{alike} {record.phase.region_start_bytes} {record.phase.region_size_bytes}"
 
 
 def curves(run: Run) -> tuple[Curve, ...]:
