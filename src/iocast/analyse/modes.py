@@ -88,7 +88,7 @@ def _stepped(stated: Coarse) -> Density | None:
     for start, end, share in kept:
         for at in range(round(start / GRID) - low, max(round(start / GRID) + 1, round(end / GRID)) - low):
             values[at] = share / (end - start)
-    # By its count: the modes of wide buckets are told by their upper edges, a peak stands in the middle of its bucket.
+    # `coarse_modes` tells modes by upper edges; a peak is named in the middle of its bucket.
     counts = [round(share * stated.total) for _, _, share in kept]
     found = coarse_modes([10**end for _, end, _ in kept], counts)
     middle = {10**end: 10 ** ((start + end) / 2) for start, end, _ in kept}

@@ -1,4 +1,4 @@
-"""Writes the charts of a report as pictures, one file a chart: PNG or SVG."""
+"""Writes the charts of a report as pictures, one file a chart and one for each classic trio: PNG or SVG."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ from pathlib import Path
 
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
-from iocast.report.vega import to_png, to_svg
+from iocast.report.vega import spec_to_png, spec_to_svg, to_png, to_svg
 from iocast.report.vega.theme import Theme
+from iocast.report.vega.trio import trio, trios
 
 SUFFIXES = (".png", ".svg")
 
 
 def write_pictures(report: Report, path: Path, theme: Theme) -> list[Path]:
     """`card.png` becomes `card-overview.png`, ... Raises ArchiveError where a file cannot be written."""
-    written = []
-    for chart in report.charts:
-        file = path.with_name(f"{path.stem}-{chart.key}{path.suffix}")
-        data = to_png(chart, theme) if path.suffix == ".png" else to_svg(chart, theme).encode()
-        try:
-            file.write_bytes(data)
-        except OSError as error:
-            raise ArchiveError(f"cannot write {file}: {error.strerror}", "name another place with -o") from error
-        written.append(file)
-    return written
+    png = path.suffix.lower() == ".png"
+    drawings = {chart.key: to_png(chart, theme) if png else to_svg(chart, theme).encode() for chart in report.charts}
+    for key, charts in trios(report.charts):
+        spec = trio(charts, theme)
+        drawings[f"{key}-classic"] = spec_to_png(spec, theme) if png else spec_to_svg(spec).encode()
+    return [_written(path.with_name(f"{path.stem}-{key}{path.suffix}"), data) for key, data in drawings.items()]
+
+
+def _written(file: Path, data: bytes) -> Path:
+    try:
+        file.write_bytes(data)
+    except OSError as error:
+        raise ArchiveError(f"cannot write {file}: {error.strerror}", "name another place with -o") from error
+    return file

@@ -44,13 +44,24 @@ def specification(chart: Chart, theme: Theme) -> Spec:
 
 def to_svg(chart: Chart, theme: Theme) -> str:
     """The chart as SVG, with names of its own for what it refers to inside. Raises DrawingError."""
-    svg: str = _converter().vegalite_to_svg(specification(chart, theme), vl_version=VEGA_LITE)
+    svg = spec_to_svg(specification(chart, theme))
     return re.sub(r'(id="|url\(#|href="#)(?=(?:clip|gradient))', rf"\1{chart.key}-", svg)
 
 
 def to_png(chart: Chart, theme: Theme) -> bytes:
     """The chart as PNG on the ground of its theme. Raises DrawingError."""
-    found = {**specification(chart, theme), "background": theme.ground}
+    return spec_to_png(specification(chart, theme), theme)
+
+
+def spec_to_svg(spec: Spec) -> str:
+    """A whole specification as SVG. Raises DrawingError."""
+    svg: str = _converter().vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    return svg
+
+
+def spec_to_png(spec: Spec, theme: Theme) -> bytes:
+    """A whole specification as PNG on the ground of its theme. Raises DrawingError."""
+    found = {**spec, "background": theme.ground}
     png: bytes = _converter().vegalite_to_png(found, vl_version=VEGA_LITE, scale=PNG_SCALE)
     return png
 
