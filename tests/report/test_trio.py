@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
 from pathlib import Path
 
 import card_runs
@@ -67,6 +69,22 @@ def test_the_slides_table_gives_their_bars(test: str) -> None:
         assert bar["y2"] / top == pytest.approx(min(1.0, 2 ** (10 * ratio) / 1024), rel=0.002)
     means = next(layer for layer in latency["layer"] if layer["mark"]["type"] == "circle")["data"]["values"]
     assert [row["y"] / 1e6 for row in means] == pytest.approx([ms for _, ms, _ in loads], rel=1e-6)
+
+
+def test_no_name_of_a_line_lies_on_another_at_the_top() -> None:
+    """At 64 users mean, p95, p99 and maximum of the slides' 1M reads are all at the end of the axis."""
+    (latency, *_) = trio(_charts(V4["read 1M"][0]), CLASSIC)["vconcat"]
+    named = [
+        row
+        for layer in latency["layer"]
+        if layer["mark"]["type"] == "text"
+        for row in layer["data"]["values"]
+        if row["t"] in ("max", "p99", "p95", "mean", "p50")
+    ]
+    low, high = latency["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    places = sorted(math.log(row["y"] / low) / math.log(high / low) for row in named)
+    assert places[-1] < 1
+    assert all(other - one > 0.05 for one, other in pairwise(places))
 
 
 def test_each_ladder_gets_one_picture_beside_its_charts(tmp_path: Path) -> None:

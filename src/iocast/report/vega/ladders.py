@@ -169,6 +169,9 @@ def _line_names(loads: Table, theme: Theme, x: Spec, y: Spec, low: float, high: 
     last, wide = loads.rows[-1], math.log10(high / low)
     found = [(key, value) for key in ("max", "p99", "p95", "mean", "p50") if (value := number(last.cells[key]))]
     places = apart([math.log10(max(low, value) / low) / wide for _, value in found], LABEL_GAP)
+    # None is pushed out at the top: there they are put below each other, the slowest first.
+    for rank, at in enumerate(sorted(range(len(places)), key=places.__getitem__, reverse=True)):
+        places[at] = min(places[at], 0.98 - rank * LABEL_GAP)
     colours = {"max": theme.peak, "p50": theme.accent, "mean": theme.ink}
     rows = [
         {"x": len(loads.rows) - 1 + 1.08, "y": low * 10 ** (place * wide), "t": key, "c": colours.get(key, theme.muted)}

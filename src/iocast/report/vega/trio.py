@@ -16,7 +16,7 @@ SPACING = 10  # pixels between the three
 
 def trio(charts: Sequence[Chart], theme: Theme, width: int = WIDTH) -> Spec:
     """The latency, scaling and throughput charts of one family, in this order, on one ground."""
-    by_kind = {chart.kind: chart for chart in charts}
+    by_kind: dict[str, Chart] = {chart.kind: chart for chart in charts}
     specs = [draw(by_kind[kind], theme, width) for kind, draw in PARTS.items()]
     whole = {key: value for key, value in specs[0].items() if key not in ("width", "height", "layer")}
     parts = [{key: spec[key] for key in ("width", "height", "layer")} for spec in specs]
