@@ -109,6 +109,17 @@ def test_a_matrix_on_two_file_systems_leaves_nothing_behind(tmp_path: Path) -> N
     assert len(list((folder / "experiments").iterdir())) == 2
 
 
+def test_a_matrix_that_fails_on_its_way_leaves_nothing_behind(tmp_path: Path) -> None:
+    need("losetup", "mount", "umount", "mkfs.ext4", "wipefs")
+    mounts = Path("/proc/self/mounts").read_text().count("iocast-ext4-")
+    done = iocast("experiment", "dio-matrix", ".", "--filesystems", "ext4", "--size", "4GiB", *SHORT, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "does not fit" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert str(tmp_path) not in command("losetup", "--list", "--noheadings", "--output", "BACK-FILE")
+    assert Path("/proc/self/mounts").read_text().count("iocast-ext4-") <= mounts
+
+
 def test_all_that_was_written_is_there(tmp_path: Path) -> None:
     found = _experiment(tmp_path, "verify", ".", "--size", "16MiB", "--time", "300ms")
     assert found["answer"] == "rejected"

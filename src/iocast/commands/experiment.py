@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,8 +162,9 @@ def _carry_out(trial: Trial, wish: Wish, places: _Places, out: str, page: bool, 
     """Runs it on every target, the runs of the others inside the folder of the first; shows what came of it."""
     first: Path | None = None
     code = 0
-    with ExitStack() as stack:
-        for target in _targets(places, stack):
+    # Closed whatever happens: what it mounted is taken away before the image below it.
+    with closing(_targets(places)) as targets:
+        for target in targets:
             job = _job(trial, _asked(trial, wish, with_direct_tried(target)))
             say(_writes(job))
             inside = out if first is None else str(first / archive.EXPERIMENTS)
@@ -193,7 +194,7 @@ def _show(folder: Path, page: bool, form: str) -> None:
         say(leave_page(run, folder, GradeAsked()))
 
 
-def _targets(places: _Places, stack: ExitStack) -> Iterator[Target]:
+def _targets(places: _Places) -> Generator[Target, None, None]:
     """The targets one after the other; images are made before and taken away after each."""
     if not places.images:
         for path in places.paths:
@@ -202,13 +203,13 @@ def _targets(places: _Places, stack: ExitStack) -> Iterator[Target]:
     from iocast.load.images import loop_device
 
     say(f"note: makes an image of {IMAGE_BYTES // MIB} MiB in {places.paths[0]}, and removes it at the end")
-    device = stack.enter_context(loop_device(places.paths[0], IMAGE_BYTES))
-    for kind in places.images:
-        try:
-            with _on_image(kind, device) as target:
-                yield target
-        except LoadError as error:
-            say(f"note: {kind} is left out: {error.message}")
+    with loop_device(places.paths[0], IMAGE_BYTES) as device:
+        for kind in places.images:
+            try:
+                with _on_image(kind, device) as target:
+                    yield target
+            except LoadError as error:
+                say(f"note: {kind} is left out: {error.message}")
 
 
 @contextmanager

@@ -41,11 +41,6 @@ class Asked(Struct, frozen=True, kw_only=True):
         """True when time is virtual, and there is no kernel below."""
         return self.target.kind == "sim"
 
-    @property
-    def whole(self) -> bool:
-        """True when there are places that nothing needs to be written to before they can be read."""
-        return not self.simulated
-
     def parts(self, count: int, most_bytes: int) -> int:
         """The size of each of `count` equal parts, at most so large, in whole MiB. Raises TargetError."""
         size = min(self.size_bytes // count, most_bytes) // MIB * MIB

@@ -25,7 +25,6 @@ NAME = "cache"
 WRITES = False  # it leaves its writes out where it must not write
 DEFAULTS = Defaults(seconds=1.0)
 FROM_MEMORY = 0.05  # of the bytes may still come from the device (source row K7)
-FROM_DEVICE = 0.95
 DECISION = Decision(
     statistic="bytes_per_s", first="read direct", other="read buffered", limit=2.0, direction="above", op="read"
 )
