@@ -3,12 +3,27 @@
 from collections.abc import Callable
 from typing import Literal, final
 
-__all__ = ["CoreError", "Intervals", "SimWorld", "__version__", "memory_copy_bytes_per_s", "read_back", "run_together"]
+__all__ = ["BlkWatch", "CoreError", "Intervals", "SimWorld", "__version__", "memory_copy_bytes_per_s", "read_back", "run_together"]
 
 __version__: str
 
 class CoreError(Exception):
     """The core refused a plan or could not start. args: (message, hint, errno or None)."""
+
+@final
+class BlkWatch:
+    """A watch on the requests of block devices, from its making until `stop`; options (watch.rs) as JSON.
+
+    Raises CoreError where the kernel's tracing cannot be used.
+    """
+
+    def __new__(cls, options_json: str) -> BlkWatch: ...
+    def notes(self) -> list[str]:
+        """What somebody should know of how it was set up."""
+    def snapshot(self) -> str:
+        """What was seen since the last snapshot, as JSON. Raises CoreError when it cannot be read any more."""
+    def stop(self) -> None:
+        """Ends it and removes its tracing instance; harmless when it is over."""
 
 @final
 class Intervals:

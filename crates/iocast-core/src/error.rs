@@ -41,6 +41,13 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// The kernel's tracing cannot be used.
+    Tracing {
+        /// Which file, or what is missing.
+        what: String,
+        /// Why.
+        source: io::Error,
+    },
     /// A worker thread could not be started.
     Thread(io::Error),
 }
@@ -53,7 +60,9 @@ impl Error {
             Error::Open { source, .. } | Error::Memory { source, .. } | Error::Ring { source, .. } => {
                 source.raw_os_error()
             }
-            Error::Thread(source) | Error::Journal { source, .. } => source.raw_os_error(),
+            Error::Thread(source) | Error::Journal { source, .. } | Error::Tracing { source, .. } => {
+                source.raw_os_error()
+            }
         }
     }
 
@@ -84,6 +93,11 @@ impl Error {
             (Error::Journal { .. }, _) => {
                 "the run folder must stay as it was while the run, and what verifies it, needs it"
             }
+            (Error::Tracing { .. }, Some(libc::EACCES | libc::EPERM)) => {
+                "the kernel's tracing belongs to root: run as root, or as a user who may write in its `instances`"
+            }
+            (Error::Tracing { .. }, Some(libc::ENOMEM)) => "free some memory: the rings of the trace need it",
+            (Error::Tracing { .. }, _) => "a kernel with CONFIG_BLK_DEV_IO_TRACE and tracefs is needed",
             (Error::Ring { .. }, _) => "try engine = \"sync\"",
             (Error::Thread(_), _) => "raise the limit of processes (ulimit -u), or ask for fewer users",
             _ => "",
@@ -101,6 +115,7 @@ impl fmt::Display for Error {
             }
             Error::Ring { doing, source } => write!(f, "io_uring: {doing}: {source}"),
             Error::Journal { path, source } => write!(f, "the journal {path} cannot be used: {source}"),
+            Error::Tracing { what, source } => write!(f, "block tracepoints: {what}: {source}"),
             Error::Thread(source) => write!(f, "cannot start a worker thread: {source}"),
         }
     }

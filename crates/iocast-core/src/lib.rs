@@ -8,10 +8,13 @@
 //! [`phase`] is the workers of all users from a common start to the end, merged; several phases that run at
 //! once share start, clock and end.
 //!
+//! Apart from that, [`blk`] watches what the kernel's block layer does with the requests of a device.
+//!
 //! *Response* time counts from when the I/O was due, *service* time from its submission, the submitting
 //! system call included. In a closed loop without think time an I/O is due when it is submitted.
 
 pub mod absence;
+pub mod blk;
 pub mod buffers;
 mod checks;
 pub mod control;

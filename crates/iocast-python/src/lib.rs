@@ -1,5 +1,7 @@
 //! The bridge: converts and forwards, no logic. The typed face is `src/iocast/_core.pyi`.
 
+mod blk;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -192,6 +194,7 @@ fn memory_copy_bytes_per_s(py: Python<'_>, budget_s: f64) -> f64 {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CoreError", module.py().get_type::<CoreError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<blk::BlkWatch>()?;
     module.add_class::<Intervals>()?;
     module.add_class::<SimWorld>()?;
     module.add_function(wrap_pyfunction!(run_together, module)?)?;

@@ -1,0 +1,210 @@
+//! A watch on block devices: a thread that empties the rings in time, and snapshots of what was counted.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::gate::{Gate, Listen};
+use super::instance::Instance;
+use super::pairing::{Pairing, Wanted};
+use super::tally::DeviceTimes;
+use super::tracefs::Tracefs;
+use super::{BlkOp, Device, Event};
+use crate::error::{Error, Result};
+use crate::signals;
+
+/// How often the rings are emptied; a fortieth of a second fills a tenth of them at a million requests a second.
+const ROUND: Duration = Duration::from_millis(25);
+
+/// What to watch.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// Whole devices, not partitions; all when empty.
+    pub devices: Vec<Device>,
+    /// All when empty.
+    pub ops: Vec<BlkOp>,
+    /// Requests of exactly this size.
+    pub size_bytes: Option<u64>,
+    /// Requests that take longer are kept by name.
+    pub slow_ns: Option<u64>,
+    /// Above so many requests a second only a part of the time is watched.
+    pub budget_per_s: Option<f64>,
+    /// The ring of each processor.
+    pub ring_kb: Option<u64>,
+}
+
+/// What was seen since the last snapshot.
+#[derive(Clone, Debug, Serialize)]
+pub struct Snapshot {
+    /// Since then.
+    pub elapsed_ns: u64,
+    /// How much of it was watched: all of it without a budget.
+    pub watched_ns: u64,
+    /// Records that the rings had no room for.
+    pub lost_events: u64,
+    /// Completions of requests whose issue was not seen.
+    pub unpaired: u64,
+    /// Requests that were given up when the watch closed for a while.
+    pub unfinished: u64,
+    /// By device.
+    pub devices: Vec<DeviceTimes>,
+}
+
+struct Reader {
+    instance: Instance,
+    _tracefs: Tracefs, // the paths of the instance go through it: dropped after it
+    pairing: Pairing,
+    gate: Gate,
+    events: Vec<Event>,
+    snapshot_ns: u64,
+    lost_before: u64,
+    failed: Option<Error>,
+}
+
+impl Reader {
+    /// Takes all that happened until now. What happens meanwhile waits: on another processor its beginning may
+    /// not have been read yet.
+    fn round(&mut self) -> Result<()> {
+        let now_ns = clock_ns();
+        self.instance.read(now_ns, &mut self.events)?;
+        self.events.sort_by_key(|event| event.at_ns);
+        let ready = self.events.partition_point(|event| event.at_ns < now_ns);
+        self.events.drain(..ready).for_each(|event| self.pairing.take(&event));
+        self.turn(now_ns)
+    }
+
+    fn turn(&mut self, now_ns: u64) -> Result<()> {
+        let before = self.gate.state();
+        let on_their_way = if before == Listen::Departures { self.pairing.on_their_way() } else { 0 };
+        let now = self.gate.next(now_ns, self.pairing.done(), on_their_way);
+        if now == before {
+            return Ok(());
+        }
+        match now {
+            Listen::Departures => self.pairing.close(),
+            Listen::Arrivals => self.pairing.reopen(),
+            Listen::Everything | Listen::Nothing => {}
+        }
+        self.instance.listen(now)
+    }
+
+    fn snapshot(&mut self) -> Result<Snapshot> {
+        self.round()?;
+        let now_ns = clock_ns();
+        let lost = self.instance.lost()?;
+        let (devices, apart) = self.pairing.drain();
+        Ok(Snapshot {
+            elapsed_ns: now_ns - std::mem::replace(&mut self.snapshot_ns, now_ns),
+            watched_ns: self.gate.take_watched_ns(now_ns),
+            lost_events: lost - std::mem::replace(&mut self.lost_before, lost),
+            unpaired: apart.unpaired,
+            unfinished: apart.unfinished,
+            devices,
+        })
+    }
+}
+
+struct Shared {
+    reader: Mutex<Reader>,
+    ended: Mutex<bool>,
+    end: Condvar,
+}
+
+/// A watch that is on; it is off, and its instance gone, when it is dropped.
+pub struct Watch {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    notes: Vec<String>,
+}
+
+impl Watch {
+    /// Begins to watch. Fails where tracing cannot be used.
+    pub fn start(options: &Options) -> Result<Watch> {
+        let tracefs = Tracefs::find()?;
+        let mut instance = Instance::create(tracefs.root(), &options.devices, options.ring_kb)?;
+        let now_ns = clock_ns();
+        let wanted = Wanted {
+            devices: options.devices.clone(),
+            ops: options.ops.clone(),
+            size_bytes: options.size_bytes,
+            slow_ns: options.slow_ns,
+        };
+        let mut gate = Gate::new(options.budget_per_s, now_ns);
+        instance.listen(gate.next(now_ns, 0, 0))?;
+        let notes = tracefs
+            .is_private()
+            .then(|| "tracefs is not mounted: mounted for this process alone".to_string());
+        let reader = Reader {
+            instance,
+            _tracefs: tracefs,
+            pairing: Pairing::new(wanted),
+            gate,
+            events: Vec::new(),
+            snapshot_ns: clock_ns(),
+            lost_before: 0,
+            failed: None,
+        };
+        let shared = Arc::new(Shared { reader: reader.into(), ended: false.into(), end: Condvar::new() });
+        let theirs = Arc::clone(&shared);
+        let work = move || {
+            signals::only_waker();
+            empty_rings(&theirs);
+        };
+        let thread =
+            std::thread::Builder::new().name("iocast-blk".into()).spawn(work).map_err(Error::Thread)?;
+        Ok(Watch { shared, thread: Some(thread), notes: notes.into_iter().collect() })
+    }
+
+    /// What somebody should know of how it was set up.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// What was seen since the last snapshot, or the beginning.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        let mut reader = lock(&self.shared.reader);
+        match reader.failed.take() {
+            Some(error) => Err(error),
+            None => reader.snapshot(),
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        *lock(&self.shared.ended) = true;
+        self.shared.end.notify_all();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn empty_rings(shared: &Shared) {
+    let mut ended = lock(&shared.ended);
+    while !*ended {
+        ended = shared.end.wait_timeout(ended, ROUND).unwrap_or_else(PoisonError::into_inner).0;
+        let mut reader = lock(&shared.reader);
+        if let Err(error) = reader.round() {
+            reader.failed = Some(error);
+            return;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn clock_ns() -> u64 {
+    // SAFETY: timespec is plain data, and the clock is always there.
+    let now = unsafe {
+        let mut now = std::mem::zeroed::<libc::timespec>();
+        libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now);
+        now
+    };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
