@@ -3,7 +3,16 @@
 from collections.abc import Callable
 from typing import Literal, final
 
-__all__ = ["BlkWatch", "CoreError", "Intervals", "SimWorld", "__version__", "memory_copy_bytes_per_s", "read_back", "run_together"]
+__all__ = [
+    "BlkWatch",
+    "CoreError",
+    "Intervals",
+    "SimWorld",
+    "__version__",
+    "memory_copy_bytes_per_s",
+    "read_back",
+    "run_together",
+]
 
 __version__: str
 

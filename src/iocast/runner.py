@@ -22,7 +22,7 @@ from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan, Until, seconds_of, stand_in
 from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample, SteadyEnd
 from iocast.model.workload import Unique
-from iocast.observe import OBSERVERS, Watch
+from iocast.observe import OBSERVERS, Observed, Watch
 from iocast.observe.host import describe_host
 from iocast.observe.overwriting import held
 
@@ -298,39 +298,39 @@ class _Job:
             if until and judge and not self.real:
                 again = self._again(phase, until, judge, plans[0], *measured[0], on_tick)
                 plans, measured, end = (again[0],), (again[1:3],), again[3]
+            block = watch.block_times()
             samples += watch.sample()
-            blind = watch.blind
-        ended = steady.end if steady else end
-        return self._kept(group, plans, measured, tuple(samples), ended, blind)
+            seen = Observed(tuple(samples), block, watch.blind)
+        return self._kept(group, plans, measured, seen, steady.end if steady else end)
 
     def _kept(
         self,
         group: tuple[Phase, ...],
         plans: tuple[PhasePlan, ...],
         measured: tuple[tuple[Measurement, load.Intervals], ...],
-        samples: tuple[Sample, ...],
+        seen: Observed,
         end: SteadyEnd | None,
-        blind: tuple[Blind, ...],
     ) -> tuple[PhaseRecord, ...]:
-        """Saves what phases that ran at once have done; their samples once, with the first."""
+        """Saves what phases that ran at once have done; what was seen of them all once, with the first."""
         records: list[PhaseRecord] = []
-        unsaved = samples
+        unsaved, block = seen.samples, seen.block
         for phase, plan, (measurement, intervals) in zip(group, plans, measured, strict=True):
             record = PhaseRecord(
                 phase=phase,
                 plan=plan,
                 measurement=measurement,
-                samples=samples,
+                samples=seen.samples,
                 series=series(intervals, plan.interval_ns, measurement),
                 steady=end,
+                block=block,
             )
             records.append(record)
             self.cut_short |= measurement.stopped in ("interrupted", "hung")
             if not _empty(measurement):
                 number = len(self.run.phases)
-                self._keep(record, blind)
+                self._keep(record, seen.blind)
                 self.folder.save_phase(number, phase.name, intervals, unsaved)
-                unsaved = ()
+                unsaved, block = (), None
         if not all(_empty(record.measurement) for record in records):
             self.folder.save(self.run)
         for record in records:

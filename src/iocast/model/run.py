@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.block import BlockTimes
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan
 from iocast.model.verification import Verification
@@ -95,6 +96,7 @@ class PhaseRecord(Struct, frozen=True, kw_only=True):
     unstated: tuple[str, ...] = ()  # of an imported phase: what its source does not say, where a value stands in
     series: Series = Series()
     steady: SteadyEnd | None = None  # of a phase with `until`
+    block: BlockTimes | None = None  # of all that ran at once, with the first of them; None: nobody could see
 
 
 def at_once(one: PhaseRecord, other: PhaseRecord) -> bool:

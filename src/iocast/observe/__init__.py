@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from iocast.model.block import BlockTimes
 from iocast.model.run import Blind, Sample
 from iocast.model.target import Target
-from iocast.observe import cpu, diskstats, limits, maintenance, pagecache, pressure
-from iocast.observe.observer import BlindError, Observer, ObserverFactory
+from iocast.observe import block, cpu, diskstats, limits, maintenance, pagecache, pressure
+from iocast.observe.observer import BlindError, Observer, ObserverFactory, Timing
 
 
 class ObserverModule(Protocol):
@@ -23,7 +24,15 @@ class ObserverModule(Protocol):
         """Builds the observer of a target and of the work files on it."""
 
 
-OBSERVERS: tuple[ObserverModule, ...] = (diskstats, pagecache, pressure, cpu, limits, maintenance)
+OBSERVERS: tuple[ObserverModule, ...] = (diskstats, block, pagecache, pressure, cpu, limits, maintenance)
+
+
+class Observed(NamedTuple):
+    """What the observers saw while phases ran at once."""
+
+    samples: tuple[Sample, ...]
+    block: BlockTimes | None
+    blind: tuple[Blind, ...]
 
 
 class Watch:
@@ -60,6 +69,17 @@ class Watch:
                 self._blind.append(Blind(name, _why(error)))
                 self._leave(name)
         return samples
+
+    def block_times(self) -> BlockTimes | None:
+        """The histograms of block requests, of the one observer that keeps them; None when it cannot see."""
+        for name, observer in list(self._seeing.items()):
+            if isinstance(observer, Timing):
+                try:
+                    return observer.times()
+                except Exception as error:  # as above
+                    self._blind.append(Blind(name, _why(error)))
+                    self._leave(name)
+        return None
 
     @property
     def blind(self) -> tuple[Blind, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from iocast.errors import IocastError
+from iocast.model.block import BlockTimes
 from iocast.model.run import Sample
 from iocast.model.target import Target
 
@@ -35,6 +36,14 @@ class Observer(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Closes what was opened; harmless when called twice."""
+
+
+@runtime_checkable
+class Timing(Protocol):
+    """An observer that also keeps histograms of block requests, asked for once, when the load is over."""
+
+    def times(self) -> BlockTimes:
+        """What was seen since it was entered. Raises BlindError when it cannot be read any more."""
 
 
 ObserverFactory = Callable[[Target, tuple[str, ...]], Observer]

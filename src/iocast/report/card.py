@@ -12,7 +12,7 @@ from iocast.model.measurement import SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
 from iocast.report import format as text
-from iocast.report import observed, verification
+from iocast.report import observed, verification, whereabouts
 from iocast.report.charts import at_a_glance, chart_sections
 from iocast.report.diagnosis import tested_section
 from iocast.report.graded import graded_section
@@ -42,6 +42,7 @@ def card(
     sections = (
         target_section(run),
         Section("Results", tables=(results(run, examination),), charts=glance) if run.measured else None,
+        whereabouts.section(run),
         observed.section(run),
         graded_section(grades),
         _why(run, examination),

@@ -4,9 +4,13 @@
 //! second, or more rarely, until as many requests as the budget allows were seen; then what is on its way is
 //! followed to its end, so that slow requests are not cut off, and the tracepoints are off until the next one.
 
+use std::time::Duration;
+
 const PERIOD_NS: u64 = 1_000_000_000;
-/// A window is at least so long: shorter ones would see the beginning of a burst and nothing else.
-const SHORTEST_NS: u64 = 20_000_000;
+/// How often to look while a window may have to be closed soon, and otherwise. At a million requests a second 25 ms
+/// fill a tenth of the rings.
+const SOON: Duration = Duration::from_millis(5);
+const USUAL: Duration = Duration::from_millis(25);
 /// What has not come back by then is given up: it keeps the completions of all others being recorded.
 const PATIENCE_NS: u64 = 2_000_000_000;
 
@@ -19,7 +23,7 @@ pub enum Listen {
     Everything,
     /// What follows requests that are on their way to their end.
     Departures,
-    /// None.
+    /// None, but for the rare ones that cost nothing while they do not happen.
     Nothing,
 }
 
@@ -32,24 +36,25 @@ pub struct Gate {
     reopen_ns: u64,
     watched_ns: u64,
     told_ns: u64,
+    calm: bool, // a whole period stayed within the budget
 }
 
 impl Gate {
     /// Without a budget it is always open.
     pub fn new(budget_per_s: Option<f64>, now_ns: u64) -> Gate {
-        let state = Listen::Arrivals;
         Gate {
             budget_per_s,
-            state,
+            state: Listen::Arrivals,
             since_ns: now_ns,
             done_before: 0,
             reopen_ns: 0,
             watched_ns: 0,
             told_ns: now_ns,
+            calm: false,
         }
     }
 
-    /// What it listens to now.
+    /// What it listens to now: switching a tracepoint takes the kernel about 0.2 ms, so windows are few and long.
     pub fn state(&self) -> Listen {
         self.state
     }
@@ -75,12 +80,23 @@ impl Gate {
     fn judge(&mut self, now_ns: u64, passed_ns: u64, done: u64) {
         let Some(allowed) = self.budget_per_s else { return };
         let used = (done - self.done_before) as f64 / allowed;
-        if used >= 1.0 && passed_ns >= SHORTEST_NS {
+        if used >= 1.0 {
+            self.calm = false;
             self.reopen_ns = self.since_ns + (used * PERIOD_NS as f64) as u64;
             self.enter(Listen::Departures, now_ns);
         } else if passed_ns >= PERIOD_NS {
+            self.calm = true;
             self.done_before = done;
             self.enter(Listen::Everything, now_ns);
+        }
+    }
+
+    /// How long to wait until the next look.
+    pub fn pause(&self, now_ns: u64) -> Duration {
+        match self.state {
+            Listen::Nothing => Duration::from_nanos(self.reopen_ns.saturating_sub(now_ns)).max(SOON),
+            Listen::Everything if self.calm || self.budget_per_s.is_none() => USUAL,
+            _ => SOON,
         }
     }
 

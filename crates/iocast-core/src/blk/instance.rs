@@ -20,13 +20,14 @@ const PREFIX: &str = "iocast-";
 const ALL_RINGS_KB: u64 = 64 << 10;
 const RING_KB: (u64, u64) = (1 << 10, 8 << 10);
 
-/// Tracepoint, what it says, whether a kernel may lack it.
+/// Tracepoint, what it says, whether a kernel may lack it; in the order in which they are switched on. Issues are
+/// the last: one that is seen and whose completion is not would be on its way for ever.
 const POINTS: [(&str, Step, bool); 5] = [
-    ("block_rq_insert", Step::Insert, false),
-    ("block_rq_issue", Step::Issue, false),
-    ("block_rq_complete", Step::Complete, false),
     ("block_rq_requeue", Step::Requeue, true),
     ("block_rq_merge", Step::Merge, true),
+    ("block_rq_insert", Step::Insert, false),
+    ("block_rq_complete", Step::Complete, false),
+    ("block_rq_issue", Step::Issue, false),
 ];
 
 /// An instance that is there.
@@ -109,10 +110,10 @@ impl Instance {
     /// Switches tracepoints so that what is to be listened to is recorded, and no more.
     pub fn listen(&mut self, to: Listen) -> Result<()> {
         let wanted = |step: Step| match to {
-            Listen::Arrivals => matches!(step, Step::Insert | Step::Merge),
+            Listen::Arrivals => !matches!(step, Step::Issue | Step::Complete),
             Listen::Everything => true,
             Listen::Departures => step != Step::Insert,
-            Listen::Nothing => false,
+            Listen::Nothing => matches!(step, Step::Requeue | Step::Merge),
         };
         for (step, _, place) in &self.layouts {
             if wanted(*step) != self.on.contains(step) {

@@ -163,7 +163,8 @@ impl Pairing {
     fn complete(&mut self, key: Key, event: &Event) {
         let Some(open) = self.take_issued(key) else {
             // The carrier of a flush has nothing to issue: the flush itself is a request of its own.
-            self.apart.unpaired += u64::from(event.sectors > 0);
+            // While the watch closes, others end that it never followed.
+            self.apart.unpaired += u64::from(event.sectors > 0 && !self.closing);
             return;
         };
         if event.sectors > 0 && event.sectors < open.left && !event.failed {

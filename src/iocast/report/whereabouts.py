@@ -1,0 +1,86 @@
+"""The section that says where the time of each row went: engine, system, kernel queue, device."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from iocast.analyse.block import Whereabouts, whereabouts
+from iocast.model.report import Column, Row, Section, Table
+from iocast.model.run import Run
+from iocast.report import format as text
+
+COLUMNS = (
+    Column("test", "row"),
+    Column("op", "I/O"),
+    Column("response", "response\nmean", "duration"),
+    Column("unsent", "not yet\nsent", "duration", "due, and not sent: the queue of an open loop"),
+    Column("system", "system", "duration", "sent, and neither in the queue nor in the device"),
+    Column("queue", "kernel\nqueue", "duration"),
+    Column("device", "device", "duration"),
+    Column("queue_p99", "queue\np99", "duration", spare=2),
+    Column("device_p99", "device\np99", "duration", spare=1),
+    Column("requests", "requests\nseen", "count", spare=3),
+    Column("watched", "of the\ntime", "share", spare=4),
+)
+WORDS = {
+    "cached": "it went through the page cache: requests are those of the cache, not of the I/Os",
+    "synced": "each I/O also waits until it is durable, which takes further requests",
+    "shared": "phases that ran at the same time share the figures of queue and device",
+    "others": "others' I/O on the same device is in the figures of queue and device",
+}
+NOTE = (
+    "Means, so that the parts add up. Queue: from block_rq_insert to block_rq_issue; device: from there to"
+    " block_rq_complete; system is the rest of the service time: system call, file system, waiting for a tag, the"
+    " way back."
+)
+
+
+def section(run: Run) -> Section | None:
+    """None where nobody saw requests."""
+    seen = [each for record in run.measured for each in whereabouts(run, record)]
+    if not seen:
+        return None
+    blank = {key for key in ("unsent",) if not any(each.unsent_ns > 0.01 * each.response_ns for each in seen)}
+    columns = tuple(column for column in COLUMNS if column.key not in blank)
+    table = Table("", columns, tuple(map(_row, seen)), key="whereabouts", notes=(NOTE, *_notes(seen)))
+    return Section("Where the time went", tables=(table,))
+
+
+def _row(each: Whereabouts) -> Row:
+    return Row(
+        {
+            "test": each.phase,
+            "op": each.op,
+            "response": each.response_ns,
+            "unsent": each.unsent_ns,
+            "system": each.system_ns,
+            "queue": each.queue_ns,
+            "device": each.device_ns,
+            "queue_p99": None if math.isnan(each.queue_p99_ns) else each.queue_p99_ns,
+            "device_p99": each.device_p99_ns,
+            "requests": each.requests,
+            "watched": each.watched_share,
+            "size_ratio": each.size_ratio,
+            "lost_events": each.lost_events,
+            "inexact": each.inexact,
+            "devices": each.devices,
+        }
+    )
+
+
+def _notes(seen: list[Whereabouts]) -> Iterator[str]:
+    """Why `system` is blank where it is, and what was not seen."""
+    for each in seen:
+        if "merged" in each.inexact:
+            how = f"requests are {text.decimal(each.size_ratio)} times the size of its I/Os"
+            yield f"{each.phase} ({each.op}): {how}: the kernel merged or split them, and the parts do not add up."
+    for reason, words in WORDS.items():
+        if phases := [each.phase for each in seen if reason in each.inexact]:
+            yield f"{_names(phases)}: {words}."
+    if lost := [each.phase for each in seen if each.lost_events]:
+        yield f"{_names(lost)}: the trace lost records; what is shown are those that were kept."
+
+
+def _names(phases: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(phases))
