@@ -32,6 +32,7 @@ VERBS = {
     "repeat": "Run a job several times: do the figures repeat?",
     "ab": "Run a job on two targets in turns, and compare.",
     "import": "Read results of other tools into run folders.",
+    "blk": "Watch where block requests spend their time.",
     "verify": "Read back what a run wrote: is it all there?",
     "clean": "Remove the work files that iocast made.",
 }
