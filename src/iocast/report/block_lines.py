@@ -15,7 +15,10 @@ from iocast.report import format as text
 BAR = 38  # the width of iolatency's bars
 Unit = Literal["ms", "us"]
 _OPS: tuple[BlockOp, ...] = ("read", "write", "trim", "flush", "other")
-_HEAD = "device     op         IO/s     MB/s   queue p50      p99      max  device p50      p99      max  in flight"
+_HEAD = (
+    f"{'device':<10} {'op':<6} {'IO/s':>8} {'MB/s':>8}{'queue p50':>12} {'p99':>8} {'max':>8}"
+    f"{'device p50':>11} {'p99':>8} {'max':>8}  in flight"
+)
 
 
 def live(times: BlockTimes) -> Iterator[str]:
@@ -27,7 +30,7 @@ def live(times: BlockTimes) -> Iterator[str]:
             if not (ios := device.ios(op)):
                 continue
             moved = (device.size_mean_bytes(op) or 0.0) * ios / watched_s
-            spread = "  ".join(_spread(device.times(part, op)) for part in ("queue", "device"))
+            spread = "   ".join(_spread(device.times(part, op)) for part in ("queue", "device"))
             rate = f"{text.rate(ios / watched_s):>8} {text.megabytes_per_s(moved):>8}"
             yield f"{device.name:<10} {op:<6} {rate}    {spread}  {device.in_flight:>9}"
     yield from losses(times)
