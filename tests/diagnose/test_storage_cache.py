@@ -29,11 +29,15 @@ def test_one_group_or_a_queue_suggests_nothing() -> None:
     assert _findings((0.2, 4000), (8.0, 6000), users=8) == []
 
 
-def test_the_experiment_reads_a_small_region_and_the_whole() -> None:
+def test_the_experiment_reads_single_blocks_and_the_whole() -> None:
     record = card_runs.reads(times=card_runs.histogram((0.2 * MS, 4000), (8 * MS, 6000)))
     run = card_runs.run(record)
     (found,) = storage_cache.detect(run)
     experiment = storage_cache.confirm(run, found)
     assert experiment is not None
     assert not experiment.writes
-    assert [arm.region_size_bytes for arm in experiment.arms] == [storage_cache.SMALL_BYTES, None]
+    whole, *blocks = experiment.arms
+    assert whole.region_size_bytes is None
+    assert {arm.region_size_bytes for arm in blocks} == {8192}
+    assert len({arm.region_start_bytes for arm in blocks}) == storage_cache.SPOTS
+    assert {arm.name for arm in blocks} == {experiment.decision.other, *experiment.decision.or_others}

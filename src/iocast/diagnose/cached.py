@@ -17,16 +17,27 @@ from collections.abc import Iterator
 from iocast.analyse.device import DeviceIo, under_filesystem
 from iocast.analyse.pagecache import residency
 from iocast.analyse.places import RESHAPING_FILESYSTEMS, SHRINKING
-from iocast.diagnose.evidence import MEMORY_FILESYSTEMS, bytes_of, really_direct, share_of_device, simulated
+from iocast.diagnose.evidence import (
+    MEMORY_FILESYSTEMS,
+    bytes_of,
+    data_bytes,
+    really_direct,
+    share_of_device,
+    simulated,
+)
 from iocast.diagnose.thresholds import DEVICE_SHARE
-from iocast.diagnose.words import percent
+from iocast.diagnose.words import data_size, percent, time
+from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Op
+from iocast.model.workload import MixItem, Op, Sequential, Workload
 
 NEEDS: tuple[str, ...] = ("diskstats", "pagecache")
 
 MOSTLY_SHARE = 0.5  # below this the buffered figure is mostly the cache's [J]
+QUICK_NS = 5_000  # models C, 1: p50 at depth 1
+SAME_BLOCKS = 0.7  # models C, 1: buffered over direct
+WARM_BYTES = 64 << 20
 RISE_SHARE = 0.05  # of the files becoming resident (models, C 1: residency > 5 %)
 
 DIRECT_REMEDY = "Check that the file is written in full and that its file system honours direct I/O; then run again."
@@ -114,6 +125,7 @@ def _what_shrinks(run: Run) -> str:
 
 def _buffered_reads(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     yield from _from_the_cache(run, record, "read", "of the bytes read came from this machine's page cache")
+    yield from _unseen(run, record)
 
 
 def _buffered_writes(run: Run, record: PhaseRecord) -> Iterator[Finding]:
@@ -134,3 +146,51 @@ def _from_the_cache(run: Run, record: PhaseRecord, op: Op, what: str) -> Iterato
             evidence={"device_share": share},
             remedy=BUFFERED_REMEDY,
         )
+
+
+def _unseen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+    """Buffered reads of which nobody counted what the device did: they look like memory, or may well be."""
+    reads = record.measurement.response("read")
+    if share_of_device(run, record, "read") is not None or not reads.total:
+        return
+    quick = record.measurement.asked_depth == 1 and reads.quantile_ns(0.5) < QUICK_NS
+    fits = data_bytes(record) < run.host.memory_bytes
+    if not quick and not fits:
+        return
+    why = f"Half of them took {time(reads.quantile_ns(0.5))} or less. " if quick else ""
+    fit = "fits into" if fits else "is more than"
+    yield Finding(
+        name="page cache",
+        severity="severe",
+        phase=record.phase.name,
+        says=f"{why}These reads are buffered, their {data_size(data_bytes(record))} of data {fit} this machine's"
+        f" {data_size(run.host.memory_bytes)} of memory, and nobody counted what the device delivered.",
+        evidence={"read_p50_ns": reads.quantile_ns(0.5), "data_bytes": float(data_bytes(record))},
+        remedy=BUFFERED_REMEDY,
+        hypothesis="the page cache of this machine answers",
+        confidence=0.9 if quick else 0.6,
+        confirm="read the same blocks buffered and direct, and compare the medians",
+        state="suggested",
+    )
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """The same blocks buffered and direct, after they were read once."""
+    record = next((each for each in run.measured if each.phase.name == finding.phase), None)
+    if record is None or run.plan.target.direct is not True:
+        return None
+    size = min(data_bytes(record) // max(1, len(record.plan.files)), WARM_BYTES)
+    read_bytes = max((item.size_bytes for item in record.phase.workload.mix if item.op == "read"), default=8192)
+    once = Workload(mix=(MixItem("read", read_bytes),), locality=Sequential(), direct=False)
+    buffered, direct = (Workload(mix=once.mix, direct=direct) for direct in (False, True))
+    return Experiment(
+        question="Are the same blocks quicker through the page cache than directly?",
+        prepare=(Arm(name="once", workload=once, seconds=10.0, bytes=size, region_size_bytes=size),),
+        arms=(
+            Arm(name="buffered", workload=buffered, seconds=1.0, region_size_bytes=size, same_offsets=True),
+            Arm(name="direct", workload=direct, seconds=1.0, region_size_bytes=size, same_offsets=True),
+        ),
+        decision=Decision(statistic="p50", first="direct", other="buffered", limit=SAME_BLOCKS, direction="below"),
+        if_confirmed="The page cache of this machine answers.",
+        if_rejected="The page cache makes no difference here.",
+    )

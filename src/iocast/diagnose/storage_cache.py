@@ -4,9 +4,9 @@ What it is: random reads whose times fall into two groups, of which the quick on
 Why it matters: the share of quick answers depends on how small the test is beside the cache; a database of
 another size sees other figures.
 How it shows: some of the random reads take a small part of the time of the others, and more so on media that
-cannot be that quick.
-How to confirm: read a small region again and again, and the whole of the data at random, in turns: when the small
-region is twice as quick, something remembers it.
+cannot be that quick; or reads of a small region, again and again, are twice as quick as those of the whole.
+How to confirm: read single blocks again and again, and the whole of the data at random, in turns: when a block is
+quick every time, something remembers it. (A disk has to wait for a whole turn to read a block again.)
 What to change: ten times as much data as the cache, or the size of the real working set; report both groups.
 """
 
@@ -16,7 +16,8 @@ from collections.abc import Iterator
 
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.evidence import data_bytes, only_reads, really_direct, simulated
-from iocast.diagnose.words import percent, time
+from iocast.diagnose.pairs import ARM_NS, mean_ns, p50_ns, pairs, past_the_host, target_bytes
+from iocast.diagnose.words import data_size, percent, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -29,8 +30,9 @@ FLOOR_NS = 500_000  # no disk reads at random below this (models C, 1b)
 ENOUGH = 200  # reads, for a share of two in a hundred to be more than chance [J]
 SHARE = 0.02  # of the reads
 APART = 4.0  # the slow group takes so many times as long as the quick one [J]
-SMALL_BYTES = 16 << 20  # smaller than any array's cache, larger than what a drive reads ahead at once
-TWICE = 0.5  # models C, 1b: the small set over the cold reads; by the mean, since half of the cold ones may hit too
+SMALL = 8  # a region is small when it is so many times smaller than the other [J]
+SPOTS, SPOT_S = 12, 0.25  # with a share of hits of a third, none of twelve blocks is held in one case of a hundred
+TWICE = 0.5  # models C, 1b: what is held over cold reads; by the mean, since half of the cold ones may hit too
 
 
 def detect(run: Run) -> Iterator[Finding]:
@@ -43,6 +45,29 @@ def detect(run: Run) -> Iterator[Finding]:
         found = _groups(record)
         if found is not None:
             yield _finding(record, *found)
+    yield from _remembered(run)
+
+
+def _remembered(run: Run) -> Iterator[Finding]:
+    """A small region that is quicker than the whole, beyond what a shorter way of an arm explains."""
+    for one, other in pairs(run, "region"):
+        small, whole = sorted((one, other), key=data_bytes)
+        load = small.phase.workload
+        if not (only_reads(small) and isinstance(load.locality, Uniform) and load.asked_depth == 1):
+            continue
+        enough = min(one.measurement.ios, other.measurement.ios) >= ENOUGH
+        if not enough or data_bytes(small) * SMALL > data_bytes(whole) or not past_the_host(run, small):
+            continue
+        small_ns, whole_ns = mean_ns(small), mean_ns(whole)
+        arm = whole_ns > ARM_NS and p50_ns(small) > FLOOR_NS
+        if small_ns < TWICE * whole_ns and not arm:
+            yield _suggested(
+                small,
+                says=f"Reads of {data_size(data_bytes(small))} again and again took {time(small_ns)}, reads of"
+                f" everything {time(whole_ns)}.",
+                evidence={"small_ns": small_ns, "whole_ns": whole_ns, "ratio": small_ns / whole_ns},
+            )
+            return
 
 
 def _groups(record: PhaseRecord) -> tuple[float, float, float] | None:
@@ -58,34 +83,58 @@ def _groups(record: PhaseRecord) -> tuple[float, float, float] | None:
 
 
 def _finding(record: PhaseRecord, quick: float, low_ns: float, high_ns: float) -> Finding:
+    return _suggested(
+        record,
+        says=f"{percent(quick)} of the reads took about {time(low_ns)}, the others about {time(high_ns)}.",
+        evidence={"quick_share": quick, "quick_ns": low_ns, "slow_ns": high_ns},
+    )
+
+
+def _suggested(record: PhaseRecord, says: str, evidence: dict[str, float]) -> Finding:
     return Finding(
         name=NAME,
         severity="warn",
         phase=record.phase.name,
-        says=f"{percent(quick)} of the reads took about {time(low_ns)}, the others about {time(high_ns)}.",
-        evidence={"quick_share": quick, "quick_ns": low_ns, "slow_ns": high_ns},
+        says=says,
+        evidence=evidence,
         remedy="Test with ten times as much data as the cache, or with the size of the real working set.",
         hypothesis="a cache inside the drive, the controller or the array answers part of the reads",
         confidence=0.7,
-        confirm="read a small region again and again beside cold random reads, and compare the medians",
+        confirm="read single blocks again and again beside cold random reads, and compare the means",
         state="suggested",
-        rivals=("tiers",),
+        rivals=("tier migration",),
     )
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
-    """A small region, read until it must be remembered, against the whole."""
+    """Single blocks again and again, against the whole: of what a cache holds some block is quick every time."""
     record = next(each for each in run.measured if each.phase.name == finding.phase)
-    size = record.phase.workload.mix[0].size_bytes
-    if data_bytes(record) < 8 * SMALL_BYTES:
+    size, room = record.phase.workload.mix[0].size_bytes, target_bytes(run)
+    if room < 8 * SPOTS * size:
         return None
-    reads = Workload(mix=(MixItem("read", size),), depth=1)
-    small = Arm(name="a small region", workload=reads, region_size_bytes=SMALL_BYTES)
+    reads = Workload(mix=(MixItem("read", size),))
+    names = [f"one block ({number_} of {SPOTS})" for number_ in range(1, SPOTS + 1)]
+    spots = [
+        Arm(
+            name=name,
+            workload=reads,
+            seconds=SPOT_S,
+            region_start_bytes=(2 * at + 1) * room // (2 * SPOTS) // size * size,
+            region_size_bytes=size,
+        )
+        for at, name in enumerate(names)
+    ]
     return Experiment(
-        question="Is a small region that was just read quicker than reads from everywhere?",
-        prepare=(Arm(name="a small region", workload=reads, seconds=4.0, region_size_bytes=SMALL_BYTES),),
-        arms=(small, Arm(name="everywhere", workload=reads)),
-        decision=Decision(statistic="mean", first="everywhere", other="a small region", limit=TWICE, direction="below"),
+        question="Is there a block that is quicker every time than blocks from everywhere?",
+        arms=(Arm(name="everywhere", workload=reads, seconds=2.0), *spots),
+        decision=Decision(
+            statistic="mean",
+            first="everywhere",
+            other=names[0],
+            or_others=tuple(names[1:]),
+            limit=TWICE,
+            direction="below",
+        ),
         if_confirmed="Something between the file system and the medium remembers what was read.",
-        if_rejected="Nothing remembers what was read: the two groups have another reason.",
+        if_rejected="Nothing remembers what was read: that some reads are quick has another reason.",
     )

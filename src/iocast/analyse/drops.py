@@ -1,0 +1,46 @@
+"""A rate that fell within a row and stayed down: when, after how much, from what to what."""
+
+from __future__ import annotations
+
+from statistics import fmean, pstdev
+
+from msgspec import Struct
+
+from iocast.analyse.changepoint import change_points
+from iocast.model.run import PhaseRecord
+
+
+class Drop(Struct, frozen=True):
+    """A fall of the I/O rate for good. `constant`: the scatter of the rate afterwards over its mean."""
+
+    at_ns: int  # since the start of the phase
+    before_per_s: float
+    after_per_s: float
+    ios: int  # that were done until then
+    bytes: int
+    constant: float
+
+
+def drop(record: PhaseRecord, least: float) -> Drop | None:
+    """The deepest fall of a row's rate, when it was at least the share `least` and lasted to the end; else None."""
+    series = record.series
+    rates = series.rates_per_s
+    found = change_points(rates) if rates else None
+    if found is None or not found.reported:
+        return None
+    deepest = min(found.reported, key=lambda change: change.shift)
+    starts = [0, *(change.at for change in found.reported), len(rates)]
+    here = starts.index(deepest.at)
+    # The interval in which it fell is of neither level: the first of the last ones, or a short stretch of its own.
+    before, last = fmean(rates[starts[here - 1] : deepest.at]), rates[starts[-2] + 1 :]
+    after = fmean(last)
+    if after > (1 - least) * before or max(rates[deepest.at + 1 :]) > (1 - least / 2) * before:
+        return None
+    return Drop(
+        at_ns=deepest.at * series.interval_ns,
+        before_per_s=before,
+        after_per_s=after,
+        ios=sum(series.ios[: deepest.at]),
+        bytes=sum(series.bytes[: deepest.at]),
+        constant=pstdev(last) / after if after else 0.0,
+    )

@@ -1,0 +1,92 @@
+"""Reads of what was never written are answered without the medium.
+
+What it is: holes, unwritten extents, trimmed or thin space: there is nothing to fetch, so zeros come back at once.
+Why it matters: the test measured an answer that no row of a database will ever get.
+How it shows: reads of places that were never written are much quicker than reads of those that were.
+How to confirm: write random data to one part, leave another alone, and read both in turns, on new ground each time.
+What to change: fill everything with data that cannot be compressed before reading any of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from iocast.diagnose.pairs import mean_ns, mib_below, only, pairs, past_the_host, region, target_bytes, written_before
+from iocast.diagnose.words import time
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import Run
+from iocast.model.workload import MixItem, Sequential, Workload
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "elided reads"
+HALF = 0.5  # models C, 9
+ENOUGH = 50  # I/Os [J]
+ROUNDS = 6
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows of the same reads on a part that the run had written, and on one that it had not."""
+    if run.files_whole:
+        return
+    for one, other in pairs(run, "region"):
+        alike = region(one)[1] == region(other)[1]  # or a cache, or a short way of an arm, would make the difference
+        if not alike or not only(one, "read") or not past_the_host(run, one):
+            continue
+        if min(one.measurement.ios, other.measurement.ios) < ENOUGH:
+            continue
+        written = [each for each in (one, other) if written_before(run, each)]
+        fresh = [each for each in (one, other) if not written_before(run, each)]
+        if not written or not fresh:
+            continue
+        ratio = mean_ns(fresh[0]) / mean_ns(written[0])
+        if ratio < HALF:
+            yield Finding(
+                name=NAME,
+                severity="void",
+                phase=fresh[0].phase.name,
+                says=f"Reads of what was never written took {time(mean_ns(fresh[0]))}, reads of what this run wrote"
+                f" {time(mean_ns(written[0]))}.",
+                evidence={"untouched_ns": mean_ns(fresh[0]), "written_ns": mean_ns(written[0]), "ratio": ratio},
+                remedy="Fill everything with unique data first; reads of what was never written measure nothing.",
+                hypothesis="the storage knows that nothing is there, and does not look",
+                confidence=0.7,
+                confirm="write one part and leave another alone, and read both",
+                state="suggested",
+                rivals=("cache in the storage", "tier migration"),
+            )
+            return
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """A part is written, and read in turns with one beside it that is not; each round on new ground."""
+    half = target_bytes(run) // 2 >> 20 << 20
+    size = mib_below(half / (2 * ROUNDS), 64)
+    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    if not size:
+        return None
+    reads = Workload(mix=(MixItem("read", record.phase.workload.mix[0].size_bytes),))
+    writes = Workload(mix=(MixItem("write", min(size, 1 << 20)),), locality=Sequential(), depth=4)
+    written = Arm(
+        name="written",
+        workload=reads,
+        seconds=1.5,
+        region_start_bytes=half,
+        region_size_bytes=size,
+        step_bytes=2 * size,
+    )
+    return Experiment(
+        question="Are reads of what was never written quicker than reads of what was?",
+        arms=(
+            replace(written, name="writing", workload=writes, seconds=5.0, bytes=size, measured=False),
+            written,
+            replace(written, name="never written", region_start_bytes=half + size),
+        ),
+        keep_order=True,
+        decision=Decision(statistic="mean", first="written", other="never written", limit=HALF, direction="below"),
+        if_confirmed="What was never written is not read at all.",
+        if_rejected="It makes no difference whether a place was ever written.",
+    )

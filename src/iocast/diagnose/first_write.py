@@ -1,0 +1,89 @@
+"""The first write of a place costs more than the second.
+
+What it is: space that is allocated, mapped or cleared when it is first written: thin volumes, snapshots, copy on write.
+Why it matters: a new database meets the price of first writes, an old one does not; a test shows one or the other,
+and seldom says which.
+How it shows: the same writes to the same places are quicker the second time; a test that comes to the end of fresh
+space becomes quicker at once.
+How to confirm: write fresh places, then the same again, in turns, each time on ground that was never written.
+What to change: write every block before measuring, or preallocate fully (thick, eager-zeroed); report the first pass
+apart where growth matters. New flash is the other way round: it is quicker while it is fresh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.pairs import mib_below, only, p50_ns, pairs, target_bytes, written_before
+from iocast.diagnose.words import number, time
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import Run
+from iocast.model.workload import MixItem, Stride, Workload
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "first-write penalty"
+FACTOR = 1.5  # models C, 8
+SUGGESTS = 1.25  # of one pair, whose ratio is not exact [J]
+ENOUGH = 50  # I/Os [J]
+STEP_BYTES = 1 << 20  # from one write to the next: further than any unit of allocation but the largest
+WRITE_BYTES = 64 << 10
+MOST_ROUNDS = 6
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows that wrote the same places twice, and the first time took longer."""
+    if run.files_whole:
+        return
+    for first, second in pairs(run):
+        enough = min(first.measurement.ios, second.measurement.ios) >= ENOUGH
+        if not only(first, "write") or not enough or written_before(run, first):
+            continue
+        ratio = p50_ns(first) / p50_ns(second)
+        if ratio > SUGGESTS:
+            yield Finding(
+                name=NAME,
+                severity="warn",
+                phase=first.phase.name,
+                says=f"Half of the first writes took {time(p50_ns(first))} or more; the same places written again"
+                f" {time(p50_ns(second))}, {number(ratio)} times less.",
+                evidence={"first_p50_ns": p50_ns(first), "second_p50_ns": p50_ns(second), "ratio": ratio},
+                remedy="Write every block before measuring, or allocate the volume in full; report first writes apart.",
+                hypothesis="space is allocated or copied when it is first written",
+                confidence=0.7,
+                confirm="write places that were never written, and then the same again",
+                state="suggested",
+            )
+            return
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """Fresh places and the same once more, on new ground in every round; the far half is the least likely written."""
+    half = target_bytes(run) // 2 >> 20 << 20
+    size = mib_below(half / MOST_ROUNDS, 256)
+    if size < 32 * STEP_BYTES:
+        return None
+    writes = Workload(mix=(MixItem("write", WRITE_BYTES),), locality=Stride(STEP_BYTES))
+    first, second = (
+        Arm(
+            name=name,
+            workload=writes,
+            seconds=5.0,
+            ios=size // STEP_BYTES,
+            region_start_bytes=half,
+            region_size_bytes=size,
+            step_bytes=size,
+        )
+        for name in ("first writes", "second writes")
+    )
+    return Experiment(
+        question="Do writes to fresh places take longer than the same writes once more?",
+        arms=(first, second),
+        keep_order=True,
+        decision=Decision(
+            statistic="p50", first="second writes", other="first writes", limit=FACTOR, direction="above"
+        ),
+        if_confirmed="A place costs {ratio} times as much the first time it is written.",
+        if_rejected="First writes cost no more than others, as far as these places were fresh.",
+    )

@@ -1,0 +1,102 @@
+"""Reads in order are fetched before they are asked for.
+
+What it is: the kernel, the drive or the array notices that reads go on in order, and fetches what comes next.
+Why it matters: right for scans and backups, but a figure of sequential reads is then none of single reads, and says
+nothing of how long a lookup takes.
+How it shows: reads in order take less than half as long as the same reads at random. A disk arm does that by itself
+with one reader, but not with two far apart: their reads are quick only when they were fetched ahead.
+How to confirm: two readers that go forwards, and two that go backwards, on fresh ground; caches and tiers treat both
+alike, read-ahead does not.
+What to change: nothing where scans are wanted; report sequential and random reads apart, and compare only like with
+like. To look at the device alone: direct I/O, read_ahead_kb = 0, random reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.pairs import has_an_arm, mean_ns, mib_below, only, p50_ns, pairs, target_bytes
+from iocast.diagnose.words import number, time
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import MixItem, Sequential, Uniform, Workload
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "read-ahead"
+HALF = 0.5  # models C, 6
+ENOUGH = 50  # I/Os [J]
+ROUNDS = 6
+READERS = 2
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows of reads in order that took less than half as long as the same reads at random."""
+    arm = has_an_arm(run)
+    for one, other in pairs(run, "locality"):
+        by_kind = {type(each.phase.workload.locality): each for each in (one, other)}
+        ordered, random = by_kind.get(Sequential), by_kind.get(Uniform)
+        if (
+            ordered is None
+            or random is None
+            or not only(one, "read")
+            or (arm and one.measurement.asked_depth < READERS)
+        ):
+            continue
+        if min(one.measurement.ios, other.measurement.ios) < ENOUGH:
+            continue
+        if p50_ns(ordered) < HALF * p50_ns(random) and mean_ns(ordered) < HALF * mean_ns(random):
+            yield _finding(ordered, random)
+            return
+
+
+def _finding(ordered: PhaseRecord, random: PhaseRecord) -> Finding:
+    ratio = p50_ns(random) / p50_ns(ordered)
+    return Finding(
+        name=NAME,
+        severity="note",
+        phase=ordered.phase.name,
+        says=f"Half of the reads in order took {time(p50_ns(ordered))} or less, the same reads at random"
+        f" {time(p50_ns(random))}: {number(ratio)} times as long.",
+        evidence={"sequential_p50_ns": p50_ns(ordered), "random_p50_ns": p50_ns(random)},
+        remedy="Report sequential and random reads apart: only scans profit from it.",
+        hypothesis="what comes next is fetched before it is asked for",
+        confidence=0.6,
+        confirm="two readers forwards against two backwards, on fresh ground",
+        state="suggested",
+        rivals=("cache in the storage", "tier migration"),
+    )
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """Two readers forwards and two backwards, each round on ground that was not read before."""
+    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    load = record.phase.workload
+    room = mib_below(target_bytes(run) / (2 * ROUNDS), 64)
+    if not room:
+        return None
+    arms = [
+        Arm(
+            name=name,
+            workload=Workload(
+                mix=(MixItem("read", load.mix[0].size_bytes),),
+                locality=Sequential(backwards=backwards),
+                users=READERS,
+                direct=load.direct,
+            ),
+            seconds=1.5,
+            ios=room // load.mix[0].size_bytes,
+            region_start_bytes=start,
+            region_size_bytes=room,
+            step_bytes=2 * room,
+        )
+        for name, backwards, start in (("forwards", False, 0), ("backwards", True, room))
+    ]
+    return Experiment(
+        question="Are reads that go forwards quicker than reads that go backwards?",
+        arms=tuple(arms),
+        decision=Decision(statistic="mean", first="backwards", other="forwards", limit=HALF, direction="below"),
+        if_confirmed="Reads in order are fetched ahead.",
+        if_rejected="The direction makes no difference: nothing is fetched ahead.",
+    )

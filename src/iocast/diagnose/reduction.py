@@ -1,0 +1,122 @@
+"""The storage compresses, deduplicates, or does not store what is the same.
+
+What it is: a layer that shrinks data before it reaches the medium, or leaves out zeros and blocks that it has already.
+Why it matters: data of a test (zeros, one block again and again) shrinks far more than data of a database, and the
+figures grow with it.
+How it shows: the same writes are quicker with zeros, or with one block repeated, than with unique data.
+How to confirm: zeros, one block repeated, half-compressible and unique data, written in turns to the same blocks.
+What to change: test with unique data that cannot be compressed, or with the ratio that production has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.evidence import simulated
+from iocast.diagnose.pairs import mib_below, only, pairs, target_bytes
+from iocast.diagnose.words import number, throughput
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Compressible, MixItem, Payload, Repeated, Sequential, Unique, Workload, Zeros
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "compression or deduplication"
+FACTOR = 1.1  # models C, 10
+SUGGESTS = 1.2  # of one pair, whose ratio is not exact [J]
+BUSY_MAKING = 0.5  # of a processor: then it is the making of unique data that takes long [J]
+ENOUGH = 50  # I/Os [J]
+KINDS: dict[str, Payload] = {
+    "unique data": Unique(),
+    "zeros": Zeros(),
+    "one block again and again": Repeated(),
+    "half compressible data": Compressible(50.0),
+}
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows that wrote the same with other data, and were quicker than with unique data."""
+    best: tuple[float, PhaseRecord, PhaseRecord] | None = None
+    for one, other in pairs(run, "payload"):
+        plain = [each for each in (one, other) if isinstance(each.phase.workload.payload, Unique)]
+        if not plain or not only(one, "write") or min(one.measurement.ios, other.measurement.ios) < ENOUGH:
+            continue
+        unique, same = plain[0], other if plain[0] is one else one
+        busy = unique.measurement.cpu_user_ns / max(1, unique.measurement.elapsed_ns)
+        ratio = same.measurement.bytes_per_s / unique.measurement.bytes_per_s
+        if (simulated(run) or busy < BUSY_MAKING) and (best is None or ratio > best[0]):
+            best = (ratio, unique, same)
+    if best is not None and best[0] > SUGGESTS:
+        yield _finding(*best)
+
+
+def _finding(ratio: float, unique: PhaseRecord, same: PhaseRecord) -> Finding:
+    fast, slow = same.measurement.bytes_per_s, unique.measurement.bytes_per_s
+    return Finding(
+        name=NAME,
+        severity="severe",
+        phase=same.phase.name,
+        says=f"{_kind(same).capitalize()} were written at {throughput(fast)}, unique data at {throughput(slow)}:"
+        f" {number(ratio)} times.",
+        evidence={"ratio": ratio, "bytes_per_s": fast, "unique_bytes_per_s": slow},
+        remedy="Test with unique data that cannot be compressed, or with the ratio that production has.",
+        hypothesis="a layer compresses, deduplicates, or does not store zeros",
+        confidence=0.7,
+        confirm="write zeros, one block repeated, half-compressible and unique data in turns",
+        state="suggested",
+    )
+
+
+def _kind(record: PhaseRecord) -> str:
+    match record.phase.workload.payload:
+        case Zeros():
+            return "zeros"
+        case Repeated():
+            return "copies of one block"
+        case _:
+            return "data that shrink"
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """The same writes with four kinds of data, to blocks that were written before."""
+    size = mib_below(target_bytes(run) / 4, 64)
+    if not size:
+        return None
+    start = target_bytes(run) * 3 // 4 >> 20 << 20
+    before = Workload(mix=(MixItem("write", min(size, 1 << 20)),), locality=Sequential(), depth=4)
+    arms = [
+        Arm(
+            name=name,
+            workload=Workload(mix=(MixItem("write", 128 << 10),), depth=4, payload=payload),
+            seconds=1.5,
+            region_start_bytes=start,
+            region_size_bytes=size,
+        )
+        for name, payload in KINDS.items()
+    ]
+    unique, *others = KINDS
+    return Experiment(
+        question="Are data that shrink written more quickly than unique data?",
+        prepare=(
+            Arm(
+                name="writing",
+                workload=before,
+                seconds=5.0,
+                bytes=size,
+                region_start_bytes=start,
+                region_size_bytes=size,
+            ),
+        ),
+        arms=tuple(arms),
+        decision=Decision(
+            statistic="bytes_per_s",
+            first=unique,
+            other=others[0],
+            or_others=tuple(others[1:]),
+            limit=FACTOR,
+            direction="above",
+        ),
+        if_confirmed="What is written depends on what the data are: something below shrinks them.",
+        if_rejected="It makes no difference what the data are.",
+    )

@@ -1,0 +1,84 @@
+"""The test stayed on a small part of a disk, so its arm hardly moved.
+
+What it is: random I/O on less than half of a rotating disk: seeks are short, and the outer tracks are the fastest.
+Why it matters: a database that fills the disk has an arm that crosses all of it, and random reads of up to twice the
+time.
+How it shows: the test's files, or the part of the device that it used, are small beside the disk.
+How to confirm: the same reads over the part that was tested and over all of the disk, in turns.
+What to change: test over as much of the disk as production will use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.evidence import data_bytes
+from iocast.diagnose.pairs import has_an_arm, only, past_the_host, region
+from iocast.diagnose.words import data_size, percent
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import MixItem, Uniform, Workload
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "short stroke"
+SPAN = 0.5  # models C, 17
+LONGER = 1.15  # models C, 17
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """One finding when no row of random I/O went over half of a rotating disk."""
+    disk = _disk_bytes(run)
+    if not disk or not has_an_arm(run):
+        return
+    rows = [record for record in run.measured if isinstance(record.phase.workload.locality, Uniform)]
+    reads = [record for record in rows if only(record, "read") and past_the_host(run, record)]
+    if not reads:
+        return
+    widest = max(reads, key=data_bytes)
+    share = data_bytes(widest) / disk
+    if share < SPAN:
+        yield Finding(
+            name=NAME,
+            severity="warn",
+            phase=widest.phase.name,
+            says=f"The test used {data_size(data_bytes(widest))}, {percent(share)} of a disk of {data_size(disk)} whose"
+            " arm has to move.",
+            evidence={"span_bytes": float(data_bytes(widest)), "disk_bytes": float(disk), "share": share},
+            remedy="Test over as much of the disk as production will use.",
+            hypothesis="the arm moves less than it will in production",
+            confidence=0.8,
+            confirm="the same reads over all of the disk, which needs the device itself and not a file on it",
+            state="suggested",
+        )
+
+
+def _disk_bytes(run: Run) -> int:
+    """Bytes of all disks below the target together; 0 when not known."""
+    target = run.plan.target
+    if target.simulated is not None:
+        return target.simulated.size_bytes
+    sizes = [layer.size_bytes for layer in target.layers if not layer.lower]
+    return sum(size or 0 for size in sizes) if all(sizes) else 0
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """The reads over what was tested, and over all; a file has no more than was tested."""
+    if run.plan.target.kind not in ("sim", "block"):
+        return None
+    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    return _compared(record)
+
+
+def _compared(record: PhaseRecord) -> Experiment:
+    start, size = region(record)
+    reads = Workload(mix=(MixItem("read", record.phase.workload.mix[0].size_bytes),))
+    part = Arm(name="the part", workload=reads, seconds=3.0, region_start_bytes=start, region_size_bytes=size)
+    return Experiment(
+        question="Do the same reads over all of the disk take longer?",
+        arms=(part, Arm(name="all of it", workload=reads, seconds=3.0)),
+        decision=Decision(statistic="p50", first="the part", other="all of it", limit=LONGER, direction="above"),
+        if_confirmed="Over all of the disk a read takes {ratio} times as long.",
+        if_rejected="Reads over all of the disk take about as long: it is no arm that decides.",
+    )
