@@ -67,7 +67,8 @@ def _proof(records: Trial) -> Iterator[str]:
     )
     yield (
         f"Trials of {days[0]} to {days[-1]} on {records['machine']}; other work ran on the machine at the same"
-        " time: what was counted of that on real devices (stalls, others on the disk, a generator that did not get a"
+        " time: what was counted of that on real devices (stalls, others on the disk, queues that cut up"
+        " large I/Os, a generator that did not get a"
         " processor) is no false alarm; on simulated ones it would be."
     )
     yield "## The bars\n\n" + _bars(records, planted, clean)

@@ -25,6 +25,7 @@ PLANTED = [
 ]
 CLEAN = ["sim:hdd", "sim:sata-ssd", "sim:nvme", "sim:cached-array", "sim:nfs-filer", "sim:qlc-ssd"]
 LOOK_ALIKES = [
+    "sim:hdd,holes=20us",  # reads that reach no disk gain, writes of its one arm do not
     "sim:hdd,service=constant:5ms",  # flat and even, and its own limit
     "sim:nvme,serialised=all",
     "sim:nvme,bandwidth=100MB/s",

@@ -53,7 +53,7 @@ LIMITS = (THROTTLE, LINK)  # from outside a cap on bytes is the same whether a w
 # Where reads of what the survey never wrote would be elided, nothing else about reads is true either.
 SIMULATED = (
     _sim("array cache", "a cache that holds half of the data", "hdd,cache=512MiB:200us", CACHE),
-    _sim("array cache, hits at random", "three of five reads hit", "cached-array", CACHE, also=LIMITS),
+    _sim("array cache, hits at random", "three of five reads hit", "cached-array", CACHE, PEAKS, also=LIMITS),
     _sim("cache before flash", "a cache that holds half of the data", "sata-ssd,cache=512MiB:10us", CACHE),
     _sim("read-ahead of a disk", "windows of 1 MiB", "hdd,read_ahead=1MiB:100us", READ_AHEAD),
     _sim("read-ahead of flash", "windows of 1 MiB", "sata-ssd,read_ahead=1MiB:15us", READ_AHEAD),
@@ -112,7 +112,7 @@ REAL = (
     ),
     _real("lab: cap on I/Os", "a lab device of 2000 a second", image(below="iops=2000/s"), THROTTLE),
     _real("lab: cap on bytes", "a lab device of 100 MB/s", image(below="bandwidth=100MB/s"), THROTTLE, LINK),
-    _real("lab: cache", "half of the blocks in 200 us", lab("read_latency=5ms", "hit=50%:200us"), CACHE),
+    _real("lab: cache", "half of the blocks in 200 us", lab("read_latency=5ms", "hit=50%:200us"), CACHE, PEAKS),
     _real("lab: remembers", "reads after the first in 200 us", lab("read_latency=2ms", "tier=200us"), CACHE, TIERS),
     _real("lab: first write", "20 ms more", image(below="write_latency=300us first_write=20ms"), FIRST_WRITE),
     _real("lab: two peaks", "one in ten takes 20 ms", lab("read_latency=1ms", "tail=10%:20ms"), PEAKS, CACHE, STALLS),

@@ -16,7 +16,7 @@ LAB = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "i
 CGROUP = Path("/sys/fs/cgroup/blkio")
 ZRAM = Path("/sys/class/zram-control")
 MIB = 1 << 20
-ROOM_BYTES = 1600 * MIB  # for a file system around the gibibyte of the survey
+ROOM_BYTES = 2560 * MIB  # around the gibibyte of the survey: btrfs writes each change to a new place
 
 Place = Callable[[Path], AbstractContextManager[str]]  # takes a directory of its own, gives the target's path
 

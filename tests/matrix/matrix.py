@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -49,6 +50,8 @@ class Records(msgspec.Struct, kw_only=True):
 def main() -> int:
     """Makes the trials asked for, one after the other; 1 when one of this call missed, or raised a false alarm."""
     asked = _arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # places are taken away however the matrix ends
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     records = msgspec.json.decode(TRIALS.read_bytes(), type=Records) if TRIALS.exists() else Records()
     began = time.monotonic()
     failed = 0

@@ -18,6 +18,7 @@ from iocast.commands.inquiry import diagnose_run
 from iocast.commands.session import adjust, carry_out
 from iocast.commands.targets import find_target
 from iocast.diagnose.reasoning import USUAL_BUDGET
+from iocast.errors import IocastError
 from iocast.model.experiment import Step
 from iocast.model.finding import Finding
 from iocast.model.run import Run
@@ -25,8 +26,8 @@ from iocast.spec import load_job
 
 JOBS = Path(__file__).parent / "jobs"
 Names = tuple[str, ...]
-# Counted, and true wherever other work takes the processors and the disk of the machine: no fault of diagnosis.
-OF_THE_MACHINE = {"generator did not run", "stalls", "shared drives"}
+# Counted, and true of any real place here: other work takes the processors and the disk, queues cut up 1 MiB.
+OF_THE_MACHINE = {"generator did not run", "stalls", "shared drives", "splitting"}
 
 
 class Trial(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -71,7 +72,7 @@ def attempt(condition: Condition, seed: int, base: Path) -> Tried:
         try:
             with redirect_stderr(said), redirect_stdout(io.StringIO()), condition.place(Path(scratch)) as place:
                 trial, shown = _diagnosed(condition, seed, place, out)
-        except NotHere as why:
+        except (NotHere, IocastError, OSError) as why:
             trial = Trial(condition=condition.name, seed=seed, seconds=0.0, blind=str(why))
     return Tried(replace(trial, seconds=round(time.monotonic() - began, 2)), said.getvalue(), shown)
 
@@ -79,11 +80,14 @@ def attempt(condition: Condition, seed: int, base: Path) -> Tried:
 def _diagnosed(condition: Condition, seed: int, place: str, out: str) -> tuple[Trial, dict[str, str]]:
     own = JOBS / f"{condition.job}.toml"
     job = adjust(load_job(str(own) if own.exists() else condition.job), condition.size, None)
-    done, _ = carry_out(job, find_target(place), seed, condition.size, out)
+    done, stopped = carry_out(job, find_target(place), seed, condition.size, out)
+    if stopped:
+        raise KeyboardInterrupt  # the run has taken the signal: the matrix ends as well
     if done.error is not None or done.folder is None:
         why = done.error.message if done.error else "nothing was measured"
         return Trial(condition=condition.name, seed=seed, seconds=0.0, blind=why), {}
-    diagnose_run(str(done.folder), USUAL_BUDGET)
+    if diagnose_run(str(done.folder), USUAL_BUDGET):
+        raise KeyboardInterrupt
     return judged(condition, seed, archive.load(str(done.folder)), str(done.folder))
 
 

@@ -36,6 +36,7 @@ OVER_DEVICE = 2.0  # the engine's times over the device's: otherwise the device 
 SLOW_NS = 200_000  # quicker ones spend their time on the processor [J]
 FLAT, GAINS = 1.10, 2.0  # writes from 1 to 8 within 10 %; reads that gain show that the device can
 DEEP = 8
+ALIKE = 10.0  # one write may take so many times as long as one read; beyond that reads say nothing of writes [J]
 
 
 def detect(run: Run) -> Iterator[Finding]:
@@ -86,7 +87,7 @@ def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding
 
 def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
     gain, other = _gain(writes), _gain(reads)
-    if gain is None or other is None or gain[0] > FLAT or other[0] < GAINS:
+    if gain is None or other is None or gain[0] > FLAT or other[0] < GAINS or _of_other_kinds(gain[1], other[1]):
         return
     yield Finding(
         name=NAME,
@@ -104,6 +105,11 @@ def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
         state="suggested",
         rivals=("throttle",),
     )
+
+
+def _of_other_kinds(write: PhaseRecord, read: PhaseRecord) -> bool:
+    """Whether reads are answered by something else than what takes the writes: a cache, or a hole in a file."""
+    return write.measurement.service().mean_ns > ALIKE * read.measurement.service().mean_ns
 
 
 def _gain(curve: Curve) -> tuple[float, PhaseRecord, PhaseRecord] | None:
