@@ -27,7 +27,7 @@ def tree(root: Path, files: dict[str, str]) -> Path:
         ("forecast/x.py", "from iocast.diagnose import trust", "forecast → diagnose"),
         ("model/run.py", "from iocast.archive import load", "model → archive"),
         ("runner.py", "from iocast.commands import card", "runner → commands"),
-        ("commands/card.py", "from iocast.web import app", "commands → web"),
+        ("web/app.py", "from iocast.commands import card", "web → commands"),
         ("observe/x.py", "def f():\n    from iocast import load", "observe → load"),
         ("observe/x.py", "from ..load import engine", "observe → load"),
         ("observe/x.py", "from .. import load", "observe → load"),

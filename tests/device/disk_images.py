@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 
-from conftest import command, need
+from rootly import command, need
 
 MIB = 1 << 20
 _ZFS_UBERBLOCK = struct.pack("<QQ", 0x00BAB10C, 5000)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from command_line import iocast, run_folder, start
-from conftest import Mount, command, need
 from lab import lab, run
+from rootly import Mount, command, need
 
 from iocast import archive
 from iocast.diagnose import examine

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from command_line import iocast, run_folder, small_job
-from conftest import Mount, command, need
 from disk_images import HOLDING, MIB, blank, gpt, tool
+from rootly import Mount, command, need
 
 from iocast import archive, load, runner
 from iocast.commands.session import adjust, make_plan

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from command_line import IOCAST, environment, iocast, small_job
-from conftest import Mount, command, need
+from rootly import Mount, command, need
 
 pytestmark = pytest.mark.device
 MIB = 1 << 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -205,12 +206,6 @@ def show(run: Run, folder: str, form: str, asked: GradeAsked | None = None, *, k
     from iocast.report.complete import complete
 
     done = complete(run, folder, asked)
-    if keep:
-        from pathlib import Path
-
-        from iocast.archive import save_summary
-
-        save_summary(Path(folder), done.summary)
     if form == "classic":
         from iocast.report.classic import render_run
 
@@ -218,6 +213,14 @@ def show(run: Run, folder: str, form: str, asked: GradeAsked | None = None, *, k
         say(f"run folder: {folder}")
     else:
         present(done.report, form)
+    if keep:
+        from pathlib import Path
+
+        from iocast.archive import save_summary
+        from iocast.errors import ArchiveError
+
+        with contextlib.suppress(ArchiveError):  # a full disk: the list of runs does without the grade
+            save_summary(Path(folder), done.summary)
     return _passed(done.grades, asked)
 
 

@@ -84,8 +84,9 @@ def _statistic(
         if trust.grade not in USABLE:
             says = f"Not graded: trust in {record.phase.name} is {trust.grade}. {trust.reason}".strip()
             return Graded(aspect=aspect, letter=None, says=says, phases=phases)
-    fewest = min(record.measurement.response(test.op).total for record in (base, scaled))
-    if q is not None and fewest * (1 - q) < MIN_BEYOND - 1e-9:
+    responses = [record.measurement.response(test.op) for record in (base, scaled)]
+    fewest = min(response.total for response in responses)
+    if q is not None and not any(response.coarse for response in responses) and fewest * (1 - q) < MIN_BEYOND - 1e-9:
         return Graded(aspect=aspect, letter=None, says=f"Not graded: {fewest} I/Os are too few for it.", phases=phases)
     low, high = _ms(base, test.op, q), _ms(scaled, test.op, q)
     if math.isnan(low) or math.isnan(high):
