@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -64,9 +65,10 @@ def begin(place: Path, *words: str | Path) -> subprocess.Popen[str]:
     raise AssertionError("the first phase never ended")
 
 
-def ended(started: subprocess.Popen[str], place: Path, code: int, within_s: float) -> tuple[str, str, Run]:
+def ended(started: subprocess.Popen[str], place: Path, code: int | None, within_s: float) -> tuple[str, str, Run]:
     out, errors = started.communicate(timeout=within_s)
-    assert started.returncode == code, errors
+    wanted = (2 if "given up" in errors else 0) if code is None else code
+    assert started.returncode == wanted, errors
     with pytest.raises(ProcessLookupError):
         os.killpg(started.pid, 0)
     folder = run_folder(place / "runs")
@@ -150,9 +152,15 @@ def test_a_device_that_hangs(tmp_path: Path, more: str) -> None:
     with lab(tmp_path / "device", "read_latency=200us", exact=False) as device:
         started = begin(tmp_path, file, "device")
         device.send_signal(signal.SIGSTOP)
+        # Threads in pread are held by the kernel until the device answers: the card is shown before, the process
+        # ends after.
+        answer = threading.Timer(42, device.send_signal, (signal.SIGCONT,))
+        if "sync" in more:
+            answer.start()
         try:
-            said, errors, kept = ended(started, tmp_path, 2, within_s=50)
+            said, errors, kept = ended(started, tmp_path, 2, within_s=60)
         finally:
+            answer.cancel()
             device.send_signal(signal.SIGCONT)
     assert len(kept.phases) == 2
     measured = kept.phases[1].measurement
@@ -175,7 +183,8 @@ def test_a_loop_whose_file_is_cut_short(tmp_path: Path, attach: Callable[..., st
     device = attach(image)
     started = begin(tmp_path, job(tmp_path), device)
     os.truncate(image, 8 * MIB)
-    said, _, kept = ended(started, tmp_path, 0, within_s=20)
+    # A quick machine reaches the limit of errors of a row, a slow one the end of its time.
+    said, _, kept = ended(started, tmp_path, None, within_s=20)
     assert "EIO on read" in said
     assert all(
         place.offset_bytes >= 8 * MIB - 4096

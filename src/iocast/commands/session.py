@@ -148,11 +148,12 @@ def perform(
 
             sys.stdout.flush()  # the card can be read while the page is drawn
             say(leave_page(done.run, done.folder, asked))
+    measured = done.run.measured
+    nothing = bool(measured) and not any(record.measurement.ios for record in measured)
+    if nothing and (done.error is None or isinstance(done.error, LoadError)):
+        raise LoadError("not one I/O of any row succeeded", "the card above names the errors")
     if done.error is not None:
         raise done.error
-    measured = done.run.measured
-    if measured and not any(record.measurement.ios for record in measured):
-        raise LoadError("not one I/O of any row succeeded", "the card above names the errors")
     return code or int(failed or any(each.bad_blocks for each in done.run.verifications[-1:]))
 
 

@@ -38,7 +38,19 @@ def curves(run: Run) -> tuple[Curve, ...]:
     for record in run.measured:
         if not is_open_loop(record) and record.measurement.ios and not record.phase.together:
             found[kind(record)].append(record)
-    return tuple(tuple(sorted(rows, key=lambda row: row.measurement.asked_depth)) for rows in found.values())
+    return tuple(curve for rows in found.values() for curve in _one_a_load(rows))
+
+
+def _one_a_load(rows: list[PhaseRecord]) -> Iterator[Curve]:
+    """Rows of equal load belong to curves of their own, the one of most I/Os to the first."""
+    left = sorted(rows, key=lambda row: (row.measurement.asked_depth, -row.measurement.ios))
+    while left:
+        first: dict[int, PhaseRecord] = {}
+        for row in left:
+            first.setdefault(row.measurement.asked_depth, row)
+        yield tuple(first.values())
+        taken = {id(row) for row in first.values()}
+        left = [row for row in left if id(row) not in taken]
 
 
 def random_curves(run: Run, op: Op) -> Iterator[Curve]:
