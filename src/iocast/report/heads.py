@@ -30,7 +30,12 @@ def badges(run: Run, examination: Examination, grades: Grades | None = None) -> 
     if grades is None:
         return (found,)
     name = {"modern": "Grade", "hailey2012": "Grade of 2012", "slo": "Against the service level"}[grades.scale]
-    return (Badge("grade", name, grades.overall or "", grades.says), found)
+    return (
+        Badge(
+            "grade", name, grades.overall or "", grades.says if grades.overall else "not graded: the reason is below"
+        ),
+        found,
+    )
 
 
 def worst_trust(run: Run, examination: Examination) -> Grade | None:
