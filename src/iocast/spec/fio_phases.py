@@ -140,6 +140,8 @@ def group_cells(group: list[Asked], number: int, problems: FioProblems) -> list[
         problems.add(asked.line_of("verify"), says, "write stonewall in each of them, or leave verify out")
         return []
     parts = list(itertools.zip_longest(*made))
+    if not parts:  # every section was refused
+        return []
     named = zip(parts, (f"group {number} warm", f"group {number}")[-len(parts) :], strict=True)
     return [cell._replace(fields={**cell.fields, "together": name}) for part, name in named for cell in part if cell]
 
