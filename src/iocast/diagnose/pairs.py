@@ -32,6 +32,8 @@ def pairs(run: Run, but: str = "") -> Iterator[tuple[PhaseRecord, PhaseRecord]]:
 def groups(run: Run) -> list[list[PhaseRecord]]:
     """Measured rows that are alike in everything, in order, each kind in a list."""
     found: list[list[PhaseRecord]] = []
+    if run.source is not None:
+        return found
     for record in run.measured:
         alike = next((group for group in found if _marks(group[0]) == _marks(record)), None)
         if alike is None:
@@ -47,7 +49,7 @@ def _marks(record: PhaseRecord) -> dict[str, object]:
 
 def region(record: PhaseRecord) -> tuple[int, int]:
     """First byte and size of what a row may touch, of each file."""
-    return record.phase.region_start_bytes, min(part.size_bytes for part in record.plan.files)
+    return record.phase.region_start_bytes, min((part.size_bytes for part in record.plan.files), default=0)
 
 
 def only(record: PhaseRecord, op: Op) -> bool:
