@@ -21,6 +21,7 @@ from iocast.diagnose import (
     shallow,
     shared_drives,
 )
+from iocast.model.finding import Span
 from iocast.model.measurement import Generator, UserResult
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import Closed
@@ -35,6 +36,13 @@ def test_bursts_of_others_are_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(f"sim:{target}", planted.long(120), tmp_path)
     found, _ = planted.inquired(run, tmp_path)
     assert found[shared_drives.NAME].state == "confirmed", found[shared_drives.NAME].learned
+
+
+def test_it_is_told_when_others_were_there(tmp_path: Path) -> None:
+    run = planted.measured("sim:hdd,noise=60/s:10s/60s", planted.long(120), tmp_path)
+    spans = planted.suspected(run)[shared_drives.NAME].spans
+    assert [(each.end_ns - each.start_ns) / 1e9 for each in spans] == pytest.approx([10, 10], abs=1)
+    assert (spans[1].start_ns - spans[0].start_ns) / 1e9 == pytest.approx(60, abs=1)
 
 
 @pytest.mark.parametrize("target", ["sim:hdd", "sim:sata-ssd", "sim:cached-array", "sim:nvme,stall=1s/5s"])
@@ -57,16 +65,20 @@ def test_a_slow_time_with_an_end_is_maintenance_perhaps(tmp_path: Path) -> None:
     found = planted.suspected(run)
     assert found[maintenance.NAME].state == "suggested"
     assert found[maintenance.NAME].evidence["from_ns"] == pytest.approx(100e9, rel=0.05)
+    (span,) = found[maintenance.NAME].spans
+    assert (span.start_ns, span.end_ns) == (pytest.approx(100e9, rel=0.05), pytest.approx(200e9, rel=0.05))
     assert shared_drives.NAME not in found
 
 
 @pytest.mark.parametrize(("subject", "severity"), [("vda", "warn"), ("md7", "note")])
 def test_a_task_that_was_seen_is_counted(subject: str, severity: str) -> None:
     record = card_runs.reads()
-    sample = Sample(card_runs.START_UNIX_NS, maintenance.OBSERVER, subject, "md_resync", 1.0)
+    sample = Sample(card_runs.START_UNIX_NS + 5, maintenance.OBSERVER, subject, "md_resync", 1.0)
     idle = replace(sample, value=0.0)
-    run = card_runs.run(replace(record, samples=(*record.samples, sample)))
+    later = replace(sample, time_ns=sample.time_ns + 10**15)  # right after the load
+    run = card_runs.run(replace(record, samples=(*record.samples, sample, later)))
     assert [(each.severity, each.state) for each in maintenance.detect(run)] == [(severity, "counted")]
+    assert [each.spans for each in maintenance.detect(run)] == [(Span(5, record.measurement.elapsed_ns),)]
     assert list(maintenance.detect(card_runs.run(replace(record, samples=(*record.samples, idle))))) == []
 
 

@@ -21,6 +21,7 @@ from iocast.diagnose import (
     tiers,
     write_cliff,
 )
+from iocast.model.finding import Span
 
 SURVEY = (resources.files("iocast.spec") / "presets" / "survey.toml").read_text(encoding="utf-8")
 
@@ -76,4 +77,7 @@ def test_a_short_stroke_is_found_where_only_part_of_a_disk_was_read(tmp_path: Pa
 
 def test_credits_are_counted_over_all_rows(tmp_path: Path) -> None:
     run = planted.measured("sim:cloud-volume,credits=300/s:20000", SURVEY, tmp_path)
-    assert planted.suspected(run)[credits.NAME].evidence["credits"] == pytest.approx(20_000, rel=0.1)
+    found = planted.suspected(run)[credits.NAME]
+    assert found.evidence["credits"] == pytest.approx(20_000, rel=0.1)
+    record = next(each for each in run.measured if each.phase.name == found.phase)
+    assert found.spans == (Span(round(found.evidence["at_ns"]), record.measurement.elapsed_ns),)

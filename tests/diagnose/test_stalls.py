@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from iocast.diagnose import examine, stalls
+from iocast.model.finding import Span
 from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord
 from iocast.report.card import card
@@ -48,6 +49,7 @@ def test_the_finding_says_how_often_how_long_and_when() -> None:
     assert (found.name, found.severity, found.phase) == ("stalls", "warn", "randread 8k")
     assert found.says == "I/Os stood still: 2 stalls of 1.0 s, at t=4.0 s and t=9.0 s."
     assert found.evidence["stalled_ns"] == 2 * SECOND_NS
+    assert found.spans == (Span(4 * SECOND_NS, 5 * SECOND_NS), Span(9 * SECOND_NS, 10 * SECOND_NS))
     assert found.remedy
 
 

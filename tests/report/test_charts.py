@@ -5,15 +5,20 @@ from __future__ import annotations
 import card_runs
 import pytest
 from card_runs import SECOND_NS, histogram, lognormal, reads
+from msgspec.structs import replace
 from test_page import courses_of, report_of
 
 from iocast.diagnose import examine
 from iocast.model.course import Interval
+from iocast.model.finding import Examination, Finding, Span
+from iocast.model.histogram import Histogram
 from iocast.model.measurement import SlowIo
 from iocast.model.report import Chart
 from iocast.model.run import Run
 from iocast.report.charts import chart_sections
 from iocast.report.charts.families import families, pooled
+from iocast.report.vega import specification, to_svg
+from iocast.report.vega.theme import PAGE
 
 
 def chart(run: Run, kind: str) -> Chart:
@@ -85,9 +90,66 @@ def test_a_slow_io_and_another_level_are_marked_where_they_were() -> None:
     marks = heat.table("marks")
     assert marks is not None
     assert [(row.cells["kind"], row.cells["at"], row.cells["says"]) for row in marks.rows] == [
+        ("finding", 6 * SECOND_NS, "randread 8k: stalls. I/Os stood still: 1 stall of 2.0 s, at t=6.0 s."),
         ("slow", 8 * SECOND_NS, "randread 8k: one read took 2 s"),
         ("change", 20 * SECOND_NS, "randread 8k: 50% fewer I/Os a second from here on"),
     ]
+
+
+def _heat(run: Run, examination: Examination, levels: list[Histogram]) -> Chart:
+    courses = {0: tuple(Interval(at * SECOND_NS, "read", 8192, 0, 0, times, times) for at, times in enumerate(levels))}
+    charts = [each for section in chart_sections(run, examination, courses) for each in section.charts]
+    return next(each for each in charts if each.kind == "heat")
+
+
+def test_findings_are_marked_by_name_where_they_were_seen() -> None:
+    run = card_runs.run(reads())
+    found = [
+        Finding(
+            name="stalls", severity="warn", phase="randread 8k", says="A second.", spans=(Span(SECOND_NS, SECOND_NS),)
+        ),
+        Finding(
+            name="burst credits",
+            severity="severe",
+            phase="randread 8k",
+            says="It fell.",
+            state="suggested",
+            spans=(Span(20 * SECOND_NS, 99 * SECOND_NS),),
+        ),
+        Finding(name="throttle", severity="warn", phase="randread 8k", says="All of it."),
+        Finding(
+            name="maintenance", severity="warn", phase="randread 8k", says="No.", state="rejected", spans=(Span(0, 1),)
+        ),
+        Finding(name="hung", severity="warn", phase="another row", says="Not here.", spans=(Span(0, 1),)),
+    ]
+    examination = replace(examine(run), findings=tuple(found))
+    whole, half = lognormal(2000, 240_000, 0.3), lognormal(1000, 240_000, 0.3)
+    heat = _heat(run, examination, [whole] * 20 + [half] * 20)
+    marks = heat.table("marks")
+    assert marks is not None
+    keys = ("kind", "name", "at", "end", "says")
+    assert [tuple(row.cells[key] for key in keys) for row in marks.rows] == [
+        ("finding", "stalls", SECOND_NS, SECOND_NS, "randread 8k: stalls. A second."),
+        ("finding", "burst credits?", 20 * SECOND_NS, 40 * SECOND_NS, "randread 8k: perhaps burst credits. It fell."),
+    ], "what ends with the row ends there, and the fall is not marked twice"
+    assert heat.summary.endswith("Found and marked: stalls, burst credits?.")
+    assert [note.partition(":")[0] for note in heat.notes] == ["Bars at the top"]
+    svg = to_svg(heat, PAGE)
+    assert ">stalls</text>" in svg
+    assert ">burst credits?</text>" in svg
+    assert svg.count("randread 8k: perhaps burst credits. It fell.") == 1
+
+
+def test_names_of_findings_do_not_lie_on_each_other() -> None:
+    run = card_runs.run(reads())
+    found = tuple(
+        Finding(name=f"finding {at}", severity="warn", phase="randread 8k", says="Seen.", spans=(Span(at * 10**7, at),))
+        for at in range(9)
+    )
+    heat = _heat(run, replace(examine(run), findings=found), [lognormal(1000, 240_000, 0.3)] * 40)
+    layers = [layer for layer in specification(heat, PAGE)["layer"] if layer["mark"]["type"] == "text"]
+    places = [(round(row["x"]), row["dy"]) for row in layers[-1]["data"]["values"]]
+    assert len(set(places)) == len(places) == 3, "three lines have room at one place; the other bars tell by their tips"
 
 
 def test_all_ios_of_the_series_are_in_the_heat_map() -> None:

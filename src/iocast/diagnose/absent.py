@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.diagnose.words import time
-from iocast.model.finding import Finding
+from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ()
@@ -75,4 +75,5 @@ def _finding(record: PhaseRecord, found: list[tuple[int, int]]) -> Finding:
             "first_at_ns": found[0][0],
         },
         remedy=REMEDY,
+        spans=tuple(Span(*each) for each in found),
     )

@@ -17,7 +17,7 @@ from iocast.diagnose.evidence import is_open_loop, simulated
 from iocast.diagnose.pairs import only
 from iocast.diagnose.words import count, number, time
 from iocast.model.experiment import Arm, Decision, Experiment
-from iocast.model.finding import Finding
+from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Constant, MixItem, Workload
 
@@ -76,6 +76,7 @@ def _finding(record: PhaseRecord, found: Drop, credits: float) -> Finding:
         confirm="spend all, pause, and see whether the pause brings back what it has saved",
         state="suggested",
         rivals=("throttle",),
+        spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.diagnose.words import count, percent
-from iocast.model.finding import Finding
+from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ()
@@ -56,6 +56,7 @@ def _errors(record: PhaseRecord) -> Iterator[Finding]:
         remedy="The file is shorter than the region under test: lay it out in full."
         if ended
         else "Look into the kernel's log (dmesg) at that time, put right what failed, and measure again.",
+        spans=tuple(Span(at_ns, at_ns) for at_ns in sorted(place.time_ns for place in places)),
     )
 
 

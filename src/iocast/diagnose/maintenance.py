@@ -16,7 +16,7 @@ from itertools import pairwise
 from iocast.analyse.changepoint import change_points
 from iocast.diagnose.evidence import is_open_loop
 from iocast.diagnose.words import percent, time
-from iocast.model.finding import Finding
+from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ()  # with the observer of maintenance it knows instead of guessing
@@ -48,7 +48,19 @@ def _seen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
             says=f"{_words(metric)} on {subject}{'' if own else ', which is not known to be below this target'}.",
             evidence={"below_target": float(own)},
             remedy="Wait for its end and measure again, or read the row as degraded mode.",
+            spans=(_under_way(record, subject, metric),),
         )
+
+
+def _under_way(record: PhaseRecord, subject: str, metric: str) -> Span:
+    """From the first sample that shows a task to the last one. Some are taken right before and after the load."""
+    did = record.measurement
+    seen = [
+        each for each in record.samples if (each.observer, each.subject, each.metric) == (OBSERVER, subject, metric)
+    ]
+    times = [each.time_ns - did.started_unix_ns for each in seen if each.value > 0]
+    start_ns, end_ns = (min(max(0, at_ns), did.elapsed_ns) for at_ns in (min(times), max(times)))
+    return Span(start_ns, end_ns)
 
 
 def _words(metric: str) -> str:
@@ -63,6 +75,7 @@ def _slow_time(record: PhaseRecord) -> Iterator[Finding]:
     if found is None:
         return
     for fall, rise in pairwise(found.reported):
+        from_ns = fall.at * series.interval_ns
         lasted_ns = (rise.at - fall.at) * series.interval_ns
         back = (1 + fall.shift) * (1 + rise.shift)
         if fall.shift <= -FALLS and lasted_ns >= LASTS_NS * BACK and back >= BACK and len(found.reported) == 2:
@@ -71,14 +84,15 @@ def _slow_time(record: PhaseRecord) -> Iterator[Finding]:
                 severity="warn",
                 phase=record.phase.name,
                 says=(
-                    f"From t={time(fall.at * series.interval_ns)} on, for {time(lasted_ns)}, the rate was"
+                    f"From t={time(from_ns)} on, for {time(lasted_ns)}, the rate was"
                     f" {percent(-fall.shift)} lower, and then it came back."
                 ),
-                evidence={"from_ns": fall.at * series.interval_ns, "lasted_ns": lasted_ns, "shift": fall.shift},
+                evidence={"from_ns": from_ns, "lasted_ns": lasted_ns, "shift": fall.shift},
                 remedy="Look for a scrub, a rebuild or a snapshot at that time; measure again without it.",
                 hypothesis="the storage was busy with itself",
                 confidence=0.5,
                 confirm="look for what ran at that time, pause it, and measure again",
                 state="suggested",
                 rivals=("shared drives",),
+                spans=(Span(from_ns, from_ns + lasted_ns),),
             )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import fmean, quantiles, stdev
 
 from iocast.diagnose import thresholds as limits
@@ -23,7 +23,7 @@ from iocast.diagnose.isolation import isolation
 from iocast.diagnose.stalls import stalls
 from iocast.diagnose.words import count, number, percent
 from iocast.model.experiment import Arm, Decision, Experiment
-from iocast.model.finding import GRADES, Finding
+from iocast.model.finding import GRADES, Finding, Span
 from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it counts what others did
@@ -92,21 +92,32 @@ def _ups_and_downs(record: PhaseRecord) -> Finding | None:
         confirm="the same small load again and again, for hours",
         state="suggested",
         rivals=("maintenance", "stalls"),
+        spans=tuple(_low_times(record)),
     )
 
 
 def _crossings(rates: list[float]) -> int:
     """How often a series goes from well below its middle to well above it, or back."""
+    told = [side for side in _sides(rates) if side]
+    return sum(one != other for one, other in pairwise(told))
+
+
+def _sides(rates: list[float]) -> list[int]:
+    """Of each second 1 when it is well above the middle of all, -1 when well below, 0 when near to it."""
     cuts = quantiles(rates, n=20)
-    low, high = cuts[0], cuts[-1]
-    middle = (low + high) / 2
-    sides = [1 if rate > middle + LEVEL * (high - middle) else -1 for rate in rates if not _near(rate, low, high)]
-    return sum(one != other for one, other in pairwise(sides))
+    middle = (cuts[0] + cuts[-1]) / 2
+    least = LEVEL * (cuts[-1] - middle)
+    return [0 if abs(rate - middle) < least else 1 if rate > middle else -1 for rate in rates]
 
 
-def _near(rate: float, low: float, high: float) -> bool:
-    middle = (low + high) / 2
-    return abs(rate - middle) < LEVEL * (high - middle)
+def _low_times(record: PhaseRecord) -> Iterator[Span]:
+    """The stretches in which the rate was well below its middle, and not well above it in between."""
+    width_ns = record.series.interval_ns
+    told = [(at, side) for at, side in enumerate(_sides(record.series.rates_per_s)) if side]
+    for low, group in groupby(told, key=lambda each: each[1] < 0):
+        seconds = [at for at, _ in group]
+        if low:
+            yield Span(seconds[0] * width_ns, (seconds[-1] + 1) * width_ns)
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from iocast.diagnose.absent import explains
 from iocast.diagnose.words import count, time
-from iocast.model.finding import Finding
+from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ()
@@ -95,6 +95,7 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
             "elapsed_ns": did.elapsed_ns,
         },
         remedy=REMEDY,
+        spans=tuple(Span(each.start_ns, each.end_ns) for each in found),
     )
 
 

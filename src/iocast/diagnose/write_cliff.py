@@ -19,7 +19,7 @@ from iocast.diagnose.evidence import is_open_loop, simulated
 from iocast.diagnose.pairs import only
 from iocast.diagnose.words import data_size, throughput, time
 from iocast.model.experiment import Arm, Decision, Experiment
-from iocast.model.finding import Finding
+from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Constant, MixItem, Workload
 
@@ -68,6 +68,7 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
         confirm="write the same volume again after an idle time, with reads before and after",
         state="suggested",
         rivals=("burst credits", "throttle"),
+        spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
     )
 
 

@@ -45,6 +45,13 @@ class Bound(Struct, frozen=True):
 State = Literal["suggested", "counted", "confirmed", "rejected"]
 
 
+class Span(Struct, frozen=True):
+    """A stretch of a phase, from and to, counted from its start; both the same for a single moment."""
+
+    start_ns: int
+    end_ns: int
+
+
 class Finding(Struct, frozen=True, kw_only=True):
     """An abnormality: what was seen, what explains it, how sure that is, how to be surer, what to do about it."""
 
@@ -60,6 +67,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     state: State = "counted"
     learned: str = ""  # what the experiment found
     rivals: tuple[str, ...] = ()  # names of other findings that would explain the same
+    spans: tuple[Span, ...] = ()  # when it was seen, in order of time; () where that is the whole phase, or not known
     detector: str = ""  # the module that found it; `examine` fills it in
 
     @property

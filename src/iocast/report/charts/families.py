@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from iocast.model.course import Course
-from iocast.model.finding import Examination
+from iocast.model.finding import Examination, Finding
 from iocast.model.histogram import Histogram
 from iocast.model.report import Cell
 from iocast.model.run import PhaseRecord, Run
@@ -28,6 +28,7 @@ class Member(Struct, frozen=True):
     times: Histogram  # response times
     rate_per_s: float
     bytes_per_s: float
+    findings: tuple[Finding, ...] = ()  # of the row, where their time is known and no experiment rejected them
 
     @property
     def at_once(self) -> int:
@@ -82,7 +83,7 @@ def families(run: Run, examination: Examination, courses: dict[int, Course]) -> 
     for number, record in enumerate(run.phases):
         if record.phase.role != "measure" or examination.trust[record.phase.name].void:
             continue
-        for member in _members(record, courses.get(number, ())):
+        for member in _members(record, courses.get(number, ()), _timed(record, examination)):
             groups.setdefault((record.phase.test, member.size_bytes, member.op), []).append(member)
     mixed = {test for test, _, op in groups if len({o for t, _, o in groups if t == test}) > 1}
     return tuple(
@@ -103,7 +104,12 @@ def _family(test: str, size: int | None, op: Op | None, found: list[Member]) -> 
     return Family(re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-"), title, ordered)
 
 
-def _members(record: PhaseRecord, course: Course) -> Iterable[Member]:
+def _timed(record: PhaseRecord, examination: Examination) -> tuple[Finding, ...]:
+    own = (each for each in examination.findings if each.phase == record.phase.name)
+    return tuple(each for each in own if each.spans and each.state != "rejected")
+
+
+def _members(record: PhaseRecord, course: Course, findings: tuple[Finding, ...]) -> Iterable[Member]:
     did = record.measurement
     seconds = did.elapsed_ns / 1e9
     for op in OPS:
@@ -121,6 +127,7 @@ def _members(record: PhaseRecord, course: Course) -> Iterable[Member]:
             times,
             sum(part.ios for part in parts) / seconds,
             sum(part.bytes for part in parts) / seconds,
+            findings,
         )
 
 

@@ -1,6 +1,7 @@
 """How the I/Os of each moment were spread over time taken, one row of the results after the other.
 
-Marked in it: the slowest I/Os where they stand far out, and moments from which throughput was another.
+Marked in it: findings whose time is known, the slowest I/Os where they stand far out, and moments from which
+throughput was another and no finding says why.
 """
 
 from __future__ import annotations
@@ -41,10 +42,17 @@ SPANS = (Column("low", "from", "duration"), Column("high", "to", "duration"))
 ROWS = (Column("row", "row"), Column("start", "from", "duration"), Column("end", "to", "duration"))
 MARKS = (
     Column("kind", "kind"),
-    Column("at", "at", "duration"),
+    Column("name", "name"),
+    Column("at", "from", "duration"),
+    Column("end", "to", "duration"),
     Column("time", "time", "duration"),
     Column("says", "what"),
 )
+KEYS = {
+    "finding": "Bars at the top: findings, with a question mark those that no experiment has decided.",
+    "slow": "Rings: I/Os that took ten times the p99 and more.",
+    "change": "Broken lines: from there on throughput had another level.",
+}
 
 
 class _Moment(Struct, frozen=True):
@@ -76,7 +84,7 @@ def heat(family: Family) -> Chart | None:
         Row({"low": 10 ** (at / CELLS_A_DECADE), "high": 10 ** ((at + 1) / CELLS_A_DECADE)}) for at in range(low, high)
     )
     rows = tuple(Row({"row": each.name, "start": each.start_ns, "end": each.end_ns}) for each in stretches)
-    marks = tuple(mark for each in stretches for mark in (*_slow(each), *_changes(each)))
+    marks = tuple(mark for each in stretches for mark in (*_findings(each), *_slow(each), *_changes(each)))
     return Chart(
         kind="heat",
         key=f"{family.key}-heat",
@@ -91,6 +99,7 @@ def heat(family: Family) -> Chart | None:
             Table("", ROWS, rows, key="rows"),
             Table("", MARKS, marks, key="marks"),
         ),
+        notes=tuple(words for kind, words in KEYS.items() if any(mark.cells["kind"] == kind for mark in marks)),
     )
 
 
@@ -166,6 +175,20 @@ def _cells(moment: _Moment, low: int, high: int) -> Row:
     return Row({"start": moment.start_ns, "end": moment.end_ns, "counts": tuple(counts)})
 
 
+def _findings(stretch: _Stretch) -> Iterator[Row]:
+    """What diagnosis has found, where it was seen."""
+    for found in stretch.member.findings:
+        perhaps = found.state == "suggested"
+        says = f"{stretch.name}: {'perhaps ' if perhaps else ''}{found.name}. {found.says}"
+        for span in found.spans:
+            at, end = (min(stretch.start_ns + each, stretch.end_ns) for each in (span.start_ns, span.end_ns))
+            yield _mark("finding", f"{found.name}{'?' if perhaps else ''}", at, end, None, says)
+
+
+def _mark(kind: str, name: str, at: int, end: int, time_ns: int | None, says: str) -> Row:
+    return Row({"kind": kind, "name": name, "at": at, "end": end, "time": time_ns, "says": says})
+
+
 def _slow(stretch: _Stretch) -> Iterator[Row]:
     """The slowest I/Os where they took far longer than the p99."""
     p99_ns = stretch.member.times.quantile_ns(0.99)
@@ -174,11 +197,11 @@ def _slow(stretch: _Stretch) -> Iterator[Row]:
         if slow.response_ns > SLOW_FACTOR * p99_ns:
             at = min(stretch.start_ns + slow.time_ns + slow.response_ns, stretch.end_ns)
             says = f"{stretch.name}: one {slow.op} took {text.duration_in_words(slow.response_ns)}"
-            yield Row({"kind": "slow", "at": at, "time": slow.response_ns, "says": says})
+            yield _mark("slow", "", at, at, slow.response_ns, says)
 
 
 def _changes(stretch: _Stretch) -> Iterator[Row]:
-    """Where the number of I/Os in an interval took another level."""
+    """Where the number of I/Os in an interval took another level, and no finding says why."""
     interval_ns = stretch.member.record.plan.interval_ns
     counts: dict[int, int] = {}
     for interval in stretch.member.course:
@@ -187,10 +210,16 @@ def _changes(stretch: _Stretch) -> Iterator[Row]:
     # The last interval is cut short by the end of the phase, so it is no level.
     levels = [float(counts.get(at, 0)) for at in range(max(counts, default=0))]
     found = change_points(levels)
+    edges_ns = [
+        edge for each in stretch.member.findings for span in each.spans for edge in (span.start_ns, span.end_ns)
+    ]
     for change in found.reported if found else ():
+        if any(abs(change.at * interval_ns - edge_ns) <= interval_ns for edge_ns in edges_ns):
+            continue
         word = "more" if change.shift > 0 else "fewer"
         says = f"{stretch.name}: {text.percent(abs(change.shift))} {word} I/Os a second from here on"
-        yield Row({"kind": "change", "at": stretch.start_ns + change.at * interval_ns, "time": None, "says": says})
+        at = stretch.start_ns + change.at * interval_ns
+        yield _mark("change", "", at, at, None, says)
 
 
 def _summary(moments: tuple[_Moment, ...], marks: tuple[Row, ...]) -> str:
@@ -201,5 +230,6 @@ def _summary(moments: tuple[_Moment, ...], marks: tuple[Row, ...]) -> str:
     )
     changes = sum(row.cells["kind"] == "change" for row in marks)
     if changes:
-        return f"{words}; throughput took another level {changes} time{'s' if changes > 1 else ''}."
-    return f"{words}."
+        words += f"; throughput took another level {changes} time{'s' if changes > 1 else ''}"
+    names = dict.fromkeys(str(row.cells["name"]) for row in marks if row.cells["kind"] == "finding")
+    return f"{words}. Found and marked: {', '.join(names)}." if names else f"{words}."

@@ -23,7 +23,10 @@ HEIGHT = 230
 HEAD = 18  # pixels above the picture for the names of the rows
 ON_DARK = "#ffffff"
 ALERT = "#7fe7ff"  # a colour that the picture has not
-NAME_WIDTH = 0.011  # of the width, a letter
+LETTER = 5.5  # pixels
+BAR, LEAST = 4, 3  # pixels: how high the bar of a finding is, and how wide at least
+LINE, LINES = 14, 3  # of names below the bars
+BEHIND: Spec = {"stroke": "#000000", "strokeWidth": 3, "strokeJoin": "round", "opacity": 0.7}
 
 
 def heat(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
@@ -42,8 +45,9 @@ def heat(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     layers = [
         layer({**image, "smooth": False}, [{"url": data_url(_grid(cells, end))}], place),
         *_stretches(rows, x, end, theme, width),
+        _tips(moments, cells, x, low, high, y),  # below the marks, which have more to say
         *_marks(marks, x, y, low, high),
-        _tips(moments, cells, x, low, high, y),
+        *_findings(marks, x, end, width),
     ]
     return chart(width, HEIGHT, layers, theme)
 
@@ -83,7 +87,7 @@ def _stretches(rows: Table, x: Spec, end: float, theme: Theme, width: int) -> li
         name, start = str(row.cells["row"]), (number(row.cells["start"]) or 0.0) / 1e9
         if start / end >= free:
             names.append({"x": start, "t": name})
-            free = start / end + len(name) * NAME_WIDTH * 500 / width + 0.02
+            free = start / end + len(name) * LETTER / width + 0.02
     text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 2, "dy": -4, "fontSize": 11}
     return [
         layer("rule", starts, {"x": x}, color=ON_DARK, opacity=0.55, strokeWidth=1),
@@ -106,6 +110,48 @@ def _marks(marks: Table, x: Spec, y: Spec, low: float, high: float) -> list[Spec
     if slow:
         found.append(layer("point", slow, {"x": x, "y": y}, silent=False, color=ALERT, size=80, strokeWidth=1.6))
     return found
+
+
+def _findings(marks: Table, x: Spec, end: float, width: int) -> list[Spec]:
+    """Each finding as a bar at the top and a thin wash below it; the first of a name in a row is named."""
+    found = [row for row in marks.rows if row.cells["kind"] == "finding"]
+    found.sort(key=lambda row: number(row.cells["at"]) or 0.0)
+    if not found:
+        return []
+    bars, names = [_bar(row, LEAST * end / width, end) for row in found], _names(found, end, width)
+    across: Spec = {"x": x, "x2": {"field": "x2"}, "y": {"value": 0}}
+    text: Spec = {"type": "text", "align": "left", "baseline": "top", "dx": 2, "dy": {"expr": "datum.dy"}}
+    text |= {"fontSize": 11}
+    at: Spec = {"x": x, "y": {"value": 0}, "text": {"field": "t"}}
+    return [
+        layer("rect", bars, {**across, "y2": {"value": HEIGHT}}, color=ALERT, opacity=0.1),
+        layer("rect", bars, {**across, "y2": {"value": BAR}}, color=ALERT, opacity=1),
+        layer("rect", bars, {**across, "y2": {"value": BAR + LINE}}, silent=False, opacity=0),
+        layer(text, names, at, **BEHIND),
+        layer(text, names, at, color=ALERT),
+    ]
+
+
+def _bar(row: Row, least: float, end: float) -> Spec:
+    bar = _mark(row)
+    start = min(bar["x"], end - least)
+    return bar | {"x": start, "x2": max((number(row.cells["end"]) or 0.0) / 1e9, start + least)}
+
+
+def _names(found: list[Row], end: float, width: int) -> list[Spec]:
+    """Names below the bars, on the first line that has room; none where all lines are full: the bar still tells."""
+    free, named = [0.0] * LINES, set[tuple[str, str]]()
+    names = list[Spec]()
+    for row in found:
+        name, of = str(row.cells["name"]), str(row.cells["says"])
+        wide = (len(name) + 1) * LETTER / width
+        at = min((number(row.cells["at"]) or 0.0) / 1e9 / end, 1 - wide)
+        line = next((line for line in range(LINES) if free[line] <= at), None)
+        if line is not None and (name, of) not in named:
+            named.add((name, of))
+            free[line] = at + wide + 0.01
+            names.append({"x": at * end, "dy": BAR + 2 + line * LINE, "t": name})
+    return names
 
 
 def _mark(row: Row) -> Spec:
