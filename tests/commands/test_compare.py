@@ -123,3 +123,23 @@ def test_a_comparison_is_written_in_the_form_of_its_suffix(job: Path, tmp_path: 
     refused = iocast("compare", "hdd", "nvme", "-o", "c.xyz", cwd=tmp_path)
     assert refused.returncode == 2
     assert "what form is that?" in refused.stderr
+
+
+def test_ab_and_repeat_write_files_with_charts_too(job: Path, tmp_path: Path) -> None:
+    done = iocast("ab", str(job), "sim:hdd", "sim:nvme", "--rounds", "2", "-o", "ab.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "wrote ab.html" in done.stderr
+    assert done.stdout == ""
+    assert "B over A" in (tmp_path / "ab.html").read_text("utf-8")
+    done = iocast("repeat", "3", str(job), "sim:nvme", "-o", "again.svg", "--theme", "dark", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.glob("again*")] == ["again-repeats.svg"]
+
+
+@pytest.mark.parametrize("verb", [("repeat", "2", "job.toml", "sim:hdd"), ("ab", "job.toml", "sim:hdd", "sim:nvme")])
+def test_a_form_that_is_none_is_refused_before_anything_is_measured(verb: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "job.toml").write_text(JOB)
+    refused = iocast(*verb, "-o", "x.doc", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "what form is that?" in refused.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["job.toml"]

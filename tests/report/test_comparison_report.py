@@ -154,8 +154,8 @@ def test_single_runs_have_dots_without_lines() -> None:
 
 def test_both_histograms_hold_the_same_area_on_one_axis() -> None:
     chart = _charts(_twice("old", 200), _twice("new", 400))["sides"]
-    areas = [layer for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "area"]
-    above, below = (layer["data"]["values"] for layer in areas)
+    points = _rows(specification(chart, LIGHT), "area")
+    above, below = ([row for row in points if row["c"] == tone] for tone in (LIGHT.accent, LIGHT.tail))
     assert all(row["y2"] <= row["y"] for row in above)
     assert all(row["y2"] >= row["y"] for row in below)
     held = [sum(abs(row["y2"] - row["y"]) for row in rows) for rows in (above, below)]
@@ -166,8 +166,8 @@ def test_both_histograms_hold_the_same_area_on_one_axis() -> None:
 
 def test_percentile_curves_of_both_have_the_colours_of_their_sides() -> None:
     chart = _charts(_twice("old", 200), _twice("new", 400))["side_percentiles"]
-    lines = [layer for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "line"]
-    assert [line["mark"]["color"] for line in lines] == [LIGHT.accent] * 2 + [LIGHT.tail] * 2
+    tones = {(row["row"], row["c"]) for row in _rows(specification(chart, LIGHT), "line")}
+    assert tones == {("old", LIGHT.accent), ("new", LIGHT.tail)}
 
 
 def test_coarse_buckets_of_another_tool_have_no_percentile_curve() -> None:
@@ -180,6 +180,16 @@ def test_coarse_buckets_of_another_tool_have_no_percentile_curve() -> None:
     below = [row for row in kinds["sides"].tables[1].rows if row.cells["whose"] == "fio"]
     held = [row.cells["density"] for row in below if 1.1e5 < float(str(row.cells["time"])) < 2.4e5]
     assert len(set(held)) == 1, "nothing is read between the edges of another tool's buckets"
+
+
+def test_each_repeat_is_a_dot_over_the_median_of_its_row() -> None:
+    (chart,) = repeats(_twice("again", 200, 210, 300), charts=True).charts
+    p99 = [row.cells["ratio"] for row in chart.tables[0].rows if row.cells["row"] == "randread 8k · p99"]
+    assert p99 == pytest.approx([200 / 210, 1, 300 / 210], rel=0.01)
+    assert chart.summary.startswith("Furthest from the others is run 3 of randread 8k · ")
+    dots = _rows(specification(chart, LIGHT), "circle")
+    assert len({(row["x"], row["y"]) for row in dots}) == 6
+    assert repeats(_twice("once", 200), charts=True).charts == ()
 
 
 def test_the_terminal_needs_no_charts() -> None:

@@ -16,7 +16,7 @@ from test_page import report_of
 from iocast.diagnose.comparable import side
 from iocast.model.report import Chart
 from iocast.report.charts.latency_by_load import BUCKET_EDGES_NS
-from iocast.report.comparison import compare
+from iocast.report.comparison import compare, repeats
 from iocast.report.vega import DRAWINGS, specification, to_png, to_svg
 from iocast.report.vega.parts import apart
 from iocast.report.vega.picture import colour, levels, png
@@ -31,7 +31,8 @@ def charts() -> dict[str, Chart]:
     found: dict[str, Chart] = {}
     run = card_runs.quick_card()
     compared = compare([side("before", (run,)), side("after", (run,))], charts=True)
-    for chart in (*report_of(run).charts, *compared.charts):
+    repeated = repeats(side("again", (run, run)), charts=True)
+    for chart in (*report_of(run).charts, *compared.charts, *repeated.charts):
         found.setdefault(chart.kind, chart)
     return found
 

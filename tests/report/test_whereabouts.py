@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from block_runs import block, row
 from card_runs import run
 from msgspec.structs import replace
 
-from iocast.report import whereabouts
+from iocast.model.run import PhaseRecord
+from iocast.model.target import Target
+from iocast.report import format as text
+from iocast.report import generator, whereabouts
 
 
 def test_a_row_shows_queue_and_device_apart() -> None:
@@ -34,5 +38,39 @@ def test_what_cannot_be_compared_is_told() -> None:
     assert "the trace lost records" in notes
 
 
-def test_where_nobody_saw_there_is_no_section() -> None:
-    assert whereabouts.section(run(row(None))) is None
+def test_the_cost_of_the_test_itself_is_beside_it() -> None:
+    record = row(block())
+    did = replace(record.measurement, cpu_user_ns=record.measurement.elapsed_ns // 4, cpu_system_ns=0)
+    found = whereabouts.section(run(replace(record, measurement=did)))
+    assert found is not None
+    each_ns = did.cpu_user_ns / did.ios
+    assert found.tables[0].rows[0].cells["generator"] == pytest.approx(0.25, rel=1e-6)
+    assert found.tables[0].rows[0].cells["cpu_per_io"] == each_ns
+    assert found.paragraphs == (f"The test itself took 25% of a processor: {text.duration_in_words(each_ns)} an I/O.",)
+
+
+def test_processor_time_of_rows_that_ran_at_once_is_that_of_all() -> None:
+    def beside(name: str) -> PhaseRecord:
+        record = row(block())
+        did = replace(record.measurement, cpu_user_ns=10**6, cpu_system_ns=10**6, cpu_phases=2)
+        return replace(record, measurement=did, phase=replace(record.phase, name=name, together="both"))
+
+    made = run(beside("one"), beside("two"))
+    found = generator.cost(made, made.measured[0])
+    assert found is not None
+    ios = sum(record.measurement.ios for record in made.measured)
+    assert found.ns_per_io == 2 * 10**6 / ios, "once, not twice, over the I/Os of both"
+    table = whereabouts.section(made).tables[0]  # type: ignore[union-attr]
+    assert any(note.startswith("one, two: they ran at the same time") for note in table.notes)
+
+
+def test_where_nobody_saw_the_test_still_knows_its_own_cost() -> None:
+    found = whereabouts.section(run(row(None)))
+    assert found is not None
+    assert not found.tables
+    assert found.paragraphs[0].startswith("The test itself took 3.0% of a processor")
+
+
+def test_a_simulated_device_takes_no_time_of_a_processor_worth_telling() -> None:
+    target = Target(path="sim:hdd", kind="sim")
+    assert whereabouts.section(run(row(None), target=target)) is None

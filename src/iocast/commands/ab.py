@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from iocast.catalogue import runs_in
 from iocast.commands.groups import group_folder
-from iocast.commands.options import measuring, out_option, presenting
-from iocast.commands.session import adjust, carry_out, present, say
+from iocast.commands.options import filing, measuring, out_option, presenting
+from iocast.commands.session import adjust, carry_out, say
 from iocast.commands.targets import find_target, identity_name
+from iocast.commands.writing import Into, deliver
 from iocast.errors import SpecError
 from iocast.spec import load_job
 
@@ -38,6 +39,7 @@ SIDES = ("A", "B")
 )
 @measuring
 @out_option
+@filing
 @presenting
 def ab(
     job: str,
@@ -49,6 +51,7 @@ def ab(
     time: str | None,
     seed: int,
     out: str,
+    into: Into | None,
     form: str,
 ) -> int:
     """Run JOB on TARGET_A and TARGET_B in turns, and compare.
@@ -76,13 +79,14 @@ def ab(
                 raise done.error
             if code:
                 return code
-    return _show(folder, form)
+    return _show(folder, form, into)
 
 
-def _show(folder: str, form: str) -> int:
+def _show(folder: str, form: str, into: Into | None) -> int:
     from iocast.diagnose.comparable import side
     from iocast.report.comparison import compare
 
-    present(compare([side(name, runs_in(os.path.join(folder, name))) for name in SIDES]), form)
+    sides = [side(name, runs_in(os.path.join(folder, name))) for name in SIDES]
+    deliver(compare(sides, charts=into is not None), form, into)
     say(f"run folders: {os.path.relpath(folder)}/A and B")
     return 0

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import rich_click as click
 
 from iocast.commands.session import FORMATS, RUNS
+from iocast.commands.writing import THEMES, Into, form_of
 from iocast.model.grading import LETTERS, GradeAsked
 
 Command = Callable[..., Any]
@@ -94,6 +96,32 @@ def presenting(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def filing(command: Command) -> Command:
+    """-o and --theme, handed over as one `into`: None for the terminal.
+
+    A suffix that no form has is refused before anything is measured or read.
+    """
+    from functools import wraps
+
+    @click.option(
+        "--theme", type=click.Choice(THEMES), default="light", show_default=True, help="Colours of .png and .svg."
+    )
+    @click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write a file instead, with charts: .html, .md, .json, .csv, .txt; .png or .svg for one picture a chart.",
+    )
+    @wraps(command)
+    def filed(*args: Any, output: str | None, theme: str, **kwargs: Any) -> Any:
+        into = None if output is None else Into(Path(output), theme)
+        if into is not None:
+            form_of(into.path)
+        return command(*args, into=into, **kwargs)
+
+    return filed
 
 
 def grading(command: Command) -> Command:

@@ -6,9 +6,10 @@ import rich_click as click
 
 from iocast.catalogue import runs_in
 from iocast.commands.groups import group_folder
-from iocast.commands.options import destroying, measuring, out_option, presenting
-from iocast.commands.session import adjust, carry_out, present, say
+from iocast.commands.options import destroying, filing, measuring, out_option, presenting
+from iocast.commands.session import adjust, carry_out, say
 from iocast.commands.targets import find_target
+from iocast.commands.writing import Into, deliver
 from iocast.spec import load_job
 
 
@@ -19,6 +20,7 @@ from iocast.spec import load_job
 @measuring
 @destroying
 @out_option
+@filing
 @presenting
 def repeat(
     times: int,
@@ -29,6 +31,7 @@ def repeat(
     seed: int,
     destroy: str,
     out: str,
+    into: Into | None,
     form: str,
 ) -> int:
     """Run JOB N times on PATH, one after the other, and show whether the figures repeat.
@@ -46,15 +49,15 @@ def repeat(
             raise done.error
         if code:
             break
-    return code or _show(folder, form)
+    return code or _show(folder, form, into)
 
 
-def _show(folder: str, form: str) -> int:
+def _show(folder: str, form: str, into: Into | None) -> int:
     import os
 
     from iocast.diagnose.comparable import side
     from iocast.report.comparison import repeats
 
-    present(repeats(side(os.path.basename(folder), runs_in(folder))), form)
+    deliver(repeats(side(os.path.basename(folder), runs_in(folder)), charts=into is not None), form, into)
     say(f"run folders: {os.path.relpath(folder)}")
     return 0

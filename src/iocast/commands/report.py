@@ -7,40 +7,30 @@ from pathlib import Path
 import rich_click as click
 
 from iocast import archive
-from iocast.commands.options import grading, showing
+from iocast.commands.options import filing, grading, showing
 from iocast.commands.session import fulfils, say, show
-from iocast.commands.writing import THEMES, form_of, write_report
+from iocast.commands.writing import Into, write_report
 from iocast.model.grading import GradeAsked
 
 
 @click.command()
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="Write a file instead, with charts: .html, .md, .json, .csv, .txt; .png or .svg for one picture a chart.",
-)
-@click.option(
-    "--theme", type=click.Choice(THEMES), default="light", show_default=True, help="Colours of .png and .svg."
-)
+@filing
 @showing
 @grading
-def report(folders: tuple[str, ...], output: str | None, theme: str, form: str, asked: GradeAsked) -> int:
+def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeAsked) -> int:
     """Show the card of the run in FOLDER again, without touching any device.
 
     With `-o card.html` it becomes one page that needs nothing else. Of several folders each gets a file of its own,
     with the folder's name in it.
     """
-    if output is not None:
-        form_of(Path(output))  # a mistake is said before anything is read
     passed = True
     for folder in folders:
         run = archive.load(folder)
-        if output is None:
+        if into is None:
             passed &= show(run, folder, form, asked)
             continue
-        for file in write_report(run, folder, _file(Path(output), folder, len(folders)), asked, theme):
+        for file in write_report(run, folder, _file(into.path, folder, len(folders)), asked, into.theme):
             say(f"wrote {file}")
         passed &= fulfils(run, folder, asked)
     return 0 if passed else 1

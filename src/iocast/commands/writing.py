@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from iocast.errors import ArchiveError, IocastError, SpecError
 from iocast.model.grading import GradeAsked
@@ -16,6 +16,24 @@ if TYPE_CHECKING:
 PAGE = "report.html"
 THEMES = ("light", "dark", "print", "classic")  # report.vega.theme.THEMES, without importing it
 WIDTH = 120  # of a text file
+
+
+class Into(NamedTuple):
+    """The file that a report goes into, and the colours of pictures."""
+
+    path: Path
+    theme: str
+
+
+def deliver(report: Report, form: str, into: Into | None) -> None:
+    """Prints a report in one of the renderers' forms, or writes it into a file. Raises IocastError."""
+    from iocast.commands.session import present, say
+
+    if into is None:
+        present(report, form)
+        return
+    for file in write_file(report, into.path, into.theme):
+        say(f"wrote {file}")
 
 
 def write_report(run: Run, folder: str, path: Path, asked: GradeAsked | None, theme: str = "light") -> list[Path]:

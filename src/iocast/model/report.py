@@ -103,6 +103,7 @@ ChartKind = Literal[
     "ratios",  # one side over the other, each statistic of each row with its interval
     "sides",  # how the I/Os of both sides are spread over time taken, one above a line and one below
     "side_percentiles",  # the percentiles of one row on both sides
+    "repeats",  # each run of a row over the median of them all
 ]
 
 

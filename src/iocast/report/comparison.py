@@ -24,6 +24,7 @@ from iocast.model.histogram import Histogram, merge
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Chart, Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord
 from iocast.report import format as text
+from iocast.report.charts.repeats import repeats as repeats_chart
 from iocast.report.charts.sides import ratios, side_percentiles
 from iocast.report.charts.sides import sides as sides_of
 from iocast.report.compared import REPEATS, STATISTICS, iops, response, throughput, values
@@ -309,7 +310,7 @@ def _next_steps(sides: Sequence[Side], found: dict[str, tuple[Pair, ...]]) -> It
         yield f"{text.counted(refused, 'row')} could not be compared: the reason stands beside each."
 
 
-def repeats(side: Side) -> Report:
+def repeats(side: Side, *, charts: bool = False) -> Report:
     """The report of several runs of one job on one target: do they agree?"""
     rows = tuple(repeat_rows(side))
     bad = [str(row.cells["test"]) for row in rows if str(row.cells["agree"]).startswith("inconclusive")]
@@ -317,5 +318,6 @@ def repeats(side: Side) -> Report:
         verdict = f"The repeats of {', '.join(bad)} differ by more than {SCATTER:.0%}: find out why before comparing."
     else:
         verdict = f"All {len(rows)} rows repeat within {SCATTER:.0%} over {len(side.runs)} runs."
-    section = Section("Do the repeats agree?", tables=(Table("", REPEAT_COLUMNS, rows, key="repeats"),))
+    table = Table("", REPEAT_COLUMNS, rows, key="repeats")
+    section = Section("Do the repeats agree?", tables=(table,), charts=_made(repeats_chart(side)) if charts else ())
     return Report(title=f"Repeats · {side.label}", verdict=verdict, sections=(section,))

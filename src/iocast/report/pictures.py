@@ -14,7 +14,12 @@ SUFFIXES = (".png", ".svg")
 
 
 def write_pictures(report: Report, path: Path, theme: Theme) -> list[Path]:
-    """`card.png` becomes `card-overview.png`, ... Raises ArchiveError where a file cannot be written."""
+    """`card.png` becomes `card-overview.png`, ... Raises ArchiveError where a file cannot be
+    written, or there is nothing to draw."""
+    if not report.charts:
+        raise ArchiveError(
+            f"cannot write {path}: this report has no chart", "write it as .html, .md, .json, .csv or .txt"
+        )
     png = path.suffix.lower() == ".png"
     drawings = {chart.key: to_png(chart, theme) if png else to_svg(chart, theme).encode() for chart in report.charts}
     for key, charts in trios(report.charts):

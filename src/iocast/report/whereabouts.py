@@ -9,6 +9,7 @@ from iocast.analyse.block import Whereabouts, whereabouts
 from iocast.model.report import Column, Row, Section, Table
 from iocast.model.run import Run
 from iocast.report import format as text
+from iocast.report import generator
 
 COLUMNS = (
     Column("test", "row"),
@@ -20,6 +21,10 @@ COLUMNS = (
     Column("device", "device", "duration"),
     Column("queue_p99", "queue\np99", "duration", spare=2),
     Column("device_p99", "device\np99", "duration", spare=1),
+    Column(
+        "generator", "CPU of\nthe test", "share", "of one processor, kernel workers and observers included", spare=5
+    ),
+    Column("cpu_per_io", "CPU an\nI/O", "duration", "of the test, its system calls included", spare=6),
     Column("requests", "requests\nseen", "count", spare=3),
     Column("watched", "of the\ntime", "share", spare=4),
 )
@@ -29,6 +34,7 @@ WORDS = {
     "shared": "phases that ran at the same time share the figures of queue and device",
     "others": "others' I/O on the same device is in the figures of queue and device",
 }
+TOGETHER = "they ran at the same time, and the CPU time of the test is that of all of them."
 NOTE = (
     "Means, so that the parts add up. Queue: from block_rq_insert to block_rq_issue; device: from there to"
     " block_rq_complete; system is the rest of the service time: system call, file system, waiting for a tag, the"
@@ -37,17 +43,27 @@ NOTE = (
 
 
 def section(run: Run) -> Section | None:
-    """None where nobody saw requests."""
+    """What the test itself took, and the parts of each row where requests were seen; None where neither is known."""
+    said = generator.sentence(run)
+    paragraphs = (said,) if said else ()
+    tables = _tables(run)
+    return Section("Where the time went", paragraphs, tables) if paragraphs or tables else None
+
+
+def _tables(run: Run) -> tuple[Table, ...]:
+    costs = {record.phase.name: generator.cost(run, record) for record in run.measured}
     seen = [each for record in run.measured for each in whereabouts(run, record)]
     if not seen:
-        return None
+        return ()
     blank = {key for key in ("unsent",) if not any(each.unsent_ns > 0.01 * each.response_ns for each in seen)}
     columns = tuple(column for column in COLUMNS if column.key not in blank)
-    table = Table("", columns, tuple(map(_row, seen)), key="whereabouts", notes=(NOTE, *_notes(seen)))
-    return Section("Where the time went", tables=(table,))
+    rows = tuple(_row(each, costs[each.phase]) for each in seen)
+    shared = [cost.phase for cost in costs.values() if cost is not None and cost.together]
+    notes = (NOTE, *_notes(seen), *([f"{_names(shared)}: {TOGETHER}"] if shared else []))
+    return (Table("", columns, rows, key="whereabouts", notes=notes),)
 
 
-def _row(each: Whereabouts) -> Row:
+def _row(each: Whereabouts, cost: generator.Cost | None) -> Row:
     return Row(
         {
             "test": each.phase,
@@ -59,6 +75,8 @@ def _row(each: Whereabouts) -> Row:
             "device": each.device_ns,
             "queue_p99": None if math.isnan(each.queue_p99_ns) else each.queue_p99_ns,
             "device_p99": each.device_p99_ns,
+            "generator": cost.processors if cost else None,
+            "cpu_per_io": cost.ns_per_io if cost else None,
             "requests": each.requests,
             "watched": each.watched_share,
             "size_ratio": each.size_ratio,

@@ -11,7 +11,7 @@ from iocast.model.report import Chart, ChartKind
 from iocast.report.vega.heat import heat
 from iocast.report.vega.ladders import latency_by_load, load_curve, scaling, throughput
 from iocast.report.vega.parts import Spec
-from iocast.report.vega.sides import ratios, side_percentiles, sides
+from iocast.report.vega.sides import ratios, repeats, side_percentiles, sides
 from iocast.report.vega.spreads import device, distribution, overview, percentiles
 from iocast.report.vega.theme import Theme
 
@@ -32,8 +32,9 @@ DRAWINGS: dict[ChartKind, Callable[[Chart, Theme, int], Spec]] = {
     "ratios": ratios,
     "sides": sides,
     "side_percentiles": side_percentiles,
+    "repeats": repeats,
 }
-WIDE_KINDS: frozenset[ChartKind] = frozenset({"heat", "overview", "ratios", "sides"})
+WIDE_KINDS: frozenset[ChartKind] = frozenset({"heat", "overview", "ratios", "sides", "repeats"})
 NARROW = 500
 
 

@@ -11,6 +11,7 @@ from iocast.report import format as text
 from iocast.report.cells import cell_text
 from iocast.report.vega.parts import (
     LABEL_ROOM,
+    OWN_COLOUR,
     WIDTH,
     Spec,
     apart,
@@ -109,8 +110,7 @@ def _histograms(
         bar = {"x": at, "x2": at + HISTOGRAM * share / most, "y": max(bottom, low), "y2": min(top, high)}
         bars.append({**bar, "c": _bucket_colour(bottom, theme), "tip": says})
     encoding: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
-    colour = {"field": "c", "type": "nominal", "scale": None, "legend": None}
-    return [layer("rect", bars, {**encoding, "fill": colour}, silent=False)]
+    return [layer("rect", bars, {**encoding, "fill": OWN_COLOUR}, silent=False)]
 
 
 # Where the sixteen buckets begin, so that a bucket is known by its lower edge.
@@ -177,9 +177,8 @@ def _line_names(loads: Table, theme: Theme, x: Spec, y: Spec, low: float, high: 
         {"x": len(loads.rows) - 1 + 1.08, "y": low * 10 ** (place * wide), "t": key, "c": colours.get(key, theme.muted)}
         for (key, _), place in zip(found, places, strict=True)
     ]
-    fill = {"field": "c", "type": "nominal", "scale": None, "legend": None}
     mark = {"type": "text", "align": "right", "baseline": "middle", "fontSize": 11}
-    return layer(mark, rows, {"x": x, "y": y, "text": {"field": "t"}, "color": fill})
+    return layer(mark, rows, {"x": x, "y": y, "text": {"field": "t"}, "color": OWN_COLOUR})
 
 
 def _points(loads: Table, x: Spec, y: Spec, key: str) -> Spec:
@@ -210,7 +209,6 @@ def scaling(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
         }
         for at, row in enumerate(steps.rows)
     ]
-    colour = {"field": "c", "type": "nominal", "scale": None, "legend": None}
     lines = [
         layer(
             {"type": "line", "point": {"aria": False, "filled": True, "size": 26, "color": tone}},
@@ -225,7 +223,7 @@ def scaling(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
         )
     ]
     ratio: Spec = {"x": {**x, "field": "at"}, "y": quantitative("y2", scale, y["axis"]), "text": {"field": "t"}}
-    rect: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "fill": colour}
+    rect: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "fill": OWN_COLOUR}
     layers = [
         layer("rect", bars, rect, silent=False),
         *lines,
@@ -281,8 +279,7 @@ def throughput(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
         {"x": at, "y": heights[at], "t": text.megabytes_per_s(number(row.cells["throughput"]))}
         for at, row in enumerate(loads.rows)
     ]
-    colour = {"field": "c", "type": "nominal", "scale": None, "legend": None}
-    rect: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "fill": colour}
+    rect: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "fill": OWN_COLOUR}
     label = {"type": "text", "baseline": "bottom", "dy": -3, "fontSize": 11}
     layers = [
         layer("rect", slices, rect, silent=False),
@@ -327,8 +324,7 @@ def load_curve(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     below = {"type": "text", "align": "center", "baseline": "top", "dy": 7, "fontSize": 11}
     layers.append(layer(below, names, _named(x, y), color=theme.muted))
     beside = {"type": "text", "align": "left", "baseline": "middle", "dx": 8, "fontSize": 11, "fontWeight": 600}
-    colour = {"field": "c", "type": "nominal", "scale": None, "legend": None}
-    layers.append(layer(beside, ends, {**_named(x, y), "color": colour}))
+    layers.append(layer(beside, ends, {**_named(x, y), "color": OWN_COLOUR}))
     return chart(width, 240, layers, theme)
 
 

@@ -18,6 +18,8 @@ WIDTH = 500  # of the plot itself, without its axes
 FONT_SIZE = 12
 LABEL_ROOM = 56  # beside a chart, for labels in whatever font the page has in the end
 
+OWN_COLOUR: Spec = {"field": "c", "type": "nominal", "scale": None, "legend": None}  # each row of data brings its own
+
 # A time in ns, or its log10, as Vega writes it at an axis.
 _TIME = (
     "{v} >= 0.9995e9 ? format({v} / 1e9, '~r') + ' s' : {v} >= 0.9995e6 ? format({v} / 1e6, '~r') + ' ms' : "
@@ -73,6 +75,11 @@ def quantitative(field: str, scale: Spec | None = None, axis: Spec | None = None
     """A channel that shows a number; `axis` None shows none."""
     channel: Spec = {"field": field, "type": "quantitative", "axis": axis}
     return channel | ({"scale": scale} if scale else {})
+
+
+def each_by(field: str) -> Spec:
+    """One line, or one area, for each value of a field: far cheaper to draw than a layer for each."""
+    return {"detail": {"field": field, "type": "nominal"}}
 
 
 def number(cell: Cell) -> float | None:

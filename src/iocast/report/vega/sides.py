@@ -1,4 +1,4 @@
-"""Draws a comparison: ratios with their intervals, and both sides of each row on one axis."""
+"""Draws a comparison: ratios with their intervals, both sides of each row on one axis, runs beside each other."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import math
 
 from iocast.model.report import Chart, Row, Table
 from iocast.report.vega.parts import (
+    OWN_COLOUR,
     WIDTH,
     Spec,
     chart,
+    each_by,
     layer,
     number,
     numbers,
@@ -40,20 +42,49 @@ def ratios(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     rows = [
         _interval(at, table, row, reach) | {"c": colours[str(row.cells["side"])]} for at, row in enumerate(table.rows)
     ]
-    colour = {"field": "c", "type": "nominal", "scale": None, "legend": None}
     last = len(rows) - 0.5
     band: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
     hit = [{"x": 1 / reach, "x2": reach, "y": row["y"], "tip": row["tip"]} for row in rows]
     layers = [
         layer("rect", [{"x": SAME[0], "x2": SAME[1], "y": -0.5, "y2": last}], band, color=theme.middling),
         layer("rule", [{"x": 1}], {"x": x}, color=theme.muted, strokeWidth=1),
-        layer("rule", rows, {**to, "color": colour}, strokeWidth=2, opacity=0.75),
+        layer("rule", rows, {**to, "color": OWN_COLOUR}, strokeWidth=2, opacity=0.75),
         layer(
-            "circle", [{**row, "x": row["at"]} for row in rows], {"x": x, "y": y, "color": colour}, size=52, opacity=1
+            "circle",
+            [{**row, "x": row["at"]} for row in rows],
+            {"x": x, "y": y, "color": OWN_COLOUR},
+            size=52,
+            opacity=1,
         ),
         layer({"type": "bar", "height": LINE_HEIGHT - 2}, hit, to, silent=False, opacity=0),
     ]
     return chart(width, LINE_HEIGHT * len(rows) + 12, layers, theme)
+
+
+def repeats(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
+    """A dot for each run of a row, the band of the same behind."""
+    table = about.tables[0]
+    names = list(dict.fromkeys(str(row.cells["row"]) for row in table.rows))
+    reach = 1.1 * max(max(value, 1 / value) for value in (*numbers(table.rows, "ratio"), *SAME) if value > 0)
+    x = quantitative("x", {"type": "log", "domain": [1 / reach, reach]}, _ratio_axis(reach))
+    y = rows_axis(names)
+    dots = [
+        {
+            "x": max(number(row.cells["ratio"]) or 0.0, 1 / reach),
+            "y": names.index(str(row.cells["row"])),
+            "tip": f"{row.cells['row']}, run {row.cells['run']}: {row.cells['value']}",
+        }
+        for row in table.rows
+    ]
+    band: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
+    same = [{"x": SAME[0], "x2": SAME[1], "y": -0.5, "y2": len(names) - 0.5}]
+    layers = [
+        layer("rect", same, band, color=theme.middling),
+        layer("rule", [{"x": 1}], {"x": x}, color=theme.muted, strokeWidth=1),
+        layer("circle", dots, {"x": x, "y": y}, color=theme.accent, size=46, opacity=0.75),
+        layer("circle", dots, {"x": x, "y": y}, silent=False, size=260, opacity=0),
+    ]
+    return chart(width, LINE_HEIGHT * len(names) + 12, layers, theme)
 
 
 def _interval(at: int, table: Table, row: Row, reach: float) -> Spec:
@@ -91,25 +122,15 @@ def sides(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     x = quantitative("x", scale, time_axis(ticks, orient="top"))
     y = rows_axis(names)
     y["scale"] = {"domain": [len(names) - 0.45, -0.55], "nice": False}
-    layers = [layer("rule", [{"y": at} for at in range(len(names))], {"y": y}, color=theme.line)]
     shape: Spec = {"x": x, "y": y, "y2": {"field": "y2"}}
-    for at, name in enumerate(names):
-        own = [row for row in curves.rows if row.cells["row"] == name]
-        most = max(numbers(own, "density"))
-        for label, way, tone in zip(labels, (-1, 1), (theme.accent, theme.tail), strict=True):
-            rows = [
-                {
-                    "x": number(row.cells["time"]),
-                    "y": float(at),
-                    "y2": at + way * HALF * (number(row.cells["density"]) or 0.0) / most,
-                }
-                for row in own
-                if row.cells["whose"] == label
-            ]
-            layers.append(layer("area", rows, shape, color=tone, opacity=0.4))
-            edge = [{"x": row["x"], "y": row["y2"]} for row in rows]
-            layers.append(layer("line", edge, {"x": x, "y": y}, color=tone, strokeWidth=1.3))
-    layers += _marks(shapes, names, labels, x, y, theme)
+    edge: Spec = {"x": x, "y": quantitative("y2", y["scale"], y["axis"])}
+    halves = _halves(curves, names, dict(zip(labels, ((-1, theme.accent), (1, theme.tail)), strict=True)))
+    layers = [
+        layer("rule", [{"y": at} for at in range(len(names))], {"y": y}, color=theme.line),
+        layer("area", halves, {**shape, **each_by("row"), "color": OWN_COLOUR}, opacity=0.4),
+        layer("line", halves, {**edge, **each_by("row"), "color": OWN_COLOUR}, strokeWidth=1.3),
+        *_marks(shapes, names, labels, x, y, theme),
+    ]
     hit = [
         {
             "x": low,
@@ -123,6 +144,18 @@ def sides(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     ]
     layers.append(layer("rect", hit, {**shape, "x2": {"field": "x2"}}, silent=False, opacity=0))
     return chart(width, PAIR_HEIGHT * len(names) + 8, layers, theme)
+
+
+def _halves(curves: Table, names: list[str], look: dict[str, tuple[int, str]]) -> list[Spec]:
+    """The points of all halves, above or below the line of their row, in the colour of their side."""
+    most = {name: max(numbers((row for row in curves.rows if row.cells["row"] == name), "density")) for name in names}
+    points = []
+    for row in curves.rows:
+        name = str(row.cells["row"])
+        at, (way, tone) = names.index(name), look[str(row.cells["whose"])]
+        height = HALF * (number(row.cells["density"]) or 0.0) / most[name]
+        points.append({"row": name, "x": number(row.cells["time"]), "y": at, "y2": at + way * height, "c": tone})
+    return points
 
 
 def _marks(shapes: Table, names: list[str], labels: list[str], x: Spec, y: Spec, theme: Theme) -> list[Spec]:

@@ -11,10 +11,12 @@ from iocast.report import format as text
 from iocast.report.cells import cell_text
 from iocast.report.vega.parts import (
     LABEL_ROOM,
+    OWN_COLOUR,
     WIDTH,
     Spec,
     apart,
     chart,
+    each_by,
     halo,
     layer,
     number,
@@ -98,21 +100,13 @@ def distribution(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     y = rows_axis(names)
     y["scale"] = {"domain": [len(names) - 0.92, -0.98], "nice": False}
     x = quantitative("x", scale, time_axis(ticks))
-    layers = []
-    for name in names:
-        rows = [
-            {
-                "x": number(row.cells["time"]),
-                "y": base[name],
-                "y2": base[name] - RIDGE * (number(row.cells["density"]) or 0.0) / highest[name],
-            }
-            for row in curves.rows
-            if row.cells["row"] == name
-        ]
-        ridge: Spec = {"x": x, "y": y, "y2": {"field": "y2"}}
-        layers.append(layer("area", rows, ridge, color=theme.accent, opacity=0.35))
-        outline = [{"x": row["x"], "y": row["y2"]} for row in rows]
-        layers.append(layer("line", outline, {"x": x, "y": y}, color=theme.accent, strokeWidth=1.4))
+    rows = [_ridge_point(row, base, highest) for row in curves.rows]
+    ridge: Spec = {"x": x, "y": y, "y2": {"field": "y2"}, **each_by("row")}
+    outline: Spec = {"x": x, "y": quantitative("y2", y["scale"], y["axis"]), **each_by("row")}
+    layers = [
+        layer("area", rows, ridge, color=theme.accent, opacity=0.35),
+        layer("line", rows, outline, color=theme.accent, strokeWidth=1.4),
+    ]
     means = [
         {"x": number(row.cells["mean"]), "y": base[str(row.cells["row"])], "y2": base[str(row.cells["row"])] - RIDGE}
         for row in shapes.rows
@@ -126,6 +120,12 @@ def distribution(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     band: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
     layers.append(layer("rect", hit, band, silent=False, opacity=0))
     return chart(width, max(1, len(names)) * RIDGE_HEIGHT + 8, layers, theme)
+
+
+def _ridge_point(row: Row, base: dict[str, float], highest: dict[str, float]) -> Spec:
+    name = str(row.cells["row"])
+    height = RIDGE * (number(row.cells["density"]) or 0.0) / highest[name]
+    return {"row": name, "x": number(row.cells["time"]), "y": base[name], "y2": base[name] - height}
 
 
 def _densities(curves: Table, name: str) -> list[float]:
@@ -186,24 +186,25 @@ def percentile_lines(about: Chart, theme: Theme, tones: Sequence[str], width: in
     axis = {"values": marks, "labelExpr": _nines(), "title": about.x.title, "grid": True}
     x = quantitative("x", {"domain": [0, 1.2 * max(nines, 1.0)], "nice": False}, axis)
     y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
-    layers, ends = list[Spec](), list[Spec]()
+    sure, unsure, points, ends = list[Spec](), list[Spec](), list[Spec](), list[Spec]()
     for name, tone in zip(names, tones, strict=True):
-        rows = [_point(row) for row in curves.rows if row.cells["row"] == name]
-        sure = [row for row in rows if row["sure"]]
-        layers.append(layer("line", sure, {"x": x, "y": y}, color=tone, strokeWidth=2))
-        layers.append(
-            layer(
-                "line", rows[max(0, len(sure) - 1) :], {"x": x, "y": y}, color=tone, strokeDash=[1, 3], strokeWidth=1.6
-            )
-        )
-        layers.append(layer("circle", rows, {"x": x, "y": y}, silent=False, size=110, opacity=0))
+        rows = [_point(row) | {"row": name, "c": tone} for row in curves.rows if row.cells["row"] == name]
+        known = [row for row in rows if row["sure"]]
+        sure += known
+        unsure += rows[max(0, len(known) - 1) :]
+        points += rows
         ends.append({"x": rows[-1]["x"], "y": rows[-1]["y"], "t": name, "c": tone})
     wide = math.log10(high / low)
     for end, place in zip(ends, apart([math.log10(end["y"] / low) / wide for end in ends], 0.06), strict=True):
         end["y"] = low * 10 ** (place * wide)
-    colour = {"field": "c", "type": "nominal", "scale": None, "legend": None}
+    lines: Spec = {"x": x, "y": y, **each_by("row"), "color": OWN_COLOUR}
     beside = {"type": "text", "align": "left", "baseline": "middle", "dx": 6, "fontSize": 11, "fontWeight": 600}
-    layers.append(layer(beside, ends, {"x": x, "y": y, "text": {"field": "t"}, "color": colour}))
+    layers = [
+        layer("line", sure, lines, strokeWidth=2),
+        layer("line", unsure, lines, strokeDash=[1, 3], strokeWidth=1.6),
+        layer("circle", points, {"x": x, "y": y}, silent=False, size=110, opacity=0),
+        layer(beside, ends, {"x": x, "y": y, "text": {"field": "t"}, "color": OWN_COLOUR}),
+    ]
     return chart(width, PERCENTILES_HEIGHT, layers, theme)
 
 

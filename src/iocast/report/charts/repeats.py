@@ -1,0 +1,64 @@
+"""The chart of repeats: each run of a row over the middle of them all, so that an outlier is seen at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.analyse.comparison import median_of
+from iocast.diagnose.comparable import Side
+from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report import format as text
+from iocast.report.compared import STATISTICS, values
+
+SHOWN = ("throughput", "p99")
+COLUMNS = (
+    Column("row", "row"),
+    Column("run", "run", "count"),
+    Column("value", "value", "text"),
+    Column("ratio", "over the median", "decimal"),
+)
+
+
+def repeats(side: Side) -> Chart | None:
+    """The chart of a group of at least two runs."""
+    rows = tuple(_rows(side)) if len(side.runs) > 1 else ()
+    if not rows:
+        return None
+    return Chart(
+        kind="repeats",
+        key="repeats",
+        title="Each run over the median of its row",
+        summary=_summary(rows),
+        x=Axis("over the median", "decimal", log=True),
+        y=Axis("row", "text"),
+        tables=(Table("", COLUMNS, rows, key="repeats"),),
+        notes=("A dot for each run. In the band runs are the same as the median within a tenth.",),
+    )
+
+
+def _rows(side: Side) -> Iterator[Row]:
+    for name in dict.fromkeys(record.phase.name for run in side.runs for record in run.measured):
+        records = tuple(record for run in side.runs for record in run.measured if record.phase.name == name)
+        for what, figure, show, _ in STATISTICS:
+            found = values(records, figure) if what in SHOWN else []
+            middle = median_of(found) if len(found) > 1 else 0.0
+            for number, value in enumerate(found, 1) if middle else ():
+                yield Row({"row": f"{name} · {what}", "run": number, "value": show(value), "ratio": value / middle})
+
+
+def _summary(rows: tuple[Row, ...]) -> str:
+    def away(row: Row) -> float:
+        ratio = row.cells["ratio"]
+        assert isinstance(ratio, float), "a row of this chart has one"
+        return max(ratio, 1 / ratio) if ratio > 0 else 0.0
+
+    furthest = max(rows, key=away)
+    if away(furthest) < 1.005:
+        return "All runs are the same within half a percent."
+    ratio = furthest.cells["ratio"]
+    assert isinstance(ratio, float)
+    way = "above" if ratio > 1 else "below"
+    return (
+        f"Furthest from the others is run {furthest.cells['run']} of {furthest.cells['row']}:"
+        f" {text.percent(abs(ratio - 1))} {way} the median."
+    )
