@@ -28,6 +28,16 @@ class Cell(msgspec.Struct, frozen=True):
     where: Where = "file"
 
     @property
+    def machine_cpu(self) -> bool:
+        """True when part of the work is done by threads of the kernel that belong to no process."""
+        return self.sync != "none"
+
+    @property
+    def least_s(self) -> float:
+        """A run takes at least so long: the machine counts its work in steps of 10 ms."""
+        return 2.0 if self.machine_cpu else 0.0
+
+    @property
     def workload(self) -> Workload:
         """For iocast."""
         locality = Sequential() if self.in_order else Uniform()

@@ -1,7 +1,8 @@
 """The engines in a comparison: each runs a cell once and says its I/Os per second, and per second of CPU time.
 
 The CPU time of a peer is that of its whole process, kernel workers included, less what it needs to start and end
-(measured by a run of one I/O); that of iocast is of its whole process during the phase.
+(measured by a run of one I/O); that of iocast is of its whole process during the phase. For durable writes it is that
+of the whole machine: the kernel makes what a ring wrote durable on work queues of its own, which belong to no process.
 """
 
 from __future__ import annotations
@@ -48,11 +49,15 @@ def iocast(cell: Cell, plan: Plan, path: Path) -> Run:
     def run(seconds: float) -> Figures:
         phase = Phase(name=cell.name, test="bench", workload=cell.workload, length=Length(seconds=seconds))
         file = WorkFile(str(path), cell.file_bytes, fill=False)
+        before_s = machine_cpu_s()
         result, _series = load.measure(load.phase_plan(plan, phase, (file,), seed=1), lambda *_: True)
         assert not result.errors, result.errors
+        cpu_s = (result.cpu_user_ns + result.cpu_system_ns) / 1e9
+        if cell.machine_cpu:
+            cpu_s = machine_cpu_s() - before_s
         return Figures(
             result.rate_per_s,
-            result.ios * 1e9 / max(1, result.cpu_user_ns + result.cpu_system_ns),
+            result.ios / max(1e-9, cpu_s),
             result.service().quantile_ns(0.5) / 1e3,
             result.service().quantile_ns(0.99) / 1e3,
             result.engine.name,
@@ -105,9 +110,12 @@ def fio(cell: Cell, path: Path, options: tuple[str, ...]) -> Run:
         return min(_cpu((*command, "--number_ios=1"))[1] for _ in range(3))
 
     def run(seconds: float) -> Figures | None:
+        before_s = machine_cpu_s()
         said, cpu_s = _cpu((*command, "--time_based", f"--runtime={round(seconds * 1000)}ms"))
         if not said:
             return None
+        if cell.machine_cpu:
+            cpu_s = machine_cpu_s() - before_s
         job = json.loads(said[said.index("{") :])["jobs"][0]
         done = job[cell.op]
         percentiles = done["clat_ns"].get("percentile", {})
@@ -140,6 +148,13 @@ def t_io_uring(cell: Cell, path: Path) -> Run | None:
         return Figures(iops, iops * whole / max(cpu_s, 1e-9))
 
     return run
+
+
+def machine_cpu_s() -> float:
+    """What all processors have worked since the start of the machine, in steps of 10 ms. Source: proc(5), "cpu"."""
+    with open("/proc/stat", encoding="ascii") as stat:
+        user, nice, system, _idle, _iowait, irq, softirq = (int(n) for n in stat.readline().split()[1:8])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 def _cpu(command: tuple[str, ...]) -> tuple[str, float]:

@@ -100,13 +100,7 @@ class RunFolder:
         bare = msgspec.structs.replace(
             run, phases=tuple(msgspec.structs.replace(record, samples=(), series=Series()) for record in run.phases)
         )
-        text = msgspec.json.format(msgspec.json.encode(bare), indent=1)
-        fresh = self.path / (RUN_FILE + ".new")
-        try:
-            fresh.write_bytes(text + b"\n")
-            os.replace(fresh, self.path / RUN_FILE)
-        except OSError as error:
-            raise _unwritable(self.path, error.strerror or str(error)) from error
+        _put(self.path / RUN_FILE, msgspec.json.format(msgspec.json.encode(bare), indent=1))
         save_summary(self.path, summary_of(run))
 
     def save_phase(self, number: int, name: str, intervals: ArrowStream | None, samples: tuple[Sample, ...]) -> None:
@@ -152,10 +146,8 @@ class RunFolder:
             (self.path / UNDER_WAY_FILE).unlink(missing_ok=True)
 
     def _tell(self, now: UnderWay) -> None:
-        with contextlib.suppress(OSError):  # a run does not fail for those who watch it
-            fresh = self.path / (UNDER_WAY_FILE + ".new")
-            fresh.write_bytes(msgspec.json.encode(now))
-            os.replace(fresh, self.path / UNDER_WAY_FILE)
+        with contextlib.suppress(ArchiveError):  # a run does not fail for those who watch it
+            _put(self.path / UNDER_WAY_FILE, msgspec.json.encode(now))
 
     def discard(self) -> None:
         """Removes a folder in which nothing was measured, and the empty ones above it that it brought."""
@@ -167,12 +159,17 @@ class RunFolder:
 
 def save_summary(folder: Path, summary: Summary) -> None:
     """Writes the line that lists show of a run. Raises ArchiveError."""
-    fresh = folder / (SUMMARY_FILE + ".new")
+    _put(folder / SUMMARY_FILE, msgspec.json.encode(summary))
+
+
+def _put(path: Path, text: bytes) -> None:
+    """Writes a file beside its place and renames it: it is there whole, or as it was."""
+    fresh = path.with_name(path.name + ".new")
     try:
-        fresh.write_bytes(msgspec.json.encode(summary) + b"\n")
-        os.replace(fresh, folder / SUMMARY_FILE)
+        fresh.write_bytes(text + b"\n")
+        os.replace(fresh, path)
     except OSError as error:
-        raise _unwritable(folder, error.strerror or str(error)) from error
+        raise _unwritable(path.parent, error.strerror or str(error)) from error
 
 
 def _unwritable(path: Path, why: str) -> ArchiveError:
@@ -225,11 +222,14 @@ def load(folder: str) -> Run:
 def _with_series(run: Run, folder: Path) -> Iterator[PhaseRecord]:
     """The phases with series and samples; of those that ran at once the first has the samples of all in the folder."""
     samples = _load_samples(folder)
+    courses = _rows(folder / "intervals", _SERIES.format("read_parquet(?)"), "its series")
     before: PhaseRecord | None = None
     for number, record in enumerate(run.phases):
         shared = before.samples if before is not None and at_once(before, record) else ()
         seen = samples.get(number, shared)
-        before = msgspec.structs.replace(record, samples=seen, series=_load_courses(folder, number, record))
+        rows = courses.get(number)
+        course = Series() if rows is None else _whole(rows, record.plan.interval_ns, record.measurement)
+        before = msgspec.structs.replace(record, samples=seen, series=course)
         yield before
 
 
@@ -252,31 +252,29 @@ def _whole(rows: list[tuple[int, int, int, int]], interval_ns: int, did: Measure
     return Series(interval_ns=interval_ns, ios=ios, bytes=moved, response_ns=response_ns)
 
 
-def _load_courses(folder: Path, number: int, record: PhaseRecord) -> Series:
-    file = folder / "intervals" / f"{number:03}.parquet"
-    if not file.exists():
-        return Series()
+def _rows(folder: Path, query: str, what: str) -> dict[int, list[tuple[Any, ...]]]:
+    """What the query gives for the file of each phase, by the number of the phase. Raises ArchiveError."""
+    files = sorted(folder.glob("[0-9]*.parquet"))
+    if not files:
+        return {}
     import duckdb
 
+    found: dict[int, list[tuple[Any, ...]]] = {}
     with duckdb.connect() as connection:
-        try:
-            rows = connection.execute(_SERIES.format("read_parquet(?)"), [str(file)]).fetchall()
-        except duckdb.Error as error:
-            said = str(error).partition("\n")[0]
-            raise ArchiveError(
-                f"{file} cannot be read: {said}", "remove the file to see the card without its series"
-            ) from error
-    return _whole(rows, record.plan.interval_ns, record.measurement)
+        for file in files:
+            try:
+                found[int(file.stem)] = connection.execute(query, [str(file)]).fetchall()
+            except duckdb.Error as error:
+                said = str(error).partition("\n")[0]
+                raise ArchiveError(
+                    f"{file} cannot be read: {said}", f"remove the file to see the card without {what}"
+                ) from error
+    return found
 
 
 def save_diagnosis(folder: Path, diagnosis: Diagnosis) -> None:
     """Keeps what was tested about a run beside it. Raises ArchiveError."""
-    fresh = folder / (DIAGNOSIS_FILE + ".new")
-    try:
-        fresh.write_bytes(msgspec.json.format(msgspec.json.encode(diagnosis), indent=1) + b"\n")
-        os.replace(fresh, folder / DIAGNOSIS_FILE)
-    except OSError as error:
-        raise _unwritable(folder, error.strerror or str(error)) from error
+    _put(folder / DIAGNOSIS_FILE, msgspec.json.format(msgspec.json.encode(diagnosis), indent=1))
 
 
 def load_diagnosis(folder: str) -> Diagnosis | None:
@@ -309,25 +307,10 @@ def load_courses(folder: str) -> dict[int, Course]:
     """
     path = Path(folder)
     path = path.parent if path.name == RUN_FILE else path
-    files = sorted((path / "intervals").glob("[0-9]*.parquet"))
-    if not files:
-        return {}
-    import duckdb
-
     columns = ", ".join(f"{clock}_{part}" for clock in ("response", "service") for part in _HISTOGRAM)
     query = f"SELECT start_ns, op, size_bytes, bytes, errors, {columns} FROM read_parquet(?) ORDER BY interval"
-    found: dict[int, Course] = {}
-    with duckdb.connect() as connection:
-        for file in files:
-            try:
-                rows = connection.execute(query, [str(file)]).fetchall()
-            except duckdb.Error as error:
-                said = str(error).partition("\n")[0]
-                raise ArchiveError(
-                    f"{file} cannot be read: {said}", "remove the file to see the card without its course over time"
-                ) from error
-            found[int(file.stem)] = tuple(_interval(row) for row in rows)
-    return found
+    found = _rows(path / "intervals", query, "its course over time")
+    return {number: tuple(_interval(row) for row in rows) for number, rows in found.items()}
 
 
 _HISTOGRAM = ("index", "count", "sum_ns", "sum_squares", "min_ns", "max_ns")
@@ -342,22 +325,7 @@ def _interval(row: tuple[Any, ...]) -> Interval:
 
 
 def _load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
-    files = sorted((folder / "samples").glob("[0-9]*.parquet"))
-    if not files:
-        return {}
-    import duckdb
-
-    found: dict[int, tuple[Sample, ...]] = {}
     # In the order in which they were written, which is that of time.
     query = "SELECT time_ns, observer, subject, metric, value FROM read_parquet(?)"
-    with duckdb.connect() as connection:
-        for file in files:
-            try:
-                rows = connection.execute(query, [str(file)]).fetchall()
-            except duckdb.Error as error:
-                said = str(error).partition("\n")[0]
-                raise ArchiveError(
-                    f"{file} cannot be read: {said}", "remove the file to see the card without what was observed then"
-                ) from error
-            found[int(file.stem)] = tuple(Sample(*row) for row in rows)
-    return found
+    found = _rows(folder / "samples", query, "what was observed then")
+    return {number: tuple(Sample(*row) for row in rows) for number, rows in found.items()}

@@ -107,3 +107,12 @@ def test_kernel_threads_that_do_the_io() -> None:
     )
     found = bound.bounds(card_runs.run(record))[record.phase.name]
     assert (found.by, "the kernel's own threads" in found.says) == ("kernel", True)
+
+
+def test_of_two_rows_of_one_load_the_one_with_more_ios_is_the_base(tmp_path: Path) -> None:
+    run = measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path)
+    one, four = run.measured
+    few = replace(one, phase=replace(one.phase, name="few"), measurement=replace(one.measurement, ios=3))
+    found = bound.bounds(replace(run, phases=(one, few, four)))
+    assert found[four.phase.name].says.startswith("Not at the device's limit yet: 4 still brought 4 times")
+    assert found["few"].says == "Bound by its 1 at once: 4 brought 4 times the I/Os a second."

@@ -46,6 +46,7 @@ def diagnose(
     """
     from iocast.commands.inquiry import diagnose_run
     from iocast.diagnose.reasoning import Budget
+    from iocast.report.complete import judge
 
     allowed = Budget(parse_duration(budget) / 1e9, parse_size(most))
     if (path is None) == (folder is None):
@@ -60,7 +61,7 @@ def diagnose(
             return code
         folder = str(done.folder)
     code = diagnose_run(folder, allowed)
-    show(archive.load(folder), os.path.relpath(folder), form)
+    show(judge(archive.load(folder), os.path.relpath(folder)), form)
     return code
 
 

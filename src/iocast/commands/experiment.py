@@ -183,15 +183,14 @@ def _carry_out(trial: Trial, wish: Wish, places: _Places, out: str, page: bool, 
 
 def _show(folder: Path, page: bool, form: str) -> None:
     from iocast.commands.writing import leave_page
+    from iocast.report.complete import judge
     from iocast.report.trial import trial_report
 
     run = archive.load(str(folder))
     present(trial_report(run, os.path.relpath(folder)), form)
     if page:
-        from iocast.model.grading import GradeAsked
-
         sys.stdout.flush()
-        say(leave_page(run, folder, GradeAsked()))
+        say(leave_page(judge(run, os.path.relpath(folder))))
 
 
 def _targets(places: _Places) -> Generator[Target, None, None]:

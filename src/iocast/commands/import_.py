@@ -24,6 +24,7 @@ def import_(files: tuple[str, ...], out: str, form: str) -> int:
     from msgspec.structs import replace
 
     from iocast import __version__, imports
+    from iocast.report.complete import judge
 
     for run in imports.read(files):
         run = replace(run, iocast_version=__version__)
@@ -31,5 +32,5 @@ def import_(files: tuple[str, ...], out: str, form: str) -> int:
         for number, record in enumerate(run.phases):
             folder.save_phase(number, record.phase.name, None, record.samples)
         say(f"run folder: {os.path.relpath(folder.path)}")
-        show(run, os.path.relpath(folder.path), form)
+        show(judge(run, os.path.relpath(folder.path)), form)
     return 0

@@ -8,8 +8,8 @@ import rich_click as click
 
 from iocast import archive
 from iocast.commands.options import filing, grading, showing
-from iocast.commands.session import fulfils, say, show
-from iocast.commands.writing import Into, write_report
+from iocast.commands.session import passed, say, show
+from iocast.commands.writing import Into, write_file
 from iocast.model.grading import GradeAsked
 
 
@@ -24,16 +24,18 @@ def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeA
     With `-o card.html` it becomes one page that needs nothing else. Of several folders each gets a file of its own,
     with the folder's name in it.
     """
-    passed = True
+    from iocast.report.complete import judge
+
+    failed = False
     for folder in folders:
-        run = archive.load(folder)
+        judged = judge(archive.load(folder), folder, asked)
         if into is None:
-            passed &= show(run, folder, form, asked)
-            continue
-        for file in write_report(run, folder, _file(into.path, folder, len(folders)), asked, into.theme):
-            say(f"wrote {file}")
-        passed &= fulfils(run, folder, asked)
-    return 0 if passed else 1
+            show(judged, form)
+        else:
+            for file in write_file(judged.report(charts=True), _file(into.path, folder, len(folders)), into.theme):
+                say(f"wrote {file}")
+        failed |= not passed(judged, asked)
+    return int(failed)
 
 
 def _file(output: Path, folder: str, count: int) -> Path:

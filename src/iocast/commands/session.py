@@ -14,13 +14,13 @@ from iocast.commands.targets import only_read, with_direct_tried
 from iocast.errors import LoadError, SpecError, TargetError
 from iocast.load import Layout
 from iocast.model.plan import Phase, Plan
-from iocast.model.run import Run
 from iocast.model.target import Target
 from iocast.spec import FileSize, Job
 
 if TYPE_CHECKING:
-    from iocast.model.grading import GradeAsked, Grades
+    from iocast.model.grading import GradeAsked
     from iocast.model.report import Report
+    from iocast.report.complete import Judged
     from iocast.runner import Performed
 
 FORMATS = ("terminal", "classic", "json")
@@ -142,12 +142,16 @@ def perform(
 
         code = diagnose_run(str(done.folder), USUAL_BUDGET)
     if done.folder is not None:
-        failed = not show(done.run, os.path.relpath(done.folder), form, asked, keep=True)
+        from iocast.report.complete import judge
+
+        judged = judge(done.run, os.path.relpath(done.folder), asked)
+        show(judged, form, keep=True)
+        failed = not passed(judged, asked)
         if page and done.run.status == "done":
             from iocast.commands.writing import leave_page
 
             sys.stdout.flush()  # the card can be read while the page is drawn
-            say(leave_page(done.run, done.folder, asked))
+            say(leave_page(judged))
     measured = done.run.measured
     nothing = bool(measured) and not any(record.measurement.ios for record in measured)
     if nothing and (done.error is None or isinstance(done.error, LoadError)):
@@ -199,21 +203,16 @@ def about(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.1f} h"
 
 
-def show(run: Run, folder: str, form: str, asked: GradeAsked | None = None, *, keep: bool = False) -> bool:
-    """Prints the card of a run on stdout in one of FORMATS; returns False when it misses the grade asked for.
-
-    With `keep` its grade is kept in the folder, for lists of runs.
-    """
-    from iocast.report.complete import complete
-
-    done = complete(run, folder, asked)
+def show(judged: Judged, form: str, *, keep: bool = False) -> None:
+    """Prints the card of a run on stdout in one of FORMATS. With `keep` its grade goes into the folder, for lists."""
+    report = judged.report()
     if form == "classic":
         from iocast.report.classic import render_run
 
-        render_run(run, sys.stdout)
-        say(f"run folder: {folder}")
+        render_run(judged.run, sys.stdout)
+        say(f"run folder: {judged.folder}")
     else:
-        present(done.report, form)
+        present(report, form)
     if keep:
         from pathlib import Path
 
@@ -221,25 +220,16 @@ def show(run: Run, folder: str, form: str, asked: GradeAsked | None = None, *, k
         from iocast.errors import ArchiveError
 
         with contextlib.suppress(ArchiveError):  # a full disk: the list of runs does without the grade
-            save_summary(Path(folder), done.summary)
-    return _passed(done.grades, asked)
+            save_summary(Path(judged.folder), judged.summary(report))
 
 
-def fulfils(run: Run, folder: str, asked: GradeAsked) -> bool:
+def passed(judged: Judged, asked: GradeAsked) -> bool:
     """False, with a word, when a run misses the grade asked for."""
     if asked.floor is None:
         return True
-    from iocast.report.complete import complete
-
-    return _passed(complete(run, folder, asked).grades, asked)
-
-
-def _passed(grades: Grades | None, asked: GradeAsked | None) -> bool:
-    """Tells when the grade asked for is missed."""
-    if asked is None or asked.floor is None:
-        return True
     from iocast.diagnose.grades import passes
 
+    grades = judged.grades
     if grades is not None and passes(grades, asked.floor):
         return True
     got = f"is {grades.overall}" if grades and grades.overall else "could not be given"

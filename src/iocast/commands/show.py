@@ -7,8 +7,8 @@ import rich_click as click
 from iocast import archive
 from iocast.catalogue import LAST, find_run
 from iocast.commands.options import grading, showing
-from iocast.commands.session import RUNS
-from iocast.commands.session import show as show_run
+from iocast.commands.session import RUNS, passed
+from iocast.commands.session import show as show_card
 from iocast.model.grading import GradeAsked
 
 
@@ -19,5 +19,9 @@ from iocast.model.grading import GradeAsked
 @grading
 def show(run: str, directory: str, form: str, asked: GradeAsked) -> int:
     """Show the card of RUN: a folder, the beginning of the name of one in DIR, or `last` (the default)."""
+    from iocast.report.complete import judge
+
     folder = find_run(directory, run)
-    return 0 if show_run(archive.load(folder), folder, form, asked) else 1
+    judged = judge(archive.load(folder), folder, asked)
+    show_card(judged, form)
+    return int(not passed(judged, asked))

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from iocast.errors import ArchiveError, IocastError, SpecError
-from iocast.model.grading import GradeAsked
-from iocast.model.run import Run
 
 if TYPE_CHECKING:
     from iocast.model.report import Report
+    from iocast.report.complete import Judged
 
 PAGE = "report.html"
 THEMES = ("light", "dark", "print", "classic")  # report.vega.theme.THEMES, without importing it
@@ -34,14 +33,6 @@ def deliver(report: Report, form: str, into: Into | None) -> None:
         return
     for file in write_file(report, into.path, into.theme):
         say(f"wrote {file}")
-
-
-def write_report(run: Run, folder: str, path: Path, asked: GradeAsked | None, theme: str = "light") -> list[Path]:
-    """Writes the report of a run, with its charts; returns the files. Raises IocastError."""
-    from iocast.report.complete import complete
-
-    form_of(path)
-    return write_file(complete(run, folder, asked, charts=True).report, path, theme)
 
 
 def write_file(report: Report, path: Path, theme: str = "light") -> list[Path]:
@@ -80,10 +71,11 @@ def form_of(path: Path) -> str:
     return SUFFIXES[suffix]
 
 
-def leave_page(run: Run, folder: Path, asked: GradeAsked | None = None) -> str:
+def leave_page(judged: Judged) -> str:
     """Writes the page into a run folder; says where it is, or why it could not be. The measurement is safe already."""
+    page = Path(judged.folder, PAGE)
     try:
-        write_report(run, str(folder), folder / PAGE, asked)
+        write_file(judged.report(charts=True), page)
     except IocastError as error:
         return f"note: no {PAGE}: {error.message}"
-    return f"report: {os.path.relpath(folder / PAGE)}"
+    return f"report: {os.path.relpath(page)}"

@@ -57,9 +57,14 @@ def bounds(run: Run) -> dict[str, Bound]:
             curves[kind(record)].append(record)
     found: dict[str, Bound] = {}
     for record in run.measured:
-        curve = sorted(curves.get(kind(record), ()), key=lambda each: each.measurement.asked_depth)
-        found[record.phase.name] = _of(run, record, curve)
+        found[record.phase.name] = _of(run, record, _curve(curves.get(kind(record), [])))
     return found
+
+
+def _curve(rows: list[PhaseRecord]) -> list[PhaseRecord]:
+    """One row for each depth, from the least to the deepest; of two of equal load the one with more I/Os."""
+    by_depth = {row.measurement.asked_depth: row for row in sorted(rows, key=lambda each: each.measurement.ios)}
+    return [by_depth[depth] for depth in sorted(by_depth)]
 
 
 def _of(run: Run, record: PhaseRecord, curve: list[PhaseRecord]) -> Bound:
@@ -138,7 +143,7 @@ def _open(record: PhaseRecord) -> Bound:
 
 def _by_curve(record: PhaseRecord, curve: list[PhaseRecord]) -> Bound:
     """Of the rows with the same workload: whether more at once brought more."""
-    steps = [_Step(low, high) for low, high in pairwise(curve) if _deeper(low, high)]
+    steps = [_Step(low, high) for low, high in pairwise(curve)]
     depth = record.measurement.asked_depth
     if not steps:
         alone = "one at a time" if depth == 1 else f"{depth} at once"
@@ -159,7 +164,3 @@ def _by_curve(record: PhaseRecord, curve: list[PhaseRecord]) -> Bound:
         return Bound("queue", f"Not at the device's limit yet: {says}; more at once may bring more.", before.figures)
     says = f"{above.high.measurement.asked_depth} brought {number(above.ratio)} times the I/Os a second"
     return Bound("queue", f"Bound by its {depth} at once: {says}.", above.figures)
-
-
-def _deeper(low: PhaseRecord, high: PhaseRecord) -> bool:
-    return high.measurement.asked_depth > low.measurement.asked_depth

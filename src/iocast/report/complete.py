@@ -1,4 +1,4 @@
-"""The card of a run with all that is known about it: trust, grades, what was tested, its course over time."""
+"""A run judged once, and its card from that: trust, grades, what was tested, its course over time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from iocast import archive
 from iocast.diagnose import examine
 from iocast.diagnose.grades import grade
-from iocast.model.finding import Grade
+from iocast.model.experiment import Diagnosis
+from iocast.model.finding import Examination
 from iocast.model.grading import GradeAsked, Grades
 from iocast.model.report import Report
 from iocast.model.run import Run
@@ -19,25 +20,33 @@ from iocast.report.heads import worst_trust
 from iocast.report.trial import with_trial
 
 
-class Complete(NamedTuple):
-    """The report, the grades in it (None: nothing that could be graded), and the line for lists of runs."""
+class Judged(NamedTuple):
+    """A run of `folder` ("" when it was not saved) with what is thought of it; the grades are None where nothing was
+    measured."""
 
-    report: Report
+    run: Run
+    folder: str
+    diagnosis: Diagnosis | None
+    examination: Examination
     grades: Grades | None
-    summary: Summary
+
+    def report(self, *, charts: bool = False) -> Report:
+        """The card, with charts if asked for. Raises ArchiveError for a damaged folder."""
+        courses = archive.load_courses(self.folder) if charts and self.folder else None
+        plain = card(self.run, self.examination, self.folder, courses, self.diagnosis, self.grades)
+        return with_trial(plain, self.run, self.folder)
+
+    def summary(self, report: Report) -> Summary:
+        """The line for lists of runs."""
+        letter = self.grades.overall if self.grades else None
+        trust = worst_trust(self.run, self.examination)
+        return replace(summary_of(self.run), grade=letter, trust=trust, verdict=report.verdict)
 
 
-def complete(run: Run, folder: str, asked: GradeAsked | None = None, *, charts: bool = False) -> Complete:
-    """The card of the run in `folder` ("" when it was not saved). Raises ArchiveError for a damaged folder."""
+def judge(run: Run, folder: str, asked: GradeAsked | None = None) -> Judged:
+    """Examines and grades the run in `folder`. Raises ArchiveError for a damaged folder."""
     asked = asked or GradeAsked()
     diagnosis = archive.load_diagnosis(folder) if folder else None
-    courses = archive.load_courses(folder) if charts and folder else None
     examination = examine(run, diagnosis)
     grades = grade(run, examination, asked.scale, asked.level) if run.measured else None
-    report = with_trial(card(run, examination, folder, courses, diagnosis, grades), run, folder)
-    return Complete(report, grades, _summary(run, report, grades, worst_trust(run, examination)))
-
-
-def _summary(run: Run, report: Report, grades: Grades | None, trust: Grade | None) -> Summary:
-    letter = grades.overall if grades else None
-    return replace(summary_of(run), grade=letter, trust=trust, verdict=report.verdict)
+    return Judged(run, folder, diagnosis, examination, grades)

@@ -93,9 +93,9 @@ def _stamp(folder: str) -> int:
 
 @lru_cache(maxsize=16)
 def _page(folder: str, _stamp: int) -> str:
-    from iocast.report.complete import complete
+    from iocast.report.complete import judge
 
-    return _html(complete(archive.load(folder), folder, charts=True).report)
+    return _html(judge(archive.load(folder), folder).report(charts=True))
 
 
 def _html(report: Report) -> str:

@@ -22,8 +22,11 @@ const TIME_MOST: Duration = Duration::from_millis(10);
 const BATCH_MOST: u32 = 8;
 /// An I/O of the probe that is not back by then is left behind.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// A trial of an engine, of which each gets as many.
-const TRIAL: (f64, u64) = (0.05, 512);
+/// A trial of an engine ends after so long, or after so many I/Os in each slot: enough that the start of as many
+/// threads is lost in them.
+const TRIAL_S: f64 = 0.05;
+const TRIAL_IOS: u64 = 512;
+/// Trials of each engine.
 const TRIALS: usize = 3;
 /// Draws other places than the phase will.
 const OTHER_SEED: u64 = 0x0b5e_7fed_5eed;
@@ -195,7 +198,8 @@ fn middle(mut values: Vec<f64>) -> f64 {
 fn trial(plan: &PhasePlan, engine: EngineName) -> Option<(f64, f64)> {
     let mut plan = sample(plan);
     plan.engine = engine;
-    plan.length = Length { seconds: Some(TRIAL.0), ios: Some(TRIAL.1), ..Length::default() };
+    let ios = TRIAL_IOS * u64::from(plan.users * plan.depth);
+    plan.length = Length { seconds: Some(TRIAL_S), ios: Some(ios), ..Length::default() };
     let done = run_phase(&plan, |_| true).ok()?;
     let cpu_ns = (done.cpu_user_ns + done.cpu_system_ns).max(1);
     (done.ios > 0).then(|| {
