@@ -67,7 +67,7 @@ PRESETS: dict[str, tuple[str, SimulatedDevice]] = {
         ),
     ),
     # Amazon's gp2 with 100 GiB: 3 I/Os a second and GiB, 5.4 million credits at the start, bursts of 3,000/s, I/Os
-    # counted by 256 KiB, at most 128 MiB/s at this size (EBS user guide, "General Purpose SSD volumes": gp2 up to 170 GiB).
+    # counted by 256 KiB, at most 128 MiB/s up to 170 GiB (EBS user guide, "General Purpose SSD volumes").
     # Round trip and service time are not published: a millisecond in all is what such volumes are described by.
     "cloud-volume": (
         "a cloud volume of 100 GiB: 300 I/Os a second, bursts of 3000 until 5.4 million credits are spent, 128 MiB/s",
