@@ -66,7 +66,8 @@ def _step_ns(rows: list[Histogram]) -> float:
 def _cells(times: Histogram) -> list[tuple[float, float]]:
     """The occupied buckets from the first that counts: their middle and their share."""
     pairs = zip(times.index, times.count, strict=True)
-    found = [(sum(bucket_bounds_ns(index)) / 2, count / times.total) for index, count in pairs]
+    total = times.total  # a sum over all buckets
+    found = [(sum(bucket_bounds_ns(index)) / 2, count / total) for index, count in pairs]
     start = next((at for at, (_, share) in enumerate(found) if share >= LEAST_SHARE), 0)
     return found[start:]
 
