@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import iocast, run_folder
+from command_line import IOCAST, environment, iocast, run_folder
 from conftest import Mount, command, need
 
 SHORT = ("--no-page", "--out", "runs", "--json")
@@ -109,15 +110,56 @@ def test_a_matrix_on_two_file_systems_leaves_nothing_behind(tmp_path: Path) -> N
     assert len(list((folder / "experiments").iterdir())) == 2
 
 
+def _loops_over(directory: Path) -> list[str]:
+    """What loop devices have below a directory. A file that is gone is told as deleted."""
+    found = (path.read_text().strip() for path in Path("/sys/block").glob("loop*/loop/backing_file"))
+    return [file for file in found if file.startswith(str(directory))]
+
+
+def _within(seconds: float, done: Callable[[], bool]) -> bool:
+    until = time.monotonic() + seconds
+    while not done() and time.monotonic() < until:
+        time.sleep(0.02)
+    return done()
+
+
+def test_a_matrix_that_is_killed_leaves_no_mount_and_no_loop_device(tmp_path: Path) -> None:
+    need("losetup", "mount", "umount", "mkfs.ext4", "wipefs")
+    words = ("experiment", "dio-matrix", ".", "--filesystems", "ext4", "--size", "32MiB", "--time", "20s", *SHORT)
+    started = subprocess.Popen(
+        [*IOCAST, *words], cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    place = str(tmp_path / "iocast-work.mount")
+
+    def measuring() -> bool:
+        """Its file system is mounted, where it sees it, and work files are being laid out or worked on."""
+        seen = Path(f"/proc/{started.pid}/mounts").read_text() if started.poll() is None else ""
+        return place in seen and any(Path(f"/proc/{started.pid}/root{place}").glob("iocast-work.0.dat"))
+
+    try:
+        assert _within(60, measuring)
+        assert _loops_over(tmp_path)
+        assert place not in Path("/proc/self/mounts").read_text()  # it mounted for itself alone
+    finally:
+        started.kill()
+        started.wait(timeout=30)
+    assert _within(20, lambda: not _loops_over(tmp_path))
+    assert place not in Path("/proc/self/mounts").read_text()
+    done = iocast("clean", ".", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "removed iocast-work.image.dat" in done.stdout
+    assert "removed iocast-work.mount" in done.stdout
+    assert [each.name for each in tmp_path.iterdir() if each.name != "runs"] == []
+
+
 def test_a_matrix_that_fails_on_its_way_leaves_nothing_behind(tmp_path: Path) -> None:
     need("losetup", "mount", "umount", "mkfs.ext4", "wipefs")
-    mounts = Path("/proc/self/mounts").read_text().count("iocast-ext4-")
     done = iocast("experiment", "dio-matrix", ".", "--filesystems", "ext4", "--size", "4GiB", *SHORT, cwd=tmp_path)
     assert done.returncode == 2
     assert "does not fit" in done.stderr
     assert list(tmp_path.iterdir()) == []
     assert str(tmp_path) not in command("losetup", "--list", "--noheadings", "--output", "BACK-FILE")
-    assert Path("/proc/self/mounts").read_text().count("iocast-ext4-") <= mounts
+    assert str(tmp_path) not in Path("/proc/self/mounts").read_text()
 
 
 def test_all_that_was_written_is_there(tmp_path: Path) -> None:

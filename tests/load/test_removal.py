@@ -41,6 +41,21 @@ def test_traces_of_a_kill_are_removed(tmp_path: Path) -> None:
     assert listing(tmp_path) == []
 
 
+def test_the_place_of_mounts_is_removed_only_when_it_is_empty(tmp_path: Path) -> None:
+    place = tmp_path / "iocast-work.mount"
+    place.mkdir()
+    (place / "data").write_text("precious")
+    kept = load.clean(str(tmp_path))
+    assert (kept.removed, [name for name, _ in kept.left]) == ((), [str(place)])
+    (place / "data").unlink()
+    assert load.clean(str(tmp_path), dry_run=True).removed == ((str(place), 0),)
+    assert place.exists()
+    assert load.clean(str(tmp_path)).removed == ((str(place), 0),)
+    assert not place.exists()
+    place.symlink_to(tmp_path)
+    assert load.clean(str(tmp_path)).removed == ()
+
+
 def test_a_file_that_took_the_place_is_left_alone(tmp_path: Path) -> None:
     lay(plan(tmp_path))
     work = tmp_path / "iocast-work.0.dat"

@@ -205,14 +205,14 @@ def _targets(places: _Places) -> Generator[Target, None, None]:
     with loop_device(places.paths[0], IMAGE_BYTES) as device:
         for kind in places.images:
             try:
-                with _on_image(kind, device) as target:
+                with _on_image(kind, device, places.paths[0]) as target:
                     yield target
             except LoadError as error:
                 say(f"note: {kind} is left out: {error.message}")
 
 
 @contextmanager
-def _on_image(kind: str, device: str) -> Iterator[Target]:
+def _on_image(kind: str, device: str, directory: str) -> Iterator[Target]:
     """The device itself, or a new file system on it."""
     from iocast.load.images import blank, file_system
 
@@ -221,7 +221,7 @@ def _on_image(kind: str, device: str) -> Iterator[Target]:
         target = find_target(device)
         yield replace(target, destroy=identity_name(target))
         return
-    with file_system(kind, device) as path:
+    with file_system(kind, device, directory) as path:
         yield find_target(path)
 
 

@@ -16,6 +16,7 @@ from iocast.model.plan import Plan
 from iocast.model.target import Target
 
 WORK_NAME = "iocast-work"
+MOUNT_NAME = f"{WORK_NAME}.mount"  # where file systems on an image are mounted
 # What must stay free on the file system: others live there too.
 RESERVE_SHARE, RESERVE_MOST_BYTES = 0.05, 2 << 30
 _MIB = 1 << 20

@@ -1,17 +1,23 @@
-"""File systems to try, one after the other on one loop device over a work file; all is taken away at the end."""
+"""File systems to try, one after the other on one loop device over a work file; all is taken away at the end.
+
+Should this process be killed, the kernel does it: the mounts are in a namespace of its own, and the loop device is
+detached when nobody has it open. What is left is the image and an empty directory, which `iocast clean` removes.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
-import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from iocast.errors import LoadError, TargetError
-from iocast.load.files import WORK_NAME, WorkFile
+from iocast.load.files import MOUNT_NAME, WORK_NAME, WorkFile
 from iocast.load.filling import claimed_file, create
 from iocast.load.refusals import refusal
 from iocast.load.removal import remove
@@ -28,6 +34,8 @@ MAKERS = {
 }
 _MOUNT_OPTIONS = {"btrfs": ("-o", "nodiscard")}
 _RESERVE_BYTES = 1 << 30
+_CLONE_NEWNS = 0x00020000  # linux/sched.h; os.unshare is of Python 3.12
+_GONE_WITHIN_S = 5.0
 
 
 @contextmanager
@@ -47,11 +55,8 @@ def loop_device(directory: str, size_bytes: int) -> Iterator[str]:
         create(file)
         try:
             _fill(file)
-            device = _attached(file.path)
-            try:
+            with _attached(file.path) as device:
                 yield device
-            finally:
-                _run("losetup", "--detach", device)
         finally:
             remove(file.path)
 
@@ -67,20 +72,59 @@ def _fill(file: WorkFile) -> None:
         raise refusal("cannot write", file.path, error) from error
 
 
-def _attached(path: str) -> str:
+@contextmanager
+def _attached(path: str) -> Iterator[str]:
+    """While entered, a loop device over a file. Raises LoadError."""
     words = ("losetup", "--find", "--show")
     try:
         # Past the page cache: else the image is answered from memory, and one thread of the loop serialises.
-        return _run(*words, "--direct-io=on", path)
+        device = _run(*words, "--direct-io=on", path)
     except LoadError:
-        return _run(*words, path)
+        device = _run(*words, path)
+    handle = -1
+    try:
+        handle = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        # Of a device that is open this only says what is to happen when the last one closes it, be it by a kill.
+        _run("losetup", "--detach", device)
+    try:
+        yield device
+    finally:
+        os.close(handle)
+        _wait_until_gone(device)
+
+
+def _wait_until_gone(device: str) -> None:
+    """Somebody else, such as udev, may have it open for a moment longer."""
+    backing = Path(f"/sys/block/{Path(device).name}/loop/backing_file")
+    until = time.monotonic() + _GONE_WITHIN_S
+    while backing.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+@cache
+def _mount_alone() -> None:
+    """From now on what this process mounts is seen by it and what it starts, and goes with them, however they end.
+
+    Where the kernel does not allow it, mounts are seen by all as usual. Raises LoadError.
+    """
+    if ctypes.CDLL(None).unshare(_CLONE_NEWNS) == 0:
+        _run("mount", "--make-rslave", "/")  # what others mount still comes here
 
 
 @contextmanager
-def file_system(kind: str, device: str) -> Iterator[str]:
-    """While entered, a new file system on `device` is mounted at the path that it gives. Raises LoadError."""
+def file_system(kind: str, device: str, directory: str) -> Iterator[str]:
+    """While entered, a new file system on `device` is mounted in `directory`, at the path that it gives.
+
+    Raises LoadError.
+    """
     _run(*MAKERS[kind], device)
-    place = tempfile.mkdtemp(prefix=f"iocast-{kind}-")
+    _mount_alone()
+    place = str(Path(directory).resolve() / MOUNT_NAME)
+    try:
+        os.makedirs(place, exist_ok=True)  # a killed one may have left it
+    except OSError as error:
+        raise refusal("cannot make", place, error) from error
     try:
         _run("mount", "-t", kind, *_MOUNT_OPTIONS.get(kind, ()), device, place)
         try:

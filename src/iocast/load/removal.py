@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from iocast.errors import TargetError
-from iocast.load.files import WORK_NAME
+from iocast.load.files import MOUNT_NAME, WORK_NAME
 from iocast.load.marks import MARK_SUFFIX, begun, held, made_here, mark_path, read_mark
 from iocast.load.refusals import refusal
 
@@ -64,7 +65,22 @@ def clean(path: str, dry_run: bool = False) -> Cleaned:
             except OSError as error:
                 raise refusal("cannot remove", name, error) from error
         left.append((name, why))
+    place = str(Path(path) / MOUNT_NAME)
+    if os.path.isdir(place) and not os.path.islink(place):
+        try:
+            removed += _removed_directory(place, dry_run)
+        except OSError as error:
+            left.append((place, f"is not empty, or in use ({error.strerror})"))
     return Cleaned(tuple(removed), tuple(left))
+
+
+def _removed_directory(place: str, dry_run: bool) -> list[tuple[str, int]]:
+    """The empty directory that a killed experiment mounted its images on. Raises OSError."""
+    if os.path.ismount(place) or os.listdir(place):
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+    if not dry_run:
+        os.rmdir(place)
+    return [(place, 0)]
 
 
 def _allocated(path: str) -> int:
