@@ -51,6 +51,33 @@ def test_what_varies_goes_up_and_down(values: list[float], verdict: str) -> None
     assert decide(decision, _run(a=values)).verdict == verdict
 
 
+EVEN = [1.0, 1.02, 0.99, 1.01, 0.98, 1.0, 1.01, 0.99]
+
+
+@pytest.mark.parametrize(
+    ("factors", "verdict", "says"),
+    [
+        ([1, 3, 1], "confirmed", "rounds 9 to 16 at 33% of the others"),
+        ([1, 1.1, 1], "rejected", "nowhere 20% lower for long"),
+        ([1, 1, 1], "rejected", "nowhere 20% lower for long"),
+        ([1, 3, 3], "undecided", "1 changes"),  # it has not come back
+        ([1, 3, 1, 3, 1], "undecided", "4 changes"),  # it comes and goes
+        ([1, 3, 2], "undecided", "2 changes"),  # not all of the way
+        ([3, 1, 1], "rejected", "nowhere 20% lower for long"),  # it only began slowly
+    ],
+)
+def test_a_dip_is_a_fall_that_comes_back_once(factors: list[float], verdict: str, says: str) -> None:
+    decision = Decision(statistic="rate", first="a", other="a", limit=0.2, direction="dips")
+    found = decide(decision, _run(a=[factor * each for factor in factors for each in EVEN]))
+    assert found.verdict == verdict
+    assert says in found.says
+
+
+def test_a_few_rounds_show_no_dip() -> None:
+    decision = Decision(statistic="rate", first="a", other="a", limit=0.2, direction="dips")
+    assert decide(decision, _run(a=[1.0, 3.0, 3.0, 1.0])).verdict == "undecided"
+
+
 @pytest.mark.parametrize(
     ("third", "verdict", "says"),
     [

@@ -1,4 +1,4 @@
-"""What the arms of an experiment say about one decision: a ratio, or the scatter of one arm, against a limit."""
+"""What the arms of an experiment say about one decision: a ratio, the scatter or the course of one arm, and a limit."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast.analyse.changepoint import change_points
 from iocast.analyse.comparison import ab_ratio
 from iocast.diagnose.words import number, percent, throughput, time
 from iocast.errors import AnalysisError
@@ -19,6 +20,7 @@ from iocast.model.run import PhaseRecord, Run
 
 QUANTILES: dict[Statistic, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 TAIL = 0.025  # on either side of a 95 % interval
+COMES_BACK = 0.9  # of the level before a dip
 
 Verdict = Literal["confirmed", "rejected", "undecided"]
 
@@ -47,7 +49,13 @@ def decide(decision: Decision, run: Run) -> Decided:
         missing = decision.first if not first else decision.other
         raise AnalysisError(f'the experiment has no result for "{missing}"', "see the run of the experiment for why")
     decision = replace(decision, other=name)
-    return _scatter(decision, first) if decision.direction == "varies" else _ratio(decision, first, other)
+    match decision.direction:
+        case "varies":
+            return _scatter(decision, first)
+        case "dips":
+            return _dip(decision, first)
+        case _:
+            return _ratio(decision, first, other)
 
 
 def _furthest(run: Run, decision: Decision) -> tuple[str, list[float]]:
@@ -119,6 +127,29 @@ def _scatter(decision: Decision, values: list[float]) -> Decided:
     return Decided(
         verdict=verdict, figures=figures, interval=interval, value=spread, low=low, high=high, rounds=len(logs)
     )
+
+
+def _dip(decision: Decision, values: list[float]) -> Decided:
+    """Whether a rate fell once and came back: the interval of the rounds in between over all others."""
+    shown, rounds = _format(decision), len(values)
+    ends = f"from {shown(min(values))} to {shown(max(values))}"
+    figures = f"{rounds} times the same, one after the other: {_statistic(decision)} {ends}"
+    found = change_points(values)
+    if found is None:
+        return Decided(verdict="undecided", figures=figures, interval="", value=1.0, rounds=rounds)
+    changes = found.reported
+    if not changes or min(change.shift for change in changes) > -decision.limit:
+        evenly = f"nowhere {percent(decision.limit)} lower for long"
+        return Decided(verdict="rejected", figures=figures, interval=evenly, value=1.0, rounds=rounds)
+    fall, rise = changes[0], changes[-1]
+    if len(changes) != 2 or (1 + fall.shift) * (1 + rise.shift) < COMES_BACK:
+        once = f"{len(changes)} changes, where a fall and a rise were expected"
+        return Decided(verdict="undecided", figures=figures, interval=once, value=1 + fall.shift, rounds=rounds)
+    inside = values[fall.at : rise.at]
+    rest = [*values[: fall.at], *values[rise.at :]]
+    ratio = _ratio(replace(decision, limit=1 - decision.limit, direction="below"), rest, inside)
+    lasted = f"rounds {fall.at + 1} to {rise.at} at {percent(ratio.value)} of the others, {ratio.interval}"
+    return replace(ratio, figures=figures, interval=lasted, rounds=rounds)
 
 
 def _values(run: Run, arm: str, decision: Decision) -> list[float]:

@@ -4,18 +4,23 @@ What it is: work that the storage does for itself, beside the test's.
 Why it matters: the row is that of a degraded hour. Without it the storage is quicker; with it this is the truth.
 How it shows: the kernel says that a task ran on this machine (mdstat, btrfs, ZFS), or a drive was at its warning
 temperature; or the rate fell by a fifth or more for a minute or more, and came back.
-How to confirm: pause the task and measure again.
+How to confirm: pause the task and measure again; or the same load one at a time, for longer than it took: when the
+rate falls and comes back once more in the same way, it is not chance. A task that has ended shows nothing of itself:
+that it goes evenly now rejects nothing.
 What to change: wait for its end, leave that time out, or call the row "degraded mode".
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 
 from iocast.analyse.changepoint import change_points
-from iocast.diagnose.evidence import is_open_loop
+from iocast.diagnose.curves import at_depth, same_place
+from iocast.diagnose.evidence import is_open_loop, simulated
 from iocast.diagnose.words import percent, time
+from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
 
@@ -25,6 +30,8 @@ NAME = "maintenance"
 OBSERVER = "maintenance"
 FALLS, LASTS_NS = 0.20, 60_000_000_000  # models C, 11
 BACK = 0.9  # of the level before it
+PROBE_S, MOST_IN_IT = 5.0, 20  # so long each, and so many of them in the slow time: enough to see it, not too many
+AND_MORE = 1.5  # times how long it lasted: that it came back must be seen as well
 
 
 def detect(run: Run) -> Iterator[Finding]:
@@ -79,20 +86,46 @@ def _slow_time(record: PhaseRecord) -> Iterator[Finding]:
         lasted_ns = (rise.at - fall.at) * series.interval_ns
         back = (1 + fall.shift) * (1 + rise.shift)
         if fall.shift <= -FALLS and lasted_ns >= LASTS_NS * BACK and back >= BACK and len(found.reported) == 2:
-            yield Finding(
-                name=NAME,
-                severity="warn",
-                phase=record.phase.name,
-                says=(
-                    f"From t={time(from_ns)} on, for {time(lasted_ns)}, the rate was"
-                    f" {percent(-fall.shift)} lower, and then it came back."
-                ),
-                evidence={"from_ns": from_ns, "lasted_ns": lasted_ns, "shift": fall.shift},
-                remedy="Look for a scrub, a rebuild or a snapshot at that time; measure again without it.",
-                hypothesis="the storage was busy with itself",
-                confidence=0.5,
-                confirm="look for what ran at that time, pause it, and measure again",
-                state="suggested",
-                rivals=("shared drives",),
-                spans=(Span(from_ns, from_ns + lasted_ns),),
-            )
+            yield _suspected(record, from_ns, lasted_ns, fall.shift)
+
+
+def _suspected(record: PhaseRecord, from_ns: int, lasted_ns: int, shift: float) -> Finding:
+    return Finding(
+        name=NAME,
+        severity="warn",
+        phase=record.phase.name,
+        says=(
+            f"From t={time(from_ns)} on, for {time(lasted_ns)}, the rate was {percent(-shift)} lower, and then it came"
+            " back."
+        ),
+        evidence={"from_ns": from_ns, "lasted_ns": lasted_ns, "shift": shift},
+        remedy="Look for a scrub, a rebuild or a snapshot at that time; measure again without it.",
+        hypothesis="the storage was busy with itself",
+        confidence=0.5,
+        confirm="look for what ran at that time, pause it, and measure again",
+        state="suggested",
+        rivals=("shared drives",),
+        spans=(Span(from_ns, from_ns + lasted_ns),),
+    )
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """The same load one at a time, again and again, for as long as it took then until all was over, and half of it."""
+    if "from_ns" not in finding.evidence:
+        return None
+    record, seen = next(each for each in run.measured if each.phase.name == finding.phase), finding.evidence
+    # A simulated device begins anew with every run, and its clock with the first phase.
+    before_ns = sum(each.measurement.elapsed_ns for each in run.phases[: run.phases.index(record)])
+    until_s = (before_ns * simulated(run) + seen["from_ns"] + AND_MORE * seen["lasted_ns"]) / 1e9
+    probe_s = max(PROBE_S, seen["lasted_ns"] / 1e9 / MOST_IN_IT)
+    name = "the same load"
+    probe = Arm(name=name, workload=at_depth(record, 1), seconds=probe_s, **same_place(record))  # type: ignore[arg-type]
+    return Experiment(
+        question="Does the same load become slower for as long once more, and then as quick as before?",
+        arms=(probe,),
+        rounds=math.ceil(until_s / probe_s),
+        decision=Decision(statistic="rate", first=name, other=name, limit=FALLS, direction="dips"),
+        absence_proves=False,
+        if_confirmed="It came again in the same way, for the same load: a task of the storage's own, and not chance.",
+        if_rejected="It goes evenly now, which says nothing of what ran then: look there for a scrub or a rebuild.",
+    )

@@ -33,14 +33,15 @@ class Decision(Struct, frozen=True, kw_only=True):
     Confirmed when the 95 % interval of the ratio lies beyond `limit` on the side of `direction`, rejected when it
     lies on the other side, undecided when the limit is in it. "same" wants the interval between 1/limit and limit.
     "varies" looks at one arm alone (`first` and `other` are the same): the interval of its coefficient of variation
-    over the rounds against `limit`, and its ups and downs, for what goes one way only is a trend.
+    over the rounds against `limit`, and its ups and downs, for what goes one way only is a trend. "dips" looks at one
+    arm alone too, round by round: a rate that falls by `limit` for at least five rounds and comes back, once.
     """
 
     statistic: Statistic
     first: str
     other: str
     limit: float
-    direction: Literal["below", "above", "same", "varies"]
+    direction: Literal["below", "above", "same", "varies", "dips"]
     or_others: tuple[str, ...] = ()  # of these and `other` the one that is furthest in that direction decides
     op: Literal["", "read", "write"] = ""  # "": all operations of the arm
 
