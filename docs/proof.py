@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -190,8 +189,9 @@ def _findings(records: Trial, planted: Trial) -> str:
 
 def _detector(finding: str) -> str:
     """The module that gives a finding of this name, "" when there is none yet."""
-    listed = importlib.import_module("iocast.diagnose").DETECTORS
-    found = (each for each in listed if f'"{finding}"' in inspect.getsource(each))
+    from iocast import diagnose
+
+    found = (each for each in diagnose.DETECTORS if finding in diagnose.names(each))
     return next((each.__name__.rpartition(".")[2] for each in found), "")
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import card_runs
@@ -242,6 +247,39 @@ def test_findings_come_gravest_first_and_void_rows_say_why() -> None:
     assert severities == sorted(severities, key=diagnose.SEVERITIES.index)
     assert examination.trust["randread 8k"].void.startswith("The device delivered only 12%")
     assert set(examination.trust) == {record.phase.name for record in card_runs.troubled_card().measured}
+
+
+def test_every_finding_bears_a_name_that_its_detector_declares() -> None:
+    for detector in diagnose.DETECTORS:
+        module = sys.modules[str(getattr(detector, "__name__", ""))]
+        given = {name for node in _findings(module) for name in _strings(module, node)}
+        assert given, detector
+        assert given <= {*diagnose.names(detector)}, detector
+
+
+def test_no_two_detectors_declare_one_name() -> None:
+    declared = [name for detector in diagnose.DETECTORS for name in diagnose.names(detector)]
+    assert "" not in declared
+    assert sorted(set(declared)) == sorted(declared)
+
+
+def _findings(module: ModuleType) -> Iterator[ast.expr]:
+    """What each Finding(...) of a module is given as its name."""
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding":
+            yield next(each.value for each in node.keywords if each.arg == "name")
+
+
+def _strings(module: ModuleType, node: ast.expr) -> set[str]:
+    """The strings that an expression may be: a literal, a name of the module, or one of two."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return {text}
+        case ast.Name(id=name):
+            return {getattr(module, name)}
+        case ast.IfExp(body=one, orelse=other):
+            return _strings(module, one) | _strings(module, other)
+    raise AssertionError(ast.dump(node))
 
 
 def test_every_detector_explains_itself_under_the_five_headings() -> None:

@@ -70,6 +70,29 @@ def test_a_slow_time_with_an_end_is_maintenance_perhaps(tmp_path: Path) -> None:
     assert shared_drives.NAME not in found
 
 
+@pytest.mark.parametrize("target", ["hdd,slow=60s..130s:3", "sata-ssd,slow=60s..130s:3"])
+def test_maintenance_that_comes_again_is_confirmed(target: str, tmp_path: Path) -> None:
+    run = planted.measured(f"sim:{target}", planted.long(200), tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[maintenance.NAME].state == "confirmed", found[maintenance.NAME].learned
+
+
+def test_the_clock_of_a_simulated_device_begins_with_the_first_row(tmp_path: Path) -> None:
+    twice = planted.long(30) + planted.long(240).partition("[[phase]]")[1] + planted.long(240).partition("[[phase]]")[2]
+    run = planted.measured("sim:hdd,slow=100s..180s:3", twice, tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[maintenance.NAME].evidence["from_ns"] == pytest.approx(70e9, rel=0.05)
+    assert found[maintenance.NAME].state == "confirmed", found[maintenance.NAME].learned
+
+
+def test_maintenance_that_is_over_is_not_rejected(tmp_path: Path) -> None:
+    run = planted.measured("sim:hdd,slow=60s..130s:3", planted.long(200), tmp_path)
+    over = replace(run, plan=replace(run.plan, target=parse_target("sim:hdd")))
+    found, _ = planted.inquired(over, tmp_path)
+    assert found[maintenance.NAME].state == "suggested"
+    assert "goes evenly now, which says nothing of what ran then" in found[maintenance.NAME].learned
+
+
 @pytest.mark.parametrize(("subject", "severity"), [("vda", "warn"), ("md7", "note")])
 def test_a_task_that_was_seen_is_counted(subject: str, severity: str) -> None:
     record = card_runs.reads()
@@ -167,6 +190,14 @@ def test_users_that_ended_early_are_named() -> None:
     assert "2.6 of 4 I/Os were in flight on average, 65%: the first user ended after" in found.says
     assert list(shallow.detect(card_runs.run(record))) == []
     assert record.phase.workload.arrival == Closed()
+
+
+def test_a_generator_without_a_processor_is_told_whatever_it_did_with_the_rest() -> None:
+    record = card_runs.reads()
+    did = record.measurement
+    starved = Generator(threads=1, system_ns=round(0.1 * did.elapsed_ns), queued_ns=round(0.85 * did.elapsed_ns))
+    (found,) = generator_bound.detect(card_runs.run(replace(record, measurement=replace(did, generator=starved))))
+    assert "ready to go on for 85% of the time, and had no processor" in found.says
 
 
 def test_a_busy_generator_is_told() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from making import Place, beside, file_of, image, lab, own_disk, simulated, split, throttled, zram
+from making import Place, beside, file_of, image, lab, own_disk, simulated, split, squeezed, starved, throttled, zram
 from msgspec import Struct
 
 Names = tuple[str, ...]
@@ -40,10 +40,11 @@ def _lab(time: str, servers: int, jitter: str) -> Place:
 
 CACHE, READ_AHEAD, TIERS, FIRST_WRITE = "cache in the storage", "read-ahead", "tier migration", "first-write penalty"
 ELIDED, REDUCED, CREDITS = "elided reads", "compression or deduplication", "burst credits"
-SLC, STROKE = "write cache cliff", "short stroke"
+SLC, STROKE = "write cliff", "short stroke"
 SHARED, LINK, MERGED, SPLIT = "shared drives", "link limit", "consolidation", "splitting"
 MAINTENANCE, SERIALISED, PEAKS, THROTTLE = "maintenance", "serialised direct I/O", "several peaks", "throttle"
 TICK, RETROGRADE, STALLS, PAGE_CACHE = "coarse clock", "retrograde scaling", "stalls", "page cache"
+POLLUTED, ROUND_TRIP, GENERATOR, SHALLOW = "cache pollution", "round-trip floor", "generator-bound", "too few in flight"
 OTHERS = (
     "fio --name=other --directory={} --size=64M --rw=randrw --bs=8k --direct=1 --iodepth=16 --ioengine=libaio"
     " --time_based --runtime=1 --output=/dev/null; sleep 2"
@@ -52,9 +53,15 @@ LIMITS = (THROTTLE, LINK)  # from outside a cap on bytes is the same whether a w
 
 # Where reads of what the survey never wrote would be elided, nothing else about reads is true either.
 SIMULATED = (
-    _sim("array cache", "a cache that holds half of the data", "hdd,cache=512MiB:200us", CACHE),
+    _sim("array cache", "a cache that holds half of the data", "hdd,cache=512MiB:200us", CACHE, also=(POLLUTED,)),
     _sim("array cache, hits at random", "three of five reads hit", "cached-array", CACHE, PEAKS, also=LIMITS),
-    _sim("cache before flash", "a cache that holds half of the data", "sata-ssd,cache=512MiB:10us", CACHE),
+    _sim(
+        "cache before flash",
+        "a cache that holds half of the data",
+        "sata-ssd,cache=512MiB:10us",
+        CACHE,
+        also=(POLLUTED,),
+    ),
     _sim("read-ahead of a disk", "windows of 1 MiB", "hdd,read_ahead=1MiB:100us", READ_AHEAD),
     _sim("read-ahead of flash", "windows of 1 MiB", "sata-ssd,read_ahead=1MiB:15us", READ_AHEAD),
     _sim("tier by access", "moves at the third access", "hdd,tier=100GiB:200us:3", TIERS, also=(CACHE,)),
@@ -137,6 +144,39 @@ REAL = (
     ),
 )
 
+# Detectors that came later.
+FURTHER = (
+    _sim("log writes in the cache", "a cache of a quarter", "hdd,cache=256MiB:200us", POLLUTED, also=(CACHE,)),
+    _sim("backup in the cache of flash", "a cache of a quarter", "sata-ssd,cache=256MiB:10us", POLLUTED, also=(CACHE,)),
+    _sim("far away", "2 ms there and back", "nvme,link=1170MB/s:2ms", ROUND_TRIP, also=LIMITS),
+    _sim("small part of a disk", "a GiB of a TiB", "hdd", STROKE),
+    _sim("small part of a fast disk", "15000 rpm", "hdd,service=disk:15000:0.5ms:5ms", STROKE),
+    _sim(
+        "users that end before others",
+        "three of four read what a cache holds",
+        "sata-ssd,cache=1GiB:10us",
+        SHALLOW,
+        also=(CACHE,),
+        job="uneven",
+    ),
+    _real(
+        "backup in the page cache",
+        "reads and writes without direct I/O, in 400 MiB of memory",
+        squeezed(400, image()),
+        POLLUTED,
+        also=(PAGE_CACHE, PEAKS, STALLS),
+        job="polluted",
+    ),
+    _real(
+        "generator without a processor",
+        "a quarter of one for sixteen users",
+        starved(25, image()),
+        GENERATOR,
+        also=(STALLS, PEAKS, THROTTLE),
+        job="crowd",
+    ),
+)
+
 # Places about which nothing of the sort is true: whatever is confirmed there is a false alarm.
 CLEAN = (
     _sim("clean: disk", "as it comes", "hdd", also=(STROKE,)),
@@ -161,4 +201,4 @@ CLEAN = (
     _real("clean: lab, its file", "a lab device without a file system", lab("read_latency=500us", "jitter=100us")),
 )
 
-CONDITIONS: tuple[Condition, ...] = (*SIMULATED, *REAL, *CLEAN)
+CONDITIONS: tuple[Condition, ...] = (*SIMULATED, *REAL, *FURTHER, *CLEAN)

@@ -127,6 +127,49 @@ def throttled(limit: str, inner: Place) -> Place:
     return make
 
 
+def starved(percent: int, inner: Place) -> Place:
+    """The place while this process, and what it starts, may use so much of one processor."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        with inner(scratch) as path, _own_group("cpu") as group:
+            period_us = int((group / "cpu.cfs_period_us").read_text())
+            (group / "cpu.cfs_quota_us").write_text(str(period_us * percent // 100))
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+            yield path
+
+    return make
+
+
+def squeezed(mib: int, inner: Place) -> Place:
+    """The place while this process may use no more than so much new memory, its page cache included."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        with inner(scratch) as path, _own_group("memory") as group:
+            (group / "memory.limit_in_bytes").write_text(str(mib * MIB))
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+            yield path
+
+    return make
+
+
+@contextmanager
+def _own_group(controller: str) -> Iterator[Path]:
+    """A cgroup of version 1 for a while; at its end this process is where it was before."""
+    root = CGROUP.parent / controller
+    if os.geteuid() or not (root / "cgroup.procs").exists():
+        raise NotHere(f"this place needs root and the {controller} controller of cgroup version 1")
+    group, home = root / f"iocast-matrix-{os.getpid()}", _own_cgroup(controller, root)
+    group.mkdir()
+    try:
+        yield group
+    finally:
+        (home / "cgroup.procs").write_text(str(os.getpid()))
+        _until(lambda: not (group / "cgroup.procs").read_text().strip())
+        group.rmdir()
+
+
 def split(kib: int, inner: Place) -> Place:
     """The place while its loop device takes no request larger than this."""
 
@@ -231,12 +274,12 @@ def mounted(scratch: Path, filesystem: str, device: str, options: str = "") -> I
             _run("umount", "--lazy", str(place))
 
 
-def _own_cgroup() -> Path:
+def _own_cgroup(controller: str = "blkio", root: Path = CGROUP) -> Path:
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
-        if "blkio" in controllers.split(","):
-            return CGROUP / path.lstrip("/")
-    return CGROUP
+        if controller in controllers.split(","):
+            return root / path.lstrip("/")
+    return root
 
 
 def _until(done: Callable[[], bool]) -> None:

@@ -10,14 +10,21 @@ from pathlib import Path
 import making
 import pytest
 from conditions import CLEAN, CONDITIONS, Condition
-from making import NotHere, Place, file_of, image, lab, split, throttled, zram
-from trial import Trial, attempt
+from making import NotHere, Place, file_of, image, lab, split, squeezed, starved, throttled, zram
+from trial import OF_THE_MACHINE, Trial, attempt
+
+from iocast import diagnose
 
 SMALL = [
     "array cache, hits at random",
     "clean: disk",
     "clean: NVMe flash",
 ]
+
+
+# What is no condition of a place: failures have tests of their own, imported times no place, and of this machine
+# nobody plants what happens by itself.
+UNPLANTED = {"errors", "writes did not come back", "generator did not run", "asynchronous timing"}
 
 
 def condition(name: str) -> Condition:
@@ -30,6 +37,19 @@ def test_conditions_have_names_of_their_own_and_clean_ones_say_so() -> None:
     assert all(each.name.startswith("clean: ") and not each.finds for each in CLEAN)
     assert all(each.finds for each in CONDITIONS if each not in CLEAN)
     assert [sum(each.where == where for each in CLEAN) for where in ("sim", "real")] == [8, 8]
+
+
+def test_conditions_name_findings_that_a_detector_gives() -> None:
+    declared = {name for detector in diagnose.DETECTORS for name in diagnose.names(detector)}
+    named = {name for each in CONDITIONS for name in (*each.finds, *each.also)}
+    assert named | OF_THE_MACHINE <= declared
+
+
+def test_every_detector_has_a_condition_or_says_why_not() -> None:
+    planted = {name for each in CONDITIONS for name in each.finds}
+    for detector in diagnose.DETECTORS:
+        names = set(diagnose.names(detector))
+        assert bool(names & planted) != bool(names & UNPLANTED), names
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -65,6 +85,8 @@ PLACES: dict[str, Callable[[], Place]] = {
     "lab": lambda: lab("read_latency=100us"),
     "zram": zram,
     "throttle": lambda: throttled("read_iops 1000", image()),
+    "starved": lambda: starved(50, image()),
+    "squeezed": lambda: squeezed(512, image()),
     "split": lambda: split(64, image()),
     "sparse": lambda: file_of("sparse"),
 }
@@ -74,7 +96,7 @@ def _left() -> tuple[set[str], ...]:
     """Mounts, loop devices that hold something, zram devices, groups: ours are told by our number or directory."""
     mounts = {line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()}
     loops = {path.read_text().strip() for path in Path("/sys/block").glob("loop*/loop/backing_file")}
-    return mounts, loops, {path.name for path in making.CGROUP.glob(f"iocast-matrix-{os.getpid()}")}
+    return mounts, loops, {path.name for path in making.CGROUP.parent.glob(f"*/iocast-matrix-{os.getpid()}")}
 
 
 @pytest.mark.device

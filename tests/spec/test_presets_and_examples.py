@@ -216,10 +216,12 @@ def test_the_jobs_in_the_guide_are_valid(tmp_path: Path) -> None:
 
 def test_the_survey_lasts_a_minute_and_its_rows_lie_apart_or_alike() -> None:
     job = load_job("survey")
-    assert sum(phase.length.seconds or 0 for phase in job.phases) <= 90
+    assert sum(phase.length.seconds or 0 for phase in job.phases) <= 95
     assert job.interval_ns == 250_000_000
     regions = {
-        (p.region_start_bytes, p.region_size_bytes) for p in job.phases if p.region_size_bytes not in (None, GIB)
+        (p.region_start_bytes, p.region_size_bytes)
+        for p in job.phases
+        if p.region_size_bytes not in (None, GIB) and p.test != "backup"  # which is to push out what others left
     }
     spans = sorted((start, start + size) for start, size in regions if size)
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))

@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from iocast.diagnose import (
     absent,
+    async_timing,
     bimodal,
     bound,
+    cache_pollution,
     cached,
     coarse_clock,
     credits,
@@ -25,6 +27,7 @@ from iocast.diagnose import (
     reduction,
     request_shape,
     retrograde,
+    round_trip,
     serialised,
     shallow,
     shared_drives,
@@ -46,7 +49,8 @@ from iocast.model.run import Run
 class Detector(Protocol):
     """A module that finds one kind of abnormality; its docstring is its manual page.
 
-    One whose findings can be tested has `confirm(run, finding) -> Experiment | None` as well.
+    It declares the names of its findings: NAME, or NAMES where there are several. One whose findings can be tested
+    has `confirm(run, finding) -> Experiment | None` as well.
     """
 
     NEEDS: tuple[str, ...]  # observers without which it sees nothing
@@ -74,11 +78,14 @@ DETECTORS: tuple[Detector, ...] = (
     stalls,
     shared_drives,
     link_limit,
+    round_trip,
     request_shape,
     maintenance,
     serialised,
     shallow,
+    cache_pollution,
     bimodal,
+    async_timing,
     throttle,
     coarse_clock,
     generator_bound,
@@ -103,6 +110,12 @@ def examine(run: Run, diagnosis: Diagnosis | None = None) -> Examination:
 
 def _name(detector: Detector) -> str:
     return str(getattr(detector, "__name__", "")).rpartition(".")[2]
+
+
+def names(detector: Detector) -> tuple[str, ...]:
+    """The names of all findings that a detector may give."""
+    several: tuple[str, ...] = getattr(detector, "NAMES", ())
+    return several or (str(getattr(detector, "NAME", "")),)
 
 
 def confirmer(finding: Finding) -> Callable[[Run, Finding], Experiment | None] | None:

@@ -104,6 +104,10 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
         says = f"the kernel's own threads did the I/O ({number(handed)} processors): it could not be started at once"
         return Bound("kernel", f"Bound by the kernel: {says}.", figures)
     busy = percent(min(1.0, max(cpu, share)))
+    if made.queued_ns > worked_ns:  # whatever they did with the little that they got
+        waited = percent(min(1.0, figures["queued_share"]))
+        says = f"its threads were ready to go on for {waited} of the time, and had no processor"
+        return Bound("generator", f"Bound by this machine: {says}.", figures)
     if figures["system_share"] >= limits.MOSTLY_SYSTEM:
         says = f"its threads were busy for {busy} of the time, {each} an I/O, mostly inside system calls"
         return Bound("kernel", f"Bound by this machine's kernel: {says}.", figures)

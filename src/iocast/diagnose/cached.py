@@ -34,6 +34,7 @@ from iocast.model.workload import MixItem, Op, Sequential, Workload
 
 NEEDS: tuple[str, ...] = ("diskstats", "pagecache")
 
+NAMES = ("cached although direct was claimed", "device counters stood still", "page cache")
 MOSTLY_SHARE = 0.5  # below this the buffered figure is mostly the cache's [J]
 QUICK_NS = 5_000  # models C, 1: p50 at depth 1
 SAME_BLOCKS = 0.7  # models C, 1: buffered over direct

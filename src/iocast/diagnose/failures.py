@@ -18,6 +18,8 @@ from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ()
 
+NAMES = ("nothing done", "end of file", "errors", "short I/Os", "hung", "stopped by errors", "interrupted")
+
 VOID_SHARE = 0.5  # with as many failures as this, what is left is no sample of the target [J]
 
 

@@ -29,6 +29,7 @@ from iocast.model.workload import Op
 
 NEEDS: tuple[str, ...] = ()
 
+NAMES = ("memory file system", "faster than memory", "faster than the link", "too quick for a device")
 MEMORY_SHARE = 0.9  # of the copy bandwidth of all cores (models, C 1c)
 LINK_SHARE = 1.01  # a plateau ends at 101 % of the payload rate (models, C 3); beyond it: models, C 1d
 FASTEST_DEVICE_NS = 5_000  # median at depth 1 (models, C 1)

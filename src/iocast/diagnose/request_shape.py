@@ -26,7 +26,7 @@ from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ("diskstats",)
 
-MERGED, SPLIT = "consolidation", "splitting"
+MERGED, SPLIT = NAMES = "consolidation", "splitting"
 LARGER, MERGES = 1.2, 0.05  # models C, 4
 MORE, LARGE_BYTES = 1.25, 128 << 10  # models C, 5
 SAME_BYTES = (0.95, 1.10)

@@ -27,6 +27,7 @@ from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ()
 
+NAME = "stalls"
 LEAST_NS = 100_000_000  # what a person and a lock time-out begin to notice [J]
 OVER_MEDIAN = 20  # disks whose every I/O takes long do not stall [J]
 SHOWN = 5
@@ -82,7 +83,7 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
     bounded = f" Only the {len(did.slow)} slowest I/Os are kept by name: there may have been more." if full else ""
     longest = max(each.duration_ns for each in found)
     return Finding(
-        name="stalls",
+        name=NAME,
         severity="warn",
         phase=record.phase.name,
         says=f"I/Os stood still: {_how_often(found)}, at {_when(found)}.{bounded}",

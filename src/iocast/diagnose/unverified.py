@@ -21,6 +21,8 @@ from iocast.model.verification import BAD_KINDS
 
 NEEDS: tuple[str, ...] = ()
 
+NAME = "writes did not come back"
+
 
 def detect(run: Run) -> Iterator[Finding]:
     """One finding when the last verification of the run found bad blocks."""
@@ -32,7 +34,7 @@ def detect(run: Run) -> Iterator[Finding]:
     kinds = {kind: last.count(kind) for kind in BAD_KINDS if last.count(kind)}
     named = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
     yield Finding(
-        name="writes did not come back",
+        name=NAME,
         severity="severe",
         phase="",
         says=f"The storage did not keep what it acknowledged: {count(last.bad_blocks, 'block')} of {last.blocks}"

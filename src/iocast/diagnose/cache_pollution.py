@@ -1,0 +1,209 @@
+"""Writes that go in order push out of a cache what random reads lived on.
+
+What it is: a cache, of an array or of this machine, that keeps what was touched last, whatever it was: a log writer, a
+load or a backup goes through it once, and the blocks that were read again and again are gone.
+Why it matters: reads are slow after the backup for as long as the cache takes to learn again, and the database did
+nothing else than before. A test without such writes beside it never meets that.
+How it shows: the same random reads, of which fewer are as quick as before, and which take a fifth longer, beside such
+writes or after they have ended.
+How to confirm: read a set until it is held, write once through a place of its own, and read the set again, in rounds.
+It must have been quicker than what was never read, be slower after the writes, and what was never read must not: reads
+of a device that is still busy with the writes, or shares its bandwidth with them, become slower whatever they ask for.
+A cache that is larger than all that can be written here is not pushed out of, and cannot be told from a good one.
+What to change: keep log writes and backups out of the cache (quality of service, direct I/O, caching by volume), cap
+them, or give them storage of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast.analyse.statistics import bucket_shares
+from iocast.diagnose.evidence import really_direct, simulated
+from iocast.diagnose.pairs import mean_ns, mib_below, only, pairs, region, target_bytes
+from iocast.diagnose.words import data_size, percent, time
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Constant, MixItem, Sequential, Stride, Uniform, Workload
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "cache pollution"
+HURTS, STAYS = 1.2, 1.1  # models C, 14: beside or after the writes, and what must be left of it
+FEWER = 0.9  # of the reads that were quick before are quick still, at the most [J]
+QUICK = 2.0  # times what the fastest tenth took [J]
+HELD = 0.7  # reads of the set over reads of what was never read: otherwise no cache holds it [J]
+LEAST_BYTES = 32 << 20  # written in order: less changes no cache [J]
+ENOUGH = 50  # reads [J]
+
+HOT_MIB, WRITER_MIB = 256, 16 << 10  # at the most
+COLD_BYTES, COLD_READS = 16 << 20, 48  # so few that hardly two of them meet in a line of a cache
+HOT_READS = 400  # bounded: reads bring back what they miss
+MOST_ROUNDS = 6  # with those of a second attempt; none reads the cold ground of another
+WRITE_BYTES, WARM_BYTES = 128 << 10, 1 << 20
+PAUSE_S = 3.0  # for a device to end its writes
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """The same random reads before such writes and after, or alone and beside them; one finding tells."""
+    for earlier, later in pairs(run):
+        written = _written_between(run, earlier, later)
+        if _at_random(earlier) and written >= LEAST_BYTES and (found := _suffered(earlier, later)) is not None:
+            yield _finding(later, found, f"after {data_size(written)} were written in order", written)
+            return
+    for one, other in pairs(run, "together"):
+        alone, beside = (one, other) if not one.phase.together else (other, one)
+        written = sum(_in_order(each) for each in run.beside(beside))
+        apart = not alone.phase.together and _at_random(alone)
+        if apart and written >= LEAST_BYTES and (found := _suffered(alone, beside)) is not None:
+            yield _finding(beside, found, f"beside {data_size(written)} written in order", written)
+            return
+
+
+class _Harm(Struct, frozen=True):
+    """Means and shares of quick reads, without the writes and with them."""
+
+    before_ns: float
+    after_ns: float
+    quick_before: float
+    quick_after: float
+
+
+def _at_random(record: PhaseRecord) -> bool:
+    return only(record, "read") and not isinstance(record.phase.workload.locality, Sequential | Stride)
+
+
+def _in_order(record: PhaseRecord) -> int:
+    """Bytes that a phase wrote in order."""
+    if not isinstance(record.phase.workload.locality, Sequential):
+        return 0
+    return sum(part.bytes for part in record.measurement.classes if part.op == "write")
+
+
+def _written_between(run: Run, earlier: PhaseRecord, later: PhaseRecord) -> int:
+    """Bytes that all phases between two wrote in order, whether or not they are rows."""
+    places = [at for at, each in enumerate(run.phases) if each is earlier or each is later]
+    return sum(_in_order(each) for each in run.phases[places[0] + 1 : places[-1]])
+
+
+def _suffered(before: PhaseRecord, after: PhaseRecord) -> _Harm | None:
+    if min(before.measurement.ios, after.measurement.ios) < ENOUGH:
+        return None
+    edge_ns = round(QUICK * before.measurement.response().quantile_ns(0.1))
+    quick, left = (bucket_shares(each.measurement.response(), (edge_ns,))[0] for each in (before, after))
+    harm = _Harm(mean_ns(before), mean_ns(after), quick, left)
+    return harm if harm.after_ns > HURTS * harm.before_ns and left < FEWER * quick else None
+
+
+def _finding(record: PhaseRecord, harm: _Harm, when: str, written: int) -> Finding:
+    return Finding(
+        name=NAME,
+        severity="warn",
+        phase=record.phase.name,
+        says=f"The same reads took {time(harm.before_ns)} before, and {time(harm.after_ns)} {when};"
+        f" {percent(harm.quick_before)} of them were quick, then {percent(harm.quick_after)}.",
+        evidence={
+            "before_ns": harm.before_ns,
+            "after_ns": harm.after_ns,
+            "ratio": harm.after_ns / harm.before_ns,
+            "written_bytes": float(written),
+        },
+        remedy="Keep log writes and backups out of the cache, cap them, or give them storage of their own.",
+        hypothesis="writes that go in order pushed out of a cache what these reads lived on",
+        confidence=0.5,
+        confirm="read a set until it is held, write once through another place, and read the set again",
+        state="suggested",
+        rivals=("shared drives", "maintenance", "write cliff"),
+    )
+
+
+class _Ground(Struct, frozen=True):
+    """Where an experiment reads what is held, what was never read, and where it writes: apart from each other."""
+
+    hot_start: int
+    hot_bytes: int
+    cold_start: int
+    writer_start: int
+    writer_bytes: int
+
+
+def _ground(run: Run, record: PhaseRecord) -> _Ground | None:
+    room = target_bytes(run)
+    start, size = region(record)
+    hot = mib_below(min(size, room // 4), HOT_MIB)
+    below, above = (0, start), (start + hot, room)
+    begin, end = max(below, above, key=lambda span: span[1] - span[0])
+    writer_start = begin + 2 * MOST_ROUNDS * COLD_BYTES
+    writer = mib_below(max(0, end - writer_start), WRITER_MIB)
+    if not hot or writer < 2 * LEAST_BYTES:
+        return None
+    return _Ground(start, hot, begin, writer_start, writer)
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """What is held and what is not, before and after one pass of writes through a place of its own."""
+    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    ground = _ground(run, record)
+    if ground is None:
+        return None
+    return Experiment(
+        question="Are reads of what a cache holds slower after writes in order elsewhere, and other reads not?",
+        arms=_arms(run, record, ground),
+        keep_order=True,
+        decision=Decision(statistic="mean", first="held", other="held, after", limit=STAYS, direction="above"),
+        also=(
+            Decision(statistic="mean", first="not held", other="held", limit=HELD, direction="below"),
+            Decision(statistic="mean", first="not held", other="not held, after", limit=HURTS, direction="below"),
+        ),
+        absence_proves=really_direct(run, record) or simulated(run),  # all of the host's memory is too much to write
+        if_confirmed="Writes that go in order push out of the cache what was read again and again.",
+        if_rejected="It is no cache that loses what it held to such writes.",
+    )
+
+
+def _arms(run: Run, record: PhaseRecord, ground: _Ground) -> tuple[Arm, ...]:
+    load = record.phase.workload
+    reads, once = (MixItem("read", load.mix[0].size_bytes),), Uniform(repeats=False)
+    hot = Arm(
+        name="held",
+        workload=Workload(mix=reads, direct=load.direct),
+        seconds=2.0,
+        ios=HOT_READS,
+        region_start_bytes=ground.hot_start,
+        region_size_bytes=ground.hot_bytes,
+    )
+    # Not in order: a cache that ignores scans would keep nothing of them, and is no worse for it.
+    fill = Workload(mix=(MixItem("read", WARM_BYTES),), locality=once, direct=load.direct, depth=4)
+    filling = replace(hot, name="filling", workload=fill, seconds=5.0, ios=None, bytes=ground.hot_bytes, measured=False)
+    cold = Arm(
+        name="not held",
+        workload=Workload(mix=reads, locality=once, direct=load.direct),
+        seconds=2.0,
+        ios=COLD_READS,
+        region_start_bytes=ground.cold_start,
+        region_size_bytes=COLD_BYTES,
+        step_bytes=2 * COLD_BYTES,
+    )
+    further = replace(cold, name="not held, after", region_start_bytes=ground.cold_start + COLD_BYTES)
+    return filling, hot, cold, *_writing(run, load, ground), replace(hot, name="held, after"), further
+
+
+def _writing(run: Run, load: Workload, ground: _Ground) -> tuple[Arm, ...]:
+    """Once through the place of the writer; a real device has time to end what it began."""
+    writing = Arm(
+        name="writing",
+        workload=Workload(mix=(MixItem("write", WRITE_BYTES),), locality=Sequential(), direct=load.direct, depth=4),
+        seconds=20.0,
+        bytes=ground.writer_bytes,
+        region_start_bytes=ground.writer_start,
+        region_size_bytes=ground.writer_bytes,
+        measured=False,
+    )
+    if simulated(run):
+        return (writing,)
+    quiet = Workload(mix=(MixItem("read", load.mix[0].size_bytes),), arrival=Constant(1.0), direct=load.direct)
+    return writing, replace(writing, name="a pause", workload=quiet, seconds=PAUSE_S, bytes=None)

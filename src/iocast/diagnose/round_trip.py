@@ -1,0 +1,97 @@
+"""The way to the storage and back sets the least time of an I/O, and not the storage.
+
+What it is: a network between this machine and the storage: each I/O, whatever it asks for, crosses it twice.
+Why it matters: a database that waits for one I/O after the other does no more than one in each round trip. Faster
+storage behind the network changes nothing of that; more at once does.
+How it shows: the storage is reached over a network, and the quickest small reads and the quickest small writes take
+about as long, though nothing else of them is alike; half of all reads take hardly longer. How much of that is the
+network, and how much the least that the other side needs, cannot be told from here.
+How to confirm: it is counted. The round trip by itself is what ping, or the estimate of TCP (ss -ti), says of the
+storage's address.
+What to change: put the database nearer to its storage, or keep more I/Os in flight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from iocast.diagnose.evidence import is_open_loop
+from iocast.diagnose.pairs import past_the_host
+from iocast.diagnose.words import number, time
+from iocast.model.finding import Finding
+from iocast.model.measurement import ClassResult
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.target import Target
+from iocast.model.workload import Op
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "round-trip floor"
+NETWORK_FILESYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "lustre", "gpfs", "beegfs", "afs", "9p"}
+)
+NETWORK_KINDS = frozenset({"nbd", "rbd", "drbd"})
+OVER_FABRICS = "NVMe over"  # as the link of a layer says it
+SMALL_BYTES = 16 << 10  # larger ones take their time on the wire [J]
+ENOUGH = 100  # I/Os of a class: else the quickest is not the quickest there can be [J]
+ALIKE = 1.5  # the floors of reads and of writes [J]
+MOSTLY = 0.67  # of the median read one at a time: less is no question of the network [J]
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """One finding for the run when reads and writes share a floor that is most of what a read takes."""
+    if run.source is not None or not over_a_network(run.plan.target):
+        return
+    rows = [row for row in run.measured if not is_open_loop(row) and past_the_host(run, row)]
+    reads, writes = _floor_ns(rows, "read"), _floor_ns(rows, "write")
+    alone = min((_median_ns(row) for row in rows if row.measurement.asked_depth == 1), default=math.inf)
+    if reads is None or writes is None:
+        return
+    floor_ns = min(reads, writes)
+    if max(reads, writes) > ALIKE * floor_ns or floor_ns < MOSTLY * alone:
+        return
+    yield Finding(
+        name=NAME,
+        severity="note",
+        phase="",
+        says=(
+            f"No read over the network came back within {time(reads)}, and no write within {time(writes)}; half of the"
+            f" reads of one user take {time(alone)}. Most of that is the way there and back."
+        ),
+        evidence={
+            "read_floor_ns": reads,
+            "write_floor_ns": writes,
+            "read_p50_ns": alone,
+            "most_per_s": 1e9 / floor_ns,
+        },
+        remedy=(
+            f"One I/O after the other makes {number(1e9 / floor_ns)} a second at the most, whatever storage there is:"
+            " go nearer to it, or keep more in flight."
+        ),
+    )
+
+
+def over_a_network(target: Target) -> bool:
+    """Whether the kernel, or the description of a simulated device, says that a network lies in between."""
+    if target.simulated is not None:
+        return target.simulated.link is not None and target.simulated.link.rtt_ns > 0
+    if target.filesystem in NETWORK_FILESYSTEMS:
+        return True
+    return any(each.kind in NETWORK_KINDS or (each.link or "").startswith(OVER_FABRICS) for each in target.layers)
+
+
+def _floor_ns(rows: list[PhaseRecord], op: Op) -> float | None:
+    """The quickest of the small I/Os of one operation."""
+    parts = [part for row in rows for part in row.measurement.classes if _counts(part, op)]
+    return min((part.service.least_ns for part in parts), default=None)
+
+
+def _median_ns(row: PhaseRecord) -> float:
+    """The median of its small reads; no limit where it has none."""
+    parts = [part for part in row.measurement.classes if _counts(part, "read")]
+    return min((part.service.quantile_ns(0.5) for part in parts), default=math.inf)
+
+
+def _counts(part: ClassResult, op: Op) -> bool:
+    return part.op == op and 0 < part.size_bytes <= SMALL_BYTES and part.ios >= ENOUGH
