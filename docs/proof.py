@@ -25,6 +25,7 @@ ANOMALIES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "cached although direct was claimed",
             "cache in the storage",
             "memory file system",
+            "memory device",
             "faster than memory",
             "faster than the link",
         ),
@@ -64,12 +65,7 @@ def _proof(records: Trial) -> Iterator[str]:
         " place, measures and diagnoses it with several seeds, and takes it away; this page is what came of it. *Found*"
         " means at least suspected, *confirmed* that an experiment or a count has proved it."
     )
-    yield (
-        f"Trials of {days[0]} to {days[-1]} on {records['machine']}; other work ran on the machine at the same"
-        " time: what was counted of that on real devices (stalls, others on the disk, queues that cut up"
-        " large I/Os, a generator that did not get a"
-        " processor) is no false alarm; on simulated ones it would be."
-    )
+    yield f"Trials of {days[0]} to {days[-1]} on {records['machine']}.{_outside(records)}"
     yield "## The bars\n\n" + _bars(records, planted, clean)
     yield "## Planted conditions\n\n" + _planted(records, planted)
     yield "## Clean places\n\n" + _clean(records, clean)
@@ -81,6 +77,23 @@ def _proof(records: Trial) -> Iterator[str]:
         "## To add a condition\n\nOne entry in `tests/matrix/conditions.py`: its name, what is planted, how the place"
         ' is made, which findings must come of it. `make matrix CELLS="--only NAME --show"` tries it.'
     )
+
+
+def _outside(records: Trial) -> str:
+    """What was counted on real devices and is true, but of this machine and not of the place."""
+    found = Counter(name for trial in records["trials"] for name in trial.get("outside", ()))
+    if not found:
+        return ""
+    counts = ", ".join(f"{name} in {_runs(count)}" for name, count in found.most_common())
+    return (
+        " On real devices some things are true that nobody planted, and that the place has no say in: other programs"
+        " use this machine's own disk, which stands still at times; the hypervisor takes a processor away; a queue of"
+        f" the kernel cuts large requests up. Where they were counted they are no false alarm: {counts}."
+    )
+
+
+def _runs(count: int) -> str:
+    return f"{count} run" + ("s" if count != 1 else "")
 
 
 def _of(records: Trial, name: str) -> list[Trial]:
@@ -183,7 +196,7 @@ def _findings(records: Trial, planted: Trial) -> str:
         shown = "yes" if any(finding in _certain(trial) for trial in real) else "no" if real else "no: not made here"
         detector = _detector(finding)
         link = f"[{detector}](reference/detectors.md#{detector})" if detector else ""
-        rows.append(f"| {finding} | {link} | {len(trials)} runs | {proved} | {false} | {shown} |")
+        rows.append(f"| {finding} | {link} | {_runs(len(trials))} | {proved} | {false} | {shown} |")
     return "\n".join(rows)
 
 

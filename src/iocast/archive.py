@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import re
 import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -31,6 +32,9 @@ from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
 from iocast.model.run import SCHEMA_VERSION, PhaseRecord, Run, Sample, Series, at_once
 from iocast.model.summary import Summary, UnderWay, summary_of
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 RUN_FILE = "run.json"
 SUMMARY_FILE = "summary.json"
@@ -176,6 +180,14 @@ def _unwritable(path: Path, why: str) -> ArchiveError:
     return ArchiveError(f"cannot write {path}: {why}", "make room there, or say where run folders go with --out DIR")
 
 
+@functools.cache
+def _database() -> DuckDBPyConnection:
+    """The database of this process: to make one takes longer than to write or read a phase. It keeps no file's data."""
+    import duckdb
+
+    return duckdb.connect(config={"enable_external_file_cache": False})
+
+
 def _write(path: Path, query: str, values: list[object], intervals: ArrowStream | None) -> None:
     """Writes the rows of a query as one Parquet file. DuckDB scans `intervals` by its Arrow stream."""
     import duckdb
@@ -184,7 +196,7 @@ def _write(path: Path, query: str, values: list[object], intervals: ArrowStream 
     target = str(fresh).replace("'", "''")
     try:
         path.parent.mkdir(exist_ok=True)
-        with duckdb.connect() as connection:
+        with _database().cursor() as connection:
             connection.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)", values)
         os.replace(fresh, path)
     except OSError as error:
@@ -235,9 +247,7 @@ def _with_series(run: Run, folder: Path) -> Iterator[PhaseRecord]:
 
 def series(intervals: ArrowStream, interval_ns: int, did: Measurement) -> Series:
     """The whole intervals in which I/Os were issued, over all operations and sizes together."""
-    import duckdb
-
-    with duckdb.connect() as connection:
+    with _database().cursor() as connection:
         return _whole(connection.execute(_SERIES.format("intervals")).fetchall(), interval_ns, did)
 
 
@@ -260,7 +270,7 @@ def _rows(folder: Path, query: str, what: str) -> dict[int, list[tuple[Any, ...]
     import duckdb
 
     found: dict[int, list[tuple[Any, ...]]] = {}
-    with duckdb.connect() as connection:
+    with _database().cursor() as connection:
         for file in files:
             try:
                 found[int(file.stem)] = connection.execute(query, [str(file)]).fetchall()

@@ -61,6 +61,21 @@ time = "{seconds}s"
 direct = true
 """
 
+# As the survey does it: short, several at once, in quarters of a second.
+SUSTAINED = """\
+name = "sustained"
+interval = "250ms"
+[files]
+size = "1GiB"
+[[phase]]
+test = "sustained"
+size = "8k"
+pattern = "random"
+users = 8
+time = "15s"
+direct = true
+"""
+
 
 class _Silent:
     def begin(self, *_: Any) -> None: ...

@@ -107,6 +107,15 @@ def test_pmem_may_be_that_quick() -> None:
     assert not list(impossible.detect(card_runs.run(record, target=target)))
 
 
+def test_a_device_in_memory_is_told_unless_there_is_a_disk_beside_it() -> None:
+    zram = replace(card_runs.VDA, name="zram0", kind="zram", lower=(), link_bytes_per_s=None)
+    disk = replace(zram, name="sda", kind="disk")
+    for layers, told in (((zram,), ["memory device"]), ((zram, disk), [])):
+        target = replace(card_runs.TARGET, layers=layers)
+        found = list(impossible.detect(card_runs.run(card_runs.reads(), target=target)))
+        assert [finding.name for finding in found] == told
+
+
 def test_a_file_system_in_memory_is_told_once_for_the_whole_run() -> None:
     target = replace(card_runs.TARGET, filesystem="tmpfs", layers=())
     run = card_runs.run(_fast_scan(1e12), card_runs.reads(), target=target)

@@ -45,6 +45,13 @@ def test_it_is_told_when_others_were_there(tmp_path: Path) -> None:
     assert (spans[1].start_ns - spans[0].start_ns) / 1e9 == pytest.approx(60, abs=1)
 
 
+@pytest.mark.parametrize("target", ["sim:hdd,noise=60/s:1s/4s", "sim:sata-ssd,noise=60000/s:1s/4s"])
+def test_bursts_are_seen_although_they_make_the_times_scatter(target: str, tmp_path: Path) -> None:
+    run = planted.measured(target, planted.SUSTAINED, tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[shared_drives.NAME].state == "confirmed", found[shared_drives.NAME].learned
+
+
 @pytest.mark.parametrize("target", ["sim:hdd", "sim:sata-ssd", "sim:cached-array", "sim:nvme,stall=1s/5s"])
 def test_nobody_else_is_suspected_where_nobody_is(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.long(60), tmp_path)

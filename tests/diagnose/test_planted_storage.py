@@ -8,6 +8,7 @@ from pathlib import Path
 
 import planted
 import pytest
+from msgspec.structs import replace
 
 from iocast.commands import inquiry
 from iocast.diagnose import (
@@ -33,12 +34,15 @@ PLANTED = {
     "sim:nfs-filer": read_ahead.NAME,
     "sim:nvme,service=exponential:5ms,tier=100GiB:300us:3": tiers.NAME,
     "sim:thin-array": tiers.NAME,
+    "sim:sata-ssd,tier=100GiB:20us:3": tiers.NAME,  # all of it would have moved by the time other rows have read it
     "sim:nvme,first_write=1ms": first_write.NAME,
+    "sim:thin-array,tier=none": first_write.NAME,  # a third more
     "sim:nvme,holes=10us": elided.NAME,
     "sim:nvme,compress=on": reduction.NAME,
     "sim:nvme,dedupe=on": reduction.NAME,
     "sim:nvme,zeros=5us": reduction.NAME,
     "sim:cloud-volume,credits=300/s:20000": credits.NAME,
+    "sim:nvme,byte_credits=40MB/s:1GiB": credits.NAME,  # spent before the row that is long enough to see it
     "sim:qlc-ssd,slc=10GiB:160MB/s:50MB/s": write_cliff.NAME,
     "sim:cached-array,dirty=2GiB:200MB/s": write_cliff.NAME,
 }
@@ -81,3 +85,24 @@ def test_credits_are_counted_over_all_rows(tmp_path: Path) -> None:
     assert found.evidence["credits"] == pytest.approx(20_000, rel=0.1)
     record = next(each for each in run.measured if each.phase.name == found.phase)
     assert found.spans == (Span(round(found.evidence["at_ns"]), record.measurement.elapsed_ns),)
+
+
+def test_the_idle_time_before_a_cliff_is_as_long_as_making_room_takes(tmp_path: Path) -> None:
+    run = planted.measured("sim:qlc-ssd,slc=10GiB:160MB/s:50MB/s", SURVEY, tmp_path)
+    found = planted.suspected(run)[write_cliff.NAME]
+    real = replace(run, plan=replace(run.plan, target=replace(run.plan.target, kind="file")))
+    experiment = write_cliff.confirm(real, found)
+    assert experiment is not None
+    written = 0.75 * found.evidence["before_bytes_per_s"]
+    assert experiment.prepare[0].seconds * found.evidence["after_bytes_per_s"] == pytest.approx(3 * written)
+    slower = replace(found, evidence={**found.evidence, "after_bytes_per_s": 1.0})
+    assert (write_cliff.confirm(real, slower) or experiment).prepare[0].seconds == 120
+
+
+def test_data_that_shrink_are_written_as_the_rows_were(tmp_path: Path) -> None:
+    buffered = SURVEY.replace('size = "128k"', 'size = "128k"\ndirect = false\nsync = "dsync"')
+    run = planted.measured("sim:nvme,compress=on", buffered, tmp_path)
+    experiment = reduction.confirm(run, planted.suspected(run)[reduction.NAME])
+    assert experiment is not None
+    loads = [arm.workload for arm in (*experiment.prepare, *experiment.arms)]
+    assert {(load.direct, load.sync, load.depth) for load in loads} == {(False, "dsync", 4)}

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from making import Place, beside, file_of, image, lab, own_disk, simulated, split, squeezed, starved, throttled, zram
+from making import (
+    Place,
+    beside,
+    file_of,
+    image,
+    lab,
+    own_disk,
+    raw,
+    scrubbed,
+    simulated,
+    split,
+    squeezed,
+    starved,
+    throttled,
+    zram,
+)
 from msgspec import Struct
 
 Names = tuple[str, ...]
@@ -21,6 +36,10 @@ class Condition(Struct, frozen=True, kw_only=True):
     also: Names = ()  # true of the place as well: no false alarm
     job: str = "survey"  # a preset, or a file of `jobs`
     size: str | None = None  # of the work files
+    pace: float = 1.0  # of the seconds that the job gives its rows
+    given_up: bool = False  # a device of our own making, which may be written to
+    refuses: str = ""  # what the tool says where it refuses the place, and is right to
+    own_disk: bool = False  # stands on the disk of this machine, which others use too
 
 
 def _sim(name: str, says: str, target: str, *finds: str, also: Names = (), job: str = "survey") -> Condition:
@@ -30,8 +49,15 @@ def _sim(name: str, says: str, target: str, *finds: str, also: Names = (), job: 
     )
 
 
-def _real(name: str, says: str, place: Place, *finds: str, also: Names = (), job: str = "survey") -> Condition:
-    return Condition(name=name, says=says, where="real", place=place, finds=finds, also=also, job=job)
+def _real(
+    name: str, says: str, place: Place, *finds: str, also: Names = (), job: str = "survey", **more: Any
+) -> Condition:
+    return Condition(name=name, says=says, where="real", place=place, finds=finds, also=also, job=job, **more)
+
+
+def _clean(name: str, says: str, place: Place, **more: Any) -> Condition:
+    """The whole survey at two fifths of its time: long enough for every detector, short enough for five seeds."""
+    return _real(name, says, place, pace=0.4, **more)
 
 
 def _lab(time: str, servers: int, jitter: str) -> Place:
@@ -45,6 +71,7 @@ SHARED, LINK, MERGED, SPLIT = "shared drives", "link limit", "consolidation", "s
 MAINTENANCE, SERIALISED, PEAKS, THROTTLE = "maintenance", "serialised direct I/O", "several peaks", "throttle"
 TICK, RETROGRADE, STALLS, PAGE_CACHE = "coarse clock", "retrograde scaling", "stalls", "page cache"
 POLLUTED, ROUND_TRIP, GENERATOR, SHALLOW = "cache pollution", "round-trip floor", "generator-bound", "too few in flight"
+HOLES = "has holes"  # in the words of the refusal
 OTHERS = (
     "fio --name=other --directory={} --size=64M --rw=randrw --bs=8k --direct=1 --iodepth=16 --ioengine=libaio"
     " --time_based --runtime=1 --output=/dev/null; sleep 2"
@@ -77,7 +104,11 @@ SIMULATED = (
     _sim("byte credits", "spent after a GiB", "nvme,byte_credits=40MB/s:1GiB", CREDITS, also=(*LIMITS, SLC)),
     _sim("SLC cache", "4 GiB at full speed", "qlc-ssd,slc=4GiB:160MB/s:50MB/s", SLC, also=LIMITS),
     _sim(
-        "full write cache", "2 GiB at full speed", "hdd,cache=64MiB:200us,write_back=on,dirty=2GiB:100MB/s", SLC, CACHE
+        "full write cache",
+        "2 GiB at full speed",
+        "hdd,bandwidth=800MB/s,cache=64MiB:200us,write_back=on,dirty=2GiB:100MB/s",
+        SLC,
+        CACHE,
     ),
     _sim("others on the disk", "bursts of 1 s in 4", "hdd,noise=60/s:1s/4s", SHARED, also=(PEAKS, STALLS)),
     _sim("others on flash", "bursts of 1 s in 4", "sata-ssd,noise=60000/s:1s/4s", SHARED, also=(PEAKS, STALLS)),
@@ -105,42 +136,113 @@ REAL = (
         "cached although direct was claimed",
         "device counters stood still",
         also=("faster than memory",),
+        job="reads",
+        own_disk=True,
     ),
-    _real("sparse file", "a file with nothing in it", file_of("sparse"), ELIDED),
-    _real("unwritten file", "a file that was allocated, and never written", file_of("unwritten"), ELIDED),
-    _real("zram", "ext4 on a zram device", zram(), REDUCED, "memory file system", "too quick for a device"),
-    _real("btrfs that compresses", "btrfs with compress-force", image("btrfs", mount="compress-force=zstd:1"), REDUCED),
+    _real("sparse file", "a file with nothing in it", file_of("sparse"), ELIDED, refuses=HOLES),
+    _real("unwritten file", "a file that is allocated and not written", file_of("unwritten"), ELIDED, refuses=HOLES),
+    _real(
+        "thin space",
+        "a loop device over a file that is allocated as it is written",
+        raw("sparse"),
+        ELIDED,
+        also=(FIRST_WRITE,),
+        job="ground",
+        given_up=True,
+        own_disk=True,
+    ),
+    _real("zram", "ext4 on a zram device", zram(), "memory device", also=(REDUCED,), job="reads"),
+    _real("zeros in zram", "which keeps no pages of zeros", zram(), REDUCED, also=("memory device",), job="payload"),
+    _real(
+        "btrfs that compresses",
+        "btrfs with compress-force on a lab device of 100 MB/s, written with O_DSYNC: it compresses no direct I/O",
+        image("btrfs", below="bandwidth=100MB/s", mount="compress-force=zstd:1"),
+        REDUCED,
+        also=LIMITS,
+        job="payload-synced",
+    ),
     _real(
         "throttle of a cgroup",
-        "1000 reads a second by blkio",
-        throttled("read_iops 1000", image()),
+        "500 reads a second by blkio",
+        throttled("read_iops 500", image()),
         THROTTLE,
         also=(STALLS,),
+        job="reads",
+        own_disk=True,
     ),
-    _real("lab: cap on I/Os", "a lab device of 2000 a second", image(below="iops=2000/s"), THROTTLE),
-    _real("lab: cap on bytes", "a lab device of 100 MB/s", image(below="bandwidth=100MB/s"), THROTTLE, LINK),
-    _real("lab: cache", "half of the blocks in 200 us", lab("read_latency=5ms", "hit=50%:200us"), CACHE, PEAKS),
-    _real("lab: remembers", "reads after the first in 200 us", lab("read_latency=2ms", "tier=200us"), CACHE, TIERS),
-    _real("lab: first write", "20 ms more", image(below="write_latency=300us first_write=20ms"), FIRST_WRITE),
-    _real("lab: two peaks", "one in ten takes 20 ms", lab("read_latency=1ms", "tail=10%:20ms"), PEAKS, CACHE, STALLS),
-    _real("lab: stalls", "1 s of every 5", lab("read_latency=1ms", "stall=1s/5s"), STALLS, also=(SHARED, PEAKS)),
-    _real("small requests", "a loop device that takes 64 KiB at most", split(64, image()), SPLIT),
-    _real("merged: asynchronous", "4 KiB in order, 32 at once, on ext4", image(), MERGED, job="merged"),
+    _real("lab: cap on I/Os", "a lab device of 2000 a second", image(below="iops=2000/s"), THROTTLE, job="reads"),
+    _real(
+        "lab: cap on bytes",
+        "a lab device of 100 MB/s",
+        image(below="bandwidth=100MB/s"),
+        THROTTLE,
+        LINK,
+        job="large",
+    ),
+    _real(
+        "lab: cache",
+        "half of the blocks in 200 us",
+        lab("read_latency=5ms", "hit=50%:200us"),
+        CACHE,
+        PEAKS,
+        job="reads",
+    ),
+    _real(
+        "lab: remembers",
+        "reads of 64 KiB after the first in 200 us",
+        lab("read_latency=2ms", "tier=200us"),
+        CACHE,
+        TIERS,
+        job="reads",
+    ),
+    _real(
+        "lab: first write",
+        "20 ms more",
+        raw(below="write_latency=300us first_write=20ms"),
+        FIRST_WRITE,
+        job="first",
+        given_up=True,
+    ),
+    _real(
+        "lab: two peaks",
+        "one in ten takes 20 ms",
+        lab("read_latency=1ms", "tail=10%:20ms"),
+        PEAKS,
+        CACHE,
+        STALLS,
+        job="reads",
+    ),
+    _real(
+        "lab: stalls",
+        "1 s of every 5",
+        lab("read_latency=1ms", "stall=1s/5s"),
+        STALLS,
+        also=(SHARED, PEAKS),
+        job="steady",
+    ),
+    _real(
+        "small requests",
+        "a loop device that takes 64 KiB at most",
+        split(64, image()),
+        SPLIT,
+        job="large",
+        own_disk=True,
+    ),
+    _real("merged: asynchronous", "4 KiB in order, 32 at once, on ext4", image(), MERGED, job="merged", own_disk=True),
     _real(
         "scrub",
         "btrfs on a lab device, scrubbed all the time",
-        beside(("btrfs", "scrub", "start", "-B", "{}"), image("btrfs", below="read_latency=500us servers=4")),
+        scrubbed(image("btrfs", below="read_latency=500us servers=4")),
         MAINTENANCE,
-        SHARED,
+        also=(SHARED,),
+        job="steady",
     ),
     _real(
         "others on the same device",
         "fio reads and writes for 1 s in 3",
-        beside(
-            tuple(OTHERS.split()),
-            image(below="read_latency=500us write_latency=500us servers=2"),
-        ),
+        beside(OTHERS, image(below="read_latency=500us write_latency=500us servers=2")),
         SHARED,
+        job="steady",
     ),
 )
 
@@ -187,18 +289,14 @@ CLEAN = (
     _sim("clean: volume", "a cloud volume inside its credits", "cloud-volume", also=LIMITS),
     _sim("clean: array", "disks behind flash that holds all", "nvme,service=lognormal:400us:0.5,servers=32"),
     _sim("clean: durable flash", "slower writes", "sata-ssd,write=lognormal:300us:0.4"),
-    _real("clean: this disk", "a directory of this machine's own disk", own_disk()),
-    _real("clean: ext4", "ext4 on a loop device", image()),
-    _real("clean: XFS", "XFS on a loop device", image("xfs")),
-    _real("clean: btrfs", "btrfs on a loop device", image("btrfs")),
-    _real(
-        "clean: lab, 200 us",
-        "a lab device",
-        _lab("200us", 8, "50us"),
-    ),
-    _real("clean: lab, 1 ms", "a lab device", _lab("1ms", 8, "200us")),
-    _real("clean: lab, one server", "a lab device", _lab("4ms", 1, "3ms")),
-    _real("clean: lab, its file", "a lab device without a file system", lab("read_latency=500us", "jitter=100us")),
+    _clean("clean: this disk", "a directory of this machine's own disk", own_disk(), own_disk=True),
+    _clean("clean: ext4", "ext4 on a loop device", image(), own_disk=True),
+    _clean("clean: XFS", "XFS on a loop device", image("xfs"), own_disk=True),
+    _clean("clean: btrfs", "btrfs on a loop device", image("btrfs"), own_disk=True),
+    _clean("clean: lab, 200 us", "a lab device", _lab("200us", 8, "50us")),
+    _clean("clean: lab, 1 ms", "a lab device", _lab("1ms", 8, "200us")),
+    _clean("clean: lab, one server", "a lab device", _lab("4ms", 1, "3ms")),
+    _clean("clean: lab, its file", "a lab device without a file system", lab("read_latency=500us", "jitter=100us")),
 )
 
 CONDITIONS: tuple[Condition, ...] = (*SIMULATED, *REAL, *FURTHER, *CLEAN)

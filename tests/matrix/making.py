@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,7 +16,8 @@ LAB = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "i
 CGROUP = Path("/sys/fs/cgroup/blkio")
 ZRAM = Path("/sys/class/zram-control")
 MIB = 1 << 20
-ROOM_BYTES = 2560 * MIB  # around the gibibyte of the survey: btrfs writes each change to a new place
+ROOM_BYTES = 1408 * MIB  # around the gibibyte of the survey
+SCRUBS = Path("/var/lib/btrfs")  # where its program notes them
 
 Place = Callable[[Path], AbstractContextManager[str]]  # takes a directory of its own, gives the target's path
 
@@ -50,9 +51,26 @@ def image(filesystem: str = "ext4", *, direct: bool = True, below: str = "", mou
 
     @contextmanager
     def make(scratch: Path) -> Iterator[str]:
+        room = ROOM_BYTES * (2 if filesystem == "btrfs" else 1)  # which writes each change to a new place
+        what = lab_device(scratch / "device", room, *below.split()) if below else written(scratch, room)
         with ExitStack() as stack:
-            device = stack.enter_context(loop_device(scratch, direct, below))
+            device = stack.enter_context(loop_device(stack.enter_context(what), direct))
             yield stack.enter_context(mounted(scratch, filesystem, device, mount))
+
+    return make
+
+
+def raw(kind: str = "", *, below: str = "") -> Place:
+    """A loop device without a file system, over a sparse file of the own disk ("sparse"), or over a lab device."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        with ExitStack() as stack:
+            if below:
+                file = stack.enter_context(lab_device(scratch / "device", ROOM_BYTES, *below.split()))
+            else:
+                file = stack.enter_context(file_of(kind)(scratch))
+            yield stack.enter_context(loop_device(Path(file), direct=True))
 
     return make
 
@@ -62,7 +80,7 @@ def lab(*options: str) -> Place:
 
     @contextmanager
     def make(scratch: Path) -> Iterator[str]:
-        with lab_device(scratch / "device", *options) as path:
+        with lab_device(scratch / "device", ROOM_BYTES, *options) as path:
             yield str(path)
 
     return make
@@ -88,16 +106,16 @@ def zram() -> Place:
 
 
 def file_of(kind: str) -> Place:
-    """A file of a gibibyte on the own disk that was never written: "sparse", or "unwritten" but allocated."""
+    """A file on the own disk that was never written: "sparse", or "unwritten" but allocated."""
 
     @contextmanager
     def make(scratch: Path) -> Iterator[str]:
         path = scratch / "never-written.dat"
         with path.open("wb") as file:
             if kind == "sparse":
-                file.truncate(1 << 30)
+                file.truncate(ROOM_BYTES)
             else:
-                os.posix_fallocate(file.fileno(), 0, 1 << 30)
+                os.posix_fallocate(file.fileno(), 0, ROOM_BYTES)
         yield str(path)
 
     return make
@@ -184,17 +202,17 @@ def split(kib: int, inner: Place) -> Place:
     return make
 
 
-def beside(words: tuple[str, ...], inner: Place) -> Place:
-    """The place while a program works on it too, again and again; `{}` in its words is the place."""
+def beside(line: str, inner: Place) -> Place:
+    """The place while a program works on it too, again and again; `{}` in its line is the place."""
 
     @contextmanager
     def make(scratch: Path) -> Iterator[str]:
-        if shutil.which(words[0]) is None:
-            raise NotHere(f"{words[0]} is not installed")
+        program = line.split()[0]
+        if shutil.which(program) is None:
+            raise NotHere(f"{program} is not installed")
         with inner(scratch) as path:
-            line = " ".join(word.replace("{}", path) for word in words)
             loop = subprocess.Popen(
-                ["sh", "-c", f"while :; do {line}; done"],
+                ["sh", "-c", f"while :; do {line.format(path)}; done"],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
@@ -208,12 +226,38 @@ def beside(words: tuple[str, ...], inner: Place) -> Place:
     return make
 
 
+def scrubbed(inner: Place) -> Place:
+    """A btrfs that is scrubbed all the time; what its program noted of that is taken away."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        with inner(scratch) as path:
+            own = _run("findmnt", "--noheadings", "--output", "UUID", path)
+            try:
+                with beside("btrfs scrub start -B {}", lambda _: nullcontext(path))(scratch):
+                    yield path
+            finally:
+                subprocess.run(["btrfs", "scrub", "cancel", path], capture_output=True, check=False)
+                for note in SCRUBS.glob(f"scrub.*{own}*"):
+                    note.unlink()
+
+    return make
+
+
 @contextmanager
-def lab_device(path: Path, *options: str) -> Iterator[Path]:
-    """A lab device of the size of a survey and a bit."""
+def written(scratch: Path, size_bytes: int) -> Iterator[Path]:
+    """A file of the own disk that was written in full."""
+    file = scratch / "image"
+    _run("dd", "if=/dev/zero", f"of={file}", "bs=4M", f"count={size_bytes // (4 * MIB)}", "oflag=direct")
+    yield file
+
+
+@contextmanager
+def lab_device(path: Path, size_bytes: int, *options: str) -> Iterator[Path]:
+    """A lab device."""
     if os.geteuid() or not os.path.exists("/dev/fuse") or not LAB.exists():
         raise NotHere("a lab device needs root, /dev/fuse and iocast-lab: cargo build --release -p iocast-lab")
-    words = [str(LAB), str(path), f"size={ROOM_BYTES}", *options]
+    words = [str(LAB), str(path), f"size={size_bytes}", *options]
     device = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_first)
     try:
         assert device.stdout is not None
@@ -234,23 +278,17 @@ def _first() -> None:
 
 
 @contextmanager
-def loop_device(scratch: Path, direct: bool, below: str) -> Iterator[str]:
-    """A loop device over a file written in full, or over a lab device."""
+def loop_device(file: Path, direct: bool) -> Iterator[str]:
+    """A loop device over a file."""
     if os.geteuid() or shutil.which("losetup") is None:
         raise NotHere("a loop device needs root and losetup")
-    with ExitStack() as stack:
-        if below:
-            file = stack.enter_context(lab_device(scratch / "device", *below.split()))
-        else:
-            file = scratch / "image"
-            _run("dd", "if=/dev/zero", f"of={file}", "bs=4M", f"count={ROOM_BYTES // (4 * MIB)}", "oflag=direct")
-        name = _run("losetup", "--find", "--show", f"--direct-io={'on' if direct else 'off'}", str(file))
-        try:
-            yield name
-        finally:
-            _run("losetup", "--detach", name)
-            number = name.removeprefix("/dev/")
-            _until(lambda: not Path(f"/sys/block/{number}/loop/backing_file").exists())
+    name = _run("losetup", "--find", "--show", f"--direct-io={'on' if direct else 'off'}", str(file))
+    try:
+        yield name
+    finally:
+        _run("losetup", "--detach", name)
+        number = name.removeprefix("/dev/")
+        _until(lambda: not Path(f"/sys/block/{number}/loop/backing_file").exists())
 
 
 @contextmanager

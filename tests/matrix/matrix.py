@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
 import os
 import platform
 import signal
@@ -10,8 +11,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
+from statistics import median
 
 import msgspec
 from conditions import CONDITIONS, Condition
@@ -24,6 +27,7 @@ TRIALS = DOCS / "matrix" / "trials.json"
 SEEDS = 5
 PASSIVE_MOST = 0.01
 CLEAN_SEEDS = {"sim": 20, "real": 5}
+USUAL_S = {"sim": 8.0, "real": 35.0}  # of a trial
 
 
 class Described(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,25 +56,28 @@ def main() -> int:
     asked = _arguments()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # places are taken away however the matrix ends
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    records = msgspec.json.decode(TRIALS.read_bytes(), type=Records) if TRIALS.exists() else Records()
     began = time.monotonic()
     failed = 0
     base = Path(asked.at).resolve()
-    for condition, seed in _wanted(asked):
+    wanted = list(_wanted(asked))
+    print(f"{len(wanted)} trials, {_expected_s(wanted) / 60:.0f} min or so", flush=True)
+    for condition, seed in wanted:
         tried = attempt(condition, seed, base)
         failed += _bad(condition, tried.trial)
         print(_line(condition, tried.trial), flush=True)
         if asked.show:
             print(tried.said)
         if asked.keep:
-            _keep(records, condition, tried)
-            _save(records)
+            with changed_records() as records:
+                keep(records, condition, tried)
     if asked.passive:
-        records.passive = passive_cost(base)
-        print(f"the passive part takes {records.passive.share:.2%} of {records.passive.run_s:.0f} s")
-        failed += records.passive.share >= PASSIVE_MOST
+        cost = passive_cost(base)
+        print(f"the passive part takes {cost.share:.2%} of {cost.run_s:.0f} s")
+        failed += cost.share >= PASSIVE_MOST
+        if asked.keep:
+            with changed_records() as records:
+                records.passive = cost
     if asked.keep:
-        _save(records)
         subprocess.run([sys.executable, str(ROOT / "docs" / "generate.py")], check=True, stdout=subprocess.DEVNULL)
     print(f"{time.monotonic() - began:.0f} s; {failed} trials missed what was planted, or found what was not")
     return int(failed > 0)
@@ -78,7 +85,9 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make matrix CELLS=...", description=__doc__)
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="conditions that begin with this")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="NAME", help="this condition, or those that begin so"
+    )
     parser.add_argument("--seeds", type=int, help=f"how many (default {SEEDS}; on clean places {CLEAN_SEEDS})")
     parser.add_argument("--sim-only", action="store_true", help="no real devices")
     parser.add_argument("--real-only", action="store_true", help="no simulated devices")
@@ -90,14 +99,24 @@ def _arguments() -> argparse.Namespace:
 
 
 def _wanted(asked: argparse.Namespace) -> Iterator[tuple[Condition, int]]:
+    known = {condition.name for condition in CONDITIONS}
     for condition in CONDITIONS:
-        if asked.only and not any(condition.name.startswith(name) for name in asked.only):
+        begins = [name for name in asked.only if condition.name.startswith(name)]
+        if asked.only and not any(name == condition.name or name not in known for name in begins):
             continue
         if (asked.sim_only and condition.where == "real") or (asked.real_only and condition.where == "sim"):
             continue
         usual = SEEDS if condition.finds else CLEAN_SEEDS[condition.where]
         for seed in range(1, (asked.seeds or usual) + 1):
             yield condition, seed
+
+
+def _expected_s(wanted: list[tuple[Condition, int]]) -> float:
+    """By what the same conditions took before, and where there was none by what is usual."""
+    took: dict[str, list[float]] = {}
+    for trial in _read().trials:
+        took.setdefault(trial.condition, []).append(trial.seconds)
+    return sum(median(took.get(condition.name, [USUAL_S[condition.where]])) for condition, _ in wanted)
 
 
 def _bad(condition: Condition, trial: Trial) -> bool:
@@ -115,11 +134,27 @@ def _line(condition: Condition, trial: Trial) -> str:
         if found != "confirmed":
             head += f" (suspected {trial.suspected}, rejected {trial.rejected}, undecided {trial.undecided})"
             head += f" {trial.untested}" if trial.untested else ""
+    head += f" outside {trial.outside}" if trial.outside else ""
     return head + (f" FALSE {trial.wrong}" if trial.wrong else "")
 
 
-def _keep(records: Records, condition: Condition, tried: Tried) -> None:
-    """Adds a trial to the records and saves them: a matrix that is stopped has kept what it did."""
+def _read() -> Records:
+    return msgspec.json.decode(TRIALS.read_bytes(), type=Records) if TRIALS.exists() else Records()
+
+
+@contextmanager
+def changed_records() -> Iterator[Records]:
+    """The records, to be changed: read anew, alone, and saved. Two matrices at once do not lose each other's trials."""
+    TRIALS.parent.mkdir(exist_ok=True)
+    with open(__file__) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        records = _read()
+        yield records
+        _save(records)
+
+
+def keep(records: Records, condition: Condition, tried: Tried) -> None:
+    """Adds a trial to the records: a matrix that is stopped has kept what it did."""
     trial = tried.trial
     records.machine = _machine()
     records.conditions[condition.name] = Described(
@@ -142,8 +177,9 @@ def _save(records: Records) -> None:
     whole = msgspec.to_builtins(records)
     trials = ",\n".join("  " + msgspec.json.encode(each).decode() for each in whole.pop("trials"))
     head = msgspec.json.format(msgspec.json.encode(whole), indent=1).decode().removesuffix("\n}")
-    TRIALS.parent.mkdir(exist_ok=True)
-    TRIALS.write_text(f'{head},\n "trials": [\n{trials}\n ]\n}}\n', encoding="utf-8")
+    new = TRIALS.with_suffix(".new")
+    new.write_text(f'{head},\n "trials": [\n{trials}\n ]\n}}\n', encoding="utf-8")
+    new.replace(TRIALS)
 
 
 def _machine() -> str:

@@ -6,14 +6,21 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Literal
 
+import card_runs
 import making
+import matrix
 import pytest
 from conditions import CLEAN, CONDITIONS, Condition
-from making import NotHere, Place, file_of, image, lab, split, squeezed, starved, throttled, zram
-from trial import OF_THE_MACHINE, Trial, attempt
+from making import NotHere, Place, file_of, image, lab, raw, scrubbed, split, squeezed, starved, throttled, zram
+from msgspec.structs import replace
+from trial import Trial, Tried, attempt, is_of_the_machine
 
 from iocast import diagnose
+from iocast.model.finding import Finding
+from iocast.model.measurement import Absence, Generator
+from iocast.model.run import Run
 
 SMALL = [
     "array cache, hits at random",
@@ -42,7 +49,7 @@ def test_conditions_have_names_of_their_own_and_clean_ones_say_so() -> None:
 def test_conditions_name_findings_that_a_detector_gives() -> None:
     declared = {name for detector in diagnose.DETECTORS for name in diagnose.names(detector)}
     named = {name for each in CONDITIONS for name in (*each.finds, *each.also)}
-    assert named | OF_THE_MACHINE <= declared
+    assert named | {"generator did not run"} <= declared
 
 
 def test_every_detector_has_a_condition_or_says_why_not() -> None:
@@ -77,6 +84,61 @@ def test_a_place_that_cannot_be_made_is_blind(tmp_path: Path) -> None:
     assert attempt(nowhere, 1, tmp_path).trial.blind == "no such thing"
 
 
+@pytest.mark.device
+def test_a_place_that_is_refused_as_it_should_be_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "ROOM_BYTES", 4 << 20)
+    trial = attempt(condition("sparse file"), 1, tmp_path).trial
+    assert "has holes" in trial.refused
+    assert trial.proved(condition("sparse file").finds)
+    expected_other = replace(condition("sparse file"), refuses="something else")
+    assert "has holes" in attempt(expected_other, 1, tmp_path).trial.blind
+
+
+def _counted(name: str, **evidence: float) -> Finding:
+    return Finding(name=name, severity="warn", phase="randread", says="", evidence=evidence)
+
+
+@pytest.mark.parametrize(
+    ("name", "evidence", "disk", "other"),
+    [
+        ("stalls", {}, True, False),
+        ("shared drives", {}, True, False),
+        ("splitting", {"explained": 1.0}, True, True),
+        ("splitting", {"explained": 0.0}, False, False),
+        ("page cache", {}, False, False),
+    ],
+)
+def test_what_is_true_of_the_machine_is_no_false_alarm(
+    name: str, evidence: dict[str, float], disk: bool, other: bool
+) -> None:
+    run, found = card_runs.run(card_runs.reads()), _counted(name, **evidence)
+    places = [condition(each) for each in ("clean: this disk", "clean: lab, 1 ms", "clean: disk")]
+    assert [is_of_the_machine(place, run, found) for place in places] == [disk, other, False]
+    assert not is_of_the_machine(places[0], run, replace(found, state="confirmed"))
+
+
+@pytest.mark.parametrize(("cause", "outside"), [("queued", True), ("stopped", True), ("busy", False)])
+def test_an_absence_of_the_generator_is_the_machines_unless_it_was_busy(
+    cause: Literal["queued", "stopped", "busy"], outside: bool
+) -> None:
+    record = card_runs.reads()
+    away = Generator(threads=1, absences=(Absence(0, 200_000_000, cause),))
+    run: Run = card_runs.run(replace(record, measurement=replace(record.measurement, generator=away)))
+    found = replace(_counted("generator did not run"), phase=record.phase.name)
+    assert is_of_the_machine(condition("clean: lab, 1 ms"), run, found) == outside
+
+
+def test_trials_of_two_matrices_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrix, "TRIALS", tmp_path / "docs" / "trials.json")
+    for name, seed in (("clean: disk", 2), ("clean: disk", 1), ("clean: NVMe flash", 1), ("clean: disk", 2)):
+        with matrix.changed_records() as records:
+            matrix.keep(records, condition(name), Tried(Trial(condition=name, seed=seed, seconds=1.0), "", {}))
+    with matrix.changed_records() as records:
+        kept = [(each.condition, each.seed) for each in records.trials]
+    assert kept == [("clean: disk", 1), ("clean: disk", 2), ("clean: NVMe flash", 1)]
+    assert [path.name for path in (tmp_path / "docs").iterdir()] == ["trials.json"]
+
+
 PLACES: dict[str, Callable[[], Place]] = {
     "ext4": image,
     "xfs": lambda: image("xfs"),
@@ -89,6 +151,9 @@ PLACES: dict[str, Callable[[], Place]] = {
     "squeezed": lambda: squeezed(512, image()),
     "split": lambda: split(64, image()),
     "sparse": lambda: file_of("sparse"),
+    "thin": lambda: raw("sparse"),
+    "lab without a file system": lambda: raw(below="read_latency=100us"),
+    "scrub": lambda: scrubbed(image("btrfs", below="read_latency=100us")),
 }
 
 

@@ -16,18 +16,18 @@ from msgspec.structs import replace
 from iocast import archive, diagnose
 from iocast.commands.inquiry import diagnose_run
 from iocast.commands.session import adjust, carry_out
-from iocast.commands.targets import find_target
+from iocast.commands.targets import find_target, identity_name
 from iocast.diagnose.reasoning import USUAL_BUDGET
 from iocast.errors import IocastError
 from iocast.model.experiment import Step
 from iocast.model.finding import Finding
+from iocast.model.plan import Phase
 from iocast.model.run import Run
-from iocast.spec import load_job
+from iocast.model.target import Target
+from iocast.spec import Job, load_job
 
 JOBS = Path(__file__).parent / "jobs"
 Names = tuple[str, ...]
-# Counted, and true of any real place here: other work takes the processors and the disk, queues cut up 1 MiB.
-OF_THE_MACHINE = {"generator did not run", "stalls", "shared drives", "splitting"}
 
 
 class Trial(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -44,6 +44,8 @@ class Trial(Struct, frozen=True, kw_only=True, omit_defaults=True):
     undecided: Names = ()
     untested: dict[str, str] = {}
     wrong: Names = ()  # certain, and not true of this place
+    refused: str = ""  # why nothing was measured, where that is the right answer
+    outside: Names = ()  # counted, and true, but of this machine and not of the place
     blind: str = ""  # why the place could not be made, or the run failed
 
     def found(self, names: Names) -> bool:
@@ -78,9 +80,12 @@ def attempt(condition: Condition, seed: int, base: Path) -> Tried:
 
 
 def _diagnosed(condition: Condition, seed: int, place: str, out: str) -> tuple[Trial, dict[str, str]]:
-    own = JOBS / f"{condition.job}.toml"
-    job = adjust(load_job(str(own) if own.exists() else condition.job), condition.size, None)
-    done, stopped = carry_out(job, find_target(place), seed, condition.size, out)
+    try:
+        done, stopped = carry_out(_job(condition), _target(condition, place), seed, condition.size, out)
+    except IocastError as why:
+        if condition.refuses and condition.refuses in why.message:
+            return _refused(condition, seed, why)
+        raise
     if stopped:
         raise KeyboardInterrupt  # the run has taken the signal: the matrix ends as well
     if done.error is not None or done.folder is None:
@@ -89,6 +94,28 @@ def _diagnosed(condition: Condition, seed: int, place: str, out: str) -> tuple[T
     if diagnose_run(str(done.folder), USUAL_BUDGET):
         raise KeyboardInterrupt
     return judged(condition, seed, archive.load(str(done.folder)), str(done.folder))
+
+
+def _job(condition: Condition) -> Job:
+    own = JOBS / f"{condition.job}.toml"
+    job = adjust(load_job(str(own) if own.exists() else condition.job), condition.size, None)
+    return replace(job, phases=tuple(_paced(phase, condition.pace) for phase in job.phases))
+
+
+def _paced(phase: Phase, pace: float) -> Phase:
+    seconds = phase.length.seconds
+    return phase if seconds is None else replace(phase, length=replace(phase.length, seconds=pace * seconds))
+
+
+def _target(condition: Condition, place: str) -> Target:
+    target = find_target(place)
+    return find_target(place, identity_name(target)) if condition.given_up else target
+
+
+def _refused(condition: Condition, seed: int, why: IocastError) -> tuple[Trial, dict[str, str]]:
+    """Nothing is measured where nothing could be learnt: that counts as finding the condition."""
+    trial = Trial(condition=condition.name, seed=seed, seconds=0.0, counted=condition.finds, refused=why.message)
+    return trial, dict.fromkeys(condition.finds, f"refused: {why.message}\n  what to do: {why.hint}")
 
 
 def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Trial, dict[str, str]]:
@@ -101,8 +128,8 @@ def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Tria
     steps = () if diagnosis is None else diagnosis.steps
     counted = _names(each for each in last if each.state == "counted")
     confirmed = _names(each for each in last if each.state == "confirmed")
-    grave = set(_names(each for each in last if each.state == "counted" and each.severity != "note"))
-    machine = OF_THE_MACHINE if condition.where == "real" else set()
+    false = [each for each in last if _weighs(each) and each.name not in {*condition.finds, *condition.also}]
+    outside = [each for each in false if is_of_the_machine(condition, run, each)]
     made = Trial(
         condition=condition.name,
         seed=seed,
@@ -114,9 +141,32 @@ def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Tria
         rejected=_names(each for each in last if each.state == "rejected"),
         undecided=tuple(sorted({each.finding for each in steps if each.outcome.verdict == "undecided"})),
         untested={} if diagnosis is None else diagnosis.untested,
-        wrong=tuple(sorted({*(grave - machine), *confirmed} - {*condition.finds, *condition.also})),
+        wrong=_names(each for each in false if each not in outside),
+        outside=_names(outside),
     )
     return made, {each.name: _told(each, steps) for each in reversed(last) if each.certain}
+
+
+def _weighs(finding: Finding) -> bool:
+    """Certain, and no mere note of what was counted."""
+    return finding.state == "confirmed" or (finding.state == "counted" and finding.severity != "note")
+
+
+def is_of_the_machine(condition: Condition, run: Run, finding: Finding) -> bool:
+    """Whether what was counted is true, and no fault of the place: on real devices only, and each for its reason."""
+    if condition.where != "real" or finding.state != "counted":
+        return False
+    match finding.name:
+        case "generator did not run":  # the hypervisor, or other work, had the processors
+            rows = [each for each in run.measured if each.phase.name == finding.phase]
+            causes = {absence.cause for row in rows for absence in row.measurement.generator.absences}
+            return "busy" not in causes
+        case "splitting":  # a limit that the kernel states for a queue gives just as many pieces
+            return finding.evidence.get("explained") == 1.0
+        case "shared drives" | "stalls":  # others use the disk of this machine, and it stands still at times
+            return condition.own_disk
+        case _:
+            return False
 
 
 def _told(finding: Finding, steps: tuple[Step, ...]) -> str:

@@ -2,8 +2,8 @@
 
 What it is: storage, mostly of clouds, that lets a client go faster than its baseline as long as it has saved credits.
 Why it matters: what was measured before they ran out is a loan: a database that works all day gets the baseline.
-How it shows: the rate of reads falls at once to a constant that is far below, and stays there; a pause brings back
-exactly what it has saved.
+How it shows: the rate of reads falls at once to a constant that is far below, and stays there, or is there already
+when a later row asks for more at once; a pause brings back exactly what it has saved.
 How to confirm: spend all credits, pause, and go on: the rate is high again for a moment.
 What to change: measure for longer than the credits last (the time is told), or buy the rate that is needed.
 """
@@ -11,8 +11,11 @@ What to change: measure for longer than the credits last (the time is told), or 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import fmean, pstdev
 
+from iocast.analyse.changepoint import MIN_LENGTH
 from iocast.analyse.drops import Drop, drop
+from iocast.diagnose.curves import kind
 from iocast.diagnose.evidence import is_open_loop, simulated
 from iocast.diagnose.pairs import only
 from iocast.diagnose.words import count, number, time
@@ -36,13 +39,27 @@ LEAST_PER_S = 20.0  # of a rate that can be called constant within seconds [J]
 def detect(run: Run) -> Iterator[Finding]:
     """Rows of reads whose rate fell to a constant. Writes fall for other reasons too (write cliff)."""
     for at, record in enumerate(run.measured):
-        if not only(record, "read") or is_open_loop(record):
+        if not only(record, "read") or is_open_loop(record) or run.source is not None:
             continue
-        found = drop(record, FALLS)
+        earlier = run.measured[:at]
+        found = drop(record, FALLS) or _before_it_began(earlier, record)
         if found is None or found.constant > CONSTANT or found.after_per_s < LEAST_PER_S:
             continue
-        yield _finding(record, found, _spent(run.measured[:at], found))
+        yield _finding(record, found, _spent(earlier, found))
         return
+
+
+def _before_it_began(earlier: tuple[PhaseRecord, ...], record: PhaseRecord) -> Drop | None:
+    """A fall between two rows: this one has more at once than one before it, does far less, and always the same."""
+    rates, did = record.series.rates_per_s, record.measurement
+    rows = [each for each in earlier if kind(each) == kind(record) and each.measurement.asked_depth < did.asked_depth]
+    before = max((each.measurement.rate_per_s for each in rows), default=0.0)
+    level = rates[len(rates) // 4 :]  # a last bit may have been left
+    if len(level) < MIN_LENGTH or max(fmean(level), did.rate_per_s) > (1 - FALLS) * before:
+        return None
+    after = fmean(level)
+    constant = pstdev(level) / after if after else 0.0
+    return Drop(at_ns=0, before_per_s=before, after_per_s=after, ios=0, bytes=0, constant=constant)
 
 
 def _spent(earlier: tuple[PhaseRecord, ...], found: Drop) -> float:
@@ -59,7 +76,7 @@ def _finding(record: PhaseRecord, found: Drop, credits: float) -> Finding:
         name=NAME,
         severity="severe",
         phase=record.phase.name,
-        says=f"At t={time(found.at_ns)} the rate fell from {number(found.before_per_s)}/s to"
+        says=f"{_when(record, found)} the rate fell from {number(found.before_per_s)}/s to"
         f" {number(found.after_per_s)}/s, and stayed there within {found.constant:.1%}: about"
         f" {count(round(credits), 'I/O')} beyond that rate were spent by then, which a full store gives for"
         f" {time(lasts_s * 1e9)} at this speed.",
@@ -78,6 +95,10 @@ def _finding(record: PhaseRecord, found: Drop, credits: float) -> Finding:
         rivals=("throttle",),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
     )
+
+
+def _when(record: PhaseRecord, found: Drop) -> str:
+    return f"At t={time(found.at_ns)}" if found.at_ns else f"Before the row of {record.measurement.asked_depth} at once"
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:

@@ -17,6 +17,7 @@ from iocast.analyse.device import top_layers
 from iocast.diagnose.evidence import (
     MEMORY_FILESYSTEMS,
     MEMORY_KINDS,
+    VOLATILE_KINDS,
     bytes_of,
     really_direct,
     simulated,
@@ -29,7 +30,7 @@ from iocast.model.workload import Op
 
 NEEDS: tuple[str, ...] = ()
 
-NAMES = ("memory file system", "faster than memory", "faster than the link", "too quick for a device")
+NAMES = ("memory file system", "memory device", "faster than memory", "faster than the link", "too quick for a device")
 MEMORY_SHARE = 0.9  # of the copy bandwidth of all cores (models, C 1c)
 LINK_SHARE = 1.01  # a plateau ends at 101 % of the payload rate (models, C 3); beyond it: models, C 1d
 FASTEST_DEVICE_NS = 5_000  # median at depth 1 (models, C 1)
@@ -44,6 +45,7 @@ def detect(run: Run) -> Iterator[Finding]:
     if run.plan.target.filesystem in MEMORY_FILESYSTEMS:
         yield _memory_filesystem(run.plan.target)
         return
+    yield from _memory_device(run.plan.target)
     for record in run.measured:
         yield from _faster_than_memory(run, record)
         yield from _faster_than_link(run, record)
@@ -58,6 +60,19 @@ def _memory_filesystem(target: Target) -> Finding:
         says=f"{target.filesystem} keeps its files in memory: these figures are memory's, not a disk's.",
         remedy="Choose a path on the storage that the database will use.",
     )
+
+
+def _memory_device(target: Target) -> Iterator[Finding]:
+    disks = [layer for layer in target.layers if not layer.lower]
+    if disks and all(layer.kind in VOLATILE_KINDS for layer in disks):
+        yield Finding(
+            name="memory device",
+            severity="severe",
+            phase="",
+            says=f"{' and '.join(layer.name for layer in disks)} keeps its blocks in this machine's memory: these"
+            " figures are memory's, not a disk's.",
+            remedy="Choose a path on the storage that the database will use.",
+        )
 
 
 def _faster_than_memory(run: Run, record: PhaseRecord) -> Iterator[Finding]:

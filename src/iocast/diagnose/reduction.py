@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from iocast.diagnose.evidence import simulated
 from iocast.diagnose.pairs import mib_below, only, pairs, target_bytes
 from iocast.diagnose.words import number, throughput
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Compressible, MixItem, Payload, Repeated, Sequential, Unique, Workload, Zeros
+from iocast.model.workload import Compressible, MixItem, Payload, Repeated, Sequential, Unique, Zeros
 
 NEEDS: tuple[str, ...] = ()
 
@@ -84,11 +86,13 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     if not size:
         return None
     start = target_bytes(run) * 3 // 4 >> 20 << 20
-    before = Workload(mix=(MixItem("write", min(size, 1 << 20)),), locality=Sequential(), depth=4)
+    load = next(each for each in run.measured if each.phase.name == finding.phase).phase.workload
+    # As the rows were written: some layers shrink only what passes the page cache.
+    before = replace(load, mix=(MixItem("write", min(size, 1 << 20)),), locality=Sequential(), payload=Unique())
     arms = [
         Arm(
             name=name,
-            workload=Workload(mix=(MixItem("write", 128 << 10),), depth=4, payload=payload),
+            workload=replace(load, payload=payload),
             seconds=1.5,
             region_start_bytes=start,
             region_size_bytes=size,

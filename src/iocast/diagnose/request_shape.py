@@ -31,6 +31,7 @@ LARGER, MERGES = 1.2, 0.05  # models C, 4
 MORE, LARGE_BYTES = 1.25, 128 << 10  # models C, 5
 SAME_BYTES = (0.95, 1.10)
 NEAR = 0.1  # of a whole number of pieces
+UNEXPLAINED = ": no limit of a queue explains it, so the file may lie in pieces"
 
 
 def detect(run: Run) -> Iterator[Finding]:
@@ -93,28 +94,29 @@ def _merged(record: PhaseRecord, device: DeviceIo, figures: dict[str, float]) ->
 
 
 def _split(run: Run, record: PhaseRecord, device: DeviceIo, figures: dict[str, float]) -> Finding:
+    why = _why(run, figures)
     return Finding(
         name=SPLIT,
         severity="warn",
         phase=record.phase.name,
         says=(
             f"Each I/O of {data_size(figures['size_bytes'])} became {number(figures['requests_per_io'])} requests of"
-            f" {data_size(figures['device_size_bytes'])} at {device.layer}{_why(run, device, figures)}."
+            f" {data_size(figures['device_size_bytes'])} at {device.layer}{why or UNEXPLAINED}."
         ),
-        evidence=figures,
+        evidence=figures | {"explained": float(bool(why))},
         remedy="Raise max_sectors_kb, use huge pages for buffers, align, or lay the file out in one piece.",
     )
 
 
-def _why(run: Run, device: DeviceIo, figures: dict[str, float]) -> str:
-    """Which known limit gives just as many pieces."""
+def _why(run: Run, figures: dict[str, float]) -> str:
+    """Which known limit gives just as many pieces; "" when none does."""
     size, pieces = figures["size_bytes"], figures["requests_per_io"]
     for layer in run.plan.target.layers:
         if layer.max_io_bytes and _fits(pieces, size / layer.max_io_bytes):
             return f", as max_sectors_kb of {layer.name} says ({layer.max_io_bytes >> 10})"
         if layer.max_segments and _fits(pieces, size / (layer.max_segments * PAGE_BYTES)):
             return f", as many as {layer.max_segments} segments of 4 KiB pages at {layer.name} allow"
-    return ": no limit of a queue explains it, so the file may lie in pieces"
+    return ""
 
 
 def _fits(pieces: float, wanted: float) -> bool:

@@ -4,7 +4,7 @@ What it is: a neighbour's backup, another database on the same disks, a virtual 
 Why it matters: the figures are those of an hour; tomorrow's are others, and no comparison with them holds.
 How it shows: the device moved more than the test did; or second by second the rate crosses its own middle again and
 again, by far more than its I/Os scatter. Stalls and what goes one way only are told by other detectors.
-How to confirm: the same small load again and again: with nobody else it repeats within a few per cent. What it does
+How to confirm: the same load again and again: with nobody else it repeats within a few per cent. What it does
 not show was perhaps not there just then: it is never rejected for good.
 What to change: dedicate the drives, or test at hours that are typical, several times, and give the range.
 """
@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 from statistics import fmean, quantiles, stdev
 
+from iocast.analyse.changepoint import change_points
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.curves import at_depth, same_place
 from iocast.diagnose.evidence import is_open_loop, simulated
@@ -71,9 +72,7 @@ def _ups_and_downs(record: PhaseRecord) -> Finding | None:
     mean = fmean(rates)
     if not mean:
         return None
-    varies, times = stdev(rates) / mean, record.measurement.service()
-    own = times.stdev_ns / times.mean_ns if times.mean_ns else 0.0
-    scatter = own / math.sqrt(max(1.0, mean * series.interval_ns / 1e9))
+    varies, scatter = stdev(rates) / mean, _scatter(record, mean)
     crossings = _crossings(rates)
     if varies < max(VARIES, OVER_SCATTER * scatter) or crossings < CROSSINGS:
         return None
@@ -89,11 +88,21 @@ def _ups_and_downs(record: PhaseRecord) -> Finding | None:
         remedy="Dedicate the drives, or test at typical hours, several times, and give the range.",
         hypothesis="others use the same drives now and then",
         confidence=0.6,
-        confirm="the same small load again and again, for hours",
+        confirm="the same load again and again, for hours",
         state="suggested",
         rivals=("maintenance", "stalls"),
         spans=tuple(_low_times(record)),
     )
+
+
+def _scatter(record: PhaseRecord, mean_per_s: float) -> float:
+    """How far the rate of an interval would vary without anybody else: what its I/Os' times make of it, or what one
+    interval differs from the next, if that is less. Bursts make the times scatter, but most neighbours are alike."""
+    times = record.measurement.service()
+    own = times.stdev_ns / times.mean_ns if times.mean_ns else 0.0
+    by_times = own / math.sqrt(max(1.0, mean_per_s * record.series.interval_ns / 1e9))
+    steps = change_points(record.series.rates_per_s)
+    return by_times if steps is None else min(by_times, math.sqrt(steps.variance))
 
 
 def _crossings(rates: list[float]) -> int:
@@ -121,13 +130,13 @@ def _low_times(record: PhaseRecord) -> Iterator[Span]:
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
-    """The row's own I/O, one at once, again and again (an A/A test)."""
+    """The row's own load again and again (an A/A test): less at once may slip through between the others."""
     record = next(row for row in run.measured if row.phase.name == finding.phase)
-    probe = "the same load"
+    probe, load = "the same load", at_depth(record, record.measurement.asked_depth)
     return Experiment(
-        question="Does the same small load repeat, when nothing of ours changes?",
+        question="Does the same load repeat, when nothing of ours changes?",
         arms=(
-            Arm(name=probe, workload=at_depth(record, 1), seconds=REPEAT_SECONDS, **same_place(record)),  # type: ignore[arg-type]
+            Arm(name=probe, workload=load, seconds=REPEAT_SECONDS, **same_place(record)),  # type: ignore[arg-type]
         ),
         decision=Decision(statistic="p95", first=probe, other=probe, limit=VARIES, direction="varies"),
         rounds=REPEATS,

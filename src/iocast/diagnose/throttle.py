@@ -39,6 +39,7 @@ MORE_EVEN = 0.5
 SLICE_NS, SLICE_WITHIN = 100_000_000, 0.06  # models C, 20, and load-engines 4.4: p99 of 97 to 103 ms
 QUICK_NS = 5_000_000  # the I/Os between the slices [J]
 LEAST_IOS = 100
+LEAST_S = 1.5  # many times the slices of a throttle
 LONE = 0.6  # the time of one I/O at half the rate over the distance at full rate; a free device gives 1 or more [J]
 
 
@@ -149,7 +150,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     load, rate = record.phase.workload, record.measurement.rate_per_s
     full = replace(load, users=1, depth=1)
     half: Workload = replace(load, users=1, depth=8, arrival=Constant(rate / 2))
-    seconds = max(3.0, 60 / rate)
+    seconds = max(LEAST_S, 60 / rate)
     return Experiment(
         question="Does an I/O that need not wait for its turn take much less than the distance between two?",
         arms=(

@@ -28,7 +28,9 @@ NEEDS: tuple[str, ...] = ()
 NAME = "write cliff"
 FALLS = 0.3  # of the rate [J]
 SLOWER, READS_KEEP = 0.7, 0.7  # writes beyond the cliff, and reads, over those before it [J]
-IDLE_S = 20.0
+IDLE_S = (20.0, 120.0)  # at least, at most [J]
+MADE_ROOM = 3.0  # what an idle time frees, at the speed beyond the cliff, over what is written before it comes [J]
+WRITES_S, READS_S = 0.25, 0.5
 READ_BYTES = 8192
 OBSERVATIONS = 3
 DRAIN_MORE = 1.5
@@ -82,13 +84,13 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     drain_s = DRAIN_MORE * (seen["volume_bytes"] / seen["before_bytes_per_s"]) + 2.0
 
     def observed(name: str, workload: Workload) -> list[Arm]:
-        seconds = 0.25 if workload is load else 0.5
+        seconds = WRITES_S if workload is load else READS_S
         arm = Arm(name=name, workload=workload, seconds=seconds, region_start_bytes=start, region_size_bytes=size)
         return [arm] * OBSERVATIONS
 
     return Experiment(
         question="Do writes, and only writes, become slow after that volume?",
-        prepare=() if simulated(run) else (Arm(name="idle", workload=quiet, seconds=IDLE_S),),
+        prepare=() if simulated(run) else (Arm(name="idle", workload=quiet, seconds=_idle_s(seen)),),
         arms=(
             *observed("reads before", reads),
             *observed("writes before", load),
@@ -109,3 +111,9 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         if_confirmed="After that volume writes are slow, and reads are as before.",
         if_rejected="It is no question of the volume written: writes stay, or reads fall with them.",
     )
+
+
+def _idle_s(seen: dict[str, float]) -> float:
+    """So long that what is fast has room again: it is emptied about as fast as writes go that find it full."""
+    written_s = OBSERVATIONS * WRITES_S * seen["before_bytes_per_s"] / max(1.0, seen["after_bytes_per_s"])
+    return min(IDLE_S[1], max(IDLE_S[0], MADE_ROOM * written_s))
