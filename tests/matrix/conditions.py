@@ -139,8 +139,15 @@ REAL = (
         job="reads",
         own_disk=True,
     ),
-    _real("sparse file", "a file with nothing in it", file_of("sparse"), ELIDED, refuses=HOLES),
-    _real("unwritten file", "a file that is allocated and not written", file_of("unwritten"), ELIDED, refuses=HOLES),
+    _real("sparse file", "a file with nothing in it", file_of("sparse"), ELIDED, job="reads", refuses=HOLES),
+    _real(
+        "unwritten file",
+        "a file that is allocated and not written",
+        file_of("unwritten"),
+        ELIDED,
+        job="reads",
+        refuses=HOLES,
+    ),
     _real(
         "thin space",
         "a loop device over a file that is allocated as it is written",

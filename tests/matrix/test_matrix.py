@@ -86,7 +86,7 @@ def test_a_place_that_cannot_be_made_is_blind(tmp_path: Path) -> None:
 
 @pytest.mark.device
 def test_a_place_that_is_refused_as_it_should_be_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "ROOM_BYTES", 4 << 20)
+    monkeypatch.setattr(making, "ROOM_BYTES", 320 << 20)
     trial = attempt(condition("sparse file"), 1, tmp_path).trial
     assert "has holes" in trial.refused
     assert trial.proved(condition("sparse file").finds)
