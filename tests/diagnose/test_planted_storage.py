@@ -79,6 +79,11 @@ def test_a_short_stroke_is_found_where_only_part_of_a_disk_was_read(tmp_path: Pa
     assert short_stroke.NAME not in planted.suspected(planted.measured("sim:nvme", part, tmp_path))
 
 
+@pytest.mark.parametrize("target", ["sim:hdd", "sim:hdd,service=disk:15000:0.5ms:5ms", "sim:hdd,stripe=8:1MiB"])
+def test_two_readers_in_order_on_a_disk_have_spent_nothing(target: str, tmp_path: Path) -> None:
+    assert credits.NAME not in planted.suspected(planted.measured(target, SURVEY, tmp_path))
+
+
 def test_credits_are_counted_over_all_rows(tmp_path: Path) -> None:
     run = planted.measured("sim:cloud-volume,credits=300/s:20000", SURVEY, tmp_path)
     found = planted.suspected(run)[credits.NAME]

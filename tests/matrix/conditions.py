@@ -80,12 +80,18 @@ LIMITS = (THROTTLE, LINK)  # from outside a cap on bytes is the same whether a w
 
 # Where reads of what the survey never wrote would be elided, nothing else about reads is true either.
 SIMULATED = (
-    _sim("array cache", "a cache that holds half of the data", "hdd,cache=512MiB:200us", CACHE, also=(POLLUTED,)),
+    _sim(
+        "array cache",
+        "a cache that holds half of the data",
+        "hdd,size=1GiB,cache=512MiB:200us",
+        CACHE,
+        also=(POLLUTED,),
+    ),
     _sim("array cache, hits at random", "three of five reads hit", "cached-array", CACHE, PEAKS, also=LIMITS),
     _sim(
         "cache before flash",
         "a cache that holds half of the data",
-        "sata-ssd,cache=512MiB:10us",
+        "sata-ssd,size=1GiB,cache=512MiB:10us",
         CACHE,
         also=(POLLUTED,),
     ),

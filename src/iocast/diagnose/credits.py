@@ -22,7 +22,7 @@ from iocast.diagnose.words import count, number, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Constant, MixItem, Workload
+from iocast.model.workload import Constant, MixItem, Uniform, Workload
 
 NEEDS: tuple[str, ...] = ()
 
@@ -51,6 +51,8 @@ def detect(run: Run) -> Iterator[Finding]:
 
 def _before_it_began(earlier: tuple[PhaseRecord, ...], record: PhaseRecord) -> Drop | None:
     """A fall between two rows: this one has more at once than one before it, does far less, and always the same."""
+    if not isinstance(record.phase.workload.locality, Uniform):
+        return None  # in order a disk alone is quick, and two readers are not
     rates, did = record.series.rates_per_s, record.measurement
     rows = [each for each in earlier if kind(each) == kind(record) and each.measurement.asked_depth < did.asked_depth]
     before = max((each.measurement.rate_per_s for each in rows), default=0.0)
