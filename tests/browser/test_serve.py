@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from served import browser_page, served
 
-from iocast.web.access import is_loopback
+from iocast.web.access import is_loopback, name_asked_for
 
 
 def _card(target: str, out: Path) -> None:
@@ -162,6 +162,20 @@ def test_a_port_in_use_is_named(runs: Path) -> None:
 )
 def test_what_only_this_machine_can_reach(host: str, local: bool) -> None:
     assert is_loopback(host) == local
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        *((header, "localhost") for header in ("localhost", "localhost:8080", "LOCALHOST:8080")),
+        *((header, "::1") for header in ("[::1]", "[::1]:8080")),
+        ("127.0.0.1:8080", "127.0.0.1"),
+        ("evil.example:80", "evil.example"),
+        *((header, "") for header in ("", ":8080", "[::1", "::1")),
+    ],
+)
+def test_the_name_that_a_browser_asked_for(header: str, name: str) -> None:
+    assert name_asked_for(header) == name
 
 
 def test_many_readers_at_once(runs: Path) -> None:

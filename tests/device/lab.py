@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import os
 import resource
-import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from lab_process import NoLab, lab_process, why_no_lab
 
 from iocast.load.disk import measure
 from iocast.model.measurement import Measurement
 from iocast.model.plan import EngineName, FileRegion, Length, PhasePlan
 from iocast.model.workload import Arrival, Closed, Locality, MixItem, Op, Uniform, Unique
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "iocast-lab"
 SIZE_BYTES = 64 << 20
 ATTEMPTS = 3
 # Beyond these the machine, not the code under test, may have made a figure wrong.
@@ -32,20 +30,8 @@ def need_lab(exact: bool = True) -> None:
     """Skips the test, with the reason, where a lab device cannot be made or its times would not be the truth."""
     if exact and not os.environ.get("IOCAST_LAB"):
         pytest.skip("microseconds need a machine that does nothing else: make lab")
-    if os.geteuid():
-        pytest.skip("a lab device needs root, to mount")
-    if not os.path.exists("/dev/fuse"):
-        pytest.skip("a lab device needs /dev/fuse")
-    if not PROGRAM.exists():
-        pytest.skip("iocast-lab is not built: cargo build --release -p iocast-lab")
-
-
-def _first() -> None:
-    """In the child: before all others, because the device's times are the truth of the test."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(4))
-    except OSError:
-        os.nice(-20)
+    if why := why_no_lab():
+        pytest.skip(why)
 
 
 @contextmanager
@@ -55,20 +41,12 @@ def lab(path: Path, *options: str, exact: bool = True) -> Iterator[subprocess.Po
     Not `exact`: for tests in which its times do not matter, which then run on busy machines too.
     """
     need_lab(exact)
-    words = [str(PROGRAM), str(path), f"size={SIZE_BYTES}", *options]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_first)
-    try:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        if not process.stdout.readline().startswith("ready "):
-            said = process.stderr.read()
-            if "cannot mount" in said:
-                pytest.skip(said.strip())
-            raise AssertionError(said)
+    with ExitStack() as stack:
+        try:
+            process = stack.enter_context(lab_process(path, SIZE_BYTES, *options))
+        except NoLab as why:
+            pytest.skip(str(why))
         yield process
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=10)
 
 
 def run(

@@ -6,13 +6,17 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1] / "device"))  # a lab device is made as the device tests make it
+
+from lab_process import NoLab, lab_process
+
 ROOT = Path(__file__).resolve().parents[2]
-LAB = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "iocast-lab"
 CGROUP = Path("/sys/fs/cgroup/blkio")
 ZRAM = Path("/sys/class/zram-control")
 MIB = 1 << 20
@@ -255,26 +259,12 @@ def written(scratch: Path, size_bytes: int) -> Iterator[Path]:
 @contextmanager
 def lab_device(path: Path, size_bytes: int, *options: str) -> Iterator[Path]:
     """A lab device."""
-    if os.geteuid() or not os.path.exists("/dev/fuse") or not LAB.exists():
-        raise NotHere("a lab device needs root, /dev/fuse and iocast-lab: cargo build --release -p iocast-lab")
-    words = [str(LAB), str(path), f"size={size_bytes}", *options]
-    device = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_first)
-    try:
-        assert device.stdout is not None
-        if not device.stdout.readline().startswith("ready "):
-            raise NotHere(f"no lab device: {device.communicate()[1].strip()}")
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(lab_process(path, size_bytes, *options))
+        except NoLab as why:
+            raise NotHere(str(why)) from None
         yield path
-    finally:
-        device.send_signal(signal.SIGTERM)
-        device.communicate(timeout=30)
-
-
-def _first() -> None:
-    """In the child: before all others, because the device's times are the truth of the trial."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(4))
-    except OSError:
-        os.nice(-20)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import secrets
 from http.cookies import SimpleCookie
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -27,6 +28,14 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def name_asked_for(host: str) -> str:
+    """The name or address in a Host header, without its port; "" where it holds none."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
 
 
 class Access:
@@ -61,8 +70,7 @@ class Access:
         if scope["method"] not in READING:
             return PlainTextResponse("this server only reads\n", 405, {"Allow": ", ".join(READING)})
         if self.token is None:
-            name = headers.get("host", "").rsplit(":", 1)[0] if "]" not in headers.get("host", "")[-1:] else ""
-            name = name or headers.get("host", "")
+            name = name_asked_for(headers.get("host", ""))
             if not is_loopback(name):
                 return PlainTextResponse(f"this server answers to localhost, not to {name}\n", 403)
             return None
@@ -73,8 +81,6 @@ class Access:
 
     def _by_address(self, scope: Scope) -> PlainTextResponse | RedirectResponse | None:
         """The token of the address becomes a cookie, and the address is shown without it."""
-        from urllib.parse import parse_qsl, urlencode
-
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in query if name == "token"]
         if not given or not secrets.compare_digest(given[0].encode(), (self.token or "").encode()):
