@@ -52,6 +52,7 @@ def _all_measurements(parts: list[Measurement]) -> Measurement:
         elapsed_ns=max(part.elapsed_ns for part in parts),
         asked_depth=sum(part.asked_depth for part in parts),
         depth_mean=sum(part.depth_mean for part in parts),
+        in_flight_ns=sum(part.in_flight_ns for part in parts),
         ios=sum(part.ios for part in parts),
         bytes=sum(part.bytes for part in parts),
         classes=tuple(_all_of_class(each) for each in classes.values()),

@@ -79,7 +79,7 @@ def _check_groups(tables: list[Any], problems: Problems) -> None:
             problems.add((*path, "together"), f"{table_text(path)}: {says}", way_out="put them next to each other")
     for name, begin in first.items():
         group = [table for table, called in zip(tables, names, strict=True) if called == name]
-        if all(table.get("follows") for table in group):
+        if all(table.get("follows") is True for table in group):
             says = f'every phase of "{name}" follows the others: none says how long'
             problems.add(("phase", begin), f"{table_text(('phase', begin))}: {says}", way_out="give one of them time")
 
