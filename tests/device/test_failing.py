@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -54,19 +54,33 @@ def job(place: Path, more: str = "", time: str = "1s", depth: int = 4) -> Path:
     return file
 
 
+def told(started: subprocess.Popen[str], words: str, within_s: float) -> str:
+    """What the process says on stderr until these words are in it, which must be by then."""
+    assert started.stderr is not None
+    stream, said, until = started.stderr.fileno(), "", time.monotonic() + within_s
+    while words not in " ".join(said.split()):
+        ready, _, _ = select.select([stream], [], [], max(0.0, until - time.monotonic()))
+        assert ready, f"{words!r} was not said in {within_s} s, but: {said}"
+        piece = os.read(stream, 1 << 16).decode()
+        assert piece, f"it ended without saying {words!r}, but: {said}"
+        said += piece
+    return said
+
+
 def begin(place: Path, *words: str | Path) -> subprocess.Popen[str]:
     """Starts the job and waits until its second phase runs: each is told of when it has ended."""
     started = start("run", *words, "--out", place / "runs", cwd=place, start_new_session=True)
-    assert started.stderr is not None
-    for line in started.stderr:
-        if "first" in line:
-            time.sleep(0.3)
-            return started
-    raise AssertionError("the first phase never ended")
+    told(started, "first", 60)
+    time.sleep(0.3)
+    return started
 
 
-def ended(started: subprocess.Popen[str], place: Path, code: int | None, within_s: float) -> tuple[str, str, Run]:
-    out, errors = started.communicate(timeout=within_s)
+def ended(
+    started: subprocess.Popen[str], place: Path, code: int | None, within_s: float, before: str = ""
+) -> tuple[str, str, Run]:
+    """What it printed, what it said (`before`: what of that is already read), and the run that it kept."""
+    out, rest = started.communicate(timeout=within_s)
+    errors = before + rest
     wanted = (2 if "given up" in errors else 0) if code is None else code
     assert started.returncode == wanted, errors
     with pytest.raises(ProcessLookupError):
@@ -152,15 +166,14 @@ def test_a_device_that_hangs(tmp_path: Path, more: str) -> None:
     with lab(tmp_path / "device", "read_latency=200us", exact=False) as device:
         started = begin(tmp_path, file, "device")
         device.send_signal(signal.SIGSTOP)
-        # Threads in pread are held by the kernel until the device answers: the card is shown before, the process
-        # ends after.
-        answer = threading.Timer(42, device.send_signal, (signal.SIGCONT,))
-        if "sync" in more:
-            answer.start()
         try:
-            said, errors, kept = ended(started, tmp_path, 2, within_s=60)
+            before = ""
+            if "sync" in more:
+                # Threads in pread are held by the kernel until the device answers: the process can end only then.
+                before = told(started, "does not answer", 60)
+                device.send_signal(signal.SIGCONT)
+            said, errors, kept = ended(started, tmp_path, 2, 60, before)
         finally:
-            answer.cancel()
             device.send_signal(signal.SIGCONT)
     assert len(kept.phases) == 2
     measured = kept.phases[1].measurement
