@@ -12,6 +12,19 @@ import pytest
 from rootly import Mount, command, need
 
 sys.path.append(str(Path(__file__).parents[1] / "commands"))
+SAID = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture
+def say(pytestconfig: pytest.Config) -> Callable[[str], None]:
+    """Says a line after all tests: figures that belong into a table of the docs."""
+    return pytestconfig.stash.setdefault(SAID, []).append
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """What was said."""
+    for line in config.stash.get(SAID, []):
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture

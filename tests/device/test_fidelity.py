@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+from command_line import iocast, run_folder
 from lab import hold, lab, near, patiently, run
 
+from iocast import archive
 from iocast.model.workload import Constant
 
 pytestmark = pytest.mark.device
@@ -36,6 +39,28 @@ def test_an_open_loop_does_not_hide_a_stall(tmp_path: Path, depth: int) -> None:
             # Only a generator that itself came far too late can make tenths of seconds wrong.
             lag = measured.lag.quantile_ns(0.99) / MS
             return right, f"{figures}, stalls at {began}", f"lag p99 {lag:.0f} ms" if lag > LAG_MOST_MS else ""
+
+        patiently(attempt)
+
+
+def test_the_card_says_how_often_and_when_it_stood_still(tmp_path: Path) -> None:
+    """The same device and load, from the command line to the sentence."""
+    job = tmp_path / "stall.toml"
+    job.write_text(
+        'name = "stall"\n[defaults]\nengine = "uring"\n[[phase]]\nsize = "4k"\ndepth = 1024\n'
+        'rate = "500/s"\narrival = "constant"\ntime = "10s"\n'
+    )
+    with lab(tmp_path / "device", "read_latency=1ms", "stall=1s/5s"):
+
+        def attempt() -> tuple[bool, str, str]:
+            shutil.rmtree(tmp_path / "runs", ignore_errors=True)
+            done = iocast("run", job, "device", "--out", "runs", cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            said = " ".join(done.stdout.split())
+            (record,) = archive.load(str(run_folder(tmp_path / "runs"))).measured
+            lag = record.measurement.lag.quantile_ns(0.99) / MS
+            right = "2 stalls of 1.0 s, at t=4.0 s and t=9.0 s" in said
+            return right, said, f"lag p99 {lag:.0f} ms" if lag > LAG_MOST_MS else ""
 
         patiently(attempt)
 
