@@ -38,9 +38,6 @@ pub fn bucket_bounds_ns(index: usize) -> (u64, u64) {
 #[derive(Clone)]
 pub struct Recorder {
     counts: Box<[u32; BUCKETS]>,
-    lowest: usize,
-    highest: usize,
-    total: u64,
     sum_ns: u64,
     sum_squares: f64,
     min_ns: u64,
@@ -50,16 +47,7 @@ pub struct Recorder {
 impl Default for Recorder {
     fn default() -> Self {
         let counts = vec![0u32; BUCKETS].into_boxed_slice().try_into().expect("BUCKETS long");
-        Recorder {
-            counts,
-            lowest: BUCKETS,
-            highest: 0,
-            total: 0,
-            sum_ns: 0,
-            sum_squares: 0.0,
-            min_ns: u64::MAX,
-            max_ns: 0,
-        }
+        Recorder { counts, sum_ns: 0, sum_squares: 0.0, min_ns: u64::MAX, max_ns: 0 }
     }
 }
 
@@ -70,25 +58,23 @@ impl Recorder {
         let index = bucket_index(value_ns);
         // SAFETY: bucket_index caps the value, so its result is below BUCKETS for every u64 (tested).
         unsafe { *self.counts.get_unchecked_mut(index) += 1 };
-        self.lowest = self.lowest.min(index);
-        self.highest = self.highest.max(index);
-        self.total += 1;
         self.sum_ns += value_ns;
-        let value = value_ns as f64;
+        // Through i64, which is one instruction; a square has no sign, and 292 years are enough.
+        let value = value_ns as i64 as f64;
         self.sum_squares += value * value;
         self.min_ns = self.min_ns.min(value_ns);
         self.max_ns = self.max_ns.max(value_ns);
     }
 
-    /// Values recorded since the last drain.
-    pub fn total(&self) -> u64 {
-        self.total
+    /// Sum of the values recorded since the last drain.
+    pub fn sum_ns(&self) -> u64 {
+        self.sum_ns
     }
 
     /// Moves everything into the sparse form and starts again.
     pub fn drain(&mut self) -> Histogram {
-        if self.total == 0 {
-            return Histogram::default();
+        if self.min_ns > self.max_ns {
+            return Histogram::default(); // nothing was recorded
         }
         let mut out = Histogram {
             sum_ns: self.sum_ns,
@@ -97,7 +83,7 @@ impl Recorder {
             max_ns: self.max_ns,
             ..Histogram::default()
         };
-        for index in self.lowest..=self.highest {
+        for index in bucket_index(self.min_ns)..=bucket_index(self.max_ns) {
             let count = self.counts[index];
             if count > 0 {
                 out.index.push(index as u32);
@@ -105,8 +91,8 @@ impl Recorder {
                 self.counts[index] = 0;
             }
         }
-        (self.lowest, self.highest, self.total, self.sum_ns) = (BUCKETS, 0, 0, 0);
-        (self.sum_squares, self.min_ns, self.max_ns) = (0.0, u64::MAX, 0);
+        (self.sum_ns, self.sum_squares) = (0, 0.0);
+        (self.min_ns, self.max_ns) = (u64::MAX, 0);
         out
     }
 }

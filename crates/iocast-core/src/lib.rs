@@ -39,6 +39,7 @@ pub mod scatter;
 pub mod seal;
 mod signals;
 mod signed;
+mod slots;
 pub mod span;
 pub mod stream;
 pub mod tally;

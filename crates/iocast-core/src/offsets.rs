@@ -18,13 +18,41 @@ fn walk_in_order(backwards: bool, from: u64, to: u64, next: u64) -> Walk {
 
 #[derive(Clone, Debug)]
 enum Walk {
-    Sequential { from: u64, to: u64, next: u64 },
-    Backwards { from: u64, to: u64, next: u64 },
-    Stride { stride: u64, lap_step: u64, first: u64, next: u64 },
-    Uniform,
-    Permuted { users: u64, user: u64, seed: u64, taken: Vec<(u64, u64)> },
-    Zipf { ranks: ZipfRanks, base: u64 },
-    Hotspot { space: f64, access: f64 },
+    Sequential {
+        from: u64,
+        to: u64,
+        next: u64,
+    },
+    Backwards {
+        from: u64,
+        to: u64,
+        next: u64,
+    },
+    Stride {
+        stride: u64,
+        lap_step: u64,
+        first: u64,
+        next: u64,
+    },
+    /// How many blocks there are of the size that was last asked for: a division an I/O shows.
+    Uniform {
+        size: u64,
+        blocks: u64,
+    },
+    Permuted {
+        users: u64,
+        user: u64,
+        seed: u64,
+        taken: Vec<(u64, u64)>,
+    },
+    Zipf {
+        ranks: ZipfRanks,
+        base: u64,
+    },
+    Hotspot {
+        space: f64,
+        access: f64,
+    },
 }
 
 /// The offsets of one user.
@@ -56,7 +84,7 @@ impl Offsets {
                 let first = (user * smallest) % bytes;
                 Walk::Stride { stride: *stride_bytes, lap_step: smallest * users, first, next: first }
             }
-            Locality::Uniform { repeats: true } => Walk::Uniform,
+            Locality::Uniform { repeats: true } => Walk::Uniform { size: 0, blocks: 0 },
             Locality::Uniform { repeats: false } => {
                 Walk::Permuted { users, user, seed: mix64(plan.seed), taken: Vec::new() }
             }
@@ -75,7 +103,12 @@ impl Offsets {
     pub fn next(&mut self, size: u64, rng: &mut SmallRng) -> Place {
         let span = &self.span;
         let position = match &mut self.walk {
-            Walk::Uniform => block(rng, 0, span.bytes() / size) * size,
+            Walk::Uniform { size: last, blocks } => {
+                if *last != size {
+                    (*last, *blocks) = (size, span.bytes() / size);
+                }
+                block(rng, 0, *blocks) * size
+            }
             Walk::Sequential { from, to, next } => {
                 let mut at = span.fit(*next, size);
                 if at + size > *to {
@@ -132,7 +165,7 @@ impl Offsets {
         };
         // Files hold whole blocks of the largest size only, so smaller blocks fit wherever they start
         // if the sizes divide each other; where they do not, the I/O is moved back inside its file.
-        span.place(span.fit_down(position.min(span.bytes() - size), size))
+        span.settle(position, size)
     }
 }
 

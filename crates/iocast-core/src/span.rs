@@ -26,6 +26,8 @@ pub struct Span {
     equal_bytes: u64,
     /// None: end to end.
     stripe: Option<NonZeroU64>,
+    /// One file, end to end: where it begins.
+    only: Option<u64>,
 }
 
 impl Span {
@@ -55,6 +57,10 @@ impl Span {
             ends,
             equal_bytes: if equal { usable[0] } else { 0 },
             stripe: NonZeroU64::new(stripe_bytes),
+            only: match files {
+                [only] if stripe_bytes == 0 => Some(only.start_bytes),
+                _ => None,
+            },
         }
     }
 
@@ -99,6 +105,16 @@ impl Span {
         }
         let file = self.file_at(position);
         Place { file: file as u32, offset: self.starts[file] + (position - self.begin(file)) }
+    }
+
+    /// The place of an I/O of `size` at `position`, or as far before it as it fits into a file.
+    #[inline]
+    pub(crate) fn settle(&self, position: u64, size: u64) -> Place {
+        let position = position.min(self.bytes() - size);
+        match self.only {
+            Some(start) => Place { file: 0, offset: start + position },
+            None => self.place(self.fit_down(position, size)),
+        }
     }
 
     /// Moves `position` down to the end of the file before if an I/O of `size` would cross into the next.

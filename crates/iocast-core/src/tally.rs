@@ -82,10 +82,10 @@ pub struct Tally {
     intervals: Vec<IntervalRow>,
     /// Completed without error.
     pub ios: u64,
-    /// Bytes moved.
-    pub bytes: u64,
     /// Failed.
     pub error_count: u64,
+    /// Of the intervals that are closed.
+    bytes: u64,
     response_ns: u64,
 }
 
@@ -146,8 +146,8 @@ impl Tally {
             slow_floor: if slow_limit == 0 { u64::MAX } else { 0 },
             intervals: Vec::new(),
             ios: 0,
-            bytes: 0,
             error_count: 0,
+            bytes: 0,
             response_ns: 0,
         }
     }
@@ -161,9 +161,18 @@ impl Tally {
     }
 
     /// What was counted so far.
-    #[inline]
     pub fn counts(&self) -> Counts {
-        Counts { ios: self.ios, bytes: self.bytes, errors: self.error_count, response_ns: self.response_ns }
+        let closed = Counts {
+            ios: self.ios,
+            bytes: self.bytes,
+            errors: self.error_count,
+            response_ns: self.response_ns,
+        };
+        self.classes.iter().fold(closed, |sum, class| {
+            let response = if self.response_is_service { &class.service } else { &class.response };
+            let (bytes, response_ns) = (sum.bytes + class.bytes, sum.response_ns + response.sum_ns());
+            Counts { bytes, response_ns, ..sum }
+        })
     }
 
     /// How late the generator was with an I/O.
@@ -188,17 +197,17 @@ impl Tally {
             class.response.record(response);
         }
         class.bytes += io.bytes;
-        class.all.short_ios += u64::from(io.short);
+        if io.short {
+            class.all.short_ios += 1;
+        }
         self.ios += 1;
-        self.bytes += io.bytes;
-        self.response_ns += response;
         if response > self.slow_floor {
-            self.keep_slow(response, service, io);
+            self.keep_slow(response, service, *io);
         }
     }
 
     #[cold]
-    fn keep_slow(&mut self, response_ns: u64, service_ns: u64, io: &Ended) {
+    fn keep_slow(&mut self, response_ns: u64, service_ns: u64, io: Ended) {
         let class = self.classes[io.class].class;
         let place = if self.slow_ios.len() < self.slow_limit {
             self.slow_ios.push(SlowIo {
@@ -231,7 +240,7 @@ impl Tally {
 
     /// An I/O failed at `now`: it is counted apart and never as a fast one.
     #[cold]
-    pub fn failed(&mut self, now: u64, errno: i32, io: &Ended) {
+    pub fn failed(&mut self, now: u64, errno: i32, io: Ended) {
         let class = &mut self.classes[io.class];
         class.errors += 1;
         self.error_count += 1;
@@ -263,6 +272,7 @@ impl Tally {
             if service.total() == 0 && errors == 0 {
                 continue;
             }
+            (self.bytes, self.response_ns) = (self.bytes + bytes, self.response_ns + response.sum_ns);
             tally.all.service.merge(&service);
             tally.all.response.merge(&response);
             tally.all.bytes += bytes;
@@ -339,10 +349,34 @@ mod tests {
     }
 
     #[test]
+    fn what_was_counted_so_far_is_of_all_intervals() {
+        for response_is_service in [true, false] {
+            let classes = [512, 1024].map(|size_bytes| Class { op: Op::Read, size_bytes });
+            let mut tally = Tally::new(&classes, 1000, 0, response_is_service);
+            let mut seen = Vec::new();
+            for now in [100u64, 999, 1000, 5500] {
+                tally.advance(now);
+                let due = if response_is_service { now - 10 } else { now - 30 };
+                tally.ended(now, &Ended { due, submitted: now - 10, ..io(0) });
+                tally.ended(now, &Ended { class: 1, due, submitted: now - 10, ..io(0) });
+                seen.push(tally.counts());
+            }
+            tally.failed(5600, libc::EIO, io(0));
+            let each = if response_is_service { 10 } else { 30 };
+            for (turn, counts) in (1u64..).zip(&seen) {
+                assert_eq!((counts.ios, counts.bytes, counts.errors), (2 * turn, 1024 * turn, 0));
+                assert_eq!(counts.response_ns, 2 * each * turn);
+            }
+            assert_eq!((tally.counts().errors, tally.counts().ios), (1, 8));
+            assert_eq!(tally.finish().bytes, 4096);
+        }
+    }
+
+    #[test]
     fn errors_are_not_fast_ios() {
         let mut tally = tally(4);
         for at in 0..20 {
-            tally.failed(at, libc::EIO, &io(at));
+            tally.failed(at, libc::EIO, io(at));
         }
         let done = tally.finish();
         assert_eq!((done.ios, done.classes[0].service.total(), done.slow.len()), (0, 0, 0));
