@@ -110,7 +110,16 @@ def test_a_full_output_is_an_error(tmp_path: Path) -> None:
 
 
 def test_help_does_not_import_what_takes_time(tmp_path: Path) -> None:
-    heavy = ("numpy", "duckdb", "iocast._core", "iocast.model", "iocast.report", "iocast.observe", "iocast.runner")
+    heavy = (
+        "markdown_it",
+        "numpy",
+        "duckdb",
+        "iocast._core",
+        "iocast.model",
+        "iocast.report",
+        "iocast.observe",
+        "iocast.runner",
+    )
     done = subprocess.run(
         [IOCAST[0], "-X", "importtime", "-m", "iocast", "--help"],
         cwd=tmp_path,
