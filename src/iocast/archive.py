@@ -317,7 +317,7 @@ def load_courses(folder: str) -> dict[int, Course]:
     """
     path = Path(folder)
     path = path.parent if path.name == RUN_FILE else path
-    columns = ", ".join(f"{clock}_{part}" for clock in ("response", "service") for part in _HISTOGRAM)
+    columns = ", ".join(f"response_{part}" for part in _HISTOGRAM)
     query = f"SELECT start_ns, op, size_bytes, bytes, errors, {columns} FROM read_parquet(?) ORDER BY interval"
     found = _rows(path / "intervals", query, "its course over time")
     return {number: tuple(_interval(row) for row in rows) for number, rows in found.items()}
@@ -327,11 +327,8 @@ _HISTOGRAM = ("index", "count", "sum_ns", "sum_squares", "min_ns", "max_ns")
 
 
 def _interval(row: tuple[Any, ...]) -> Interval:
-    response, service = (
-        Histogram(tuple(index), tuple(count), *rest) for index, count, *rest in (row[5:11], row[11:17])
-    )
-    start_ns, op, size_bytes, moved, errors = row[:5]
-    return Interval(start_ns, op, size_bytes, moved, errors, response, service)
+    start_ns, op, size_bytes, moved, errors, index, count, *rest = row
+    return Interval(start_ns, op, size_bytes, moved, errors, Histogram(tuple(index), tuple(count), *rest))
 
 
 def _load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:

@@ -80,8 +80,7 @@ def test_a_slow_io_and_another_level_are_marked_where_they_were() -> None:
     whole = lognormal(2000, 240_000, 0.3)
     courses = {
         0: tuple(
-            Interval(at * SECOND_NS, "read", 8192, 0, 0, times, times)
-            for at, times in enumerate([whole] * 20 + [half] * 20)
+            Interval(at * SECOND_NS, "read", 8192, 0, 0, times) for at, times in enumerate([whole] * 20 + [half] * 20)
         )
     }
     (heat,) = (
@@ -97,7 +96,7 @@ def test_a_slow_io_and_another_level_are_marked_where_they_were() -> None:
 
 
 def _heat(run: Run, examination: Examination, levels: list[Histogram]) -> Chart:
-    courses = {0: tuple(Interval(at * SECOND_NS, "read", 8192, 0, 0, times, times) for at, times in enumerate(levels))}
+    courses = {0: tuple(Interval(at * SECOND_NS, "read", 8192, 0, 0, times) for at, times in enumerate(levels))}
     charts = [each for section in chart_sections(run, examination, courses) for each in section.charts]
     return next(each for each in charts if each.kind == "heat")
 

@@ -51,7 +51,7 @@ def courses_of(run: Run, intervals: int = 20) -> dict[int, Course]:
     """A course over time for every measured phase: its histogram again and again."""
     return {
         number: tuple(
-            Interval(at * card_runs.SECOND_NS, part.op, part.size_bytes, part.bytes, 0, part.response, part.service)
+            Interval(at * card_runs.SECOND_NS, part.op, part.size_bytes, part.bytes, 0, part.response)
             for at in range(intervals)
             for part in record.measurement.classes
         )

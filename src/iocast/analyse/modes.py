@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
@@ -46,6 +47,7 @@ def modes(histogram: Histogram) -> tuple[Mode, ...]:
     return found.modes if found and histogram.total >= MIN_TOTAL else ()
 
 
+@lru_cache(maxsize=128)  # detectors and charts ask for the same rows
 def density(histogram: Histogram) -> Density | None:
     """The smoothed distribution with its modes; None for fewer than two values. Modes need `MIN_TOTAL`.
 

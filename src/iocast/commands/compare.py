@@ -6,7 +6,7 @@ import rich_click as click
 
 from iocast.catalogue import labels, runs_in
 from iocast.commands.options import filing, presenting
-from iocast.commands.writing import Into, deliver
+from iocast.commands.writing import Into, deliver, get_ready
 
 
 @click.command()
@@ -22,6 +22,7 @@ def compare(folders: tuple[str, ...], into: Into | None, form: str) -> int:
     """
     if len(folders) < 2:
         raise click.UsageError("two folders at least are needed: the first is what the others are compared with")
+    get_ready(into)
     from iocast.diagnose.comparable import side
     from iocast.report.comparison import compare as report_of
 

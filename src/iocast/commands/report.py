@@ -9,7 +9,7 @@ import rich_click as click
 from iocast import archive
 from iocast.commands.options import filing, grading, showing
 from iocast.commands.session import passed, say, show
-from iocast.commands.writing import Into, write_file
+from iocast.commands.writing import Into, get_ready, write_file
 from iocast.model.grading import GradeAsked
 
 
@@ -26,6 +26,7 @@ def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeA
     """
     from iocast.report.complete import judge
 
+    get_ready(into)
     failed = False
     for folder in folders:
         judged = judge(archive.load(folder), folder, asked)

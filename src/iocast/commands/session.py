@@ -144,10 +144,15 @@ def perform(
     if done.folder is not None:
         from iocast.report.complete import judge
 
+        page = page and done.run.status == "done"
+        if page:
+            from iocast.report.vega import drawers
+
+            drawers.get_ready()  # they start while the card is made
         judged = judge(done.run, os.path.relpath(done.folder), asked)
         show(judged, form, keep=True)
         failed = not passed(judged, asked)
-        if page and done.run.status == "done":
+        if page:
             from iocast.commands.writing import leave_page
 
             sys.stdout.flush()  # the card can be read while the page is drawn

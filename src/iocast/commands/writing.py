@@ -24,6 +24,14 @@ class Into(NamedTuple):
     theme: str
 
 
+def get_ready(into: Into | None) -> None:
+    """Lets what draws a page start, before what is drawn has been read and computed."""
+    if into is not None and form_of(into.path) == "html":
+        from iocast.report.vega import drawers
+
+        drawers.get_ready()
+
+
 def deliver(report: Report, form: str, into: Into | None) -> None:
     """Prints a report in one of the renderers' forms, or writes it into a file. Raises IocastError."""
     from iocast.commands.session import present, say

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.scalability import scalability
+from iocast.analyse.scalability import Scalability, scalability
 from iocast.diagnose.curves import Curve, at_depth, random_curves, same_place
 from iocast.diagnose.words import number, percent
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -36,21 +36,22 @@ def detect(run: Run) -> Iterator[Finding]:
 
 def _falls(curve: Curve) -> tuple[PhaseRecord, PhaseRecord] | None:
     """The row of the peak and the first beyond it that does less, twice as deep or more."""
-    rates = [row.measurement.rate_per_s for row in curve]
-    law = scalability([row.measurement.asked_depth for row in curve], rates)
-    if law is None or law.crosstalk_low <= 0:
-        return None
-    peak = curve[rates.index(max(rates))]
+    peak = max(curve, key=lambda row: row.measurement.rate_per_s)
     for row in curve:
         deep = row.measurement.asked_depth >= 2 * peak.measurement.asked_depth
         if deep and row.measurement.rate_per_s < FALLS_TO * peak.measurement.rate_per_s:
-            return peak, row
+            law = _law(curve)  # last: most curves do not fall, and to fit one takes long
+            return None if law is None or law.crosstalk_low <= 0 else (peak, row)
     return None
+
+
+def _law(curve: Curve) -> Scalability | None:
+    return scalability([row.measurement.asked_depth for row in curve], [row.measurement.rate_per_s for row in curve])
 
 
 def _finding(curve: Curve, peak: PhaseRecord, beyond: PhaseRecord) -> Finding:
     most, less = peak.measurement, beyond.measurement
-    law = scalability([row.measurement.asked_depth for row in curve], [row.measurement.rate_per_s for row in curve])
+    law = _law(curve)
     assert law is not None
     return Finding(
         name=NAME,

@@ -17,7 +17,6 @@ class Interval(Struct, frozen=True):
     bytes: int
     errors: int
     response: Histogram
-    service: Histogram
 
 
 # Of one phase, in time order. Intervals in which nothing ended are not in it.

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import accumulate
 
 from msgspec import Struct
@@ -35,11 +36,13 @@ def bucket_bounds_ns(index: int) -> tuple[int, int]:
     return low, low + (1 << exponent) - 1
 
 
-class Histogram(Struct, frozen=True, forbid_unknown_fields=True):
+class Histogram(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """A sparse histogram with exact sum, least and largest value. `index` ascends.
 
     What another tool measured is `coarse`: then there are no buckets of ours, and `sum_ns` is mean x total.
     """
+
+    # It has a dictionary (`dict=True`) for what is asked again and again; that is no part of its value.
 
     index: tuple[int, ...] = ()
     count: tuple[int, ...] = ()
@@ -55,10 +58,15 @@ class Histogram(Struct, frozen=True, forbid_unknown_fields=True):
         sum_ns = round((coarse.mean_ns or 0.0) * coarse.total)
         return cls(sum_ns=sum_ns, min_ns=coarse.min_ns or 0, max_ns=coarse.max_ns or 0, coarse=coarse)
 
-    @property
+    @cached_property
     def total(self) -> int:
         """How many values were recorded."""
         return sum(self.count) if self.coarse is None else self.coarse.total
+
+    @cached_property
+    def _seen(self) -> list[int]:
+        """How many values are in each bucket and all before it."""
+        return list(accumulate(self.count))
 
     @property
     def least_ns(self) -> float:
@@ -108,8 +116,7 @@ class Histogram(Struct, frozen=True, forbid_unknown_fields=True):
         if not total:
             return math.nan
         rank = max(1, math.ceil(q * total - 1e-9))
-        seen = list(accumulate(self.count))
-        at = next(i for i, n in enumerate(seen) if n >= rank)
+        at = bisect_left(self._seen, rank)
         return float(max(self.min_ns, min(self.max_ns, bucket_bounds_ns(self.index[at])[1])))
 
     def quantile_bounds_ns(self, q: float) -> tuple[float, float] | None:
@@ -124,12 +131,17 @@ class Histogram(Struct, frozen=True, forbid_unknown_fields=True):
             return self.coarse.share_up_to(value_ns)
         return self.count_up_to(value_ns) / self.total if self.total else 0.0
 
+    def count_below(self, bucket: int) -> int:
+        """How many values are in the buckets before one."""
+        upto = bisect_left(self.index, bucket)
+        return self._seen[upto - 1] if upto else 0
+
     def count_up_to(self, value_ns: int) -> int:
         """How many values are at most `value_ns` (exact to one bucket)."""
         if self.coarse is not None:
             return round(self.coarse.share_up_to(value_ns) * self.coarse.total)
         upto = bisect_right(self.index, bucket_index(value_ns))
-        return sum(self.count[:upto])
+        return self._seen[upto - 1] if upto else 0
 
 
 def merge(parts: Iterable[Histogram]) -> Histogram:

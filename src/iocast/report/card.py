@@ -189,12 +189,7 @@ def _errors(run: Run) -> Section | None:
 
 def _slowest(run: Run) -> Section | None:
     """The slowest I/Os, where they stand far outside what their row says."""
-    outside = [
-        (slow.response_ns, record, slow)
-        for record in run.measured
-        for slow in record.measurement.slow
-        if _far_outside(record, slow)
-    ]
+    outside = [(slow.response_ns, record, slow) for record in run.measured for slow in _far_outside(record)]
     if not outside:
         return None
     outside.sort(key=lambda item: -item[0])
@@ -225,9 +220,13 @@ def _slowest(run: Run) -> Section | None:
     return Section("The slowest I/Os", tables=(Table("", columns, rows, key="slowest", notes=(note,)),))
 
 
-def _far_outside(record: PhaseRecord, slow: SlowIo) -> bool:
-    p99_ns = published(record.measurement.response(slow.op), 0.99)
-    return p99_ns is not None and slow.response_ns > SLOW_FACTOR * p99_ns
+def _far_outside(record: PhaseRecord) -> Iterator[SlowIo]:
+    did = record.measurement
+    p99_ns = {op: published(did.response(op), 0.99) for op in {slow.op for slow in did.slow}}
+    for slow in did.slow:
+        known_ns = p99_ns[slow.op]
+        if known_ns is not None and slow.response_ns > SLOW_FACTOR * known_ns:
+            yield slow
 
 
 def _path(record: PhaseRecord, file: int) -> str | None:

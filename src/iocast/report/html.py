@@ -13,7 +13,7 @@ from typing import TextIO
 from iocast.model.report import Badge, Figure, Report, Section
 from iocast.report.cells import cell_text
 from iocast.report.page import policy, script, style
-from iocast.report.page.plots import charts_html
+from iocast.report.page.plots import charts_html, drawings
 from iocast.report.page.tables import grade_html, table_html
 
 # A reader of the page wants results first; what was tested, and what to keep in mind, stand at the end.
@@ -34,8 +34,9 @@ def render(report: Report, out: TextIO, *, colour: bool = True, width: int = 0) 
     out.write(_head(report, classic=any(chart.kind == "throughput" for chart in report.charts)))
     out.write(_contents(sections))
     out.write('<main id="main">\n')
+    drawn = drawings(report.charts)
     for anchor, section in sections:
-        out.write(_section(anchor, section))
+        out.write(_section(anchor, section, drawn))
     if report.next_steps:
         steps = "".join(f"<li>{escape(step)}</li>" for step in report.next_steps)
         out.write(f'<section id="next"><h2>Next</h2><ul class="steps">{steps}</ul></section>\n')
@@ -92,14 +93,14 @@ def _contents(sections: list[tuple[str, Section]]) -> str:
     return f'<nav class="toc" aria-label="Contents"><ol>{links}</ol></nav>\n'
 
 
-def _section(anchor: str, section: Section) -> str:
+def _section(anchor: str, section: Section, drawn: dict[str, str]) -> str:
     parts = [f"<p>{escape(paragraph)}</p>" for paragraph in section.paragraphs]
     for table in section.tables:
         notes = "".join(f'<p class="hint">{escape(note)}</p>' for note in table.notes)
         title = table.title or section.title
         parts.append(f'<div class="card">{table_html(table, title, shown=bool(table.title))}{notes}</div>')
     if section.charts:
-        parts.append(charts_html(section.charts))
+        parts.append(charts_html(section.charts, drawn))
     body = "\n".join(parts)
     head = f'<h2 id="{anchor}-h">{escape(section.title)}</h2>'
     return f'<section id="{anchor}" aria-labelledby="{anchor}-h">{head}\n{body}</section>\n'

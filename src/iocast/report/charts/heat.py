@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from msgspec import Struct
 
 from iocast.analyse.changepoint import change_points
 from iocast.model.course import Interval
-from iocast.model.histogram import Histogram, bucket_bounds_ns, merge
+from iocast.model.histogram import Histogram, bucket_bounds_ns, bucket_index, merge
 from iocast.model.report import Axis, Chart, Column, Row, Table
 from iocast.report import format as text
 from iocast.report.charts.families import Family, Member
@@ -155,9 +155,12 @@ def _cell(value_ns: float) -> int:
 
 
 @cache
-def _cell_of(index: int) -> int:
-    """The cell of a bucket; the same few thousand buckets come again in every moment."""
-    return _cell(sum(bucket_bounds_ns(index)) / 2)
+def _first_bucket(cell: int) -> int:
+    """The first bucket whose middle is in a cell, or beyond it."""
+    index = max(0, bucket_index(math.floor(10 ** (cell / CELLS_A_DECADE))) - 1)
+    while _cell(sum(bucket_bounds_ns(index)) / 2) < cell:
+        index += 1
+    return index
 
 
 def _decades(moments: tuple[_Moment, ...]) -> tuple[int, int]:
@@ -168,11 +171,10 @@ def _decades(moments: tuple[_Moment, ...]) -> tuple[int, int]:
 
 
 def _cells(moment: _Moment, low: int, high: int) -> Row:
-    counts = [0.0] * (high - low)
-    for index, count in zip(moment.times.index, moment.times.count, strict=True):
-        at = _cell_of(index) - low
-        counts[min(max(at, 0), high - low - 1)] += count
-    return Row({"start": moment.start_ns, "end": moment.end_ns, "counts": tuple(counts)})
+    # What lies outside by rounding belongs to the first and the last cell.
+    upto = [0, *(moment.times.count_below(_first_bucket(cell)) for cell in range(low + 1, high)), moment.times.total]
+    counts = tuple(float(after - before) for before, after in pairwise(upto))
+    return Row({"start": moment.start_ns, "end": moment.end_ns, "counts": counts})
 
 
 def _findings(stretch: _Stretch) -> Iterator[Row]:

@@ -9,28 +9,37 @@ from iocast.model.report import Chart, ChartKind
 from iocast.report import format as text
 from iocast.report.charts.latency_by_load import BUCKET_ENDS_NS
 from iocast.report.page.tables import table_html
-from iocast.report.vega import WIDE_KINDS, to_svg
+from iocast.report.vega import WIDE_KINDS, to_svgs
 from iocast.report.vega.theme import PAGE
 
 # The classic three stand under each other, as fio.r has them; what else there is of a ladder stands beside.
 LEFT: tuple[ChartKind, ...] = ("latency_by_load", "scaling", "throughput")
 
 
-def charts_html(charts: tuple[Chart, ...]) -> str:
+def drawings(charts: tuple[Chart, ...]) -> dict[str, str]:
+    """All charts of a page as SVG, by their keys."""
+    return {chart.key: _slim(svg) for chart, svg in zip(charts, to_svgs(charts, PAGE), strict=True)}
+
+
+def charts_html(charts: tuple[Chart, ...], drawn: dict[str, str]) -> str:
     """The charts of a section, in two columns where the page is wide enough."""
     wide = [chart for chart in charts if chart.kind in WIDE_KINDS]
     narrow = [chart for chart in charts if chart.kind not in WIDE_KINDS]
     left = [chart for chart in narrow if chart.kind in LEFT]
     right = [chart for chart in narrow if chart.kind not in LEFT]
     if not left or not right:
-        columns = "".join(map(figure_html, narrow))
+        columns = _figures(narrow, drawn)
     else:
-        columns = "".join(f'<div class="column">{"".join(map(figure_html, side))}</div>' for side in (left, right))
+        columns = "".join(f'<div class="column">{_figures(side, drawn)}</div>' for side in (left, right))
     legend = _legend() if left else ""
-    return f'{legend}<div class="charts">{columns}{"".join(map(figure_html, wide))}</div>'
+    return f'{legend}<div class="charts">{columns}{_figures(wide, drawn)}</div>'
 
 
-def figure_html(chart: Chart) -> str:
+def _figures(charts: list[Chart], drawn: dict[str, str]) -> str:
+    return "".join(figure_html(chart, drawn[chart.key]) for chart in charts)
+
+
+def figure_html(chart: Chart, svg: str) -> str:
     """A chart with what it says, drawn so that its colours follow the page."""
     wide = ' class="wide"' if chart.kind in WIDE_KINDS else ""
     notes = "".join(f'<p class="hint">{escape(note)}</p>' for note in chart.notes)
@@ -39,14 +48,13 @@ def figure_html(chart: Chart) -> str:
         f'<figure{wide} id="{escape(chart.key)}"><figcaption><h3>{escape(chart.title)}</h3>'
         f"<p>{escape(chart.summary)}</p></figcaption>"
         f'<div class="plot" tabindex="0" role="img" aria-label="{escape(chart.title)}. {escape(chart.summary)}">'
-        f"{_drawing(chart)}</div>{notes}"
+        f"{svg}</div>{notes}"
         f"<details><summary>Figures of “{escape(chart.title)}”</summary>{table}</details></figure>"
     )
 
 
-def _drawing(chart: Chart) -> str:
+def _slim(svg: str) -> str:
     """The SVG without what a page does not need: its size is given by its box."""
-    svg = to_svg(chart, PAGE)
     svg = re.sub(r'<svg ([^>]*?) width="\d+(?:\.\d+)?" height="\d+(?:\.\d+)?"', r"<svg \1", svg, count=1)
     svg = svg.replace(' role="graphics-symbol"', "").replace(' role="graphics-object"', "")
     svg = re.sub(r' aria-roledescription="[^"]*"| xmlns(?::xlink)?="[^"]*"| version="1.1"', "", svg)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from iocast.errors import DrawingError
 from iocast.model.report import Chart, ChartKind
+from iocast.report.vega import drawers
 from iocast.report.vega.heat import heat
 from iocast.report.vega.ladders import latency_by_load, load_curve, scaling, throughput
 from iocast.report.vega.parts import Spec
@@ -45,7 +46,16 @@ def specification(chart: Chart, theme: Theme) -> Spec:
 
 def to_svg(chart: Chart, theme: Theme) -> str:
     """The chart as SVG, with names of its own for what it refers to inside. Raises DrawingError."""
-    svg = spec_to_svg(specification(chart, theme))
+    return _named(chart, spec_to_svg(specification(chart, theme)))
+
+
+def to_svgs(charts: Sequence[Chart], theme: Theme) -> list[str]:
+    """The same of many charts at the same time, on all processors. Raises DrawingError."""
+    svgs = drawers.drawn([specification(chart, theme) for chart in charts])
+    return [_named(chart, svg) for chart, svg in zip(charts, svgs, strict=True)]
+
+
+def _named(chart: Chart, svg: str) -> str:
     return re.sub(r'(id="|url\(#|href="#)(?=(?:clip|gradient))', rf"\1{chart.key}-", svg)
 
 

@@ -188,11 +188,12 @@ def percentile_lines(about: Chart, theme: Theme, tones: Sequence[str], width: in
     y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
     sure, unsure, points, ends = list[Spec](), list[Spec](), list[Spec](), list[Spec]()
     for name, tone in zip(names, tones, strict=True):
-        rows = [_point(row) | {"row": name, "c": tone} for row in curves.rows if row.cells["row"] == name]
-        known = [row for row in rows if row["sure"]]
-        sure += known
-        unsure += rows[max(0, len(known) - 1) :]
-        points += rows
+        own = [row for row in curves.rows if row.cells["row"] == name]
+        rows = [_place(row) | {"row": name, "c": tone} for row in own]
+        known = sum(1 for row in own if row.cells["sure"])
+        sure += rows[:known]
+        unsure += rows[max(0, known - 1) :]
+        points += [_place(row) | {"tip": _says(row)} for row in (*own[:-1:2], own[-1])]
         ends.append({"x": rows[-1]["x"], "y": rows[-1]["y"], "t": name, "c": tone})
     wide = math.log10(high / low)
     for end, place in zip(ends, apart([math.log10(end["y"] / low) / wide for end in ends], 0.06), strict=True):
@@ -202,17 +203,21 @@ def percentile_lines(about: Chart, theme: Theme, tones: Sequence[str], width: in
     layers = [
         layer("line", sure, lines, strokeWidth=2),
         layer("line", unsure, lines, strokeDash=[1, 3], strokeWidth=1.6),
-        layer("circle", points, {"x": x, "y": y}, silent=False, size=110, opacity=0),
+        # Every second point is near enough to be met; each takes its room in the page.
+        layer("circle", points, {"x": x, "y": y}, silent=False, size=180, opacity=0),
         layer(beside, ends, {"x": x, "y": y, "text": {"field": "t"}, "color": OWN_COLOUR}),
     ]
     return chart(width, PERCENTILES_HEIGHT, layers, theme)
 
 
-def _point(row: Row) -> Spec:
-    beyond, took = number(row.cells["beyond"]) or 1.0, number(row.cells["time"])
+def _place(row: Row) -> Spec:
+    return {"x": -math.log10(number(row.cells["beyond"]) or 1.0), "y": number(row.cells["time"])}
+
+
+def _says(row: Row) -> str:
+    beyond = number(row.cells["beyond"]) or 1.0
     share = text.three_figures(100 * (1 - beyond)) if beyond > 0.01 else f"{100 * (1 - beyond):.6g}"
-    says = f"{row.cells['row']}: {share}% within {text.duration(took)}"
-    return {"x": -math.log10(beyond), "y": took, "sure": row.cells["sure"], "tip": says}
+    return f"{row.cells['row']}: {share}% within {text.duration(number(row.cells['time']))}"
 
 
 def _nines() -> str:
