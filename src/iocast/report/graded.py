@@ -39,5 +39,6 @@ def graded_section(grades: Grades | None) -> Section | None:
     if grades.overall:
         trust = f", trust {grades.trust}" if grades.trust else ""
         head = f"Overall {grades.overall}{trust}. {grades.says}"
-    table = Table("", COLUMNS, rows, key="grades", notes=(f"By {SCALES[grades.scale]}.",))
+    columns = tuple(each for each in COLUMNS if each.key != "range" or any(row.cells["range"] for row in rows))
+    table = Table("", columns, rows, key="grades", notes=(f"By {SCALES[grades.scale]}.",))
     return Section("Grade", paragraphs=(head,), tables=(table,))

@@ -12,6 +12,7 @@ from iocast.report.cells import as_good, cell_text, numbers
 WORDS: frozenset[Kind] = frozenset({"text", "names", "strip", "grade"})
 FIGURES: frozenset[Kind] = frozenset({"bytes_per_s", "rate", "duration", "strip", "decimal", "share", "relative"})
 LONG_WORDS = 40  # characters from which a cell of words wraps
+MANY = 12  # columns from which they stand closer together
 
 
 def table_html(table: Table, caption: str, *, sorts: bool = True, shown: bool = False) -> str:
@@ -22,7 +23,8 @@ def table_html(table: Table, caption: str, *, sorts: bool = True, shown: bool = 
     head = "".join(_head(column, sorts=sorts and len(table.rows) > 1) for column in table.columns)
     body = "".join(line for row in table.rows for line in _row(table, row, wraps))
     hidden = "" if shown else ' class="sr"'
-    kind = ' class="sorts"' if sorts else ""
+    kinds = " ".join(name for name, on in (("sorts", sorts), ("many", len(table.columns) >= MANY)) if on)
+    kind = f' class="{kinds}"' if kinds else ""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table{kind}>'
         f"<caption><span{hidden}>{escape(caption)}</span></caption>"

@@ -5,6 +5,7 @@ It is run as a file, with the version of Vega-Lite as its argument, and imports 
 
 from __future__ import annotations
 
+import os
 import sys
 
 # So small that it costs nothing, and after it the engine is warm.
@@ -16,10 +17,11 @@ def main(version: str) -> None:
     import vl_convert
 
     vl_convert.vegalite_to_svg(NOTHING, vl_version=version)
-    for line in sys.stdin.buffer:
-        svg = vl_convert.vegalite_to_svg(line.decode(), vl_version=version).encode()
-        sys.stdout.buffer.write(b"%d\n%b" % (len(svg), svg))
-        sys.stdout.buffer.flush()
+    with os.fdopen(0, "rb") as specifications, os.fdopen(1, "wb") as drawings:
+        for line in specifications:
+            svg = vl_convert.vegalite_to_svg(line.decode(), vl_version=version).encode()
+            drawings.write(b"%d\n%b" % (len(svg), svg))
+            drawings.flush()
 
 
 if __name__ == "__main__":
