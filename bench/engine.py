@@ -39,8 +39,8 @@ CONTROL = "control: fio tuned again"
 
 def runs_of(cell: Cell, plan: Plan | None, path: Path) -> dict[str, Run]:
     """Every engine that can run the cell, iocast first."""
-    loop = peers.t_io_uring(cell, path)
-    extra = {"t/io_uring": loop} if loop else {}
+    others = {"t/io_uring": peers.t_io_uring(cell, path), "elbencho": peers.elbencho(cell, path)}
+    extra = {name: run for name, run in others.items() if run}
     if plan is None:
         own = peers.nop_ring(cell)
         return ({"iocast": own} if own else {}) | extra

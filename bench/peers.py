@@ -13,9 +13,11 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from cells import Cell
@@ -146,6 +148,39 @@ def t_io_uring(cell: Cell, path: Path) -> Run | None:
             return None
         iops = sum(rates) / len(rates)
         return Figures(iops, iops * whole / max(cpu_s, 1e-9))
+
+    return run
+
+
+def elbencho(cell: Cell, path: Path) -> Run | None:
+    """elbencho: one thread on libaio (plain reads at depth 1), its histogram on as always; None where it cannot."""
+    program = os.environ.get("ELBENCHO") or shutil.which("elbencho")
+    if not program or cell.where == "ring" or cell.op != "read" or cell.sync != "none":
+        return None
+    command = (program, "--read", "--threads=1", f"--block={cell.size_bytes}", f"--iodepth={cell.depth}")
+    command = (*command, f"--size={cell.file_bytes}", "--nolive", "--lathisto")
+    command = (*command, *(("--direct",) if cell.direct else ()))
+
+    def once(*options: str) -> tuple[dict[str, Any], float]:
+        with tempfile.TemporaryDirectory() as place:
+            told = Path(place) / "told.json"
+            _, cpu_s = _cpu((*command, *options, f"--jsonfile={told}", str(path)))
+            lines = told.read_text().splitlines() if told.exists() else []
+        return json.loads(lines[-1])["last_done"] if lines else {}, cpu_s
+
+    order = () if cell.in_order else ("--rand",)
+
+    @functools.cache
+    def starting_s() -> float:
+        return min(once("--rand", f"--randamount={cell.size_bytes}")[1] for _ in range(3))
+
+    def run(seconds: float) -> Figures | None:
+        whole = max(1, round(seconds))  # it counts in seconds, and looks at the clock every other one
+        done, cpu_s = once(*order, "--infloop", f"--timelimit={whole}")
+        if not done.get("bytes"):
+            return None
+        ios = int(done["bytes"]) / cell.size_bytes
+        return Figures(float(done["iops"]), ios / max(cpu_s - starting_s(), 1e-9))
 
     return run
 
