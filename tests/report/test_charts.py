@@ -131,7 +131,7 @@ def test_findings_are_marked_by_name_where_they_were_seen() -> None:
         ("finding", "stalls", SECOND_NS, SECOND_NS, "randread 8k: stalls. A second."),
         ("finding", "burst credits?", 20 * SECOND_NS, 40 * SECOND_NS, "randread 8k: perhaps burst credits. It fell."),
     ], "what ends with the row ends there, and the fall is not marked twice"
-    assert heat.summary.endswith("Found and marked: stalls, burst credits?.")
+    assert heat.summary.endswith("Found and marked: stalls, perhaps burst credits.")
     assert [note.partition(":")[0] for note in heat.notes] == ["Bars at the top"]
     svg = to_svg(heat, PAGE)
     assert ">stalls</text>" in svg

@@ -34,7 +34,7 @@ def test_what_cannot_be_compared_is_told() -> None:
     found = whereabouts.section(run(row(split)))
     assert found is not None
     notes = " ".join(found.tables[0].notes)
-    assert "requests are 0.5 times the size" in notes
+    assert "merged or split them: reads (read) 0.5 times." in notes
     assert "the trace lost records" in notes
 
 

@@ -104,6 +104,7 @@ def _findings(run: Run, findings: tuple[Finding, ...]) -> Section | None:
     if not groups:
         return None
     by_name = {record.phase.name: record for record in run.measured}
+    following = [*(key[3] for key in groups), ""][1:]
     rows = tuple(
         Row(
             {
@@ -114,9 +115,9 @@ def _findings(run: Run, findings: tuple[Finding, ...]) -> Section | None:
                 "says": says,
                 "remedy": remedy,
             },
-            note=remedy,
+            note="" if remedy == after else remedy,  # once below neighbours with the same
         )
-        for (severity, name, says, remedy), phases in groups.items()
+        for ((severity, name, says, remedy), phases), after in zip(groups.items(), following, strict=True)
     )
     columns = (
         Column("severity", "gravity"),

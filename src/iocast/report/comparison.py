@@ -296,7 +296,8 @@ def _apart(rates: list[float]) -> str:
     if len(rates) < 2:
         return ""
     furthest = max(rates[1:], key=lambda rate: abs(math.log(rate / rates[0])))
-    return f"{difference(rates[0], furthest).of_first:.1%}"
+    shown = f"{difference(rates[0], furthest).of_first:.1%}"
+    return "0.0%" if shown == "-0.0%" else shown
 
 
 def _next_steps(sides: Sequence[Side], found: dict[str, tuple[Pair, ...]]) -> Iterator[str]:

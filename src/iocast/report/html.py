@@ -89,6 +89,8 @@ def _with_unit(figure: Figure) -> tuple[str, str]:
 
 
 def _contents(sections: list[tuple[str, Section]]) -> str:
+    if len(sections) < 2:
+        return ""
     links = "".join(f'<li><a href="#{anchor}">{escape(section.title)}</a></li>' for anchor, section in sections)
     return f'<nav class="toc" aria-label="Contents"><ol>{links}</ol></nav>\n'
 

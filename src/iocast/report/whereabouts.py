@@ -89,10 +89,12 @@ def _row(each: Whereabouts, cost: generator.Cost | None) -> Row:
 
 def _notes(seen: list[Whereabouts]) -> Iterator[str]:
     """Why `system` is blank where it is, and what was not seen."""
-    for each in seen:
-        if "merged" in each.inexact:
-            how = f"requests are {text.decimal(each.size_ratio)} times the size of its I/Os"
-            yield f"{each.phase} ({each.op}): {how}: the kernel merged or split them, and the parts do not add up."
+    merged = [f"{each.phase} ({each.op}) {text.decimal(each.size_ratio)}" for each in seen if "merged" in each.inexact]
+    if merged:
+        yield (
+            f"Requests are not as large as the I/Os, for the kernel merged or split them: {', '.join(merged)} times."
+            " There the parts do not add up."
+        )
     for reason, words in WORDS.items():
         if phases := [each.phase for each in seen if reason in each.inexact]:
             yield f"{_names(phases)}: {words}."

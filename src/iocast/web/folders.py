@@ -59,7 +59,7 @@ class Folders:
 
         folders = tuple(self.folder(name) for name in names)
         sides = [side(label, (archive.load(each),)) for label, each in zip(labels(folders), folders, strict=True)]
-        return _html(compare(sides))
+        return _html(compare(sides, charts=True))
 
     def progress(self, name: str) -> dict[str, Any]:
         """How far a run is: its line, the rows so far, what is under way. Raises ArchiveError."""

@@ -234,4 +234,5 @@ def _summary(moments: tuple[_Moment, ...], marks: tuple[Row, ...]) -> str:
     if changes:
         words += f"; throughput took another level {changes} time{'s' if changes > 1 else ''}"
     names = dict.fromkeys(str(row.cells["name"]) for row in marks if row.cells["kind"] == "finding")
-    return f"{words}. Found and marked: {', '.join(names)}." if names else f"{words}."
+    said = [f"perhaps {name[:-1]}" if name.endswith("?") else name for name in names]
+    return f"{words}. Found and marked: {', '.join(said)}." if said else f"{words}."

@@ -11,11 +11,11 @@ from iocast.report.vega.theme import CLASSIC, DARK, LIGHT, style_variables
 
 # Page, hover, and the letters: colour and ground of A, B, C, D.
 _LIGHT = (
-    "--page:#f6f7f9;--hover:#f3f6fa;--ga:#14663a;--ga-b:#dcf1e4;--gb:#1d5a94;--gb-b:#dfecf8;"
+    "--page:#f6f7f9;--edge:rgba(27,36,48,.16);--hover:#f3f6fa;--ga:#14663a;--ga-b:#dcf1e4;--gb:#1d5a94;--gb-b:#dfecf8;"
     "--gc:#8a5300;--gc-b:#fbeccd;--gd:#a8281c;--gd-b:#fbe1de;color-scheme:light;"
 )
 _DARK = (
-    "--page:#0f141a;--hover:#1d252f;--ga:#7fd8a2;--ga-b:#16392a;--gb:#8fc4f5;--gb-b:#17324c;"
+    "--page:#0f141a;--edge:rgba(0,0,0,.55);--hover:#1d252f;--ga:#7fd8a2;--ga-b:#16392a;--gb:#8fc4f5;--gb-b:#17324c;"
     "--gc:#f0c069;--gc-b:#41310f;--gd:#ff9c90;--gd-b:#4a1d1a;color-scheme:dark;"
 )
 _CLASSIC = "".join(

@@ -31,6 +31,14 @@ const pick = (name, on) => {
   compare.textContent = picked.length ? `Compare ${picked.length}` : "Compare";
 };
 
+const letter = (row, text) => {
+  const made = cell(row, "", `grade ${text[0] ?? ""}`);
+  if (!text) return;
+  const chip = document.createElement("span");
+  chip.textContent = text;
+  made.append(chip);
+};
+
 const line = (run) => {
   const row = body.insertRow();
   const box = document.createElement("input");
@@ -52,8 +60,8 @@ const line = (run) => {
   cell(row, run.rows == null ? "" : run.rows === run.planned ? `${run.rows}` : `${run.rows} of ${run.planned}`, "number");
   cell(row, rate(run.best_rate_per_s), "number");
   cell(row, megabytes(run.best_bytes_per_s), "number");
-  cell(row, run.grade ?? "", `grade ${(run.grade ?? "")[0] ?? ""}`);
-  cell(row, run.trust ?? "", `grade ${run.trust ?? ""}`);
+  letter(row, run.grade ?? "");
+  letter(row, run.trust ?? "");
   const status = cell(row, run.status ?? "unreadable", `status ${run.status ?? "failed"}`);
   if (run.why) status.title = run.why;
 };
