@@ -65,6 +65,17 @@ def test_a_plan_that_does_not_fit_shows_its_rows_first(tmp_path: Path) -> None:
     assert "does not fit" in done.stderr
 
 
+def test_rows_that_end_by_their_bytes_have_no_time_and_a_long_mix_goes_on_below(tmp_path: Path) -> None:
+    (tmp_path / "a.fio").write_text(
+        "[a]\nrw=randrw\nrwmixread=80\nsize=1g\ndirect=1\nbssplit=512/10:1k/5:2k/5:4k/60:8k/2:16k/4:32k/4:64k/10\n"
+    )
+    done = iocast("plan", "a.fio", "sim:nvme", cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) < 170
+    assert "rows    1: 1 that ends by its I/Os or bytes" in lines
+    assert "write 64k" in done.stdout
+
+
 def test_a_simulated_device(tmp_path: Path) -> None:
     done = iocast("plan", "card-quick", "sim:nvme", cwd=tmp_path)
     compare("plan_card_quick_nvme.txt", done.stdout)

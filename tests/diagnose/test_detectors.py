@@ -298,3 +298,12 @@ def test_every_detector_explains_itself_under_the_five_headings() -> None:
         positions = [text.find(heading) for heading in headings]
         assert -1 not in positions, detector
         assert positions == sorted(positions), detector
+
+
+def test_trims_move_no_data() -> None:
+    """A hole of 64 KiB is punched in no time; that many bytes a second have gone nowhere."""
+    times = card_runs.histogram((500, 20_000))
+    load = Workload(mix=(MixItem("trim", 1 << 16),))
+    record = card_runs.record("trims", load, card_runs.measurement([card_runs.part("trim", 1 << 16, times)]))
+    assert record.measurement.bytes_per_s > 9e9 * 8
+    assert not list(impossible.detect(card_runs.run(record, target=replace(card_runs.TARGET, layers=()))))

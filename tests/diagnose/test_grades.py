@@ -89,7 +89,9 @@ def test_a_far_worse_scan_costs_a_letter() -> None:
     grades = _grade(*CURVE, _commit(0.4), slow)
     assert _letters(grades)["scan"] == "C-"  # 52 MB/s
     assert grades.overall == "A-"
-    assert "a letter less for scan" in grades.says
+    assert grades.says == (
+        "It is as good as the weaker of commit and random read, which is commit (A), and a letter less for scan (C-)."
+    )
 
 
 def test_writes_that_disturb_reads() -> None:

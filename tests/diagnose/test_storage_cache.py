@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import card_runs
+from msgspec.structs import replace
 
 from iocast.diagnose import storage_cache
+from iocast.diagnose.pairs import has_an_arm
 
 MS = 1_000_000
 
@@ -41,3 +43,24 @@ def test_the_experiment_reads_single_blocks_and_the_whole() -> None:
     assert {arm.region_size_bytes for arm in blocks} == {8192}
     assert len({arm.region_start_bytes for arm in blocks}) == storage_cache.SPOTS
     assert {arm.name for arm in blocks} == {experiment.decision.other, *experiment.decision.or_others}
+
+
+def test_a_wait_for_what_was_due_before_is_no_second_group() -> None:
+    """With a rate, one stall makes a crowd of long responses; what the storage took is the service time."""
+    late = card_runs.histogram((0.2 * MS, 4000), (50 * MS, 6000))
+    record = card_runs.reads(times=card_runs.histogram((0.2 * MS, 10_000)))
+    did = record.measurement
+    parts = tuple(replace(part, response=late) for part in did.classes)
+    record = replace(record, measurement=replace(did, classes=parts))
+    assert list(storage_cache.detect(card_runs.run(record))) == []
+
+
+def test_one_stall_does_not_make_an_arm() -> None:
+    """Guests are told of arms that are not there: the median decides, which no stall moves."""
+    quick = card_runs.reads(times=card_runs.histogram((0.1 * MS, 900), (400 * MS, 9)))
+    slow = card_runs.reads(times=card_runs.histogram((8 * MS, 900)))
+    turning = replace(
+        card_runs.TARGET, layers=tuple(replace(each, rotational=True) for each in card_runs.TARGET.layers)
+    )
+    assert not has_an_arm(card_runs.run(quick, target=turning))
+    assert has_an_arm(card_runs.run(slow, target=turning))

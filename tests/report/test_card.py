@@ -10,12 +10,14 @@ import msgspec
 import pytest
 
 from iocast.diagnose import examine
+from iocast.diagnose.grades import grade
 from iocast.model.measurement import EngineReport
 from iocast.model.report import Report, Row, Table
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem, Poisson, Workload
 from iocast.report import machine, stack, terminal
 from iocast.report.card import card
+from iocast.report.graded import graded_section
 from iocast.report.rows import published, results
 
 replace = msgspec.structs.replace
@@ -228,3 +230,22 @@ def test_strange_rows_stay_inside_the_page(width: int) -> None:
     terminal.render(_card(card_runs.run(*_every_shape())), out, colour=False, width=width)
     assert max(len(line) for line in out.getvalue().splitlines()) <= width
     assert "nan" not in out.getvalue()
+
+
+def test_what_one_question_has_said_is_not_said_again_by_another() -> None:
+    """A detector may report the very reason for which isolation has lowered the letter."""
+    busy = card_runs.reads("beside")
+    did = busy.measurement
+    samples = card_runs.diskstats(did.elapsed_ns, reads=did.ios, read_bytes=did.bytes * 1.09, writes=0, written_bytes=0)
+    table = _tables(_card(card_runs.run(card_runs.fill(), replace(busy, samples=samples))))["trust"]
+    told = [row.cells["reason"] for row in table.rows]
+    assert any("was not this test's" in str(reason) for reason in told)
+    assert len(told) == len(set(told))
+
+
+def test_a_run_without_any_letter_does_not_list_them_all() -> None:
+    made = card_runs.run(card_runs.paced())
+    section = graded_section(grade(made, examine(made)))
+    assert section is not None
+    assert section.paragraphs[0].startswith("Not graded, for want of")
+    assert section.tables == ()

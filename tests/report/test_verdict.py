@@ -171,3 +171,14 @@ def test_two_peaks_are_told_by_both_mean_and_median() -> None:
 
 def test_open_loops_are_not_spoken_of() -> None:
     assert sentences([card_runs.paced()]) == []
+
+
+def test_a_reason_is_not_spread_over_rows_that_have_another() -> None:
+    """One row is void, and that was said; what is wrong with the other is wrong with the other alone."""
+    void = card_runs.reads("none", times=card_runs.histogram())
+    said = _verdict(card_runs.run(card_runs.fill(), void, _few("a", 12)))
+    assert said.endswith("Do not use the rows graded F (all 2): on a, only 12 I/Os, too few for any percentile.")
+
+
+def test_of_a_single_row_nobody_says_every() -> None:
+    assert "Trust is B: some answers" in _verdict(card_runs.run(card_runs.reads()))

@@ -34,7 +34,7 @@ def test_what_cannot_be_compared_is_told() -> None:
     found = whereabouts.section(run(row(split)))
     assert found is not None
     notes = " ".join(found.tables[0].notes)
-    assert "merged or split them: reads (read) 0.5 times." in notes
+    assert "merged or split them: reads (read) 0.50 times." in notes
     assert "the trace lost records" in notes
 
 
@@ -74,3 +74,22 @@ def test_where_nobody_saw_the_test_still_knows_its_own_cost() -> None:
 def test_a_simulated_device_takes_no_time_of_a_processor_worth_telling() -> None:
     target = Target(path="sim:hdd", kind="sim")
     assert whereabouts.section(run(row(None), target=target)) is None
+
+
+def test_others_requests_are_not_said_to_be_merged() -> None:
+    split = block(ios=200, size_bytes=4096)
+    shared = [
+        replace(row(split), phase=replace(row(split).phase, name=name, together="both")) for name in ("one", "two")
+    ]
+    for rows in ([row(block(ios=900, size_bytes=65536))], shared):
+        found = whereabouts.section(run(*rows))
+        assert found is not None
+        notes = " ".join(found.tables[0].notes)
+        assert "merged" not in notes
+        assert ("same time" in notes) == (rows is shared)
+
+
+def test_a_ratio_that_is_told_is_not_one() -> None:
+    found = whereabouts.section(run(row(block(ios=100, size_bytes=8396))))
+    assert found is not None
+    assert "reads (read) 1.02 times" in " ".join(found.tables[0].notes)

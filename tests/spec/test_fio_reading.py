@@ -103,6 +103,7 @@ def mix(phase: Phase) -> dict[tuple[str, int], float]:
         ("rw=rw\nrwmixwrite=10\nrwmixread=60", {("read", 4096): 60, ("write", 4096): 40}),
         ("rw=rw\nrwmixread=60\nrwmixwrite=10", {("read", 4096): 90, ("write", 4096): 10}),
         ("rw=rw\nbs=8k,16k", {("read", 8192): 50, ("write", 16384): 50}),
+        ("rw=rw\nbsrange=4k-4k,16k-16k", {("read", 4096): 50, ("write", 16384): 50}),
         ("rw=rw\nbs=,16k", {("read", 4096): 50, ("write", 16384): 50}),
         ("rw=read\nbssplit=4k/50:8k/:16k/", {("read", 4096): 50, ("read", 8192): 25, ("read", 16384): 25}),
         ("rw=rw\nbssplit=4k/100,8k/100", {("read", 4096): 50, ("write", 8192): 50}),

@@ -50,6 +50,7 @@ def refusal(text: str) -> tuple[str, str]:
         ("rate=1m\nrate_iops=9", "rate_iops=9: together with rate it says two things", "keep one"),
         ("rate_iops=9\nthinktime=5", "thinktime=5: together with a rate it says two things", "keep one"),
         ("rate=9k\nrate_process=poisson", "rate=9k: with poisson fio makes 2 I/Os a second of it, not 2.25", "write"),
+        ("bsrange=4k-16k", "bsrange=4k-16k: any size between two cannot be asked for", "nearest: bssplit=4k/:8k/:16k/"),
         ("startdelay=5", "startdelay=5: phases follow each other at once", "leave it out"),
         ("percentage_random=50", "percentage_random=50: a pattern is either random or sequential", "two sections"),
     ],

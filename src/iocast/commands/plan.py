@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import zip_longest
 
 import rich_click as click
 
 from iocast.commands.options import destroying, measuring
-from iocast.commands.session import about, adjust, make_plan, say
+from iocast.commands.session import about, adjust, lasting, make_plan, say
 from iocast.commands.targets import find_target
 from iocast.load import Layout
 from iocast.model.plan import Phase, Plan
 from iocast.model.workload import Bursts, Closed, Locality, Sequential, Uniform, Workload
 from iocast.spec import load_job, presets
+
+MIX_WIDTH = 60  # of the column that says the I/O; a mix of many sizes goes on below
 
 
 @click.command()
@@ -71,12 +74,16 @@ def _show(made: Plan, notes: tuple[str, ...], as_json: bool, repeats: int) -> No
 
 def rows(plan: Plan) -> Iterator[str]:
     """A head, and a line for each phase."""
+    from iocast.report.grid import wrap
+
     yield f"{plan.name} on {plan.target.path} ({plan.engine} engine)"
     yield ""
     table = [("row", "I/O", "where", "access", "load", "for"), *(_cells(phase) for phase in plan.phases)]
     widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]))]
+    widths[1] = min(widths[1], MIX_WIDTH)
     for cells in table:
-        yield "  ".join(f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+        for line in zip_longest(*(wrap(cell, width) for cell, width in zip(cells, widths, strict=True)), fillvalue=""):
+            yield "  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
     yield ""
 
 
@@ -84,11 +91,7 @@ def totals(plan: Plan, layout: Layout) -> Iterator[str]:
     """How long it takes, and what it needs."""
     from iocast.report.format import capacity
 
-    seconds = plan.expected_seconds
-    open_ended = sum(1 for phase in plan.phases if phase.length.seconds is None and not phase.length.follows)
-    clock = " of virtual time" if plan.target.kind == "sim" else ""
-    more = f", and {open_ended} that end by their I/Os or bytes" if open_ended else ""
-    yield f"rows    {len(plan.phases)}: {about(seconds)}{clock}{more}"
+    yield f"rows    {len(plan.phases)}: {lasting(plan)}"
     if not layout.own:
         yield f"target  {plan.target.path}, {capacity(layout.files[0].size_bytes)}, taken as it is"
         return

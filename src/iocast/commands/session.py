@@ -191,14 +191,25 @@ def announce(plan: Plan, layout: Layout, notes: tuple[str, ...]) -> None:
     """Says what will be done before it is done."""
     from iocast.report.format import capacity
 
-    seconds = plan.expected_seconds
     fill = f"lays out {capacity(layout.fill_bytes)} of work files, then " if layout.fill_bytes else ""
-    clock = " of virtual time" if plan.target.kind == "sim" else ""
     rows = f"{len(plan.phases)} row" + ("s" if len(plan.phases) != 1 else "")
-    most = "at most " if any(phase.until for phase in plan.phases) else ""
-    say(f"{plan.name} on {plan.target.path}: {fill}measures {rows} in {most}{about(seconds)}{clock}")
+    say(f"{plan.name} on {plan.target.path}: {fill}measures {rows}: {lasting(plan)}")
     for note in (*layout.notes, *notes):
         say(f"note: {note}")
+
+
+def lasting(plan: Plan) -> str:
+    """How long a plan takes, as far as that is known: "36 s", "10 s, and 2 that end by their I/Os or bytes"."""
+    timed = any(phase.length.seconds is not None for phase in plan.phases)
+    counted = sum(phase.length.seconds is None and not phase.length.follows for phase in plan.phases)
+    most = "at most " if any(phase.until for phase in plan.phases) else ""
+    clock = " of virtual time" if plan.target.kind == "sim" else ""
+    parts = [f"{most}{about(plan.expected_seconds)}{clock}"] if timed or not counted else []
+    if counted:
+        parts.append(
+            f"{counted} that end by their I/Os or bytes" if counted > 1 else "1 that ends by its I/Os or bytes"
+        )
+    return ", and ".join(parts)
 
 
 def about(seconds: float) -> str:

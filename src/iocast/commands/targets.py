@@ -50,6 +50,8 @@ def _find(path: str) -> Target:
         return parse_target(path)
     from iocast.observe.stack import describe
 
+    if not path:
+        raise TargetError("PATH is empty", "name a directory, a file or a device; an unset variable looks like this")
     try:
         path.encode()
     except UnicodeEncodeError:

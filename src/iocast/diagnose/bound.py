@@ -98,6 +98,10 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
         "cpu_ns_per_io": worked_ns / did.ios,
     }
     each = time(worked_ns / did.ios)
+    waited = figures["queued_share"]
+    if waited >= limits.MOSTLY_QUEUED * share and share >= limits.BUSY_GENERATOR:
+        says = f"its threads were ready and had no processor for {percent(min(1.0, waited))} of the time"
+        return Bound("generator", f"Bound by this machine: {says}; other work had it.", figures)
     if cpu < limits.BUSY_GENERATOR and share < limits.BUSY_GENERATOR:
         if handed < limits.HANDED_OVER:
             return None
@@ -132,9 +136,9 @@ def _open(record: PhaseRecord) -> Bound:
     asked = did.asked_rate_per_s or 0.0
     share = did.rate_per_s / asked if asked else 0.0
     if share >= limits.LOAD.a:
-        return Bound(
-            "rate", f"Bound by the rate that was asked for: {number(did.rate_per_s)} a second.", {"share": share}
-        )
+        came, wanted = number(did.rate_per_s), number(asked)
+        rate = f"{wanted} a second" if came == wanted else f"{wanted} a second, of which {came} came"
+        return Bound("rate", f"Bound by the rate that was asked for: {rate}.", {"share": share})
     full = did.depth_mean >= limits.LOAD.b * did.asked_depth
     figures = {"share": share, "depth": did.depth_mean, "unsent": float(did.unsent_arrivals)}
     if full:
@@ -161,6 +165,14 @@ def _by_curve(record: PhaseRecord, curve: list[PhaseRecord]) -> Bound:
             f"{deeper} brought {more} I/Os a second than {at}, and {number(full.figures['time_ratio'])} times the time"
         )
         return Bound("device", f"Bound by the device from {at} at once on: {says}.", full.figures)
+    near = [step for step in steps if depth in (step.low.measurement.asked_depth, step.high.measurement.asked_depth)]
+    beyond = next((step for step in near if step.gain > limits.DOUBLING_AT_MOST), None)
+    if beyond is not None:
+        low, high = (each.measurement.asked_depth for each in (beyond.low, beyond.high))
+        says = (
+            f"{high} at once brought {number(beyond.ratio)} times the I/Os of {low}, more than so many more can bring"
+        )
+        return Bound("unknown", f"What bound it cannot be told: {says}; something held {low} back.", beyond.figures)
     above = next((step for step in steps if step.low.measurement.asked_depth == depth), None)
     if above is None:
         before = steps[-1]

@@ -33,6 +33,7 @@ NEEDS: tuple[str, ...] = ()
 NAMES = ("memory file system", "memory device", "faster than memory", "faster than the link", "too quick for a device")
 MEMORY_SHARE = 0.9  # of the copy bandwidth of all cores (models, C 1c)
 LINK_SHARE = 1.01  # a plateau ends at 101 % of the payload rate (models, C 3); beyond it: models, C 1d
+MOVING: tuple[Op, ...] = ("read", "write")
 FASTEST_DEVICE_NS = 5_000  # median at depth 1 (models, C 1)
 
 REMEDY = "Use direct I/O on files written in full with unique data, and more data than any cache on the way holds."
@@ -81,7 +82,9 @@ def _faster_than_memory(run: Run, record: PhaseRecord) -> Iterator[Finding]:
         return
     # One core's bandwidth times the cores is more than any machine has, so this never accuses wrongly.
     ceiling = one_core * run.host.cpus
-    seen = record.measurement.bytes_per_s
+    did = record.measurement
+    moved = sum(bytes_of(did, op) for op in MOVING)  # a trim names bytes and moves none
+    seen = moved * 1e9 / max(1, did.elapsed_ns)
     if seen > MEMORY_SHARE * ceiling:
         yield Finding(
             name="faster than memory",
@@ -101,8 +104,7 @@ def _faster_than_link(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     if not known or len(known) < len(ceilings):
         return
     ceiling = sum(known)
-    ops: tuple[Op, ...] = ("read", "write")  # links carry each direction on its own
-    for op in ops:
+    for op in MOVING:  # links carry each direction on its own
         seen = bytes_of(record.measurement, op) * 1e9 / max(1, record.measurement.elapsed_ns)
         if seen > LINK_SHARE * ceiling:
             yield Finding(

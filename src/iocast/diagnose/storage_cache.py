@@ -72,13 +72,14 @@ def _remembered(run: Run) -> Iterator[Finding]:
 
 def _groups(record: PhaseRecord) -> tuple[float, float, float] | None:
     """The share of reads below the floor, and the medians of both groups; None when there is one group only."""
-    response = record.measurement.response("read")
-    if response.total < ENOUGH:
+    # Service, not response: with a rate, a wait for earlier I/Os is no second group of the storage's.
+    taken = record.measurement.service("read")
+    if taken.total < ENOUGH:
         return None
-    quick, _ = bucket_shares(response, (FLOOR_NS,))
+    quick, _ = bucket_shares(taken, (FLOOR_NS,))
     if not SHARE <= quick <= 1 - SHARE:
         return None
-    low, high = response.quantile_ns(quick / 2), response.quantile_ns(quick + (1 - quick) / 2)
+    low, high = taken.quantile_ns(quick / 2), taken.quantile_ns(quick + (1 - quick) / 2)
     return (quick, low, high) if high >= APART * low else None
 
 

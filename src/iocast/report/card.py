@@ -70,8 +70,10 @@ def _why(run: Run, examination: Examination) -> Section | None:
     groups: dict[tuple[Grade, str, str], list[PhaseRecord]] = {}
     for record in run.measured:
         trust = examination.trust[record.phase.name]
+        told = set()  # an anomaly may be what a question before it has said already
         for part in trust.components:
-            if part.grade == trust.grade != "A":
+            if part.grade == trust.grade != "A" and part.reason not in told:
+                told.add(part.reason)
                 groups.setdefault((part.grade, part.name, part.reason), []).append(record)
     if not groups:
         return None
@@ -238,7 +240,7 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
     yield from _remedies(examination.findings)
     if run.status in ("interrupted", "failed"):
         yield "This run did not reach its end: the rows above are what was finished."
-    elif run.measured and not examination.findings:
+    elif run.measured and not examination.findings and run.plan.target.kind != "sim":
         yield "Run it again at another hour: one run cannot show whether the figures repeat."
     if run.files_whole and run.plan.target.kind in ("directory", "file"):
         kept = "The work files are" if run.plan.files.count > 1 else "The work file is"

@@ -58,7 +58,8 @@ def size(value_bytes: float | None) -> str:
         return ""
     assert value_bytes is not None
     for factor, unit in _BINARY:
-        if value_bytes >= factor:
+        # 1023.6k is 1.00M: the unit is chosen by what will be printed.
+        if value_bytes >= factor * (1 - 0.5 / 1024):
             scaled = value_bytes / factor
             whole = abs(scaled - round(scaled)) < 0.005
             return (f"{scaled:.0f}" if whole else three_figures(scaled)) + unit

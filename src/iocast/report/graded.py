@@ -19,7 +19,7 @@ COLUMNS = (
 
 
 def graded_section(grades: Grades | None) -> Section | None:
-    """The overall letter in a sentence, and one row for each aspect; None for a run without rows."""
+    """The overall letter in a sentence, and a row for each aspect where any has one; None for a run without rows."""
     if grades is None:
         return None
     rows = tuple(
@@ -39,6 +39,8 @@ def graded_section(grades: Grades | None) -> Section | None:
     if grades.overall:
         trust = f", trust {grades.trust}" if grades.trust else ""
         head = f"Overall {grades.overall}{trust}. {grades.says}"
+    if not any(part.letter for part in grades.parts):
+        return Section("Grade", paragraphs=(head,))  # a list of what is missing says no more
     columns = tuple(each for each in COLUMNS if each.key != "range" or any(row.cells["range"] for row in rows))
     table = Table("", columns, rows, key="grades", notes=(f"By {SCALES[grades.scale]}.",))
     return Section("Grade", paragraphs=(head,), tables=(table,))

@@ -89,7 +89,9 @@ def _row(each: Whereabouts, cost: generator.Cost | None) -> Row:
 
 def _notes(seen: list[Whereabouts]) -> Iterator[str]:
     """Why `system` is blank where it is, and what was not seen."""
-    merged = [f"{each.phase} ({each.op}) {text.decimal(each.size_ratio)}" for each in seen if "merged" in each.inexact]
+    # Where others' requests are among those seen, their mean size says nothing about the kernel's work.
+    alone = [each for each in seen if "merged" in each.inexact and not {"shared", "others"} & {*each.inexact}]
+    merged = [f"{each.phase} ({each.op}) {text.ratio(each.size_ratio, None, None)}" for each in alone]
     if merged:
         yield (
             f"Requests are not as large as the I/Os, for the kernel merged or split them: {', '.join(merged)} times."

@@ -133,6 +133,7 @@ NOTED = {
     **dict.fromkeys(("exitall", "exit_what"), "each phase ends by its own length"),
     **dict.fromkeys(("dedupe_mode", "dedupe_working_set_percentage", "dedupe_global"), _DEDUPING),
     "buffer_compress_chunk": "blocks of 4 KiB are compressible each by itself",
+    "rwmixcycle": "reads and writes are drawn anew for each I/O: fio itself has given this key up",
     "rw_sequencer": "it belongs to rw with a number, such as randread:8",
     "rate_ignore_thinktime": "a rate and thinktime together are refused",
     "thinktime_blocks_type": "there is a pause after every I/O",

@@ -67,8 +67,8 @@ def sizes(reader: Reader, op: str) -> dict[int, float]:
     """Per cent of each size of the I/Os of one direction; bssplit wins over bs, as in fio."""
     number = _PART[op]
     if reader.has("bsrange"):
-        _refuse_range(reader)
-    elif reader.has("bssplit"):
+        return _range(reader, number)
+    if reader.has("bssplit"):
         return reader.value("bssplit", lambda text: _split(reader, _part(text, number)), {_DEFAULT_BS: 100.0})
     return reader.value("bs", lambda text: _one(reader, _part(text, number)), {_DEFAULT_BS: 100.0})
 
@@ -105,15 +105,18 @@ def _split(reader: Reader, text: str) -> dict[int, float]:
     return {size_bytes: percent for size_bytes, percent in given.items() if percent}
 
 
-def _refuse_range(reader: Reader) -> None:
-    """A range has no finite list of sizes; the powers of two in it are near."""
+def _range(reader: Reader, number: int) -> dict[int, float]:
+    """One size, where the range holds no other. Else there is no finite list; the powers of two in it are near."""
     nearest = ""
-    found = re.fullmatch(r"([0-9]+[kmg]?)[-:]([0-9]+[kmg]?)", reader.text("bsrange"), re.IGNORECASE)
+    found = re.fullmatch(r"([0-9]+[kmg]?)[-:]([0-9]+[kmg]?)", _part(reader.text("bsrange"), number), re.IGNORECASE)
     if found:
         low, high = reader.read_size(found[1]), reader.read_size(found[2])
+        if low == high:
+            return reader.value("bsrange", lambda _: _one(reader, found[1]), {_DEFAULT_BS: 100.0})
         steps = [low << power for power in range(8) if 0 < low << power <= high]
         nearest = "nearest: bssplit=" + ":".join(f"{text_of(step)}/" for step in steps)
     reader.refuse("bsrange", "any size between two cannot be asked for", nearest)
+    return {_DEFAULT_BS: 100.0}
 
 
 def distribution(reader: Reader, random: bool, mix: Sizes, load: dict[str, Any]) -> None:

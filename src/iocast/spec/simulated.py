@@ -27,7 +27,7 @@ def parse_target(text: str) -> Target:
     if name not in PRESETS:
         said = f'unknown simulated device "{name}"' if name else "which device?"
         hint = f"devices: {', '.join(simulated_presets())}"
-        raise SpecError(f"{text}: {said}{meant(name, PRESETS)}", hint)
+        raise SpecError(f"{text.removesuffix(':')}: {said}{meant(name, PRESETS)}", hint)
     device = PRESETS[name][1]
     seen: set[str] = set()
     for option in options:

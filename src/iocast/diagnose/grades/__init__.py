@@ -39,7 +39,10 @@ def _modern(parts: tuple[Graded, ...], examination: Examination) -> Grades:
     for name in ("scan", "write interference"):
         letter = by_name[name].letter
         if letter and letter_rank(letter) - letter_rank(overall) >= FAR_WORSE:
-            says = f"{says.rstrip('.')}, and a letter less for {name} ({letter})."
+            says = (
+                f"It is as good as the weaker of commit and random read, which is {weakest.aspect} ({overall}), and a"
+                f" letter less for {name} ({letter})."
+            )
             overall = stepped_down(overall)
             break
     return _grades("modern", overall, says, tuple(graded), parts, examination)
