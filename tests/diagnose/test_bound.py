@@ -118,17 +118,6 @@ def test_of_two_rows_of_one_load_the_one_with_more_ios_is_the_base(tmp_path: Pat
     assert found["few"].says == "Bound by its 1 at once: 4 brought 4 times the I/Os a second."
 
 
-def test_threads_without_a_processor_are_not_the_kernels_work() -> None:
-    """Nine tenths of the time ready and not running: other work, however much of the rest was system calls."""
-    record = card_runs.reads()
-    did = record.measurement
-    made = Generator(threads=1, system_ns=int(0.04 * did.elapsed_ns), queued_ns=int(0.9 * did.elapsed_ns))
-    found = bound.bounds(card_runs.run(replace(record, measurement=replace(did, generator=made))))[record.phase.name]
-    assert found.says == (
-        "Bound by this machine: its threads were ready and had no processor for 90% of the time; other work had it."
-    )
-
-
 def test_four_cannot_bring_more_than_four_times_of_one(tmp_path: Path) -> None:
     """What a starved row lacked is no limit of its queue."""
     run = measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path)

@@ -98,10 +98,6 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
         "cpu_ns_per_io": worked_ns / did.ios,
     }
     each = time(worked_ns / did.ios)
-    waited = figures["queued_share"]
-    if waited >= limits.MOSTLY_QUEUED * share and share >= limits.BUSY_GENERATOR:
-        says = f"its threads were ready and had no processor for {percent(min(1.0, waited))} of the time"
-        return Bound("generator", f"Bound by this machine: {says}; other work had it.", figures)
     if cpu < limits.BUSY_GENERATOR and share < limits.BUSY_GENERATOR:
         if handed < limits.HANDED_OVER:
             return None

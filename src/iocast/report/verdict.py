@@ -85,7 +85,7 @@ def _belief(judged: Judged, told: frozenset[str]) -> Iterator[str]:
         if void == len(judged):
             return
         count = f"{len(useless)} of {len(judged)}" if len(useless) < len(judged) else f"all {len(judged)}"
-        why = _because(rest, len(useless)) if rest else "."
+        why = _because(rest, useless) if rest else "."
         yield f"Do not use {_the_rows(useless, count, len(judged))}{why}"
         return
     grade = worst(*grades)
@@ -96,7 +96,7 @@ def _belief(judged: Judged, told: frozenset[str]) -> Iterator[str]:
     where = f" on {len(low)} of {len(judged)} rows" if len(low) < len(judged) else " on every row"
     where = "" if len(judged) == 1 else where
     untold = [row for row in low if told.isdisjoint(_reasons(row[1]))]
-    yield f"Trust is {grade}{where}" + (_because(untold, len(low)) if untold else " for that.")
+    yield f"Trust is {grade}{where}" + (_because(untold, low) if untold else " for that.")
 
 
 def _the_rows(useless: Judged, count: str, rows: int) -> str:
@@ -107,14 +107,14 @@ def _the_rows(useless: Judged, count: str, rows: int) -> str:
     return f"the {noun} graded {' or '.join(letters)} ({count})"
 
 
-def _because(rows: Judged, spoken_of: int) -> str:
+def _because(rows: Judged, among: Judged) -> str:
     """What these rows share, or what most of them do, in the words of the worst of them; always starts a clause.
 
-    `spoken_of` rows are meant by the clause before; where some of them have been explained already, rows are named.
+    The clause before speaks of the rows `among` which these are those not explained yet.
     """
-    reasons = Counter(reason for _, trust in rows for reason in _reasons(trust))
+    reasons = Counter(reason for _, trust in among for reason in _reasons(trust))
     reason, often = reasons.most_common(1)[0]
-    if often == spoken_of:
+    if often == len(among):
         return f": {_inside(reason)}"
     names = Counter(_component(trust) for _, trust in rows)
     gravity = {_component(trust): GRADES.index(trust.grade) for _, trust in sorted(rows, key=lambda row: row[1].grade)}
