@@ -14,7 +14,7 @@ from iocast.model.experiment import Arm, Decision, Diagnosis, Experiment, Outcom
 from iocast.model.finding import Finding
 from iocast.model.plan import WorkFiles
 from iocast.model.run import Run
-from iocast.model.workload import MixItem, Workload
+from iocast.model.workload import Constant, MixItem, Workload
 
 READS = Workload(mix=(MixItem("read", 8192),))
 WRITES = Workload(mix=(MixItem("write", 8192),))
@@ -118,6 +118,22 @@ def test_the_gravest_is_tested_first_and_each_kind_once() -> None:
 def test_the_budget_refuses_what_it_cannot_pay(budget: Budget, why: str) -> None:
     said = reasoning.unaffordable(_experiment(), budget, 1e9)
     assert (why in said) if why else said == ""
+
+
+def test_what_an_experiment_moves_is_bounded_by_its_arms() -> None:
+    run = card_runs.run(card_runs.reads(size_bytes=1 << 20, times=card_runs.histogram((1e6, 1000))))  # 1 MiB a ms
+    arms = {
+        Arm(name="a", workload=READS, seconds=2.0): 2000 << 20,
+        Arm(name="a", workload=READS, seconds=2.0, bytes=1 << 20): 1 << 20,
+        Arm(name="a", workload=READS, seconds=2.0, ios=100): 100 << 13,
+        Arm(name="a", workload=replace(READS, arrival=Constant(10.0)), seconds=2.0): 20 << 13,
+    }
+    decision = Decision(statistic="p50", first="a", other="a", limit=1.0, direction="above")
+    for arm, moved in arms.items():
+        once = Experiment(question="?", arms=(arm,), decision=decision, rounds=3)
+        assert reasoning.moved_guess(run, once) == pytest.approx(3 * moved)
+        before = Experiment(question="?", arms=(arm,), decision=decision, prepare=(arm,), rounds=3)
+        assert reasoning.moved_guess(run, before) == pytest.approx(4 * moved)
 
 
 def test_what_writes_needs_leave() -> None:

@@ -97,7 +97,7 @@ def has_an_arm(run: Run) -> bool:
 
 def target_bytes(run: Run) -> int:
     """Bytes of each file, or of the device, that experiments may use."""
-    return max((region(record)[0] + region(record)[1] for record in run.measured), default=0)
+    return max((region(record)[0] + region(record)[1] for record in run.phases), default=0)
 
 
 def mib_below(size_bytes: float, most_mib: int) -> int:

@@ -8,9 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.diagnose.words import data_size
-from iocast.model.experiment import Diagnosis, Experiment, Outcome
+from iocast.model.experiment import Arm, Diagnosis, Experiment, Outcome
 from iocast.model.finding import Finding
 from iocast.model.run import Run
+from iocast.model.workload import Closed
 
 LONGER = 2  # an experiment that could not tell is made once more, with so many times the rounds
 GRAVEST_FIRST = ("void", "severe", "warn", "note")
@@ -70,9 +71,24 @@ def unaffordable(experiment: Experiment, left: Budget, moved_bytes: float) -> st
 
 
 def moved_guess(run: Run, experiment: Experiment) -> float:
-    """About how many bytes an experiment moves: its seconds at the median throughput of the run's rows."""
+    """About how many bytes it moves: at the median throughput of the run's rows, and no more than its arms say."""
     rates = sorted(record.measurement.bytes_per_s for record in run.measured)
-    return experiment.seconds * (rates[len(rates) // 2] if rates else 0.0)
+    usual = rates[len(rates) // 2] if rates else 0.0
+    once = sum(_moved(arm, usual) for arm in experiment.prepare)
+    return once + experiment.rounds * sum(_moved(arm, usual) for arm in experiment.arms)
+
+
+def _moved(arm: Arm, bytes_per_s: float) -> float:
+    """About how many bytes an arm moves in one round."""
+    largest = max(item.size_bytes for item in arm.workload.mix)
+    bounds = [arm.seconds * bytes_per_s]
+    if arm.bytes is not None:
+        bounds.append(arm.bytes)
+    if arm.ios is not None:
+        bounds.append(arm.ios * largest)
+    if not isinstance(arm.workload.arrival, Closed):
+        bounds.append(arm.workload.arrival.rate_per_s * arm.seconds * largest)
+    return min(bounds)
 
 
 def longer(experiment: Experiment) -> Experiment:
