@@ -166,3 +166,27 @@ def test_a_device_that_fails_altogether_is_no_success(tmp_path: Path) -> None:
     some = iocast("card", "sim:nvme,errors=0.01%", cwd=tmp_path)
     assert some.returncode == 0
     assert "EIO" in some.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("diagnose", "sim:hdd", "--budget"),
+        ("diagnose", "sim:hdd", "--bytes"),
+        ("experiment", "cache", "sim:hdd", "--block"),
+        ("experiment", "working-set", "sim:hdd", "--sizes"),
+        ("blk", "--interval"),
+    ],
+)
+def test_a_value_that_cannot_be_read_names_its_option(tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = iocast(*words, "x", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f'error: {words[-1]}: "x" is not a ' in done.stderr
+
+
+def test_the_grade_is_kept_although_nobody_reads_to_the_end(tmp_path: Path) -> None:
+    """`iocast card sim:hdd | head -3` must not leave a run without its grade in the list of runs."""
+    command = f"{' '.join(map(str, IOCAST))} card sim:hdd --no-page 2>/dev/null | true"
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, env=environment())
+    (listed,) = json.loads(iocast("runs", "--json", cwd=tmp_path).stdout)["runs"]
+    assert listed["trust"]

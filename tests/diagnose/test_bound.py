@@ -135,3 +135,11 @@ def test_a_rate_is_told_as_it_was_asked_for() -> None:
     found = bound.bounds(card_runs.run(asked))[record.phase.name]
     wanted, came = (bound.number(each) for each in (did.rate_per_s / 0.97, did.rate_per_s))
     assert found.says == f"Bound by the rate that was asked for: {wanted} a second, of which {came} came."
+
+
+def test_a_few_are_not_none(tmp_path: Path) -> None:
+    """Two scans on one arm: 99.6% fewer would be rounded to all."""
+    job = 'name = "j"\n[[phase]]\nsize = "8k"\npattern = "sequential"\nusers = [1, 2]\ntime = "2s"\n'
+    made, _ = make_plan(parse_job(job, "j.toml"), parse_target("sim:hdd"), seed=1, memory_bytes=1 << 30)
+    run = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), _Quiet(), lambda: False).run
+    assert "% of the I/Os a second of 1, and " in by_depth(run)[2].says

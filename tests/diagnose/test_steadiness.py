@@ -89,3 +89,11 @@ def test_an_open_loop_is_judged_by_its_response_and_needs_some_ios() -> None:
     part = steady(card_runs.run(record), record)
     assert (part.grade, "the response time rose by 100%" in part.reason) == ("D", True)
     assert judged([1.0] * 300, record).reason == "Too few I/Os a second to tell whether it was steady."
+
+
+def test_fine_intervals_make_a_row_no_longer() -> None:
+    """60 intervals of 250 ms are 15 s, and still too short: the sentence must ask for more than was measured."""
+    fine = replace(series([1000.0] * 80), interval_ns=card_runs.SECOND_NS // 4)
+    record = replace(card_runs.reads(), series=fine)
+    said = steady(card_runs.run(record), record).reason
+    assert said == "Too short to tell whether it was steady: 20 s, where 60 s are needed."

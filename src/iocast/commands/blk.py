@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.session import say
+from iocast.commands.session import option_value, say
 from iocast.errors import SpecError
 from iocast.units import parse_duration, parse_size
 
@@ -46,12 +46,12 @@ def blk(
 
     if (micro or queue) and not iolatency:
         raise SpecError("--micro and --queue are of --iolatency", "add --iolatency, or leave them out")
-    interval_ns = parse_duration(interval)
+    interval_ns = option_value("--interval", interval, parse_duration)
     if interval_ns < 10_000_000:
         raise SpecError(f"--interval {interval} is too short", "10ms or more")
-    slow_ns = parse_duration(slow) if slow else None
+    slow_ns = option_value("--slow", slow, parse_duration) if slow else None
     found = dict(find_device(each) for each in devices)
-    options = {"ops": ops, "size_bytes": parse_size(size) if size else None, "slow_ns": slow_ns}
+    options = {"ops": ops, "size_bytes": option_value("--size", size, parse_size) if size else None, "slow_ns": slow_ns}
     unit: block_lines.Unit = "us" if micro else "ms"
     with watch(tuple(found), options) as watching, Interrupts() as interrupts:
         for note in watching.notes:

@@ -8,7 +8,7 @@ import rich_click as click
 
 from iocast import archive
 from iocast.commands.options import measuring, out_option, presenting
-from iocast.commands.session import adjust, carry_out, show
+from iocast.commands.session import adjust, carry_out, option_value, show
 from iocast.commands.targets import find_target
 from iocast.errors import SpecError
 from iocast.model.target import Target
@@ -48,7 +48,7 @@ def diagnose(
     from iocast.diagnose.reasoning import Budget
     from iocast.report.complete import judge
 
-    allowed = Budget(parse_duration(budget) / 1e9, parse_size(most))
+    allowed = Budget(option_value("--budget", budget, parse_duration) / 1e9, option_value("--bytes", most, parse_size))
     if (path is None) == (folder is None):
         raise SpecError("one of PATH and --for RUN is needed", "iocast diagnose /mnt/db, or --for iocast-runs/...")
     if folder is None:
@@ -70,5 +70,9 @@ SURVEY_BYTES = 1 << 30  # what its regions need
 
 def _survey(target: Target, size: str | None) -> str:
     """The preset that is measured first: the survey, where it fits."""
-    room = parse_size(size) if size is not None and target.size_bytes is None else target.size_bytes
+    room = (
+        option_value("--size", size, parse_size)
+        if size is not None and target.size_bytes is None
+        else target.size_bytes
+    )
     return "survey" if room is None or room >= SURVEY_BYTES else "card-quick"

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from iocast import archive
 from iocast.commands.mistakes import near
 from iocast.commands.options import destroying, measuring, out_option, page_option, presenting
-from iocast.commands.session import about, carry_out, make_plan, present, say
+from iocast.commands.session import about, carry_out, make_plan, option_value, present, say
 from iocast.commands.targets import find_target, identity_name, only_read, with_direct_tried
 from iocast.errors import LoadError, SpecError, TargetError
 from iocast.model.target import Target
@@ -95,7 +95,9 @@ def experiment(
         return 0
     trial = find_trial(name)
     if trial is None:
-        raise SpecError(f'there is no experiment "{name}"{near(name, [t.NAME for t in TRIALS])}', "iocast experiment")
+        raise SpecError(
+            f'there is no experiment "{name}"{near(name, [t.NAME for t in TRIALS])}', "`iocast experiment` lists them"
+        )
     wish = Wish(size=size, time=time, rounds=rounds, block=block, depth=depth, streams=streams, sizes=sizes, seed=seed)
     places = _Places(paths or (".",), destroy, _images(trial, paths or (".",), filesystems))
     if dry:
@@ -231,7 +233,7 @@ def _asked(trial: Trial, wish: Wish, target: Target) -> Asked:
     from iocast.units import parse_duration, parse_size
 
     usual = trial.DEFAULTS
-    wanted = parse_size(wish.size) if wish.size else usual.size_bytes
+    wanted = option_value("--size", wish.size, parse_size) if wish.size else usual.size_bytes
     may_write = target.kind == "sim" or not only_read(target)
     if trial.WRITES and not may_write:
         kind = "a block device" if target.kind == "block" else "a file that iocast did not make"
@@ -243,12 +245,12 @@ def _asked(trial: Trial, wish: Wish, target: Target) -> Asked:
         target=target,
         size_bytes=wanted // MIB * MIB if own else target.size_bytes or 0,
         may_write=may_write,
-        seconds=parse_duration(wish.time) / 1e9 if wish.time else usual.seconds,
+        seconds=option_value("--time", wish.time, parse_duration) / 1e9 if wish.time else usual.seconds,
         rounds=wish.rounds or usual.rounds,
-        block_bytes=parse_size(wish.block) if wish.block else usual.block_bytes,
+        block_bytes=option_value("--block", wish.block, parse_size) if wish.block else usual.block_bytes,
         depth=wish.depth or usual.depth,
         streams=wish.streams or usual.streams,
-        sizes=tuple(parse_size(each) for each in wish.sizes.split(",") if each.strip()),
+        sizes=tuple(option_value("--sizes", each, parse_size) for each in wish.sizes.split(",") if each.strip()),
     )
 
 

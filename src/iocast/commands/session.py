@@ -33,19 +33,20 @@ def adjust(job: Job, size: str | None, time: str | None) -> Job:
     from iocast.units import parse_duration, parse_size
 
     if size is not None:
-        size_bytes = _option("--size", size, parse_size)
+        size_bytes = option_value("--size", size, parse_size)
         if size_bytes < _MIB:
             raise SpecError(f"--size {size}: work files have at least 1MiB", "for example --size 512MiB")
         job = replace(job, file_size=FileSize(size_bytes=size_bytes // _MIB * _MIB))
     if time is not None:
-        duration_ns = _option("--time", time, parse_duration)
+        duration_ns = option_value("--time", time, parse_duration)
         if duration_ns <= 0:
             raise SpecError(f"--time {time}: a row needs some time", "for example --time 10s")
         job = replace(job, phases=tuple(_with_time(phase, duration_ns / 1e9) for phase in job.phases))
     return job
 
 
-def _option(name: str, text: str, parse: Callable[[str], int]) -> int:
+def option_value(name: str, text: str, parse: Callable[[str], int]) -> int:
+    """What `parse` makes of an option's value; its complaint names the option. Raises SpecError."""
     try:
         return parse(text)
     except SpecError as error:
@@ -182,7 +183,7 @@ def carry_out(job: Job, target: Target, seed: int, size: str | None, out: str) -
         done = runner.perform(plan, layout, out, progress(interrupts.stopped), interrupts.stopped, accepts)
     measured, planned = len(done.run.measured), sum(phase.role == "measure" for phase in plan.phases)
     if interrupts.stopped():
-        rows = f"{measured} of {planned} rows were measured and kept"
+        rows = f"{measured} of {planned} rows {'was' if measured == 1 else 'were'} measured and kept"
         say(f"stopped: {rows if measured else 'nothing was measured yet, and nothing is left behind'}")
     return done, interrupts.exit_code
 
@@ -222,14 +223,7 @@ def about(seconds: float) -> str:
 def show(judged: Judged, form: str, *, keep: bool = False) -> None:
     """Prints the card of a run on stdout in one of FORMATS. With `keep` its grade goes into the folder, for lists."""
     report = judged.report()
-    if form == "classic":
-        from iocast.report.classic import render_run
-
-        render_run(judged.run, sys.stdout)
-        say(f"run folder: {judged.folder}")
-    else:
-        present(report, form)
-    if keep:
+    if keep:  # before anything is printed: who reads may stop after a page
         from pathlib import Path
 
         from iocast.archive import save_summary
@@ -237,6 +231,13 @@ def show(judged: Judged, form: str, *, keep: bool = False) -> None:
 
         with contextlib.suppress(ArchiveError):  # a full disk: the list of runs does without the grade
             save_summary(Path(judged.folder), judged.summary(report))
+    if form == "classic":
+        from iocast.report.classic import render_run
+
+        render_run(judged.run, sys.stdout)
+        say(f"run folder: {judged.folder}")
+    else:
+        present(report, form)
 
 
 def passed(judged: Judged, asked: GradeAsked) -> bool:

@@ -157,9 +157,10 @@ def _by_curve(record: PhaseRecord, curve: list[PhaseRecord]) -> Bound:
     if full is not None and depth >= full.low.measurement.asked_depth:
         at, deeper = full.low.measurement.asked_depth, full.high.measurement.asked_depth
         more = f"{percent(full.ratio - 1)} more" if full.ratio >= 1 else f"{percent(1 - full.ratio)} fewer"
-        says = (
-            f"{deeper} brought {more} I/Os a second than {at}, and {number(full.figures['time_ratio'])} times the time"
-        )
+        brought = f"{more} I/Os a second than {at}"
+        if full.ratio < 0.1:  # "100% fewer" would be none
+            brought = f"{percent(full.ratio)} of the I/Os a second of {at}"
+        says = f"{deeper} brought {brought}, and {number(full.figures['time_ratio'])} times the time"
         return Bound("device", f"Bound by the device from {at} at once on: {says}.", full.figures)
     near = [step for step in steps if depth in (step.low.measurement.asked_depth, step.high.measurement.asked_depth)]
     beyond = next((step for step in near if step.gain > limits.DOUBLING_AT_MOST), None)

@@ -51,7 +51,7 @@ def _short(found: Steadiness, over: str, figures: dict[str, float], record: Phas
     """Less than can be judged; what plainly goes up or down is told all the same."""
     if found.length >= limits.STEADY_LEAST_SECONDS and abs(found.halves) > limits.PLAIN_DRIFT and not found.snia:
         return TrustComponent(NAME, "D", f"Not steady: {_halves(found, record)} within {over}.", figures)
-    needed = time(LEAST_INTERVALS * record.series.interval_ns)
+    needed = time(max(LEAST_INTERVALS * record.series.interval_ns, limits.STEADY_C_NS))
     return TrustComponent(
         NAME, "C", f"Too short to tell whether it was steady: {over}, where {needed} are needed.", figures
     )
