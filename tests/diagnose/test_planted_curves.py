@@ -19,6 +19,7 @@ PLANTED = [
     ("sim:nvme,iops=5000/s", throttle.NAME),
     ("sim:nvme,throughput=100MB/s", throttle.NAME),
     ("sim:sata-ssd,iops=2000/s", throttle.NAME),
+    ("sim:nvme,service=constant:80us,iops=200/s", throttle.NAME),  # even as it is
     ("sim:nvme,serialised=writes", serialised.NAME),
     ("sim:sata-ssd,serialised=writes", serialised.NAME),
     ("sim:nvme,servers=1024,bandwidth=none,usl=0.02:0.002", retrograde.NAME),

@@ -76,6 +76,7 @@ OTHERS = (
     "fio --name=other --directory={} --size=64M --rw=randrw --bs=8k --direct=1 --iodepth=16 --ioengine=libaio"
     " --time_based --runtime=1 --output=/dev/null; sleep 2"
 )
+OF_MEMORY = (GENERATOR, SHALLOW)  # the processor is what sets the pace of a memory, and I/Os end as they are submitted
 LIMITS = (THROTTLE, LINK)  # from outside a cap on bytes is the same whether a wire or a rule sets it
 
 # Where reads of what the survey never wrote would be elided, nothing else about reads is true either.
@@ -135,14 +136,21 @@ SIMULATED = (
 )
 
 REAL = (
-    _real("page cache", "reads and writes of ext4 without direct I/O", own_disk(), PAGE_CACHE, job="buffered"),
+    _real(
+        "page cache",
+        "reads and writes of ext4 without direct I/O",
+        own_disk(),
+        PAGE_CACHE,
+        also=(GENERATOR,),
+        job="buffered",
+    ),
     _real(
         "loop device with a cache",
         "ext4 on a loop device without direct I/O",
         image(direct=False),
         "cached although direct was claimed",
         "device counters stood still",
-        also=("faster than memory",),
+        also=("faster than memory", *OF_MEMORY),
         job="reads",
         own_disk=True,
     ),
@@ -160,21 +168,21 @@ REAL = (
         "a loop device over a file that is allocated as it is written",
         raw("sparse"),
         ELIDED,
-        also=(FIRST_WRITE,),
+        also=(FIRST_WRITE, "cached although direct was claimed"),  # which says "or was never stored"
         job="ground",
         given_up=True,
         own_disk=True,
     ),
-    _real("zram", "ext4 on a zram device", zram(), "memory device", also=(REDUCED,), job="reads"),
-    _real("zeros in zram", "which keeps no pages of zeros", zram(), REDUCED, also=("memory device",), job="payload"),
+    _real("zram", "ext4 on a zram device", zram(), "memory device", also=(REDUCED, *OF_MEMORY), job="reads"),
     _real(
-        "btrfs that compresses",
-        "btrfs with compress-force on a lab device of 100 MB/s, written with O_DSYNC: it compresses no direct I/O",
-        image("btrfs", below="bandwidth=100MB/s", mount="compress-force=zstd:1"),
+        "zeros in zram",
+        "which keeps no pages of zeros",
+        zram(),
         REDUCED,
-        also=LIMITS,
-        job="payload-synced",
+        also=("memory device", *OF_MEMORY),
+        job="payload",
     ),
+    # btrfs with compress-force is none: it compresses neither direct I/O nor files whose space was allocated before.
     _real(
         "throttle of a cgroup",
         "500 reads a second by blkio",
@@ -184,14 +192,21 @@ REAL = (
         job="reads",
         own_disk=True,
     ),
-    _real("lab: cap on I/Os", "a lab device of 2000 a second", image(below="iops=2000/s"), THROTTLE, job="reads"),
     _real(
-        "lab: cap on bytes",
-        "a lab device of 100 MB/s",
-        image(below="bandwidth=100MB/s"),
+        "throttle of a cgroup, bytes",
+        "50 MB/s of reads by blkio",
+        throttled("read_bps 50000000", image()),
         THROTTLE,
-        LINK,
+        also=(STALLS,),
         job="large",
+        own_disk=True,
+    ),
+    _real(
+        "lab: cap on I/Os",
+        "a lab device of 1 ms that lets 200 in a second",
+        image(below="read_latency=1ms jitter=500us iops=200/s"),
+        THROTTLE,
+        job="reads",
     ),
     _real(
         "lab: cache",

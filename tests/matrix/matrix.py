@@ -66,7 +66,7 @@ def main() -> int:
         failed += _bad(condition, tried.trial)
         print(_line(condition, tried.trial), flush=True)
         if asked.show:
-            print(tried.said)
+            print(tried.said, *(tried.shown[name] for name in tried.trial.wrong), sep="\n")
         if asked.keep:
             with changed_records() as records:
                 keep(records, condition, tried)

@@ -18,7 +18,7 @@ pub struct Options {
     pub jitter_ns: u64,
     /// So many are served at the same time.
     pub servers: Option<usize>,
-    /// Ends per second.
+    /// Starts per second.
     pub iops: Option<f64>,
     /// Bytes per second.
     pub bandwidth: Option<f64>,
@@ -96,8 +96,13 @@ pub const OPTIONS: &[(&str, &str, &str, Set)] = &[
         o.servers = Some(count(v, 65_536)?);
         Ok(())
     }),
-    ("iops", "5000/s", "no more I/Os than these", |o, v| set(&mut o.iops, units::rate_per_s(v).map(Some))),
-    ("bandwidth", "100MB/s", "no more bytes than these", |o, v| {
+    (
+        "iops",
+        "5000/s",
+        "a cap: no more I/Os than these are let in, and one that need not wait is not slowed",
+        |o, v| set(&mut o.iops, units::rate_per_s(v).map(Some)),
+    ),
+    ("bandwidth", "100MB/s", "bytes that pass in a second, one I/O after the other", |o, v| {
         set(&mut o.bandwidth, units::bandwidth_bytes_per_s(v).map(Some))
     }),
     ("hit", "80%:200us", "this share of the 4 KiB blocks, always the same, is read in that time", |o, v| {

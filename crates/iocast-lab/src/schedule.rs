@@ -15,8 +15,10 @@ pub struct Schedule {
     service: Service,
     /// When each server is free.
     servers: BinaryHeap<Reverse<u64>>,
-    /// Until when the caps have given out all they have.
-    spent_ns: f64,
+    /// When the I/Os that the cap let in are paid for.
+    paid_ns: f64,
+    /// When all bytes so far have passed.
+    moved_ns: f64,
     /// Time 0 of the stalls: the first I/O since the file was opened by its only user.
     begun_ns: Option<u64>,
 }
@@ -27,7 +29,8 @@ impl Schedule {
         Schedule {
             service: Service::new(Arc::clone(&options)),
             servers: (0..options.servers.unwrap_or(0)).map(|_| Reverse(0)).collect(),
-            spent_ns: 0.0,
+            paid_ns: 0.0,
+            moved_ns: 0.0,
             begun_ns: None,
             options,
         }
@@ -42,9 +45,10 @@ impl Schedule {
     pub fn end(&mut self, io: &Io, arrived_ns: u64) -> (u64, Option<i32>) {
         let work_ns = self.service.time_ns(io);
         let free_ns = self.servers.pop().map_or(0, |Reverse(free_ns)| free_ns);
-        let start_ns = self.after_stall(arrived_ns.max(free_ns));
-        let capped_ns = self.capped(io.len, start_ns);
-        let end_ns = self.after_stall(capped_ns.max(start_ns + work_ns));
+        let ready_ns = self.after_stall(arrived_ns.max(free_ns));
+        let start_ns = self.let_in(ready_ns);
+        let moved_ns = self.moved(io.len, start_ns);
+        let end_ns = self.after_stall(moved_ns.max(start_ns + work_ns));
         if self.options.servers.is_some() {
             self.servers.push(Reverse(end_ns));
         }
@@ -57,16 +61,19 @@ impl Schedule {
         self.after_stall(start_ns + self.options.fsync_ns)
     }
 
-    /// When the caps let these bytes end. An idle device saves nothing up.
-    fn capped(&mut self, len: u64, start_ns: u64) -> u64 {
-        let (iops, bandwidth) = (self.options.iops, self.options.bandwidth);
-        if iops.is_none() && bandwidth.is_none() {
-            return 0;
-        }
-        let each = iops.map_or(0.0, |rate| 1e9 / rate);
-        let bytes = bandwidth.map_or(0.0, |rate| len as f64 * 1e9 / rate);
-        self.spent_ns = self.spent_ns.max(start_ns as f64) + each.max(bytes);
-        self.spent_ns.round() as u64
+    /// When the cap lets an I/O start: as soon as those before it are paid for. An idle device saves nothing up.
+    fn let_in(&mut self, start_ns: u64) -> u64 {
+        let Some(rate) = self.options.iops else { return start_ns };
+        let start = self.paid_ns.max(start_ns as f64);
+        self.paid_ns = start + 1e9 / rate;
+        start.round() as u64
+    }
+
+    /// When all of these bytes have passed, one I/O after the other.
+    fn moved(&mut self, len: u64, start_ns: u64) -> u64 {
+        let Some(rate) = self.options.bandwidth else { return 0 };
+        self.moved_ns = self.moved_ns.max(start_ns as f64) + len as f64 * 1e9 / rate;
+        self.moved_ns.round() as u64
     }
 
     /// The same time, or the end of the stall that it falls into.
@@ -136,7 +143,7 @@ mod tests {
         }
         let late = 1000 * MS;
         let mut capped = schedule(|o| (o.read_ns, o.iops) = (0, Some(1000.0)));
-        assert_eq!(ends(&mut capped, &[late, late, late]), [late + MS, late + 2 * MS, late + 3 * MS]);
+        assert_eq!(ends(&mut capped, &[late, late, late]), [late, late + MS, late + 2 * MS]);
     }
 
     #[test]

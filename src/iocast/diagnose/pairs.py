@@ -97,7 +97,9 @@ def has_an_arm(run: Run) -> bool:
 
 def target_bytes(run: Run) -> int:
     """Bytes of each file, or of the device, that experiments may use."""
-    return max((region(record)[0] + region(record)[1] for record in run.phases), default=0)
+    target = run.plan.target
+    whole = target.size_bytes if target.kind in ("sim", "block") else None
+    return whole or max((region(record)[0] + region(record)[1] for record in run.phases), default=0)
 
 
 def mib_below(size_bytes: float, most_mib: int) -> int:

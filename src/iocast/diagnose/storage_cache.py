@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.statistics import bucket_shares
-from iocast.diagnose.evidence import data_bytes, only_reads, really_direct, simulated
+from iocast.diagnose.evidence import data_bytes, only_reads, really_direct, share_of_device, simulated
 from iocast.diagnose.pairs import ARM_NS, mean_ns, p50_ns, pairs, past_the_host, target_bytes
+from iocast.diagnose.thresholds import DEVICE_SHARE
+from iocast.diagnose.throttle import known_limits
 from iocast.diagnose.words import data_size, percent, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -42,10 +44,19 @@ def detect(run: Run) -> Iterator[Finding]:
             continue
         if not (really_direct(run, record) or simulated(run)) or record.measurement.asked_depth > 1:
             continue
+        # Who waits for a limit of our own group forms a slow group, and what memory answers a quick one.
+        if any(known_limits(record)) or _host_answers(run, record):
+            continue
         found = _groups(record)
         if found is not None:
             yield _finding(record, *found)
     yield from _remembered(run)
+
+
+def _host_answers(run: Run, record: PhaseRecord) -> bool:
+    """True when the devices were seen to deliver less than was read."""
+    found = None if simulated(run) else share_of_device(run, record, "read")
+    return found is not None and found[0] < DEVICE_SHARE
 
 
 def _remembered(run: Run) -> Iterator[Finding]:

@@ -36,6 +36,7 @@ DEEPER = 4
 EVEN = 0.10  # p95 over p50, less 1, of the deeper row: all wait for the same clock [J]
 # A device that serves one at a time evens its times out as the root of the number does; a clock does far more. [J]
 MORE_EVEN = 0.5
+EXACT = 0.02  # where even one at once takes always the same, it waits for a clock, or is one [J]
 SLICE_NS, SLICE_WITHIN = 100_000_000, 0.06  # models C, 20, and load-engines 4.4: p99 of 97 to 103 ms
 QUICK_NS = 5_000_000  # the I/Os between the slices [J]
 LEAST_IOS = 100
@@ -110,7 +111,8 @@ def _level(curve: Curve) -> list[Finding]:
     times = deep.measurement.response()
     ratio = deep.measurement.rate_per_s / one.measurement.rate_per_s
     averaged = _spread(one) / math.sqrt(deep.measurement.asked_depth)
-    even = _spread(deep) < min(EVEN, MORE_EVEN * averaged)
+    by_the_clock = _spread(one) < EXACT or _spread(deep) < MORE_EVEN * averaged
+    even = _spread(deep) < EVEN and by_the_clock
     if few or not even or not 1 / FLAT <= ratio <= FLAT:
         return []
     says = (
