@@ -98,7 +98,7 @@ def has_an_arm(run: Run) -> bool:
 def target_bytes(run: Run) -> int:
     """Bytes of each file, or of the device, that experiments may use."""
     target = run.plan.target
-    whole = target.size_bytes if target.kind in ("sim", "block") else None
+    whole = target.size_bytes if target.kind == "block" else None
     return whole or max((region(record)[0] + region(record)[1] for record in run.phases), default=0)
 
 
