@@ -120,8 +120,10 @@ fn an_open_loop_keeps_its_rate_and_its_due_times() {
     for engine in ENGINES {
         let changes = json!({"arrival": {"kind": "constant", "rate_per_s": 1000.0}, "depth": 4, "length": {"seconds": 0.5}});
         let result = run(&plan(&file, engine, changes));
-        assert_eq!(result.ios, 500, "{engine}: every arrival is made");
-        assert_eq!(result.lag.total(), 500);
+        // The last arrivals of a generator that had no processor are not sent any more, and are counted.
+        assert_eq!(result.ios + result.unsent_arrivals, 500, "{engine}: no arrival is forgotten");
+        assert!(result.ios >= 400, "{engine}: {} of 500 arrivals were made", result.ios);
+        assert_eq!(result.lag.total(), result.ios);
         let class = &result.classes[0];
         assert!(class.response.sum_ns >= class.service.sum_ns);
     }
