@@ -193,6 +193,22 @@ def test_it_prints(browser: Any, card: str) -> None:
         assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
+ON_PAPER = 703  # pixels between the margins of A4
+
+
+@pytest.mark.parametrize(("width", "media"), [(1200, "screen"), (1920, "screen"), (ON_PAPER, "print")])
+def test_the_letters_of_a_whole_table_are_in_sight(browser: Any, tmp_path: Path, width: int, media: str) -> None:
+    file = tmp_path / "card.html"
+    file.write_text(page_of(card_runs.quick_card()), encoding="utf-8")
+    with Opened(browser, file.as_uri(), width=width) as opened:
+        opened.page.emulate_media(media=media)
+        table = opened.page.locator("table.many").first
+        assert table.locator("thead th").all_inner_texts()[-3:] == ["dev. size", "dev. queue", "trust"]
+        box, letter = table.locator("..").bounding_box(), table.locator("tbody .grade").first.bounding_box()
+        assert letter["x"] + letter["width"] <= box["x"] + box["width"]
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_without_a_script_everything_is_there(browser: Any, card: str) -> None:
     with Opened(browser, card, java_script_enabled=False) as opened:
         assert opened.page.locator("figure svg").count() > 10
