@@ -134,7 +134,7 @@ def test_a_rate_is_told_as_it_was_asked_for() -> None:
     asked = replace(record, measurement=replace(did, asked_rate_per_s=did.rate_per_s / 0.97))
     found = bound.bounds(card_runs.run(asked))[record.phase.name]
     wanted, came = (bound.number(each) for each in (did.rate_per_s / 0.97, did.rate_per_s))
-    assert found.says == f"Bound by the rate that was asked for: {wanted} a second, of which {came} came."
+    assert found.says == f"Bound by the rate that was asked for: {wanted} a second ({came} came)."
 
 
 def test_a_few_are_not_none(tmp_path: Path) -> None:
@@ -143,3 +143,10 @@ def test_a_few_are_not_none(tmp_path: Path) -> None:
     made, _ = make_plan(parse_job(job, "j.toml"), parse_target("sim:hdd"), seed=1, memory_bytes=1 << 30)
     run = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), _Quiet(), lambda: False).run
     assert "% of the I/Os a second of 1, and " in by_depth(run)[2].says
+
+
+@pytest.mark.parametrize(("users", "words"), [(1, "its only place was taken"), (2, "all of its 2 places were taken")])
+def test_places_are_counted_as_one_says_it(users: int, words: str, tmp_path: Path) -> None:
+    run = measured("sim:nvme,servers=1,service=constant:1ms", f'rate = "5k/s"\nusers = {users}', tmp_path)
+    (found,) = by_depth(run).values()
+    assert words in found.says

@@ -34,7 +34,7 @@ def test_what_cannot_be_compared_is_told() -> None:
     found = whereabouts.section(run(row(split)))
     assert found is not None
     notes = " ".join(found.tables[0].notes)
-    assert "merged or split them: reads (read) 0.50 times." in notes
+    assert "the I/Os: reads (read) 0.50 times." in notes
     assert "the trace lost records" in notes
 
 
@@ -85,7 +85,7 @@ def test_others_requests_are_not_said_to_be_merged() -> None:
         found = whereabouts.section(run(*rows))
         assert found is not None
         notes = " ".join(found.tables[0].notes)
-        assert "merged" not in notes
+        assert "The kernel merged" not in notes
         assert ("same time" in notes) == (rows is shared)
 
 

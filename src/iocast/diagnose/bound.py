@@ -16,7 +16,7 @@ from msgspec import Struct
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.curves import kind
 from iocast.diagnose.evidence import is_open_loop, simulated
-from iocast.diagnose.words import count, number, percent, throughput, time
+from iocast.diagnose.words import number, percent, throughput, time
 from iocast.model.finding import Bound
 from iocast.model.run import PhaseRecord, Run
 
@@ -133,12 +133,13 @@ def _open(record: PhaseRecord) -> Bound:
     share = did.rate_per_s / asked if asked else 0.0
     if share >= limits.LOAD.a:
         came, wanted = number(did.rate_per_s), number(asked)
-        rate = f"{wanted} a second" if came == wanted else f"{wanted} a second, of which {came} came"
+        rate = f"{wanted} a second" if came == wanted else f"{wanted} a second ({came} came)"
         return Bound("rate", f"Bound by the rate that was asked for: {rate}.", {"share": share})
     full = did.depth_mean >= limits.LOAD.b * did.asked_depth
     figures = {"share": share, "depth": did.depth_mean, "unsent": float(did.unsent_arrivals)}
     if full:
-        says = f"all of its {count(did.asked_depth, 'place')} were taken and arrivals had to wait"
+        places = f"all of its {did.asked_depth} places were" if did.asked_depth > 1 else "its only place was"
+        says = f"{places} taken and arrivals had to wait"
         return Bound(
             "device", f"It fell behind the rate asked for: {says}; the device, or more users, must give more.", figures
         )

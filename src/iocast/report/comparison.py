@@ -319,6 +319,6 @@ def repeats(side: Side, *, charts: bool = False) -> Report:
         verdict = f"The repeats of {', '.join(bad)} differ by more than {SCATTER:.0%}: find out why before comparing."
     else:
         verdict = f"All {len(rows)} rows repeat within {SCATTER:.0%} over {len(side.runs)} runs."
-    table = Table("", REPEAT_COLUMNS, rows, key="repeats")
+    table = Table("", REPEAT_COLUMNS[1:], rows, key="repeats")  # the title says whose they are
     section = Section("Do the repeats agree?", tables=(table,), charts=_made(repeats_chart(side)) if charts else ())
     return Report(title=f"Repeats · {side.label}", verdict=verdict, sections=(section,))

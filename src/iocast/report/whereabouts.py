@@ -94,8 +94,8 @@ def _notes(seen: list[Whereabouts]) -> Iterator[str]:
     merged = [f"{each.phase} ({each.op}) {text.ratio(each.size_ratio, None, None)}" for each in alone]
     if merged:
         yield (
-            f"Requests are not as large as the I/Os, for the kernel merged or split them: {', '.join(merged)} times."
-            " There the parts do not add up."
+            f"Requests are not as large as the I/Os: {', '.join(merged)} times. The kernel merged or split them, or"
+            " requests of others are among them: there the parts do not add up."
         )
     for reason, words in WORDS.items():
         if phases := [each.phase for each in seen if reason in each.inexact]:
