@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from iocast import diagnose
-from iocast.diagnose import cached, failures, impossible
+from iocast.diagnose import cached, credits, failures, impossible
 from iocast.model.finding import Finding
 from iocast.model.measurement import ErrorCount, ErrorPlace
 from iocast.model.run import PhaseRecord, Run, Sample
@@ -307,3 +307,8 @@ def test_trims_move_no_data() -> None:
     record = card_runs.record("trims", load, card_runs.measurement([card_runs.part("trim", 1 << 16, times)]))
     assert record.measurement.bytes_per_s > 9e9 * 8
     assert not list(impossible.detect(card_runs.run(record, target=replace(card_runs.TARGET, layers=()))))
+
+
+def test_what_a_cache_of_this_machine_answered_spent_no_credits() -> None:
+    """One user was answered from memory, eight by the disk: that is a fall, and nobody has saved anything."""
+    assert credits.NAME not in [found.name for found in diagnose.examine(card_runs.troubled_card()).findings]

@@ -16,8 +16,9 @@ from statistics import fmean, pstdev
 from iocast.analyse.changepoint import MIN_LENGTH
 from iocast.analyse.drops import Drop, drop
 from iocast.diagnose.curves import kind
-from iocast.diagnose.evidence import is_open_loop, simulated
+from iocast.diagnose.evidence import is_open_loop, share_of_device, simulated
 from iocast.diagnose.pairs import only
+from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.diagnose.words import count, number, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
@@ -42,26 +43,32 @@ def detect(run: Run) -> Iterator[Finding]:
         if not only(record, "read") or is_open_loop(record) or run.source is not None:
             continue
         earlier = run.measured[:at]
-        found = drop(record, FALLS) or _before_it_began(earlier, record)
+        found = drop(record, FALLS) or _before_it_began(run, earlier, record)
         if found is None or found.constant > CONSTANT or found.after_per_s < LEAST_PER_S:
             continue
         yield _finding(record, found, _spent(earlier, found))
         return
 
 
-def _before_it_began(earlier: tuple[PhaseRecord, ...], record: PhaseRecord) -> Drop | None:
+def _before_it_began(run: Run, earlier: tuple[PhaseRecord, ...], record: PhaseRecord) -> Drop | None:
     """A fall between two rows: this one has more at once than one before it, does far less, and always the same."""
     if not isinstance(record.phase.workload.locality, Uniform):
         return None  # in order a disk alone is quick, and two readers are not
     rates, did = record.series.rates_per_s, record.measurement
     rows = [each for each in earlier if kind(each) == kind(record) and each.measurement.asked_depth < did.asked_depth]
-    before = max((each.measurement.rate_per_s for each in rows), default=0.0)
+    before = max((each.measurement.rate_per_s for each in rows if _reached_the_device(run, each)), default=0.0)
     level = rates[len(rates) // 4 :]  # a last bit may have been left
     if len(level) < MIN_LENGTH or max(fmean(level), did.rate_per_s) > (1 - FALLS) * before:
         return None
     after = fmean(level)
     constant = pstdev(level) / after if after else 0.0
     return Drop(at_ns=0, before_per_s=before, after_per_s=after, ios=0, bytes=0, constant=constant)
+
+
+def _reached_the_device(run: Run, record: PhaseRecord) -> bool:
+    """False where a cache in this machine answered: that spent no credits, and its rate is not the storage's."""
+    share = share_of_device(run, record, "read")
+    return share is None or share[0] >= DEVICE_SHARE
 
 
 def _spent(earlier: tuple[PhaseRecord, ...], found: Drop) -> float:
