@@ -95,6 +95,17 @@ def test_the_load_curve_is_joined_in_the_order_of_the_loads() -> None:
         assert layer["encoding"]["order"] == {"field": "o"}
 
 
+def test_loads_at_the_same_place_share_a_name() -> None:
+    times = card_runs.lognormal(5_000, 1e6, 0.2)
+    ladder = ((1, 5_000_000_000), (8, 700_000_000), (32, 690_000_000))
+    rows = [card_runs.reads(f"r x{n}", users=n, times=times, elapsed_ns=took) for n, took in ladder]
+    (chart,) = (each for each in report_of(card_runs.run(*rows)).charts if each.kind == "load_curve")
+    texts = [
+        layer["data"]["values"] for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "text"
+    ]
+    assert ["1", "8, 32"] in [[row["t"] for row in rows] for rows in texts]
+
+
 def test_the_shares_behind_the_classic_chart_are_all_io(charts: dict[str, Chart]) -> None:
     for row in charts["latency_by_load"].tables[0].rows:
         shares = [row.cells[key] for key in ("fast", "middling", "slow")]

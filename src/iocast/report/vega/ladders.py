@@ -36,6 +36,7 @@ HISTOGRAM = 0.62  # how far a histogram reaches, in steps
 LOWEST_NS, HIGHEST_NS = 1e5, 1e9  # fio.r's axis; it is widened where something lies outside
 GOOD_NS = 1e7
 LABEL_GAP = 0.055  # of the height, between labels at the edge
+NEAR = 0.06  # of the width and the height: names of points this near would lie on each other
 
 
 def _labels(table: Table, key: str = "load") -> list[str]:
@@ -317,15 +318,26 @@ def load_curve(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
         layers.append(layer("circle", rows, {"x": x, "y": y}, color=tone, size=40, opacity=1))
         layers.append(layer("circle", rows, {"x": x, "y": y}, silent=False, size=500, opacity=0))
         ends.append({**rows[-1], "t": key, "c": tone})
-    names = [
-        {"x": number(row.cells["rate"]), "y": number(row.cells["p50"]), "t": label}
-        for row, label in zip(loads.rows, _labels(loads), strict=True)
-    ]
+    names = _load_names(loads, max(rates), math.log10(high / low))
     below = {"type": "text", "align": "center", "baseline": "top", "dy": 7, "fontSize": 11}
     layers.append(layer(below, names, _named(x, y), color=theme.muted))
     beside = {"type": "text", "align": "left", "baseline": "middle", "dx": 8, "fontSize": 11, "fontWeight": 600}
     layers.append(layer(beside, ends, {**_named(x, y), "color": OWN_COLOUR}))
     return chart(width, 240, layers, theme)
+
+
+def _load_names(loads: Table, most: float, decades: float) -> list[Spec]:
+    """The load below each point; points that lie on each other share a name."""
+    names = list[Spec]()
+    for row, label in zip(loads.rows, _labels(loads), strict=True):
+        x, y = number(row.cells["rate"]) or 0.0, number(row.cells["p50"]) or 1.0
+        on = [each for each in names if abs(each["x"] - x) < NEAR * most]
+        same = next((each for each in on if abs(math.log10(each["y"] / y)) < NEAR * decades), None)
+        if same is not None:
+            same["t"] += f", {label}"
+        else:
+            names.append({"x": x, "y": y, "t": label})
+    return names
 
 
 def _named(x: Spec, y: Spec) -> Spec:

@@ -16,7 +16,7 @@ Spec = dict[str, Any]
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 WIDTH = 500  # of the plot itself, without its axes
 FONT_SIZE = 12
-LABEL_ROOM = 56  # beside a chart, for labels in whatever font the page has in the end
+LABEL_ROOM = 66  # beside a chart, for labels in whatever font the page has in the end
 
 OWN_COLOUR: Spec = {"field": "c", "type": "nominal", "scale": None, "legend": None}  # each row of data brings its own
 
