@@ -297,6 +297,7 @@ FURTHER = (
         POLLUTED,
         also=(PAGE_CACHE, PEAKS, STALLS, GENERATOR),
         job="polluted",
+        own_disk=True,
     ),
     _real(
         "generator without a processor",
@@ -305,6 +306,7 @@ FURTHER = (
         GENERATOR,
         also=(STALLS, PEAKS, THROTTLE),
         job="crowd",
+        own_disk=True,
     ),
 )
 

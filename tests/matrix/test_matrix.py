@@ -105,6 +105,8 @@ def _counted(name: str, **evidence: float) -> Finding:
         ("shared drives", {}, True, False),
         ("splitting", {"explained": 1.0}, True, True),
         ("splitting", {"explained": 0.0}, False, False),
+        ("generator-bound", {"queued_share": 0.6, "cpu_share": 0.3}, True, True),
+        ("generator-bound", {"queued_share": 0.1, "cpu_share": 0.9}, False, False),
         ("page cache", {}, False, False),
     ],
 )

@@ -161,6 +161,8 @@ def is_of_the_machine(condition: Condition, run: Run, finding: Finding) -> bool:
             rows = [each for each in run.measured if each.phase.name == finding.phase]
             causes = {absence.cause for row in rows for absence in row.measurement.generator.absences}
             return "busy" not in causes
+        case "generator-bound":  # it waited for a processor, whoever had it, for longer than it worked
+            return finding.evidence["queued_share"] > finding.evidence["cpu_share"]
         case "splitting":  # a limit that the kernel states for a queue gives just as many pieces
             return finding.evidence.get("explained") == 1.0
         case "shared drives" | "stalls":  # others use the disk of this machine, and it stands still at times
