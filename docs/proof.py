@@ -88,7 +88,8 @@ def _outside(records: Trial) -> str:
     return (
         " On real devices some things are true that nobody planted, and that the place has no say in: other programs"
         " use this machine's own disk, which stands still at times; the hypervisor takes a processor away; a queue of"
-        f" the kernel cuts large requests up. Where they were counted they are no false alarm: {counts}."
+        " the kernel cuts large requests up, or merges neighbours. Where they were counted they are no false alarm:"
+        f" {counts}."
     )
 
 

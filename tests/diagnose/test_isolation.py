@@ -49,6 +49,15 @@ def test_a_journal_is_not_taken_for_a_stranger() -> None:
     assert _judge(card_runs.mixed()).grade == "A"
 
 
+@pytest.mark.parametrize(("late_bytes", "grade"), [(56 << 10, "B"), (600 << 10, "D")])
+def test_a_file_system_that_writes_its_journal_late_is_no_stranger(late_bytes: int, grade: str) -> None:
+    base = card_runs.reads(times=card_runs.histogram((1_000_000, 128)))
+    did = base.measurement
+    moved = {"reads": did.ios, "read_bytes": did.bytes, "writes": late_bytes >> 12, "written_bytes": late_bytes}
+    samples = card_runs.diskstats(did.elapsed_ns, queue_ns=did.elapsed_ns, **moved)
+    assert _judge(replace(base, samples=samples)).grade == grade
+
+
 def test_isolation_that_cannot_be_seen_is_a_b() -> None:
     assert _judge(replace(card_runs.reads(), samples=())).grade == "B"
     assert _judge(card_runs.reads(direct=False)).grade == "B"

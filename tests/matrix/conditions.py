@@ -203,8 +203,8 @@ REAL = (
     ),
     _real(
         "lab: cap on I/Os",
-        "a lab device of 1 ms that lets 200 in a second",
-        image(below="read_latency=1ms jitter=500us iops=200/s"),
+        "a lab device of 0.5 to 2.5 ms that lets 200 in a second",
+        image(below="read_latency=500us jitter=2ms iops=200/s"),
         THROTTLE,
         job="reads",
     ),

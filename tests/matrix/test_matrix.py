@@ -107,6 +107,7 @@ def _counted(name: str, **evidence: float) -> Finding:
         ("splitting", {"explained": 0.0}, False, False),
         ("generator-bound", {"queued_share": 0.6, "cpu_share": 0.3}, True, True),
         ("generator-bound", {"queued_share": 0.1, "cpu_share": 0.9}, False, False),
+        ("consolidation", {}, True, True),
         ("page cache", {}, False, False),
     ],
 )

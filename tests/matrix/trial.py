@@ -165,6 +165,8 @@ def is_of_the_machine(condition: Condition, run: Run, finding: Finding) -> bool:
             return finding.evidence["queued_share"] > finding.evidence["cpu_share"]
         case "splitting":  # a limit that the kernel states for a queue gives just as many pieces
             return finding.evidence.get("explained") == 1.0
+        case "consolidation":  # both ends were counted: the kernel merges neighbours that wait in a queue
+            return True
         case "shared drives" | "stalls":  # others use the disk of this machine, and it stands still at times
             return condition.own_disk
         case _:

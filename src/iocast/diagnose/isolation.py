@@ -94,7 +94,7 @@ def _foreign(record: PhaseRecord, place: Place) -> _Foreign:
     read, written = io.read_bytes or 0, io.written_bytes or 0
     more_read = 0 if own_written and place.reads_multiply else max(0, read - own_read)
     more_written = 0 if own_written and place.writes_multiply else max(0, written - own_written)
-    allowed = _file_system_bytes(record, place) if own_written else 0.0
+    allowed = _file_system_bytes(record, place) if own_written else _late_bytes(place)
     unsure = min(float(more_written), allowed)
     foreign = more_read + more_written - unsure
     total = max(1, read + written)
@@ -122,6 +122,11 @@ def _file_system_bytes(record: PhaseRecord, place: Place) -> float:
         durable += sum(part.ios for part in did.classes if part.op == "write")
     metadata = limits.METADATA_SHARE * bytes_of(did, "write") + limits.METADATA_BYTES_PER_S * did.elapsed_ns / 1e9
     return metadata + limits.JOURNAL_BYTES * durable
+
+
+def _late_bytes(place: Place) -> float:
+    """What a file system may still write while a row reads: the journal and the metadata of rows before it."""
+    return float(limits.LATE_BYTES) if place.journalled else 0.0
 
 
 def _foreign_requests(record: PhaseRecord, place: Place, more_bytes: int, allowed_bytes: float) -> float:

@@ -56,6 +56,7 @@ HANDED_OVER = 0.50  # [J] processors that kernel threads used for the test's I/O
 # What a file system writes for itself while a test writes; more than that is someone else's. [J]
 METADATA_SHARE = 0.02  # of the bytes that the test writes
 METADATA_BYTES_PER_S = 1 << 20
+LATE_BYTES = 256 << 10  # of it some seconds later, when a row only reads
 JOURNAL_BYTES = 32 << 10  # for each write or flush that waits until it is durable
 SPLIT_MARGIN = 1.1  # requests beyond those that the device's largest size explains
 QUEUE_FACTOR = 2.0  # a queue this many times what the test keeps outstanding, and one more, is not its own
