@@ -69,7 +69,7 @@ def test_piped_output_has_no_escape_codes(tmp_path: Path) -> None:
 
 
 def test_a_reader_who_leaves_early_is_not_complained_to(tmp_path: Path) -> None:
-    for command in ("card sim:hdd --format json", "plan hailey", "--help"):
+    for command in ("card sim:hdd --format json", "plan hailey sim:hdd", "--help"):
         reader = subprocess.Popen(["head", "-1"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         done = subprocess.run(
             [*IOCAST, *command.split()],
