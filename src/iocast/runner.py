@@ -23,6 +23,7 @@ from iocast.model.plan import Phase, PhasePlan, Plan, Until, seconds_of, stand_i
 from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample, SteadyEnd
 from iocast.model.workload import Unique
 from iocast.observe import OBSERVERS, Observed, Watch
+from iocast.observe.block import kept_between_phases
 from iocast.observe.host import describe_host
 from iocast.observe.overwriting import held
 
@@ -79,7 +80,7 @@ def perform(
         warnings=layout.notes,
     )
     writing = [phase.name for phase in plan.phases if phase.workload.writes]
-    with claimed(layout), held(plan.target, writing) as recheck:
+    with claimed(layout), held(plan.target, writing) as recheck, kept_between_phases():
         refuse_without_trim(plan, layout)
         job = _Job(layout, RunFolder.create(out, run), progress, stopped, run, recheck, judge)
         error = None

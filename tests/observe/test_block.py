@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import ClassVar
 
+import msgspec
 import pytest
 
 from iocast import _core
 from iocast.errors import TargetError
-from iocast.model.block import DeviceNumber
+from iocast.model.block import BlockTimes, DeviceNumber
 from iocast.model.target import Layer, Target
 from iocast.observe import block
 from iocast.observe.block_devices import find_device, name_of
@@ -28,6 +30,64 @@ def test_it_is_blind_without_a_device_and_on_one_that_handles_bios() -> None:
 
 def test_it_is_one_that_keeps_histograms() -> None:
     assert isinstance(block.Observer(Target(path="/x", kind="directory"), ()), Timing)
+
+
+class _Tracing:
+    """Stands in for the core's watch; `failing` fails when it is read."""
+
+    made: ClassVar[list[_Tracing]] = []
+    failing = False
+
+    def __init__(self, wanted: str) -> None:
+        self.did: list[str] = []
+        self.made.append(self)
+
+    def snapshot(self) -> bytes:
+        self.did.append("read")
+        if self.failing:
+            raise _core.CoreError("the ring is gone", "")
+        return msgspec.json.encode(BlockTimes(elapsed_ns=0, watched_ns=0))
+
+    def stop(self) -> None:
+        self.did.append("stopped")
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Target:
+    monkeypatch.setattr(_Tracing, "made", [])
+    monkeypatch.setattr(_Tracing, "failing", False)
+    monkeypatch.setattr(block._core, "BlkWatch", _Tracing)
+    monkeypatch.setattr(block, "_has_requests", lambda _: True)
+    return Target(path="/x", kind="directory", layers=(Layer(name="sda", kind="disk", major=8, minor=0),))
+
+
+def _phase(target: Target) -> None:
+    with block.Observer(target, ()) as observer:
+        observer.times()
+
+
+def test_one_watch_serves_all_phases_and_ends_with_the_run(disk: Target) -> None:
+    with block.kept_between_phases():
+        for _ in range(3):
+            _phase(disk)
+        (watch,) = _Tracing.made
+        assert watch.did == ["read"] * 5  # what was between two phases is read, and belongs to none
+    assert watch.did[5:] == ["stopped"]
+    _phase(disk)
+    assert _Tracing.made[1].did == ["read", "stopped"]
+
+
+def test_a_watch_that_failed_is_not_kept(disk: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    with block.kept_between_phases():
+        monkeypatch.setattr(_Tracing, "failing", True)
+        with pytest.raises(BlindError, match="the ring is gone"):
+            _phase(disk)
+        monkeypatch.setattr(_Tracing, "failing", False)
+        _phase(disk)
+        monkeypatch.setattr(_Tracing, "failing", True)  # between two phases
+        block.Observer(disk, ()).__enter__()
+        assert [watch.did[-1] for watch in _Tracing.made[:2]] == ["stopped", "stopped"]
+        assert len(_Tracing.made) == 3
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody else")
