@@ -8,6 +8,7 @@ of the whole machine: the kernel makes what a ring wrote durable on work queues 
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import re
@@ -46,13 +47,17 @@ Run = Callable[[float], Figures | None]  # seconds -> figures; None when it refu
 
 
 def iocast(cell: Cell, plan: Plan, path: Path) -> Run:
-    """iocast with the engine that it chooses itself, and all that it always records."""
+    """iocast with the engine that it chooses itself, and all that it always records.
+
+    Its places are others in every run, as those of fio are: a cache below would know them otherwise.
+    """
+    seeds = itertools.count(time.time_ns())
 
     def run(seconds: float) -> Figures:
         phase = Phase(name=cell.name, test="bench", workload=cell.workload, length=Length(seconds=seconds))
         file = WorkFile(str(path), cell.file_bytes, fill=False)
         before_s = machine_cpu_s()
-        result, _series = load.measure(load.phase_plan(plan, phase, (file,), seed=1), lambda *_: True)
+        result, _series = load.measure(load.phase_plan(plan, phase, (file,), seed=next(seeds)), lambda *_: True)
         assert not result.errors, result.errors
         cpu_s = (result.cpu_user_ns + result.cpu_system_ns) / 1e9
         if cell.machine_cpu:
