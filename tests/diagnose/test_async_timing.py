@@ -110,6 +110,12 @@ def test_a_device_that_took_longer_than_the_row_it_served() -> None:
     assert list(async_timing.detect(_row(times, 290 * US))) == []
 
 
+def test_one_slow_request_of_the_row_before_is_no_sign() -> None:
+    few = card_runs.histogram((400 * US, 128))
+    assert list(async_timing.detect(_row(few, 558 * US))) == []  # one of 20 ms, counted late
+    assert len(list(async_timing.detect(_row(few, 4 * MS)))) == 1
+
+
 def test_a_device_that_did_other_io_as_well_says_nothing() -> None:
     times = card_runs.histogram((300 * US, 5000))
     assert list(async_timing.detect(_row(times, 2 * MS, reads=9000))) == []

@@ -222,7 +222,7 @@ REAL = (
         lab("read_latency=2ms", "tier=200us"),
         CACHE,
         TIERS,
-        job="reads",
+        job="few",
     ),
     _real(
         "lab: first write",
