@@ -23,7 +23,8 @@ from iocast.model.workload import MixItem, Sequential, Workload
 NEEDS: tuple[str, ...] = ()
 
 NAME = "elided reads"
-HALF = 0.5  # models C, 9
+QUICKER = 0.67  # models C, 9 says a half; the way through a loop device takes as long for a hole [J]
+PROVEN = 0.8  # by the whole interval: it is told which parts were written, so chance has no part in it [J]
 ENOUGH = 50  # I/Os [J]
 ROUNDS = 6
 
@@ -43,7 +44,7 @@ def detect(run: Run) -> Iterator[Finding]:
         if not written or not fresh:
             continue
         ratio = mean_ns(fresh[0]) / mean_ns(written[0])
-        if ratio < HALF:
+        if ratio < QUICKER:
             yield Finding(
                 name=NAME,
                 severity="void",
@@ -86,7 +87,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
             replace(written, name="never written", region_start_bytes=half + size),
         ),
         keep_order=True,
-        decision=Decision(statistic="mean", first="written", other="never written", limit=HALF, direction="below"),
+        decision=Decision(statistic="mean", first="written", other="never written", limit=PROVEN, direction="below"),
         if_confirmed="What was never written is not read at all.",
         if_rejected="It makes no difference whether a place was ever written.",
     )
