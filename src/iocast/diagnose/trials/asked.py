@@ -28,7 +28,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     target: Target
     size_bytes: int
-    may_write: bool
+    may_write: bool  # always true for those that write: where nothing may be written they are not asked
     seconds: float
     rounds: int
     block_bytes: int

@@ -13,11 +13,10 @@ from collections.abc import Iterator
 
 from iocast.diagnose.trials.asked import Asked, Defaults
 from iocast.diagnose.trials.rows import MIB, device_share, row, tests, work
-from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, usual_row, with_cells
+from iocast.diagnose.trials.ruling import Ruling, decided, table_with_device
 from iocast.diagnose.words import percent
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
-from iocast.model.report import Column
 from iocast.model.run import Run
 from iocast.model.workload import Op, Sequential
 
@@ -51,10 +50,8 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """Page cache when the device moved (nearly) nothing of what was read buffered; else by how much quicker it was."""
     run = runs[0]
-    columns = (*USUAL, Column("device", "at the device", "share", "bytes the device moved over bytes asked for"))
     shares = {test: device_share(run, test, "read" if test.startswith("read") else "write") for test in tests(run)}
-    rows = [with_cells(each, device=shares[test]) for test in tests(run) if (each := usual_row(run, test)) is not None]
-    table = table_of(columns, rows)
+    table = table_with_device(run, shares)
     if "read direct" not in tests(run):
         why = run.plan.target.direct_why_not or "O_DIRECT is refused"
         says = f"{run.plan.target.path} takes no direct I/O ({why}): there is nothing to compare buffered reads with."

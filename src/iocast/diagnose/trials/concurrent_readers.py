@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from iocast.diagnose.trials.asked import Asked, Defaults
 from iocast.diagnose.trials.rows import MIB, device_share, figures, in_turns, row, tests, work
-from iocast.diagnose.trials.ruling import Ruling, decided, table_of
+from iocast.diagnose.trials.ruling import AT_THE_DEVICE, Ruling, decided, table_of
 from iocast.diagnose.words import number, percent
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
@@ -32,7 +32,7 @@ COLUMNS = (
     Column("scaling", "times one", "decimal"),
     Column("efficiency", "efficiency", "share", "times one, over the readers"),
     Column("mean", "mean", "duration"),
-    Column("device", "at the device", "share", "bytes the device moved over bytes asked for"),
+    AT_THE_DEVICE,
 )
 
 

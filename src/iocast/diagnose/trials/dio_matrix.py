@@ -46,8 +46,6 @@ COLUMNS = (
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
     """Every case by threads and by a ring; on a simulated device alone and at once."""
-    if not asked.may_write:
-        raise cannot(asked, "this experiment writes", "give a directory, or --destroy for a device")
     if asked.target.direct is False:
         raise cannot(asked, "it takes no direct I/O, which is what this experiment is about", "give another path")
     cases = _simulated(asked) if asked.simulated else _real(asked)

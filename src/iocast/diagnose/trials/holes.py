@@ -10,13 +10,12 @@ What to change: write all of the test's files, with unique data, before they are
 
 from __future__ import annotations
 
-from iocast.diagnose.trials.asked import Asked, Defaults, cannot
+from iocast.diagnose.trials.asked import Asked, Defaults
 from iocast.diagnose.trials.rows import MIB, device_share, in_turns, row, tests, work
-from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, times_as_quick, usual_row, with_cells
+from iocast.diagnose.trials.ruling import Ruling, decided, table_with_device, times_as_quick
 from iocast.diagnose.words import percent
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
-from iocast.model.report import Column
 from iocast.model.run import Run
 from iocast.model.workload import Sequential
 
@@ -31,8 +30,6 @@ DECISION = Decision(statistic="p50", first=WRITTEN, other=EMPTY, limit=TOO_QUICK
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
     """One part is written, the other emptied; then both are read."""
-    if not asked.may_write:
-        raise cannot(asked, "this experiment writes", "give a directory, or --destroy for a device")
     size = asked.parts(2, MOST)
     written = work("write", MIB, Sequential(), depth=4)
     ground = [row("write", "before", written, moved_bytes=size, start=size, size=size, role="warm")]
@@ -49,9 +46,7 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """Empty against written, and what of the reads the device saw."""
     run = runs[0]
-    columns = (*USUAL, Column("device", "at the device", "share", "bytes the device moved over bytes asked for"))
     shares = {test: device_share(run, test, "read") for test in tests(run)}
-    rows = [with_cells(each, device=shares[test]) for test in tests(run) if (each := usual_row(run, test)) is not None]
     outcome = decided(
         run,
         DECISION,
@@ -62,4 +57,4 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         says += f" Reads of what was never written do not reach the medium: they are {times_as_quick(outcome)}."
     seen = shares.get(EMPTY)
     counted = f" The device moved {percent(seen)} of what was read there." if seen is not None else ""
-    return Ruling(verdict=outcome.verdict, says=says + counted, table=table_of(columns, rows))
+    return Ruling(verdict=outcome.verdict, says=says + counted, table=table_with_device(run, shares))

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from iocast.diagnose.trials.asked import Asked, Defaults
 from iocast.diagnose.trials.rows import MIB, device_share, in_turns, row, tests, work
-from iocast.diagnose.trials.ruling import USUAL, Ruling, decided, table_of, times_as_quick, usual_row, with_cells
+from iocast.diagnose.trials.ruling import Ruling, decided, table_with_device, times_as_quick
 from iocast.diagnose.words import number
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
-from iocast.model.report import Column
 from iocast.model.run import Run
 from iocast.model.workload import Sequential, Uniform
 
@@ -36,25 +35,20 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
     """In order and at random, and at random through the cache where there is one."""
     size = asked.parts(1, MOST)
     direct = asked.target.direct is not False
-    rows = [
-        row("in order", 1, work("read", asked.block_bytes, Sequential(), direct=direct)),
-        row("random", 1, work("read", asked.block_bytes, direct=direct)),
-    ]
+    loads = {
+        "in order": work("read", asked.block_bytes, Sequential(), direct=direct),
+        "random": work("read", asked.block_bytes, direct=direct),
+    }
     if not asked.simulated:
-        rows.append(row(BUFFERED, 1, work("read", asked.block_bytes, Uniform(repeats=False), direct=False)))
-    return in_turns([_sized(each, asked.seconds, size) for each in rows], asked.rounds)
-
-
-def _sized(phase: Phase, seconds: float, size: int) -> Phase:
-    return row(phase.test, 1, phase.workload, seconds=seconds, size=size)
+        loads[BUFFERED] = work("read", asked.block_bytes, Uniform(repeats=False), direct=False)
+    once = [row(test, 1, load, seconds=asked.seconds, size=size) for test, load in loads.items()]
+    return in_turns(once, asked.rounds)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """In order against random, and the bytes that nobody asked for."""
     run = runs[0]
-    columns = (*USUAL, Column("device", "at the device", "share", "bytes the device moved over bytes asked for"))
     shares = {test: device_share(run, test, "read") for test in tests(run)}
-    rows = [with_cells(each, device=shares[test]) for test in tests(run) if (each := usual_row(run, test)) is not None]
     outcome = decided(
         run,
         DECISION,
@@ -67,4 +61,4 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     wasted = ""
     if most is not None and most > TOO_MUCH:
         wasted = f" Buffered random reads move {number(most)} times the bytes that were asked for."
-    return Ruling(verdict=outcome.verdict, says=says + wasted, table=table_of(columns, rows))
+    return Ruling(verdict=outcome.verdict, says=says + wasted, table=table_with_device(run, shares))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,6 +36,8 @@ USUAL = (
     Column("p99", "p99", "duration"),
 )
 
+AT_THE_DEVICE = Column("device", "at the device", "share", "bytes the device moved over bytes asked for")
+
 
 def usual_row(run: Run, test: str) -> Row | None:
     """The row of the usual table, None when the test has no result."""
@@ -60,6 +62,13 @@ def usual_table(run: Run, *notes: str) -> Table:
     """All tests of a run with their usual figures."""
     rows = [row for test in tests(run) if (row := usual_row(run, test)) is not None]
     return table_of(USUAL, rows, *notes)
+
+
+def table_with_device(run: Run, shares: Mapping[str, float | None]) -> Table:
+    """The same, with the share of each test's bytes that the device moved."""
+    found = [(test, usual_row(run, test)) for test in tests(run)]
+    rows = [with_cells(each, device=shares[test]) for test, each in found if each is not None]
+    return table_of((*USUAL, AT_THE_DEVICE), rows)
 
 
 def table_of(columns: tuple[Column, ...], rows: Iterable[Row], *notes: str) -> Table:

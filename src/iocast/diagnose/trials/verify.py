@@ -33,8 +33,6 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
     """Writes, and what reads them back, in every round."""
     if asked.simulated:
         raise cannot(asked, "a simulated device keeps no data to read back", "give a directory")
-    if not asked.may_write:
-        raise cannot(asked, "this experiment writes", "give a directory, or --destroy for a device")
     size = asked.parts(1, 1 << 40)
     load = Workload(
         mix=tuple(MixItem("write", each) for each in SIZES),
