@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from iocast.diagnose.words import percent, time
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns
@@ -25,7 +27,7 @@ MARKS = 3
 LEAST_IOS = 200
 LEAST_SHARE, OFTEN = 0.001, 0.02  # of a row: what is a time at all, and what is a mark [J]
 STEP_OF_P50 = 0.05  # models C, 21
-LIKELY = 0.10  # of a step may lie around a mark; chance would put a fifth there [J]
+LIKELY = 0.10  # of a step may lie around a mark; chance would put a tenth there [J]
 
 
 def detect(run: Run) -> Iterator[Finding]:
@@ -38,10 +40,10 @@ def detect(run: Run) -> Iterator[Finding]:
     if not step_ns or not coarse:
         return
     worst = min(record.measurement.service().quantile_ns(0.5) for record in coarse)
-    yield Finding(
+    found = Finding(
         name=NAME,
         severity="severe",
-        phase="" if len(coarse) == len(run.measured) else coarse[0].phase.name,
+        phase="",
         says=(
             f"All times of all rows are multiples of {time(step_ns)}, {percent(step_ns / worst)} of the shortest"
             " median: a timer decides when an I/O ends."
@@ -49,6 +51,10 @@ def detect(run: Run) -> Iterator[Finding]:
         evidence={"step_ns": step_ns, "p50_ns": worst, "rows": len(coarse)},
         remedy="Switch interrupt coalescing off, or test without the layer that polls.",
     )
+    if len(coarse) == len(rows):
+        yield found
+    else:
+        yield from (replace(found, phase=record.phase.name) for record in coarse)
 
 
 def _step_ns(rows: list[Histogram]) -> float:
@@ -57,10 +63,20 @@ def _step_ns(rows: list[Histogram]) -> float:
     first = min(cells[0][0] for cells in rows_cells)
     for parts in (1, 2, 3, 4):  # the first mark may be the second, third or fourth multiple
         step = first / parts
-        marks = [_marks(cells, step) for cells in rows_cells]
-        if all(on >= SHARE for on, _ in marks) and len(set[int]().union(*(met for _, met in marks))) >= MARKS:
+        if len(_marks_of_all(rows_cells, step)) >= MARKS:
             return step
     return 0.0
+
+
+def _marks_of_all(rows_cells: list[list[tuple[float, float]]], step: float) -> set[int]:
+    """The multiples of a step on which rows stand; none when one of them stands elsewhere."""
+    found = set[int]()
+    for cells in rows_cells:
+        on, met = _marks(cells, step)
+        if on < SHARE:
+            return set()
+        found |= met
+    return found
 
 
 def _cells(times: Histogram) -> list[tuple[float, float]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 
 from msgspec import Struct
@@ -27,6 +27,7 @@ def bucket_index(value_ns: int) -> int:
     return ((exponent + 1) << SUB_BITS) + ((value_ns >> exponent) & (SUB_BUCKETS - 1))
 
 
+@cache
 def bucket_bounds_ns(index: int) -> tuple[int, int]:
     """The lowest and the highest value (both inside) of bucket `index`."""
     if index < SUB_BUCKETS:
