@@ -2,8 +2,10 @@
 
 What it is: holes, unwritten extents, trimmed or thin space: there is nothing to fetch, so zeros come back at once.
 Why it matters: the test measured an answer that no row of a database will ever get.
-How it shows: reads of places that were never written are much quicker than reads of those that were.
-How to confirm: write random data to one part, leave another alone, and read both in turns, on new ground each time.
+How it shows: reads of places that were never written are much quicker than reads of those that were; below a loop
+device, or whatever else knows of the hole, the disk reads nothing.
+How to confirm: where a disk below was counted, nothing remains to be tested. Else write random data to one part, leave
+another alone, and read both in turns, on new ground each time.
 What to change: fill everything with data that cannot be compressed before reading any of it.
 """
 
@@ -13,11 +15,12 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from iocast.diagnose.evidence import share_of_device
 from iocast.diagnose.pairs import mean_ns, mib_below, only, pairs, past_the_host, region, target_bytes, written_before
-from iocast.diagnose.words import time
+from iocast.diagnose.words import percent, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
-from iocast.model.run import Run
+from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem, Sequential, Workload
 
 NEEDS: tuple[str, ...] = ()
@@ -25,6 +28,7 @@ NEEDS: tuple[str, ...] = ()
 NAME = "elided reads"
 QUICKER = 0.67  # models C, 9 says a half; the way through a loop device takes as long for a hole [J]
 PROVEN = 0.8  # by the whole interval: it is told which parts were written, so chance has no part in it [J]
+NOT_READ, READ = 0.05, 0.5  # of the bytes, at the device below a layer that knows of the hole [J]
 ENOUGH = 50  # I/Os [J]
 ROUNDS = 6
 
@@ -43,23 +47,38 @@ def detect(run: Run) -> Iterator[Finding]:
         fresh = [each for each in (one, other) if not written_before(run, each)]
         if not written or not fresh:
             continue
-        ratio = mean_ns(fresh[0]) / mean_ns(written[0])
-        if ratio < QUICKER:
-            yield Finding(
-                name=NAME,
-                severity="void",
-                phase=fresh[0].phase.name,
-                says=f"Reads of what was never written took {time(mean_ns(fresh[0]))}, reads of what this run wrote"
-                f" {time(mean_ns(written[0]))}.",
-                evidence={"untouched_ns": mean_ns(fresh[0]), "written_ns": mean_ns(written[0]), "ratio": ratio},
-                remedy="Fill everything with unique data first; reads of what was never written measure nothing.",
-                hypothesis="the storage knows that nothing is there, and does not look",
-                confidence=0.7,
-                confirm="write one part and leave another alone, and read both",
-                state="suggested",
-                rivals=("cache in the storage", "tier migration"),
-            )
+        found = _seen(run, fresh[0], written[0])
+        if found is not None:
+            yield found
             return
+
+
+def _seen(run: Run, fresh: PhaseRecord, written: PhaseRecord) -> Finding | None:
+    """By what the device was seen to read, which proves it, or by the times, which only suggest it."""
+    times = {"untouched_ns": mean_ns(fresh), "written_ns": mean_ns(written), "ratio": mean_ns(fresh) / mean_ns(written)}
+    took = f"took {time(mean_ns(fresh))}, reads of what this run wrote {time(mean_ns(written))}"
+    certain = Finding(
+        name=NAME,
+        severity="void",
+        phase=fresh.phase.name,
+        says=f"Reads of what was never written {took}.",
+        evidence=times,
+        remedy="Fill everything with unique data first; reads of what was never written measure nothing.",
+    )
+    shares = [found[0] for each in (fresh, written) if (found := share_of_device(run, each, "read")) is not None]
+    if len(shares) == 2 and shares[0] < NOT_READ and shares[1] > READ:
+        counted = f"The device moved {percent(shares[0])} of those bytes, and {percent(shares[1])} of these."
+        return replace(certain, says=f"{certain.says} {counted}", evidence={**times, "device_share": shares[0]})
+    if times["ratio"] >= QUICKER:
+        return None
+    return replace(
+        certain,
+        state="suggested",
+        hypothesis="the storage knows that nothing is there, and does not look",
+        confidence=0.7,
+        confirm="write one part and leave another alone, and read both",
+        rivals=("cache in the storage", "tier migration"),
+    )
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
