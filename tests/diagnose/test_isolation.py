@@ -63,6 +63,14 @@ def test_isolation_that_cannot_be_seen_is_a_b() -> None:
     assert _judge(card_runs.reads(direct=False)).grade == "B"
 
 
+def test_trims_that_move_no_bytes_do_not_make_every_byte_a_strangers() -> None:
+    workload = Workload(mix=(MixItem("trim", MIB),), direct=True)
+    trims = card_runs.measurement((card_runs.part("trim", MIB, card_runs.histogram((200_000, 1000))),))
+    seen = card_runs.diskstats(trims.elapsed_ns, reads=0, read_bytes=0, writes=10, written_bytes=10 * MIB)
+    part = _judge(card_runs.record("trim 1M", workload, trims, seen))
+    assert (part.grade, "moved no bytes" in part.reason) == ("B", True)
+
+
 def _writes(**workload: Any) -> PhaseRecord:
     """Eight users who write 8 KiB at random for ten seconds, 12,000 a second."""
     asked = Workload(mix=(MixItem("write", 8192),), users=8, **workload)

@@ -72,8 +72,9 @@ MAINTENANCE, SERIALISED, PEAKS, THROTTLE = "maintenance", "serialised direct I/O
 TICK, RETROGRADE, STALLS, PAGE_CACHE = "coarse clock", "retrograde scaling", "stalls", "page cache"
 POLLUTED, ROUND_TRIP, GENERATOR, SHALLOW = "cache pollution", "round-trip floor", "generator-bound", "too few in flight"
 HOLES = "has holes"  # in the words of the refusal
+# A thread: a process of its own would leave the group in which it is ended.
 OTHERS = (
-    "fio --name=other --directory={} --size=64M --rw=randrw --bs=8k --direct=1 --iodepth=16 --ioengine=libaio"
+    "fio --thread --name=other --directory={} --size=64M --rw=randrw --bs=8k --direct=1 --iodepth=16 --ioengine=libaio"
     " --time_based --runtime=1 --output=/dev/null; sleep 2"
 )
 OF_MEMORY = (GENERATOR, SHALLOW)  # the processor is what sets the pace of a memory, and I/Os end as they are submitted

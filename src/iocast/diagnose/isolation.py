@@ -74,6 +74,10 @@ def isolation(run: Run, record: PhaseRecord) -> TrustComponent:
         return TrustComponent(NAME, "B", "The device counted nothing, so other programs' I/O cannot be seen.")
     if not really_direct(run, record) and not _only_synced_writes(record):
         return TrustComponent(NAME, "B", "With buffered I/O, other programs' I/O cannot be told from read-ahead.")
+    if not any(part.op in ("read", "write") for part in record.measurement.classes):
+        # Beside nothing, every byte of others would be all there was.
+        unknown = "It moved no bytes itself, so how much of the work was other programs' is not known."
+        return TrustComponent(NAME, "B", unknown)
     found = [_foreign(record, place) for place in seen]
     # Of equal letters the one with the most; of equal shares the uppermost, because max keeps the first.
     worst = max(found, key=lambda each: (GRADES.index(each.grade), each.share))
