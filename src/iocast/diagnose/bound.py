@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.curves import kind
-from iocast.diagnose.evidence import is_open_loop, simulated
+from iocast.diagnose.evidence import MOVING, bytes_of, is_open_loop, paced_rate_per_s, simulated
 from iocast.diagnose.words import number, percent, throughput, time
 from iocast.model.finding import Bound
 from iocast.model.run import PhaseRecord, Run
@@ -53,11 +53,12 @@ def bounds(run: Run) -> dict[str, Bound]:
     """What bound each measured phase, by name."""
     curves: dict[str, list[PhaseRecord]] = defaultdict(list)
     for record in run.measured:
-        if not is_open_loop(record) and record.measurement.ios:
+        if not is_open_loop(record) and record.measurement.ios and not record.phase.together:
             curves[kind(record)].append(record)
     found: dict[str, Bound] = {}
     for record in run.measured:
-        found[record.phase.name] = _of(run, record, _curve(curves.get(kind(record), [])))
+        rows = [] if record.phase.together else curves.get(kind(record), [])
+        found[record.phase.name] = _of(run, record, _curve(rows))
     return found
 
 
@@ -89,7 +90,8 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
     share = (worked_ns + made.queued_ns) / did.elapsed_ns / made.threads
     cpu = worked_ns / did.elapsed_ns / cores
     # What the process used and its workers did not: kernel threads that I/Os were handed to, and the watcher.
-    handed = max(0, did.cpu_system_ns - made.system_ns) / did.elapsed_ns
+    # Of phases that ran at once it cannot be told whose.
+    handed = 0.0 if did.cpu_phases > 1 else max(0, did.cpu_system_ns - made.system_ns) / did.elapsed_ns
     figures = {
         "cpu_share": cpu,
         "system_share": made.system_ns / worked_ns if worked_ns else 0.0,
@@ -120,19 +122,23 @@ def _link(run: Run, record: PhaseRecord) -> Bound | None:
     speeds = [layer.link_bytes_per_s for layer in run.plan.target.layers if layer.link_bytes_per_s]
     if len(speeds) != 1:
         return None  # several paths may add up
-    share = record.measurement.bytes_per_s / speeds[0]
-    if share < limits.LINK_FULL:
+    # A link carries both ways at once; what goes beyond it did not come by it, and a trim moves nothing.
+    did = record.measurement
+    seen = max(bytes_of(did, op) for op in MOVING) * 1e9 / max(1, did.elapsed_ns)
+    share = seen / speeds[0]
+    if not limits.LINK_FULL <= share <= limits.LINK_AT_MOST:
         return None
-    says = f"{throughput(record.measurement.bytes_per_s)} of the {throughput(speeds[0])} that it can carry"
+    says = f"{throughput(seen)} of the {throughput(speeds[0])} that it can carry"
     return Bound("link", f"Bound by the link: {says}.", {"link_share": share})
 
 
 def _open(record: PhaseRecord) -> Bound:
     did = record.measurement
     asked = did.asked_rate_per_s or 0.0
-    share = did.rate_per_s / asked if asked else 0.0
+    paced = paced_rate_per_s(record)
+    share = paced / asked if asked else 0.0
     if share >= limits.LOAD.a:
-        came, wanted = number(did.rate_per_s), number(asked)
+        came, wanted = number(paced), number(asked)
         rate = f"{wanted} a second" if came == wanted else f"{wanted} a second ({came} came)"
         return Bound("rate", f"Bound by the rate that was asked for: {rate}.", {"share": share})
     full = did.depth_mean >= limits.LOAD.b * did.asked_depth

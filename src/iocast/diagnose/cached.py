@@ -131,7 +131,10 @@ def _buffered_reads(run: Run, record: PhaseRecord) -> Iterator[Finding]:
 
 def _buffered_writes(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     yield from _from_the_cache(
-        run, record, "write", "of the bytes written were still in this machine's memory at the end"
+        run,
+        record,
+        "write",
+        "of the bytes written did not reach the device: memory held them, and they were written over or left there",
     )
 
 
@@ -152,20 +155,25 @@ def _from_the_cache(run: Run, record: PhaseRecord, op: Op, what: str) -> Iterato
 def _unseen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     """Buffered reads of which nobody counted what the device did: they look like memory, or may well be."""
     reads = record.measurement.response("read")
+    if run.source is not None and {"direct", "users", "depth"} & {*record.unstated}:
+        return
     if share_of_device(run, record, "read") is not None or not reads.total:
         return
     quick = record.measurement.asked_depth == 1 and reads.quantile_ns(0.5) < QUICK_NS
-    fits = data_bytes(record) < run.host.memory_bytes
+    fits = 0 < data_bytes(record) < run.host.memory_bytes
     if not quick and not fits:
         return
     why = f"Half of them took {time(reads.quantile_ns(0.5))} or less. " if quick else ""
-    fit = "fits into" if fits else "is more than"
+    compared = (
+        f" their {data_size(data_bytes(record))} of data {'fits into' if fits else 'is more than'} this machine's"
+        f" {data_size(run.host.memory_bytes)} of memory,"
+    )
+    known = data_bytes(record) and run.host.memory_bytes  # neither of what another tool measured
     yield Finding(
         name="page cache",
         severity="severe",
         phase=record.phase.name,
-        says=f"{why}These reads are buffered, their {data_size(data_bytes(record))} of data {fit} this machine's"
-        f" {data_size(run.host.memory_bytes)} of memory, and nobody counted what the device delivered.",
+        says=f"{why}These reads are buffered,{compared if known else ''} and nobody counted what the device delivered.",
         evidence={"read_p50_ns": reads.quantile_ns(0.5), "data_bytes": float(data_bytes(record))},
         remedy=BUFFERED_REMEDY,
         hypothesis="the page cache of this machine answers",

@@ -42,20 +42,22 @@ def detect(run: Run) -> Iterator[Finding]:
     for at, record in enumerate(run.measured):
         if not only(record, "read") or is_open_loop(record) or run.source is not None:
             continue
-        earlier = run.measured[:at]
-        found = drop(record, FALLS) or _before_it_began(run, earlier, record)
+        found = drop(record, FALLS) or _before_it_began(run, run.measured[:at], record)
         if found is None or found.constant > CONSTANT or found.after_per_s < LEAST_PER_S:
             continue
-        yield _finding(record, found, _spent(earlier, found))
-        return
+        spent = _spent(run.phases[: run.phases.index(record)], found)
+        if spent > 0:
+            yield _finding(record, found, spent)
+            return
 
 
 def _before_it_began(run: Run, earlier: tuple[PhaseRecord, ...], record: PhaseRecord) -> Drop | None:
     """A fall between two rows: this one has more at once than one before it, does far less, and always the same."""
-    if not isinstance(record.phase.workload.locality, Uniform):
-        return None  # in order a disk alone is quick, and two readers are not
+    if not isinstance(record.phase.workload.locality, Uniform) or record.phase.together:
+        return None  # in order a disk alone is quick, and two readers are not; beside others nobody is
     rates, did = record.series.rates_per_s, record.measurement
-    rows = [each for each in earlier if kind(each) == kind(record) and each.measurement.asked_depth < did.asked_depth]
+    alike = [each for each in earlier if kind(each) == kind(record) and not each.phase.together]
+    rows = [each for each in alike if each.measurement.asked_depth < did.asked_depth]
     before = max((each.measurement.rate_per_s for each in rows if _reached_the_device(run, each)), default=0.0)
     level = rates[len(rates) // 4 :]  # a last bit may have been left
     if len(level) < MIN_LENGTH or max(fmean(level), did.rate_per_s) > (1 - FALLS) * before:
@@ -72,7 +74,7 @@ def _reached_the_device(run: Run, record: PhaseRecord) -> bool:
 
 
 def _spent(earlier: tuple[PhaseRecord, ...], found: Drop) -> float:
-    """Credits: what was done beyond the baseline until they ran out, rows before it included."""
+    """Credits: what was done beyond the baseline until they ran out, phases before it included."""
     beyond = 0.0
     for record in earlier:
         beyond = max(0.0, beyond + record.measurement.ios - found.after_per_s * record.measurement.elapsed_ns / 1e9)

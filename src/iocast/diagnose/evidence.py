@@ -15,6 +15,7 @@ ENOUGH_BYTES = 1 << 20
 # Places that are memory by construction: the device or file system is honest, but it is no storage.
 MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs", "devtmpfs"})
 MEMORY_KINDS = frozenset({"zram", "ram", "pmem", "brd"})
+MOVING: tuple[Op, ...] = ("read", "write")  # operations that move bytes; a trim only names them
 VOLATILE_KINDS = MEMORY_KINDS - {"pmem"}  # what they hold is gone when the machine stops
 
 

@@ -74,7 +74,7 @@ def judge(experiment: Experiment, run: Run) -> Outcome:
     first = found[0]
     evidence = {"ratio": first.value, "limit": experiment.decision.limit, "rounds": float(first.rounds)}
     if not all(each.interval for each in found):
-        says = f"{told} One round cannot decide."
+        says = f"{told}. So few rounds cannot decide."
     elif verdict == "undecided":
         says = f"{told}: these rounds cannot tell."
     else:

@@ -33,12 +33,13 @@ def _integrity(record: PhaseRecord) -> TrustComponent | None:
     if record.plan.depth > 1 and did.service("fsync", "fdatasync").total:
         return None  # asynchronous engines stop for a flush: its time and that of the I/Os behind it overlap
     in_flight = did.rate_per_s * service_ns / 1e9
-    off = abs(in_flight / did.asked_depth - 1.0)
+    ratio = in_flight / did.asked_depth
+    off = abs(ratio - 1.0)
     reason = (
         f"Rate x time makes {number(in_flight)} I/Os in flight where {number(did.asked_depth)} were asked for:"
         f" {percent(off)} off (Little's law)."
     )
-    return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), reason, {"little_ratio": 1 + off})
+    return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), reason, {"little_ratio": ratio})
 
 
 def _precision(record: PhaseRecord) -> TrustComponent | None:

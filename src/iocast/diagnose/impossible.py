@@ -17,6 +17,7 @@ from iocast.analyse.device import top_layers
 from iocast.diagnose.evidence import (
     MEMORY_FILESYSTEMS,
     MEMORY_KINDS,
+    MOVING,
     VOLATILE_KINDS,
     bytes_of,
     really_direct,
@@ -26,14 +27,12 @@ from iocast.diagnose.words import percent, throughput, time
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.target import Layer, Target
-from iocast.model.workload import Op
 
 NEEDS: tuple[str, ...] = ()
 
 NAMES = ("memory file system", "memory device", "faster than memory", "faster than the link", "too quick for a device")
 MEMORY_SHARE = 0.9  # of the copy bandwidth of all cores (models, C 1c)
 LINK_SHARE = 1.01  # a plateau ends at 101 % of the payload rate (models, C 3); beyond it: models, C 1d
-MOVING: tuple[Op, ...] = ("read", "write")
 FASTEST_DEVICE_NS = 5_000  # median at depth 1 (models, C 1)
 
 REMEDY = "Use direct I/O on files written in full with unique data, and more data than any cache on the way holds."

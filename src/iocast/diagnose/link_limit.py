@@ -45,7 +45,7 @@ def detect(run: Run) -> Iterator[Finding]:
     if run.source is not None:
         return
     speeds = [layer.link_bytes_per_s for layer in run.plan.target.layers if layer.link_bytes_per_s]
-    rows = [row for row in run.measured if row.measurement.ios and not row.phase.together]
+    rows = [row for row in run.measured if row.measurement.ios and not row.phase.together and _one_way(row)]
     if len(speeds) == 1:
         yield from _plateau(rows, float(speeds[0]), LOW, "its link")
     elif not speeds:
@@ -53,10 +53,15 @@ def detect(run: Run) -> Iterator[Finding]:
             yield from _plateau(rows, speed * 1e6, GUESSED_LOW, name)
 
 
+def _one_way(row: PhaseRecord) -> bool:
+    """Of one operation that moves data: a link carries both ways at once, and a trim takes none of it."""
+    return len(row.phase.workload.mix) == 1 and not row.phase.workload.trims
+
+
 def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> Iterator[Finding]:
     full = [row for row in rows if low <= row.measurement.bytes_per_s / speed <= HIGH]
     kinds = {(item.op, item.size_bytes) for row in full for item in row.phase.workload.mix}
-    beyond = any(row.measurement.bytes_per_s > HIGH * speed and len(row.phase.workload.mix) == 1 for row in rows)
+    beyond = any(row.measurement.bytes_per_s > HIGH * speed for row in rows)
     if len(kinds) < 2 or beyond:
         return
     last = full[-1]

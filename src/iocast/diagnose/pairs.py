@@ -68,15 +68,16 @@ def mean_ns(record: PhaseRecord) -> float:
 
 
 def written_before(run: Run, record: PhaseRecord) -> bool:
-    """True when an earlier phase of the run wrote to any part of what a row may touch."""
+    """True when an earlier phase of the run wrote to any part of what a row may touch, and none trimmed it since."""
     start, size = region(record)
+    written = False
     for earlier in run.phases:
         if earlier is record or earlier.phase.name == record.phase.name:
-            return False
+            break
         begin, length = region(earlier)
         if earlier.phase.workload.writes and begin < start + size and start < begin + length:
-            return True
-    return False
+            written = not earlier.phase.workload.trims
+    return written
 
 
 def past_the_host(run: Run, record: PhaseRecord) -> bool:

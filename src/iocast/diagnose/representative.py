@@ -9,7 +9,7 @@ from iocast.diagnose.evidence import data_bytes, is_synced, only_reads, really_d
 from iocast.diagnose.words import data_size, percent
 from iocast.model.finding import Grade, TrustComponent
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Compressible, Payload, Repeated, Unique, Zeros
+from iocast.model.workload import Compressible, Dedupable, Payload, Repeated, Unique, Zeros
 
 
 def representative(run: Run, record: PhaseRecord) -> TrustComponent:
@@ -60,6 +60,8 @@ def _payload_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
                 yield "the data is all zeros, which storage may compress or never store"
             case Repeated():
                 yield "the data is one block again and again, which storage may store once"
+            case Dedupable(percent=same) if same:
+                yield f"{percent(same / 100)} of the blocks are copies of a few, which storage may store once"
             case Compressible(percent=zeros) if zeros:
                 yield f"{percent(zeros / 100)} of the data is zero bytes, which storage may compress"
 

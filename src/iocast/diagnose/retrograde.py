@@ -31,17 +31,17 @@ def detect(run: Run) -> Iterator[Finding]:
     for curve in (*random_curves(run, "read"), *random_curves(run, "write")):
         found = _falls(curve)
         if found is not None:
-            yield _finding(curve, *found)
+            yield _finding(*found)
 
 
-def _falls(curve: Curve) -> tuple[PhaseRecord, PhaseRecord] | None:
-    """The row of the peak and the first beyond it that does less, twice as deep or more."""
+def _falls(curve: Curve) -> tuple[PhaseRecord, PhaseRecord, Scalability] | None:
+    """The row of the peak, the first beyond it that does less, twice as deep or more, and the law of the curve."""
     peak = max(curve, key=lambda row: row.measurement.rate_per_s)
     for row in curve:
         deep = row.measurement.asked_depth >= 2 * peak.measurement.asked_depth
         if deep and row.measurement.rate_per_s < FALLS_TO * peak.measurement.rate_per_s:
             law = _law(curve)  # last: most curves do not fall, and to fit one takes long
-            return None if law is None or law.crosstalk_low <= 0 else (peak, row)
+            return None if law is None or law.crosstalk_low <= 0 else (peak, row, law)
     return None
 
 
@@ -49,10 +49,8 @@ def _law(curve: Curve) -> Scalability | None:
     return scalability([row.measurement.asked_depth for row in curve], [row.measurement.rate_per_s for row in curve])
 
 
-def _finding(curve: Curve, peak: PhaseRecord, beyond: PhaseRecord) -> Finding:
+def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Finding:
     most, less = peak.measurement, beyond.measurement
-    law = _law(curve)
-    assert law is not None
     return Finding(
         name=NAME,
         severity="warn",
@@ -71,7 +69,7 @@ def _finding(curve: Curve, peak: PhaseRecord, beyond: PhaseRecord) -> Finding:
             "crosstalk_low": law.crosstalk_low,
             "fitted_peak": law.peak_load,
         },
-        remedy=f"Keep at most about {number(round(law.peak_load))} in flight; look for what all of them share.",
+        remedy=f"Keep at most about {number(max(1, round(law.peak_load)))} in flight; look for what all of them share.",
         hypothesis="each I/O in flight costs the others something: a lock, a busy controller, a shared queue",
         confidence=0.8,
         confirm="the load of the peak and twice that load in turns",

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.device import DeviceIo, under_filesystem
 from iocast.diagnose.curves import Curve, at_depth, random_curves, same_place
-from iocast.diagnose.evidence import really_direct
+from iocast.diagnose.evidence import is_synced, really_direct
 from iocast.diagnose.throttle import known_limits
 from iocast.diagnose.words import number, time
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -60,7 +60,10 @@ def _size(curve: Curve) -> int:
 def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding]:
     did, closed = record.measurement, record.phase.workload.arrival == Closed()
     kept, seen = did.depth_mean, device.queue_mean
-    if not closed or seen is None or did.asked_depth < LEAST_DEPTH or kept < KEPT * did.asked_depth:
+    # Commits that wait for one flush together are all in flight above the device, and no lock holds them.
+    if not closed or is_synced(record) or seen is None:
+        return
+    if did.asked_depth < LEAST_DEPTH or kept < KEPT * did.asked_depth:
         return
     service_ns, awaits = did.service().mean_ns, [device.read_await_ns, device.write_await_ns]
     device_ns = max((each for each in awaits if each is not None), default=0.0)

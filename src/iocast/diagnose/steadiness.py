@@ -89,7 +89,8 @@ def _has_no_cliff(run: Run) -> bool:
     device = run.plan.target.simulated if simulated(run) else None
     if device is None:
         return False
-    remembers = (device.slc, device.tier, device.thin, device.slow, device.drift, *device.limits)
+    cache = device.cache if device.cache and (device.cache.size_bytes or device.cache.dirty_bytes) else None
+    remembers = (cache, device.slc, device.tier, device.thin, device.slow, device.drift, *device.limits)
     return not any(each is not None for each in remembers)
 
 

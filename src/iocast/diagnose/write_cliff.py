@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.analyse.drops import Drop, drop
-from iocast.diagnose.evidence import is_open_loop, simulated
+from iocast.diagnose.evidence import bytes_of, is_open_loop, simulated
 from iocast.diagnose.pairs import only
 from iocast.diagnose.words import data_size, throughput, time
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -38,15 +38,13 @@ DRAIN_MORE = 1.5
 
 def detect(run: Run) -> Iterator[Finding]:
     """Rows of writes whose rate fell for good."""
-    for at, record in enumerate(run.measured):
+    for record in run.measured:
         if not only(record, "write") or is_open_loop(record):
             continue
         found = drop(record, FALLS)
         if found is not None:
-            earlier = sum(
-                part.bytes for each in run.measured[:at] for part in each.measurement.classes if part.op == "write"
-            )
-            yield _finding(record, found, earlier)
+            earlier = run.phases[: run.phases.index(record)]
+            yield _finding(record, found, sum(bytes_of(each.measurement, "write") for each in earlier))
             return
 
 

@@ -211,9 +211,15 @@ impl Pairing {
 
     /// Begins again, with nothing on its way; what was is given up.
     pub fn reopen(&mut self) {
+        self.give_up();
+        self.closing = false;
+    }
+
+    /// Forgets all that is on its way. Where records were lost an end may be among them, and the next request at
+    /// the same sector would be given the beginning of the one before.
+    pub fn give_up(&mut self) {
         self.apart.unfinished += self.on_their_way();
         self.open.clear();
-        self.closing = false;
     }
 
     /// Requests issued and not done.

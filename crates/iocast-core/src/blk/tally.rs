@@ -113,7 +113,7 @@ pub struct DeviceTimes {
     pub total_ms_powers: Vec<u64>,
     /// The same in microseconds.
     pub total_us_powers: Vec<u64>,
-    /// Requests that took at least what was asked for, in order of completion, up to a thousand.
+    /// Requests that took longer than what was asked for, in order of completion, up to a thousand.
     pub slow: Vec<Slow>,
     /// How many there were.
     pub slow_count: u64,

@@ -92,6 +92,9 @@ impl Reader {
         self.round()?;
         let now_ns = clock_ns();
         let lost = self.instance.lost()?;
+        if lost > self.lost_before {
+            self.pairing.give_up();
+        }
         let (devices, apart) = self.pairing.drain();
         Ok(Snapshot {
             elapsed_ns: now_ns - std::mem::replace(&mut self.snapshot_ns, now_ns),
@@ -184,7 +187,8 @@ fn empty_rings(shared: &Shared) {
     let mut pause = Duration::ZERO;
     loop {
         let ended = lock(&shared.ended);
-        if *shared.end.wait_timeout(ended, pause).unwrap_or_else(PoisonError::into_inner).0 {
+        let waited = shared.end.wait_timeout_while(ended, pause, |ended| !*ended);
+        if *waited.unwrap_or_else(PoisonError::into_inner).0 {
             return;
         }
         let mut reader = lock(&shared.reader);

@@ -56,7 +56,7 @@ def to_svgs(charts: Sequence[Chart], theme: Theme) -> list[str]:
 
 
 def _named(chart: Chart, svg: str) -> str:
-    return re.sub(r'(id="|url\(#|href="#)(?=(?:clip|gradient))', rf"\1{chart.key}-", svg)
+    return re.sub(r'(id="|url\(#|href="#)(?=(?:clip|gradient))', rf"\g<1>{chart.key}-", svg)
 
 
 def to_png(chart: Chart, theme: Theme) -> bytes:

@@ -10,6 +10,7 @@ from iocast.report.vega.parts import (
     Spec,
     chart,
     layer,
+    needed,
     number,
     quantitative,
     time_axis,
@@ -32,7 +33,7 @@ BEHIND: Spec = {"stroke": "#000000", "strokeWidth": 3, "strokeJoin": "round", "o
 def heat(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     """The chart; its wide form is `width` of a whole page."""
     moments, cells, spans, rows, marks = (
-        _needed(about.table(key)) for key in ("moments", "cells", "spans", "rows", "marks")
+        needed(about.table(key)) for key in ("moments", "cells", "spans", "rows", "marks")
     )
     end = max(number(row.cells["end"]) or 0.0 for row in rows.rows) / 1e9
     low, high = number(spans.rows[0].cells["low"]) or 1.0, number(spans.rows[-1].cells["high"]) or 2.0
@@ -57,11 +58,6 @@ def _clock(end_s: float) -> list[float]:
     steps = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200)
     step = next((step for step in steps if end_s / step <= 11), 21_600)
     return [round(at * step, 3) for at in range(int(end_s / step) + 1)]
-
-
-def _needed(table: Table | None) -> Table:
-    assert table is not None, "a heat map has this table"
-    return table
 
 
 def _grid(cells: Table, end_s: float) -> list[list[float]]:

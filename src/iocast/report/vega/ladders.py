@@ -18,9 +18,10 @@ from iocast.report.vega.parts import (
     chart,
     halo,
     layer,
+    needed,
     number,
     numbers,
-    padded,
+    padded_times,
     positions_of,
     quantitative,
     time_axis,
@@ -49,14 +50,9 @@ def _x(labels: Sequence[str], *, axis: bool, title: str | None = None) -> Spec:
     return quantitative("x", scale, shown)
 
 
-def _needed(table: Table | None) -> Table:
-    assert table is not None, "a chart of this kind has this table"
-    return table
-
-
 def latency_by_load(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     """Mean, p95, p99, maximum; the shares behind them; a histogram on its side at each load."""
-    loads, buckets = _needed(about.table("loads")), _needed(about.table("buckets"))
+    loads, buckets = needed(about.table("loads")), needed(about.table("buckets"))
     labels = _labels(loads)
     low = min(LOWEST_NS, 10 ** math.floor(math.log10(max(1.0, min(numbers(loads.rows, "p50", "mean"))))))
     high = max(HIGHEST_NS, *numbers(loads.rows, "max"))
@@ -190,7 +186,7 @@ def _points(loads: Table, x: Spec, y: Spec, key: str) -> Spec:
 
 def scaling(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     """Mean and median on a linear axis; between the loads a bar of what the step cost."""
-    steps, loads = _needed(about.table("steps")), _needed(about.table("loads"))
+    steps, loads = needed(about.table("steps")), needed(about.table("loads"))
     labels = _labels(loads)
     high = 1.12 * max(numbers(loads.rows, "mean", "p50"))
     x, scale = _x(labels, axis=True, title="users"), {"domain": [0, high], "nice": False}
@@ -244,7 +240,7 @@ def _linear_time(high: float) -> str:
 
 def throughput(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     """Bars on log10(MB/s + 1), each sliced in proportion to what its I/Os took."""
-    loads, buckets = _needed(about.table("loads")), _needed(about.table("buckets"))
+    loads, buckets = needed(about.table("loads")), needed(about.table("buckets"))
     labels = _labels(loads)
     heights = [math.log10(1 + (number(row.cells["throughput"]) or 0.0) / 1e6) for row in loads.rows]
     x = _x(labels, axis=True, title="users")
@@ -291,10 +287,10 @@ def throughput(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
 
 def load_curve(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     """p50 and p99 against the rate, joined in the order of the loads: past saturation the curve folds back."""
-    loads, knees = _needed(about.table("loads")), _needed(about.table("knees"))
+    loads, knees = needed(about.table("loads")), needed(about.table("knees"))
     rates = numbers(loads.rows, "rate")
     found = numbers(loads.rows, "p50", "p99")
-    low, high = padded(min(found), max(found), 0.12)
+    low, high = padded_times(found, 0.12)
     scale, ticks = time_scale(low, high)
     x = quantitative("x", {"domain": [0, 1.1 * max(rates)], "nice": False}, {"title": about.x.title, "format": "~s"})
     x["axis"] |= {"grid": False, "tickCount": 5}

@@ -137,6 +137,17 @@ def padded(low: float, high: float, share: float = 0.06, least: float = 0.25) ->
     return low / room, high * room
 
 
+def padded_times(times: Sequence[float], share: float = 0.06) -> tuple[float, float]:
+    """The same around times in ns. One of 0, as tools state it that count microseconds, stands at 1 ns."""
+    return padded(max(1.0, min(times)), max(1.0, *times), share)
+
+
+def needed(table: Table | None) -> Table:
+    """A table that every chart of its kind has."""
+    assert table is not None, "a chart of this kind has this table"
+    return table
+
+
 def positions_of(labels: Sequence[str]) -> Spec:
     """An axis of equal steps that shows a text at 0, 1, 2, ..."""
     shown = "[" + ", ".join("'" + label.replace("\\", "").replace("'", "’") + "'" for label in labels) + "]"

@@ -12,9 +12,10 @@ from iocast.report.vega.parts import (
     chart,
     each_by,
     layer,
+    needed,
     number,
     numbers,
-    padded,
+    padded_times,
     quantitative,
     time_axis,
     time_scale,
@@ -113,11 +114,11 @@ def _ratio_axis(reach: float) -> Spec:
 
 def sides(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     """Two halves for each row, one above its line and one below; as high as their share a decade."""
-    shapes, curves = (_needed(about.table(key)) for key in ("shapes", "curves"))
+    shapes, curves = (needed(about.table(key)) for key in ("shapes", "curves"))
     names = list(dict.fromkeys(str(row.cells["row"]) for row in shapes.rows))
     labels = list(dict.fromkeys(str(row.cells["whose"]) for row in shapes.rows))
     times = numbers(curves.rows, "time")
-    low, high = padded(min(times), max(times), 0.03)
+    low, high = padded_times(times, 0.03)
     scale, ticks = time_scale(low, high)
     x = quantitative("x", scale, time_axis(ticks, orient="top"))
     y = rows_axis(names)
@@ -173,8 +174,3 @@ def _marks(shapes: Table, names: list[str], labels: list[str], x: Spec, y: Spec,
 def side_percentiles(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     """The percentile curves of one row, in the colours that the sides have in all charts."""
     return percentile_lines(about, theme, (theme.accent, theme.tail), width)
-
-
-def _needed(table: Table | None) -> Table:
-    assert table is not None, "a chart of this kind has this table"
-    return table

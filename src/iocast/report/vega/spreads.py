@@ -19,9 +19,11 @@ from iocast.report.vega.parts import (
     each_by,
     halo,
     layer,
+    needed,
     number,
     numbers,
     padded,
+    padded_times,
     positions_of,
     quantitative,
     time_axis,
@@ -34,11 +36,6 @@ ROW_HEIGHT = 24
 RIDGE_HEIGHT = 46
 PERCENTILES_HEIGHT = 240
 RIDGE = 0.82  # how much of its room a distribution fills
-
-
-def _needed(table: Table | None) -> Table:
-    assert table is not None, "a chart of this kind has this table"
-    return table
 
 
 def rows_axis(names: list[str]) -> Spec:
@@ -57,7 +54,7 @@ def overview(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     table = about.tables[0]
     names = [str(row.cells["row"]) for row in table.rows]
     found = numbers(table.rows, "p50", "max")
-    low, high = padded(min(found), max(found))
+    low, high = padded_times(found)
     scale, ticks = time_scale(low, high)
     y = rows_axis(names)
     x = quantitative("x", scale, time_axis(ticks, orient="top"))
@@ -91,10 +88,10 @@ def _range(at: int, table: Table, row: Row) -> Spec:
 
 def distribution(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     """A ridge for each row, as high as its highest point; modes are named, the mean is a line."""
-    shapes, curves, modes = (_needed(about.table(key)) for key in ("shapes", "curves", "modes"))
+    shapes, curves, modes = (needed(about.table(key)) for key in ("shapes", "curves", "modes"))
     names = [str(row.cells["row"]) for row in shapes.rows]
     base = {name: float(at) for at, name in enumerate(names)}
-    low, high = padded(min(numbers(curves.rows, "time")), max(numbers(curves.rows, "time")), 0.03)
+    low, high = padded_times(numbers(curves.rows, "time"), 0.03)
     scale, ticks = time_scale(low, high)
     highest = {name: max(_densities(curves, name)) for name in names}
     y = rows_axis(names)
@@ -169,17 +166,16 @@ def _peak_names(
 
 def percentiles(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     """A line for each row, from light to dark with the load."""
-    names = dict.fromkeys(str(row.cells["row"]) for row in _needed(about.table("curves")).rows)
+    names = dict.fromkeys(str(row.cells["row"]) for row in needed(about.table("curves")).rows)
     return percentile_lines(about, theme, [_of_ramp(theme, at, len(names)) for at in range(len(names))], width)
 
 
 def percentile_lines(about: Chart, theme: Theme, tones: Sequence[str], width: int = WIDTH) -> Spec:
     """A line for each row in its tone; each further nine takes the same room."""
-    curves = _needed(about.table("curves"))
+    curves = needed(about.table("curves"))
     names = list(dict.fromkeys(str(row.cells["row"]) for row in curves.rows))
     nines = -math.log10(min(numbers(curves.rows, "beyond")))
-    found = numbers(curves.rows, "time")
-    low, high = padded(min(found), max(found))
+    low, high = padded_times(numbers(curves.rows, "time"))
     scale, ticks = time_scale(low, high)
     marks = [math.log10(2), *(float(nine) for nine in range(1, math.floor(nines) + 1))]
     # Room to the right for the names of the lines.
