@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from iocast import archive, load, runner
 from iocast.errors import ArchiveError, IocastError, LoadError, TargetError
 from iocast.load.filling import check_filled
 from iocast.model.plan import Length, Phase
-from iocast.model.run import PhaseRecord
+from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import Constant, MixItem, Workload, Zeros
 from iocast.spec import load_job, parse_target
 from iocast.spec import plan as make_plan
@@ -258,6 +259,39 @@ def test_phases_of_a_group_run_at_once_and_share_what_was_seen(tmp_path: Path) -
     kept = sorted(path.name for path in (done.folder / "samples").iterdir())
     assert kept == ["000.parquet", "001.parquet", "003.parquet"], "once for both"
     assert archive.load(str(done.folder)) == done.run
+
+
+class _OwnWrites:
+    """An observer of the bytes that this process has sent to storage."""
+
+    unseen = ()
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def __enter__(self) -> _OwnWrites:
+        return self
+
+    def sample(self) -> list[Sample]:
+        counters = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+        return [Sample(0, "own", "process", "written_bytes", float(counters["write_bytes"]))]
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def test_what_an_engine_tries_on_the_target_is_not_counted_with_the_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "OBSERVERS", (SimpleNamespace(NAME="own", Observer=_OwnWrites),))
+    writes = phase("write")
+    directly = replace(writes, workload=replace(writes.workload, direct=True), engine="auto", length=Length(ios=50))
+    done = perform(plan(tmp_path, 2 * MIB, 1, directly, direct=True), tmp_path / "runs")
+    if done.error is not None:
+        pytest.skip(f"no direct I/O here: {done.error.message}")
+    (record,) = done.run.measured
+    first, *_, last = record.samples
+    assert last.value - first.value == record.measurement.bytes
 
 
 def test_two_phases_share_one_simulated_device(tmp_path: Path) -> None:

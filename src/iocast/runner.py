@@ -278,13 +278,13 @@ class _Job:
         phase, until = group[0], group[0].until  # what runs at once with others is not judged while it runs
         steady = Watching(phase, until, judge) if until and judge and self.real else None
         with Watch(self.plan.target, watched, OBSERVERS if self.real else ()) as watch:
-            samples += watch.sample()
-            next_sample = time.monotonic_ns() + SAMPLE_EVERY_NS
+            # The first is taken at the tick before the start: what engines try on the target comes before it.
+            next_sample_ns = 0
 
             def on_tick(elapsed_ns: int, ios: int, bytes_moved: int, errors: int, response_ns: int) -> load.Answer:
-                nonlocal next_sample
-                if time.monotonic_ns() >= next_sample:
-                    next_sample += SAMPLE_EVERY_NS
+                nonlocal next_sample_ns
+                if elapsed_ns >= next_sample_ns:
+                    next_sample_ns += SAMPLE_EVERY_NS
                     if any(plan.verify is not None for plan in plans) and self.journal is not None:
                         self.journal.sync()
                     samples.extend(watch.sample())

@@ -43,7 +43,7 @@ pub fn run_phase<A: Into<Answer>>(plan: &PhasePlan, on_tick: impl FnMut(Tick) ->
 /// that ends before the others ends alone; one that reaches its `error_limit` ends them all, as what the
 /// others measured afterwards would not be what was asked. On `sim` all of them share one device.
 ///
-/// `on_tick` is called at the start and then about ten times a second, from this thread; its answer (or false,
+/// `on_tick` is called right before the start and then about ten times a second, from this thread; its answer (or false,
 /// for `Stop`) may end them.
 pub fn run_together<A: Into<Answer>>(
     plans: &[PhasePlan],
@@ -89,11 +89,12 @@ fn run_with(
             return Err(why);
         }
     };
+    // Before anything of the phase, and after all that engines tried: whoever watches counts from here.
+    let begin = on_tick(Tick { elapsed_ns: 0, counts: Counts::default() }) != Answer::Stop;
     let cpu_before = cpu_ns();
     let started_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
     let (begun, clock) = (Instant::now(), Clock::start());
     crew.begin(clock);
-    let begin = on_tick(Tick { elapsed_ns: 0, counts: Counts::default() }) != Answer::Stop;
     let watched = crew.watch(begun, begin, on_tick);
     let cpu_after = cpu_ns();
     crew.dismiss();

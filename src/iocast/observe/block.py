@@ -140,7 +140,7 @@ class Observer:
         self._names: dict[DeviceNumber, str] = {}
         self._watch: _core.BlkWatch | None = None
         self._wanted = ""
-        self._failed = False
+        self._failed = self._began = False
 
     def __enter__(self) -> Observer:
         layers = watched_layers(self._target)
@@ -160,11 +160,14 @@ class Observer:
         return self
 
     def sample(self) -> list[Sample]:
-        """None: what it sees are histograms, and they are read once, when the load is over."""
+        """None: what it sees are histograms, read once, when the load is over. The first forgets what was before."""
+        if self._watch is not None and not self._began:
+            self._began = True
+            _read(self._watch)
         return []
 
     def times(self) -> BlockTimes:
-        """Everything that was seen since it began, or since this was asked last. Raises BlindError."""
+        """Everything that was seen since the first sample, or since this was asked last. Raises BlindError."""
         if self._watch is None:
             raise BlindError("the watch is over")
         try:
