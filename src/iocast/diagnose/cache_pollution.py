@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.analyse.statistics import bucket_shares
-from iocast.diagnose.evidence import really_direct, simulated
+from iocast.diagnose.evidence import bytes_of, really_direct, row_of, simulated
 from iocast.diagnose.pairs import mean_ns, mib_below, only, pairs, target_bytes
 from iocast.diagnose.words import data_size, percent, time
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -83,7 +83,7 @@ def _in_order(record: PhaseRecord) -> int:
     """Bytes that a phase wrote in order."""
     if not isinstance(record.phase.workload.locality, Sequential):
         return 0
-    return sum(part.bytes for part in record.measurement.classes if part.op == "write")
+    return bytes_of(record.measurement, "write")
 
 
 def _written_between(run: Run, earlier: PhaseRecord, later: PhaseRecord) -> int:
@@ -143,7 +143,7 @@ def _ground(run: Run, written_bytes: float) -> _Ground | None:
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """What is held and what is not, before and after one pass of writes through a place of its own."""
-    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    record = row_of(run, finding)
     ground = _ground(run, finding.evidence["written_bytes"])
     if ground is None:
         return None

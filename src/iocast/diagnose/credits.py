@@ -16,7 +16,7 @@ from statistics import fmean, pstdev
 from iocast.analyse.changepoint import MIN_LENGTH
 from iocast.analyse.drops import Drop, drop
 from iocast.diagnose.curves import kind
-from iocast.diagnose.evidence import is_open_loop, share_of_device, simulated
+from iocast.diagnose.evidence import is_open_loop, row_of, share_of_device, simulated
 from iocast.diagnose.pairs import only
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.diagnose.words import count, number, time
@@ -114,7 +114,7 @@ def _when(record: PhaseRecord, found: Drop) -> str:
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """Spends everything, then pauses and goes on, three times."""
-    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    record = row_of(run, finding)
     load, seen = record.phase.workload, finding.evidence
     pause_s = SAVED_S * seen["burst_per_s"] / seen["baseline_per_s"]
     # A device that runs on in the world has spent them already; a simulated one begins anew with every run.

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from iocast.diagnose.evidence import share_of_device
+from iocast.diagnose.evidence import row_of, share_of_device
 from iocast.diagnose.pairs import mean_ns, mib_below, only, pairs, past_the_host, region, target_bytes, written_before
 from iocast.diagnose.words import percent, time
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -85,7 +85,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     """A part is written, and read in turns with one beside it that is not; each round on new ground."""
     half = target_bytes(run) // 2 >> 20 << 20
     size = mib_below(half / (2 * ROUNDS), 64)
-    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    record = row_of(run, finding)
     if not size:
         return None
     reads = Workload(mix=(MixItem("read", record.phase.workload.mix[0].size_bytes),))

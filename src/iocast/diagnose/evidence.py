@@ -5,6 +5,7 @@ from __future__ import annotations
 from iocast.analyse.device import DeviceIo, under_filesystem
 from iocast.analyse.places import places
 from iocast.analyse.together import seen_by_devices
+from iocast.model.finding import Finding
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Op
@@ -24,14 +25,14 @@ def simulated(run: Run) -> bool:
     return run.plan.target.kind == "sim"
 
 
+def row_of(run: Run, finding: Finding) -> PhaseRecord:
+    """The measured row that a finding is about; what is about the whole run has none."""
+    return next(each for each in run.measured if each.phase.name == finding.phase)
+
+
 def really_direct(run: Run, record: PhaseRecord) -> bool:
     """True when direct I/O was asked for, handed to the core, and the target can do it."""
     return record.phase.workload.direct and record.plan.direct and run.plan.target.direct is not False
-
-
-def only_reads(record: PhaseRecord) -> bool:
-    """True when the phase asks for reads and nothing else."""
-    return all(item.op == "read" for item in record.phase.workload.mix)
 
 
 def is_open_loop(record: PhaseRecord) -> bool:
@@ -61,6 +62,11 @@ def is_synced(record: PhaseRecord) -> bool:
     workload = record.phase.workload
     flushes = workload.fsync_every > 0 or any(item.op in ("fsync", "fdatasync") for item in workload.mix)
     return workload.sync != "none" or flushes
+
+
+def waits_for_the_device(record: PhaseRecord) -> bool:
+    """True for nothing but writes, each of which, or a flush after them, waits until it is durable."""
+    return is_synced(record) and all(item.op != "read" for item in record.phase.workload.mix)
 
 
 def devices_below(run: Run, record: PhaseRecord) -> tuple[DeviceIo, ...]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from iocast.analyse.places import PAGE_BYTES, Place, places
 from iocast.analyse.together import seen_by_devices
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.evidence import bytes_of, is_synced, really_direct, simulated
+from iocast.diagnose.evidence import bytes_of, really_direct, simulated, waits_for_the_device
 from iocast.diagnose.words import data_size, number, percent
 from iocast.model.finding import GRADES, Grade, TrustComponent
 from iocast.model.run import PhaseRecord, Run
@@ -72,7 +72,7 @@ def isolation(run: Run, record: PhaseRecord) -> TrustComponent:
         return TrustComponent(NAME, "B", unseen)
     if not any((place.io.read_bytes or 0) + (place.io.written_bytes or 0) for place in seen):
         return TrustComponent(NAME, "B", "The device counted nothing, so other programs' I/O cannot be seen.")
-    if not really_direct(run, record) and not _only_synced_writes(record):
+    if not really_direct(run, record) and not waits_for_the_device(record):
         return TrustComponent(NAME, "B", "With buffered I/O, other programs' I/O cannot be told from read-ahead.")
     if not any(part.op in ("read", "write") for part in record.measurement.classes):
         # Beside nothing, every byte of others would be all there was.
@@ -86,10 +86,6 @@ def isolation(run: Run, record: PhaseRecord) -> TrustComponent:
 
 def _counted(place: Place) -> bool:
     return place.io.read_bytes is not None and place.io.written_bytes is not None
-
-
-def _only_synced_writes(record: PhaseRecord) -> bool:
-    return is_synced(record) and all(item.op != "read" for item in record.phase.workload.mix)
 
 
 def _foreign(record: PhaseRecord, place: Place) -> _Foreign:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.diagnose.curves import same_place
+from iocast.diagnose.evidence import row_of
 from iocast.diagnose.words import data_size, percent, throughput
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -91,7 +92,7 @@ def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> It
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """The size of the row and half of it; and both directions at once where the link was guessed."""
-    record = next(row for row in run.measured if row.phase.name == finding.phase)
+    record = row_of(run, finding)
     item = record.phase.workload.mix[0]
     half = item.size_bytes // 2
     if half < 4096:

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from iocast.analyse.changepoint import change_points
 from iocast.diagnose.curves import at_depth, same_place
-from iocast.diagnose.evidence import is_open_loop, simulated
+from iocast.diagnose.evidence import is_open_loop, row_of, simulated
 from iocast.diagnose.words import percent, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
@@ -31,6 +31,7 @@ OBSERVER = "maintenance"
 FALLS, LASTS_NS = 0.20, 60_000_000_000  # models C, 11
 BACK = 0.9  # of the level before it
 PROBE_S, MOST_IN_IT = 5.0, 20  # so long each, and so many of them in the slow time: enough to see it, not too many
+ABOUT = 0.9  # of that time: where a change is found may be an interval or two beside where it was [J]
 AND_MORE = 1.5  # times how long it lasted: that it came back must be seen as well
 
 
@@ -85,7 +86,7 @@ def _slow_time(record: PhaseRecord) -> Iterator[Finding]:
         from_ns = fall.at * series.interval_ns
         lasted_ns = (rise.at - fall.at) * series.interval_ns
         back = (1 + fall.shift) * (1 + rise.shift)
-        if fall.shift <= -FALLS and lasted_ns >= LASTS_NS * BACK and back >= BACK and len(found.reported) == 2:
+        if fall.shift <= -FALLS and lasted_ns >= ABOUT * LASTS_NS and back >= BACK and len(found.reported) == 2:
             yield _suspected(record, from_ns, lasted_ns, fall.shift)
 
 
@@ -113,7 +114,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     """The same load one at a time, again and again, for as long as it took then until all was over, and half of it."""
     if "from_ns" not in finding.evidence:
         return None
-    record, seen = next(each for each in run.measured if each.phase.name == finding.phase), finding.evidence
+    record, seen = row_of(run, finding), finding.evidence
     # A simulated device begins anew with every run, and its clock with the first phase.
     before_ns = sum(each.measurement.elapsed_ns for each in run.phases[: run.phases.index(record)])
     until_s = (before_ns * simulated(run) + seen["from_ns"] + AND_MORE * seen["lasted_ns"]) / 1e9

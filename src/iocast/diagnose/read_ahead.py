@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.diagnose.evidence import row_of
 from iocast.diagnose.pairs import has_an_arm, mean_ns, mib_below, only, p50_ns, pairs, target_bytes
 from iocast.diagnose.words import number, time
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -71,7 +72,7 @@ def _finding(ordered: PhaseRecord, random: PhaseRecord) -> Finding:
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """Two readers forwards and two backwards, each round on ground that was not read before."""
-    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    record = row_of(run, finding)
     load = record.phase.workload
     room = mib_below(target_bytes(run) / (2 * ROUNDS), 64)
     if not room:

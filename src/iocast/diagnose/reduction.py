@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from iocast.diagnose.evidence import simulated
+from iocast.diagnose.evidence import row_of, simulated
 from iocast.diagnose.pairs import mib_below, only, pairs, target_bytes
 from iocast.diagnose.words import number, throughput
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -86,7 +86,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     if not size:
         return None
     start = target_bytes(run) * 3 // 4 >> 20 << 20
-    load = next(each for each in run.measured if each.phase.name == finding.phase).phase.workload
+    load = row_of(run, finding).phase.workload
     # As the rows were written: some layers shrink only what passes the page cache.
     before = replace(load, mix=(MixItem("write", min(size, 1 << 20)),), locality=Sequential(), payload=Unique())
     arms = [

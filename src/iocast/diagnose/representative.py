@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.evidence import data_bytes, is_synced, only_reads, really_direct, share_of_device, simulated
+from iocast.diagnose.evidence import (
+    bytes_of,
+    data_bytes,
+    really_direct,
+    share_of_device,
+    simulated,
+    waits_for_the_device,
+)
+from iocast.diagnose.pairs import only
 from iocast.diagnose.words import data_size, percent
 from iocast.model.finding import Grade, TrustComponent
 from iocast.model.run import PhaseRecord, Run
@@ -75,8 +83,7 @@ def _left_by_earlier(run: Run, record: PhaseRecord) -> Payload:
     for earlier in run.phases:
         if earlier.phase.name == record.phase.name:
             break
-        payload, did = earlier.phase.workload.payload, earlier.measurement
-        written = sum(part.bytes for part in did.classes if part.op == "write")
+        payload, written = earlier.phase.workload.payload, bytes_of(earlier.measurement, "write")
         if written and (not isinstance(payload, Unique) or written >= data_bytes(record)):
             left = payload
     return left
@@ -88,16 +95,11 @@ def _access_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
         return
     if workload.direct:
         yield "direct I/O was asked for but could not be had"
-    elif not _waits_for_the_device(record):
+    elif not waits_for_the_device(record):
         yield "buffered I/O passes through the page cache"
     else:
         return
     yield from _memory_faults(run, record)
-
-
-def _waits_for_the_device(record: PhaseRecord) -> bool:
-    """Nothing but writes, each of which, or a flush after them, waits until it is durable."""
-    return is_synced(record) and all(item.op != "read" for item in record.phase.workload.mix)
 
 
 def _memory_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
@@ -115,4 +117,4 @@ def _seen_laid_out(run: Run, record: PhaseRecord) -> bool:
     if run.files_whole or any(each.phase.role == "fill" for each in run.phases):
         return True
     found = share_of_device(run, record, "read")
-    return only_reads(record) and found is not None and found[0] >= limits.DEVICE_SHARE
+    return only(record, "read") and found is not None and found[0] >= limits.DEVICE_SHARE

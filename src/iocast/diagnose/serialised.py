@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.device import DeviceIo, under_filesystem
 from iocast.diagnose.curves import Curve, at_depth, random_curves, same_place
-from iocast.diagnose.evidence import is_synced, really_direct
+from iocast.diagnose.evidence import is_synced, really_direct, row_of
 from iocast.diagnose.throttle import known_limits
 from iocast.diagnose.words import number, time
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -128,7 +128,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     """Writes and reads, one and eight at once."""
     if "write_gain" not in finding.evidence:
         return None
-    write = next(row for row in run.measured if row.phase.name == finding.phase)
+    write = row_of(run, finding)
     size = write.phase.workload.mix[0].size_bytes
     read = next(curve[0] for curve in random_curves(run, "read") if _size(curve) == size)
     arms = tuple(

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.components import load_achieved
 from iocast.diagnose.evidence import is_open_loop
 from iocast.diagnose.words import count, number, percent, time
 from iocast.model.finding import Finding
@@ -33,7 +32,7 @@ def detect(run: Run) -> Iterator[Finding]:
         if run.source is not None or is_open_loop(record) or thinks or not did.ios or did.asked_depth < 2:
             continue
         share = did.depth_mean / did.asked_depth
-        if share >= limits.LOAD.a or load_achieved(run, record).grade == "A":
+        if share >= limits.LOAD.a:
             continue
         yield Finding(
             name=NAME,

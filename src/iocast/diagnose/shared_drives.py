@@ -19,7 +19,7 @@ from statistics import fmean, quantiles, stdev
 from iocast.analyse.changepoint import change_points
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.curves import at_depth, same_place
-from iocast.diagnose.evidence import is_open_loop, simulated
+from iocast.diagnose.evidence import is_open_loop, row_of, simulated
 from iocast.diagnose.isolation import isolation
 from iocast.diagnose.stalls import stalls
 from iocast.diagnose.words import count, number, percent
@@ -131,7 +131,7 @@ def _low_times(record: PhaseRecord) -> Iterator[Span]:
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """The row's own load again and again (an A/A test): less at once may slip through between the others."""
-    record = next(row for row in run.measured if row.phase.name == finding.phase)
+    record = row_of(run, finding)
     probe, load = "the same load", at_depth(record, record.measurement.asked_depth)
     return Experiment(
         question="Does the same load repeat, when nothing of ours changes?",

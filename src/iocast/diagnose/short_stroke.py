@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.diagnose.evidence import data_bytes
+from iocast.diagnose.evidence import data_bytes, row_of
 from iocast.diagnose.pairs import has_an_arm, only, past_the_host, region
 from iocast.diagnose.words import data_size, percent
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -67,7 +67,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     """The reads over what was tested, and over all; a file has no more than was tested."""
     if run.plan.target.kind not in ("sim", "block"):
         return None
-    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    record = row_of(run, finding)
     return _compared(record)
 
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.statistics import bucket_shares
-from iocast.diagnose.evidence import data_bytes, only_reads, really_direct, share_of_device, simulated
-from iocast.diagnose.pairs import ARM_NS, mean_ns, p50_ns, pairs, past_the_host, target_bytes
+from iocast.diagnose.evidence import data_bytes, really_direct, row_of, share_of_device, simulated
+from iocast.diagnose.pairs import ARM_NS, mean_ns, only, p50_ns, pairs, past_the_host, target_bytes
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.diagnose.throttle import known_limits
 from iocast.diagnose.words import data_size, percent, time
@@ -40,7 +40,7 @@ TWICE = 0.5  # models C, 1b: what is held over cold reads; by the mean, since ha
 def detect(run: Run) -> Iterator[Finding]:
     """Rows of direct random reads with a quick and a slow group."""
     for record in run.measured:
-        if not (only_reads(record) and isinstance(record.phase.workload.locality, Uniform)):
+        if not (only(record, "read") and isinstance(record.phase.workload.locality, Uniform)):
             continue
         if not (really_direct(run, record) or simulated(run)) or record.measurement.asked_depth > 1:
             continue
@@ -64,7 +64,7 @@ def _remembered(run: Run) -> Iterator[Finding]:
     for one, other in pairs(run, "region"):
         small, whole = sorted((one, other), key=data_bytes)
         load = small.phase.workload
-        if not (only_reads(small) and isinstance(load.locality, Uniform) and load.asked_depth == 1):
+        if not (only(small, "read") and isinstance(load.locality, Uniform) and load.asked_depth == 1):
             continue
         enough = min(one.measurement.ios, other.measurement.ios) >= ENOUGH
         if not enough or data_bytes(small) * SMALL > data_bytes(whole) or not past_the_host(run, small):
@@ -120,7 +120,7 @@ def _suggested(record: PhaseRecord, says: str, evidence: dict[str, float]) -> Fi
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """Single blocks again and again, against the whole: of what a cache holds some block is quick every time."""
-    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    record = row_of(run, finding)
     size, room = record.phase.workload.mix[0].size_bytes, target_bytes(run)
     if room < 8 * SPOTS * size:
         return None

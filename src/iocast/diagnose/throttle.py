@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.diagnose.curves import Curve, curves, same_place
+from iocast.diagnose.evidence import row_of
 from iocast.diagnose.words import number, percent, throughput, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -148,7 +149,7 @@ def _suspicion(record: PhaseRecord, says: str, evidence: dict[str, float], *, co
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """One at once as fast as it goes, and the same at half of that rate."""
-    record = next(row for row in run.measured if row.phase.name == finding.phase)
+    record = row_of(run, finding)
     load, rate = record.phase.workload, record.measurement.rate_per_s
     full = replace(load, users=1, depth=1)
     half: Workload = replace(load, users=1, depth=8, arrival=Constant(rate / 2))

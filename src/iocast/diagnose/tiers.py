@@ -16,6 +16,7 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
+from iocast.diagnose.evidence import row_of
 from iocast.diagnose.pairs import groups, mib_below, only, p50_ns, past_the_host, target_bytes
 from iocast.diagnose.words import number, time
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -73,7 +74,7 @@ def _finding(passes: list[PhaseRecord], second_ns: float, last_ns: float) -> Fin
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """Six passes over fresh blocks; what is quick at once is a cache, what becomes quick later is a tier."""
-    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    record = row_of(run, finding)
     load = record.phase.workload
     size = mib_below(target_bytes(run) / MOST_ROUNDS, 128)
     if size < 32 * STEP_BYTES:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.analyse.drops import Drop, drop
-from iocast.diagnose.evidence import bytes_of, is_open_loop, simulated
+from iocast.diagnose.evidence import bytes_of, is_open_loop, row_of, simulated
 from iocast.diagnose.pairs import only
 from iocast.diagnose.words import data_size, throughput, time
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -74,7 +74,7 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """Writes and reads before the cliff, so much that it must come, and both again."""
-    record = next(each for each in run.measured if each.phase.name == finding.phase)
+    record = row_of(run, finding)
     load, seen = record.phase.workload, finding.evidence
     start, size = record.phase.region_start_bytes, record.phase.region_size_bytes
     reads = Workload(mix=(MixItem("read", READ_BYTES),), direct=load.direct)

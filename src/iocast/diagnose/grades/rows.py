@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from iocast.diagnose.evidence import is_open_loop, is_synced, only_reads
+from iocast.diagnose.evidence import is_open_loop, waits_for_the_device
+from iocast.diagnose.pairs import only
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Sequential, Uniform, Zipf
 
@@ -31,7 +32,7 @@ def random_reads(record: PhaseRecord) -> bool:
     """Small random reads in a closed loop, and nothing else."""
     workload = record.phase.workload
     return (
-        only_reads(record)
+        only(record, "read")
         and small(record)
         and isinstance(workload.locality, (Uniform, Zipf))
         and not is_open_loop(record)
@@ -42,10 +43,9 @@ def commits(record: PhaseRecord) -> bool:
     """Small durable appends of a single writer."""
     workload = record.phase.workload
     return (
-        all(item.op != "read" for item in workload.mix)
+        waits_for_the_device(record)
         and small(record)
         and isinstance(workload.locality, Sequential)
-        and is_synced(record)
         and workload.asked_depth == 1
     )
 
@@ -54,7 +54,7 @@ def scans(record: PhaseRecord) -> bool:
     """Large sequential reads."""
     size = only_size(record)
     sequential = isinstance(record.phase.workload.locality, Sequential)
-    return only_reads(record) and size is not None and size >= LARGE_FROM and sequential
+    return only(record, "read") and size is not None and size >= LARGE_FROM and sequential
 
 
 def by_load(run: Run, kind: Callable[[PhaseRecord], bool]) -> tuple[PhaseRecord, ...]:
