@@ -14,10 +14,12 @@ from iocast.diagnose import bound
 from iocast.model.finding import Bound
 from iocast.model.measurement import Generator
 from iocast.model.run import Run
+from iocast.model.workload import MixItem, Op, Poisson, Workload
 from iocast.spec import parse_job, parse_target
 from iocast.spec import plan as make_plan
 
 replace = msgspec.structs.replace
+MIB = 1 << 20
 
 
 class _Quiet:
@@ -98,15 +100,56 @@ def test_the_link(tmp_path: Path) -> None:
     assert bound.bounds(card_runs.run(record))[record.phase.name].by == "link"
 
 
-def test_kernel_threads_that_do_the_io() -> None:
+@pytest.mark.parametrize(
+    ("ops", "by"),
+    [
+        ({"trim": 37_000}, "unknown"),  # it moves nothing
+        ({"read": 17_500, "write": 17_500}, "unknown"),  # 47% each way, and a link carries both at once
+        ({"read": 37_000, "write": 9_000}, "link"),
+        ({"read": 45_000}, "unknown"),  # what is more than it carries has not come by it
+    ],
+)
+def test_the_link_is_full_of_what_goes_one_way(ops: dict[Op, int], by: str) -> None:
+    parts = [card_runs.part(op, MIB, card_runs.histogram((1e6, ios))) for op, ios in ops.items()]
+    did = card_runs.measurement(parts, elapsed_ns=10 * card_runs.SECOND_NS)
+    record = card_runs.record("row", Workload(mix=tuple(MixItem(op, MIB) for op in ops)), did)
+    assert bound.bounds(card_runs.run(record))["row"].by == by
+
+
+@pytest.mark.parametrize(("at_once", "by"), [(1, "kernel"), (2, "unknown")])
+def test_kernel_threads_that_do_the_io_of_one_phase(at_once: int, by: str) -> None:
+    """The time that the kernel used for phases that ran at once may be that of another."""
     record = card_runs.reads()
     did = record.measurement
-    record = replace(
-        record,
-        measurement=replace(did, generator=Generator(threads=1, user_ns=1), cpu_system_ns=int(0.7 * did.elapsed_ns)),
-    )
+    used = replace(did, cpu_system_ns=int(0.7 * did.elapsed_ns), cpu_phases=at_once)
+    record = replace(record, measurement=replace(used, generator=Generator(threads=1, user_ns=1)))
     found = bound.bounds(card_runs.run(record))[record.phase.name]
-    assert (found.by, "the kernel's own threads" in found.says) == ("kernel", True)
+    assert (found.by, "the kernel's own threads" in found.says) == (by, by == "kernel")
+
+
+def test_a_row_beside_others_is_in_no_load_curve() -> None:
+    ladder = ((1, 1e6, 1000), (4, 1e6, 4000), (8, 4e6, 2000))  # the eight did half, as others were there
+    one, four, eight = (
+        card_runs.reads(f"r x{users}", users=users, times=card_runs.histogram((took, ios)))
+        for users, took, ios in ladder
+    )
+    beside = replace(eight, phase=replace(eight.phase, together="both"))
+    found = bound.bounds(card_runs.run(one, four, beside))
+    assert found["r x4"].says.startswith("Not at the device's limit yet: 4 still brought 4 times")
+    assert found["r x8"].says == "What bound it cannot be told: it was measured beside others."
+
+
+def test_syncs_that_follow_their_writes_do_not_make_the_rate() -> None:
+    load = Workload(mix=(MixItem("write", 8192),), arrival=Poisson(1000.0), users=2, fsync_every=1)
+    times = card_runs.histogram((500_000, 5000))
+    did = card_runs.measurement(
+        [card_runs.part("write", 8192, times), card_runs.part("fsync", 0, times)],
+        users=2,
+        elapsed_ns=10 * card_runs.SECOND_NS,
+        asked_rate_per_s=1000.0,
+    )
+    found = bound.bounds(card_runs.run(card_runs.record("log", load, did)))["log"]
+    assert (found.by, found.evidence["share"]) == ("unknown", 0.5)
 
 
 def test_of_two_rows_of_one_load_the_one_with_more_ios_is_the_base(tmp_path: Path) -> None:

@@ -94,3 +94,12 @@ def test_all_decisions_must_hold(third: list[float], verdict: str, says: str) ->
     outcome = judge(experiment, _run(a=[1.0, 1.0, 1.01], b=[1.0, 1.0, 1.0], c=third))
     assert outcome.verdict == verdict
     assert says in outcome.says
+
+
+def test_what_rejects_is_told_although_another_has_one_round_only() -> None:
+    same = Decision(statistic="mean", first="a", other="b", limit=1.05, direction="same")
+    slower = Decision(statistic="mean", first="c", other="d", limit=1.5, direction="above")
+    arms = tuple(Arm(name=name, workload=READS) for name in "abcd")
+    experiment = Experiment(question="?", arms=arms, decision=same, also=(slower,), if_rejected="They differ.")
+    outcome = judge(experiment, _run(a=[1.0, 1.0, 1.01], b=[2.0, 2.01, 2.0], c=[1.0], d=[2.0]))
+    assert (outcome.verdict, outcome.says.endswith(". They differ.")) == ("rejected", True)

@@ -14,7 +14,9 @@ import pytest
 from test_page import report_of
 
 from iocast.diagnose.comparable import side
+from iocast.model.histogram import Histogram
 from iocast.model.report import Chart
+from iocast.model.run import Source
 from iocast.report.charts.latency_by_load import BUCKET_EDGES_NS
 from iocast.report.comparison import compare, repeats
 from iocast.report.vega import DRAWINGS, specification, to_png, to_svg
@@ -53,6 +55,36 @@ def test_it_compiles_and_speaks(charts: dict[str, Chart], kind: str) -> None:
     tips = [row["tip"] for row in marks(specification(charts[kind], PAGE)) if "tip" in row]
     assert tips
     assert {unescape(label) for label in re.findall(r'aria-label="([^"]*)"', svg)} == set(tips), "nothing else speaks"
+
+
+def test_what_a_drawing_refers_to_is_its_own_where_a_test_begins_with_a_digit() -> None:
+    run = card_runs.run(card_runs.reads("8k x1"), card_runs.reads("8k x8", users=8))
+    chart = next(each for each in report_of(run).charts if each.kind == "latency_by_load")
+    assert chart.key == "8k-8k-latency"
+    svg = to_svg(chart, PAGE)
+    referred = set(re.findall(r"url\(#([^)]*)\)", svg))
+    assert referred
+    assert referred <= set(re.findall(r' id="([^"]*)"', svg))
+    assert all(name.startswith("8k-8k-latency-clip") for name in referred)
+
+
+SOME, NONE = card_runs.histogram((0, 900), (1000, 100)), card_runs.histogram((0, 1000))
+
+
+@pytest.mark.parametrize(
+    "ladder", [(SOME, SOME, SOME), (NONE, SOME, SOME), (NONE, NONE, NONE)], ids=["most", "first", "all"]
+)
+def test_times_of_nothing_are_drawn(ladder: tuple[Histogram, ...]) -> None:
+    """Tools that count microseconds state 0 for what took less than one."""
+    rows = [
+        card_runs.reads(f"r x{n}", users=n, times=times, elapsed_ns=card_runs.SECOND_NS // n, direct=False)
+        for n, times in zip((1, 2, 4), ladder, strict=True)
+    ]
+    run = card_runs.run(*rows, source=Source(tool="fio"))
+    charts = (*report_of(run).charts, *compare([side("a", (run,)), side("b", (run,))], charts=True).charts)
+    assert {"overview", "load_curve", "percentiles", "distribution"} <= {chart.kind for chart in charts}
+    for chart in charts:
+        assert not re.search("NaN|Infinity|undefined", to_svg(chart, PAGE)), chart.kind
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -57,8 +57,7 @@ def bounds(run: Run) -> dict[str, Bound]:
             curves[kind(record)].append(record)
     found: dict[str, Bound] = {}
     for record in run.measured:
-        rows = [] if record.phase.together else curves.get(kind(record), [])
-        found[record.phase.name] = _of(run, record, _curve(rows))
+        found[record.phase.name] = _of(run, record, _curve(curves.get(kind(record), [])))
     return found
 
 
@@ -77,6 +76,8 @@ def _of(run: Run, record: PhaseRecord, curve: list[PhaseRecord]) -> Bound:
         return own
     if is_open_loop(record):
         return _open(record)
+    if record.phase.together:
+        return Bound("unknown", "What bound it cannot be told: it was measured beside others.")
     return _by_curve(record, curve)
 
 

@@ -73,10 +73,9 @@ def judge(experiment: Experiment, run: Run) -> Outcome:
     verdict, told = _together(found)
     first = found[0]
     evidence = {"ratio": first.value, "limit": experiment.decision.limit, "rounds": float(first.rounds)}
-    if not all(each.interval for each in found):
-        says = f"{told}. So few rounds cannot decide."
-    elif verdict == "undecided":
-        says = f"{told}: these rounds cannot tell."
+    if verdict == "undecided":
+        few = not all(each.interval for each in found)
+        says = f"{told}. So few rounds cannot decide." if few else f"{told}: these rounds cannot tell."
     else:
         follows = experiment.if_confirmed if verdict == "confirmed" else experiment.if_rejected
         says = f"{told}. {follows.format(ratio=f'{first.value:.2f}')}".strip()

@@ -23,11 +23,11 @@ WORDS = {
 
 
 def scaling(family: Family) -> Chart | None:
-    """The chart of a ladder of at least two loads."""
+    """The chart of a ladder of at least two loads; none where means are 0, as a tool may state what took no tick."""
     ladder = family.ladder
-    if len(ladder) < 2:
-        return None
     steps = scaling_steps([LoadPoint(each.at_once, each.times.mean_ns, each.bytes_per_s) for each in ladder])
+    if not steps or len(steps) < len(ladder) - 1:
+        return None
     rows = tuple(_step_row(*each) for each in zip(steps, ladder, ladder[1:], strict=False))
     loads = tuple(
         Row({"load": each.load, "mean": each.times.mean_ns, "p50": each.times.quantile_ns(0.5)}) for each in ladder
