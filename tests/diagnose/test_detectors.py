@@ -17,7 +17,7 @@ from iocast import diagnose
 from iocast.diagnose import cached, credits, failures, impossible
 from iocast.model.finding import Finding
 from iocast.model.measurement import ErrorCount, ErrorPlace
-from iocast.model.run import PhaseRecord, Run, Sample
+from iocast.model.run import PhaseRecord, Run, Sample, Source
 from iocast.model.target import Layer
 from iocast.model.workload import MixItem, Op, Workload
 
@@ -210,7 +210,29 @@ def test_buffered_writes_that_stay_in_memory() -> None:
     samples = card_runs.diskstats(did.elapsed_ns, reads=0, read_bytes=0, writes=1000, written_bytes=did.bytes // 5)
     found = _only(list(cached.detect(card_runs.run(card_runs.record("write 8k", workload, did, samples)))))
     assert found.severity == "severe"
-    assert found.says == "80% of the bytes written were still in this machine's memory at the end."
+    assert found.says == (
+        "80% of the bytes written did not reach the device: memory held them, and they were written over or left there."
+    )
+
+
+def _imported(*unstated: str) -> Run:
+    """Quick buffered reads that another tool made: nobody knows how much data there was, nor the memory."""
+    record = card_runs.reads(times=card_runs.histogram((4_000, 50_000)), direct=False, samples=())
+    files = tuple(replace(file, size_bytes=0) for file in record.plan.files)
+    record = replace(record, plan=replace(record.plan, files=files), unstated=unstated)
+    return card_runs.run(record, host=replace(card_runs.HOST, memory_bytes=0), source=Source(tool="fio"))
+
+
+@pytest.mark.parametrize("field", ["direct", "users", "depth"])
+def test_reads_of_which_it_is_not_said_how_they_were_made_are_not_accused(field: str) -> None:
+    assert not list(cached.detect(_imported(field)))
+
+
+def test_a_size_that_is_not_known_is_not_compared() -> None:
+    found = _only(list(cached.detect(_imported())))
+    assert found.says == (
+        "Half of them took 4.0 µs or less. These reads are buffered, and nobody counted what the device delivered."
+    )
 
 
 def _failing(count: int, *, errno: int = 5, **changes: Any) -> PhaseRecord:

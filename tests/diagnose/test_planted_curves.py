@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import card_runs
 import planted
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from iocast.diagnose import retrograde, serialised, throttle
 from iocast.model.run import PhaseRecord, Sample
+from iocast.model.workload import MixItem, Workload
 
 US, MS = 1_000, 1_000_000
 OURS = {throttle.NAME, serialised.NAME, retrograde.NAME}
@@ -89,3 +91,25 @@ def test_what_waits_for_our_groups_limit_is_not_serialised() -> None:
     limit = Sample(card_runs.START_UNIX_NS, throttle.OBSERVER, "vda", "read_ios_per_s", 1000.0)
     assert len(list(serialised.detect(card_runs.run(replace(record, samples=seen))))) == 1
     assert list(serialised.detect(card_runs.run(replace(record, samples=(*seen, limit))))) == []
+
+
+@pytest.mark.parametrize(("commits", "told"), [({}, 1), ({"sync": "dsync"}, 0), ({"fsync_every": 1}, 0)])
+def test_commits_that_wait_for_one_flush_together_are_not_serialised(commits: dict[str, Any], told: int) -> None:
+    load = Workload(mix=(MixItem("write", 8192),), users=8, **commits)
+    did = card_runs.measurement([card_runs.part("write", 8192, card_runs.histogram((8 * MS, 20_000)))], users=8)
+    seen = card_runs.diskstats(
+        did.elapsed_ns, writes=20_000, written_bytes=did.bytes, write_ns=MS * 20_000, queue_ns=MS * 20_000
+    )
+    assert len(list(serialised.detect(card_runs.run(card_runs.record("row", load, did, seen))))) == told
+
+
+def test_where_one_alone_is_best_one_is_kept_in_flight() -> None:
+    """The law of this curve has its peak at 0.45."""
+    took = {users: MS * (1 + 5 * users * (users - 1)) for users in (1, 2, 4, 8, 16)}
+    rows = [
+        card_runs.reads(f"r x{users}", users=users, times=card_runs.histogram((each, 1000)))
+        for users, each in took.items()
+    ]
+    (found,) = retrograde.detect(card_runs.run(*rows))
+    assert found.evidence["fitted_peak"] == pytest.approx(0.45, abs=0.01)
+    assert found.remedy.startswith("Keep at most about 1 in flight;")

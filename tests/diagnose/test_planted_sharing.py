@@ -24,7 +24,7 @@ from iocast.diagnose import (
 from iocast.model.finding import Span
 from iocast.model.measurement import Generator, UserResult
 from iocast.model.run import PhaseRecord, Sample
-from iocast.model.workload import Closed
+from iocast.model.workload import Closed, MixItem, Op, Workload
 from iocast.spec import parse_target
 
 US, MS = 1_000, 1_000_000
@@ -125,11 +125,52 @@ def test_a_device_that_is_as_fast_as_a_link_is_no_link(limit: str, tmp_path: Pat
     assert link_limit.NAME not in planted.confirmed(run, tmp_path)
 
 
+def _on_the_link(name: str, share: float, *ops: Op) -> PhaseRecord:
+    """A row that moves so much of what the link carries, all its operations together."""
+    ios = round(10 * share * (card_runs.VDA.link_bytes_per_s or 0) / MIB / len(ops))
+    parts = [card_runs.part(op, MIB, card_runs.histogram((MS, ios))) for op in ops]
+    load = Workload(mix=tuple(MixItem(op, MIB) for op in ops))
+    return card_runs.record(name, load, card_runs.measurement(parts, elapsed_ns=10 * card_runs.SECOND_NS))
+
+
+READS, WRITES = _on_the_link("reads", 0.95, "read"), _on_the_link("writes", 0.96, "write")
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ((READS, WRITES), ["writes"]),
+        ((READS,), []),
+        ((_on_the_link("mixed", 0.95, "read", "write"),), []),  # of two kinds, but one row
+        ((READS, WRITES, _on_the_link("trims", 5.0, "trim")), ["writes"]),  # takes none of it
+        ((READS, WRITES, _on_the_link("more reads", 1.2, "read")), []),
+    ],
+)
+def test_a_plateau_of_a_link_is_of_rows_that_go_one_way(rows: tuple[PhaseRecord, ...], told: list[str]) -> None:
+    assert [each.phase for each in link_limit.detect(card_runs.run(*rows))] == told
+
+
 def test_ticks_are_counted_and_saturation_is_none(tmp_path: Path) -> None:
     found = planted.suspected(planted.measured("sim:nvme,tick=1ms", planted.ladder(1), tmp_path))
     assert found[coarse_clock.NAME].evidence["step_ns"] == pytest.approx(1e6, rel=0.01)
     for target in ("sim:nvme", "sim:sata-ssd", "sim:hdd", "sim:nvme,link=117MB/s:200us"):
         assert coarse_clock.NAME not in planted.suspected(planted.measured(target, planted.ladder(1), tmp_path))
+
+
+TICKS = card_runs.histogram((MS, 500), (2 * MS, 300), (3 * MS, 200))
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ((1.5 * MS, 100), [""]),  # too few to say anything
+        ((21 * MS, 1000), [f"r{at}" for at in range(10)]),  # as good as any clock for what takes so long
+    ],
+)
+def test_coarse_rows_are_named_where_others_are_not(last: tuple[float, int], told: list[str]) -> None:
+    rows = [card_runs.reads(f"r{at}", times=TICKS) for at in range(10)]
+    run = card_runs.run(*rows, card_runs.reads("last", times=card_runs.histogram(last)))
+    assert [each.phase for each in coarse_clock.detect(run)] == told
 
 
 def test_peaks_are_told_with_their_shares(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from iocast.diagnose.representative import representative
 from iocast.model.run import PhaseRecord
-from iocast.model.workload import Compressible, MixItem, Payload, Repeated, Unique, Workload, Zeros
+from iocast.model.workload import Compressible, Dedupable, MixItem, Payload, Repeated, Unique, Workload, Zeros
 
 replace = msgspec.structs.replace
 GIB = card_runs.GIB
@@ -76,7 +76,7 @@ def test_synced_writes_do_not_excuse_buffered_reads() -> None:
     assert "page cache" in representative(card_runs.run(card_runs.fill(), record), record).reason
 
 
-@pytest.mark.parametrize("payload", [Zeros(), Repeated(), Compressible(60.0)])
+@pytest.mark.parametrize("payload", [Zeros(), Repeated(), Dedupable(40.0), Compressible(60.0)])
 def test_payloads_that_storage_may_not_store(payload: Payload) -> None:
     record = _writes(payload=payload)
     assert representative(card_runs.run(card_runs.fill(), record), record).grade == "C"
@@ -84,7 +84,12 @@ def test_payloads_that_storage_may_not_store(payload: Payload) -> None:
 
 @pytest.mark.parametrize(
     ("payload", "says"),
-    [(Zeros(), "all zeros"), (Repeated(), "one block again and again"), (Compressible(60.0), "60% of the data")],
+    [
+        (Zeros(), "all zeros"),
+        (Repeated(), "one block again and again"),
+        (Dedupable(40.0), "40% of the blocks are copies"),
+        (Compressible(60.0), "60% of the data"),
+    ],
 )
 @pytest.mark.parametrize("role", ["measure", "warm"])
 def test_what_an_earlier_phase_left_is_remembered(

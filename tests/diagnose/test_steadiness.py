@@ -11,6 +11,7 @@ import pytest
 from iocast.diagnose.steadiness import steady
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Series
+from iocast.model.simulated import SimulatedCache
 
 replace = msgspec.structs.replace
 GIB = card_runs.GIB
@@ -55,6 +56,22 @@ def test_letters(ios: list[float], grade: str, says: str) -> None:
 def test_a_simulated_device_has_no_cliff() -> None:
     part = judged([1000.0] * 300, simulated=True)
     assert (part.grade, part.evidence["steady_from_ns"]) == ("A", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("cache", "grade"),
+    [
+        (SimulatedCache(30.0, 1000), "A"),
+        (SimulatedCache(30.0, 1000, write_back=True), "A"),
+        (SimulatedCache(0.0, 1000, size_bytes=GIB), "B"),
+        (SimulatedCache(0.0, 1000, write_back=True, dirty_bytes=GIB, destage_bytes_per_s=GIB), "B"),
+    ],
+)
+def test_a_simulated_cache_that_can_be_full_has_a_cliff(cache: SimulatedCache, grade: str) -> None:
+    assert card_runs.SIMULATED.simulated is not None
+    target = replace(card_runs.SIMULATED, simulated=replace(card_runs.SIMULATED.simulated, cache=cache))
+    record = replace(card_runs.reads(), series=series([1000.0] * 300))
+    assert steady(card_runs.run(record, target=target), record).grade == grade
 
 
 def test_writes_must_go_twice_over_the_device() -> None:

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iocast import diagnose
-from iocast.diagnose import components, thresholds, words
+from iocast.diagnose import components, imported, thresholds, words
 from iocast.model.finding import GRADES, Finding, Grade
 from iocast.model.measurement import ErrorCount
-from iocast.model.run import PhaseRecord
+from iocast.model.run import PhaseRecord, Source
 
 replace = msgspec.structs.replace
 SECOND_NS = card_runs.SECOND_NS
@@ -33,6 +33,14 @@ def test_integrity_is_littles_law(stretch: float, grade: str) -> None:
     part = components.integrity(card_runs.run(record), record)
     assert part.grade == grade
     assert part.evidence["little_ratio"] == pytest.approx(1 / stretch, rel=1e-3)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.25])
+def test_of_an_imported_row_too_the_ratio_says_which_way_it_is_off(ratio: float) -> None:
+    record = card_runs.reads(users=8)
+    record = _with(record, elapsed_ns=round(record.measurement.elapsed_ns / ratio))
+    part = imported.components(card_runs.run(record, source=Source(tool="fio")), record)[0]
+    assert (part.name, part.evidence["little_ratio"]) == ("integrity", pytest.approx(ratio, rel=1e-3))
 
 
 def test_integrity_counts_think_time() -> None:

@@ -87,7 +87,7 @@ class BlockTimes(Struct, frozen=True, kw_only=True):
     watched_ns: int
     lost_events: int = 0  # the rings had no room for them: the counts are short of these
     unpaired: int = 0  # completions of requests that began before the watch
-    unfinished: int = 0  # requests that were given up when the watch closed for a while
+    unfinished: int = 0  # requests that were given up when the watch closed for a while, or lost records
     devices: tuple[BlockDevice, ...] = ()
 
     @property

@@ -72,7 +72,7 @@ pub struct Wanted {
 pub struct Apart {
     /// Completions of requests whose issue was not seen.
     pub unpaired: u64,
-    /// Requests given up: still on their way when the watch had to close.
+    /// Requests given up: still on their way when the watch had to close, or when records were lost.
     pub unfinished: u64,
 }
 

@@ -162,6 +162,21 @@ fn closing_follows_what_is_on_its_way_and_nothing_new() {
 }
 
 #[test]
+fn what_is_given_up_lends_its_beginning_to_nobody() {
+    let mut pairing = after(&[step(Step::Issue, 10, 8, 8), step(Step::Insert, 12, 16, 8)]);
+    pairing.give_up(); // the record of its end was lost
+    assert_eq!(pairing.on_their_way(), 0);
+    pairing.take(&step(Step::Issue, 1000, 8, 8));
+    pairing.take(&step(Step::Complete, 1030, 8, 8));
+    pairing.take(&step(Step::Issue, 2000, 16, 8));
+    pairing.take(&step(Step::Complete, 2050, 16, 8));
+    let (devices, apart) = pairing.drain();
+    let class = &devices[0].classes[0];
+    assert_eq!((class.ios, class.device.sum_ns, class.queue.total()), (2, 30 + 50, 0));
+    assert_eq!(apart, Apart { unpaired: 0, unfinished: 1 });
+}
+
+#[test]
 fn what_is_on_its_way_is_said_of_its_device() {
     let (devices, _) = Pairing::drain(&mut Pairing {
         tallies: [(DEVICE, Tally::default())].into(),

@@ -44,7 +44,7 @@ pub struct Snapshot {
     pub lost_events: u64,
     /// Completions of requests whose issue was not seen.
     pub unpaired: u64,
-    /// Requests that were given up when the watch closed for a while.
+    /// Requests that were given up when the watch closed for a while, or lost records.
     pub unfinished: u64,
     /// By device.
     pub devices: Vec<DeviceTimes>,
