@@ -54,6 +54,15 @@ def test_what_a_warm_phase_did_was_spent_too() -> None:
     assert after.evidence["credits"] == pytest.approx(40 * 700)
 
 
+def test_of_phases_at_once_the_time_counts_once() -> None:
+    """Two that read 500 a second beside each other spend as much as one that reads 1,000."""
+    row = _course(card_runs.reads("row"), 1000, 300)
+    warm = [_reads(name, 500, 10) for name in ("one", "other")]
+    both = [replace(each, phase=replace(each.phase, role="warm", together="both")) for each in warm]
+    (found,) = credits.detect(card_runs.run(*both, row))
+    assert found.evidence["credits"] == pytest.approx(40 * 700)
+
+
 def test_what_the_fill_wrote_is_part_of_the_volume_before_a_cliff() -> None:
     did = card_runs.measurement([card_runs.part("write", 8192, card_runs.histogram((1e6, 39_000)))])
     row = _course(card_runs.record("row", Workload(mix=(MixItem("write", 8192),)), did), 1000, 300)

@@ -15,6 +15,7 @@ from statistics import fmean, pstdev
 
 from iocast.analyse.changepoint import MIN_LENGTH
 from iocast.analyse.drops import Drop, drop
+from iocast.analyse.together import seen_by_devices
 from iocast.diagnose.curves import kind
 from iocast.diagnose.evidence import is_open_loop, row_of, share_of_device, simulated
 from iocast.diagnose.pairs import only
@@ -45,7 +46,7 @@ def detect(run: Run) -> Iterator[Finding]:
         found = drop(record, FALLS) or _before_it_began(run, run.measured[:at], record)
         if found is None or found.constant > CONSTANT or found.after_per_s < LEAST_PER_S:
             continue
-        spent = _spent(run.phases[: run.phases.index(record)], found)
+        spent = _spent(run, record, found)
         if spent > 0:
             yield _finding(record, found, spent)
             return
@@ -73,11 +74,13 @@ def _reached_the_device(run: Run, record: PhaseRecord) -> bool:
     return share is None or share[0] >= DEVICE_SHARE
 
 
-def _spent(earlier: tuple[PhaseRecord, ...], found: Drop) -> float:
+def _spent(run: Run, record: PhaseRecord, found: Drop) -> float:
     """Credits: what was done beyond the baseline until they ran out, phases before it included."""
     beyond = 0.0
-    for record in earlier:
-        beyond = max(0.0, beyond + record.measurement.ios - found.after_per_s * record.measurement.elapsed_ns / 1e9)
+    for each in run.phases[: run.phases.index(record)]:
+        if run.beside(each)[0] is each:  # of phases at once the first stands for all: they share the time
+            did = seen_by_devices(run, each).measurement
+            beyond = max(0.0, beyond + did.ios - found.after_per_s * did.elapsed_ns / 1e9)
     return beyond + found.ios - found.after_per_s * found.at_ns / 1e9
 
 
