@@ -43,6 +43,11 @@ def test_rows_of_a_test_and_size_are_a_family_in_the_order_of_their_loads() -> N
     assert rest.name(rest.members[0]) == "read 128k"
 
 
+def test_tests_whose_names_differ_in_signs_only_have_charts_of_their_own() -> None:
+    run = card_runs.run(*(reads(f"{test} 8k") for test in ("a+b", "a-b", "a.b")))
+    assert [family.key for family in families(run, examine(run), {})] == ["a-b-8k", "a-b-8k-2", "a-b-8k-3"]
+
+
 def test_void_rows_are_in_no_chart() -> None:
     run = card_runs.troubled_card()
     report = report_of(run)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain, count
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.model.course import Course
 from iocast.model.finding import Examination, Finding
@@ -87,8 +89,18 @@ def families(run: Run, examination: Examination, courses: dict[int, Course]) -> 
             groups.setdefault((record.phase.test, member.size_bytes, member.op), []).append(member)
     mixed = {test for test, _, op in groups if len({o for t, _, o in groups if t == test}) > 1}
     return tuple(
-        _family(test, size, op if test in mixed else None, found) for (test, size, op), found in groups.items()
+        _keyed(_family(test, size, op if test in mixed else None, found) for (test, size, op), found in groups.items())
     )
+
+
+def _keyed(found: Iterable[Family]) -> Iterator[Family]:
+    """Each with a key of its own, where names differ only in what a file name should not have."""
+    taken: set[str] = set()
+    for family in found:
+        name = family.key or "rows"
+        key = next(each for each in chain((name,), (f"{name}-{at}" for at in count(2))) if each not in taken)
+        taken.add(key)
+        yield replace(family, key=key)
 
 
 def pooled(singles: Iterable[Family], title: str) -> Family | None:
