@@ -13,10 +13,15 @@ import card_runs
 import pytest
 from test_page import page_of, report_of
 
-from iocast.report.vega import drawers, spec_to_svg, specification
+from iocast.report.vega import begin, drawers, spec_to_svg, specification, to_svgs
 from iocast.report.vega.theme import PAGE
 
 SPECS = [specification(chart, PAGE) for chart in report_of(card_runs.quick_card()).charts][:6]
+
+
+def drawn(specs: list[Any]) -> list[str]:
+    """All specifications as SVG."""
+    return drawers.finish([drawers.Drawing(spec) for spec in specs])
 
 
 def same(drawn: list[str], specs: list[Any]) -> bool:
@@ -36,22 +41,43 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[b
         return found[-1]
 
     monkeypatch.setattr(subprocess, "Popen", popen)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1, 2})
     yield found
     assert not drawers._waiting
     assert all(each.returncode is not None for each in found), "nobody is left behind"
 
 
 def test_two_processes_draw_what_one_would(started: list[subprocess.Popen[bytes]]) -> None:
-    assert same(drawers.drawn(SPECS), SPECS)
+    assert same(drawn(SPECS), SPECS)
     assert [each.returncode for each in started] == [0, 0]
 
 
 def test_those_that_wait_are_used_and_not_started_twice(started: list[subprocess.Popen[bytes]]) -> None:
     drawers.get_ready()
     drawers.get_ready()
-    assert same(drawers.drawn(SPECS[:1]), SPECS[:1])
+    assert same(drawn(SPECS[:1]), SPECS[:1])
     assert len(started) == 2
+
+
+def test_what_was_begun_is_drawn_once_and_what_was_not_as_well(started: list[subprocess.Popen[bytes]]) -> None:
+    assert drawers.begin(SPECS[0]) is None, "nobody waits"
+    drawers.get_ready()
+    begun = [drawers.begin(spec) for spec in SPECS[:3]]
+    drawings = [each if each is not None else drawers.Drawing(spec) for each, spec in zip(begun, SPECS, strict=False)]
+    drawings += [drawers.Drawing(spec) for spec in SPECS[3:]]
+    assert same(drawers.finish(drawings), SPECS)
+    assert len(started) == 2
+
+
+def test_a_page_of_charts_that_were_begun_is_the_same_page(started: list[subprocess.Popen[bytes]]) -> None:
+    run = card_runs.quick_card()
+    charts = report_of(run).charts
+    alone = to_svgs(charts, PAGE)
+    drawers.get_ready()
+    for chart in charts:
+        begin(chart, PAGE)
+    loose = re.compile(r"(?<=\.\d{6})\d+|(?<=clip)\d+")
+    assert [loose.sub("", svg) for svg in to_svgs(charts, PAGE)] == [loose.sub("", svg) for svg in alone]
 
 
 def test_a_drawer_that_ends_leaves_its_work_to_this_process(
@@ -61,15 +87,15 @@ def test_a_drawer_that_ends_leaves_its_work_to_this_process(
     for each in started:
         each.kill()
         each.wait()
-    assert same(drawers.drawn(SPECS), SPECS)
+    assert same(drawn(SPECS), SPECS)
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    assert same(drawers.drawn(SPECS), SPECS)
+    assert same(drawn(SPECS), SPECS)
 
 
 def test_half_an_answer_is_none(started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch) -> None:
     half = "import sys; sys.stdin.readline(); sys.stdout.write('100\\n<svg'); sys.stdout.flush()"
     monkeypatch.setattr(drawers, "_command", lambda: [sys.executable, "-c", half])
-    assert same(drawers.drawn(SPECS), SPECS)
+    assert same(drawn(SPECS), SPECS)
     assert len(started) == 2
 
 
@@ -83,6 +109,6 @@ def test_one_processor_has_enough_to_do_without_them(
 
 
 def test_few_charts_start_nobody(started: list[subprocess.Popen[bytes]]) -> None:
-    assert same(drawers.drawn(SPECS[:2]), SPECS[:2])
-    assert drawers.drawn([]) == []
+    assert same(drawn(SPECS[:2]), SPECS[:2])
+    assert drawn([]) == []
     assert not started

@@ -9,7 +9,7 @@ import rich_click as click
 from iocast import archive
 from iocast.commands.options import filing, grading, showing
 from iocast.commands.session import passed, say, show
-from iocast.commands.writing import Into, get_ready, write_file
+from iocast.commands.writing import Into, get_ready, told_of, write_file
 from iocast.model.grading import GradeAsked
 
 
@@ -33,8 +33,9 @@ def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeA
         if into is None:
             show(judged, form)
         else:
-            for file in write_file(judged.report(charts=True), _file(into.path, folder, len(folders)), into.theme):
-                say(f"wrote {file}")
+            file = _file(into.path, folder, len(folders))
+            for written in write_file(judged.report(charts=True, told=told_of(file)), file, into.theme):
+                say(f"wrote {written}")
         failed |= not passed(judged, asked)
     return int(failed)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from iocast.errors import ArchiveError, IocastError, SpecError
 
 if TYPE_CHECKING:
-    from iocast.model.report import Report
+    from iocast.model.report import Chart, Report
     from iocast.report.complete import Judged
 
 PAGE = "report.html"
@@ -30,6 +31,16 @@ def get_ready(into: Into | None) -> None:
         from iocast.report.vega import drawers
 
         drawers.get_ready()
+
+
+def told_of(path: Path) -> Callable[[Chart], None] | None:
+    """What begins to draw each chart of a page as soon as it is made; None for files of other forms."""
+    if form_of(path) != "html":
+        return None
+    from iocast.report.vega import begin
+    from iocast.report.vega.theme import PAGE as THEME
+
+    return lambda chart: begin(chart, THEME)
 
 
 def deliver(report: Report, form: str, into: Into | None) -> None:
@@ -83,7 +94,7 @@ def leave_page(judged: Judged) -> str:
     """Writes the page into a run folder; says where it is, or why it could not be. The measurement is safe already."""
     page = Path(judged.folder, PAGE)
     try:
-        write_file(judged.report(charts=True), page)
+        write_file(judged.report(charts=True, told=told_of(page)), page)
     except IocastError as error:
         return f"note: no {PAGE}: {error.message}"
     return f"report: {os.path.relpath(page)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from iocast.model.course import Course
 from iocast.model.finding import Examination
@@ -31,23 +31,34 @@ OF_A_FAMILY: tuple[Callable[[Family], Chart | None], ...] = (
 )
 
 
-def at_a_glance(run: Run, examination: Examination) -> tuple[Chart, ...]:
+Told = Callable[[Chart], None]  # who hears of each chart as soon as it is made
+
+
+def at_a_glance(run: Run, examination: Examination, told: Told | None = None) -> tuple[Chart, ...]:
     """The charts that stand beside the table of results."""
-    return _made(overview(run, examination))
+    return _made((overview(run, examination),), told)
 
 
-def chart_sections(run: Run, examination: Examination, courses: dict[int, Course]) -> tuple[Section, ...]:
+def chart_sections(
+    run: Run, examination: Examination, courses: dict[int, Course], told: Told | None = None
+) -> tuple[Section, ...]:
     """A section for each ladder of loads, one for all other rows together, one for the device."""
     found = families(run, examination, courses)
     ladders = [family for family in found if len(family.ladder) > 1]
     rest = pooled((family for family in found if len(family.ladder) < 2), "Other rows" if ladders else "All rows")
     sections = [
-        Section(family.title, charts=_made(*(make(family) for make in OF_A_FAMILY)))
+        Section(family.title, charts=_made((make(family) for make in OF_A_FAMILY), told))
         for family in (*ladders, *([rest] if rest else []))
     ]
-    sections.append(Section("What the device saw", charts=_made(request_sizes(run), queues(run))))
+    sections.append(Section("What the device saw", charts=_made((request_sizes(run), queues(run)), told)))
     return tuple(section for section in sections if section.charts)
 
 
-def _made(*charts: Chart | None) -> tuple[Chart, ...]:
-    return tuple(chart for chart in charts if chart is not None)
+def _made(charts: Iterable[Chart | None], told: Told | None) -> tuple[Chart, ...]:
+    found = []
+    for chart in charts:
+        if chart is not None:
+            found.append(chart)
+            if told is not None:
+                told(chart)
+    return tuple(found)

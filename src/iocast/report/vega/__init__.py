@@ -49,10 +49,26 @@ def to_svg(chart: Chart, theme: Theme) -> str:
     return _named(chart, spec_to_svg(specification(chart, theme)))
 
 
+def begin(chart: Chart, theme: Theme) -> None:
+    """Begins to draw a chart of which `to_svgs` will be asked, if drawers wait for that."""
+    drawing = drawers.begin(specification(chart, theme))
+    if drawing is not None:
+        _begun[id(chart)] = (chart, theme, drawing)
+
+
 def to_svgs(charts: Sequence[Chart], theme: Theme) -> list[str]:
     """The same of many charts at the same time, on all processors. Raises DrawingError."""
-    svgs = drawers.drawn([specification(chart, theme) for chart in charts])
+    svgs = drawers.finish([_drawing(chart, theme) for chart in charts])
     return [_named(chart, svg) for chart, svg in zip(charts, svgs, strict=True)]
+
+
+# What was begun, by the identity of the chart, which is kept for as long; `to_svgs` takes it out.
+_begun: dict[int, tuple[Chart, Theme, drawers.Drawing]] = {}
+
+
+def _drawing(chart: Chart, theme: Theme) -> drawers.Drawing:
+    begun = _begun.pop(id(chart), None)
+    return begun[2] if begun is not None and begun[1] is theme else drawers.Drawing(specification(chart, theme))
 
 
 def _named(chart: Chart, svg: str) -> str:

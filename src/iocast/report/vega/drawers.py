@@ -1,7 +1,8 @@
 """Draws many charts at the same time, in processes of their own: the drawing engine uses one processor only.
 
-A drawer takes half a second until it is ready. Whoever knows early that there will be charts calls `get_ready`.
-Where drawers cannot be started, or one of them ends, this process draws what is left.
+A drawer takes half a second until it is ready. Whoever knows early that there will be charts calls `get_ready`, and
+`begin` with each as soon as it is there; `finish` waits for all. Where drawers cannot be started, or one of them
+ends, this process draws what is left.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from queue import SimpleQueue
 
 import msgspec
 
@@ -21,7 +23,44 @@ from iocast.report.vega.parts import Spec
 MOST = 4  # more processors bring nothing more for as many charts as a card has [J]
 FEWEST = 4  # charts for which no drawer is started [J]
 
-_waiting: list[subprocess.Popen[bytes]] = []
+
+class Drawing:
+    """A specification, and its SVG once a drawer has made it."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.svg: str | None = None
+
+
+class _Crew:
+    """Drawers that draw what is handed in, in its order."""
+
+    def __init__(self, drawers: list[subprocess.Popen[bytes]]) -> None:
+        self._drawers = drawers
+        self._work: SimpleQueue[Drawing | None] = SimpleQueue()
+        self._taken: set[int] = set()
+        # Nobody waits for them where what was to be drawn is not wanted any more.
+        self._threads = [threading.Thread(target=_drive, args=(each, self._work), daemon=True) for each in drawers]
+        for thread in self._threads:
+            thread.start()
+
+    def take(self, drawing: Drawing) -> None:
+        """Has it drawn, once."""
+        if id(drawing) not in self._taken:
+            self._taken.add(id(drawing))
+            self._work.put(drawing)
+
+    def dismiss(self) -> None:
+        """Waits until all is drawn that can be, and lets the drawers go."""
+        for _ in self._threads:
+            self._work.put(None)
+        for thread in self._threads:
+            thread.join()
+        for drawer in self._drawers:
+            _dismiss(drawer)
+
+
+_waiting: list[_Crew] = []  # one, or none
 _waiting_lock = threading.Lock()
 
 
@@ -32,40 +71,42 @@ def get_ready() -> None:
             _waiting.extend(_fresh())
 
 
-def drawn(specs: Sequence[Spec]) -> list[str]:
-    """All specifications as SVG, in their order. Raises DrawingError."""
+def begin(spec: Spec) -> Drawing | None:
+    """Begins to draw what `finish` will be asked for; None where no drawers wait."""
+    with _waiting_lock:
+        if not _waiting:
+            return None
+        drawing = Drawing(spec)
+        _waiting[0].take(drawing)
+        return drawing
+
+
+def finish(drawings: Sequence[Drawing]) -> list[str]:
+    """All of them as SVG, in their order. Raises DrawingError."""
     from iocast.report.vega import spec_to_svg
 
-    drawers = _crew(len(specs))
-    found: list[str | None] = [None] * len(specs)
-    left, lock = iter(range(len(specs))), threading.Lock()
-    threads = [threading.Thread(target=_drive, args=(each, specs, left, lock, found)) for each in drawers]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for drawer in drawers:
-        _dismiss(drawer)
-    return [svg if svg is not None else spec_to_svg(spec) for svg, spec in zip(found, specs, strict=True)]
+    with _waiting_lock:
+        crews = _waiting[:]
+        _waiting.clear()
+    if not crews and len(drawings) >= FEWEST:
+        crews = _fresh()
+    for crew in crews:
+        for drawing in drawings:
+            crew.take(drawing)
+        crew.dismiss()
+    return [each.svg if each.svg is not None else spec_to_svg(each.spec) for each in drawings]
 
 
 def _useful() -> int:
-    cpus = len(os.sched_getaffinity(0))
-    return min(cpus, MOST) if cpus > 1 and sys.executable else 0
+    # One processor makes the charts meanwhile: a second drawer on two of them took a second of CPU time more, and no
+    # time less.
+    others = len(os.sched_getaffinity(0)) - 1
+    return min(others, MOST) if sys.executable else 0
 
 
-def _crew(charts: int) -> list[subprocess.Popen[bytes]]:
-    """The drawers that wait, or fresh ones where that is worth it."""
-    with _waiting_lock:
-        waiting = _waiting[:]
-        _waiting.clear()
-    if waiting or charts < FEWEST:
-        return waiting
-    return _fresh()
-
-
-def _fresh() -> list[subprocess.Popen[bytes]]:
-    return [each for each in (_started() for _ in range(_useful())) if each is not None]
+def _fresh() -> list[_Crew]:
+    drawers = [each for each in (_started() for _ in range(_useful())) if each is not None]
+    return [_Crew(drawers)] if drawers else []
 
 
 def _started() -> subprocess.Popen[bytes] | None:
@@ -84,29 +125,19 @@ def _command() -> list[str]:
     return [sys.executable, "-P", str(Path(__file__).with_name("drawer.py")), VEGA_LITE]
 
 
-def _drive(
-    drawer: subprocess.Popen[bytes],
-    specs: Sequence[Spec],
-    left: Iterator[int],
-    lock: threading.Lock,
-    found: list[str | None],
-) -> None:
-    """Hands specifications to a drawer until none is left, or it answers no more."""
+def _drive(drawer: subprocess.Popen[bytes], work: SimpleQueue[Drawing | None]) -> None:
+    """Hands work to a drawer until there is no more, or it answers no more."""
     assert drawer.stdin is not None
     assert drawer.stdout is not None
     with contextlib.suppress(OSError, ValueError):
-        while True:
-            with lock:
-                at = next(left, None)
-            if at is None:
-                return
-            drawer.stdin.write(msgspec.json.encode(specs[at]) + b"\n")
+        while (drawing := work.get()) is not None:
+            drawer.stdin.write(msgspec.json.encode(drawing.spec) + b"\n")
             drawer.stdin.flush()
             length = int(drawer.stdout.readline())  # nothing is no number: the drawer is gone
             svg = drawer.stdout.read(length)
             if len(svg) < length:
                 return
-            found[at] = svg.decode()
+            drawing.svg = svg.decode()
 
 
 def _dismiss(drawer: subprocess.Popen[bytes]) -> None:
