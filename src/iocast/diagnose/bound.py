@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.curves import kind
-from iocast.diagnose.evidence import MOVING, bytes_of, is_open_loop, paced_rate_per_s, simulated
+from iocast.diagnose.evidence import MOVING, bytes_per_s_of, is_open_loop, paced_rate_per_s, simulated
 from iocast.diagnose.words import number, percent, throughput, time
 from iocast.model.finding import Bound
 from iocast.model.run import PhaseRecord, Run
@@ -124,8 +124,7 @@ def _link(run: Run, record: PhaseRecord) -> Bound | None:
     if len(speeds) != 1:
         return None  # several paths may add up
     # A link carries both ways at once; what goes beyond it did not come by it, and a trim moves nothing.
-    did = record.measurement
-    seen = max(bytes_of(did, op) for op in MOVING) * 1e9 / max(1, did.elapsed_ns)
+    seen = max(bytes_per_s_of(record.measurement, op) for op in MOVING)
     share = seen / speeds[0]
     if not limits.LINK_FULL <= share <= limits.LINK_AT_MOST:
         return None

@@ -26,7 +26,8 @@ from iocast.model.workload import MixItem, Sequential, Workload
 NEEDS: tuple[str, ...] = ()
 
 NAME = "elided reads"
-QUICKER = 0.67  # models C, 9 says a half; the way through a loop device takes as long for a hole [J]
+# models C, 9 says a half. The way through a loop device is half of a quick read, and a hole has to go it too. [J]
+QUICKER = 0.67
 PROVEN = 0.8  # by the whole interval: it is told which parts were written, so chance has no part in it [J]
 NOT_READ, READ = 0.05, 0.5  # of the bytes, at the device below a layer that knows of the hole [J]
 ENOUGH = 50  # I/Os [J]

@@ -52,6 +52,11 @@ def bytes_of(measurement: Measurement, op: Op) -> int:
     return sum(part.bytes for part in measurement.classes if part.op == op)
 
 
+def bytes_per_s_of(measurement: Measurement, op: Op) -> float:
+    """The same a second."""
+    return bytes_of(measurement, op) * 1e9 / max(1, measurement.elapsed_ns)
+
+
 def data_bytes(record: PhaseRecord) -> int:
     """The size of what the phase may touch."""
     return sum(region.size_bytes for region in record.plan.files)

@@ -19,10 +19,11 @@ from iocast.diagnose.evidence import (
     MEMORY_KINDS,
     MOVING,
     VOLATILE_KINDS,
-    bytes_of,
+    bytes_per_s_of,
     really_direct,
     simulated,
 )
+from iocast.diagnose.thresholds import LINK_AT_MOST
 from iocast.diagnose.words import percent, throughput, time
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -32,7 +33,6 @@ NEEDS: tuple[str, ...] = ()
 
 NAMES = ("memory file system", "memory device", "faster than memory", "faster than the link", "too quick for a device")
 MEMORY_SHARE = 0.9  # of the copy bandwidth of all cores (models, C 1c)
-LINK_SHARE = 1.01  # a plateau ends at 101 % of the payload rate (models, C 3); beyond it: models, C 1d
 FASTEST_DEVICE_NS = 5_000  # median at depth 1 (models, C 1)
 
 REMEDY = "Use direct I/O on files written in full with unique data, and more data than any cache on the way holds."
@@ -82,8 +82,7 @@ def _faster_than_memory(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     # One core's bandwidth times the cores is more than any machine has, so this never accuses wrongly.
     ceiling = one_core * run.host.cpus
     did = record.measurement
-    moved = sum(bytes_of(did, op) for op in MOVING)  # a trim names bytes and moves none
-    seen = moved * 1e9 / max(1, did.elapsed_ns)
+    seen = sum(bytes_per_s_of(did, op) for op in MOVING)  # a trim names bytes and moves none
     if seen > MEMORY_SHARE * ceiling:
         yield Finding(
             name="faster than memory",
@@ -104,8 +103,8 @@ def _faster_than_link(run: Run, record: PhaseRecord) -> Iterator[Finding]:
         return
     ceiling = sum(known)
     for op in MOVING:  # links carry each direction on its own
-        seen = bytes_of(record.measurement, op) * 1e9 / max(1, record.measurement.elapsed_ns)
-        if seen > LINK_SHARE * ceiling:
+        seen = bytes_per_s_of(record.measurement, op)
+        if seen > LINK_AT_MOST * ceiling:
             yield Finding(
                 name="faster than the link",
                 severity="void",

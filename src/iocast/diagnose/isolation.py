@@ -13,7 +13,7 @@ from msgspec import Struct
 from iocast.analyse.places import PAGE_BYTES, Place, places
 from iocast.analyse.together import seen_by_devices
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.evidence import bytes_of, really_direct, simulated, waits_for_the_device
+from iocast.diagnose.evidence import MOVING, bytes_of, really_direct, simulated, waits_for_the_device
 from iocast.diagnose.words import data_size, number, percent
 from iocast.model.finding import GRADES, Grade, TrustComponent
 from iocast.model.run import PhaseRecord, Run
@@ -74,7 +74,7 @@ def isolation(run: Run, record: PhaseRecord) -> TrustComponent:
         return TrustComponent(NAME, "B", "The device counted nothing, so other programs' I/O cannot be seen.")
     if not really_direct(run, record) and not waits_for_the_device(record):
         return TrustComponent(NAME, "B", "With buffered I/O, other programs' I/O cannot be told from read-ahead.")
-    if not any(part.op in ("read", "write") for part in record.measurement.classes):
+    if not any(part.op in MOVING for part in record.measurement.classes):
         # Beside nothing, every byte of others would be all there was.
         unknown = "It moved no bytes itself, so how much of the work was other programs' is not known."
         return TrustComponent(NAME, "B", unknown)

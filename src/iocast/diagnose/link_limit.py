@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from iocast.diagnose import thresholds as limits
 from iocast.diagnose.curves import same_place
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.words import data_size, percent, throughput
@@ -26,7 +27,6 @@ from iocast.model.workload import Closed, MixItem, Workload
 NEEDS: tuple[str, ...] = ()
 
 NAME = "link limit"
-LOW, HIGH = 0.90, 1.01  # models C, 3
 GUESSED_LOW = 0.98  # of a link that is not known: other limits lie everywhere [J]
 DEPTH = 16
 # MB/s of payload: TCP over Ethernet by (mtu-52)/(mtu+38), serial links by line rate x code (the vectors `link.*`).
@@ -48,7 +48,7 @@ def detect(run: Run) -> Iterator[Finding]:
     speeds = [layer.link_bytes_per_s for layer in run.plan.target.layers if layer.link_bytes_per_s]
     rows = [row for row in run.measured if row.measurement.ios and not row.phase.together and _one_way(row)]
     if len(speeds) == 1:
-        yield from _plateau(rows, float(speeds[0]), LOW, "its link")
+        yield from _plateau(rows, float(speeds[0]), limits.LINK_FULL, "its link")
     elif not speeds:
         for name, speed in KNOWN.items():
             yield from _plateau(rows, speed * 1e6, GUESSED_LOW, name)
@@ -60,9 +60,9 @@ def _one_way(row: PhaseRecord) -> bool:
 
 
 def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> Iterator[Finding]:
-    full = [row for row in rows if low <= row.measurement.bytes_per_s / speed <= HIGH]
+    full = [row for row in rows if low <= row.measurement.bytes_per_s / speed <= limits.LINK_AT_MOST]
     kinds = {(item.op, item.size_bytes) for row in full for item in row.phase.workload.mix}
-    beyond = any(row.measurement.bytes_per_s > HIGH * speed for row in rows)
+    beyond = any(row.measurement.bytes_per_s > limits.LINK_AT_MOST * speed for row in rows)
     if len(kinds) < 2 or beyond:
         return
     last = full[-1]

@@ -47,7 +47,8 @@ STEADY_LEAST_SECONDS, PLAIN_DRIFT = 20, 0.20  # [J] what plainly drifts is told 
 SERIES_LEAST_IOS = 5.0  # [J] an interval of an open loop with fewer says nothing of its mean response
 CLIFF_WRITES = 2.0  # models B3, volume rule: writes >= 2 x the device
 
-# What set the pace (models A: a doubling that gains less than 10 % is past saturation; C 3: a link is full from 90 %).
+# What set the pace (models A: a doubling that gains less than 10 % is past saturation; C 3: a link is full from 90 %
+# to 101 % of what it carries; what goes beyond did not come by it, C 1d).
 DOUBLING_GAINS, LINK_FULL, LINK_AT_MOST = 1.10, 0.90, 1.01
 DOUBLING_AT_MOST = 2.5  # [J] twice as many at once bring twice as many I/Os at best, but for chance
 MOSTLY_SYSTEM = 0.60  # [J] of the generator's processor time

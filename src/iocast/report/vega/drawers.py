@@ -30,6 +30,7 @@ class Drawing:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self.svg: str | None = None
+        self.begun = False
 
 
 class _Crew:
@@ -38,7 +39,6 @@ class _Crew:
     def __init__(self, drawers: list[subprocess.Popen[bytes]]) -> None:
         self._drawers = drawers
         self._work: SimpleQueue[Drawing | None] = SimpleQueue()
-        self._taken: set[int] = set()
         # Nobody waits for them where what was to be drawn is not wanted any more.
         self._threads = [threading.Thread(target=_drive, args=(each, self._work), daemon=True) for each in drawers]
         for thread in self._threads:
@@ -46,8 +46,8 @@ class _Crew:
 
     def take(self, drawing: Drawing) -> None:
         """Has it drawn, once."""
-        if id(drawing) not in self._taken:
-            self._taken.add(id(drawing))
+        if not drawing.begun:
+            drawing.begun = True
             self._work.put(drawing)
 
     def dismiss(self) -> None:
