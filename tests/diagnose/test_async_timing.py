@@ -116,6 +116,18 @@ def test_one_slow_request_of_the_row_before_is_no_sign() -> None:
     assert len(list(async_timing.detect(_row(few, 4 * MS)))) == 1
 
 
+def test_a_few_requests_of_others_in_the_same_stall_are_no_sign() -> None:
+    """137 reads of others, 0.7 %, waited 2.8 s with ours: they made the device's mean twice that of the row."""
+    stalled = card_runs.histogram((5 * MS, 20_898), (2800 * MS, 32))
+    ours_ns = 20_898 * 5 * MS + 32 * 2800 * MS
+    both_ns = ours_ns + 137 * 2000 * MS
+    assert both_ns > 2 * ours_ns
+    row = _row(stalled, 0, reads=20_930 + 137, read_ns=both_ns)
+    assert list(async_timing.detect(row)) == []
+    far_more_ns = both_ns + 137 * 2000 * MS
+    assert len(list(async_timing.detect(_row(stalled, 0, reads=20_930 + 137, read_ns=far_more_ns)))) == 1
+
+
 def test_a_device_that_did_other_io_as_well_says_nothing() -> None:
     times = card_runs.histogram((300 * US, 5000))
     assert list(async_timing.detect(_row(times, 2 * MS, reads=9000))) == []

@@ -111,7 +111,8 @@ def _quicker_than_its_device(run: Run, record: PhaseRecord) -> Iterator[Finding]
         own_ns = record.measurement.service(op).mean_ns
         if device_ns is None or not _the_same(record, device, op) or device_ns <= (1 + DIFFERS) * own_ns:
             continue
-        if (device_ns - own_ns) * record.measurement.service(op).total < AT_THE_EDGE_NS:
+        own = record.measurement.service(op)
+        if (device_ns - own_ns) * own.total < AT_THE_EDGE_NS + _of_others_ns(record, device, op):
             continue
         yield Finding(
             name=NAME,
@@ -125,6 +126,13 @@ def _quicker_than_its_device(run: Run, record: PhaseRecord) -> Iterator[Finding]
             evidence={"service_ns": own_ns, "device_ns": device_ns},
             remedy="Find what answers in front of the device; take the times from block requests (iocast blk).",
         )
+
+
+def _of_others_ns(record: PhaseRecord, device: DeviceIo, op: Op) -> float:
+    """What the few requests of others may have waited: in a stall, each of them as long as the longest of ours."""
+    own = record.measurement.service(op)
+    requests = (device.reads if op == "read" else device.data_writes) or 0.0
+    return max(0.0, requests - own.total) * own.max_ns
 
 
 def _the_same(record: PhaseRecord, device: DeviceIo, op: Op) -> bool:
