@@ -187,3 +187,9 @@ def test_labels_are_moved_apart_as_little_as_that_takes() -> None:
     moved = apart([0.5, 0.5, 0.52], 0.1)
     assert sorted(moved) == pytest.approx([0.4067, 0.5067, 0.6067], abs=0.01)
     assert moved[0] < moved[2]
+
+
+def test_labels_that_are_moved_stay_in_the_chart() -> None:
+    """Names of lines that end at the top stood upon each other: a scale ends where it is told to."""
+    assert apart([0.95, 0.97, 0.99], 0.1, highest=1.0) == pytest.approx([0.8, 0.9, 1.0])
+    assert apart([0.1, 0.97], 0.1, highest=1.0) == [0.1, 0.97]

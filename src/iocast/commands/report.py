@@ -9,7 +9,7 @@ import rich_click as click
 from iocast import archive
 from iocast.commands.options import filing, grading, showing
 from iocast.commands.session import passed, say, show
-from iocast.commands.writing import Into, get_ready, told_of, write_file
+from iocast.commands.writing import Into, begin_page, form_of, get_ready, write_file
 from iocast.model.grading import GradeAsked
 
 
@@ -29,12 +29,15 @@ def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeA
     get_ready(into)
     failed = False
     for folder in folders:
-        judged = judge(archive.load(folder), folder, asked)
+        run = archive.load(folder)
+        if into is not None and form_of(into.path) == "html":
+            begin_page(run)
+        judged = judge(run, folder, asked)
         if into is None:
             show(judged, form)
         else:
             file = _file(into.path, folder, len(folders))
-            for written in write_file(judged.report(charts=True, told=told_of(file)), file, into.theme):
+            for written in write_file(judged.report(charts=True), file, into.theme):
                 say(f"wrote {written}")
         failed |= not passed(judged, asked)
     return int(failed)

@@ -147,9 +147,9 @@ def perform(
 
         page = page and done.run.status == "done"
         if page:
-            from iocast.report.vega import drawers
+            from iocast.commands.writing import begin_page
 
-            drawers.get_ready()  # they start while the card is made
+            begin_page(done.run)  # drawn while the card is made
         judged = judge(done.run, os.path.relpath(done.folder), asked)
         show(judged, form, keep=True)
         failed = not passed(judged, asked)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from iocast.errors import ArchiveError, IocastError, SpecError
 
 if TYPE_CHECKING:
-    from iocast.model.report import Chart, Report
+    from iocast.model.report import Report
+    from iocast.model.run import Run
     from iocast.report.complete import Judged
 
 PAGE = "report.html"
@@ -28,19 +28,19 @@ class Into(NamedTuple):
 def get_ready(into: Into | None) -> None:
     """Lets what draws a page start, before what is drawn has been read and computed."""
     if into is not None and form_of(into.path) == "html":
-        from iocast.report.vega import drawers
+        from iocast.report.vega import engine
 
-        drawers.get_ready()
+        engine.get_ready()
 
 
-def told_of(path: Path) -> Callable[[Chart], None] | None:
-    """What begins to draw each chart of a page as soon as it is made; None for files of other forms."""
-    if form_of(path) != "html":
-        return None
+def begin_page(run: Run) -> None:
+    """Begins to draw what the page of a run will show, while the run is still being examined."""
+    from iocast.report.charts import early
     from iocast.report.vega import begin
     from iocast.report.vega.theme import PAGE as THEME
 
-    return lambda chart: begin(chart, THEME)
+    for chart in early(run):
+        begin(chart, THEME)
 
 
 def deliver(report: Report, form: str, into: Into | None) -> None:
@@ -94,7 +94,7 @@ def leave_page(judged: Judged) -> str:
     """Writes the page into a run folder; says where it is, or why it could not be. The measurement is safe already."""
     page = Path(judged.folder, PAGE)
     try:
-        write_file(judged.report(charts=True, told=told_of(page)), page)
+        write_file(judged.report(charts=True), page)
     except IocastError as error:
         return f"note: no {PAGE}: {error.message}"
     return f"report: {os.path.relpath(page)}"

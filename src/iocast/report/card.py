@@ -13,7 +13,7 @@ from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
 from iocast.report import format as text
 from iocast.report import observed, verification, whereabouts
-from iocast.report.charts import Told, at_a_glance, chart_sections
+from iocast.report.charts import at_a_glance, chart_sections
 from iocast.report.diagnosis import tested_section
 from iocast.report.graded import graded_section
 from iocast.report.heads import badges, figures
@@ -33,14 +33,12 @@ def card(
     courses: dict[int, Course] | None = None,
     diagnosis: Diagnosis | None = None,
     grades: Grades | None = None,
-    told: Told | None = None,
 ) -> Report:
     """The report card. `folder` is where the run was saved ("" when it was not).
 
-    With `courses`, the course of each phase over time by its number ({} when none was kept), it has charts too; `told`
-    hears of each as soon as it is made.
+    With `courses`, the course of each phase over time by its number ({} when none was kept), it has charts too.
     """
-    glance = at_a_glance(run, examination, told) if courses is not None else ()
+    glance = at_a_glance(run, examination) if courses is not None else ()
     sections = (
         target_section(run),
         Section("Results", tables=(results(run, examination),), charts=glance) if run.measured else None,
@@ -54,7 +52,7 @@ def card(
         verification.section(run),
         _errors(run),
         _slowest(run),
-        *(chart_sections(run, examination, courses, told) if courses is not None else ()),
+        *(chart_sections(run, examination, courses) if courses is not None else ()),
         blind_section(run),
     )
     return Report(

@@ -16,7 +16,6 @@ from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.summary import Summary, summary_of
 from iocast.report.card import card
-from iocast.report.charts import Told
 from iocast.report.heads import worst_trust
 from iocast.report.trial import with_trial
 
@@ -31,11 +30,10 @@ class Judged(NamedTuple):
     examination: Examination
     grades: Grades | None
 
-    def report(self, *, charts: bool = False, told: Told | None = None) -> Report:
-        """The card, with charts if asked for; `told` hears of each as soon as it is made. Raises ArchiveError for a
-        damaged folder."""
+    def report(self, *, charts: bool = False) -> Report:
+        """The card, with charts if asked for. Raises ArchiveError for a damaged folder."""
         courses = archive.load_courses(self.folder) if charts and self.folder else None
-        plain = card(self.run, self.examination, self.folder, courses, self.diagnosis, self.grades, told)
+        plain = card(self.run, self.examination, self.folder, courses, self.diagnosis, self.grades)
         return with_trial(plain, self.run, self.folder)
 
     def summary(self, report: Report) -> Summary:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
-from iocast.report.vega import spec_to_png, spec_to_svg, to_png, to_svg
+from iocast.report.vega import engine, on_ground, to_png, to_svg
 from iocast.report.vega.theme import Theme
 from iocast.report.vega.trio import trio, trios
 
@@ -24,7 +24,9 @@ def write_pictures(report: Report, path: Path, theme: Theme) -> list[Path]:
     drawings = {chart.key: to_png(chart, theme) if png else to_svg(chart, theme).encode() for chart in report.charts}
     for key, charts in trios(report.charts):
         spec = trio(charts, theme)
-        drawings[f"{key}-classic"] = spec_to_png(spec, theme) if png else spec_to_svg(spec).encode()
+        drawings[f"{key}-classic"] = (
+            engine.to_png(engine.text(on_ground(spec, theme))) if png else engine.to_svg(engine.text(spec)).encode()
+        )
     return [_written(path.with_name(f"{path.stem}-{key}{path.suffix}"), data) for key, data in drawings.items()]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from iocast.model.course import Course
-from iocast.model.finding import Examination
+from iocast.model.finding import Examination, Trust
 from iocast.model.report import Chart, Section
 from iocast.model.run import Run
 from iocast.report.charts.device import queues, request_sizes
@@ -20,45 +20,45 @@ from iocast.report.charts.scaling import scaling
 from iocast.report.charts.throughput import throughput
 
 # In the order in which they are shown; each makes a chart of a family, or None where there is nothing to show.
-OF_A_FAMILY: tuple[Callable[[Family], Chart | None], ...] = (
+WITHOUT_COURSE: tuple[Callable[[Family], Chart | None], ...] = (
     latency_by_load,
     scaling,
     throughput,
     load_curve,
     distribution,
     percentiles,
-    heat,
 )
+OF_A_FAMILY = (*WITHOUT_COURSE, heat)
 
 
-Told = Callable[[Chart], None]  # who hears of each chart as soon as it is made
-
-
-def at_a_glance(run: Run, examination: Examination, told: Told | None = None) -> tuple[Chart, ...]:
+def at_a_glance(run: Run, examination: Examination) -> tuple[Chart, ...]:
     """The charts that stand beside the table of results."""
-    return _made((overview(run, examination),), told)
+    return _there((overview(run, examination),))
 
 
-def chart_sections(
-    run: Run, examination: Examination, courses: dict[int, Course], told: Told | None = None
-) -> tuple[Section, ...]:
+def early(run: Run) -> Iterator[Chart]:
+    """Charts that the card will have whatever an examination finds, unless it declares a row void."""
+    unexamined = Examination(trust={record.phase.name: Trust("A", ()) for record in run.measured})
+    for family in _shown(run, unexamined, {}):
+        yield from _there(make(family) for make in WITHOUT_COURSE)
+
+
+def chart_sections(run: Run, examination: Examination, courses: dict[int, Course]) -> tuple[Section, ...]:
     """A section for each ladder of loads, one for all other rows together, one for the device."""
-    found = families(run, examination, courses)
-    ladders = [family for family in found if len(family.ladder) > 1]
-    rest = pooled((family for family in found if len(family.ladder) < 2), "Other rows" if ladders else "All rows")
     sections = [
-        Section(family.title, charts=_made((make(family) for make in OF_A_FAMILY), told))
-        for family in (*ladders, *([rest] if rest else []))
+        Section(family.title, charts=_there(make(family) for make in OF_A_FAMILY))
+        for family in _shown(run, examination, courses)
     ]
-    sections.append(Section("What the device saw", charts=_made((request_sizes(run), queues(run)), told)))
+    sections.append(Section("What the device saw", charts=_there((request_sizes(run), queues(run)))))
     return tuple(section for section in sections if section.charts)
 
 
-def _made(charts: Iterable[Chart | None], told: Told | None) -> tuple[Chart, ...]:
-    found = []
-    for chart in charts:
-        if chart is not None:
-            found.append(chart)
-            if told is not None:
-                told(chart)
-    return tuple(found)
+def _shown(run: Run, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:
+    found = families(run, examination, courses)
+    ladders = [family for family in found if len(family.ladder) > 1]
+    rest = pooled((family for family in found if len(family.ladder) < 2), "Other rows" if ladders else "All rows")
+    return (*ladders, *([rest] if rest else []))
+
+
+def _there(charts: Iterable[Chart | None]) -> tuple[Chart, ...]:
+    return tuple(chart for chart in charts if chart is not None)

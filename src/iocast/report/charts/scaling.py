@@ -61,7 +61,8 @@ def _summary(steps: tuple[ScalingStep, ...], ladder: tuple[Member, ...]) -> str:
     lost = [index for index, step in enumerate(steps) if step.verdict == "lost"]
     grown = ladder[-1].times.mean_ns / ladder[0].times.mean_ns
     more = ladder[-1].at_once / ladder[0].at_once
-    words = f"{text.decimal(more)} times the load takes {text.decimal(grown)} times as long on average"
+    times = text.whole(more) if more == int(more) else text.decimal(more)
+    words = f"{times} times the load takes {text.decimal(grown)} times as long on average"
     if lost:
         at = ladder[lost[0]].load_text
         return f"{words}; throughput falls from {at} users on."

@@ -57,7 +57,10 @@ def _slim(svg: str) -> str:
     """The SVG without what a page does not need: its size is given by its box."""
     svg = re.sub(r'<svg ([^>]*?) width="\d+(?:\.\d+)?" height="\d+(?:\.\d+)?"', r"<svg \1", svg, count=1)
     svg = svg.replace(' role="graphics-symbol"', "").replace(' role="graphics-object"', "")
-    svg = re.sub(r' aria-roledescription="[^"]*"| xmlns(?::xlink)?="[^"]*"| version="1.1"', "", svg)
+    # Words have the font of the page.
+    svg = re.sub(
+        r' aria-roledescription="[^"]*"| font-family="[^"]*"| xmlns(?::xlink)?="[^"]*"| version="1.1"', "", svg
+    )
     # Clip paths and images of SVG 1.1 refer by xlink:href; in a page href does the same.
     return svg.replace("xlink:href", "href").replace("<svg ", '<svg aria-hidden="true" ', 1)
 

@@ -13,7 +13,8 @@ from iocast.report.vega.theme import Theme
 
 Spec = dict[str, Any]
 
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+# The engine brings Liberation Sans along, so that a picture is the same everywhere; it is as wide as Arial.
+FONT = "'Liberation Sans', Arial, Helvetica, sans-serif"
 WIDTH = 500  # of the plot itself, without its axes
 FONT_SIZE = 12
 LABEL_ROOM = 66  # beside a chart, for labels in whatever font the page has in the end
@@ -164,8 +165,9 @@ def halo(theme: Theme) -> Spec:
     return {"stroke": theme.ground, "strokeWidth": 3, "strokeJoin": "round", "opacity": 0.85}
 
 
-def apart(wanted: Sequence[float], distance: float) -> list[float]:
-    """The same positions moved so that neighbours are at least `distance` apart, as little as that takes."""
+def apart(wanted: Sequence[float], distance: float, highest: float = math.inf) -> list[float]:
+    """The same positions moved so that neighbours are at least `distance` apart, as little as that takes, and none
+    is above `highest`."""
     order = sorted(range(len(wanted)), key=wanted.__getitem__)
     placed = list(wanted)
     for _ in range(50):
@@ -178,4 +180,7 @@ def apart(wanted: Sequence[float], distance: float) -> list[float]:
                 moved = True
         if not moved:
             break
+    for at in reversed(order):
+        placed[at] = min(placed[at], highest)
+        highest = placed[at] - distance
     return placed

@@ -192,9 +192,8 @@ def percentile_lines(about: Chart, theme: Theme, tones: Sequence[str], width: in
         points += [_place(row) | {"tip": _says(row)} for row in (*own[:-1:2], own[-1])]
         ends.append({"x": rows[-1]["x"], "y": rows[-1]["y"], "t": name, "c": tone})
     wide = math.log10(high / low)
-    for end, place in zip(
-        ends, apart([math.log10(max(low, end["y"]) / low) / wide for end in ends], 0.06), strict=True
-    ):
+    places = apart([math.log10(max(low, end["y"]) / low) / wide for end in ends], 0.06, highest=1.0)
+    for end, place in zip(ends, places, strict=True):
         end["y"] = low * 10 ** (place * wide)
     lines: Spec = {"x": x, "y": y, **each_by("row"), "color": OWN_COLOUR}
     beside = {"type": "text", "align": "left", "baseline": "middle", "dx": 6, "fontSize": 11, "fontWeight": 600}
