@@ -147,9 +147,9 @@ def perform(
 
         page = page and done.run.status == "done"
         if page:
-            from iocast.commands.writing import begin_page
+            from iocast.report.vega import engine
 
-            begin_page(done.run)  # drawn while the card is made
+            engine.get_ready()  # it warms up while the card is made
         judged = judge(done.run, os.path.relpath(done.folder), asked)
         show(judged, form, keep=True)
         failed = not passed(judged, asked)

@@ -94,6 +94,7 @@ def leave_page(judged: Judged) -> str:
     """Writes the page into a run folder; says where it is, or why it could not be. The measurement is safe already."""
     page = Path(judged.folder, PAGE)
     try:
+        begin_page(judged.run)
         write_file(judged.report(charts=True), page)
     except IocastError as error:
         return f"note: no {PAGE}: {error.message}"
