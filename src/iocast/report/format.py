@@ -6,9 +6,12 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from iocast.units import size_text
+
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 _BINARY = ((1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k"))
 
+EXACT = 5  # signs
 STRIP_LEVELS = "·▁▂▃▄▅▆▇█"
 
 
@@ -53,10 +56,13 @@ def duration_in_words(value_ns: float) -> str:
 
 
 def size(value_bytes: float | None) -> str:
-    """A block size, binary as everyone writes it: "512", "8k", "1M"; averages keep three figures: "7.94k"."""
+    """A block size, binary as everyone writes it: "512", "8k", "1M", and as it was asked for where that is short: "2300";
+    averages keep three figures: "7.94k"."""
     if _nothing(value_bytes):
         return ""
     assert value_bytes is not None
+    if isinstance(value_bytes, int) and value_bytes % 1024 and len(exact := size_text(value_bytes)) <= EXACT:
+        return exact
     for factor, unit in _BINARY:
         # 1023.6k is 1.00M: the unit is chosen by what will be printed.
         if value_bytes >= factor * (1 - 0.5 / 1024):
