@@ -56,8 +56,8 @@ def duration_in_words(value_ns: float) -> str:
 
 
 def size(value_bytes: float | None) -> str:
-    """A block size, binary as everyone writes it: "512", "8k", "1M", and as it was asked for where that is short: "2300";
-    averages keep three figures: "7.94k"."""
+    """A block size, binary as everyone writes it: "512", "8k", "1M"; others as they were asked for, where that is
+    short: "2300"; averages keep three figures: "7.94k"."""
     if _nothing(value_bytes):
         return ""
     assert value_bytes is not None
