@@ -63,8 +63,9 @@ def text(spec: Spec) -> str:
 
 @functools.cache
 def _pool() -> ThreadPoolExecutor:
-    # A thread for each worker of the engine: it only waits, without Python's lock, until its drawing is done.
-    return ThreadPoolExecutor(_workers(), "drawing")
+    # Threads only wait, without Python's lock, until their drawings are done; one more than there are workers, so that
+    # a worker has its next drawing at hand while others hold that lock.
+    return ThreadPoolExecutor(_workers() + 1, "drawing")
 
 
 @functools.cache
