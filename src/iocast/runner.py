@@ -19,7 +19,7 @@ from iocast.load.trimming import refuse_without_trim
 from iocast.load.until import Judge, Watching, replay
 from iocast.load.verifying import Journal, begin, on_target, read_back, same_boot
 from iocast.model.measurement import Measurement
-from iocast.model.plan import Phase, PhasePlan, Plan, Until, seconds_of, stand_in
+from iocast.model.plan import Length, Phase, PhasePlan, Plan, Until, seconds_of, stand_in
 from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample, SteadyEnd
 from iocast.model.workload import Unique
 from iocast.observe import OBSERVERS, Observed, Watch
@@ -206,12 +206,14 @@ class _Job:
         """Reads back what was written so far with verify."""
         if self.journal is None:
             return
-        self.progress.begin(phase, self.total - len(self.left), self.total, None)
-        self.left.pop(0)
         told, journal = self.journal.description, self.journal
+        seconds_left = sum(seconds_of(left) for left in self.left)
+        shown = replace(phase, length=Length(bytes=told.entries * told.block_bytes))
+        self.progress.begin(shown, self.total - len(self.left), self.total, seconds_left)
+        self.left.pop(0)
 
         def on_tick(elapsed_ns: int, blocks: int) -> bool:
-            self.progress.tick(elapsed_ns, blocks, blocks * told.block_bytes, 0)
+            self.progress.tick(elapsed_ns, 0, blocks * told.block_bytes, 0)
             return not self.stopped()
 
         found = read_back(journal.folder.parent, told, not same_boot(told), on_tick)

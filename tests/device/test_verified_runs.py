@@ -53,6 +53,27 @@ def test_a_sound_file_is_intact_at_once_and_later(tmp_path: Path) -> None:
     assert len(load(str(run)).verifications) == 2
 
 
+def test_a_terminal_is_told_that_and_how_far_it_is_read_back(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    assert iocast("run", job(tmp_path), "data", "--out", "runs", cwd=tmp_path).returncode == 0
+    (run,) = (tmp_path / "runs").iterdir()
+    ours, theirs = os.openpty()
+    told = environment(TERM="xterm", COLUMNS="100")
+    process = subprocess.Popen([*IOCAST, "verify", str(run)], env=told, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    try:
+        while more := os.read(ours, 4096):
+            said += more
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait(30) == 0
+    lines = said.decode().split("\r")
+    assert any("1/1  reading back" in line for line in lines), lines
+    assert lines[-1] == "\x1b[K", "nothing of it stays"
+
+
 def test_what_was_spoilt_in_between_is_counted_and_the_exit_code_is_1(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     assert iocast("run", job(tmp_path), "data", "--out", "runs", cwd=tmp_path).returncode == 0
@@ -91,7 +112,7 @@ def written_since_the_journal(folder: Path) -> bool:
 def test_killed_in_the_midst_of_writes(tmp_path: Path, moment: int, more: str) -> None:
     (tmp_path / "data").mkdir()
     # Laid out before, so that the kill falls into the writes that are verified.
-    assert iocast("run", job(tmp_path, seconds="10ms"), "data", "--out", "first", cwd=tmp_path).returncode == 0
+    assert iocast("run", job(tmp_path, seconds="100ms"), "data", "--out", "first", cwd=tmp_path).returncode == 0
     if "zipf" in more:
         text = job(tmp_path, seconds="20s", more=more)
         Path(text).write_text(Path(text).read_text().replace("repeats = false\n", ""))

@@ -85,6 +85,21 @@ def test_nothing_that_was_written_is_nothing_bad(places: tuple[Path, Path]) -> N
     assert (found.intact, found.bad_blocks, found.complete) == (0, 0, True)
 
 
+def test_reading_back_says_how_far_it_is(places: tuple[Path, Path]) -> None:
+    """Blocks that nobody wrote are behind it, too: a bar of what there is reaches its end."""
+    data, run = places
+    told, seen = begun(data, run), list[int]()
+
+    def on_tick(_elapsed_ns: int, blocks: int) -> bool:
+        seen.append(blocks)
+        return True
+
+    found = read_back(run, told, durable_only=False, on_tick=on_tick)
+    assert found.blocks == 0
+    assert seen == sorted(seen)
+    assert seen[-1] == 2 * 42  # whole ones
+
+
 @pytest.mark.parametrize("spoilt", ["gone", "another"])
 def test_another_file_is_not_read(places: tuple[Path, Path], spoilt: str) -> None:
     data, run = places

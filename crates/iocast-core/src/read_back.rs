@@ -89,14 +89,15 @@ struct Reader<'a> {
     files: Vec<File>,
     /// The next file and block to be looked at.
     next: Mutex<(usize, u64)>,
-    done_blocks: AtomicU64,
+    passed_blocks: AtomicU64,
     stop: std::sync::atomic::AtomicBool,
     found: Mutex<Found>,
     /// Blocks to be read once more: their writer may have died a moment ago.
     unsettled: Mutex<Vec<(u32, u64)>>,
 }
 
-/// Reads everything back. `on_tick(elapsed_ns, blocks)` is called about ten times a second; false stops.
+/// Reads everything back. `on_tick(elapsed_ns, blocks)` is called about ten times a second, and once at the end, with
+/// how many blocks of the files are behind it, those included that nobody wrote; false stops.
 pub fn read_back(plan: &ReadBack, mut on_tick: impl FnMut(u64, u64) -> bool) -> Result<Found> {
     let begun = Instant::now();
     let journal = Journal::open(&plan.verify, false)?;
@@ -106,7 +107,7 @@ pub fn read_back(plan: &ReadBack, mut on_tick: impl FnMut(u64, u64) -> bool) -> 
         journal: &journal,
         files,
         next: Mutex::new((0, 0)),
-        done_blocks: AtomicU64::new(0),
+        passed_blocks: AtomicU64::new(0),
         stop: false.into(),
         found: Mutex::default(),
         unsettled: Mutex::default(),
@@ -114,7 +115,7 @@ pub fn read_back(plan: &ReadBack, mut on_tick: impl FnMut(u64, u64) -> bool) -> 
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| reader.work())).collect();
         while threads.iter().any(|thread| !thread.is_finished()) {
-            if !on_tick(begun.elapsed().as_nanos() as u64, reader.done_blocks.load(Relaxed)) {
+            if !on_tick(begun.elapsed().as_nanos() as u64, reader.passed_blocks.load(Relaxed)) {
                 reader.stop.store(true, Relaxed);
             }
             let until = Instant::now() + TICK;
@@ -124,6 +125,7 @@ pub fn read_back(plan: &ReadBack, mut on_tick: impl FnMut(u64, u64) -> bool) -> 
         }
         threads.into_iter().try_for_each(|thread| thread.join().expect("a reader does not panic"))
     })?;
+    let _ = on_tick(begun.elapsed().as_nanos() as u64, reader.passed_blocks.load(Relaxed));
     reader.settle()?;
     let mut found = reader.found.into_inner().expect("the readers are gone");
     found.places.sort_by_key(|place| (place.kind, place.file, place.offset_bytes));
@@ -164,6 +166,7 @@ impl Reader<'_> {
                 }
                 at = to;
             }
+            self.passed_blocks.fetch_add(last - first, Relaxed);
         }
         Ok(())
     }
@@ -200,7 +203,6 @@ impl Reader<'_> {
             let error = if whole { None } else { self.read_at(file, number * block, bytes).err() };
             self.count(file, number, bytes, error, true);
         }
-        self.done_blocks.fetch_add(to - from, Relaxed);
     }
 
     fn read_at(&self, file: u32, offset: u64, bytes: &mut [u8]) -> std::result::Result<(), i32> {

@@ -26,11 +26,15 @@ def verify(run: str, after_crash: bool, form: str) -> int:
     The run may have ended in any way: its journal knows what was sent and what was acknowledged. Exit code 1
     when a block is not as it must be.
     """
+    from msgspec.structs import replace
+
     from iocast.commands.interrupts import Interrupts
+    from iocast.commands.progress import progress
     from iocast.commands.session import present, say
     from iocast.errors import IocastError
     from iocast.load import verifying
     from iocast.load.marks import held, read_mark
+    from iocast.model.plan import Length
     from iocast.report.verification import report
 
     folder = Path(run).parent if Path(run).name == archive.RUN_FILE else Path(run)
@@ -44,9 +48,17 @@ def verify(run: str, after_crash: bool, form: str) -> int:
             if file.inode is not None and read_mark(file.path) is not None:
                 stack.enter_context(held(file.path))
         interrupts = stack.enter_context(Interrupts())
-        found = verifying.read_back(folder, description, durable_only, lambda *_: not interrupts.stopped())
-    from msgspec.structs import replace
+        shown = progress(interrupts.stopped)
+        stack.callback(shown.close)
+        written = next(phase for phase in made.plan.phases if phase.verify)
+        length = Length(bytes=description.entries * description.block_bytes)
+        shown.begin(replace(written, name="reading back", length=length), 0, 1, 0.0)
 
+        def on_tick(elapsed_ns: int, blocks: int) -> bool:
+            shown.tick(elapsed_ns, 0, blocks * description.block_bytes, 0)
+            return not interrupts.stopped()
+
+        found = verifying.read_back(folder, description, durable_only, on_tick)
     made = replace(made, verifications=(*made.verifications, found))
     try:
         archive.RunFolder(folder).save(made)

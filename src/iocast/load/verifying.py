@@ -170,7 +170,8 @@ def same_boot(description: Description) -> bool:
 def read_back(
     run_folder: Path, description: Description, durable_only: bool, on_tick: Callable[[int, int], bool]
 ) -> Verification:
-    """Reads everything back that the run wrote. `on_tick(elapsed_ns, blocks)` returns False to stop.
+    """Reads everything back that the run wrote. `on_tick(elapsed_ns, blocks)` is told how many blocks of the files are
+    behind it, those included that nobody wrote, and returns False to stop.
 
     Raises TargetError when a file is not the one that was written, LoadError when it cannot be read at all.
     """
