@@ -52,3 +52,15 @@ def test_a_flat_series_does_not_change() -> None:
 @pytest.mark.parametrize("levels", [[1.0] * 9, [*[1.0] * 20, 0.0]])
 def test_too_short_or_with_a_standstill_is_not_judged(levels: list[float]) -> None:
     assert change_points(levels) is None
+
+
+def test_a_long_series_is_looked_at_in_means() -> None:
+    """Five and a half hours, second by second, took ten minutes and more."""
+    wobble = [1.0, 1.02, 0.99, 1.01, 0.98, 1.0, 1.03, 0.97]
+    levels = [100 * each for each in wobble * 1251] + [60 * each for each in wobble * 1249]
+    assert len(levels) == 20_000
+    found = change_points(levels)
+    assert found is not None
+    assert [change.at for change in found.reported] == [10_008]
+    assert found.reported[0].shift == pytest.approx(-0.4, abs=0.01)
+    assert change_points([100 * each for each in wobble * 2500]).reported == ()  # type: ignore[union-attr]

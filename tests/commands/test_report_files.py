@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,21 @@ def test_several_folders_get_a_file_each(runs: Path, tmp_path: Path) -> None:
     done = iocast("report", folder, other, "-o", "card.csv", cwd=tmp_path)
     assert done.stderr == f"wrote card-{folder.name}.csv\nwrote card-other.csv\n"
     assert (tmp_path / f"card-{folder.name}.csv").read_text() == (tmp_path / "card-other.csv").read_text()
+
+
+def test_folders_of_one_name_get_a_file_each(runs: Path, tmp_path: Path) -> None:
+    folder = Path(run_folder(runs / "iocast-runs"))
+    for place in ("a", "b"):
+        shutil.copytree(folder, tmp_path / place / "same")
+    done = iocast("report", "a/same", "b/same", "-o", "card.csv", cwd=tmp_path)
+    assert done.stderr == "wrote card-same.csv\nwrote card-same-2.csv\n"
+
+
+def test_a_service_level_has_no_place_on_the_scale_of_2012(runs: Path, tmp_path: Path) -> None:
+    folder = run_folder(runs / "iocast-runs")
+    done = iocast("report", folder, "--scale", "hailey2012", "--slo", "p99<5ms", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: --slo beside --scale hailey2012: that scale knows no service level")
 
 
 def test_an_unknown_suffix_is_refused_before_anything_is_read(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_the_knee_is_where_a_saturated_ladder_bends() -> None:
         *(reads(f"randread 8k x{users}", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder)
     )
     found = chart(run, "load_curve")
-    assert "it bends at 4, where 3.98k a second take 1 ms each" in found.summary
+    assert "it bends at 4, with 3.98k a second, half of them within 1 ms" in found.summary
     short = card_runs.run(
         *(reads(f"randread 8k x{users}", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder[:3])
     )
@@ -217,3 +217,14 @@ def test_what_was_only_waited_for_is_shown_in_the_last_second() -> None:
     rows = heat.tables[0].rows
     assert [row.cells["at"] for row in rows] == [at * SECOND_NS for at in range(30)]
     assert rows[-1].cells["ios"] == 60_000
+
+
+def test_reads_and_writes_of_one_row_are_two_curves() -> None:
+    """Among other rows they had one name, and their points were drawn as one curve that saws between both."""
+    run = card_runs.run(card_runs.mixed(), card_runs.reads("scan 128k x1"))
+    charts = {chart.kind: chart for chart in report_of(run).charts}
+    for kind, key in (("percentiles", "curves"), ("distribution", "curves")):
+        table = charts[kind].table(key)
+        assert table is not None
+        names = dict.fromkeys(row.cells["row"] for row in table.rows)
+        assert list(names) == ["mixed 8k, reads", "mixed 8k, writes", "mixed 8k, fsyncs", "scan 128k x1"]

@@ -194,3 +194,16 @@ def test_each_repeat_is_a_dot_over_the_median_of_its_row() -> None:
 
 def test_the_terminal_needs_no_charts() -> None:
     assert compare([_twice("old", 200), _twice("new", 400)]).charts == ()
+
+
+def test_one_run_does_not_repeat() -> None:
+    report = repeats(_side("alone", card_runs.run(_cell("first", 500, rate=True))))
+    assert report.verdict == "One run cannot tell whether it repeats."
+    twice = repeats(_side("twice", *[card_runs.run(_cell("first", 500, rate=True))] * 2))
+    assert twice.verdict == "The only row repeats within 10% over 2 runs."
+
+
+def test_a_run_beside_itself_has_not_moved() -> None:
+    verdict = compare([_configuration("a", BARE), _configuration("b", BARE)]).verdict
+    assert "figures of throughput and p99" in verdict
+    assert "Most of all" not in verdict

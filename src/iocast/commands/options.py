@@ -145,6 +145,10 @@ def grading(command: Command) -> Command:
     @wraps(command)
     def graded(*args: Any, scale: Any, slo: str | None, fail_under: Any, **kwargs: Any) -> Any:
         level = None
+        if slo is not None and scale != "modern":
+            from iocast.errors import SpecError
+
+            raise SpecError(f"--slo beside --scale {scale}: that scale knows no service level", "leave one of them out")
         if slo is not None:
             from iocast.diagnose.grades.slo import parse_slo
 

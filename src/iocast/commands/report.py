@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from pathlib import Path
 
 import rich_click as click
@@ -28,7 +29,8 @@ def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeA
 
     get_ready(into)
     failed = False
-    for folder in folders:
+    files = _files(into.path, folders) if into is not None else ()
+    for at, folder in enumerate(folders):
         run = archive.load(folder)
         if into is not None and form_of(into.path) == "html":
             begin_page(run)
@@ -36,14 +38,18 @@ def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeA
         if into is None:
             show(judged, form)
         else:
-            file = _file(into.path, folder, len(folders))
-            for written in write_file(judged.report(charts=True), file, into.theme):
+            for written in write_file(judged.report(charts=True), files[at], into.theme):
                 say(f"wrote {written}")
         failed |= not passed(judged, asked)
     return int(failed)
 
 
-def _file(output: Path, folder: str, count: int) -> Path:
-    if count == 1:
-        return output
-    return output.with_name(f"{output.stem}-{Path(folder).resolve().name}{output.suffix}")
+def _files(output: Path, folders: tuple[str, ...]) -> tuple[Path, ...]:
+    """One for each folder, with its name in it, and a number where that is taken."""
+    if len(folders) == 1:
+        return (output,)
+    stems = list[str]()
+    for folder in folders:
+        name = f"{output.stem}-{Path(folder).resolve().name}"
+        stems.append(next(each for each in chain((name,), (f"{name}-{at}" for at in count(2))) if each not in stems))
+    return tuple(output.with_name(f"{stem}{output.suffix}") for stem in stems)

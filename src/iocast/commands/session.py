@@ -250,7 +250,8 @@ def passed(judged: Judged, asked: GradeAsked) -> bool:
     if grades is not None and passes(grades, asked.floor):
         return True
     got = f"is {grades.overall}" if grades and grades.overall else "could not be given"
-    say(f"grade {asked.floor} was asked for; the grade {got}: {grades.says if grades else 'nothing was measured'}")
+    why = grades.says if grades else "nothing was measured"
+    say(f"{judged.folder or judged.run.plan.name}: grade {asked.floor} was asked for; the grade {got}: {why}")
     return False
 
 

@@ -234,8 +234,9 @@ def _verdict(first: Side, other: Side, rows: tuple[Pair, ...]) -> str:
     pair, what, found, more = max(judged, key=lambda each: abs(difference(1.0, each[2].ratio).log_ratio))
     better = (found.ratio > 1) == more
     moved = f"{text.percent(abs(found.ratio - 1))} {'higher' if found.ratio > 1 else 'lower'}"
-    most = f"Most of all moved the {what} of {pair.name}: {moved} ({'better' if better else 'worse'})."
-    return f"{other.label} against {first.label}: of {len(judged)} figures {said}. {most}"
+    most = f" Most of all moved the {what} of {pair.name}: {moved} ({'better' if better else 'worse'})."
+    figures = f"{text.counted(len(judged), 'figure')} of throughput and p99"
+    return f"{other.label} against {first.label}: of {figures} {said}.{most if found.ratio != 1 else ''}"
 
 
 def _judged(pair: Pair) -> Iterator[tuple[str, Ratio, bool]]:
@@ -317,8 +318,11 @@ def repeats(side: Side, *, charts: bool = False) -> Report:
     bad = [str(row.cells["test"]) for row in rows if str(row.cells["agree"]).startswith("inconclusive")]
     if bad:
         verdict = f"The repeats of {', '.join(bad)} differ by more than {SCATTER:.0%}: find out why before comparing."
+    elif len(side.runs) < 2:
+        verdict = "One run cannot tell whether it repeats."
     else:
-        verdict = f"All {len(rows)} rows repeat within {SCATTER:.0%} over {len(side.runs)} runs."
+        agreeing = "The only row repeats" if len(rows) == 1 else f"All {len(rows)} rows repeat"
+        verdict = f"{agreeing} within {SCATTER:.0%} over {len(side.runs)} runs."
     table = Table("", REPEAT_COLUMNS[1:], rows, key="repeats")  # the title says whose they are
     section = Section("Do the repeats agree?", tables=(table,), charts=_made(repeats_chart(side)) if charts else ())
     return Report(title=f"Repeats · {side.label}", verdict=verdict, sections=(section,))

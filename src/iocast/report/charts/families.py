@@ -70,8 +70,10 @@ class Family(Struct, frozen=True):
     def name(self, member: Member) -> str:
         """What tells a member from the others of the family: its load, or its row's name."""
         loads = [each.load_text for each in self.members]
-        named = not self.mixed and len(set(loads)) == len(loads)
-        return member.load_text if named else member.record.phase.name
+        if not self.mixed and len(set(loads)) == len(loads):
+            return member.load_text
+        several = sum(each.record is member.record for each in self.members) > 1
+        return member.record.phase.name + (f", {member.op}s" if several else "")
 
     def spoken(self, member: Member) -> str:
         """The same in front of a sentence: "With 8 at once", "On scan 128k x1"."""
