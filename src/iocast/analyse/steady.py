@@ -172,7 +172,8 @@ def level_change(values: Sequence[float]) -> LevelChange | None:
     floor = fmean(values) / 1000
     logs = [math.log(max(value, floor)) for value in values]
     steps = [after - before for before, after in pairwise(logs)]
-    sigma = MAD_TO_SIGMA * median(abs(step - median(steps)) for step in steps)
+    middle = median(steps)
+    sigma = MAD_TO_SIGMA * median(abs(step - middle) for step in steps)
     phi = min(0.95, max(0.0, 1.0 + 2.0 * _lag_1(steps)))
     variance = sigma * sigma / (2 * (1 - phi))
     penalty = LEVEL_PENALTY * variance * (1 + phi) / (1 - phi) * math.log(count)
