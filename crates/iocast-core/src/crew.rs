@@ -230,7 +230,11 @@ impl Crew {
         let mut attendance = Attendance::begin(self.plans[0].engine == EngineName::Sim);
         while self.hands.iter().any(|hand| !hand.done) {
             let now = Instant::now();
-            match self.receiver.recv_timeout(next_tick.saturating_duration_since(now)) {
+            let message = self.receiver.recv_timeout(next_tick.saturating_duration_since(now));
+            // Late is late, whatever it is that was waited for: workers may be quicker to be done than this thread to wake.
+            let since = |at: Instant| (at - begun).as_nanos() as u64;
+            attendance.woken(since(next_tick.max(now)), since(Instant::now()));
+            match message {
                 Ok(Message::Done(index, outcome)) => {
                     self.hands[index].done = true;
                     match outcome {
@@ -244,11 +248,7 @@ impl Crew {
                     continue;
                 }
                 Ok(Message::Ready(_)) => continue,
-                Err(RecvTimeoutError::Timeout) => {
-                    let since = |at: Instant| (at - begun).as_nanos() as u64;
-                    attendance.woken(since(next_tick.max(now)), since(Instant::now()));
-                    next_tick = Instant::now() + TICK;
-                }
+                Err(RecvTimeoutError::Timeout) => next_tick = Instant::now() + TICK,
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let tick = Tick { elapsed_ns: begun.elapsed().as_nanos() as u64, counts: self.control.counts() };
