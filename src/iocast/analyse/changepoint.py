@@ -21,7 +21,7 @@ MAX_CORRELATION = 0.95
 LEAST_VARIANCE = 1e-6  # a tenth of a percent: a series without noise would break at every rounding
 REPORTED_SHIFT = 0.10  # smaller ones are found too often where nothing changed
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
-MOST = 1000  # levels, for which Python takes a third of a second [J]
+MOST = 1000  # levels, for which Python takes a fifth of a second at most [J]
 OUTLIER = 3.0  # sigmas, beyond which a difference is a shift and no noise
 
 
@@ -67,8 +67,9 @@ def _of_means(levels: Sequence[float], together: int) -> ChangePoints:
 
 def _sharpest(levels: Sequence[float], at: int, reach: int) -> int:
     """Where, not further than `reach` from `at`, the levels before and after differ most."""
-    window = [math.log(level) for level in levels[max(0, at - reach) : at + reach]]
-    first, whole = max(0, at - reach), math.fsum(window)
+    first = max(0, at - reach)
+    window = [math.log(level) for level in levels[first : at + reach]]
+    whole = math.fsum(window)
     best, before = (-1.0, at), 0.0
     for number, value in enumerate(window[:-1], 1):
         before += value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain, count
 from pathlib import Path
 
 import rich_click as click
@@ -10,7 +9,7 @@ import rich_click as click
 from iocast import archive
 from iocast.commands.options import filing, grading, showing
 from iocast.commands.session import passed, say, show
-from iocast.commands.writing import Into, begin_page, form_of, get_ready, write_file
+from iocast.commands.writing import Into, begin_page, get_ready, write_file
 from iocast.model.grading import GradeAsked
 
 
@@ -32,8 +31,7 @@ def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeA
     files = _files(into.path, folders) if into is not None else ()
     for at, folder in enumerate(folders):
         run = archive.load(folder)
-        if into is not None and form_of(into.path) == "html":
-            begin_page(run)
+        begin_page(into, run)
         judged = judge(run, folder, asked)
         if into is None:
             show(judged, form)
@@ -46,10 +44,9 @@ def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeA
 
 def _files(output: Path, folders: tuple[str, ...]) -> tuple[Path, ...]:
     """One for each folder, with its name in it, and a number where that is taken."""
+    from iocast.report.numbered import numbered
+
     if len(folders) == 1:
         return (output,)
-    stems = list[str]()
-    for folder in folders:
-        name = f"{output.stem}-{Path(folder).resolve().name}"
-        stems.append(next(each for each in chain((name,), (f"{name}-{at}" for at in count(2))) if each not in stems))
+    stems = numbered(f"{output.stem}-{Path(folder).resolve().name}" for folder in folders)
     return tuple(output.with_name(f"{stem}{output.suffix}") for stem in stems)

@@ -27,20 +27,25 @@ class Into(NamedTuple):
 
 def get_ready(into: Into | None) -> None:
     """Lets what draws a page start, before what is drawn has been read and computed."""
-    if into is not None and form_of(into.path) == "html":
+    if _is_page(into):
         from iocast.report.vega import engine
 
         engine.get_ready()
 
 
-def begin_page(run: Run) -> None:
-    """Begins to draw what the page of a run will show, while the run is still being examined."""
-    from iocast.report.charts import early
-    from iocast.report.vega import begin
-    from iocast.report.vega.theme import PAGE as THEME
+def begin_page(into: Into | None, run: Run) -> None:
+    """Begins to draw what the page of a run will show, before the run is examined."""
+    if _is_page(into):
+        from iocast.report.charts import early
+        from iocast.report.vega import begin
+        from iocast.report.vega.theme import PAGE as THEME
 
-    for chart in early(run):
-        begin(chart, THEME)
+        for chart in early(run):
+            begin(chart, THEME)
+
+
+def _is_page(into: Into | None) -> bool:
+    return into is not None and form_of(into.path) == "html"
 
 
 def deliver(report: Report, form: str, into: Into | None) -> None:
@@ -94,7 +99,6 @@ def leave_page(judged: Judged) -> str:
     """Writes the page into a run folder; says where it is, or why it could not be. The measurement is safe already."""
     page = Path(judged.folder, PAGE)
     try:
-        begin_page(judged.run)
         write_file(judged.report(charts=True), page)
     except IocastError as error:
         return f"note: no {PAGE}: {error.message}"

@@ -108,11 +108,13 @@ def _quicker_than_its_device(run: Run, record: PhaseRecord) -> Iterator[Finding]
     ops: tuple[Op, ...] = ("read", "write")
     for op in ops:
         device_ns = device.read_await_ns if op == "read" else device.write_await_ns
-        own_ns = record.measurement.service(op).mean_ns
+        own = record.measurement.service(op)
+        own_ns = own.mean_ns
         if device_ns is None or not _the_same(record, device, op) or device_ns <= (1 + DIFFERS) * own_ns:
             continue
-        own = record.measurement.service(op)
-        if (device_ns - own_ns) * own.total < AT_THE_EDGE_NS + _of_others_ns(record, device, op):
+        # What the few requests of others may have waited: in a stall, each of them as long as the longest of ours.
+        others_ns = max(0.0, (_requests(device, op) or 0.0) - own.total) * own.max_ns
+        if (device_ns - own_ns) * own.total < AT_THE_EDGE_NS + others_ns:
             continue
         yield Finding(
             name=NAME,
@@ -128,18 +130,15 @@ def _quicker_than_its_device(run: Run, record: PhaseRecord) -> Iterator[Finding]
         )
 
 
-def _of_others_ns(record: PhaseRecord, device: DeviceIo, op: Op) -> float:
-    """What the few requests of others may have waited: in a stall, each of them as long as the longest of ours."""
-    own = record.measurement.service(op)
-    requests = (device.reads if op == "read" else device.data_writes) or 0.0
-    return max(0.0, requests - own.total) * own.max_ns
+def _requests(device: DeviceIo, op: Op) -> float | None:
+    return device.reads if op == "read" else device.data_writes
 
 
 def _the_same(record: PhaseRecord, device: DeviceIo, op: Op) -> bool:
     """Whether the device did as many requests as the row did I/Os, of as many bytes, and nothing else."""
     did = record.measurement
     asked = sum(part.ios for part in did.classes if part.op == op)
-    requests, moved = (device.reads, device.read_bytes) if op == "read" else (device.data_writes, device.written_bytes)
+    requests, moved = _requests(device, op), device.read_bytes if op == "read" else device.written_bytes
     if requests is None or moved is None or asked < ENOUGH:
         return False
     return abs(requests / asked - 1) <= SAME and abs(moved / bytes_of(did, op) - 1) <= SAME

@@ -236,7 +236,7 @@ def _verdict(first: Side, other: Side, rows: tuple[Pair, ...]) -> str:
     moved = f"{text.percent(abs(found.ratio - 1))} {'higher' if found.ratio > 1 else 'lower'}"
     most = f" Most of all moved the {what} of {pair.name}: {moved} ({'better' if better else 'worse'})."
     figures = f"{text.counted(len(judged), 'figure')} of throughput and p99"
-    return f"{other.label} against {first.label}: of {figures} {said}.{most if found.ratio != 1 else ''}"
+    return f"{other.label} against {first.label}: of {figures}, {said}.{most if found.ratio != 1 else ''}"
 
 
 def _judged(pair: Pair) -> Iterator[tuple[str, Ratio, bool]]:

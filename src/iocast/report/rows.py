@@ -66,6 +66,11 @@ ENDED_EARLY = 0.95
 SERVICE_DIFFERS = 0.05
 
 
+def row_name(record: PhaseRecord, op: Op, *, several: bool) -> str:
+    """The name of a row, or of one operation of it where it has several: "mixed 8k x8, reads"."""
+    return f"{record.phase.name}, {op}s" if several else record.phase.name
+
+
 def results(run: Run, examination: Examination) -> Table:
     """The table of all measured phases."""
     rows = tuple(_all_rows(run, examination))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from iocast.analyse.device import DeviceIo, under_filesystem
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Op
+from iocast.report.rows import row_name
 
 SIZES = (
     Column("row", "row"),
@@ -40,11 +42,11 @@ def _sizes(record: PhaseRecord, io: DeviceIo | None) -> list[Row]:
     if io is None:
         return []
     found = []
-    for op, seen in (("read", io.read_size_bytes), ("write", io.write_size_bytes)):
+    sizes: tuple[tuple[Op, float | None], ...] = (("read", io.read_size_bytes), ("write", io.write_size_bytes))
+    for op, seen in sizes:
         parts = [part for part in record.measurement.classes if part.op == op and part.ios]
         if parts and seen:
-            mixed = len({part.op for part in record.measurement.classes}) > 1
-            name = f"{record.phase.name}, {op}s" if mixed else record.phase.name
+            name = row_name(record, op, several=len({part.op for part in record.measurement.classes}) > 1)
             asked = sum(part.bytes for part in parts) / sum(part.ios for part in parts)
             found.append(Row({"row": name, "asked": asked, "device": seen}))
     return found

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain, count
+from collections.abc import Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +16,8 @@ from iocast.model.report import Cell
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
 from iocast.report import format as text
-from iocast.report.rows import OPS, times_of
+from iocast.report.numbered import numbered
+from iocast.report.rows import OPS, row_name, times_of
 
 
 class Member(Struct, frozen=True):
@@ -73,7 +73,7 @@ class Family(Struct, frozen=True):
         if not self.mixed and len(set(loads)) == len(loads):
             return member.load_text
         several = sum(each.record is member.record for each in self.members) > 1
-        return member.record.phase.name + (f", {member.op}s" if several else "")
+        return row_name(member.record, member.op, several=several)
 
     def spoken(self, member: Member) -> str:
         """The same in front of a sentence: "With 8 at once", "On scan 128k x1"."""
@@ -90,19 +90,12 @@ def families(run: Run, examination: Examination, courses: dict[int, Course]) -> 
         for member in _members(record, courses.get(number, ()), _timed(record, examination)):
             groups.setdefault((record.phase.test, member.size_bytes, member.op), []).append(member)
     mixed = {test for test, _, op in groups if len({o for t, _, o in groups if t == test}) > 1}
-    return tuple(
-        _keyed(_family(test, size, op if test in mixed else None, found) for (test, size, op), found in groups.items())
-    )
-
-
-def _keyed(found: Iterable[Family]) -> Iterator[Family]:
-    """Each with a key of its own, where names differ only in what a file name should not have."""
-    taken: set[str] = set()
-    for family in found:
-        name = family.key or "rows"
-        key = next(each for each in chain((name,), (f"{name}-{at}" for at in count(2))) if each not in taken)
-        taken.add(key)
-        yield replace(family, key=key)
+    found = [
+        _family(test, size, op if test in mixed else None, members) for (test, size, op), members in groups.items()
+    ]
+    # Names may differ only in what a file name should not have.
+    keys = numbered(family.key or "rows" for family in found)
+    return tuple(replace(family, key=key) for family, key in zip(found, keys, strict=True))
 
 
 def pooled(singles: Iterable[Family], title: str) -> Family | None:

@@ -9,7 +9,7 @@ from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.model.run import Run
 from iocast.report import format as text
-from iocast.report.rows import OPS, published, times_of
+from iocast.report.rows import OPS, published, row_name, times_of
 
 COLUMNS = (
     Column("row", "row"),
@@ -33,7 +33,7 @@ def overview(run: Run, examination: Examination) -> Chart | None:
         void += bool(trust.void)
         ops = [op for op in OPS if times_of(record, op).total]
         for op in () if trust.void else ops:
-            name = record.phase.name if len(ops) == 1 else f"{record.phase.name}, {op}s"
+            name = row_name(record, op, several=len(ops) > 1)
             cells = _times(times_of(record, op))
             if cells["p50"] is not None and cells["max"] is not None:
                 rows.append(Row({"row": name, **cells, "trust": trust.grade}))
