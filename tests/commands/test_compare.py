@@ -67,7 +67,8 @@ def test_repeat_shows_whether_the_figures_repeat(job: Path, tmp_path: Path) -> N
     done = iocast("repeat", "3", str(job), "sim:nvme", "--out", str(tmp_path / "o"), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "All 2 rows repeat within 10% over 3 runs" in " ".join(done.stdout.split())
-    assert len(list(_only(tmp_path / "o").iterdir())) == 3
+    runs = [json.loads((folder / "run.json").read_text("utf-8")) for folder in sorted(_only(tmp_path / "o").iterdir())]
+    assert [run["plan"]["seed"] for run in runs] == [1, 2, 3], "other offsets each time, or nothing scatters"
 
 
 def test_single_runs_are_compared_without_a_verdict(job: Path, tmp_path: Path) -> None:

@@ -36,7 +36,8 @@ def repeat(
 ) -> int:
     """Run JOB N times on PATH, one after the other, and show whether the figures repeat.
 
-    The run folders go into one new folder, which `iocast compare` takes as a group.
+    Each run has offsets of its own (the next seed). The run folders go into one new folder, which `iocast compare`
+    takes as a group.
     """
     wanted = adjust(load_job(job), size, time)
     find_target(path, destroy)  # what is wrong with it is said before anything is made
@@ -44,7 +45,8 @@ def repeat(
     code = 0
     for number in range(1, times + 1):
         say(f"run {number} of {times}")
-        done, code = carry_out(wanted, find_target(path, destroy), seed, size, folder)
+        # Other offsets in each run, or a lucky choice of them would repeat as well.
+        done, code = carry_out(wanted, find_target(path, destroy), seed + number - 1, size, folder)
         if done.error is not None:
             raise done.error
         if code:
