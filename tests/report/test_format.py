@@ -95,6 +95,9 @@ def test_a_duration_keeps_three_figures(value_ns: float) -> None:
         (text.whole(12_400), "12,400"),
         (text.load(4, 1), "4"),
         (text.load(4, 16), "4×16"),
+        (text.ratio(1.126, 1.04, 1.23), "1.13 (1.04..1.23)"),
+        (text.ratio(0.0042, 0.00051, 0.1), "0.0042 (0.00051..0.10)"),
+        (text.ratio(0.0, None, None), "0.00"),
         (text.instant(0), "1970-01-01 00:00 UTC"),
     ],
 )

@@ -168,8 +168,12 @@ def strip_ascii(shares: Sequence[float] | None) -> str:
 
 
 def ratio(value: float, low: float | None, high: float | None) -> str:
-    """A ratio with its interval where it has one: "1.13 (1.04..1.23)", "0.98"."""
-    return f"{value:.2f}" if low is None or high is None else f"{value:.2f} ({low:.2f}..{high:.2f})"
+    """A ratio with its interval where it has one: "1.13 (1.04..1.23)", "0.98", "0.0042"."""
+    return _factor(value) if low is None or high is None else f"{_factor(value)} ({_factor(low)}..{_factor(high)})"
+
+
+def _factor(value: float) -> str:
+    return f"{value:.2g}" if 0 < value < 0.0995 else f"{value:.2f}"
 
 
 def counted(number: int, noun: str) -> str:

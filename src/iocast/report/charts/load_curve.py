@@ -17,6 +17,10 @@ COLUMNS = (
     Column("p99", "p99", "duration"),
 )
 KNEES = (Column("load", "users", "load"), Column("rate", "IOPS", "rate"), Column("p50", "p50", "duration"))
+NOTE = (
+    "Knee: the load with the most I/Os per second for its response time. A grade goes by how many I/Os the device"
+    " answers side by side, which may be another load."
+)
 
 
 def load_curve(family: Family) -> Chart | None:
@@ -37,7 +41,7 @@ def load_curve(family: Family) -> Chart | None:
             Table("", COLUMNS, tuple(_row(member) for member in ladder), key="loads"),
             Table("", KNEES, marks, key="knees"),
         ),
-        notes=("Knee: the load with the most I/Os per second for its response time.",) if knee else (),
+        notes=(NOTE,) if knee else (),
     )
 
 
