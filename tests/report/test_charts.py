@@ -17,7 +17,7 @@ from iocast.model.report import Chart
 from iocast.model.run import Run
 from iocast.report.charts import chart_sections
 from iocast.report.charts.families import families, pooled
-from iocast.report.vega import specification, to_svg
+from iocast.report.vega import specification, to_svgs
 from iocast.report.vega.theme import PAGE
 
 
@@ -138,7 +138,7 @@ def test_findings_are_marked_by_name_where_they_were_seen() -> None:
     ], "what ends with the row ends there, and the fall is not marked twice"
     assert heat.summary.endswith("Found and marked: stalls, perhaps burst credits.")
     assert [note.partition(":")[0] for note in heat.notes] == ["Bars at the top"]
-    svg = to_svg(heat, PAGE)
+    svg = to_svgs([heat], PAGE)[0]
     assert ">stalls</text>" in svg
     assert ">burst credits?</text>" in svg
     assert svg.count("randread 8k: perhaps burst credits. It fell.") == 1

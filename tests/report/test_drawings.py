@@ -7,6 +7,7 @@ import re
 import struct
 import zlib
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import card_runs
@@ -15,11 +16,12 @@ from test_page import report_of
 
 from iocast.diagnose.comparable import side
 from iocast.model.histogram import Histogram
-from iocast.model.report import Chart
+from iocast.model.report import Chart, ChartKind, Report, Section
 from iocast.model.run import Source
 from iocast.report.charts.latency_by_load import BUCKET_EDGES_NS
 from iocast.report.comparison import compare, repeats
-from iocast.report.vega import DRAWINGS, specification, to_png, to_svg
+from iocast.report.pictures import write_pictures
+from iocast.report.vega import DRAWINGS, specification, to_svgs
 from iocast.report.vega.parts import apart
 from iocast.report.vega.picture import colour, levels, png
 from iocast.report.vega.theme import CLASSIC, LIGHT, PAGE, THEMES
@@ -46,7 +48,7 @@ def marks(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_compiles_and_speaks(charts: dict[str, Chart], kind: str) -> None:
-    svg = to_svg(charts[kind], PAGE)
+    svg = to_svgs([charts[kind]], PAGE)[0]
     assert svg.startswith("<svg ")
     assert "NaN" not in svg
     assert "undefined" not in svg
@@ -61,7 +63,7 @@ def test_what_a_drawing_refers_to_is_its_own_where_a_test_begins_with_a_digit() 
     run = card_runs.run(card_runs.reads("8k x1"), card_runs.reads("8k x8", users=8))
     chart = next(each for each in report_of(run).charts if each.kind == "latency_by_load")
     assert chart.key == "8k-8k-latency"
-    svg = to_svg(chart, PAGE)
+    svg = to_svgs([chart], PAGE)[0]
     referred = set(re.findall(r"url\(#([^)]*)\)", svg))
     assert referred
     assert referred <= set(re.findall(r' id="([^"]*)"', svg))
@@ -84,7 +86,7 @@ def test_times_of_nothing_are_drawn(ladder: tuple[Histogram, ...]) -> None:
     charts = (*report_of(run).charts, *compare([side("a", (run,)), side("b", (run,))], charts=True).charts)
     assert {"overview", "load_curve", "percentiles", "distribution"} <= {chart.kind for chart in charts}
     for chart in charts:
-        assert not re.search("NaN|Infinity|undefined", to_svg(chart, PAGE)), chart.kind
+        assert not re.search("NaN|Infinity|undefined", to_svgs([chart], PAGE)[0]), chart.kind
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,10 +96,32 @@ def test_the_data_are_plain(charts: dict[str, Chart], kind: str) -> None:
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_a_picture_has_the_ground_of_its_theme(charts: dict[str, Chart], theme: str) -> None:
-    data = to_png(charts["load_curve"], THEMES[theme])
+def test_a_picture_has_the_ground_of_its_theme(charts: dict[str, Chart], theme: str, tmp_path: Path) -> None:
+    (picture,) = write_pictures(_report(charts["load_curve"]), tmp_path / "card.png", THEMES[theme])
+    data = picture.read_bytes()
     assert data.startswith(b"\x89PNG")
     assert _first_pixel(data) == bytes.fromhex(THEMES[theme].ground[1:])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_says_itself_what_a_page_says_around_it(
+    charts: dict[str, Chart], kind: ChartKind, tmp_path: Path
+) -> None:
+    chart = charts[kind]
+    (picture,) = write_pictures(_report(chart), tmp_path / "card.svg", LIGHT)
+    svg = picture.read_text("utf-8")
+    said = [unescape(words) for words in re.findall(r">([^<]+)</t", svg)]
+    assert chart.title in said
+    whole = " ".join(said)
+    assert all(sentence in whole for sentence in (chart.summary, *chart.notes))
+    assert ("2 s and more" in said) == (kind in ("latency_by_load", "throughput"))
+    assert ("above 10 ms" in said) == (kind == "latency_by_load")
+    if kind == "throughput":
+        assert all(f'fill="{tone}"' in svg for tone in LIGHT.buckets), "the legend has each colour"
+
+
+def _report(chart: Chart) -> Report:
+    return Report("", "", (Section("", charts=(chart,)),))
 
 
 def _first_pixel(data: bytes) -> bytes:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
-from iocast.report.vega import engine, on_ground, to_png, to_svg
+from iocast.report.vega import engine, specification
+from iocast.report.vega.parts import Spec
+from iocast.report.vega.sheet import sheet
 from iocast.report.vega.theme import Theme
 from iocast.report.vega.trio import trio, trios
 
@@ -20,14 +22,17 @@ def write_pictures(report: Report, path: Path, theme: Theme) -> list[Path]:
         raise ArchiveError(
             f"cannot write {path}: this report has no chart", "write it as .html, .md, .json, .csv or .txt"
         )
-    png = path.suffix.lower() == ".png"
-    drawings = {chart.key: to_png(chart, theme) if png else to_svg(chart, theme).encode() for chart in report.charts}
+    sheets = {chart.key: sheet(specification(chart, theme), (chart,), theme) for chart in report.charts}
     for key, charts in trios(report.charts):
-        spec = trio(charts, theme)
-        drawings[f"{key}-classic"] = (
-            engine.to_png(engine.text(on_ground(spec, theme))) if png else engine.to_svg(engine.text(spec)).encode()
-        )
+        sheets[f"{key}-classic"] = sheet(trio(charts, theme), charts, theme)
+    drawings = {key: _drawn(spec, path.suffix.lower(), theme) for key, spec in sheets.items()}
     return [_written(path.with_name(f"{path.stem}-{key}{path.suffix}"), data) for key, data in drawings.items()]
+
+
+def _drawn(spec: Spec, suffix: str, theme: Theme) -> bytes:
+    if suffix == ".svg":
+        return engine.to_svg(engine.text(spec)).encode()
+    return engine.to_png(engine.text({**spec, "background": theme.ground}))
 
 
 def _written(file: Path, data: bytes) -> Path:

@@ -20,6 +20,7 @@ WORDS = {
     "slower": "latency rose",
     "lost": "throughput fell",
 }
+NOTE = "A bar as high as the chart: the step added nothing but waiting. The stronger red: throughput fell as well."
 
 
 def scaling(family: Family) -> Chart | None:
@@ -40,7 +41,7 @@ def scaling(family: Family) -> Chart | None:
         x=Axis("users", "load"),
         y=Axis("mean and median", "duration"),
         tables=(Table("", STEPS, rows, key="steps"), Table("", LOADS, loads, key="loads")),
-        notes=("A bar as high as the chart: the step added nothing but waiting. Dark: throughput fell as well.",),
+        notes=(NOTE,),
     )
 
 

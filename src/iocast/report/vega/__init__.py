@@ -41,11 +41,6 @@ def specification(chart: Chart, theme: Theme) -> Spec:
     return DRAWINGS[chart.kind](chart, theme, WIDE - 80 if chart.kind in WIDE_KINDS else NARROW)
 
 
-def to_svg(chart: Chart, theme: Theme) -> str:
-    """The chart as SVG, with names of its own for what it refers to inside. Raises DrawingError."""
-    return _named(chart, engine.to_svg(engine.text(specification(chart, theme))))
-
-
 def begin(chart: Chart, theme: Theme) -> None:
     """Begins to draw a chart of which `to_svgs` will be asked."""
     spec = engine.text(specification(chart, theme))
@@ -53,7 +48,8 @@ def begin(chart: Chart, theme: Theme) -> None:
 
 
 def to_svgs(charts: Sequence[Chart], theme: Theme) -> list[str]:
-    """The same of many charts at the same time, on all processors. Raises DrawingError."""
+    """The charts as SVG, drawn at the same time on all processors, each with names of its own for what it refers to
+    inside. Raises DrawingError."""
     specs = [engine.text(specification(chart, theme)) for chart in charts]
     drawings = [_begun.get(spec) or engine.begin(spec) for spec in specs]
     _begun.clear()
@@ -65,13 +61,3 @@ _begun: dict[str, Future[str]] = {}  # by what is to be drawn: a chart made agai
 
 def _named(chart: Chart, svg: str) -> str:
     return re.sub(r'(id="|url\(#|href="#)(?=(?:clip|gradient))', rf"\g<1>{chart.key}-", svg)
-
-
-def to_png(chart: Chart, theme: Theme) -> bytes:
-    """The chart as PNG on the ground of its theme. Raises DrawingError."""
-    return engine.to_png(engine.text(on_ground(specification(chart, theme), theme)))
-
-
-def on_ground(spec: Spec, theme: Theme) -> Spec:
-    """A specification whose picture is not transparent."""
-    return {**spec, "background": theme.ground}

@@ -224,7 +224,10 @@ def scaling(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
     layers = [
         layer("rect", bars, rect, silent=False),
         *lines,
-        layer({"type": "text", "baseline": "bottom", "dy": -3, "fontSize": 10}, bars, ratio, color=theme.muted),
+        *(
+            layer({"type": "text", "baseline": "bottom", "dy": -3, "fontSize": 10}, bars, ratio, **look)
+            for look in (halo(theme), {"color": theme.muted})
+        ),
         _points(loads, x, y, "mean"),
     ]
     return chart(width, SCALING_HEIGHT, layers, theme)

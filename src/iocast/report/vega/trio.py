@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from iocast.model.report import Chart
 from iocast.report.vega.ladders import latency_by_load, scaling, throughput
 from iocast.report.vega.parts import WIDTH, Spec
+from iocast.report.vega.sheet import SPACING
 from iocast.report.vega.theme import Theme
 
 PARTS = {"latency_by_load": latency_by_load, "scaling": scaling, "throughput": throughput}
 ENDS = {"latency_by_load": "-latency", "scaling": "-scaling", "throughput": "-throughput"}  # of the charts' keys
-SPACING = 10  # pixels between the three
 
 
 def trio(charts: Sequence[Chart], theme: Theme, width: int = WIDTH) -> Spec:
@@ -20,8 +20,7 @@ def trio(charts: Sequence[Chart], theme: Theme, width: int = WIDTH) -> Spec:
     specs = [draw(by_kind[kind], theme, width) for kind, draw in PARTS.items()]
     whole = {key: value for key, value in specs[0].items() if key not in ("width", "height", "layer")}
     parts = [{key: spec[key] for key in ("width", "height", "layer")} for spec in specs]
-    title = {"text": by_kind["latency_by_load"].title, "anchor": "start", "color": theme.ink, "fontSize": 14}
-    return {**whole, "title": title, "spacing": SPACING, "vconcat": parts}
+    return {**whole, "spacing": SPACING, "vconcat": parts}
 
 
 def trios(charts: Sequence[Chart]) -> list[tuple[str, tuple[Chart, ...]]]:
