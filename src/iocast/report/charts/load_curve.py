@@ -82,5 +82,7 @@ def _summary(ladder: tuple[Member, ...], knee: Member | None) -> str:
     if knee is ladder[0]:
         return f"{words}; from the first load on, more I/Os at once mostly wait for each other."
     half = text.duration_in_words(knee.times.quantile_ns(0.5))
+    if knee is most:
+        return f"{words}, where it bends: half of them take up to {half} there."
     rate = text.rate(knee.rate_per_s)
     return f"{words}; it bends at {knee.load_text}, with {rate} a second, half of them within {half}."

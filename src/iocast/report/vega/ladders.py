@@ -316,11 +316,12 @@ def load_curve(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
         layers.append(layer("line", rows, {"x": x, "y": y, "order": {"field": "o"}}, color=tone, strokeWidth=2))
         layers.append(layer("circle", rows, {"x": x, "y": y}, color=tone, size=40, opacity=1))
         layers.append(layer("circle", rows, {"x": x, "y": y}, silent=False, size=500, opacity=0))
-        ends.append({**rows[-1], "t": key, "c": tone})
+        ends.append({**rows[-1], "x": max(rates), "t": key, "c": tone})  # to the right of where it folds back
     names = _load_names(loads, max(rates), math.log10(high / low))
     below = {"type": "text", "align": "center", "baseline": "top", "dy": 7, "fontSize": 11}
-    layers.append(layer(below, names, _named(x, y), color=theme.muted))
+    layers += [layer(below, names, _named(x, y), **look) for look in (halo(theme), {"color": theme.muted})]
     beside = {"type": "text", "align": "left", "baseline": "middle", "dx": 8, "fontSize": 11, "fontWeight": 600}
+    layers.append(layer(beside, ends, _named(x, y), **halo(theme)))
     layers.append(layer(beside, ends, {**_named(x, y), "color": OWN_COLOUR}))
     return chart(width, 240, layers, theme)
 
