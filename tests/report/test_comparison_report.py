@@ -207,3 +207,20 @@ def test_a_run_beside_itself_has_not_moved() -> None:
     verdict = compare([_configuration("a", BARE), _configuration("b", BARE)]).verdict
     assert "figures of throughput and p99" in verdict
     assert "Most of all" not in verdict
+
+
+@pytest.mark.parametrize(
+    ("us", "said"),
+    [
+        (150, "the p99 of disk randread: 50% higher (worse)"),
+        (70, "the p99 of disk randread: 30% lower (better)"),
+        (25_000, "the p99 of disk randread: 250 times as high (worse)"),
+        (2, "the p99 of disk randread: down to 1/50.0 (better)"),
+    ],
+)
+def test_what_moved_far_is_said_in_times(us: int, said: str) -> None:
+    def one(label: str, each_us: int) -> Side:
+        times = card_runs.histogram((each_us * 1000, 5000))
+        return _side(label, card_runs.run(card_runs.reads("disk randread", times=times, elapsed_ns=SECOND_NS)))
+
+    assert said in compare([one("a", 100), one("b", us)]).verdict

@@ -35,7 +35,7 @@ def _number_text(kind: Kind, value: float) -> str:
         case "decimal":
             return text.decimal(value)
         case "relative":
-            return f"{value:.1%}"
+            return f"{value:.1%}" if value < 9.995 else f"{value:,.0%}"
         case "share":
             return text.percent(value)
         case _:

@@ -233,10 +233,16 @@ def _verdict(first: Side, other: Side, rows: tuple[Pair, ...]) -> str:
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
     pair, what, found, more = max(judged, key=lambda each: abs(difference(1.0, each[2].ratio).log_ratio))
     better = (found.ratio > 1) == more
-    moved = f"{text.percent(abs(found.ratio - 1))} {'higher' if found.ratio > 1 else 'lower'}"
-    most = f" Most of all moved the {what} of {pair.name}: {moved} ({'better' if better else 'worse'})."
+    most = f" Most of all moved the {what} of {pair.name}: {_moved(found.ratio)} ({'better' if better else 'worse'})."
     figures = f"{text.counted(len(judged), 'figure')} of throughput and p99"
     return f"{other.label} against {first.label}: of {figures}, {said}.{most if found.ratio != 1 else ''}"
+
+
+def _moved(ratio: float) -> str:
+    """How far a ratio is from 1, as one says it: percent up to twice, then times."""
+    if 0.5 < ratio < 2:
+        return f"{text.percent(abs(ratio - 1))} {'higher' if ratio > 1 else 'lower'}"
+    return f"{text.three_figures(ratio)} times as high" if ratio > 1 else f"down to 1/{text.three_figures(1 / ratio)}"
 
 
 def _judged(pair: Pair) -> Iterator[tuple[str, Ratio, bool]]:
