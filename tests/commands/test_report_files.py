@@ -72,6 +72,15 @@ def test_a_picture_for_each_chart(runs: Path, tmp_path: Path, suffix: str, magic
     assert all(file.read_bytes().startswith(magic) for file in files)
 
 
+@pytest.mark.parametrize("into", [(), ("-o", "card.html")])
+def test_colours_of_what_is_no_picture_are_refused(runs: Path, tmp_path: Path, into: tuple[str, ...]) -> None:
+    done = iocast("report", run_folder(runs / "iocast-runs"), *into, "--theme", "dark", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--theme is for pictures" in done.stderr
+    assert "-o card.png --theme dark" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_several_folders_get_a_file_each(runs: Path, tmp_path: Path) -> None:
     folder = run_folder(runs / "iocast-runs")
     other = tmp_path / "other"

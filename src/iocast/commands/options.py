@@ -105,9 +105,7 @@ def filing(command: Command) -> Command:
     """
     from functools import wraps
 
-    @click.option(
-        "--theme", type=click.Choice(THEMES), default="light", show_default=True, help="Colours of .png and .svg."
-    )
+    @click.option("--theme", type=click.Choice(THEMES), help="Colours of .png and .svg; light if not said.")
     @click.option(
         "-o",
         "--output",
@@ -115,10 +113,16 @@ def filing(command: Command) -> Command:
         help="Write a file instead, with charts: .html, .md, .json, .csv, .txt; .png or .svg for one picture a chart.",
     )
     @wraps(command)
-    def filed(*args: Any, output: str | None, theme: str, **kwargs: Any) -> Any:
-        into = None if output is None else Into(Path(output), theme)
-        if into is not None:
-            form_of(into.path)
+    def filed(*args: Any, output: str | None, theme: str | None, **kwargs: Any) -> Any:
+        into = None if output is None else Into(Path(output), theme or "light")
+        form = None if into is None else form_of(into.path)
+        if theme is not None and form != "pictures":
+            from iocast.errors import SpecError
+
+            raise SpecError(
+                "--theme is for pictures; a page (.html) has light, dark and classic colours itself",
+                f"for example -o card.png --theme {theme}",
+            )
         return command(*args, into=into, **kwargs)
 
     return filed
