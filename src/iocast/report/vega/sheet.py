@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from textwrap import wrap
 
 from iocast.model.report import Chart
@@ -16,7 +16,8 @@ LETTER = 5.2  # pixels of a letter of a sentence, on average
 AXIS_ROOM = 60  # pixels beside the plot that a sentence may use as well
 LABELS = 176  # where the legend's squares begin; their names end before
 SQUARE = 11
-LINE = 18
+GAP = 6
+APART = 90  # the squares of the shares
 
 
 def sheet(drawing: Spec, charts: Sequence[Chart], theme: Theme) -> Spec:
@@ -24,12 +25,13 @@ def sheet(drawing: Spec, charts: Sequence[Chart], theme: Theme) -> Spec:
     parts = drawing.get("vconcat") or [_plot(drawing)]
     whole = {key: value for key, value in drawing.items() if key not in (*_plot(drawing), "vconcat")}
     kinds = {chart.kind for chart in charts}
+    width = parts[0]["width"]
     legend = [
-        *(_buckets(theme) if kinds & {"latency_by_load", "throughput"} else ()),
-        *(_shares(theme) if "latency_by_load" in kinds else ()),
+        *([_buckets(theme)] if kinds & {"latency_by_load", "throughput"} else ()),
+        *([_shares(theme)] if "latency_by_load" in kinds else ()),
     ]
-    under = [{"width": parts[0]["width"], "height": LINE * len(legend) // 2, "layer": legend}] if legend else []
-    return {**whole, "title": _title(charts, parts[0]["width"], theme), "spacing": SPACING, "vconcat": [*parts, *under]}
+    rows = [{"width": width, "height": SQUARE, "layer": row} for row in legend]
+    return {**whole, "title": _title(charts, width, theme), "spacing": SPACING, "vconcat": [*parts, *rows]}
 
 
 def _plot(drawing: Spec) -> Spec:
@@ -52,42 +54,30 @@ def _title(charts: Sequence[Chart], width: int, theme: Theme) -> Spec:
     }
 
 
-def _buckets(theme: Theme) -> Iterable[Spec]:
+def _buckets(theme: Theme) -> list[Spec]:
     first, last = (text.duration_in_words(BUCKET_ENDS_NS[at]) for at in (1, -2))
     end = LABELS + SQUARE * len(theme.buckets)
-    yield _squares((LABELS + SQUARE * at, colour) for at, colour in enumerate(theme.buckets))
-    yield from _words(((LABELS - 6, f"I/Os that took {first}", True), (end + 6, f"{last} and more", False)), theme)
+    squares = [(LABELS + SQUARE * at, colour) for at, colour in enumerate(theme.buckets)]
+    return _row(squares, f"I/Os that took {first}", [(end, f"{last} and more")], theme)
 
 
-def _shares(theme: Theme) -> Iterable[Spec]:
+def _shares(theme: Theme) -> list[Spec]:
     shares = ((theme.fast, "up to 1 ms"), (theme.middling, "1 to 10 ms"), (theme.slow, "above 10 ms"))
-    places = [LABELS + 90 * at for at in range(len(shares))]
-    yield _squares(((at, colour) for at, (colour, _) in zip(places, shares, strict=True)), 1)
-    named = [(at + SQUARE + 6, words, False) for at, (_, words) in zip(places, shares, strict=True)]
-    yield from _words([(LABELS - 6, "behind, all I/Os shared out", True), *named], theme, 1)
+    places = [LABELS + APART * at for at in range(len(shares))]
+    squares = [(at, colour) for at, (colour, _) in zip(places, shares, strict=True)]
+    named = [(at + SQUARE, words) for at, (_, words) in zip(places, shares, strict=True)]
+    return _row(squares, "behind, all I/Os shared out", named, theme)
 
 
-def _squares(places: Iterable[tuple[float, str]], line: int = 0) -> Spec:
-    top = LINE * line
-    rows = [{"x": x, "x2": x + SQUARE, "y": top, "y2": top + SQUARE, "c": colour} for x, colour in places]
-    return layer(
-        "rect",
-        rows,
-        {"x": _pixels("x"), "x2": {"field": "x2"}, "y": _pixels("y"), "y2": {"field": "y2"}, "color": OWN_COLOUR},
-    )
-
-
-def _words(words: Iterable[tuple[float, str, bool]], theme: Theme, line: int = 0) -> Iterable[Spec]:
-    """Names at pixels; one that is "before" ends there."""
-    rows = [{"x": x, "y": LINE * line + SQUARE / 2, "t": said, "before": before} for x, said, before in words]
-    mark: Spec = {
-        "type": "text",
-        "baseline": "middle",
-        "fontSize": 11,
-        "align": {"expr": "datum.before ? 'right' : 'left'"},
-    }
-    yield layer(mark, rows, {"x": _pixels("x"), "y": _pixels("y"), "text": {"field": "t"}}, color=theme.muted)
-
-
-def _pixels(field: str) -> Spec:
-    return quantitative(field) | {"scale": None}
+def _row(squares: list[tuple[int, str]], before: str, named: list[tuple[int, str]], theme: Theme) -> list[Spec]:
+    """Squares in their colours at pixels from the left, words before the first, and words behind others."""
+    x, y = (quantitative(field) | {"scale": None} for field in "xy")
+    colours = [{"x": at, "x2": at + SQUARE, "y": 0, "y2": SQUARE, "c": colour} for at, colour in squares]
+    channels = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "color": OWN_COLOUR}
+    words = [{"x": LABELS - GAP, "t": before, "before": True}, *({"x": at + GAP, "t": said} for at, said in named)]
+    mark = {"type": "text", "baseline": "middle", "fontSize": 11, "align": {"expr": "datum.before ? 'right' : 'left'"}}
+    at = [{**word, "y": SQUARE / 2} for word in words]
+    return [
+        layer("rect", colours, channels),
+        layer(mark, at, {"x": x, "y": y, "text": {"field": "t"}}, color=theme.muted),
+    ]
