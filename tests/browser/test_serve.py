@@ -71,7 +71,7 @@ def test_a_run_is_followed_while_it_happens(tmp_path: Path) -> None:
     """Rows appear one after the other, then the page says that the run is done."""
     job = tmp_path / "slow.toml"
     job.write_text(
-        'name = "slow"\n[files]\nsize = "4MiB"\n[defaults]\ntime = "1500ms"\nsize = "8k"\npattern = "random"\n'
+        'name = "slow"\n[files]\nsize = "4MiB"\n[defaults]\ntime = "3s"\nsize = "8k"\npattern = "random"\n'
         'direct = false\n[[phase]]\ntest = "one"\n[[phase]]\ntest = "two"\n[[phase]]\ntest = "three"\n'
     )
     (tmp_path / "db").mkdir()

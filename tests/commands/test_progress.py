@@ -120,7 +120,7 @@ class Terminal:
         return self.do("capture-pane", "-p", "-S", "-100", "-t", "t")
 
     def wait_for(self, words: str) -> str:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while words not in (shown := self.screen()):
             assert time.monotonic() < deadline, shown
             time.sleep(0.05)

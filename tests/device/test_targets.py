@@ -124,7 +124,8 @@ def test_too_small_a_file_system_names_a_size_that_works(tmp_path: Path, mounted
 def test_a_file_system_that_fills_up_under_the_run_folder(tmp_path: Path, mounted: Mount) -> None:
     full = mounted("full", "-t", "tmpfs", "-o", "size=1m", "none")
     job = tmp_path / "long.toml"
-    rows = "".join(f'[[phase]]\ntest = "r{n}"\nsize = "8k"\npattern = "random"\n' for n in range(6))
+    # Far more rows than will be reached: this process may be kept waiting.
+    rows = "".join(f'[[phase]]\ntest = "r{n}"\nsize = "8k"\npattern = "random"\n' for n in range(30))
     job.write_text(f'name = "long"\n[files]\nsize = "4MiB"\n[defaults]\ntime = "300ms"\ndirect = false\n{rows}')
     run = subprocess.Popen(
         [*IOCAST, "run", str(job), ".", "--out", str(full / "runs")],
