@@ -141,7 +141,7 @@ name = "seen"
 [files]
 size = "4MiB"
 [defaults]
-time = "700ms"
+time = "3s"
 size = "8k"
 pattern = "random"
 direct = false
@@ -163,7 +163,7 @@ def test_a_real_terminal_that_is_resized(terminal: Terminal, tmp_path: Path) -> 
     assert not re.search("━|╌| left|IO/s", shown), shown
     lines = [line for line in shown.splitlines() if line.strip()]
     assert lines[0] == "above"
-    assert lines[-3].endswith("measures 2 rows: 1 s")
+    assert lines[-3].endswith("measures 2 rows: 6 s")
     assert lines[-2:] == ["ended 0", ">"]
     assert "\x1b" not in (tmp_path / "card").read_text()
 
