@@ -66,7 +66,7 @@ def latency_by_load(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
         *_histograms(labels, buckets, theme, x, y, low, high),
         layer("rule", [{"y": GOOD_NS}], {"y": y}, color=theme.warn, strokeDash=[6, 4], strokeWidth=1.2),
         *_lines(loads, theme, x, y),
-        _line_names(loads, theme, x, y, low, high),
+        *_line_names(loads, theme, x, y, low, high),
         _points(loads, x, y, "mean"),
     ]
     return chart(width, LATENCY_HEIGHT, layers, theme)
@@ -161,7 +161,7 @@ def _lines(loads: Table, theme: Theme, x: Spec, y: Spec) -> list[Spec]:
     ]
 
 
-def _line_names(loads: Table, theme: Theme, x: Spec, y: Spec, low: float, high: float) -> Spec:
+def _line_names(loads: Table, theme: Theme, x: Spec, y: Spec, low: float, high: float) -> list[Spec]:
     """The lines are named where they end, so that no legend is needed."""
     last, wide = loads.rows[-1], math.log10(high / low)
     found = [(key, value) for key in ("max", "p99", "p95", "mean", "p50") if (value := number(last.cells[key]))]
@@ -175,7 +175,8 @@ def _line_names(loads: Table, theme: Theme, x: Spec, y: Spec, low: float, high: 
         for (key, _), place in zip(found, places, strict=True)
     ]
     mark = {"type": "text", "align": "right", "baseline": "middle", "fontSize": 11}
-    return layer(mark, rows, {"x": x, "y": y, "text": {"field": "t"}, "color": OWN_COLOUR})
+    named = _named(x, y)
+    return [layer(mark, rows, named, **halo(theme)), layer(mark, rows, {**named, "color": OWN_COLOUR})]
 
 
 def _points(loads: Table, x: Spec, y: Spec, key: str) -> Spec:
