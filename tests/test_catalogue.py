@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -50,6 +53,22 @@ def test_an_unreadable_run_is_listed_last_with_the_reason(tmp_path: Path) -> Non
     found = runs_below(str(tmp_path))
     assert [run.folder for run in found] == [str(good), str(bad)]
     assert "cannot be understood" in found[1].why
+
+
+def test_names_that_are_no_text_are_listed_and_refused_in_words(tmp_path: Path) -> None:
+    """A list of thousands does not fail for one name; what would move the cursor is not sent to a terminal."""
+    folder = _saved(tmp_path)
+    folder.rename(tmp_path / "a\x1b[2J\nb")
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/odd-\xff"))
+    shutil.copytree(tmp_path / "a\x1b[2J\nb", odd)
+    found = runs_below(str(tmp_path))
+    assert sorted(run.name for run in found) == ["a�[2J�b", "odd-�"]
+    msgspec.json.encode([run.name for run in found])
+    with pytest.raises(ArchiveError, match="odd-� is not UTF-8 text") as refused:
+        archive.load(str(odd))
+    assert "rename" in refused.value.hint
+    (tmp_path / "by another name").symlink_to(odd)
+    assert archive.load(str(tmp_path / "by another name"))
 
 
 def test_a_run_is_named_by_its_beginning_or_last(tmp_path: Path) -> None:

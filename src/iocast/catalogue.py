@@ -16,6 +16,7 @@ from iocast.model.summary import Summary, summary_of
 
 DEEPEST = 4  # folders of groups of runs: out/ab-…/A/run
 LAST = "last"
+UNSHOWN = "\N{REPLACEMENT CHARACTER}"
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -25,6 +26,11 @@ class Found(msgspec.Struct, frozen=True):
     name: str
     summary: Summary | None
     why: str = ""
+
+
+def shown(name: str) -> str:
+    """A name as it can be shown and sent: UNSHOWN for what is no text, and for what would move the cursor."""
+    return "".join(each if each.isprintable() else UNSHOWN for each in name)
 
 
 def run_folders(directory: str, deepest: int = DEEPEST) -> Iterator[str]:
@@ -54,11 +60,11 @@ def runs_below(directory: str) -> list[Found]:
 
 def _found(folder: str, directory: str) -> Found:
     name = os.path.relpath(folder, directory)
-    name = os.path.basename(os.path.abspath(folder)) if name == "." else name
+    name = shown(os.path.basename(os.path.abspath(folder)) if name == "." else name)
     try:
         return Found(folder, name, read_summary(folder))
     except ArchiveError as error:
-        return Found(folder, name, None, error.message)
+        return Found(folder, name, None, shown(error.message))
 
 
 def read_summary(folder: str) -> Summary:

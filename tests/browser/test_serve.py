@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -10,6 +12,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from served import browser_page, served
@@ -142,6 +145,59 @@ def test_other_machines_need_the_token(runs: Path) -> None:
             page.wait_for_selector("#runs tr")
             assert "token" not in page.url
             assert page.inner_text("#count") == "3 runs"
+
+
+def test_odd_names_neither_hide_the_list_nor_break_a_page(runs: Path, tmp_path: Path) -> None:
+    made = next(path for path in runs.iterdir() if path.is_dir())
+    names = ["plain", "a&b=c?d#e%41", "<script>x", "two\nlines"]
+    for name in names:
+        shutil.copytree(made, tmp_path / name)
+    shutil.copytree(made, os.fsdecode(os.fsencode(tmp_path) + b"/odd-\xff"))
+    with served(tmp_path) as address, browser_page() as page:
+        listed = [run["name"] for run in json.loads(_get(f"{address}api/runs")[1])["runs"]]
+        assert sorted(listed) == sorted([*names[:3], "two�lines", "odd-�"])
+        for name in [*names[:3], "two�lines"]:
+            page.goto(address)
+            page.click(f'th a:text-is("{name}")')
+            page.wait_for_selector("h1")
+            assert "card quick" in page.inner_text("header").lower(), name
+        for asked in ("run/%00", "api/progress/%00", "compare?run=plain&run=%00", f"run/{quote('odd-�')}"):
+            assert _get(address + asked)[0] == 404, asked
+
+
+def test_the_token_follows_a_click_elsewhere_and_two_servers_do_not_disturb_each_other(runs: Path) -> None:
+    import http.server
+
+    with served(runs, "--host", "0.0.0.0") as one, served(runs, "--host", "0.0.0.0") as two:
+        addresses = [shown.replace("0.0.0.0", "127.0.0.1") for shown in (one, two)]
+        link = f"<a href='{addresses[0]}'>the runs</a>".encode()
+
+        class Chat(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(link + b"<link rel=icon href='data:,'>")
+
+            def log_message(self, *_: object) -> None:
+                """Says nothing."""
+
+        chat = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Chat)
+        threading.Thread(target=chat.serve_forever, daemon=True).start()
+        try:
+            with browser_page() as page:
+                page.goto(f"http://localhost:{chat.server_port}/")
+                page.click("a")
+                page.wait_for_selector("#runs tr")
+                page.goto(addresses[1])
+                page.wait_for_selector("#runs tr")
+                page.goto(addresses[0].partition("?")[0])
+                page.wait_for_selector("#runs tr")
+        finally:
+            chat.shutdown()
+            chat.server_close()
+        for cookie in ('iocast_token="é"', "a=1; =; ;;", "x" * 4000):
+            assert _get(addresses[0].partition("?")[0], headers={"Cookie": cookie.encode().decode("latin-1")})[0] == 401
 
 
 def test_a_port_in_use_is_named(runs: Path) -> None:

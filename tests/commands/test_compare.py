@@ -99,6 +99,21 @@ def test_unlike_rows_are_marked_and_strange_runs_refused(job: Path, tmp_path: Pa
     assert "no row in common" in refused.stderr
 
 
+def test_other_lengths_and_rows_without_a_partner_are_told_first(job: Path, tmp_path: Path) -> None:
+    """Half a second is not a second, and a row that only one side has is not passed over in silence."""
+    iocast("run", str(job), "sim:nvme", "--out", str(tmp_path / "a"), cwd=tmp_path)
+    changed = tmp_path / "changed.toml"
+    changed.write_text(JOB.replace("users = 8", "users = 4").replace('"1s"', '"500ms"'))
+    iocast("run", str(changed), "sim:nvme", "--out", str(tmp_path / "b"), cwd=tmp_path)
+    done = iocast("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = {row["what"]: (row["first"], row["other"]) for row in json.loads(done.stdout)["differences"]}
+    assert told == {
+        "length of rows": ("1s", "500ms"),
+        "rows without a partner": ("randread 8k x8", "randread 8k x4"),
+    }
+
+
 def test_what_is_no_run_folder_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     refused = iocast("compare", str(tmp_path / "empty"), str(tmp_path / "absent"), cwd=tmp_path)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.diagnose import examine
-from iocast.diagnose.words import data_size
+from iocast.diagnose.words import count, data_size
 from iocast.model.finding import GRADES, Grade
+from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Unstated
+from iocast.units import duration_text
 
 USABLE = ("A", "B", "C")  # trust that a comparison can rest on
+MOST_NAMED = 4  # rows without a partner that are told by name
 
 
 class Side(Struct, frozen=True):
@@ -52,25 +55,36 @@ def side(label: str, runs: tuple[Run, ...]) -> Side:
 
 def unlike(first: Side, other: Side) -> tuple[Unlike, ...]:
     """Host, plan and target, where they are not the same on both sides (and within a side)."""
-    seen = [_facts(side.runs) for side in (first, other)]
-    return tuple(
+    names = [dict.fromkeys(_rows(each)) for each in (first, other)]
+    shared = names[0].keys() & names[1].keys()
+    seen = [_facts(side.runs, shared) for side in (first, other)]
+    found = [
         Unlike(what, before, after)
         for what in seen[0]
         if (before := seen[0][what]) != (after := seen[1].get(what, "")) or (" / " in before and what != "seed")
-    )
+    ]
+    alone = [[name for name in each if name not in shared] for each in names]
+    if any(alone):
+        found.append(Unlike("rows without a partner", *map(_listed, alone)))
+    return tuple(found)
 
 
-def _facts(runs: tuple[Run, ...]) -> dict[str, str]:
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMED])
+    return f"{shown} and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else shown or "none"
+
+
+def _facts(runs: tuple[Run, ...], shared: Set[str]) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for run in runs:
-        for what, value in _of_run(run):
+        for what, value in _of_run(run, shared):
             values = found.setdefault(what, [])
             if value not in values:
                 values.append(value)
     return {what: " / ".join(values) for what, values in found.items()}
 
 
-def _of_run(run: Run) -> Iterator[tuple[str, str]]:
+def _of_run(run: Run, shared: Set[str]) -> Iterator[tuple[str, str]]:
     host, target, plan = run.host, run.plan.target, run.plan
     yield "measured by", f"{run.source.tool} {run.source.version}".strip() if run.source else "iocast"
     if run.source is not None:  # it says little of the rest
@@ -87,9 +101,27 @@ def _of_run(run: Run) -> Iterator[tuple[str, str]]:
     yield "file system", " ".join(filter(None, (target.filesystem, target.mount_options))) or "none"
     yield "device", ", ".join(layer.model or layer.name for layer in target.layers) or "none seen"
     yield "job", plan.name
+    phases = [record.phase for record in run.measured if record.phase.name in shared]
+    yield "length of rows", ", ".join(dict.fromkeys(map(_length, phases))) or "none"
+    yield "part of the data", ", ".join(dict.fromkeys(map(_part, phases))) or "none"
     yield "work files", f"{plan.files.count} x {data_size(plan.files.size_bytes)}"
     yield "engine", ", ".join(sorted({record.measurement.engine.name for record in run.measured}))
     yield "seed", str(plan.seed)
+
+
+def _length(phase: Phase) -> str:
+    length = phase.length
+    limits = (
+        duration_text(round(length.seconds * 1e9)) if length.seconds is not None else "",
+        count(length.ios, "I/O") if length.ios is not None else "",
+        data_size(length.bytes) if length.bytes is not None else "",
+    )
+    return " or ".join(filter(None, limits)) + (" at most, until steady" if phase.until else "")
+
+
+def _part(phase: Phase) -> str:
+    size = data_size(phase.region_size_bytes) if phase.region_size_bytes is not None else "all"
+    return f"{size} from {data_size(phase.region_start_bytes)} on" if phase.region_start_bytes else size
 
 
 def pairs(first: Side, other: Side) -> tuple[Pair, ...]:

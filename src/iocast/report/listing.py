@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iocast.catalogue import Found
+from iocast.catalogue import Found, shown
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.report import format as text
 
@@ -27,7 +27,7 @@ def listing(runs: tuple[Found, ...], total: int, directory: str) -> Report:
     more = () if total == len(runs) else (f"{total - len(runs)} older runs are not shown.",)
     table = Table("", COLUMNS, rows, key="runs", notes=more)
     return Report(
-        title=f"Runs · {directory}",
+        title=f"Runs · {shown(directory)}",
         verdict=f"{text.counted(total, 'run')}, the newest first.",
         sections=(Section("Runs", tables=(table,)),),
         next_steps=("To see one: iocast show RUN. To compare: iocast compare RUN RUN.",),
@@ -37,11 +37,11 @@ def listing(runs: tuple[Found, ...], total: int, directory: str) -> Report:
 def _row(run: Found) -> Row:
     line = run.summary
     if line is None:
-        return Row({"run": run.name, "folder": run.folder, "status": "unreadable"}, note=run.why)
+        return Row({"run": run.name, "folder": shown(run.folder), "status": "unreadable"}, note=run.why)
     return Row(
         {
             "run": run.name,
-            "folder": run.folder,
+            "folder": shown(run.folder),
             "started": text.instant(line.started_unix_ns),
             "job": line.name,
             "target": line.target,

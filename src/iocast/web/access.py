@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import secrets
-from http.cookies import SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -36,6 +36,12 @@ def name_asked_for(host: str) -> str:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return ""
+
+
+def cookie_name(scope: Scope) -> str:
+    """A name for this server alone: cookies are of a host, and two servers on one host would overwrite each other's."""
+    server = scope.get("server")
+    return f"{COOKIE}_{server[1]}" if server else COOKIE
 
 
 class Access:
@@ -74,12 +80,12 @@ class Access:
             if not is_loopback(name):
                 return PlainTextResponse(f"this server answers to localhost, not to {name}\n", 403)
             return None
-        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        if cookie is not None and secrets.compare_digest(cookie.value, self.token):
+        name = cookie_name(scope)
+        if secrets.compare_digest(cookie_parser(headers.get("cookie", "")).get(name, "").encode(), self.token.encode()):
             return None
-        return self._by_address(scope)
+        return self._by_address(scope, name)
 
-    def _by_address(self, scope: Scope) -> PlainTextResponse | RedirectResponse | None:
+    def _by_address(self, scope: Scope, cookie: str) -> PlainTextResponse | RedirectResponse | None:
         """The token of the address becomes a cookie, and the address is shown without it."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in query if name == "token"]
@@ -87,5 +93,7 @@ class Access:
             return PlainTextResponse("this server asks for the token that it printed when it was started\n", 401)
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         answer = RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), 303)
-        answer.set_cookie(COOKIE, self.token or "", httponly=True, samesite="strict")
+        # Lax, not strict: a strict cookie is held back after a click on the address in a chat or a ticket. Nothing can
+        # be changed here, so that a page elsewhere gains nothing by sending a visitor.
+        answer.set_cookie(cookie, self.token or "", httponly=True, samesite="lax")
         return answer

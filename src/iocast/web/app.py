@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from iocast.catalogue import Found
+from iocast.catalogue import Found, shown
 from iocast.errors import IocastError
 from iocast.web.access import Access
 from iocast.web.folders import Folders
@@ -55,7 +55,7 @@ class _Pages:
     async def runs(self, _request: Request) -> Response:
         found = await run_in_threadpool(self.folders.runs)
         lines = [_line(run) for run in found]
-        return _json({"directory": self.folders.directory, "runs": lines})
+        return _json({"directory": shown(self.folders.directory), "runs": lines})
 
     async def progress(self, request: Request) -> Response:
         try:

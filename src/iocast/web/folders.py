@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from iocast import archive
-from iocast.catalogue import DEEPEST, Found, labels, read_summary, runs_below
+from iocast.catalogue import DEEPEST, UNSHOWN, Found, labels, read_summary, runs_below
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
 
@@ -36,16 +36,18 @@ class Folders:
 
     def folder(self, name: str) -> str:
         """The run folder of a name in the listing. Raises ArchiveError for anything else."""
-        path = os.path.realpath(os.path.join(self.directory, name))
+        refusal = ArchiveError(f"there is no run {name}", "it may have been moved or removed")
+        if "\0" in name:
+            raise refusal
+        listed = next((run.folder for run in self.runs() if run.name == name), "") if UNSHOWN in name else ""
+        path = os.path.realpath(listed or os.path.join(self.directory, name))
         inside = path == self.directory or path.startswith(self.directory + os.sep)
         deep = len(Path(os.path.relpath(path, self.directory)).parts)
-        if not inside or deep > DEEPEST + 1 or not os.path.isfile(os.path.join(path, archive.RUN_FILE)):
-            if os.path.basename(self.directory) == name and os.path.isfile(
-                os.path.join(self.directory, archive.RUN_FILE)
-            ):
-                return self.directory
-            raise ArchiveError(f"there is no run {name}", "it may have been moved or removed")
-        return path
+        if inside and deep <= DEEPEST + 1 and _is_run(path):
+            return path
+        if os.path.basename(self.directory) == name and _is_run(self.directory):
+            return self.directory
+        raise refusal
 
     def page(self, name: str) -> str:
         """The report of a run as one HTML page. Raises ArchiveError."""
@@ -81,6 +83,10 @@ class Folders:
             "rows": rows,
             "under_way": msgspec.to_builtins(under_way) if under_way else None,
         }
+
+
+def _is_run(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, archive.RUN_FILE))
 
 
 def _quantile(histogram: Any, q: float) -> float | None:
