@@ -12,6 +12,7 @@ from iocast.model.coarse import Coarse
 SUM_SLACK = 0.01  # of all: shares are printed with two decimals, twenty or more of them
 RATE_SLACK = 0.02
 MEAN_SLACK = 0.05
+PARTS_SLACK_NS = 500.0  # reading the clock itself takes as long; a wrong unit is off by far more
 LEAST_WHOLE = 50.0  # below this many I/Os a second a rate that was cut to a whole number says little
 
 
@@ -55,8 +56,7 @@ def parts_of_mean(name: str, slat_ns: float | None, clat_ns: float | None, lat_n
     """fio: submission and completion latency make the whole. One line in the wrong unit shows here."""
     if slat_ns is None or clat_ns is None or not lat_ns:
         return
-    off = abs(slat_ns + clat_ns - lat_ns) / lat_ns
-    if off > MEAN_SLACK:
+    if abs(slat_ns + clat_ns - lat_ns) > max(MEAN_SLACK * lat_ns, PARTS_SLACK_NS):
         yield (
             f"{name}: slat {slat_ns / 1e3:.4g} us and clat {clat_ns / 1e3:.4g} us do not make lat"
             f" {lat_ns / 1e3:.4g} us: one of these lines is in another unit than it says"

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import errno
 import re
+from collections.abc import Sequence
 
 from iocast.imports import checks
 from iocast.imports.fio_options import SYNCHRONOUS
-from iocast.imports.fio_words import Shares, buckets, locality, ops_of, times
+from iocast.imports.fio_words import (
+    ALL,
+    ALL_NOTE,
+    MIXED_HINT,
+    MIXED_ONLY,
+    Shares,
+    buckets,
+    locality,
+    ops_of,
+    times,
+    writes_per_flush,
+)
 from iocast.imports.rows import OpFigures, Row
-from iocast.imports.sources import refuse
+from iocast.imports.sources import LARGEST_NUMBER, refuse
 from iocast.model.measurement import ErrorCount
 from iocast.model.workload import Op
 
-_RANGE = re.compile(r"([\d.]+)\s*([kKMGT]?)i?B?-([\d.]+)\s*([kKMGT]?)i?B?")
+_RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)i?B?-(\d+(?:\.\d+)?)\s*([kKMGT]?)i?B?")
 _PLACES: tuple[Op, ...] = ("read", "write", "trim")
 SIZE_SLACK = 0.01  # io= is printed with three figures or four
 
@@ -23,8 +35,19 @@ class StartLine:
 
     def __init__(self, rw: str, sizes: str, engine: str, depth: int) -> None:
         self.rw, self.engine = rw.strip(), engine
-        self.depth = 1 if engine in SYNCHRONOUS else depth
+        self.depth: int | None = 1 if engine in SYNCHRONOUS else depth
         self.sizes = [_one_size(*found) for found in _RANGE.findall(sizes)]
+
+    @classmethod
+    def of_all(cls, starts: Sequence[StartLine]) -> StartLine:
+        """What all sections of a group have in common; an I/O of each operation is of those that do it."""
+        engines, depths, kinds = ({getattr(each, name) for each in starts} for name in ("engine", "depth", "rw"))
+        found = cls(kinds.pop() if len(kinds) == 1 else "", "", engines.pop() if len(engines) == 1 else "", 1)
+        found.depth = depths.pop() if len(depths) == 1 else None
+        for op in _PLACES:
+            sizes = {each.size(op) for each in starts if op in ops_of(each.rw)}
+            found.sizes.append(sizes.pop() if len(sizes) == 1 else None)
+        return found
 
     def size(self, op: Op) -> int | None:
         """The size of each I/O; None for a range."""
@@ -33,10 +56,8 @@ class StartLine:
 
 
 def _one_size(low: str, low_unit: str, high: str, high_unit: str) -> int | None:
-    sizes = {
-        round(float(n) * 1024 ** " KMGT".index(unit.upper() or " ")) for n, unit in ((low, low_unit), (high, high_unit))
-    }
-    return sizes.pop() if len(sizes) == 1 else None
+    sizes = {float(n) * 1024 ** " KMGT".index(unit.upper() or " ") for n, unit in ((low, low_unit), (high, high_unit))}
+    return round(sizes.pop()) if len(sizes) == 1 and max(sizes) < LARGEST_NUMBER else None
 
 
 class Side:
@@ -73,19 +94,26 @@ class Job:
 
     def row(self) -> Row:
         """The job as a row. Raises SourceError."""
+        if "mixed" in self.sides and not {*_PLACES} & {*self.sides}:
+            raise refuse(self.path, self.sides["mixed"].line, f"job {self.name}: {MIXED_ONLY}", MIXED_HINT)
         ops = [found for op in _PLACES if (found := self._op(op))]
         ops += self._sync()
+        every = writes_per_flush({each.op: each.ios for each in ops})
         runtime_ms = max((side.runtime_ms for side in self.sides.values()), default=0)
         if ops and not runtime_ms:
             raise refuse(self.path, self.line, f"job {self.name} did I/O but states no run time")
         start = self.start
+        if self.name == ALL:
+            self.warnings.append(ALL_NOTE)
         return Row(
             name=self.name,
-            test=(start.rw if start else "+".join(each.op for each in ops)) or self.name,
+            test=(start.rw if start else "") or "+".join(each.op for each in ops) or self.name,
             ops=tuple(ops),
             elapsed_ns=runtime_ms * 1_000_000,
             users=self.jobs,
             depth=start.depth if start else None,
+            fsync_every=every,
+            derived=("fsync_every",) if every else (),
             locality=locality(start.rw if start else ""),
             engine=start.engine if start else "",
             errors=self._errors(),
@@ -104,27 +132,27 @@ class Job:
         self.warnings += checks.stated_rate(f"{self.name}, {op}", ios, side.runtime_ms * 1_000_000, side.rate_per_s)
         alone = sum(count > 0 for count in self.issued[: len(_PLACES)]) == 1
         shares: Shares = self.shares if alone else {}
-        size = self.start.size(op) if self.start else None
+        moved, size = self._bytes(op, ios, self.start.size(op) if self.start else None, side.moved_bytes)
         quantiles = side.quantiles.get("clat") or side.quantiles.get("lat") or []
         return OpFigures(
             op=op,
             ios=ios,
-            bytes=self._bytes(op, ios, size, side.moved_bytes),
+            bytes=moved,
             size_bytes=size,
             short_ios=self.short[_PLACES.index(op)] if len(self.short) > _PLACES.index(op) else 0,
             times=times(ios, lat, quantiles, buckets(shares)),
         )
 
-    def _bytes(self, op: Op, ios: int, size: int | None, printed: int) -> int:
-        """Exact from count and size where the rounded amount agrees, else the rounded amount."""
+    def _bytes(self, op: Op, ios: int, size: int | None, printed: int) -> tuple[int, int | None]:
+        """Bytes and size of each: exact where count and size make the rounded amount, else that and no size."""
         if size is None:
-            return printed
+            return printed, None
         if abs(ios * size - printed) > SIZE_SLACK * max(printed, ios * size):
             self.warnings.append(
                 f"{self.name}, {op}: {ios} I/Os of {size} bytes are not the {printed} bytes it states: those are taken"
             )
-            return printed
-        return ios * size
+            return printed, None
+        return ios * size, size
 
     def _sync(self) -> list[OpFigures]:
         side = self.sides.get("sync")

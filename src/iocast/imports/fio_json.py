@@ -4,8 +4,10 @@ What it is: what `fio --output-format=json` (or json+, or normal,json) writes, a
 What is read: each job (or group of jobs) is a row; I/Os, bytes, run time, the whole and the completion latency,
 stated percentiles, json+ bins, fsync times, errors, and from the job options the load. Times are microseconds
 before fio 3 and nanoseconds since, io_bytes is in KiB before fio 3.
-What it cannot see: which I/O was slow, and, of a mix, which of its latency buckets are reads.
-What is refused: a document that is cut, or without jobs. Of several documents of one growing run
+What it cannot see: which I/O was slow, and, of a mix, which of its latency buckets are reads; of an entry that sums up
+unlike jobs (group_reporting, "All clients") how many they were and what load each made.
+What is refused: a document that is cut, or without jobs; reads and writes told as one (unified_rw_reporting=mixed);
+a figure that no tool can have measured. Of several documents of one growing run
 (--status-interval) the last is taken.
 """
 
@@ -16,11 +18,24 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from iocast.errors import SourceError
 from iocast.imports import checks
-from iocast.imports.fio_options import Options
-from iocast.imports.fio_words import CLOCK_NOTE, MIXED_NOTE, bin_of, buckets, from_bins, times
+from iocast.imports.fio_options import Options, Untold
+from iocast.imports.fio_words import (
+    ALL,
+    ALL_NOTE,
+    CLOCK_NOTE,
+    MIXED_HINT,
+    MIXED_NOTE,
+    MIXED_ONLY,
+    bin_of,
+    buckets,
+    from_bins,
+    times,
+    writes_per_flush,
+)
 from iocast.imports.rows import OpFigures, Row, run
-from iocast.imports.sources import Head, read_text, refuse
+from iocast.imports.sources import WRONG_FILE, Head, bounded, read_text, refuse
 from iocast.model.coarse import Bucket
 from iocast.model.measurement import ErrorCount
 from iocast.model.run import Run, Source
@@ -29,6 +44,9 @@ from iocast.model.workload import Op
 Json = dict[str, Any]
 OPS: tuple[Op, ...] = ("read", "write", "trim")
 BINS = "FIO_IO_U_PLAT_"  # constants that stand among the bins of fio 2
+LINES = " lines"  # where the jobs of a document begin
+JOB = re.compile(r'"jobname"\s*:')
+GROUP_SLACK = 1.5  # of job_runtime, which sums up the threads of an entry
 _NO_NUMBER = re.compile(r'(":\s*)-?(?:nan|inf)\b')
 
 
@@ -47,8 +65,8 @@ def read(paths: tuple[str, ...]) -> Run:
         warnings += said
         for document in documents:
             versions[str(document.get("fio version", "")).removeprefix("fio-")] = None
-            for job in _jobs(path, document):
-                reader = _Job(path, document, job)
+            for place, job in enumerate(_jobs(path, document)):
+                reader = _Job(path, document, job, place)
                 rows.append(reader.row())
                 warnings += [*reader.warnings, *checks.inconsistencies(rows[-1])]
     if not rows:
@@ -68,14 +86,20 @@ def _documents(path: str, text: str) -> tuple[list[Json], list[str]]:
     while at >= 0:
         try:
             document, end = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as fault:
+            error = (
+                fault
+                if isinstance(fault, json.JSONDecodeError)
+                else json.JSONDecodeError("a number or nesting", text, at)
+            )
             line = text.count("\n", 0, error.pos) + 1
             if not found:
                 raise refuse(path, line, f"the document is cut or damaged: {error.msg}") from None
             warnings.append(f"{path}:{line}: a document is cut or damaged; those before it were read")
             break
         if isinstance(document, dict) and "fio version" in document:
-            found.append(document)
+            places = (text.count("\n", 0, at + job.start()) + 1 for job in JOB.finditer(text[at:end]))
+            found.append(document | {LINES: tuple(places)})
         at = _next(text, end)
     if not found:
         raise refuse(path, 0, "there is no document of fio in it")
@@ -102,14 +126,18 @@ def _grows(now: Json, after: Json | None) -> bool:
     """True when `after` is a later state of the same jobs."""
     if after is None:
         return False
-    mine, theirs = now.get("jobs") or [], after.get("jobs") or []
+    mine, theirs = (each.get("jobs") or [] for each in (now, after))
+    if not all(isinstance(job, dict) for jobs in (mine, theirs) for job in (jobs if isinstance(jobs, list) else [0])):
+        return False  # it is refused later
     same = [job.get("jobname") for job in mine] == [job.get("jobname") for job in theirs]
     return bool(mine) and same and all(_done(one) <= _done(two) for one, two in zip(mine, theirs, strict=True))
 
 
 def _done(job: Json) -> tuple[float, ...]:
-    ios = sum((job.get(name) or {}).get("total_ios") or 0 for name in OPS)
-    return (job.get("elapsed") or 0, ios)
+    parts = (part for name in OPS if isinstance(part := job.get(name), dict))
+    figures = (job.get("elapsed"), *(part.get("total_ios") for part in parts))
+    elapsed, *ios = (float(each) if isinstance(each, int | float) else 0.0 for each in figures)
+    return (elapsed, sum(ios))
 
 
 def _jobs(path: str, document: Json) -> list[Json]:
@@ -122,40 +150,72 @@ def _jobs(path: str, document: Json) -> list[Json]:
 class _Job:
     """One job of a document being read."""
 
-    def __init__(self, path: str, document: Json, job: Json) -> None:
+    def __init__(self, path: str, document: Json, job: Json, place: int) -> None:
         self.path, self.document, self.job = path, document, job
+        lines = document[LINES]
+        self.line: int = lines[place] if len(lines) == len(_jobs(path, document)) else 0
         self.name = str(job.get("jobname", "job"))
-        if job.get("hostname"):
+        if job.get("hostname") and self.name != ALL:
             self.name = f"{self.name} on {job['hostname']}"
         self.warnings: list[str] = []
         alike = [each for each in _jobs(path, document) if each.get("jobname") == job.get("jobname")]
         same_host = [each for each in alike if each.get("hostname") == job.get("hostname")]
-        self.options = Options(document.get("global options") or {}, job.get("job options") or {}, len(same_host))
+        common, own = (self._part(at, key) for at, key in ((document, "global options"), (job, "job options")))
+        self.options = Options(common, own, len(same_host))
         self.nanoseconds = any("lat_ns" in part or "clat_ns" in part for part in self._parts())
+        if self._of_several():
+            self.options = Untold()
+        if self.name == ALL:
+            self.warnings.append(ALL_NOTE)
+
+    def _refuse(self, what: str, hint: str = WRONG_FILE) -> SourceError:
+        return refuse(self.path, self.line, f"job {self.name[:80]}{what}", hint)
+
+    def _part(self, within: Json, key: str) -> Json:
+        """A table of the document, {} when it is not there. Raises SourceError when it is something else."""
+        found = within.get(key)
+        if not isinstance(found, dict | None):
+            raise self._refuse(f': "{key}" is no table')
+        return found or {}
+
+    def _of_several(self) -> bool:
+        """True when this entry sums up unlike sections: its options are those of one of them, or of none."""
+        elapsed_ms = max((self._number(part, "runtime") or 0 for part in self._parts()), default=0)
+        threads_ms = self._number(self.job, "job_runtime")
+        done = {op for op in OPS if self._number(self._part(self.job, op), "total_ios")}
+        users = self.options.users or 1
+        more = bool(threads_ms and elapsed_ms) and (threads_ms or 0) > GROUP_SLACK * users * elapsed_ms
+        return self.name == ALL or more or bool(self.options.ops and done - {*self.options.ops})
 
     def _parts(self) -> Iterator[Json]:
-        yield from (part for name in OPS if isinstance(part := self.job.get(name), dict))
+        yield from (self._part(self.job, name) for name in OPS if name in self.job)
 
     def row(self) -> Row:
         """The job as a row."""
         if not any(True for _ in self._parts()):
-            raise refuse(self.path, 0, f"job {self.name} says nothing of reads and writes")
+            if "mixed" in self.job:
+                raise self._refuse(f": {MIXED_ONLY}", MIXED_HINT)
+            raise self._refuse(" says nothing of reads and writes")
         elapsed_ms = max(self._number(part, "runtime") or 0 for part in self._parts())
         ops = [figures for op in OPS if (figures := self._op(op, self._only(op)))]
         ops += self._sync()
         if ops and not elapsed_ms:
-            raise refuse(self.path, 0, f"job {self.name} did I/O but states no run time")
+            raise self._refuse(" did I/O but states no run time")
         options = self.options
+        summed = isinstance(options, Untold)
+        told = "+".join(each.op for each in ops) if summed else options.rw.partition(":")[0]
+        every = writes_per_flush({each.op: each.ios for each in ops}) if summed else 0
         return Row(
             name=self.name,
-            test=options.rw.partition(":")[0] or self.name,
+            test=told or self.name,
             ops=tuple(ops),
             elapsed_ns=round(elapsed_ms * 1e6),
             users=options.users,
             depth=options.depth,
             direct=options.direct,
             sync=options.sync,
-            fsync_every=options.fsync_every,
+            fsync_every=every or options.fsync_every,
+            derived=("fsync_every",) if every else (),
             locality=options.locality,
             arrival=options.arrival(next((each.size_bytes for each in ops), None)),
             path=options.path,
@@ -166,26 +226,27 @@ class _Job:
 
     def _only(self, op: str) -> bool:
         others = ({"read", "write", "trim"} - {op}) & {*self.job}
-        return not any(self._number(self.job[name], "total_ios") for name in others)
+        return not any(self._number(self._part(self.job, name), "total_ios") for name in others)
 
     def _number(self, part: Json, key: str) -> float | None:
         value = part.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
+            near = float(min(value, 1 << 70)) if isinstance(value, int) else value
+            return bounded(self.path, self.line, near, f'job {self.name[:80]}: "{key}"')
         return None
 
     def _op(self, op: Op, alone: bool) -> OpFigures | None:
-        part: Json = self.job.get(op) or {}
+        part = self._part(self.job, op)
         ios = self._number(part, "total_ios")
         if ios is None and self._number(part, "io_bytes"):
-            raise refuse(self.path, 0, f"job {self.name} states no number of {op}s (total_ios)")
+            raise self._refuse(f" states no number of {op}s (total_ios)")
         if not ios:
             return None
         factor = 1 if "io_kbytes" in part else 1024  # fio 2 means KiB by io_bytes
         moved = round((self._number(part, "io_bytes") or 0) * factor)
         unit_ns = 1 if self.nanoseconds else 1000
         suffix = "_ns" if self.nanoseconds else ""
-        slat, clat, lat = (part.get(f"{kind}{suffix}") or {} for kind in ("slat", "clat", "lat"))
+        slat, clat, lat = (self._part(part, f"{kind}{suffix}") for kind in ("slat", "clat", "lat"))
         source = lat if _has_percentiles(lat) and not _has_percentiles(clat) else clat
         shares, whole = self._bins(self._table(source, "bins"), unit_ns)
         if not shares and alone:
@@ -209,20 +270,18 @@ class _Job:
 
     def _table(self, part: Json, key: str) -> dict[str, float]:
         """The numbers under `key`, by their names; those that fio could not state are left out."""
-        table = part.get(key) or {}
-        if not isinstance(table, dict):
-            raise refuse(self.path, 0, f'job {self.name}: "{key}" is no table')
-        stated = {name: value for name, value in table.items() if value is not None}
-        for name, value in stated.items():
-            if not isinstance(value, int | float) or isinstance(value, bool):
-                raise refuse(self.path, 0, f'job {self.name}: "{name}" of "{key}" is no number')
-        return stated
+        table = self._part(part, key)
+        stated = {name: self._number(table, name) for name, value in table.items() if value is not None}
+        wrong = next((name for name, value in stated.items() if value is None), None)
+        if wrong is not None:
+            raise self._refuse(f': "{wrong[:40]}" of "{key}" is no number')
+        return {name: value for name, value in stated.items() if value is not None}
 
     def _quantiles(self, part: Json, unit_ns: int) -> list[tuple[float, float]]:
         stated = self._table(part, "percentile")
         for name in stated:
             if not re.fullmatch(r"\d+(?:\.\d+)?", name):
-                raise refuse(self.path, 0, f'job {self.name}: "{name}" is no percentile')
+                raise self._refuse(f': "{name[:40]}" is no percentile')
         return [(float(name) / 100, value * unit_ns) for name, value in stated.items()]
 
     def _bins(self, bins: Mapping[str, float], unit_ns: int) -> tuple[tuple[Bucket, ...], float]:
@@ -230,7 +289,7 @@ class _Job:
         numbered = any(key.startswith(BINS) for key in bins)
         counts: dict[int, int] = {}
         for key, count in bins.items():
-            if key.isdigit():
+            if re.fullmatch(r"[0-9]{1,20}", key):
                 index = int(key) if numbered else bin_of(int(key))
                 counts[index] = counts.get(index, 0) + round(count)
         found = from_bins(counts, unit_ns)
@@ -241,11 +300,11 @@ class _Job:
         return buckets({(unit, edge): share for unit, each in units.items() for edge, share in each.items()})
 
     def _sync(self) -> list[OpFigures]:
-        part: Json = self.job.get("sync") or {}
+        part = self._part(self.job, "sync")
         ios = self._number(part, "total_ios")
         if not ios:
             return []
-        lat: Json = part.get("lat_ns") or {}
+        lat = self._part(part, "lat_ns")
         scaled = {key: self._number(lat, key) for key in ("min", "max", "mean", "stddev")}
         shares, whole = self._bins(self._table(lat, "bins"), 1)
         op: Op = "fdatasync" if self.options.fdatasync else "fsync"

@@ -12,6 +12,8 @@ from iocast.units import parse_size
 # They keep one I/O outstanding each, whatever iodepth says.
 SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "ftruncate", "filecreate"})
 DEFAULT_ENGINE = "psync"
+SECTOR = 512
+SIZE_SLACK = 0.01  # short I/Os at the end of a file
 _MANY_SIZES = ("bsrange", "bssplit", "blocksize_range", "blocksize_unaligned")
 
 
@@ -53,14 +55,14 @@ class Options:
         return 1 if self.engine in SYNCHRONOUS else _whole(self.get("iodepth", "iodepth_depth") or "1")
 
     @property
-    def direct(self) -> bool:
+    def direct(self) -> bool | None:
         """O_DIRECT; fio's default is not."""
         if "buffered" in self.given and "direct" not in self.given:
             return self.get("buffered") == "0"
         return self.get("direct") not in ("", "0")
 
     @property
-    def sync(self) -> Sync:
+    def sync(self) -> Sync | None:
         """O_SYNC or O_DSYNC."""
         words: dict[str, Sync] = {"": "none", "0": "none", "none": "none", "dsync": "dsync"}
         return words.get(self.get("sync").lower(), "sync")
@@ -94,14 +96,17 @@ class Options:
         """The size of each I/O; None when they differ, or it cannot be told."""
         if any(name in self.given for name in _MANY_SIZES):
             return None
-        if ios and moved_bytes % ios == 0:
-            return moved_bytes // ios
+        exact = moved_bytes // ios if ios and moved_bytes % ios == 0 else None
         sizes = self.get("bs", "blocksize").split(",")
         text = sizes[min(len(sizes) - 1, 1 if op == "write" else 0)]
         try:
-            return parse_size(text) if text else None
+            size = parse_size(text) if text else None
         except SpecError:
-            return None
+            size = None
+        if size is None or exact is not None:
+            return exact
+        # Of jobs with other sizes in one group the options tell those of one job only.
+        return size if abs(ios * size - moved_bytes) <= SIZE_SLACK * moved_bytes else None
 
     def arrival(self, size_bytes: int | None) -> Arrival | None:
         """How I/Os come; None when a rate or think time is given that cannot be told in our terms."""
@@ -117,6 +122,25 @@ class Options:
             return Closed()
         rate *= self.users or 1
         return Poisson(rate) if self.get("rate_process") == "poisson" else Constant(rate)
+
+
+class Untold(Options):
+    """The options of an entry that sums up several jobs: nothing is known of all of them."""
+
+    users = depth = direct = sync = None
+    engine = rw = path = ""
+
+    def __init__(self) -> None:
+        super().__init__({}, {})
+
+    def size(self, op: Op, moved_bytes: int, ios: int) -> int | None:
+        """The size that all have, if it is one."""
+        exact = moved_bytes // ios if ios and moved_bytes % ios == 0 else 0
+        return exact if exact and exact % SECTOR == 0 else None
+
+    def arrival(self, size_bytes: int | None) -> Arrival | None:
+        """Not known."""
+        return None
 
 
 def _whole(text: str) -> int | None:

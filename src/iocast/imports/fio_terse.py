@@ -113,7 +113,10 @@ class _Line:
     def _quantiles(self, side: int) -> list[tuple[float, float]]:
         start = self.head + side * self.width + BEFORE
         pairs = (field.split("%=") for field in self.fields[start : start + PERCENTILES])
-        return [(float(q) / 100, float(us) * 1000) for q, us in pairs]
+        return [
+            (float(q) / 100, number(self.path, self.at, us, f"field {start + place + 1}") * 1000)
+            for place, (q, us) in enumerate(pairs)
+        ]
 
     def _buckets(self) -> tuple[Bucket, ...]:
         start = self.head + self.sides * self.width + 5 + 7

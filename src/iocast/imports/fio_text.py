@@ -5,7 +5,7 @@ What is read: each job (or group) is a row; I/Os from its `issued` line, bytes, 
 each line says, percentiles, latency buckets, fsync times; from the head line rw=, sizes, engine and depth.
 What it cannot see: whether I/O was direct, which file was used, whether a rate was given.
 What is refused: a job without its `issued` line is cut: it is left out with a warning, and the file is refused when
-no whole job is left. The minb and maxb of fio 1 and 2 are never read: they count KB of 1000, all others of 1024.
+no whole job is left; so is one that tells reads and writes as one (unified_rw_reporting=mixed). The minb and maxb of fio 1 and 2 are never read: they count KB of 1000, all others of 1024.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ from iocast.imports.sources import Head, number, read_text, refuse
 from iocast.model.run import Run, Source
 
 START = re.compile(
-    r"^(?P<name>.+): \(g=(?P<group>\d+)\): rw=(?P<rw>[^,]+), .*?\bioengine=(?P<engine>\S+), iodepth=(\d+)"
+    r"^(?P<name>.+): \(g=(?P<group>\d+)\): rw=(?P<rw>[^,]+), .*?\bioengine=(?P<engine>\S+), iodepth=(\d{1,9})\b"
 )
 SIZES = re.compile(r"\bbs=(.*?), ioengine=")
 VERSION = re.compile(r"^fio[- ](?P<version>\d+\.\S*)\s*$")
-GROUP = re.compile(r"^(?P<name>.*): \(groupid=(?P<group>\d+), jobs=(?P<jobs>\d+)\): err=\s*(?P<err>\d+)(?P<rest>.*)$")
+GROUP = re.compile(
+    r"^(?P<name>.*): \(groupid=(?P<group>\d+), jobs=(?P<jobs>\d{1,9})\): err=\s*(?P<err>\d{1,9})(?P<rest>.*)$"
+)
 PID = re.compile(r"pid=(\d+)")
-OLD_SIDE = re.compile(r"^\s*(read|write|trim)\s*: io=\s*(\S+), bw=\s*(\S+), iops=\s*(\S+?)\s*, runt=\s*(\d+)msec")
-NEW_SIDE = re.compile(r"^\s*(read|write|trim): IOPS=(\S+), BW=(\S+) \(\S+\)\s*\((\S+)/(\d+)msec\)")
+OLD_SIDE = re.compile(r"^\s*(read|write|trim)\s*: io=\s*(\S+), bw=\s*(\S+), iops=\s*(\S+?)\s*, runt=\s*(\d{1,15})msec")
+NEW_SIDE = re.compile(r"^\s*(read|write|trim): IOPS=(\S+), BW=(\S+) \(\S+\)\s*\((\S+)/(\d{1,15})msec\)")
+MIXED = re.compile(r"^\s*mixed\s*: (?:io=|IOPS=)")
 ANY_SIDE = re.compile(r"^\s*(read|write|trim)\s*: (?:io=|IOPS=)")
 LATENCY = re.compile(
     r"^\s*(slat|clat|lat|sync) \((nsec|usec|msec|sec)\)\s*: min=\s*(\S+?)\s*, max=\s*(\S+?)\s*,"
@@ -77,6 +80,8 @@ class _Reader:
     def __init__(self, path: str) -> None:
         self.path = path
         self.starts: dict[tuple[str, str], StartLine] = {}
+        self.groups: dict[str, dict[str, StartLine]] = {}  # of the output being read
+        self.told = False  # results began
         self.jobs: list[Job] = []
         self.versions: list[str] = []
         self.warnings: list[str] = []
@@ -111,6 +116,9 @@ class _Reader:
             sizes = SIZES.search(line)
             start = StartLine(found["rw"], sizes[1] if sizes else "", found["engine"], int(found[5]))
             self.starts[found["name"], found["group"]] = start
+            if self.told:
+                self.groups, self.told = {}, False
+            self.groups.setdefault(found["group"], {})[found["name"]] = start
         elif found := GROUP.match(line):
             self._begin(at, found)
         elif line.startswith("Run status group"):
@@ -122,17 +130,23 @@ class _Reader:
         pid = PID.search(found["rest"])
         date = found["rest"].rpartition(": ")[2] if pid and ": " in found["rest"] else ""
         name, group = found["name"].strip(), found["group"]
-        start = self.starts.get((name, group))
-        job = Job(self.path, at, name, group, pid[1] if pid else str(at), int(found["jobs"]), int(found["err"]), start)
+        start, jobs = self.starts.get((name, group)), int(found["jobs"])
+        together = self.groups.get(group, {})
+        if jobs > 1 and name in together and len(together) > 1:
+            start = StartLine.of_all(tuple(together.values()))
+        job = Job(self.path, at, name, group, pid[1] if pid else str(at), jobs, int(found["err"]), start)
         job.date = "" if date.startswith("pid=") else date.strip()
         job.modern = bool(self.versions) and not self.versions[-1].startswith(("1.", "2."))
         self.jobs.append(job)
-        self.open = True
+        self.open = self.told = True
         self.side = self.percentiles = None
 
     def _of_job(self, at: int, line: str, job: Job) -> None:
         if ANY_SIDE.match(line):
             self.side = job.sides[line.split(":")[0].strip()] = self._side(at, line)
+            self.percentiles = None
+        elif MIXED.match(line):  # unified_rw_reporting: with "both" reads and writes were told before
+            self.side = job.sides["mixed"] = Side(at)
             self.percentiles = None
         elif line.strip().startswith("fsync/fdatasync"):
             self.side = job.sides["sync"] = Side(at)
@@ -194,4 +208,4 @@ class _Reader:
             raise refuse(self.path, at, f'"{text}" is no amount of data')
         base = 1024 if found[3] or not modern else 1000
         power = " KMGTP".index(found[2].upper() or " ")
-        return round(float(found[1]) * float(base**power))
+        return round(number(self.path, at, found[1], "an amount of data") * float(base**power))

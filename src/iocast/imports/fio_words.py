@@ -14,6 +14,10 @@ CLOCK_NOTE = (
     " (and so the ranges and latency here) are its clat, from the end of submission, unless it says otherwise."
 )
 MIXED_NOTE = "fio's latency buckets of a mix hold reads and writes together: they are left out."
+ALL = "All clients"  # a row of several servers' results
+ALL_NOTE = f'The row "{ALL}" is fio\'s own sum of the rows above it.'
+MIXED_ONLY = "it reports reads and writes as one (unified_rw_reporting=mixed): whose times these are cannot be told"
+MIXED_HINT = "run fio with unified_rw_reporting=none or both"
 PACE_NOTE = (
     "This format does not say whether the job was given a rate or think time: I/Os that waited to be sent are not in"
     " its times."
@@ -100,6 +104,12 @@ def locality(rw: str, distribution: str = "random", percentage_random: str = "10
     if kind.startswith("rand") and distribution == "random" and percentage_random in ("100", ""):
         return Uniform(repeats=no_map)
     return Unstated()
+
+
+def writes_per_flush(ios: Mapping[Op, int]) -> int:
+    """What fsync= must have been where it is not stated, from the counts; 0 without writes or flushes."""
+    flushes, writes = ios.get("fsync", 0), ios.get("write", 0)
+    return max(1, round(writes / flushes)) if flushes and writes else 0
 
 
 def ops_of(rw: str) -> tuple[Op, ...]:

@@ -87,10 +87,11 @@ def record(row: Row) -> PhaseRecord:
 
 
 def _unstated(row: Row) -> tuple[str, ...]:
-    sizes = ("size",) if any(each.size_bytes is None and each.bytes for each in row.ops) else ()
+    sizes = ("size",) if any(each.size_bytes is None for each in row.ops) else ()
     fields = ("users", "depth", "direct", "sync", "arrival")
     # The payload, the seed and the length of the files are stated by nobody.
-    return (*(name for name in fields if getattr(row, name) is None), *sizes, *row.derived, "payload", "seed")
+    omitted = (*(name for name in fields if getattr(row, name) is None), *sizes, *row.derived, "payload", "seed")
+    return tuple(dict.fromkeys(omitted))
 
 
 def _workload(row: Row) -> Workload:
