@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from iocast import imports
 from iocast.diagnose import examine
@@ -89,6 +90,31 @@ def test_what_is_not_stated_is_not_compared(read_all: Reader, fixtures: Path) ->
     assert [row.cells["what"] for row in tables["rows"].rows] == ["throughput", "p99"]
     strips = tables["latency"].rows
     assert all(row.cells["latency"] is None and row.cells["ks"] == "" for row in strips)
+
+
+def test_a_job_with_flushes_has_one_mix_in_either_format(fixtures: Path) -> None:
+    """JSON names fsync=, the text only counts flushes: they are no part of the mix in either."""
+    texts, documents = (imports.read((str(fixtures / f"fio_unlike.{kind}"),))[0].phases[0] for kind in ("txt", "json"))
+    assert [each.op for each in texts.plan.mix] == [each.op for each in documents.plan.mix] == ["read", "write"]
+    assert texts.plan.fsync_every == documents.plan.fsync_every == 8
+
+
+def test_unlike_mixes_are_told_in_words(read_all: Reader) -> None:
+    runs = [read_all((f"{size}.csv", HEAD + csv_row("x", 16, 5, 8, 9).replace("8K", size))) for size in ("8K", "16K")]
+    sides = [side(run.plan.name, (rename(run),)) for run in runs]
+    (pair,) = pairs(*sides)
+    assert pair.why_not == "not the same workload: mix is read 8.0 KiB here and read 16.0 KiB there"
+
+
+def rename(run: Run) -> Run:
+    (record,) = run.phases
+    return replace(run, phases=(replace(record, phase=replace(record.phase, name="row")),))
+
+
+def test_what_no_log_counts_is_not_called_nothing(fixtures: Path) -> None:
+    sides = [side("a", imports.read((str(fixtures / "logs" / f"avg_{kind}.1.log"),))) for kind in ("bw", "iops")]
+    (pair,) = pairs(*sides)
+    assert pair.why_not == "how many I/Os there were is not stated"
 
 
 def test_repeats_without_a_percentile_have_no_shift(read_all: Reader) -> None:

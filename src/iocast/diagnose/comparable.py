@@ -12,7 +12,7 @@ from iocast.diagnose.words import count, data_size
 from iocast.model.finding import GRADES, Grade
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Unstated
+from iocast.model.workload import MixItem, Unstated
 from iocast.units import duration_text
 
 USABLE = ("A", "B", "C")  # trust that a comparison can rest on
@@ -143,8 +143,9 @@ def _rows(side: Side) -> dict[str, tuple[PhaseRecord, ...]]:
 
 
 def _why_not(name: str, first: tuple[PhaseRecord, ...], other: tuple[PhaseRecord, ...], a: Side, b: Side) -> str:
-    if not all(record.measurement.ios for record in (*first, *other)):
-        return "not one I/O was completed"
+    idle = [record for record in (*first, *other) if not record.measurement.ios]
+    if idle:
+        return "how many I/Os there were is not stated" if "ios" in idle[0].unstated else "not one I/O was completed"
     records = _as_stated((*first, *other))
     if len({record.phase.workload for record in records}) > 1:
         return f"not the same workload: {_first_difference(records[0], _unequal(records[0], records))}"
@@ -178,5 +179,13 @@ def _first_difference(one: PhaseRecord, other: PhaseRecord) -> str:
 
 
 def _short(value: object) -> str:
+    if isinstance(value, tuple):
+        return " + ".join(_item(each, len(value) > 1) for each in value)
     text = str(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _item(item: MixItem, shared: bool) -> str:
+    """An operation of a mix, with its share where there are several."""
+    size = f"{data_size(item.size_bytes)}" if item.size_bytes else ""
+    return " ".join(filter(None, (f"{item.weight:g}" if shared else "", item.op, size)))

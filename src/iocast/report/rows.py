@@ -115,7 +115,7 @@ def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
         "load": None if {"users", "depth"} & {*record.unstated} else (record.plan.users, record.plan.depth),
         "size": _only_size(record, ops or [part.op for part in did.classes]),
         "throughput": _throughput(record) if rated(record) else None,
-        "rate": did.rate_per_s if rated(record) else None,
+        "rate": did.rate_per_s if rated(record) and counted(record) else None,
         "device_queue": device.queue_mean if device else None,
         "trust": trust.grade,
     }
@@ -144,6 +144,11 @@ def _throughput(record: PhaseRecord) -> float | None:
 def rated(record: PhaseRecord) -> bool:
     """False for an imported row that counts I/Os and does not say in how long."""
     return "length" not in record.unstated or "ios" in record.unstated
+
+
+def counted(record: PhaseRecord) -> bool:
+    """False for an imported row whose source states neither I/Os nor a rate of them."""
+    return bool(record.measurement.ios) or "ios" not in record.unstated
 
 
 def times_of(record: PhaseRecord, op: Op) -> Histogram:
