@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from itertools import pairwise
@@ -10,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from iocast import imports
+from iocast.diagnose import examine
 from iocast.errors import SourceError
 from iocast.imports import fio_log
 from iocast.imports.fio_words import bin_edges, bin_of
 from iocast.imports.sources import Head
 from iocast.model.run import Run
+from iocast.report import card, machine
 
 Reader = Callable[..., Run]
 
@@ -133,3 +136,45 @@ def test_what_is_no_log_is_refused_with_its_line(read_all: Reader, name: str, te
     with pytest.raises(SourceError) as refused:
         read_all((name, text))
     assert says in refused.value.message
+
+
+def test_priorities_are_hexadecimal(fixtures: Path) -> None:
+    """log_prio=1 writes 0x0000 behind each line."""
+    (run,) = imports.read((str(fixtures / "logs" / "each_prio_lat.1.log"),))
+    assert run.phases[0].measurement.ios == 12
+    assert run.phases[0].measurement.bytes == 12 * 4096
+
+
+def test_of_mean_and_largest_the_mean_is_kept(fixtures: Path) -> None:
+    """log_window_value=both puts a column in between."""
+    paths = [str(fixtures / "logs" / f"avg_largest_{kind}.1.log") for kind in ("lat", "iops")]
+    (run,) = imports.read(tuple(paths))
+    (record,) = run.phases
+    means = [each.value for each in record.samples if each.metric == "lat_ns"]
+    assert means == [93607, 139600, 137318, 151402]
+    rates = [each.value for each in record.samples if each.metric == "ios_per_s"]
+    assert rates == [10891, 6312, 7316, 6332]
+
+
+def test_bins_of_several_sizes_do_not_say_what_was_moved(fixtures: Path, tmp_path: Path) -> None:
+    """A line names the size of one I/O of its interval."""
+    lines = (fixtures / "logs" / "avg_clat_hist.1.log").read_text().splitlines()
+    cells = lines[0].split(", ")
+    cells[2] = "16384" if cells[2] != "16384" else "8192"
+    (tmp_path / "odd_clat_hist.1.log").write_text("\n".join([", ".join(cells), *lines[1:]]) + "\n")
+    (run,) = imports.read((str(tmp_path / "odd_clat_hist.1.log"),))
+    (record,) = run.phases
+    (reads,) = (each for each in record.measurement.classes if each.op == "read")
+    assert reads.ios > 0
+    assert reads.bytes == 0
+    assert "size" in record.unstated
+
+
+def test_rates_that_are_not_stated_stay_blank(fixtures: Path) -> None:
+    """A log of latencies only, or of bytes only, says nothing of I/Os a second: that is no rate of 0."""
+    for kind in ("lat", "bw"):
+        (run,) = imports.read((str(fixtures / "logs" / f"avg_{kind}.1.log"),))
+        out = io.StringIO()
+        machine.render(card.card(run, examine(run)), out)
+        (row,) = json.loads(out.getvalue())["rows"]
+        assert row["rate"] is None

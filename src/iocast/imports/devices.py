@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from iocast.imports.rows import Row
-from iocast.imports.sources import refuse
+from iocast.imports.sources import LARGEST_NUMBER, refuse
 from iocast.model.run import Host, Sample
 from iocast.model.workload import Closed
 
@@ -126,9 +126,9 @@ def value_of(path: str, at: int, name: str, text: str, factor: float) -> float:
     try:
         value = float(shown)
     except ValueError:
-        raise refuse(path, at, f'{name} is "{text}", not a number') from None
-    if not math.isfinite(value) or value < 0:
-        raise refuse(path, at, f"{name} is {text}: the counter went back or was reset there")
+        raise refuse(path, at, f'{name} is "{text[:40]}", not a number') from None
+    if not 0 <= value <= LARGEST_NUMBER:
+        raise refuse(path, at, f"{name} is {text[:40]}: the counter went back or was reset there")
     return value * factor
 
 

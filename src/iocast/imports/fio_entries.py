@@ -37,6 +37,7 @@ class Log:
     def __init__(self, path: str, kind: str) -> None:
         self.path, self.kind = path, kind
         self.columns = 0
+        self.both = False  # its lines hold mean and largest; only the mean is read
         self.entries: list[Entry] = []
 
     @property
@@ -139,7 +140,8 @@ def _by_bins(op: Op, direction: int, log: Log | None) -> OpFigures | None:
     times = from_bins(counts, unit_ns, joined)
     sizes = {entry.size_bytes for entry in entries}
     size = sizes.pop() if len(sizes) == 1 else None
-    moved = sum(sum(entry.bins) * entry.size_bytes for entry in entries)
+    # Of several sizes in an interval a line names one only: what was moved is not known then.
+    moved = times.total * size if size else 0
     return OpFigures(op=op, ios=times.total, bytes=moved, size_bytes=size, times=Histogram.stated(times))
 
 

@@ -7,7 +7,8 @@ latencies become an exact histogram. Lines that are means of an interval (size 0
 from means come rates, no percentiles. Histogram logs keep fio's own bins.
 Latencies are microseconds in fio 2 and nanoseconds in fio 3: bins tell which (1216 or 1856 of them), more than four
 columns mean fio 3, and of four columns microseconds are ruled out when a latency would be longer than the run.
-What it cannot see: users and depth; what was not logged.
+Of mean and largest (log_window_value=both) the mean is kept; priorities may be hexadecimal.
+What it cannot see: users and depth; what was not logged; what was moved where bins are of several sizes.
 What is refused: lines of other than 4 to 7 numbers, times that go back, another number of bins. A last line without its
 end is cut: it is left out with a warning.
 """
@@ -26,6 +27,7 @@ from iocast.model.run import Run, Source
 
 NAME = re.compile(r"^(?P<stem>.+)_(?P<kind>bw|iops|slat|clat|lat|clat_hist)(?:\.(?P<job>\d+))?\.log(?:\.gz)?$")
 LINE = re.compile(r"^\s*\d+, *\d+, *\d+(, *\d+)")
+NUMBER = re.compile(r"\d{1,20}|0x[0-9a-fA-F]{1,16}")  # priorities are hexadecimal
 COLUMNS = range(4, 8)
 OUT_OF_ORDER_MS = 60_000  # lines of several directions and threads come a little out of order
 EPOCH_MS = 10**11  # log_unix_epoch: milliseconds since 1970
@@ -66,6 +68,10 @@ def _log(path: str, kind: str, warnings: list[str]) -> Log:
         if not line.strip():
             continue
         values = _numbers(line)
+        if not log.entries:
+            log.both = _both(kind, values)
+        if log.both:
+            del values[2:3]
         cut = at == len(lines) and not text.endswith("\n")
         why = _why_not(log, values)
         if cut and log.entries and (why or kind != "clat_hist"):
@@ -81,15 +87,22 @@ def _log(path: str, kind: str, warnings: list[str]) -> Log:
     return log
 
 
+def _both(kind: str, values: Sequence[int]) -> bool:
+    """log_window_value=both puts the largest value of an interval behind its mean."""
+    return kind != "clat_hist" and len(values) > 5 and values[2] > 2 >= values[3] and values[2] >= values[1]
+
+
 def _numbers(line: str) -> list[int]:
-    try:
-        return [int(part) for part in line.strip().rstrip(",").split(",")]
-    except ValueError:
+    parts = [part.strip() for part in line.strip().rstrip(",").split(",")]
+    if not all(NUMBER.fullmatch(part) for part in parts):
         return []
+    return [int(part, 16 if part.startswith("0x") else 10) for part in parts]
 
 
 def _why_not(log: Log, values: Sequence[int]) -> str:
     """What is wrong with a line ("" when nothing is)."""
+    if not values:
+        return "these are not all whole numbers"
     fits = log.bins_fit(len(values)) if log.kind == "clat_hist" else len(values) in COLUMNS
     if not fits:
         return f"{len(values)} numbers, which is no line of fio's {log.kind} log"

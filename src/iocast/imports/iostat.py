@@ -107,8 +107,10 @@ def _from_json(path: str, text: str) -> tuple[Host | None, list[Report]]:
         ]
     except json.JSONDecodeError as error:
         raise refuse(path, error.lineno, f"the JSON is cut or damaged: {error.msg}") from None
-    except (KeyError, IndexError, TypeError) as error:
-        raise refuse(path, 0, f"the JSON is not that of iostat: {error}") from None
+    except RecursionError:
+        raise refuse(path, 0, "the JSON is damaged: it is nested without end") from None
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        raise refuse(path, 0, f"the JSON is not that of iostat: {str(error)[:80]}") from None
     return machine, reports
 
 

@@ -47,7 +47,8 @@ def read(paths: tuple[str, ...]) -> Run:
 def _reports(path: str, text: str, warnings: list[str]) -> tuple[Host | None, list[Report]]:
     machine: Host | None = None
     names: list[str] | None = None
-    found: dict[str, Report] = {}
+    latest: dict[str, Report] = {}  # by the time of day, which comes again the next day
+    found: list[Report] = []
     lines = text.splitlines()
     for at, line in enumerate(lines, 1):
         stamped = STAMPED.match(line)
@@ -65,7 +66,10 @@ def _reports(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
                     warnings.append(f"{path}:{at}: the last line is cut: left out")
                     break
                 raise refuse(path, at, f"{len(values)} values under {len(names)} headings")
-            report = found.setdefault(stamped["stamp"], Report(stamped["stamp"], {}))
             device, columns = (values[0], names[1:]) if names[0] == "DEV" else (ALL, names)
+            report = latest.get(stamped["stamp"])
+            if report is None or device in report.devices:
+                report = latest[stamped["stamp"]] = Report(stamped["stamp"], {})
+                found.append(report)
             report.devices[device] = metrics(path, at, columns, values[len(values) - len(columns) :])
-    return machine, list(found.values())
+    return machine, found

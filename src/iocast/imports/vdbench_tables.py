@@ -159,6 +159,7 @@ def _flat_lines(path: str, text: str) -> Iterator[tuple[int, str, dict[str, str]
         cells = next(csv.reader([plain])) if plain.startswith('"') else plain.split()
         if "Interval" in cells and "Run" in cells:
             names = ["interval" if name == "Interval" else "tod" if name == "date" else name for name in cells]
+            _needs(path, at, names, ("tod", "Run", "interval", "rate"))
         elif not names:
             raise refuse(path, at, "a row before its heading")
         elif len(cells) != len(names):
@@ -168,6 +169,12 @@ def _flat_lines(path: str, text: str) -> Iterator[tuple[int, str, dict[str, str]
         else:
             row = dict(zip(names, cells, strict=True))
             yield at, row["Run"], row
+
+
+def _needs(path: str, at: int, names: Sequence[str], wanted: Sequence[str]) -> None:
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise refuse(path, at, f"a heading without {', '.join(missing)}")
 
 
 _SUMMARY = {
@@ -201,6 +208,7 @@ def _summary_lines(path: str, text: str) -> Iterator[tuple[int, str, dict[str, s
                 raise refuse(path, at, "a heading that is not understood")
             pairs = (f"{one} {two}" for one, two in zip(above, words, strict=True))
             names, above = [_SUMMARY.get(pair, pair) for pair in pairs], None
+            _needs(path, at, names, ("rate",))
         elif words and _FILES.search(plain) and not names:
             raise refuse(path, at, "results of a file system run (fwd) are not read", "import a run of SDs")
         elif name and names and len(words) == len(names) + 2 and _CLOCK.match(words[0]):

@@ -1,0 +1,114 @@
+"""Damage that once was a traceback, or a figure that nobody stated: each is refused with its place, or told blank."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iocast import imports
+from iocast.diagnose import examine
+from iocast.errors import SourceError
+from iocast.report import card
+
+FIXTURES = Path(__file__).parent / "fixtures"
+DOCUMENTS = sorted(FIXTURES.glob("*.json"))
+WRONG: tuple[Any, ...] = (None, "x", [], {}, -5, 1e308, 10**400, True, [1], {"a": 1}, "12", 1.5)
+TRIES = 40
+
+
+def refusal(path: Path, content: bytes | str) -> SourceError:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(SourceError) as refused:
+        imports.read((str(path),))
+    return refused.value
+
+
+def places(node: Any) -> Iterator[tuple[Any, Any]]:
+    pairs = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in pairs:
+        yield node, key
+        yield from places(value)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_a_value_of_another_kind_is_refused_or_harmless(path: Path, tmp_path: Path) -> None:
+    chance = random.Random(path.name)
+    part, whole = tmp_path / path.name, path.read_text()
+    for _ in range(TRIES):
+        document, _ = json.JSONDecoder().raw_decode(whole, whole.index("{"))
+        node, key = chance.choice(list(places(document)))
+        node[key] = chance.choice(WRONG)
+        part.write_text(json.dumps(document, indent=1))
+        try:
+            (run,) = imports.read((str(part),))
+        except SourceError:
+            continue
+        for record in run.phases:
+            assert all(each.ios >= 0 and each.bytes >= 0 for each in record.measurement.classes)
+        card.card(run, examine(run))
+
+
+def test_a_number_out_of_all_bounds_names_its_job_and_line(tmp_path: Path) -> None:
+    text = (FIXTURES / "fio_two_jobs.json").read_text()
+    for wrong in ("-7", "1e999", "9" * 400):
+        at = text.index('"total_ios"')
+        error = refusal(tmp_path / "odd.json", f'{text[:at]}"total_ios" : {wrong}, "was{text[at + 1 :]}')
+        line = text[: text.index('"jobname"')].count("\n") + 1
+        assert f"odd.json:{line}: job scan" in error.message
+    assert refusal(tmp_path / "odd.json", text.replace('"total_ios" : ', '"total_ios" : ' + "9" * 5000)).hint
+
+
+def test_endless_nesting_is_refused(tmp_path: Path) -> None:
+    assert "deep.json:1:" in refusal(tmp_path / "deep.json", '{"fio version":"fio-3.1","jobs":' + "[" * 100_000).message
+
+
+def test_a_damaged_gzip_is_refused(tmp_path: Path) -> None:
+    whole = gzip.compress((FIXTURES / "fio_two_jobs.json").read_bytes())
+    error = refusal(tmp_path / "bad.json.gz", whole[:40] + b"\xff\xfe\xfd" * 20 + whole[100:])
+    assert "cannot read" in error.message
+
+
+def test_what_a_shell_of_windows_redirected_is_read(tmp_path: Path) -> None:
+    text = (FIXTURES / "fio_two_jobs.json").read_text()
+    (tmp_path / "wide.json").write_bytes(text.replace("\n", "\r\n").encode("utf-16"))
+    (wide,) = imports.read((str(tmp_path / "wide.json"),))
+    (plain,) = imports.read((str(FIXTURES / "fio_two_jobs.json"),))
+    assert [each.measurement for each in wide.phases] == [each.measurement for each in plain.phases]
+
+
+@pytest.mark.parametrize("wrong", ["-1", "9" * 30, "x", ""])
+def test_a_log_holds_whole_numbers_of_0_and_more(tmp_path: Path, wrong: str) -> None:
+    lines = (FIXTURES / "logs" / "each_lat.1.log").read_text().splitlines(keepends=True)
+    cells = lines[2].split(",")
+    lines[2] = ",".join([cells[0], f" {wrong}", *cells[2:]])
+    assert "log:3: these are not all whole numbers" in refusal(tmp_path / "bad_lat.1.log", "".join(lines)).message
+
+
+def test_a_heading_without_its_rate_is_refused(tmp_path: Path) -> None:
+    """It was a KeyError."""
+    text = "tod Run Interval reqrate speed MB/sec bytes/io read% resp\n10:00:01 one 1 100 90 1 4096 100 1.0\n"
+    assert "flatfile.html:1: a heading without rate" in refusal(tmp_path / "flatfile.html", text).message
+
+
+@pytest.mark.parametrize("wrong", ['"x"', "[]", "null"])
+def test_json_of_iostat_of_another_shape_is_refused(tmp_path: Path, wrong: str) -> None:
+    document = json.loads((FIXTURES / "iostat_x.json").read_text())
+    document["sysstat"]["hosts"][0]["statistics"][0]["disk"] = json.loads(wrong)
+    document["sysstat"]["hosts"][0]["number-of-cpus"] = "many"
+    assert "not that of iostat" in refusal(tmp_path / "odd.json", json.dumps(document)).message
+
+
+def test_the_next_day_does_not_overwrite_the_first(tmp_path: Path) -> None:
+    """A time of day comes again in a file of two days."""
+    text = (FIXTURES / "sar_d.txt").read_text()
+    (tmp_path / "days.txt").write_text(text + "\n" + text.replace("371.00", "999.00"))
+    (run,) = imports.read((str(tmp_path / "days.txt"),))
+    rates = [each.value for each in run.phases[0].samples if each.metric == "ios_per_s"]
+    assert rates == [371.0, 4020.0, 999.0, 4020.0]
+    assert run.phases[0].measurement.elapsed_ns == (86_400 + 1) * 10**9
