@@ -5,7 +5,8 @@ What is read: each job (or group) is a row; I/Os from its `issued` line, bytes, 
 each line says, percentiles, latency buckets, fsync times; from the head line rw=, sizes, engine and depth.
 What it cannot see: whether I/O was direct, which file was used, whether a rate was given.
 What is refused: a job without its `issued` line is cut: it is left out with a warning, and the file is refused when
-no whole job is left; so is one that tells reads and writes as one (unified_rw_reporting=mixed). The minb and maxb of fio 1 and 2 are never read: they count KB of 1000, all others of 1024.
+no whole job is left; so is one that tells reads and writes as one (unified_rw_reporting=mixed). The minb and maxb of
+fio 1 and 2 are never read: they count KB of 1000, all others of 1024.
 """
 
 from __future__ import annotations
