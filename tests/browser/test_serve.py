@@ -70,6 +70,40 @@ def test_list_filter_sort_open_compare(runs: Path) -> None:
         assert "card quick" in page.inner_text("header").lower()
 
 
+def test_letters_sort_as_grades_and_what_has_none_comes_last(runs: Path, tmp_path: Path) -> None:
+    made = next(path for path in runs.iterdir() if path.is_dir())
+    facts = json.loads((made / "summary.json").read_text())
+    for letter in ("A-", "B", "A+", "A", None):
+        folder = tmp_path / f"run {letter}"
+        shutil.copytree(made, folder)
+        (folder / "summary.json").write_text(json.dumps({**facts, "grade": letter}))
+    with served(tmp_path) as address, browser_page() as page:
+        page.goto(address)
+        page.wait_for_selector("#runs tr")
+        orders = []
+        for _ in range(2):
+            page.click("th[data-key=grade] button")
+            orders.append(page.locator("#runs tr td.grade:nth-child(9)").all_inner_texts())
+    assert orders == [["B", "A-", "A", "A+", ""], ["A+", "A", "A-", "B", ""]]
+
+
+def test_the_keyboard_keeps_its_place_and_a_pick_that_is_gone_is_dropped(runs: Path, tmp_path: Path) -> None:
+    made = next(path for path in runs.iterdir() if path.is_dir())
+    for name in ("one", "two", "three"):
+        shutil.copytree(made, tmp_path / name)
+    with served(tmp_path) as address, browser_page() as page:
+        page.goto(address)
+        page.wait_for_selector("#runs tr")
+        for name in ("two", "one"):
+            page.check(f'input[aria-label="pick {name}"]')
+        page.focus('input[aria-label="pick one"]')
+        shutil.rmtree(tmp_path / "two")
+        page.wait_for_selector('#runs:not(:has(input[aria-label="pick two"]))')
+        assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "pick one"
+        assert page.inner_text("#compare") == "Compare 1"
+        assert page.is_disabled("#compare")
+
+
 def test_a_run_is_followed_while_it_happens(tmp_path: Path) -> None:
     """Rows appear one after the other, then the page says that the run is done."""
     job = tmp_path / "slow.toml"

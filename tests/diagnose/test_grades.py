@@ -12,7 +12,7 @@ from iocast.errors import SpecError
 from iocast.model.finding import Examination, Trust
 from iocast.model.grading import Grades
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import MixItem, Workload
+from iocast.model.workload import MixItem, Op, Sequential, Uniform, Workload
 
 MS = 1_000_000
 
@@ -162,3 +162,25 @@ def test_hailey_is_graded_as_a_whole_only_with_all_its_rows() -> None:
     grades = grade(run, examine(run), "hailey2012")
     assert grades.overall is None
     assert "preset hailey" in grades.says
+
+
+def test_hailey_says_why_when_its_rows_are_there() -> None:
+    """With all rows at hand, the reason is not that some are missing."""
+    loads = [("randread", "random", "read", 8, (16, 32)), ("read", "sequential", "read", 1024, (1, 8))]
+    loads += [(f"write {kib}k", "sequential", "write", kib, (4, 16)) for kib in (1, 128)]
+    rows = [_classic_row(f"{name} x{n}", order, op, kib, n) for name, order, op, kib, users in loads for n in users]
+    graded = _grade(*rows, scale="hailey2012")
+    assert graded.overall
+    assert any("with 1 user, " in part.says for part in graded.parts)
+    refused = _grade(*rows, scale="hailey2012", distrusted="read x8")
+    assert refused.overall is None
+    assert refused.says == (
+        "Not graded as a whole, for want of sequential read 1M: trust in read x8 is F. it was the page cache"
+    )
+
+
+def _classic_row(name: str, order: str, op: Op, kib: int, users: int) -> PhaseRecord:
+    locality = Sequential() if order == "sequential" else Uniform()
+    workload = Workload(mix=(MixItem(op, kib << 10),), users=users, locality=locality)
+    times = card_runs.part(op, kib << 10, card_runs.histogram((2 * MS, 20_000)))
+    return card_runs.record(name, workload, card_runs.measurement((times,), users=users))

@@ -54,7 +54,9 @@ def _hailey(run: Run, examination: Examination) -> Grades:
     missing = [part for part in headlines if part.letter is None]
     if missing:
         names = ", ".join(part.aspect.removesuffix(f" {HEADLINE}") for part in missing)
-        says = f"Not graded as a whole: {names} could not be (the preset hailey has all rows of this scale)."
+        says = f"Not graded as a whole, for want of {names}: {missing[0].says.removeprefix('Not graded: ')}"
+        if not all(part.phases for part in missing):
+            says += " The preset hailey has all rows of this scale."
         return _grades("hailey2012", None, says, (), parts, examination)
     overall = worst_letter(*(part.letter for part in headlines if part.letter))
     weakest = next(part for part in headlines if part.letter == overall)

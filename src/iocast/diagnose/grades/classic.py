@@ -8,6 +8,7 @@ from typing import NamedTuple
 from iocast.diagnose.grades.rows import KIB, only_size
 from iocast.diagnose.grades.scales import letter_scale
 from iocast.diagnose.thresholds import MIN_BEYOND
+from iocast.diagnose.words import count
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord, Run
@@ -95,7 +96,7 @@ def _statistic(
     letters = classic_letters(test, low, high)
     remark = " It falls as the load grows: a cache or read-ahead answers." if letters.scaling_value < 0 else ""
     says = (
-        f"{letters.line.strip()}: {low:.3g} ms with {test.base_users} users, {high:.3g} ms with"
+        f"{letters.line.strip()}: {low:.3g} ms with {count(test.base_users, 'user')}, {high:.3g} ms with"
         f" {test.scaled_users}, scaling {letters.scaling}.{remark}"
     )
     figures = {"base_ms": low, "scaled_ms": high, "scaling": letters.scaling_value}

@@ -11,16 +11,25 @@ let sort = { key: "started_unix_ns", down: true };
 let shown = STEP;
 let last = "";
 
-const words = (run) => [run.name, run.job, run.target, run.host, run.status].join(" ").toLowerCase();
+const status = (run) => run.status ?? "unreadable";
+const words = (run) => [run.name, run.job, run.target, run.host, status(run)].join(" ").toLowerCase();
+
+// An A+ is better than an A, which is better than an A-: the letters of the alphabet do not say so.
+const rank = (letter) => letter && letter[0] + ({ "+": 0, "-": 2 }[letter[1]] ?? 1);
+const value = (run) => {
+  if (sort.key === "grade" || sort.key === "trust") return rank(run[sort.key]);
+  return sort.key === "status" ? status(run) : run[sort.key];
+};
 
 const wanted = () => {
   const text = filter.value.trim().toLowerCase();
   const found = text ? runs.filter((run) => words(run).includes(text)) : [...runs];
   const order = (a, b) => {
-    const [x, y] = [a[sort.key] ?? "", b[sort.key] ?? ""];
-    return x < y ? -1 : x > y ? 1 : 0;
+    const [x, y] = [value(a), value(b)];
+    if (x == null || y == null) return (x == null) - (y == null); // what is not known comes last, either way
+    return (x < y ? -1 : x > y ? 1 : 0) * (sort.down ? -1 : 1);
   };
-  return found.sort((a, b) => (sort.down ? -order(a, b) : order(a, b)));
+  return found.sort(order);
 };
 
 const pick = (name, on) => {
@@ -41,6 +50,7 @@ const letter = (row, text) => {
 
 const line = (run) => {
   const row = body.insertRow();
+  row.dataset.run = run.name;
   const box = document.createElement("input");
   box.type = "checkbox";
   box.checked = picked.includes(run.name);
@@ -62,14 +72,19 @@ const line = (run) => {
   cell(row, megabytes(run.best_bytes_per_s), "number");
   letter(row, run.grade ?? "");
   letter(row, run.trust ?? "");
-  const status = cell(row, run.status ?? "unreadable", `status ${run.status ?? "failed"}`);
-  if (run.why) status.title = run.why;
+  const state = cell(row, status(run), `status ${run.status ?? "failed"}`);
+  if (run.why) state.title = run.why;
 };
+
+// What has the keyboard, in words that outlive the row: rows are made anew whenever a run changes.
+const at = (element) => body.contains(element) && `${element.tagName} ${element.closest("tr").dataset.run}`;
 
 const draw = () => {
   const found = wanted();
+  const held = at(document.activeElement);
   body.replaceChildren();
   found.slice(0, shown).forEach(line);
+  if (held) [...body.querySelectorAll("input, a")].find((each) => at(each) === held)?.focus();
   document.querySelector("#count").textContent =
     found.length === runs.length ? `${runs.length} runs` : `${found.length} of ${runs.length} runs`;
   document.querySelector("#more").hidden = found.length <= shown;
@@ -88,6 +103,8 @@ const look = async () => {
       last = text;
       const found = JSON.parse(text);
       runs = found.runs;
+      const there = new Set(runs.map((run) => run.name));
+      picked.filter((name) => !there.has(name)).forEach((name) => pick(name, false));
       document.querySelector("#where").textContent = found.directory;
       draw();
     }
