@@ -155,6 +155,20 @@ def test_nothing_hangs_over_the_edge_of_a_phone(browser: Any, card: str, width: 
             assert figure.bounding_box()["width"] <= width
 
 
+def test_a_hand_holds_sentences_and_whole_charts(browser: Any, card: str) -> None:
+    """On a phone no sentence and no end of a chart has to be pulled into sight, and letters can be read."""
+    hidden = """sel => [...document.querySelectorAll(sel)].filter(box => box.scrollWidth > box.clientWidth + 1)
+        .map(box => box.getAttribute('aria-label'))"""
+    with Opened(browser, card, width=390) as opened:
+        assert opened.page.locator("section .card .scroll:has(td.words)").count() >= 3
+        assert opened.page.evaluate(hidden, "section .card .scroll:has(td.words)") == []
+        assert opened.page.locator(".column .plot").count() >= 10
+        assert opened.page.evaluate(hidden, ".column .plot") == []
+        letters = "each => Number(getComputedStyle(each).fontSize.slice(0, -2)) * each.getScreenCTM().a"
+        label = opened.page.locator(".column .role-axis-label text").first
+        assert label.evaluate(letters) > 8
+
+
 def test_words_without_a_space_are_broken(browser: Any, tmp_path: Path) -> None:
     options = ",".join(f"option{at}=/a/long/name/of/something" for at in range(12))
     run = card_runs.run(card_runs.reads(), target=replace(card_runs.TARGET, mount_options=options))

@@ -14,10 +14,11 @@ import pytest
 from iocast.diagnose import examine
 from iocast.model.course import Course, Interval
 from iocast.model.histogram import Histogram
-from iocast.model.report import Report
+from iocast.model.report import Column, Report, Row, Table
 from iocast.model.run import Run
 from iocast.report import html
 from iocast.report.card import card
+from iocast.report.page.tables import table_html
 
 VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "wbr"}
 
@@ -151,6 +152,14 @@ def test_void_rows_are_struck_and_say_why(troubled: str) -> None:
     row = re.search(r'<tr class="void">.*?</tr><tr class="note">.*?</tr>', troubled, re.DOTALL)
     assert row is not None
     assert "↳ void: The device delivered only 12%" in row[0]
+
+
+def test_letters_sort_as_grades() -> None:
+    rows = tuple(Row({"letter": letter}) for letter in ("", "B", "A-", "A+", "A"))
+    shown = table_html(Table("", (Column("letter", "grade", "grade"),), rows), "letters")
+    values = re.findall(r'data-v="([^"]*)"', shown)
+    assert values[0] == ""
+    assert sorted(range(1, 5), key=lambda at: float(values[at])) == [3, 4, 2, 1]
 
 
 def test_names_from_outside_cannot_become_markup() -> None:

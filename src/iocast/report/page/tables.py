@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from iocast.model.grading import LETTERS
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Kind, Row, Table
 from iocast.report import format as text
 from iocast.report.cells import as_good, cell_text, numbers
@@ -67,10 +68,15 @@ def _cell(column: Column, row: Row, first: bool, wraps: bool) -> str:
         classes.append(f"sev-{cell}")
     about = f' class="{" ".join(classes)}"' if classes else ""
     tag, scope = ("th", ' scope="row"') if first else ("td", "")
-    return f'<{tag}{scope}{about} data-v="{escape(_sort_value(cell))}">{cell_html(column.kind, cell)}</{tag}>'
+    return (
+        f'<{tag}{scope}{about} data-v="{escape(_sort_value(column.kind, cell))}">{cell_html(column.kind, cell)}</{tag}>'
+    )
 
 
-def _sort_value(cell: Cell) -> str:
+def _sort_value(kind: Kind, cell: Cell) -> str:
+    if kind == "grade":
+        # The letters of the alphabet do not say that an A+ is better than an A, which is better than an A-.
+        return next((str(rank) for rank, letter in enumerate(LETTERS) if letter == cell), "")
     if isinstance(cell, tuple):
         found = numbers(cell) if all(isinstance(each, int | float) for each in cell) else ()
         # Users times depth sorts loads; the middle of a strip sorts strips.
