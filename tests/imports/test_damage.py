@@ -112,3 +112,17 @@ def test_the_next_day_does_not_overwrite_the_first(tmp_path: Path) -> None:
     rates = [each.value for each in run.phases[0].samples if each.metric == "ios_per_s"]
     assert rates == [371.0, 4020.0, 999.0, 4020.0]
     assert run.phases[0].measurement.elapsed_ns == (86_400 + 1) * 10**9
+
+
+@pytest.mark.parametrize("wrong", [[], "x", None])
+def test_bytes_that_are_not_stated_are_not_0(tmp_path: Path, wrong: Any) -> None:
+    document = json.loads((FIXTURES / "fio_logged.json").read_text())
+    document["jobs"][0]["read"]["io_bytes"] = wrong
+    assert "io_bytes" in refusal(tmp_path / "odd.json", json.dumps(document)).message
+
+
+def test_a_damaged_line_of_terse_output_is_not_passed_over(tmp_path: Path) -> None:
+    lines = (FIXTURES / "fio_terse_v3.txt").read_text().splitlines()
+    whole = next(line for line in lines if line.startswith("3;fio-"))
+    error = refusal(tmp_path / "t.txt", f"{whole}\n{whole.replace('3;fio-', 'x;oio-', 1)}\n")
+    assert "t.txt:2: many fields" in error.message

@@ -178,3 +178,15 @@ def test_rates_that_are_not_stated_stay_blank(fixtures: Path) -> None:
         machine.render(card.card(run, examine(run)), out)
         (row,) = json.loads(out.getvalue())["rows"]
         assert row["rate"] is None
+
+
+@pytest.mark.parametrize(("name", "size"), [("avg_bw", "4096"), ("each_bw", "0")])
+def test_single_ios_and_means_are_not_mixed(fixtures: Path, tmp_path: Path, name: str, size: str) -> None:
+    """One size among means made each of them an I/O."""
+    lines = (fixtures / "logs" / f"{name}.1.log").read_text().splitlines()
+    cells = lines[2].split(", ")
+    lines[2] = ", ".join([*cells[:3], size, *cells[4:]])
+    (tmp_path / "odd_bw.1.log").write_text("\n".join(lines) + "\n")
+    with pytest.raises(SourceError) as refused:
+        imports.read((str(tmp_path / "odd_bw.1.log"),))
+    assert "odd_bw.1.log:3: means of intervals" in refused.value.message

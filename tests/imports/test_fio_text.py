@@ -183,3 +183,40 @@ def test_two_states_of_one_job_count_once(read_all: Reader) -> None:
 def test_fio_1_tells_its_buckets_after_the_counts(read_all: Reader) -> None:
     run = read_all(("cut.out", FIO_1_50.partition("     lat (usec): 100")[0]))
     assert "cut after the counts of read" in run.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("was", "then", "says"),
+    [
+        ("deep: (groupid=0", "deep: (group=0", "figures of a job whose first line"),
+        ("clat percentiles (msec):", "clat percents:", "percentiles of what?"),
+        ("    lat (msec): min=2,", "    lat (msec): minimum 2,", "latencies that cannot be read"),
+        ("lat (usec) : 20=0.11%", "lat (usec) : 20=lots", "latencies that cannot be read"),
+        (
+            "     issued ",
+            FIO_2[FIO_2.index("  read :") : FIO_2.index("    slat")] + "     issued ",
+            "reads after those of",
+        ),
+    ],
+)
+def test_a_damaged_line_does_not_give_its_figures_to_another(read_all: Reader, was: str, then: str, says: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        read_all(("bad.out", FIO_2.replace(was, then)))
+    assert says in refused.value.message
+
+
+def test_a_job_whose_first_line_is_lost_is_not_the_one_before(read_all: Reader) -> None:
+    second = FIO_2[FIO_2.index("deep: (groupid") :].replace("deep: (groupid=0, jobs=2)", "lost")
+    with pytest.raises(SourceError) as refused:
+        read_all(("bad.out", FIO_2 + second))
+    assert "reads after those of deep: the line that begins a job is damaged" in refused.value.message
+
+
+def test_percentiles_of_a_priority_are_not_those_of_all(read_all: Reader) -> None:
+    """fio 3 tells each priority's after those of all, where there are several."""
+    own = "    clat prio 0/0 (5.0% of IOs) percentiles (msec):\n     | 50.00th=[  999], 99.00th=[ 9999]\n"
+    one, other = (
+        read_all(("a.out", FIO_2)),
+        read_all(("a.out", FIO_2.replace("    lat (usec)", f"{own}    lat (usec)"))),
+    )
+    assert one.phases[0].measurement == other.phases[0].measurement

@@ -159,3 +159,20 @@ def test_a_summary_without_results_beside_a_whole_one_is_named(read_all: Reader)
     run = read_all(("notes.txt", SUMMARY + "\n" + SUMMARY.partition("Maximum")[0]))
     assert len(run.phases) == 2
     assert "a summary without results" in run.warnings[0]
+
+
+def test_two_summaries_whose_second_head_is_lost_are_not_one(read_all: Reader) -> None:
+    """The maxima of the second took the place of the first's."""
+    second = SUMMARY.replace("ORION VERSION", "OR VERSION").replace("90.00", "10.00")
+    with pytest.raises(SourceError) as refused:
+        read_all(("orion_summary.txt", SUMMARY + second))
+    assert f":{2 * SUMMARY.count(chr(10)) - 2}: a second maximum" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("was", "then"), [("Write: 0%", "Write: 250%"), ("Small=5 and", f"Small={'9' * 400} and"), ("=90.00", "=1e400")]
+)
+def test_figures_that_cannot_be_are_refused(read_all: Reader, was: str, then: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        read_all(("orion_summary.txt", SUMMARY.replace(was, then)))
+    assert "orion_summary.txt:" in refused.value.message

@@ -198,3 +198,44 @@ def test_two_flatfiles_are_two_runs(read_all: Reader) -> None:
     text = HEAD + flat("rd1", (100.0,) * 5)
     with pytest.raises(SourceError, match="a second flatfile beside"):
         read_all(("one.html", text), ("two.html", text))
+
+
+def test_a_run_whose_first_line_is_damaged_does_not_replace_the_one_before(read_all: Reader) -> None:
+    second = SUMMARY.replace("Starting RD=rd1", "rd2")
+    with pytest.raises(SourceError) as refused:
+        read_all(("summary.html", SUMMARY + second))
+    assert "the line that begins a run is damaged" in refused.value.message
+
+
+def test_a_run_without_any_line_is_told(read_all: Reader) -> None:
+    lines = SUMMARY.splitlines(keepends=True)
+    start = next(line for line in lines if "Starting RD" in line)
+    run = read_all(("summary.html", SUMMARY + start.replace("rd1", "rd9")))
+    assert len(run.phases) == 1
+    assert any("run rd9 has no average" in warning for warning in run.warnings)
+
+
+def test_a_row_of_another_width_is_refused(read_all: Reader) -> None:
+    at = next(line for line in SUMMARY.splitlines() if "avg_" in line)
+    with pytest.raises(SourceError) as refused:
+        read_all(("summary.html", SUMMARY.replace(at, at.rsplit(None, 1)[0])))
+    assert "values under" in refused.value.message
+
+
+def test_more_than_all_reads_are_refused(read_all: Reader) -> None:
+    with pytest.raises(SourceError) as refused:
+        read_all(("flatfile.html", HEAD + flat("one", (100, 100, 100), read=150.0)))
+    assert "150 % of the I/Os are reads" in refused.value.message
+
+
+def test_buckets_of_writes_are_never_taken_for_reads(read_all: Reader) -> None:
+    with pytest.raises(SourceError) as refused:
+        read_all(("histogram.html", HISTOGRAM.replace("Writes:", "Wrote:")))
+    assert "buckets begin anew" in refused.value.message
+
+
+def test_reads_and_writes_apart_are_all_of_them(read_all: Reader) -> None:
+    cut = HISTOGRAM[: HISTOGRAM.index("Writes:")]
+    with pytest.raises(SourceError) as refused:
+        read_all(("histogram.html", cut))
+    assert "not all of its I/Os" in refused.value.message

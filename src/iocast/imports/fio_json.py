@@ -233,6 +233,8 @@ class _Job:
         if isinstance(value, int | float) and not isinstance(value, bool):
             near = float(min(value, 1 << 70)) if isinstance(value, int) else value
             return bounded(self.path, self.line, near, f'job {self.name[:80]}: "{key}"')
+        if value is not None:  # fio's nan and inf have become None
+            raise self._refuse(f': "{key[:40]}" is no number')
         return None
 
     def _op(self, op: Op, alone: bool) -> OpFigures | None:
@@ -242,6 +244,8 @@ class _Job:
             raise self._refuse(f" states no number of {op}s (total_ios)")
         if not ios:
             return None
+        if self._number(part, "io_bytes") is None or ios % 1:
+            raise self._refuse(f" states no bytes of its {op}s (io_bytes), or no whole number of them (total_ios)")
         factor = 1 if "io_kbytes" in part else 1024  # fio 2 means KiB by io_bytes
         moved = round((self._number(part, "io_bytes") or 0) * factor)
         unit_ns = 1 if self.nanoseconds else 1000
@@ -271,11 +275,7 @@ class _Job:
     def _table(self, part: Json, key: str) -> dict[str, float]:
         """The numbers under `key`, by their names; those that fio could not state are left out."""
         table = self._part(part, key)
-        stated = {name: self._number(table, name) for name, value in table.items() if value is not None}
-        wrong = next((name for name, value in stated.items() if value is None), None)
-        if wrong is not None:
-            raise self._refuse(f': "{wrong[:40]}" of "{key}" is no number')
-        return {name: value for name, value in stated.items() if value is not None}
+        return {name: value for name in table if (value := self._number(table, name)) is not None}
 
     def _quantiles(self, part: Json, unit_ns: int) -> list[tuple[float, float]]:
         stated = self._table(part, "percentile")

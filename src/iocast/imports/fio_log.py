@@ -106,6 +106,8 @@ def _why_not(log: Log, values: Sequence[int]) -> str:
     fits = log.bins_fit(len(values)) if log.kind == "clat_hist" else len(values) in COLUMNS
     if not fits:
         return f"{len(values)} numbers, which is no line of fio's {log.kind} log"
+    if log.kind != "clat_hist" and log.entries and bool(values[3]) == log.averaged:
+        return "means of intervals (size 0) and single I/Os in one log"
     if log.columns not in (0, len(values)):
         return f"{len(values)} numbers after lines of {log.columns}"
     if log.entries and values[0] < log.entries[-1].time_ms - OUT_OF_ORDER_MS:

@@ -45,7 +45,7 @@ def read(paths: tuple[str, ...]) -> Run:
     warnings: list[str] = []
     for path in paths:
         for at, line in enumerate(read_text(path).splitlines(), 1):
-            if LINE.match(line):
+            if LINE.match(line) or line.count(";") >= TAIL:
                 job = _Line(path, at, line.split(";"))
                 rows.append(job.row())
                 versions |= {job.version: None} if job.version else {}
@@ -62,6 +62,8 @@ class _Line:
     def __init__(self, path: str, at: int, fields: Sequence[str]) -> None:
         self.path, self.at, self.fields = path, at, fields
         layout = fields[0]
+        if not LINE.match(";".join(fields)):
+            raise refuse(path, at, "many fields, but not those that begin a line of terse output of version 2 to 5")
         self.head, self.width = HEAD[layout], WIDTH[layout]
         self.version = "" if layout == "2" else fields[1].removeprefix("fio-")
         self.name = fields[self.head - 3]

@@ -40,6 +40,8 @@ LATENCY = re.compile(
 PERCENTILES = re.compile(r"^\s*(clat|lat|slat|sync) percentiles \((nsec|usec|msec)\)\s*:")
 PERCENTILE = re.compile(r"([\d.]+)th=\[>?\s*([\d.]+[kKMG]?)\]")
 SHARES = re.compile(r"^\s*lat \((nsec|usec|msec)\)\s*: ((?:>?=?\d+=[\d.]+%[, ]*)+)$")
+OTHER_PERCENTILES = re.compile(r"percentiles \((nsec|usec|msec)\)\s*:\s*$")  # of each priority
+LIKE_LATENCY = re.compile(r"^\s*(?:slat|clat|lat|sync) \(")
 SHARE = re.compile(r"(>=)?(\d+)=([\d.]+)%")
 ISSUED = re.compile(r"^\s*issued[^:]*:\s*total=([^ ]+?),? short=(\S+)")
 CLIENT = re.compile(r"^<[^>]*> ?")
@@ -126,6 +128,8 @@ class _Reader:
             self.open = False
         elif self.open:
             self._of_job(at, line, self.jobs[-1])
+        elif ANY_SIDE.match(line):
+            raise refuse(self.path, at, "figures of a job whose first line (groupid=, jobs=) is missing or damaged")
 
     def _begin(self, at: int, found: re.Match[str]) -> None:
         pid = PID.search(found["rest"])
@@ -143,7 +147,11 @@ class _Reader:
         self.side = self.percentiles = None
 
     def _of_job(self, at: int, line: str, job: Job) -> None:
-        if ANY_SIDE.match(line):
+        if found := ANY_SIDE.match(line):
+            if job.issued or found[1] in job.sides:
+                raise refuse(
+                    self.path, at, f"{found[1]}s after those of {job.name}: the line that begins a job is damaged"
+                )
             self.side = job.sides[line.split(":")[0].strip()] = self._side(at, line)
             self.percentiles = None
         elif MIXED.match(line):  # unified_rw_reporting: with "both" reads and writes were told before
@@ -155,7 +163,9 @@ class _Reader:
             self._latency(at, found, job)
         elif found := PERCENTILES.match(line):
             self.percentiles = (found[1], UNIT_NS[found[2]])
-        elif line.strip().startswith("|") and self.percentiles and self.side:
+        elif found := OTHER_PERCENTILES.search(line):
+            self.percentiles = ("of a priority", UNIT_NS[found[1]])
+        elif line.strip().startswith("|"):
             self._percentiles(at, line, self.side)
         elif found := SHARES.match(line):
             for beyond, edge, share in SHARE.findall(found[2]):
@@ -163,6 +173,8 @@ class _Reader:
         elif found := ISSUED.match(line):
             job.issued = self._issued(at, found[1])
             job.short = self._issued(at, found[2])
+        elif LIKE_LATENCY.match(line):
+            raise refuse(self.path, at, "latencies that cannot be read")
 
     def _side(self, at: int, line: str) -> Side:
         side = Side(at)
@@ -185,8 +197,9 @@ class _Reader:
         values = (self._scaled(at, text, "a latency") * unit for text in found.groups()[2:])
         self.side.latencies["lat" if found[1] == "sync" else found[1]] = dict(zip(names, values, strict=True))
 
-    def _percentiles(self, at: int, line: str, side: Side) -> None:
-        assert self.percentiles is not None
+    def _percentiles(self, at: int, line: str, side: Side | None) -> None:
+        if side is None or self.percentiles is None:
+            raise refuse(self.path, at, "percentiles of what? The line that says so is missing or damaged")
         which, unit = self.percentiles
         kept = side.quantiles.setdefault(which, [])
         for q, value in PERCENTILE.findall(line):

@@ -12,18 +12,18 @@ from iocast.model.coarse import Bucket
 from iocast.model.workload import Op
 
 _BEGIN = re.compile(r"^.?RION(?: VERSION (?P<old>\S+)|: ORacle IO Numbers.*?(?P<new>[\d.]{5,}))")
-_AT = r"\s*@\s*Small=(?P<small>\d+) and Large=(?P<large>\d+)"
+_AT = r"\s*@\s*Small=(?P<small>\d{1,9}) and Large=(?P<large>\d{1,9})\b"
 _MOST_MBPS = re.compile(rf"^Maximum Large MBPS=(?P<value>[\d.]+){_AT}")
 _MOST_IOPS = re.compile(rf"^Maximum Small IOPS=(?P<value>[\d.]+){_AT}")
 _LEAST = re.compile(rf"^Minimum Small Latency=(?P<value>[\d.]+)\s*(?P<unit>us|usecs?|ms|msecs?)?{_AT}")
-_SIZE = re.compile(r"^(Small|Large) IO size:\s*(\d+)\s*KB")
-_WRITE = re.compile(r"^Write:\s*(\d+)\s*%")
-_LENGTH = re.compile(r"^Duration for each Data Point:\s*(\d+)\s*seconds")
+_SIZE = re.compile(r"^(Small|Large) IO size:\s*(\d{1,9})\s*KB")
+_WRITE = re.compile(r"^Write:\s*(\d{1,3})\s*%")
+_LENGTH = re.compile(r"^Duration for each Data Point:\s*(\d{1,9})\s*seconds")
 _NAME = re.compile(r"^Name:\s*(\S+)\s+Size:\s*(\d+)")
-_POINT = re.compile(r"Small=(\d+),?\s*(?:and\s+)?Large=(\d+)")
+_POINT = re.compile(r"Small=(\d{1,9}),?\s*(?:and\s+)?Large=(\d{1,9})\b")
 _BUCKET = re.compile(
-    r"^\s*(?P<low>\d+)\s*-\s*(?P<high>\d+)\s*us:\s+(?P<reads>\d+)(?:\s*\(\s*[\d.]+%\))?"
-    r"(?:\s+(?P<writes>\d+)(?:\s*\(\s*[\d.]+%\))?)?\s*$"
+    r"^\s*(?P<low>\d{1,15})\s*-\s*(?P<high>\d{1,15})\s*us:\s+(?P<reads>\d{1,15})(?:\s*\(\s*[\d.]+%\))?"
+    r"(?:\s+(?P<writes>\d{1,15})(?:\s*\(\s*[\d.]+%\))?)?\s*$"
 )
 _LIKE_BUCKET = re.compile(r"^\s*\d+\s*-\s*\d+\s*us:")
 
@@ -98,6 +98,8 @@ def _line(path: str, at: int, line: str, summary: Summary) -> None:
         setattr(summary, f"{found[1].lower()}_bytes", int(found[2]) * 1024)
     elif found := _WRITE.match(line):
         summary.write_percent = int(found[1])
+        if summary.write_percent > 100:
+            raise refuse(path, at, "more than all I/Os are writes")
     elif found := _LENGTH.match(line):
         summary.seconds = float(found[1])
     elif found := _NAME.match(line):
@@ -105,14 +107,21 @@ def _line(path: str, at: int, line: str, summary: Summary) -> None:
     elif line.startswith("IO Types:"):
         summary.random = "Random" in line and "Sequential" not in line
     elif found := _MOST_MBPS.match(line):
+        _once(path, at, summary.most_mbps)
         summary.most_mbps = _value(path, at, found)
     elif found := _MOST_IOPS.match(line):
+        _once(path, at, summary.most_iops)
         summary.most_iops = _value(path, at, found)
     elif found := _LEAST.match(line):
         value, point = _value(path, at, found)
         summary.least_latency = (value * (1e3 if (found["unit"] or "ms").startswith("us") else 1e6), point)
     elif line.startswith(("Maximum Large MBPS", "Maximum Small IOPS", "Minimum Small Latency")):
         raise refuse(path, at, "this maximum cannot be read, or is cut")
+
+
+def _once(path: str, at: int, known: tuple[float, Point] | None) -> None:
+    if known:
+        raise refuse(path, at, "a second maximum: the line that begins its summary is missing or damaged")
 
 
 def _value(path: str, at: int, found: re.Match[str]) -> tuple[float, Point]:

@@ -18,6 +18,7 @@ _FILES = re.compile(r"ReqstdOps|\.\.\.\.\.mb/sec|cpu%.*read.*write.*mb/sec", re.
 _BUCKETS = re.compile(r"^\s*min\(ms\)\s*<\s*max\(ms\)\s+count\b", re.MULTILINE)
 _START = re.compile(r"Starting RD=(?P<name>[^;]+);(?P<rest>.*)")
 _AVERAGE = re.compile(r"avg_(\d+)-(\d+)$")
+_INTERVAL = re.compile(r"\d+$|avg_\d+-\d+$")
 _CLOCK = re.compile(r"^(\d\d):(\d\d):(\d\d(?:\.\d+)?)$")
 _EDGES = re.compile(r"^\s*([\d.,]+)\s*<\s*([\d.,]+|max)\s+([\d,]+)\s+")
 _TAGS = re.compile(r"<[^>]*>")
@@ -81,10 +82,16 @@ def averages(path: str, text: str, kind: str, warnings: list[str]) -> dict[str, 
     found = {}
     for name, own in rows.items():
         last_at, last = own[-1]
+        if any(_AVERAGE.match(row["interval"]) for _, row in own[:-1]):
+            raise refuse(path, last_at, f"figures after the average of {name}: the line that begins a run is damaged")
         if _AVERAGE.match(last["interval"]):
             found[name] = _figures(path, last_at, last, own[:-1])
         else:
             warnings.append(f"{path}:{last_at}: run {name} has no average, it was cut: left out")
+    for at, line in enumerate(text.splitlines(), 1) if kind == "summary" else ():
+        start = _START.search(_TAGS.sub("", line))
+        if start and start["name"].strip() not in rows:
+            warnings.append(f"{path}:{at}: run {start['name'].strip()} has no average, it was cut: left out")
     return found
 
 
@@ -96,6 +103,8 @@ def _figures(path: str, at: int, row: dict[str, str], own: Sequence[tuple[int, d
     rate, mb, read = value("rate"), value("MB/sec"), value("read%")
     if rate is None or mb is None or read is None:
         raise refuse(path, at, "an average without its rate, MB/sec or read%")
+    if read > 100:
+        raise refuse(path, at, f"{read:g} % of the I/Os are reads")
     size, threads = value("xfersize"), value("threads")
     average = value("bytes/io")
     size = size if size else average if average and average % 512 == 0 else None
@@ -211,7 +220,9 @@ def _summary_lines(path: str, text: str) -> Iterator[tuple[int, str, dict[str, s
             _needs(path, at, names, ("rate",))
         elif words and _FILES.search(plain) and not names:
             raise refuse(path, at, "results of a file system run (fwd) are not read", "import a run of SDs")
-        elif name and names and len(words) == len(names) + 2 and _CLOCK.match(words[0]):
+        elif name and names and len(words) > 1 and _CLOCK.match(words[0]) and _INTERVAL.match(words[1]):
+            if len(words) != len(names) + 2:
+                raise refuse(path, at, f"{len(words) - 2} values under {len(names)} headings")
             row = dict(zip(names, words[2:], strict=True))
             yield at, name, {**extra, **row, "tod": words[0], "interval": words[1]}
 
@@ -255,12 +266,17 @@ def histograms(path: str, text: str) -> dict[str, Histograms]:
             buckets = []
         elif edges := _EDGES.match(plain):
             buckets.append(_bucket(path, at, edges))
+            if len(buckets) > 1 and buckets[-1].low_ns <= buckets[-2].low_ns:
+                raise refuse(path, at, "buckets begin anew: the line that says of what is missing or damaged")
     close()
     whole = {name: each for name, each in found.items() if each.both or each.reads or each.writes}
     for name, each in whole.items():
         for counts in (each.both, each.reads, each.writes):
             if counts and counts[-1].high_ns is not None:
                 raise refuse(path, 0, f"the histogram of {name} is cut before its last bucket")
+        every, *apart = (sum(bucket.weight for bucket in part) for part in (each.both, each.reads, each.writes))
+        if every and sum(apart) and every != sum(apart):
+            raise refuse(path, 0, f"reads and writes in the histogram of {name} are not all of its I/Os: it is cut")
     return whole
 
 
