@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
 from iocast import imports
+from iocast.diagnose import examine
 from iocast.errors import SourceError
 from iocast.model.run import PhaseRecord, Run
+from iocast.report import card, terminal
 
 
 def of(path: Path) -> Run:
@@ -122,3 +125,39 @@ def test_flushes_of_the_text_are_no_part_of_the_mix(fixtures: Path, tmp_path: Pa
     assert [each.op for each in record.plan.mix] == ["read", "write"]
     assert record.plan.fsync_every == 8
     assert "fsync_every" in record.unstated
+
+
+def test_jobs_of_one_group_ran_at_once(fixtures: Path) -> None:
+    """Each alone would be told as if it had had the storage for itself."""
+    for name in ("fio_clients.json", "fio_two_jobs.json"):
+        run = of(fixtures / name)
+        groups = [{each.phase.name for each in run.beside(record)} for record in run.phases]
+        kept = [record.phase.name for record in run.phases if record.phase.name != "All clients"]
+        assert all(group == {*kept} for group in groups[: len(kept)])
+        assert all(len(group) == 1 for group in groups[len(kept) :])
+    assert "at once" in drawn(of(fixtures / "fio_clients.json"))
+
+
+def test_groups_of_two_outputs_did_not_run_at_once(fixtures: Path, tmp_path: Path) -> None:
+    """Both count their groups from 0."""
+    one = (fixtures / "fio_unlike.txt").read_text()
+    (tmp_path / "two.txt").write_text(one + one.replace("pid=", "pid=1"))
+    assert [len(run.beside(record)) for run in [of(tmp_path / "two.txt")] for record in run.phases] == [1, 1]
+    text = (fixtures / "fio_two_jobs.json").read_text()
+    (tmp_path / "two.json").write_text(text + text.replace('"scan"', '"other"'))
+    run = of(tmp_path / "two.json")
+    assert [len(run.beside(record)) for record in run.phases] == [2, 2, 2, 2]
+
+
+def test_a_job_that_starts_later_is_not_beside(fixtures: Path, tmp_path: Path) -> None:
+    document = json.loads((fixtures / "fio_two_jobs.json").read_text())
+    document["jobs"][1]["job options"]["startdelay"] = "30"
+    (tmp_path / "late.json").write_text(json.dumps(document))
+    run = of(tmp_path / "late.json")
+    assert [len(run.beside(record)) for record in run.phases] == [1, 1]
+
+
+def drawn(run: Run) -> str:
+    out = io.StringIO()
+    terminal.render(card.card(run, examine(run)), out, colour=False, width=120)
+    return out.getvalue()

@@ -85,6 +85,7 @@ class Job:
         self.path, self.line, self.name, self.group, self.pid = path, line, name, group, pid
         self.jobs, self.err, self.start = jobs, err, start
         self.date = ""
+        self.output = 1  # of several in one file
         self.modern = False
         self.sides: dict[str, Side] = {}
         self.shares: dict[tuple[str, str], float] = {}

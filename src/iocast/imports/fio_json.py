@@ -34,7 +34,7 @@ from iocast.imports.fio_words import (
     times,
     writes_per_flush,
 )
-from iocast.imports.rows import OpFigures, Row, run
+from iocast.imports.rows import OpFigures, Row, at_once, run
 from iocast.imports.sources import WRONG_FILE, Head, bounded, read_text, refuse
 from iocast.model.coarse import Bucket
 from iocast.model.measurement import ErrorCount
@@ -60,15 +60,18 @@ def read(paths: tuple[str, ...]) -> Run:
     rows: list[Row] = []
     warnings: list[str] = []
     versions: dict[str, None] = {}
+    outputs = 0
     for path in paths:
         documents, said = _documents(path, read_text(path))
         warnings += said
         for document in documents:
             versions[str(document.get("fio version", "")).removeprefix("fio-")] = None
-            for place, job in enumerate(_jobs(path, document)):
-                reader = _Job(path, document, job, place)
-                rows.append(reader.row())
-                warnings += [*reader.warnings, *checks.inconsistencies(rows[-1])]
+            readers = [_Job(path, document, job, place) for place, job in enumerate(_jobs(path, document))]
+            own = [reader.row() for reader in readers]
+            outputs += 1
+            rows += at_once(own, [reader.group(outputs) for reader in readers])
+            for reader, row in zip(readers, own, strict=True):
+                warnings += [*reader.warnings, *checks.inconsistencies(row)]
     if not rows:
         raise refuse(paths[0], 0, "there is no job in it")
     notes = (CLOCK_NOTE, MIXED_NOTE) if any(len(row.ops) > 1 for row in rows) else (CLOCK_NOTE,)
@@ -223,6 +226,12 @@ class _Job:
             started_unix_ns=self._started(elapsed_ms),
             errors=self._errors(),
         )
+
+    def group(self, output: int) -> str:
+        """A word for all jobs of its group, which start at once; "" for a sum, and for one that starts later."""
+        own = self.job.get("groupid")
+        late = self.options.get("startdelay", "start_delay") not in ("", "0")
+        return "" if self.name == ALL or late or not isinstance(own, int) else f"group {own} of output {output}"
 
     def _only(self, op: str) -> bool:
         others = ({"read", "write", "trim"} - {op}) & {*self.job}

@@ -15,8 +15,8 @@ import re
 
 from iocast.imports import checks
 from iocast.imports.fio_jobs import Job, Side, StartLine
-from iocast.imports.fio_words import CLOCK_NOTE, MIXED_NOTE, PACE_NOTE, UNIT_NS
-from iocast.imports.rows import Row, run
+from iocast.imports.fio_words import ALL, CLOCK_NOTE, MIXED_NOTE, PACE_NOTE, UNIT_NS
+from iocast.imports.rows import Row, at_once, run
 from iocast.imports.sources import Head, number, read_text, refuse
 from iocast.model.run import Run, Source
 
@@ -60,16 +60,18 @@ def read(paths: tuple[str, ...]) -> Run:
     warnings: list[str] = []
     versions: dict[str, None] = {}
     dates: dict[str, None] = {}
-    for path in paths:
+    for order, path in enumerate(paths, 1):
+        place = f"file {order}, output " if len(paths) > 1 else "output "
         reader = _Reader(path)
         reader.read(read_text(path))
         jobs = reader.finished()
         warnings += reader.warnings
         versions |= dict.fromkeys(reader.versions)
-        for job in jobs:
-            rows.append(job.row())
+        own = [job.row() for job in jobs]
+        rows += at_once(own, ["" if job.name == ALL else f"group {job.group} of {place}{job.output}" for job in jobs])
+        for job, row in zip(jobs, own, strict=True):
             dates |= {job.date: None} if job.date else {}
-            warnings += [*job.warnings, *checks.inconsistencies(rows[-1])]
+            warnings += [*job.warnings, *checks.inconsistencies(row)]
     notes = [CLOCK_NOTE, PACE_NOTE] + ([MIXED_NOTE] if any(len(row.ops) > 1 for row in rows) else [])
     if dates:
         notes.append(f"fio printed {next(iter(dates))} at its end, without a time zone.")
@@ -85,6 +87,7 @@ class _Reader:
         self.starts: dict[tuple[str, str], StartLine] = {}
         self.groups: dict[str, dict[str, StartLine]] = {}  # of the output being read
         self.told = False  # results began
+        self.outputs, self.ended = 1, False
         self.jobs: list[Job] = []
         self.versions: list[str] = []
         self.warnings: list[str] = []
@@ -125,7 +128,7 @@ class _Reader:
         elif found := GROUP.match(line):
             self._begin(at, found)
         elif line.startswith("Run status group"):
-            self.open = False
+            self.open, self.ended = False, True
         elif self.open:
             self._of_job(at, line, self.jobs[-1])
         elif ANY_SIDE.match(line):
@@ -142,6 +145,9 @@ class _Reader:
         job = Job(self.path, at, name, group, pid[1] if pid else str(at), jobs, int(found["err"]), start)
         job.date = "" if date.startswith("pid=") else date.strip()
         job.modern = bool(self.versions) and not self.versions[-1].startswith(("1.", "2."))
+        self.outputs += self.ended
+        self.ended = False
+        job.output = self.outputs
         self.jobs.append(job)
         self.open = self.told = True
         self.side = self.percentiles = None

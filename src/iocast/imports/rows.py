@@ -50,7 +50,20 @@ class Row(Struct, frozen=True, kw_only=True):
     errors: tuple[ErrorCount, ...] = ()
     samples: tuple[Sample, ...] = ()
     role: Role = "measure"
+    together: str = ""  # rows of the same word ran at once
     derived: tuple[str, ...] = ()  # "ios", "length": worked out from rates, not stated
+
+
+def at_once(rows: Sequence[Row], groups: Sequence[str]) -> list[Row]:
+    """The same rows, those of one group (of "" none) marked as run at once, from the moment the first of them began."""
+    found = []
+    for row, group in zip(rows, groups, strict=True):
+        beside = [each for each, other in zip(rows, groups, strict=True) if other == group]
+        if group and len(beside) > 1:
+            started = [each.started_unix_ns for each in beside if each.started_unix_ns]
+            row = replace(row, together=group, started_unix_ns=min(started, default=0))
+        found.append(row)
+    return found
 
 
 def record(row: Row) -> PhaseRecord:
@@ -62,6 +75,7 @@ def record(row: Row) -> PhaseRecord:
         workload=workload,
         length=Length(seconds=row.elapsed_ns / SECOND_NS),
         role=row.role,
+        together=row.together,
     )
     plan = PhasePlan(
         name=row.name,
