@@ -223,6 +223,21 @@ def test_the_letters_of_a_whole_table_are_in_sight(browser: Any, tmp_path: Path,
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_on_paper_figures_fit_their_boxes_and_remarks_are_no_larger_than_rows(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "card.html"
+    file.write_text(page_of(card_runs.troubled_card()), encoding="utf-8")
+    with Opened(browser, file.as_uri(), width=ON_PAPER) as opened:
+        opened.page.emulate_media(media="print")
+        size = "each => Number(getComputedStyle(each).fontSize.slice(0, -2))"
+        assert opened.page.locator("tr.note td").first.evaluate(size) <= opened.page.locator("tbody td").first.evaluate(
+            size
+        )
+        opened.page.locator(".head .value").first.evaluate("each => { each.firstChild.data = '123.4k' }")
+        opened.page.locator(".head .unit").first.evaluate("each => { each.textContent = ' a second' }")
+        wide = "all => all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.textContent)"
+        assert opened.page.locator(".head").evaluate_all(wide) == []
+
+
 def test_without_a_script_everything_is_there(browser: Any, card: str) -> None:
     with Opened(browser, card, java_script_enabled=False) as opened:
         assert opened.page.locator("figure svg").count() > 10

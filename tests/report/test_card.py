@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 from typing import Any
 
 import card_runs
@@ -126,6 +127,12 @@ def test_whose_files_are_kept_is_told_how_to_remove_them(whole: bool, kind: str,
     steps = _card(card_runs.run(card_runs.reads(), target=target, files_whole=whole)).next_steps
     kept = "The work file is kept for the next run (8.0 GiB). To remove it: iocast clean /mnt/db"
     assert (kept in steps) == said
+
+
+def test_a_command_that_is_shown_can_be_copied() -> None:
+    run = card_runs.quick_card()
+    steps = card(run, examine(run), "runs of May/it's one").next_steps
+    assert shlex.split(steps[-1])[-3:] == ["iocast", "report", "runs of May/it's one"]
 
 
 def test_what_was_blind_is_said() -> None:

@@ -35,9 +35,28 @@ def serve(directory: str, host: str, port: int) -> int:
         raise LoadError(f"cannot listen on {host}:{port}: {error.strerror}", "choose another with --port") from error
     if not os.path.isdir(directory):
         say(f"note: {directory} does not exist yet; runs are shown when they appear")
-    shown = f"[{host}]" if ":" in host else host
+    shown = _to_open(host)
+    shown = f"[{shown}]" if ":" in shown else shown
     say(f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else ""))
     say("Ctrl-C ends it")
     config = uvicorn.Config(make_app(directory, token), log_level="warning", access_log=False, server_header=False)
     uvicorn.Server(config).run(sockets=[listening])
     return 0
+
+
+def _to_open(host: str) -> str:
+    """The address to print: where it listens on all of them, the one by which this machine reaches others."""
+    import socket
+
+    if host not in ("", "0.0.0.0", "::"):
+        return host
+    # To connect a datagram socket sends nothing; the addresses are those that are kept for documentation.
+    family, other, own = (
+        (socket.AF_INET6, "2001:db8::1", "::1") if host == "::" else (socket.AF_INET, "192.0.2.1", "127.0.0.1")
+    )
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((other, 9))
+            return str(probe.getsockname()[0])
+    except OSError:  # no network but its own
+        return own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 
 from iocast.model.course import Course
@@ -246,9 +247,10 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
         kept = "The work files are" if run.plan.files.count > 1 else "The work file is"
         size = text.capacity(run.plan.files.count * run.plan.files.size_bytes)
         them = "them" if run.plan.files.count > 1 else "it"
-        yield f"{kept} kept for the next run ({size}). To remove {them}: iocast clean {run.plan.target.path}"
+        place = shlex.quote(run.plan.target.path)
+        yield f"{kept} kept for the next run ({size}). To remove {them}: iocast clean {place}"
     if folder:
-        yield f"To see this card again: iocast report {folder}"
+        yield f"To see this card again: iocast report {shlex.quote(folder)}"
 
 
 def _remedies(findings: Iterable[Finding]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ def trial_report(run: Run, folder: str) -> Report:
         title=f"Experiment {run.plan.experiment} · {places}",
         verdict=_answer(ruling),
         sections=(section,),
-        next_steps=(f"To see its card with all figures: iocast report {folder}",) if folder else (),
+        next_steps=(f"To see its card with all figures: iocast report {shlex.quote(folder)}",) if folder else (),
         figures=(_verdict(ruling),),
         answer=ruling.verdict,
     )

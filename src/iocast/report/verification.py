@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from iocast.model.report import Column, Report, Row, Section, Table
@@ -28,7 +29,7 @@ def section(run: Run) -> Section | None:
 
 def report(run: Run, found: Verification, folder: str) -> Report:
     """The report of `iocast verify`."""
-    steps = [f"The card of the run: iocast report {folder}"]
+    steps = [f"The card of the run: iocast report {shlex.quote(folder)}"]
     if found.bad_blocks:
         other = "If something else has written to these files since the run, that is what was found."
         steps.insert(0, other)
