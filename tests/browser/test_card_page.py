@@ -223,7 +223,9 @@ def test_the_letters_of_a_whole_table_are_in_sight(browser: Any, tmp_path: Path,
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_on_paper_figures_fit_their_boxes_and_remarks_are_no_larger_than_rows(browser: Any, tmp_path: Path) -> None:
+def test_on_paper_figures_fit_their_boxes_and_remarks_are_no_larger_than_rows(
+    browser: Any, card: str, tmp_path: Path
+) -> None:
     file = tmp_path / "card.html"
     file.write_text(page_of(card_runs.troubled_card()), encoding="utf-8")
     with Opened(browser, file.as_uri(), width=ON_PAPER) as opened:
@@ -232,10 +234,15 @@ def test_on_paper_figures_fit_their_boxes_and_remarks_are_no_larger_than_rows(br
         assert opened.page.locator("tr.note td").first.evaluate(size) <= opened.page.locator("tbody td").first.evaluate(
             size
         )
-        opened.page.locator(".head .value").first.evaluate("each => { each.firstChild.data = '123.4k' }")
-        opened.page.locator(".head .unit").first.evaluate("each => { each.textContent = ' a second' }")
+    with Opened(browser, card, width=ON_PAPER) as opened:
+        opened.page.emulate_media(media="print")
+        figures = opened.page.locator(".head:not(.badge)")
+        assert figures.count() == 4
+        figures.locator(".value").evaluate_all(
+            """all => all.forEach(each => { each.innerHTML = '123.4k<span class="unit"> a second</span>' })"""
+        )
         wide = "all => all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.textContent)"
-        assert opened.page.locator(".head").evaluate_all(wide) == []
+        assert figures.evaluate_all(wide) == []
 
 
 def test_without_a_script_everything_is_there(browser: Any, card: str) -> None:
