@@ -88,7 +88,7 @@ async def _report(make: Any, what: Any) -> Response:
 def _refused(message: str, hint: str) -> Response:
     text = (
         "<!doctype html><html lang=en><meta charset=utf-8><title>iocast</title>"
-        "<link rel=stylesheet href=/static/style.css><main>"
+        "<link rel=stylesheet href=/static/style.css><link rel=icon href=data:,><main>"
         f"<h1>This cannot be shown</h1><p>{escape(message)}</p><p>{escape(hint)}</p>"
         "<p><a href=/>All runs</a></p></main></html>"
     )
