@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from iocast import imports
 from iocast.diagnose import examine
+from iocast.diagnose.grades import grade
 from iocast.errors import SourceError
 from iocast.model.run import PhaseRecord, Run
 from iocast.report import card, terminal
@@ -135,7 +137,12 @@ def test_jobs_of_one_group_ran_at_once(fixtures: Path) -> None:
         kept = [record.phase.name for record in run.phases if record.phase.name != "All clients"]
         assert all(group == {*kept} for group in groups[: len(kept)])
         assert all(len(group) == 1 for group in groups[len(kept) :])
-    assert "at once" in drawn(of(fixtures / "fio_clients.json"))
+    card_of_all = " ".join(drawn(of(fixtures / "fio_clients.json")).split())
+    assert "at once: all of them together" in card_of_all
+    assert re.search(r"A random 8k read takes [^.]+ beside other rows", card_of_all)
+    run = of(fixtures / "fio_clients.json")
+    letter = next(part for part in grade(run, examine(run)).parts if part.aspect == "random read")
+    assert re.search(r"in flight \(the knee is near [\d.]+\), beside other rows", letter.says)
 
 
 def test_groups_of_two_outputs_did_not_run_at_once(fixtures: Path, tmp_path: Path) -> None:

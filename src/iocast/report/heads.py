@@ -61,7 +61,7 @@ def _random_reads(records: list[PhaseRecord]) -> Iterator[Figure]:
     found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
     if not found:
         return
-    alone = min(found, key=lambda each: (each.measurement.asked_depth, size_of(each)))
+    alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
     times = times_of(alone, "read")
     name = f"Random {text.size(size_of(alone))} read"
     yield from _median(name, times, alone)
@@ -82,7 +82,7 @@ def _scans(records: list[PhaseRecord]) -> Iterator[Figure]:
 def _commits(records: list[PhaseRecord]) -> Iterator[Figure]:
     found = [each for each in records if is_commit(each) and size_of(each)]
     if found:
-        alone = min(found, key=lambda each: (each.measurement.asked_depth, size_of(each)))
+        alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
         flush = alone.measurement.response(*FLUSHES)
         times = flush if flush.total else times_of(alone, "write")
         name = f"{text.size(size_of(alone))} commit"

@@ -37,13 +37,13 @@ def _random_reads(records: list[PhaseRecord]) -> Iterator[str]:
         return
     size = _spoken_size(found)
     found = [each for each in found if size_of(each) == size]
-    alone = min(found, key=lambda each: each.measurement.asked_depth)
+    alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth))
     most = max(found, key=lambda each: each.measurement.rate_per_s)
     alongside = alone.measurement.asked_depth
-    together = f" with {alongside} at once" if alongside > 1 else ""
+    together = (f" with {alongside} at once" if alongside > 1 else "") + beside_others(alone)
     sentence = f"A random {text.size(size)} read takes {takes(alone.measurement.response('read'))}{together}"
     if most is not alone and most.measurement.rate_per_s > 1.1 * alone.measurement.rate_per_s:
-        gets = "gets" if who(most) == "1 user" else "get"
+        gets = "gets" if most.plan.users == 1 else "get"
         sentence += f"; {who(most)} {gets} {text.rate(most.measurement.rate_per_s)} of them a second"
     yield f"{sentence}."
 
@@ -60,10 +60,10 @@ def _commits(records: list[PhaseRecord]) -> Iterator[str]:
     found = [each for each in records if is_commit(each) and size_of(each)]
     if not found:
         return
-    alone = min(found, key=lambda each: (each.measurement.asked_depth, size_of(each)))
+    alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
     size = text.size(size_of(alone))
     flush = alone.measurement.response(*FLUSHES)
-    with_others = f" with {who(alone)}" if alone.measurement.asked_depth > 1 else ""
+    with_others = f" with {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
     if flush.total:
         yield f"The flush of {text.article(size)} {size} commit takes {takes(flush)}{with_others}."
     else:
@@ -119,7 +119,12 @@ def who(record: PhaseRecord) -> str:
     """How much at once: "1 user", "4 users at depth 16"."""
     users, depth = record.plan.users, record.plan.depth
     people = f"{users} user" + ("s" if users != 1 else "")
-    return people if depth == 1 else f"{people} at depth {depth}"
+    return (people if depth == 1 else f"{people} at depth {depth}") + beside_others(record)
+
+
+def beside_others(record: PhaseRecord) -> str:
+    """What must be said of a row that did not have the storage for itself."""
+    return " beside other rows" if record.phase.together else ""
 
 
 def is_commit(record: PhaseRecord) -> bool:

@@ -41,6 +41,7 @@ def random_read(run: Run, examination: Examination) -> Graded:
     where = f"with {at.measurement.asked_depth} in flight (the knee is near {number(max(1.0, knee))})"
     if len(rows) == 1:
         where = f"with {at.measurement.asked_depth} in flight, the only load measured"
+    where += _beside(at)
     scale = letter_scale("modern", "random_read")
     return _of_p99("random read", scale, at, "read", where, examination)
 
@@ -54,7 +55,7 @@ def commit(run: Run, examination: Examination) -> Graded:
     done = at.measurement
     ops: tuple[Op, ...] = ("fdatasync", "fsync", "write")
     op: Op = next((each for each in ops if done.response(each).total), "write")
-    return _of_p99("commit", letter_scale("modern", "commit"), at, op, "by one writer", examination)
+    return _of_p99("commit", letter_scale("modern", "commit"), at, op, f"by one writer{_beside(at)}", examination)
 
 
 def scan(run: Run, examination: Examination) -> Graded:
@@ -71,7 +72,7 @@ def scan(run: Run, examination: Examination) -> Graded:
     letter = scale.letter(mb_per_s)
     users = at.measurement.asked_depth
     says = (
-        f"{_size(at)} sequential reads reach {number(mb_per_s)} MB/s with {users} in flight"
+        f"{_size(at)} sequential reads reach {number(mb_per_s)} MB/s with {users} in flight{_beside(at)}"
         f" ({scale.limit_words(letter)} is {_an(letter)})."
     )
     return Graded(
@@ -82,6 +83,10 @@ def scan(run: Run, examination: Examination) -> Graded:
         figures={"mb_per_s": mb_per_s},
         source=scale.source,
     )
+
+
+def _beside(record: PhaseRecord) -> str:
+    return ", beside other rows" if record.phase.together else ""
 
 
 def scaling(run: Run, examination: Examination) -> Graded:

@@ -62,8 +62,10 @@ def by_load(run: Run, kind: Callable[[PhaseRecord], bool]) -> tuple[PhaseRecord,
     found = [record for record in run.measured if kind(record) and record.measurement.ios and _is_stated(record)]
     sizes = [only_size(record) for record in found]
     common = max(dict.fromkeys(sizes), key=sizes.count, default=None)
-    same = (record for record in found if only_size(record) == common)
-    return tuple(sorted(same, key=lambda record: record.measurement.asked_depth))
+    same = [record for record in found if only_size(record) == common]
+    # What ran beside others says less; where nothing ran alone, it is said of the letter.
+    apart = [record for record in same if not record.phase.together] or same
+    return tuple(sorted(apart, key=lambda record: record.measurement.asked_depth))
 
 
 def _is_stated(record: PhaseRecord) -> bool:
