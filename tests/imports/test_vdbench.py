@@ -239,3 +239,12 @@ def test_reads_and_writes_apart_are_all_of_them(read_all: Reader) -> None:
     with pytest.raises(SourceError) as refused:
         read_all(("histogram.html", cut))
     assert "not all of its I/Os" in refused.value.message
+
+
+@pytest.mark.parametrize("span", ["avg_2-0", "avg_0-0", "avg_0-5"])
+def test_an_average_of_no_interval_is_refused(read_all: Reader, span: str) -> None:
+    """It was a division by zero."""
+    stated = next(word for word in SUMMARY.split() if word.startswith("avg_"))
+    with pytest.raises(SourceError) as refused:
+        read_all(("summary.html", SUMMARY.replace(stated, span)))
+    assert "spans no interval" in refused.value.message

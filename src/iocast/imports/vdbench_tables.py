@@ -149,6 +149,8 @@ def _seconds(path: str, at: int, row: dict[str, str], intervals: Sequence[Interv
     found = _AVERAGE.match(row["interval"])
     assert found is not None
     spans = int(found[2]) - int(found[1]) + 1
+    if spans < 1 or not int(found[1]):
+        raise refuse(path, at, f"{row['interval']} spans no interval")
     if row.get("seconds"):  # the line that begins the run: all its intervals take elapsed and warm-up together
         return spans * (float(row["seconds"]) + float(row.get("warmup", 0))) / int(found[2])
     if len(intervals) < 2:
