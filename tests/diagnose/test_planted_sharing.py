@@ -173,6 +173,17 @@ def test_coarse_rows_are_named_where_others_are_not(last: tuple[float, int], tol
     assert [each.phase for each in coarse_clock.detect(run)] == told
 
 
+def test_a_constant_time_for_each_kib_is_no_tick() -> None:
+    """A disk that streams: 8k, 32k and 128k stand at 55, 219 and 874 us, which are multiples of the first."""
+    rows = [
+        card_runs.reads(f"read {kib}k", times=card_runs.histogram((kib * 6828, 1000)), size_bytes=kib * KIB)
+        for kib in (8, 32, 128)
+    ]
+    assert not list(coarse_clock.detect(card_runs.run(*rows)))
+    again = card_runs.reads("read 8k, later", times=card_runs.histogram((2 * 8 * 6828, 1000)), size_bytes=8 * KIB)
+    assert [each.name for each in coarse_clock.detect(card_runs.run(*rows, again))] == [coarse_clock.NAME]
+
+
 def test_peaks_are_told_with_their_shares(tmp_path: Path) -> None:
     run = planted.measured("sim:nvme,service=bimodal:90%:400us:6ms", planted.long(10), tmp_path)
     says = planted.suspected(run)[bimodal.NAME].says

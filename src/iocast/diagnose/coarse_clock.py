@@ -17,7 +17,11 @@ from msgspec.structs import replace
 from iocast.diagnose.words import percent, time
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns
-from iocast.model.run import Run
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import MixItem
+
+Cells = list[tuple[float, float]]  # middle in ns, share
+Mix = tuple[MixItem, ...]
 
 NEEDS: tuple[str, ...] = ()
 
@@ -35,7 +39,7 @@ def detect(run: Run) -> Iterator[Finding]:
     rows = [record for record in run.measured if record.measurement.service().total >= LEAST_IOS]
     if run.source is not None or not rows:
         return
-    step_ns = _step_ns([record.measurement.service() for record in rows])
+    step_ns = _step_ns(rows)
     coarse = [record for record in rows if step_ns > STEP_OF_P50 * record.measurement.service().quantile_ns(0.5)]
     if not step_ns or not coarse:
         return
@@ -57,29 +61,31 @@ def detect(run: Run) -> Iterator[Finding]:
         yield from (replace(found, phase=record.phase.name) for record in coarse)
 
 
-def _step_ns(rows: list[Histogram]) -> float:
+def _step_ns(rows: list[PhaseRecord]) -> float:
     """The distance of the marks on which nearly all times of every row lie; 0 without such."""
-    rows_cells = [_cells(times) for times in rows]
-    first = min(cells[0][0] for cells in rows_cells)
+    rows_cells = [(record.phase.workload.mix, _cells(record.measurement.service())) for record in rows]
+    first = min(cells[0][0] for _, cells in rows_cells)
     for parts in (1, 2, 3, 4):  # the first mark may be the second, third or fourth multiple
         step = first / parts
-        if len(_marks_of_all(rows_cells, step)) >= MARKS:
+        found = _marks_of_all(rows_cells, step)
+        # What takes as long for each KiB stands on multiples as well, where sizes are powers of two: a mark for each.
+        if len(set().union(*found.values())) >= MARKS and any(len(marks) > 1 for marks in found.values()):
             return step
     return 0.0
 
 
-def _marks_of_all(rows_cells: list[list[tuple[float, float]]], step: float) -> set[int]:
-    """The multiples of a step on which rows stand; none when one of them stands elsewhere."""
-    found = set[int]()
-    for cells in rows_cells:
+def _marks_of_all(rows_cells: list[tuple[Mix, Cells]], step: float) -> dict[Mix, set[int]]:
+    """The multiples of a step on which rows of the same I/Os stand; none when one of them stands elsewhere."""
+    found: dict[Mix, set[int]] = {}
+    for mix, cells in rows_cells:
         on, met = _marks(cells, step)
         if on < SHARE:
-            return set()
-        found |= met
+            return {}
+        found.setdefault(mix, set()).update(met)
     return found
 
 
-def _cells(times: Histogram) -> list[tuple[float, float]]:
+def _cells(times: Histogram) -> Cells:
     """The occupied buckets from the first that counts: their middle and their share."""
     pairs = zip(times.index, times.count, strict=True)
     total = times.total  # a sum over all buckets
@@ -88,7 +94,7 @@ def _cells(times: Histogram) -> list[tuple[float, float]]:
     return found[start:]
 
 
-def _marks(cells: list[tuple[float, float]], step: float) -> tuple[float, set[int]]:
+def _marks(cells: Cells, step: float) -> tuple[float, set[int]]:
     """The share of a row that lies on multiples of a step, and the multiples that more than a few stand on."""
     near = [(round(middle / step), share) for middle, share in cells if abs(middle / step % 1 - 0.5) > 0.5 - LIKELY / 2]
     met: dict[int, float] = {}
