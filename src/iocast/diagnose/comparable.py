@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Set
 
 from msgspec import Struct
@@ -12,10 +13,11 @@ from iocast.diagnose.words import count, data_size
 from iocast.model.finding import GRADES, Grade
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import MixItem, Unstated
+from iocast.model.workload import MixItem, Unstated, Workload
 from iocast.units import duration_text
 
 USABLE = ("A", "B", "C")  # trust that a comparison can rest on
+MEASURED_BY = "measured by"
 MOST_NAMED = 4  # rows without a partner that are told by name
 
 
@@ -55,15 +57,17 @@ def side(label: str, runs: tuple[Run, ...]) -> Side:
 
 def unlike(first: Side, other: Side) -> tuple[Unlike, ...]:
     """Host, plan and target, where they are not the same on both sides (and within a side)."""
-    names = [dict.fromkeys(_rows(each)) for each in (first, other)]
-    shared = names[0].keys() & names[1].keys()
-    seen = [_facts(side.runs, shared) for side in (first, other)]
+    same = _partners(first, other)
+    seen = _facts(first.runs, same.keys()), _facts(other.runs, set(same.values()))
     found = [
         Unlike(what, before, after)
         for what in seen[0]
         if (before := seen[0][what]) != (after := seen[1].get(what, "")) or (" / " in before and what != "seed")
     ]
-    alone = [[name for name in each if name not in shared] for each in names]
+    renamed = [names for names in same.items() if names[0] != names[1]]
+    if renamed:
+        found.append(Unlike("names of the same rows", *(_listed(list(names)) for names in zip(*renamed, strict=True))))
+    alone = [name for name in _rows(first) if name not in same], [n for n in _rows(other) if n not in same.values()]
     if any(alone):
         found.append(Unlike("rows without a partner", *map(_listed, alone)))
     return tuple(found)
@@ -86,7 +90,7 @@ def _facts(runs: tuple[Run, ...], shared: Set[str]) -> dict[str, str]:
 
 def _of_run(run: Run, shared: Set[str]) -> Iterator[tuple[str, str]]:
     host, target, plan = run.host, run.plan.target, run.plan
-    yield "measured by", f"{run.source.tool} {run.source.version}".strip() if run.source else "iocast"
+    yield MEASURED_BY, f"{run.source.tool} {run.source.version}".strip() if run.source else "iocast"
     if run.source is not None:  # it says little of the rest
         yield "target", target.path
         yield "job", plan.name
@@ -128,10 +132,34 @@ def pairs(first: Side, other: Side) -> tuple[Pair, ...]:
     """The rows that both sides have, in the order of the first."""
     rows, others = _rows(first), _rows(other)
     return tuple(
-        Pair(name, records, others[name], _why_not(name, records, others[name], first, other))
-        for name, records in rows.items()
-        if name in others
+        Pair(name, rows[name], others[partner], _why_not(rows[name], others[partner], (first, name), (other, partner)))
+        for name, partner in _partners(first, other).items()
     )
+
+
+def _partners(first: Side, other: Side) -> dict[str, str]:
+    """The row of the other side that belongs to each of the first: the one of its name, or else, where another tool
+    named it in its own way, the only one that does the same I/O."""
+    rows, others = _rows(first), _rows(other)
+    lone = [name for name in rows if name not in others]
+    strange = [name for name in others if name not in rows] if _tools(first) != _tools(other) else []
+    like = {name: [each for each in strange if _alike((*rows[name], *others[each]))] for name in lone}
+    met = Counter(each for found in like.values() for each in found)
+    return {
+        name: name if name in others else like[name][0]
+        for name in rows
+        if name in others or (len(like[name]) == 1 and met[like[name][0]] == 1)
+    }
+
+
+def _tools(side: Side) -> set[str]:
+    return {run.source.tool if run.source else "iocast" for run in side.runs}
+
+
+def _alike(records: tuple[PhaseRecord, ...]) -> bool:
+    """Whether rows are known to do the same I/O, at the same load."""
+    stated = all({"size", "users", "depth"}.isdisjoint(record.unstated) for record in records)
+    return stated and len({record.phase.workload for record in _as_stated(records)}) == 1
 
 
 def _rows(side: Side) -> dict[str, tuple[PhaseRecord, ...]]:
@@ -142,30 +170,37 @@ def _rows(side: Side) -> dict[str, tuple[PhaseRecord, ...]]:
     return rows
 
 
-def _why_not(name: str, first: tuple[PhaseRecord, ...], other: tuple[PhaseRecord, ...], a: Side, b: Side) -> str:
+def _why_not(first: tuple[PhaseRecord, ...], other: tuple[PhaseRecord, ...], *named: tuple[Side, str]) -> str:
     idle = [record for record in (*first, *other) if not record.measurement.ios]
     if idle:
         return "how many I/Os there were is not stated" if "ios" in idle[0].unstated else "not one I/O was completed"
     records = _as_stated((*first, *other))
     if len({record.phase.workload for record in records}) > 1:
         return f"not the same workload: {_first_difference(records[0], _unequal(records[0], records))}"
-    for side in (a, b):
+    for side, name in named:
         if side.trust[name] not in USABLE:
             return f"trust in {side.label} is {side.trust[name]}"
     return ""
 
 
 def _as_stated(records: tuple[PhaseRecord, ...]) -> tuple[PhaseRecord, ...]:
-    """The rows with the workload of the first wherever one of them comes from a tool that does not state it."""
+    """The rows with the workload of the first wherever one of them comes from a tool that does not state it; a single
+    operation has no weight."""
     silent = {name for record in records for name in record.unstated if hasattr(record.phase.workload, name)}
     silent |= {"fsync_every"} if "sync" in silent else set()
     silent |= {"mix"} if any("size" in record.unstated for record in records) else set()
     silent |= {"locality"} if any(isinstance(r.phase.workload.locality, Unstated) for r in records) else set()
-    same = {name: getattr(records[0].phase.workload, name) for name in silent}
+    same = {name: getattr(_unweighted(records[0].phase.workload), name) for name in silent}
     return tuple(
-        replace(record, phase=replace(record.phase, workload=replace(record.phase.workload, **same)))
+        replace(record, phase=replace(record.phase, workload=replace(_unweighted(record.phase.workload), **same)))
         for record in records
     )
+
+
+def _unweighted(workload: Workload) -> Workload:
+    if len(workload.mix) != 1:
+        return workload
+    return replace(workload, mix=(replace(workload.mix[0], weight=1.0),))
 
 
 def _unequal(one: PhaseRecord, others: tuple[PhaseRecord, ...]) -> PhaseRecord:

@@ -18,7 +18,7 @@ from iocast.analyse.comparison import (
     variation,
 )
 from iocast.analyse.statistics import bucket_shares
-from iocast.diagnose.comparable import Pair, Side, pairs, unlike
+from iocast.diagnose.comparable import MEASURED_BY, Pair, Side, Unlike, pairs, unlike
 from iocast.errors import AnalysisError
 from iocast.model.histogram import Histogram, merge
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Chart, Column, Report, Row, Section, Table
@@ -76,7 +76,7 @@ def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool, *, c
     if differs:
         cells = tuple(Row({"what": each.what, "first": each.first, "other": each.other}) for each in differs)
         columns = (Column("what", "what"), Column("first", first.label), Column("other", other.label))
-        table = Table("", columns, cells, key="differences")
+        table = Table("", columns, cells, key="differences", notes=tuple(_what_figures_count(differs, first, other)))
         yield Section(f"What else is different{suffix}", tables=(table,))
     results, labels = _results(first, other, rows), (first.label, other.label)
     drawn = [(pair.name, _pooled(pair.first), _pooled(pair.other)) for pair in rows if charts and not pair.why_not]
@@ -88,6 +88,13 @@ def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool, *, c
     curves = _made(*(side_percentiles(labels, row) for row in drawn))
     if moved.rows or curves:
         yield Section(f"Percentiles{suffix}", tables=(moved,) if moved.rows else (), charts=curves)
+
+
+def _what_figures_count(differs: tuple[Unlike, ...], *sides: Side) -> Iterator[str]:
+    """What the figures of other tools count, where not all are of the same one."""
+    if any(each.what == MEASURED_BY for each in differs):
+        sources = [run.source for side in sides for run in side.runs if run.source is not None]
+        yield from dict.fromkeys(f"{source.tool}: {note}" for source in sources for note in source.notes)
 
 
 def _made(*charts: Chart | None) -> tuple[Chart, ...]:

@@ -1,0 +1,70 @@
+"""Which rows of two sides belong together: those of one name, and those of other tools that do the same I/O."""
+
+from __future__ import annotations
+
+import card_runs
+from msgspec.structs import replace
+
+from iocast.diagnose.comparable import Side, pairs, unlike
+from iocast.model.run import PhaseRecord, Source
+from iocast.model.workload import MixItem
+from iocast.report.comparison import compare
+
+
+def side(label: str, *rows: PhaseRecord, source: Source | None = None) -> Side:
+    run = replace(card_runs.run(*rows), source=source)
+    return Side(label, (run,), {row.phase.name: "A" for row in rows})
+
+
+def weighted(row: PhaseRecord, weight: float) -> PhaseRecord:
+    workload = replace(row.phase.workload, mix=(MixItem("read", 8192, weight),))
+    return replace(row, phase=replace(row.phase, workload=workload))
+
+
+FIO = side("fio", weighted(card_runs.reads("rd"), 1), card_runs.reads("deep", depth=8), source=Source(tool="fio"))
+
+
+def partners(first: Side, other: Side) -> dict[str, str]:
+    return {pair.name: pair.other[0].phase.name for pair in pairs(first, other) if not pair.why_not}
+
+
+def test_rows_that_do_the_same_are_compared_under_whatever_name() -> None:
+    own = side("own", card_runs.reads("deep 8k x1 d8", depth=8), weighted(card_runs.reads("rd 8k x1"), 100))
+    assert partners(FIO, own) == {"rd": "rd 8k x1", "deep": "deep 8k x1 d8"}
+    told = {each.what: (each.first, each.other) for each in unlike(FIO, own)}
+    assert told["names of the same rows"] == ("rd, deep", "rd 8k x1, deep 8k x1 d8")
+    assert "rows without a partner" not in told
+
+
+def test_a_name_goes_before_the_same_work() -> None:
+    own = side("own", card_runs.reads("rd"), card_runs.reads("again"))
+    assert partners(FIO, own) == {"rd": "rd"}
+    told = {each.what: (each.first, each.other) for each in unlike(FIO, own)}
+    assert told["rows without a partner"] == ("deep", "again")
+
+
+def test_what_could_be_either_is_left_alone() -> None:
+    own = side("own", card_runs.reads("one"), card_runs.reads("two"))
+    assert partners(FIO, own) == partners(own, FIO) == {}
+
+
+def test_names_of_one_tool_mean_what_they_say() -> None:
+    """Two tests that do the same may do it at two places."""
+    assert partners(side("own", card_runs.reads("outer")), side("own, too", card_runs.reads("inner"))) == {}
+
+
+def test_what_does_not_say_what_it_did_is_not_taken_for_the_same() -> None:
+    silent = side("log", replace(card_runs.reads("log"), unstated=("users", "depth")), source=Source(tool="fio"))
+    assert partners(side("own", card_runs.reads("rd 8k x1")), silent) == {}
+
+
+def test_what_the_figures_of_another_tool_count_stands_beside() -> None:
+    note = "percentiles are its clat"
+    fio = side("fio", card_runs.reads("rd"), source=Source(tool="fio", notes=(note,)))
+
+    def notes(other: Side) -> list[str]:
+        sections = {section.title: section for section in compare([fio, other]).sections}
+        return [told for table in sections["What else is different"].tables for told in table.notes]
+
+    assert notes(side("own", card_runs.reads("rd 8k x1"))) == [f"fio: {note}"]
+    assert notes(side("fio again", card_runs.reads("rd"), card_runs.reads("x"), source=Source(tool="fio"))) == []
