@@ -32,6 +32,7 @@ from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
 from iocast.model.run import SCHEMA_VERSION, PhaseRecord, Run, Sample, Series, at_once
 from iocast.model.summary import Summary, UnderWay, summary_of
+from iocast.names import is_text, shown
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -209,7 +210,10 @@ def load(folder: str) -> Run:
     """Reads a run folder (or its run.json). Raises ArchiveError when it is none, or of a newer iocast."""
     path = Path(folder)
     path = path if path.name == RUN_FILE else path / RUN_FILE
-    _refuse_bytes(folder)
+    if not is_text(folder):  # the database reads no such file, and no page can show it
+        raise ArchiveError(
+            f"the name {shown(folder)} is not UTF-8 text", "rename the folder, or read it by a symbolic link"
+        )
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -230,17 +234,6 @@ def load(folder: str) -> Run:
     except msgspec.MsgspecError as error:
         raise ArchiveError(f"{path} cannot be understood: {error}", "the file was changed or cut short") from error
     return msgspec.structs.replace(run, phases=tuple(_with_series(run, path.parent)))
-
-
-def _refuse_bytes(folder: str) -> None:
-    """The database reads no file whose name is not text, and no page can show it."""
-    try:
-        folder.encode()
-    except UnicodeEncodeError:
-        readable = folder.encode(errors="surrogateescape").decode(errors="replace")
-        raise ArchiveError(
-            f"the name {readable} is not UTF-8 text", "rename the folder, or read it by a symbolic link"
-        ) from None
 
 
 def _with_series(run: Run, folder: Path) -> Iterator[PhaseRecord]:

@@ -13,10 +13,10 @@ from iocast import archive
 from iocast.errors import ArchiveError
 from iocast.model.run import Run
 from iocast.model.summary import Summary, summary_of
+from iocast.names import shown
 
 DEEPEST = 4  # folders of groups of runs: out/ab-…/A/run
 LAST = "last"
-UNSHOWN = "\N{REPLACEMENT CHARACTER}"
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -26,11 +26,6 @@ class Found(msgspec.Struct, frozen=True):
     name: str
     summary: Summary | None
     why: str = ""
-
-
-def shown(name: str) -> str:
-    """A name as it can be shown and sent: UNSHOWN for what is no text, and for what would move the cursor."""
-    return "".join(each if each.isprintable() else UNSHOWN for each in name)
 
 
 def run_folders(directory: str, deepest: int = DEEPEST) -> Iterator[str]:

@@ -56,10 +56,9 @@ def _charts(loads: tuple[tuple[int, float, float], ...]) -> tuple[Chart, ...]:
 def test_the_slides_table_gives_their_bars(test: str) -> None:
     loads, want = V4[test]
     charts = _charts(loads)
-    spec = trio(charts, CLASSIC)
+    latency, steps, rates = trio(charts, CLASSIC)
     told = next(chart for chart in charts if chart.kind == "scaling").tables[0].rows
     assert [row.cells["ratio"] for row in told] == pytest.approx([ratio for ratio, _ in want], abs=6e-5)
-    latency, steps, rates = spec["vconcat"]
     assert [part["height"] / latency["height"] for part in (steps, rates)] == pytest.approx([3 / 7] * 2)
     (bars,) = (layer["data"]["values"] for layer in steps["layer"] if layer["mark"]["type"] == "rect")
     assert [bar["c"] for bar in bars] == [colour for _, colour in want]
@@ -73,7 +72,7 @@ def test_the_slides_table_gives_their_bars(test: str) -> None:
 
 def test_no_name_of_a_line_lies_on_another_at_the_top() -> None:
     """At 64 users mean, p95, p99 and maximum of the slides' 1M reads are all at the end of the axis."""
-    (latency, *_) = trio(_charts(V4["read 1M"][0]), CLASSIC)["vconcat"]
+    (latency, *_) = trio(_charts(V4["read 1M"][0]), CLASSIC)
     named = [
         row
         for layer in latency["layer"]

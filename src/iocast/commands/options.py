@@ -10,6 +10,7 @@ import rich_click as click
 
 from iocast.commands.session import FORMATS, RUNS
 from iocast.commands.writing import THEMES, Into, form_of
+from iocast.errors import SpecError
 from iocast.model.grading import LETTERS, GradeAsked
 
 Command = Callable[..., Any]
@@ -117,8 +118,6 @@ def filing(command: Command) -> Command:
         into = None if output is None else Into(Path(output), theme or "light")
         form = None if into is None else form_of(into.path)
         if theme is not None and form != "pictures":
-            from iocast.errors import SpecError
-
             raise SpecError(
                 "--theme is for pictures; a page (.html) has light, dark and classic colours itself",
                 f"for example -o card.png --theme {theme}",
@@ -150,8 +149,6 @@ def grading(command: Command) -> Command:
     def graded(*args: Any, scale: Any, slo: str | None, fail_under: Any, **kwargs: Any) -> Any:
         level = None
         if slo is not None and scale != "modern":
-            from iocast.errors import SpecError
-
             raise SpecError(f"--slo beside --scale {scale}: that scale knows no service level", "leave one of them out")
         if slo is not None:
             from iocast.diagnose.grades.slo import parse_slo

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from iocast.errors import SpecError, TargetError
 from iocast.load.files import own_file
 from iocast.model.target import Target
+from iocast.names import is_text, shown
 
 
 def find_target(path: str, destroy: str = "") -> Target:
@@ -52,13 +53,10 @@ def _find(path: str) -> Target:
 
     if not path:
         raise TargetError("PATH is empty", "name a directory, a file or a device; an unset variable looks like this")
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        shown = path.encode(errors="surrogateescape").decode(errors="replace")
+    if not is_text(path):
         raise TargetError(
-            f"the name {shown} is not UTF-8 text", "name the place by another path, such as a symbolic link"
-        ) from None
+            f"the name {shown(path)} is not UTF-8 text", "name the place by another path, such as a symbolic link"
+        )
     if os.path.lexists(path):
         target = describe(path)
         _refuse_devices_home(target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -55,9 +55,9 @@ def side(label: str, runs: tuple[Run, ...]) -> Side:
     return Side(label, runs, trust)
 
 
-def unlike(first: Side, other: Side) -> tuple[Unlike, ...]:
-    """Host, plan and target, where they are not the same on both sides (and within a side)."""
-    same = _partners(first, other)
+def unlike(first: Side, other: Side, rows: Sequence[Pair]) -> tuple[Unlike, ...]:
+    """Host, plan and target, where they are not the same on both sides (and within a side); `rows` are their pairs."""
+    same = {pair.name: pair.other[0].phase.name for pair in rows}
     seen = _facts(first.runs, same.keys()), _facts(other.runs, set(same.values()))
     found = [
         Unlike(what, before, after)

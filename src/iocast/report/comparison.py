@@ -72,7 +72,7 @@ def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
 
 def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool, *, charts: bool) -> Iterator[Section]:
     suffix = f": {first.label} and {other.label}" if named else ""
-    differs = unlike(first, other)
+    differs = unlike(first, other, rows)
     if differs:
         cells = tuple(Row({"what": each.what, "first": each.first, "other": each.other}) for each in differs)
         columns = (Column("what", "what"), Column("first", first.label), Column("other", other.label))

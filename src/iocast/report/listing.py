@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from iocast.catalogue import Found, shown
+from iocast.catalogue import Found
 from iocast.model.report import Column, Report, Row, Section, Table
+from iocast.names import shown
 from iocast.report import format as text
 
 COLUMNS = (

@@ -22,7 +22,7 @@ def write_pictures(report: Report, path: Path, theme: Theme) -> list[Path]:
         raise ArchiveError(
             f"cannot write {path}: this report has no chart", "write it as .html, .md, .json, .csv or .txt"
         )
-    sheets = {chart.key: sheet(specification(chart, theme), (chart,), theme) for chart in report.charts}
+    sheets = {chart.key: sheet([specification(chart, theme)], (chart,), theme) for chart in report.charts}
     for key, charts in trios(report.charts):
         sheets[f"{key}-classic"] = sheet(trio(charts, theme), charts, theme)
     drawings = {key: _drawn(spec, path.suffix.lower(), theme) for key, spec in sheets.items()}

@@ -14,8 +14,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from iocast.catalogue import Found, shown
+from iocast.catalogue import Found
 from iocast.errors import IocastError
+from iocast.names import shown
 from iocast.web.access import Access
 from iocast.web.folders import Folders
 

@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 
 from iocast import archive
-from iocast.catalogue import DEEPEST, UNSHOWN, Found, labels, read_summary, runs_below
+from iocast.catalogue import DEEPEST, Found, labels, read_summary, runs_below
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
+from iocast.names import UNSHOWN
 
 FRESH_S = 1.0  # how long a listing may be shown again without looking
 

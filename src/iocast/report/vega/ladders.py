@@ -16,8 +16,8 @@ from iocast.report.vega.parts import (
     Spec,
     apart,
     chart,
-    halo,
     layer,
+    legible,
     needed,
     number,
     numbers,
@@ -148,15 +148,12 @@ def _lines(loads: Table, theme: Theme, x: Spec, y: Spec) -> list[Spec]:
         line("p50", color=theme.accent, strokeWidth=1.6, strokeDash=[2, 2]),
         line("mean", color=theme.ink, strokeWidth=2),
         layer("circle", means, {"x": x, "y": y}, color=theme.ink, size=34, opacity=1),
-        # A ring of the ground's colour keeps the label readable on bars of any colour.
-        *(
-            layer(
-                {"type": "text", "align": "right", "baseline": "bottom", "dx": -5, "dy": -4, "fontSize": 11},
-                means,
-                {"x": x, "y": y, "text": {"field": "t"}},
-                **look,
-            )
-            for look in (halo(theme), {"fontWeight": 600})
+        *legible(
+            {"type": "text", "align": "right", "baseline": "bottom", "dx": -5, "dy": -4, "fontSize": 11},
+            means,
+            _named(x, y),
+            theme,
+            fontWeight=600,
         ),
     ]
 
@@ -175,8 +172,7 @@ def _line_names(loads: Table, theme: Theme, x: Spec, y: Spec, low: float, high: 
         for (key, _), place in zip(found, places, strict=True)
     ]
     mark = {"type": "text", "align": "right", "baseline": "middle", "fontSize": 11}
-    named = _named(x, y)
-    return [layer(mark, rows, named, **halo(theme)), layer(mark, rows, {**named, "color": OWN_COLOUR})]
+    return legible(mark, rows, {**_named(x, y), "color": OWN_COLOUR}, theme)
 
 
 def _points(loads: Table, x: Spec, y: Spec, key: str) -> Spec:
@@ -220,15 +216,13 @@ def scaling(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
             ("mean", theme.ink, {"strokeWidth": 1.6}),
         )
     ]
+    above = {"type": "text", "baseline": "bottom", "dy": -3, "fontSize": 10}
     ratio: Spec = {"x": {**x, "field": "at"}, "y": quantitative("y2", scale, y["axis"]), "text": {"field": "t"}}
     rect: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "fill": OWN_COLOUR}
     layers = [
         layer("rect", bars, rect, silent=False),
         *lines,
-        *(
-            layer({"type": "text", "baseline": "bottom", "dy": -3, "fontSize": 10}, bars, ratio, **look)
-            for look in (halo(theme), {"color": theme.muted})
-        ),
+        *legible(above, bars, ratio, theme, color=theme.muted),
         _points(loads, x, y, "mean"),
     ]
     return chart(width, SCALING_HEIGHT, layers, theme)
@@ -320,10 +314,9 @@ def load_curve(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:
         ends.append({**rows[-1], "x": max(rates), "t": key, "c": tone})  # to the right of where it folds back
     names = _load_names(loads, max(rates), math.log10(high / low))
     below = {"type": "text", "align": "center", "baseline": "top", "dy": 7, "fontSize": 11}
-    layers += [layer(below, names, _named(x, y), **look) for look in (halo(theme), {"color": theme.muted})]
+    layers += legible(below, names, _named(x, y), theme, color=theme.muted)
     beside = {"type": "text", "align": "left", "baseline": "middle", "dx": 8, "fontSize": 11, "fontWeight": 600}
-    layers.append(layer(beside, ends, _named(x, y), **halo(theme)))
-    layers.append(layer(beside, ends, {**_named(x, y), "color": OWN_COLOUR}))
+    layers += legible(beside, ends, {**_named(x, y), "color": OWN_COLOUR}, theme)
     return chart(width, 240, layers, theme)
 
 

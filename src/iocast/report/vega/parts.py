@@ -160,9 +160,11 @@ def positions_of(labels: Sequence[str]) -> Spec:
     }
 
 
-def halo(theme: Theme) -> Spec:
-    """The look of a text's twin behind it, which keeps it readable on anything."""
-    return {"stroke": theme.ground, "strokeWidth": 3, "strokeJoin": "round", "opacity": 0.85}
+def legible(mark: Spec, rows: list[Spec], encoding: Spec, theme: Theme, **look: Any) -> list[Spec]:
+    """A layer of words that can be read on anything: behind it is its twin, with a rim of the ground's colour."""
+    behind = {channel: value for channel, value in encoding.items() if channel != "color"}
+    rim: Spec = {"stroke": theme.ground, "strokeWidth": 3, "strokeJoin": "round", "opacity": 0.85}
+    return [layer(mark, rows, behind, **rim), layer(mark, rows, encoding, **look)]
 
 
 def apart(wanted: Sequence[float], distance: float, highest: float = math.inf) -> list[float]:

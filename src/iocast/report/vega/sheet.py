@@ -11,6 +11,7 @@ from iocast.report.charts.latency_by_load import BUCKET_ENDS_NS
 from iocast.report.vega.parts import OWN_COLOUR, Spec, layer, quantitative
 from iocast.report.vega.theme import Theme
 
+PLOT = ("width", "height", "layer")  # what each drawing has for itself
 SPACING = 10  # pixels between what stands under each other
 LETTER = 5.2  # pixels of a letter of a sentence, on average
 AXIS_ROOM = 60  # pixels beside the plot that a sentence may use as well
@@ -20,10 +21,10 @@ GAP = 6
 APART = 90  # the squares of the shares
 
 
-def sheet(drawing: Spec, charts: Sequence[Chart], theme: Theme) -> Spec:
-    """The drawing of a chart, or of several under each other, with title, sentences and the legend of its colours."""
-    parts = drawing.get("vconcat") or [_plot(drawing)]
-    whole = {key: value for key, value in drawing.items() if key not in (*_plot(drawing), "vconcat")}
+def sheet(drawings: Sequence[Spec], charts: Sequence[Chart], theme: Theme) -> Spec:
+    """The drawings of charts under each other, with title, sentences and the legend of their colours."""
+    parts = [{key: drawing[key] for key in PLOT} for drawing in drawings]
+    whole = {key: value for key, value in drawings[0].items() if key not in PLOT}
     kinds = {chart.kind for chart in charts}
     width = parts[0]["width"]
     legend = [
@@ -32,10 +33,6 @@ def sheet(drawing: Spec, charts: Sequence[Chart], theme: Theme) -> Spec:
     ]
     rows = [{"width": width, "height": SQUARE, "layer": row} for row in legend]
     return {**whole, "title": _title(charts, width, theme), "spacing": SPACING, "vconcat": [*parts, *rows]}
-
-
-def _plot(drawing: Spec) -> Spec:
-    return {key: drawing[key] for key in ("width", "height", "layer") if key in drawing}
 
 
 def _title(charts: Sequence[Chart], width: int, theme: Theme) -> Spec:

@@ -17,8 +17,8 @@ from iocast.report.vega.parts import (
     apart,
     chart,
     each_by,
-    halo,
     layer,
+    legible,
     needed,
     number,
     numbers,
@@ -161,7 +161,7 @@ def _peak_names(
         "dx": {"expr": "datum.dx"},
     }
     text_at: Spec = {"x": x, "y": y, "text": {"field": "t"}}
-    return [layer(mark, rows, text_at, **halo(theme)), layer(mark, rows, text_at, color=theme.ink)]
+    return legible(mark, rows, text_at, theme, color=theme.ink)
 
 
 def percentiles(about: Chart, theme: Theme, width: int = WIDTH) -> Spec:

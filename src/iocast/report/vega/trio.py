@@ -1,4 +1,4 @@
-"""Draws the classic three of one test as one picture, stacked 7 : 3 : 3 as fio.r has them."""
+"""Draws the classic three of one test, which one picture has under each other, 7 : 3 : 3 as fio.r."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ from collections.abc import Sequence
 from iocast.model.report import Chart
 from iocast.report.vega.ladders import latency_by_load, scaling, throughput
 from iocast.report.vega.parts import WIDTH, Spec
-from iocast.report.vega.sheet import SPACING
 from iocast.report.vega.theme import Theme
 
 PARTS = {"latency_by_load": latency_by_load, "scaling": scaling, "throughput": throughput}
 ENDS = {"latency_by_load": "-latency", "scaling": "-scaling", "throughput": "-throughput"}  # of the charts' keys
 
 
-def trio(charts: Sequence[Chart], theme: Theme, width: int = WIDTH) -> Spec:
-    """The latency, scaling and throughput charts of one family, in this order, on one ground."""
+def trio(charts: Sequence[Chart], theme: Theme, width: int = WIDTH) -> list[Spec]:
+    """The latency, scaling and throughput charts of one family, in this order."""
     by_kind: dict[str, Chart] = {chart.kind: chart for chart in charts}
-    specs = [draw(by_kind[kind], theme, width) for kind, draw in PARTS.items()]
-    whole = {key: value for key, value in specs[0].items() if key not in ("width", "height", "layer")}
-    parts = [{key: spec[key] for key in ("width", "height", "layer")} for spec in specs]
-    return {**whole, "spacing": SPACING, "vconcat": parts}
+    return [draw(by_kind[kind], theme, width) for kind, draw in PARTS.items()]
 
 
 def trios(charts: Sequence[Chart]) -> list[tuple[str, tuple[Chart, ...]]]:
