@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::device_times::DeviceTimes;
 use super::gate::{Gate, Listen};
 use super::instance::Instance;
 use super::pairing::{Pairing, Wanted};
-use super::tally::DeviceTimes;
 use super::tracefs::Tracefs;
 use super::{BlkOp, Device, Event};
 use crate::error::{Error, Result};
