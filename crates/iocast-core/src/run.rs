@@ -4,6 +4,7 @@
 
 pub mod attendance;
 pub mod control;
+mod cpu_usage;
 mod crew;
 mod hire;
 pub mod lane;

@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::RawFd;
 
+use rustix::thread::{Timespec, nanosleep};
+
 use super::setup::{Choice, Setup, descriptors};
 use super::trim::{block_devices, trim};
 use super::{Clock, Completion, Engine, Request};
@@ -81,12 +83,9 @@ fn sleep_until(clock: &Clock, until: u64) {
     let now = clock.now();
     if until > now {
         let left = until - now;
-        let time = libc::timespec {
-            tv_sec: (left / 1_000_000_000) as libc::time_t,
-            tv_nsec: (left % 1_000_000_000) as libc::c_long,
-        };
-        // SAFETY: reads `time`. Not thread::sleep, which goes on sleeping when a signal came.
-        unsafe { libc::nanosleep(&time, std::ptr::null_mut()) };
+        // Not thread::sleep, which goes on sleeping when a signal came.
+        let (tv_sec, tv_nsec) = ((left / 1_000_000_000) as i64, (left % 1_000_000_000) as i64);
+        let _ = nanosleep(&Timespec { tv_sec, tv_nsec });
     }
 }
 

@@ -10,6 +10,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
+use super::cpu_usage::CpuUsage;
 use crate::record::generator::{Absence, Cause, Generator, KEPT, keep_longest};
 
 /// A turn of a worker that took longer is looked into.
@@ -23,7 +24,7 @@ pub struct Attendance {
     queued_first_ns: u64,
     queued_ns: u64,
     counted_at_ns: u64,
-    before: Usage,
+    before: CpuUsage,
     absences: Vec<Absence>,
     watched: bool,
 }
@@ -41,7 +42,7 @@ impl Attendance {
             queued_first_ns: queued,
             queued_ns: queued,
             counted_at_ns: 0,
-            before: Usage::of_thread(),
+            before: CpuUsage::of_thread(),
             absences: Vec::new(),
             watched: true,
         }
@@ -104,7 +105,7 @@ impl Attendance {
             return Generator { threads: 1, ..Generator::default() };
         }
         self.newly_queued();
-        let after = Usage::of_thread();
+        let after = CpuUsage::of_thread();
         keep_longest(&mut self.absences);
         Generator {
             threads: 1,
@@ -127,30 +128,6 @@ fn queued_ns(schedstat: &File) -> Option<u64> {
     let mut text = [0u8; 96];
     let len = schedstat.read_at(&mut text, 0).ok()?;
     std::str::from_utf8(&text[..len]).ok()?.split_whitespace().nth(1)?.parse().ok()
-}
-
-#[derive(Default)]
-struct Usage {
-    user_ns: u64,
-    system_ns: u64,
-    involuntary_switches: u64,
-}
-
-impl Usage {
-    fn of_thread() -> Usage {
-        // SAFETY: rusage is plain data and getrusage fills it.
-        let usage = unsafe {
-            let mut usage = std::mem::zeroed::<libc::rusage>();
-            libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
-            usage
-        };
-        let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
-        Usage {
-            user_ns: ns(usage.ru_utime),
-            system_ns: ns(usage.ru_stime),
-            involuntary_switches: usage.ru_nivcsw as u64,
-        }
-    }
 }
 
 #[cfg(test)]

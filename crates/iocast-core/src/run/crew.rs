@@ -1,10 +1,13 @@
 //! The threads of the phases that run at once: hired, started together, watched, woken, dismissed.
 
+use std::num::NonZeroU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use rustix::thread::set_current_timer_slack;
 
 use super::attendance::Attendance;
 use super::control::{Answer, Control, Tick};
@@ -165,8 +168,7 @@ impl Crew {
                     let _ = sender.send(Message::Ready(reports));
                     let Some(clock) = gates.start.wait() else { return };
                     // Timers of this thread as exact as the kernel can; by default they may be 50 µs late.
-                    // SAFETY: a plain number for this thread alone.
-                    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+                    let _ = set_current_timer_slack(NonZeroU64::new(1));
                     worker.engine_mut().start(clock);
                     let (outcomes, engine) = worker.run();
                     let _ = sender.send(Message::Done(index, outcomes));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::control::{Answer, Tick};
+use super::cpu_usage::CpuUsage;
 use super::crew::{Crew, Watched};
 use super::hire::{engines, hire, may_spin, threads_of};
 use super::merge::merge;
@@ -39,17 +40,17 @@ pub fn run_chosen(
     };
     // Before anything of the phase, and after all that engines tried: whoever watches counts from here.
     let begin = on_tick(Tick { elapsed_ns: 0, counts: Counts::default() }) != Answer::Stop;
-    let cpu_before = cpu_ns();
+    let cpu_before = CpuUsage::of_process();
     let started_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
     let (begun, clock) = (Instant::now(), Clock::start());
     crew.begin(clock);
     let watched = crew.watch(begun, begin, on_tick);
-    let cpu_after = cpu_ns();
+    let cpu_after = CpuUsage::of_process();
     crew.dismiss();
     let shared = Shared {
         started_unix_ns,
-        cpu_user_ns: cpu_after.0 - cpu_before.0,
-        cpu_system_ns: cpu_after.1 - cpu_before.1,
+        cpu_user_ns: cpu_after.user_ns - cpu_before.user_ns,
+        cpu_system_ns: cpu_after.system_ns - cpu_before.system_ns,
     };
     Ok(results(&crew, watched?, reports, clock, &shared))
 }
@@ -85,15 +86,4 @@ fn results(
             result
         })
         .collect()
-}
-
-fn cpu_ns() -> (u64, u64) {
-    // SAFETY: rusage is plain data and getrusage fills it.
-    let usage = unsafe {
-        let mut usage = std::mem::zeroed::<libc::rusage>();
-        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
-        usage
-    };
-    let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
-    (ns(usage.ru_utime), ns(usage.ru_stime))
 }

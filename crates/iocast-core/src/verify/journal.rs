@@ -9,11 +9,13 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
+
+use memmap2::{MmapOptions, MmapRaw};
 
 use crate::error::{Error, Result};
 use crate::plan::{PhasePlan, VerifyPlan};
@@ -54,19 +56,13 @@ struct Spell {
 
 /// See the module.
 pub struct Journal {
-    memory: *mut u8,
-    bytes: usize,
+    memory: MmapRaw,
     stripes: Vec<Mutex<Vec<Spell>>>,
     /// Of each file: blocks that were acknowledged since it was last flushed, with their floor.
     unflushed: Vec<Mutex<Vec<(u64, u32)>>>,
     plan: VerifyPlan,
     flushes: bool,
 }
-
-// SAFETY: the mapping lives as long as the value and is only touched through atomics.
-unsafe impl Send for Journal {}
-// SAFETY: as above.
-unsafe impl Sync for Journal {}
 
 impl Journal {
     /// The journal of each phase that is verified. Phases that run at once and have the same one share it.
@@ -105,24 +101,18 @@ impl Journal {
         if bytes < HEADER_BYTES {
             return Err(invalid("it is cut short"));
         }
-        let protection = if writable { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
-        // SAFETY: a new shared mapping of the open file, checked below.
-        let memory = unsafe {
-            libc::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED, file.as_raw_fd(), 0)
-        };
-        if memory == libc::MAP_FAILED {
-            return Err(refuse(io::Error::last_os_error()));
-        }
+        let mut options = MmapOptions::new();
+        options.len(bytes);
+        let memory = if writable { options.map_raw(&file) } else { options.map_raw_read_only(&file) };
         let journal = Journal {
-            memory: memory.cast(),
-            bytes,
+            memory: memory.map_err(refuse)?,
             stripes: (0..STRIPES).map(|_| Mutex::default()).collect(),
             unflushed: verify.first_blocks.iter().map(|_| Mutex::default()).collect(),
             plan: verify.clone(),
             flushes: false,
         };
-        // SAFETY: the header is inside the mapping.
-        let header = unsafe { std::slice::from_raw_parts(journal.memory, 32) };
+        let mut header = [0; 32];
+        file.read_exact_at(&mut header, 0).map_err(refuse)?;
         let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
         if header[..8] != MAGIC || word(8) != verify.run_id || word(16) != verify.block_bytes {
             return Err(invalid("it is not the journal of this run"));
@@ -135,7 +125,7 @@ impl Journal {
 
     /// How many blocks it has.
     pub fn len(&self) -> u64 {
-        ((self.bytes - HEADER_BYTES) / ENTRY_BYTES) as u64
+        ((self.memory.len() - HEADER_BYTES) / ENTRY_BYTES) as u64
     }
 
     /// True when it has none.
@@ -151,7 +141,7 @@ impl Journal {
     fn entry(&self, index: u64) -> &Entry {
         assert!(index < self.len(), "a block of the journal");
         // SAFETY: inside the mapping, aligned (header and entries are of whole 16 bytes), only atomics.
-        unsafe { &*self.memory.add(HEADER_BYTES + index as usize * ENTRY_BYTES).cast::<Entry>() }
+        unsafe { &*self.memory.as_ptr().add(HEADER_BYTES + index as usize * ENTRY_BYTES).cast::<Entry>() }
     }
 
     /// What is known of a block.
@@ -228,13 +218,6 @@ impl Journal {
         for (index, floor) in blocks {
             self.entry(*index).durable.fetch_max(*floor, Relaxed);
         }
-    }
-}
-
-impl Drop for Journal {
-    fn drop(&mut self) {
-        // SAFETY: mapped in `open`, unmapped once.
-        unsafe { libc::munmap(self.memory.cast(), self.bytes) };
     }
 }
 

@@ -1,8 +1,7 @@
 //! Reads back everything that a journal knows of, and counts what is not as it must be.
 
 use std::fs::File;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -197,16 +196,10 @@ impl Reader<'_> {
     fn read_at(&self, file: u32, offset: u64, bytes: &mut [u8]) -> std::result::Result<(), i32> {
         let mut done = 0;
         while done < bytes.len() {
-            let rest = &mut bytes[done..];
-            let fd = self.files[file as usize].as_raw_fd();
-            // SAFETY: reads into `rest`, which nothing else uses.
-            let got = unsafe {
-                libc::pread(fd, rest.as_mut_ptr().cast(), rest.len(), (offset + done as u64) as libc::off_t)
-            };
-            match got {
-                0 => return Err(0),
-                got if got > 0 => done += got as usize,
-                _ => match std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) {
+            match self.files[file as usize].read_at(&mut bytes[done..], offset + done as u64) {
+                Ok(0) => return Err(0),
+                Ok(got) => done += got,
+                Err(why) => match why.raw_os_error().unwrap_or(libc::EIO) {
                     libc::EINTR => {}
                     errno => return Err(errno),
                 },

@@ -3,8 +3,10 @@
 //! Huge pages matter twice: a 1 MiB buffer of 4 KiB pages has 256 segments, which is more than many
 //! devices take in one request, so the kernel splits every I/O; and pinning one page is cheaper than 256.
 
-use std::io;
-use std::ptr::NonNull;
+use std::hint::black_box;
+use std::ptr::with_exposed_provenance_mut;
+
+use memmap2::{Advice, MmapOptions, MmapRaw};
 
 use crate::error::{Error, Result};
 
@@ -14,72 +16,45 @@ const PAGE_BYTES: usize = 4096;
 const HUGE_FROM_BYTES: usize = 64 << 10;
 /// One buffer for each slot, all in one mapping.
 pub struct Buffers {
-    memory: NonNull<u8>,
-    mapped_bytes: usize,
+    /// `None` once it was leaked.
+    memory: Option<MmapRaw>,
+    /// The address of the first buffer.
+    first: usize,
+    bytes: usize,
     stride_bytes: usize,
-    leak: bool,
 }
-
-// SAFETY: the mapping belongs to this value alone; it is only ever used by the worker that owns it.
-unsafe impl Send for Buffers {}
 
 impl Buffers {
     /// `slots` page-aligned buffers of at least `size_bytes`.
     pub fn new(slots: usize, size_bytes: usize) -> Result<Buffers> {
         let stride_bytes = size_bytes.max(1).next_multiple_of(PAGE_BYTES);
-        let wanted = (slots * stride_bytes).next_multiple_of(HUGE_BYTES);
-        if slots * stride_bytes < HUGE_FROM_BYTES {
-            return Buffers::small(slots * stride_bytes, stride_bytes);
-        }
-        // One huge page more than needed, so that an aligned start can be cut out of it.
-        let reserve = wanted + HUGE_BYTES;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new anonymous mapping, checked below.
-        let raw = unsafe {
-            libc::mmap(std::ptr::null_mut(), reserve, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+        let bytes = slots * stride_bytes;
+        let (bytes, mapped) = match bytes < HUGE_FROM_BYTES {
+            true => (bytes, MmapOptions::new().len(bytes).populate().map_anon()),
+            false => {
+                let bytes = bytes.next_multiple_of(HUGE_BYTES);
+                // One huge page more than needed, so that an aligned start can be found in it; what is not
+                // touched takes no memory.
+                (bytes, MmapOptions::new().len(bytes + HUGE_BYTES).no_reserve_swap().map_anon())
+            }
         };
-        if raw == libc::MAP_FAILED {
-            return Err(Error::Memory { size_bytes: wanted, source: io::Error::last_os_error() });
+        let mut mapped = mapped.map_err(|source| Error::Memory { size_bytes: bytes, source })?;
+        let start = mapped.as_ptr() as usize;
+        let from = if mapped.len() == bytes { 0 } else { start.next_multiple_of(HUGE_BYTES) - start };
+        if mapped.len() > bytes {
+            // Only asked for: it may be refused.
+            let _ = mapped.advise_range(Advice::HugePage, from, bytes);
+            // Touching every page now keeps faults out of the measurement.
+            mapped[from..from + bytes].iter_mut().step_by(PAGE_BYTES).for_each(|byte| *black_box(byte) = 0);
         }
-        let start = (raw as usize).next_multiple_of(HUGE_BYTES);
-        let (before, after) = (start - raw as usize, reserve - wanted - (start - raw as usize));
-        // SAFETY: both parts lie inside the mapping just made and outside the aligned range that is kept;
-        // madvise only asks for huge pages and may be refused.
-        unsafe {
-            if before > 0 {
-                libc::munmap(raw, before);
-            }
-            if after > 0 {
-                libc::munmap((start + wanted) as *mut libc::c_void, after);
-            }
-            libc::madvise(start as *mut libc::c_void, wanted, libc::MADV_HUGEPAGE);
-        }
-        let memory = NonNull::new(start as *mut u8).expect("mmap never returns null");
-        let buffers = Buffers { memory, mapped_bytes: wanted, stride_bytes, leak: false };
-        for page in (0..wanted).step_by(PAGE_BYTES) {
-            // SAFETY: inside the mapping; touching every page now keeps faults out of the measurement.
-            unsafe { memory.as_ptr().add(page).write_volatile(0) };
-        }
-        Ok(buffers)
+        let memory = MmapRaw::from(mapped);
+        let first = memory.as_mut_ptr().expose_provenance() + from;
+        Ok(Buffers { memory: Some(memory), first, bytes, stride_bytes })
     }
 
-    fn small(bytes: usize, stride_bytes: usize) -> Result<Buffers> {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
-        // SAFETY: a new anonymous mapping, checked below.
-        let raw = unsafe {
-            libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
-        };
-        if raw == libc::MAP_FAILED {
-            return Err(Error::Memory { size_bytes: bytes, source: io::Error::last_os_error() });
-        }
-        let memory = NonNull::new(raw.cast()).expect("mmap never returns null");
-        Ok(Buffers { memory, mapped_bytes: bytes, stride_bytes, leak: false })
-    }
-
-    /// The memory of one slot.
+    /// The memory of one slot, which is below the number that the mapping was made for.
     pub fn pointer(&self, slot: u32) -> *mut u8 {
-        // SAFETY: slots are below the number the mapping was made for.
-        unsafe { self.memory.as_ptr().add(slot as usize * self.stride_bytes) }
+        with_exposed_provenance_mut(self.first + slot as usize * self.stride_bytes)
     }
 
     /// The first `len` bytes of a slot that has no I/O in flight.
@@ -89,15 +64,15 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts_mut(self.pointer(slot), len) }
     }
 
-    /// Start and length of the whole mapping, for registration.
+    /// Start and length of all buffers together, for registration.
     pub fn mapping(&self) -> (*mut u8, usize) {
-        (self.memory.as_ptr(), self.mapped_bytes)
+        (self.pointer(0), self.bytes)
     }
 
     /// How many of the mapping's bytes really are in huge pages, as smaps tells.
     pub fn huge_bytes(&self) -> usize {
         let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
-        let wanted = self.memory.as_ptr() as usize;
+        let wanted = self.first;
         let mut inside = false;
         let mut huge = 0;
         for line in smaps.lines() {
@@ -106,19 +81,19 @@ impl Buffers {
             {
                 let to = rest.split(' ').next().unwrap_or("");
                 let parse = |text: &str| usize::from_str_radix(text, 16).unwrap_or(0);
-                inside = parse(from) < wanted + self.mapped_bytes && parse(to) > wanted;
+                inside = parse(from) < wanted + self.bytes && parse(to) > wanted;
             } else if let Some(rest) = line.strip_prefix("AnonHugePages:").filter(|_| inside) {
                 huge += rest.trim().trim_end_matches(" kB").parse::<usize>().unwrap_or(0) * 1024;
             }
         }
-        huge.min(self.mapped_bytes)
+        huge.min(self.bytes)
     }
 
     /// How the memory turned out, for the report; `registered` with a ring.
     pub fn described(&self, registered: bool) -> String {
         let pages = match () {
-            () if self.mapped_bytes < HUGE_FROM_BYTES => "4 KiB pages (small enough for them)",
-            () if self.huge_bytes() == self.mapped_bytes => "huge pages",
+            () if self.bytes < HUGE_FROM_BYTES => "4 KiB pages (small enough for them)",
+            () if self.huge_bytes() == self.bytes => "huge pages",
             () => "4 KiB pages (no huge pages to be had)",
         };
         if registered { format!("registered, {pages}") } else { pages.to_string() }
@@ -126,16 +101,7 @@ impl Buffers {
 
     /// Never give the memory back: the kernel may still write into it.
     pub fn leak(&mut self) {
-        self.leak = true;
-    }
-}
-
-impl Drop for Buffers {
-    fn drop(&mut self) {
-        if !self.leak {
-            // SAFETY: the mapping made in `new`, nothing uses it any more.
-            unsafe { libc::munmap(self.memory.as_ptr().cast(), self.mapped_bytes) };
-        }
+        std::mem::forget(self.memory.take());
     }
 }
 
