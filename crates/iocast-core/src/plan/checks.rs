@@ -6,6 +6,13 @@ use crate::engine::table::{Row, asked};
 use crate::error::{Error, Result};
 use crate::verify::seal::SECTOR_BYTES;
 
+/// No place on a line of files is beyond this, so that sums of two of them and an I/O still are numbers.
+const MOST_BYTES: u64 = 1 << 62;
+/// No time in a plan is longer: 31 years.
+const MOST_NS: u64 = 1_000_000_000_000_000_000;
+const MOST_RATE_PER_S: f64 = 1e12;
+const LEAST_RATE_PER_S: f64 = 1e-9;
+
 fn refuse(ok: bool, why: &str) -> Result<()> {
     if ok { Ok(()) } else { Err(Error::Plan(why.to_string())) }
 }
@@ -22,7 +29,7 @@ impl PhasePlan {
     pub fn check(&self) -> Result<()> {
         refuse(self.users >= 1 && self.depth >= 1, "users and depth: at least 1")?;
         refuse(self.users <= 4096 && self.depth <= 16384, "users: at most 4096; depth: at most 16384")?;
-        refuse(self.interval_ns >= 1_000_000, "interval_ns: at least 1 ms")?;
+        refuse((1_000_000..=MOST_NS).contains(&self.interval_ns), "interval_ns: from 1 ms to 31 years")?;
         refuse(!self.fsync_op.has_place(), "fsync_op: fsync or fdatasync")?;
         self.check_mix()?;
         self.check_arrival()?;
@@ -48,15 +55,25 @@ impl PhasePlan {
             )?;
             refuse(item.size_bytes <= 1 << 30, "mix: an I/O is at most 1 GiB")?;
         }
-        refuse(self.mix.iter().any(|m| m.weight > 0.0), "mix: at least one weight above 0")
+        let all: f64 = self.mix.iter().map(|m| m.weight).sum();
+        refuse(all > 0.0 && all.is_finite(), "mix: at least one weight above 0, and a sum that is a number")
     }
 
     fn check_arrival(&self) -> Result<()> {
-        if let Arrival::Bursts { ios, every_ns } = self.arrival {
-            refuse(ios > 0 && every_ns > 0, "bursts: ios and every_ns are above 0")?;
+        match self.arrival {
+            Arrival::Bursts { ios, every_ns } => {
+                refuse(ios > 0 && every_ns > 0, "bursts: ios and every_ns are above 0")?;
+                refuse(every_ns <= MOST_NS, "bursts: every_ns is at most 31 years")?;
+            }
+            Arrival::Closed { think_ns } => refuse(think_ns <= MOST_NS, "think_ns: at most 31 years")?,
+            Arrival::Constant { .. } | Arrival::Poisson { .. } => {}
         }
         let rate = self.arrival.rate_per_s().unwrap_or(1.0);
-        refuse(rate.is_finite() && rate > 0.0, "arrival: the rate is above 0")
+        refuse(rate > 0.0, "arrival: the rate is above 0")?;
+        refuse(
+            (LEAST_RATE_PER_S..=MOST_RATE_PER_S).contains(&rate),
+            "arrival: the rate is from 10^-9 to 10^12 a second",
+        )
     }
 
     fn check_length(&self) -> Result<()> {
@@ -65,12 +82,14 @@ impl PhasePlan {
             length.seconds.is_some() || length.ios.is_some() || length.bytes.is_some() || length.follows,
             "length: seconds, ios or bytes is needed",
         )?;
-        refuse(length.seconds.is_none_or(|s| s.is_finite() && s > 0.0), "length: seconds is above 0")
+        refuse(length.seconds.is_none_or(|s| s > 0.0), "length: seconds is above 0")?;
+        let most_s = (MOST_NS / 1_000_000_000) as f64;
+        refuse(length.seconds.is_none_or(|s| s <= most_s), "length: seconds is at most 31 years")
     }
 
     fn check_files(&self) -> Result<()> {
         refuse(!self.files.is_empty(), "files: at least one is needed")?;
-        let mut room = self.largest_bytes();
+        let mut room = self.largest_bytes().max(1);
         if let Layout::Striped { stripe_bytes } = self.layout {
             let whole = |size: u64| size == 0 || (stripe_bytes >= size && stripe_bytes % size == 0);
             refuse(
@@ -85,7 +104,9 @@ impl PhasePlan {
                 &format!("files: {} has less room than one I/O or stripe of {room} bytes", file.path),
             )?;
         }
-        Ok(())
+        let ends = self.files.iter().map(|file| file.start_bytes.saturating_add(file.size_bytes));
+        let all = ends.fold(0u64, u64::saturating_add);
+        refuse(all <= MOST_BYTES, "files: all together end beyond 2^62 bytes")
     }
 
     fn check_locality(&self) -> Result<()> {
@@ -97,7 +118,10 @@ impl PhasePlan {
                 *space_percent > 0.0 && *space_percent < 100.0 && (0.0..=100.0).contains(access_percent),
                 "hotspot: space_percent is between 0 and 100, access_percent from 0 to 100",
             ),
-            Locality::Stride { stride_bytes } => refuse(*stride_bytes > 0, "stride: stride_bytes is above 0"),
+            Locality::Stride { stride_bytes } => refuse(
+                (1..=MOST_BYTES).contains(stride_bytes),
+                "stride: stride_bytes is above 0 and at most 2^62",
+            ),
             _ => Ok(()),
         }
     }

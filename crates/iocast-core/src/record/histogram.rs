@@ -232,4 +232,58 @@ mod tests {
         assert_eq!(live.drain().total(), 1);
         assert_eq!(live.drain(), Histogram::default());
     }
+
+    fn of(values: &[u64]) -> Histogram {
+        let mut live = Recorder::default();
+        values.iter().for_each(|value| live.record(*value));
+        live.drain()
+    }
+
+    fn merged(left: &[u64], right: &[u64]) -> Histogram {
+        let mut sum = of(left);
+        sum.merge(&of(right));
+        sum
+    }
+
+    #[test]
+    fn what_is_drained_has_the_exact_figures_of_the_values() {
+        let seen = of(&[30, 10, 1_000_000_007, 10]);
+        assert_eq!((seen.total(), seen.sum_ns), (4, 1_000_000_057));
+        assert_eq!((seen.min_ns, seen.max_ns), (10, 1_000_000_007));
+        assert_eq!(seen.sum_squares, 900.0 + 200.0 + 1_000_000_007.0 * 1_000_000_007.0);
+        assert_eq!((&seen.index[..2], &seen.count[..]), (&[10, 30][..], &[2, 1, 1][..]));
+    }
+
+    #[test]
+    fn merging_keeps_the_larger_maximum_and_the_smaller_minimum_in_both_orders() {
+        for (left, right) in [([20, 900], [30, 70]), ([30, 70], [20, 900])] {
+            let both = merged(&left, &right);
+            assert_eq!((both.min_ns, both.max_ns), (20, 900), "{left:?} and {right:?}");
+        }
+        for (left, right) in [([20, 70], [30, 900]), ([30, 900], [20, 70])] {
+            let both = merged(&left, &right);
+            assert_eq!((both.min_ns, both.max_ns), (20, 900), "{left:?} and {right:?}");
+        }
+    }
+
+    #[test]
+    fn merging_adds_sums_squares_and_the_counts_of_equal_buckets() {
+        let both = merged(&[10, 20, 20], &[20, 30]);
+        assert_eq!((both.index, both.count), (vec![10, 20, 30], vec![1, 3, 1]));
+        assert_eq!((both.sum_ns, both.sum_squares), (100, 100.0 + 3.0 * 400.0 + 900.0));
+    }
+
+    #[test]
+    fn merging_with_nothing_changes_nothing() {
+        let some = of(&[10, 2000]);
+        assert_eq!((merged(&[10, 2000], &[]), merged(&[], &[10, 2000])), (some.clone(), some));
+        assert_eq!(merged(&[], &[]), Histogram::default());
+    }
+
+    #[test]
+    fn the_ends_of_a_histogram_are_its_least_and_largest_value() {
+        let both = merged(&[1_000_003, 5_000_017], &[2_000_001]);
+        assert_eq!((both.quantile_ns(0.0), both.quantile_ns(1.0)), (Some(1_000_447), Some(5_000_017)));
+        assert_eq!(Histogram::default().quantile_ns(0.5), None);
+    }
 }
