@@ -15,11 +15,11 @@ from pathlib import Path
 from statistics import median
 
 from iocast import _core
-from iocast.load.disk import measure
+from iocast.load.core_phases import measure
 from iocast.model.plan import FileRegion, Length, PhasePlan
 from iocast.model.workload import Closed, MixItem, Uniform, Unique
 from iocast.observe.block import BUDGET_PER_S, watched_layers
-from iocast.observe.stack import describe
+from iocast.observe.target.device_stack import describe
 
 SIZE_BYTES = 256 << 20
 

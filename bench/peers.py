@@ -24,7 +24,7 @@ import msgspec
 from cells import Cell
 
 from iocast import load
-from iocast.load.files import WorkFile
+from iocast.load.work_files import WorkFile
 from iocast.model.plan import Length, Phase, Plan
 
 ROOT = Path(__file__).resolve().parents[1]

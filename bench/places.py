@@ -12,7 +12,7 @@ from cells import MIB, ZRAM_BYTES
 from iocast import load
 from iocast.load.filling import claimed, create, fill_phase, finish
 from iocast.model.plan import Plan, WorkFiles
-from iocast.observe.stack import describe
+from iocast.observe.target.device_stack import describe
 
 CONTROL = Path("/sys/class/zram-control")
 

@@ -26,7 +26,7 @@ PLUG_INS = (
         "Observers",
         "They watch the machine while a load runs; one that cannot see says why.",
     ),
-    ("diagnose", "DETECTORS", "Detectors", "Each looks for one kind of abnormality in a finished run."),
+    ("diagnose.detectors", "DETECTORS", "Detectors", "Each looks for one kind of abnormality in a finished run."),
     (
         "imports",
         "IMPORTERS",
@@ -34,12 +34,12 @@ PLUG_INS = (
         "Each reads one format of another tool. The first that knows how a file begins takes it.",
     ),
     (
-        "diagnose.trials",
+        "diagnose.experiments.named",
         "TRIALS",
         "Experiments",
         "Each asks one question about a path: `iocast experiment NAME PATH`. Confirmed means: yes.",
     ),
-    ("report", "RENDERERS", "Renderers", "Each turns the same report into one output."),
+    ("report.renderers", "RENDERERS", "Renderers", "Each turns the same report into one output."),
 )
 JOB_FILES = """\
 A job file is TOML; a phase inherits from `[defaults]` what it does not say. Sizes, times and rates are texts
@@ -131,7 +131,7 @@ def _command(command: object, context: object) -> str:
 
 def job_files() -> Iterator[tuple[str, str]]:
     """The JSON schema of job files, and the same for people."""
-    from iocast.spec.schema import job_schema, schema_text
+    from iocast.jobs.toml.job_schema import job_schema, schema_text
 
     yield "job.schema.json", schema_text()
     tables = {name: shape["properties"] for name, shape in job_schema()["definitions"].items()}
@@ -172,9 +172,9 @@ def _key(name: str) -> str:
 
 def simulated_page() -> tuple[str, str]:
     """The named simulated devices, the options and the service laws."""
-    from iocast.spec.simulated_laws import LAWS
-    from iocast.spec.simulated_options import OPTIONS
-    from iocast.spec.simulated_presets import PRESETS
+    from iocast.jobs.simulated.device_options import OPTIONS
+    from iocast.jobs.simulated.device_presets import PRESETS
+    from iocast.jobs.simulated.law_text import LAWS
 
     devices = [f"| `sim:{name}` | {says} |" for name, (says, _) in PRESETS.items()]
     options = [f"| {_forms(name, option.form)} | {option.says} |" for name, option in OPTIONS.items()]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from iocast.diagnose import detectors
 
 DOCS = Path(__file__).resolve().parent
 TRIALS = DOCS / "matrix" / "trials.json"
@@ -195,28 +196,24 @@ def _findings(records: Trial, planted: Trial) -> str:
         false = sum(finding in trial.get("wrong", ()) for trial in records["trials"])
         real = [trial for name, about in where.items() if about["where"] == "real" for trial in _of(records, name)]
         shown = "yes" if any(finding in _certain(trial) for trial in real) else "no" if real else "no: not made here"
-        detector = _detector(finding)
+        found = _detector(finding)
+        detector = detectors.module_name(found) if found else ""
         link = f"[{detector}](reference/detectors.md#{detector})" if detector else ""
         rows.append(f"| {finding} | {link} | {_runs(len(trials))} | {proved} | {false} | {shown} |")
     return "\n".join(rows)
 
 
-def _detector(finding: str) -> str:
-    """The module that gives a finding of this name, "" when there is none yet."""
-    from iocast import diagnose
-
-    found = (each for each in diagnose.DETECTORS if finding in diagnose.names(each))
-    return next((each.__name__.rpartition(".")[2] for each in found), "")
+def _detector(finding: str) -> detectors.Detector | None:
+    """The detector that gives a finding of this name; None when there is none yet."""
+    return next((each for each in detectors.DETECTORS if finding in detectors.names(each)), None)
 
 
 def _anomaly(records: Trial, number: int, title: str, findings: tuple[str, ...]) -> str:
     from generate import paragraphs  # the same layout as in the reference
 
-    modules = dict.fromkeys(name for finding in findings if (name := _detector(finding)))
+    manuals = dict.fromkeys(found.__doc__ or "" for finding in findings if (found := _detector(finding)))
     parts = [f"# Anomaly {number}: {title}\n\n{NOTE.strip()}"]
-    for module in modules:
-        text = importlib.import_module(f"iocast.diagnose.{module}").__doc__ or ""
-        parts.append(paragraphs(text))
+    parts += [paragraphs(manual) for manual in manuals]
     shown = [text for finding in findings if (text := _shown(records, finding))]
     parts += shown or ["No trial has shown it yet."]
     parts.append("All conditions, and how often each was found: [the proof](../diagnosis.md).")

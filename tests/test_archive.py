@@ -17,10 +17,10 @@ from msgspec.structs import replace
 from iocast import archive, load
 from iocast.archive import RunFolder
 from iocast.errors import ArchiveError
+from iocast.jobs import load_job, parse_target
+from iocast.jobs import plan as make_plan
 from iocast.model.histogram import Histogram
 from iocast.model.run import SCHEMA_VERSION, Blind, Host, PhaseRecord, Run, Sample
-from iocast.spec import load_job, parse_target
-from iocast.spec import plan as make_plan
 
 HOST = Host(name="h", kernel="6.1", cpus=2, cpu_model="c", memory_bytes=1 << 30)
 

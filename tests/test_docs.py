@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from iocast.spec import parse_job
+from iocast.jobs import parse_job
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md"))]

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from iocast import archive, load, runner
 from iocast.errors import ArchiveError, IocastError, LoadError, TargetError
+from iocast.jobs import load_job, parse_target
+from iocast.jobs import plan as make_plan
 from iocast.load.filling import check_filled
 from iocast.model.plan import Length, Phase
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import Constant, MixItem, Workload, Zeros
-from iocast.spec import load_job, parse_target
-from iocast.spec import plan as make_plan
 
 sys.path.append(str(Path(__file__).parent / "load"))
 

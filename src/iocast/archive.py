@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from iocast.errors import ArchiveError
-from iocast.model.course import Course, Interval
 from iocast.model.experiment import Diagnosis
 from iocast.model.histogram import Histogram
+from iocast.model.intervals import Course, Interval
 from iocast.model.measurement import Measurement
 from iocast.model.run import SCHEMA_VERSION, PhaseRecord, Run, Sample, Series, at_once
 from iocast.model.summary import Summary, UnderWay, summary_of
-from iocast.names import is_text, shown
+from iocast.text import is_text, shown
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

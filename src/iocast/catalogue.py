@@ -13,7 +13,7 @@ from iocast import archive
 from iocast.errors import ArchiveError
 from iocast.model.run import Run
 from iocast.model.summary import Summary, summary_of
-from iocast.names import shown
+from iocast.text import shown
 
 DEEPEST = 4  # folders of groups of runs: out/ab-…/A/run
 LAST = "last"

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from iocast import __version__, load
 from iocast.archive import RunFolder, series
 from iocast.errors import IocastError
-from iocast.load.failures import broken, hung
 from iocast.load.filling import check_filled, claimed, create, cut, fill_phase, finish, in_blocks, spoil
 from iocast.load.removal import remove
+from iocast.load.storage_failures import broken, hung
 from iocast.load.trimming import refuse_without_trim
-from iocast.load.until import Judge, Watching, replay
-from iocast.load.verifying import Journal, begin, on_target, read_back, same_boot
+from iocast.load.until_steady import Judge, Watching, replay
+from iocast.load.verify_journal import Journal, begin, on_target, read_back, same_boot
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase, PhasePlan, Plan, Until, seconds_of, stand_in
 from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample, SteadyEnd
@@ -25,7 +25,7 @@ from iocast.model.workload import Unique
 from iocast.observe import OBSERVERS, Observed, Watch
 from iocast.observe.block import kept_between_phases
 from iocast.observe.host import describe_host
-from iocast.observe.overwriting import held
+from iocast.observe.target.overwriting import held
 
 SAMPLE_EVERY_NS = 1_000_000_000
 MEMORY_BUDGET_S = 0.15

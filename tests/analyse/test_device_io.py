@@ -6,7 +6,7 @@ import card_runs
 import msgspec
 import pytest
 
-from iocast.analyse.device import TIME_PERIOD_NS, device_io, top_layers, under_filesystem
+from iocast.analyse.device_io import TIME_PERIOD_NS, device_io, top_layers, under_filesystem
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.target import Layer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from iocast.analyse.drops import Drop, drop
+from iocast.analyse.rate_drops import Drop, drop
 from iocast.model.run import Series
 
 sys.path.append(str(Path(__file__).parents[1] / "report"))

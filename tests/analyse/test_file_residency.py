@@ -5,7 +5,7 @@ from __future__ import annotations
 import card_runs
 import pytest
 
-from iocast.analyse.pagecache import residency
+from iocast.analyse.file_residency import residency
 from iocast.model.run import Sample
 
 

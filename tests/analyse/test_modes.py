@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from iocast.analyse.modes import GRID, Mode, coarse_modes, density, modes
-from iocast.model.coarse import Bucket, Coarse
 from iocast.model.histogram import Histogram, bucket_index
+from iocast.model.stated import Bucket, Coarse
 
 SCALE_NS = 1_000_000  # the shapes are in milliseconds
 PRODUCTION_US = [10, 50, 100, 200, 500, 1000, 2000, 4000, 8000, 16000, 32000, 64000, 100_000, 500_000]

@@ -7,7 +7,7 @@ from typing import Any
 import card_runs
 from msgspec.structs import replace
 
-from iocast.analyse.together import seen_by_devices
+from iocast.analyse.combined_load import seen_by_devices
 from iocast.model.measurement import ErrorCount, ErrorPlace
 from iocast.model.plan import FileRegion
 from iocast.model.run import PhaseRecord

@@ -7,8 +7,8 @@ from block_runs import block, row
 from card_runs import run
 from msgspec.structs import replace
 
-from iocast.analyse.block import lowest, whereabouts
-from iocast.model.block import BlockTimes
+from iocast.analyse.time_breakdown import lowest, whereabouts
+from iocast.model.block_times import BlockTimes
 from iocast.model.target import Layer, Target
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import compare, iocast, run_folder
 
-from iocast.diagnose.trials import TRIALS
+from iocast.diagnose.experiments.named import TRIALS
 
 
 def test_alone_it_lists_them_all(tmp_path: Path) -> None:

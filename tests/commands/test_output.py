@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import IOCAST, compare, environment, iocast, run_folder, small_job, without_machine
 
-from iocast.spec import load_job
+from iocast.jobs import load_job
 
 
 def test_the_card_of_a_simulated_disk(tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ from msgspec.structs import replace
 
 from iocast import load
 from iocast.commands.progress import LiveProgress, PlainProgress, live_line, progress
+from iocast.jobs import load_job, parse_target
+from iocast.jobs import plan as make_plan
 from iocast.model.plan import Phase, Plan
 from iocast.model.run import PhaseRecord
-from iocast.spec import load_job, parse_target
-from iocast.spec import plan as make_plan
 
 
 @given(

@@ -13,8 +13,8 @@ from iocast.commands.interrupts import Interrupts
 from iocast.commands.session import about, adjust, make_plan
 from iocast.commands.targets import find_target, only_read, with_direct_tried
 from iocast.errors import SpecError, TargetError
+from iocast.jobs import load_job
 from iocast.model.target import Target
-from iocast.spec import load_job
 
 MIB = 1 << 20
 

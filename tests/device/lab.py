@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from lab_process import NoLab, lab_process, why_no_lab
 
-from iocast.load.disk import measure
+from iocast.load.core_phases import measure
 from iocast.model.measurement import Measurement
 from iocast.model.plan import EngineName, FileRegion, Length, PhasePlan
 from iocast.model.workload import Arrival, Closed, Locality, MixItem, Op, Uniform, Unique

@@ -17,8 +17,8 @@ from conftest import command, need
 from lab import SIZE_BYTES, run
 
 from iocast import _core
-from iocast.model.block import DeviceNumber
-from iocast.observe.block_devices import find_device
+from iocast.model.block_times import DeviceNumber
+from iocast.observe.target.whole_disk import find_device
 
 INSTANCES = Path("/sys/kernel/tracing/instances")
 

@@ -16,7 +16,7 @@ from lab import lab, run
 from rootly import Mount, command, need
 
 from iocast import archive
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.model.run import Run
 
 pytestmark = pytest.mark.device

@@ -9,7 +9,7 @@ from lab import SIZE_BYTES, lab
 from msgspec import structs
 
 from iocast import load
-from iocast.load.verifying import begin, read_back
+from iocast.load.verify_journal import begin, read_back
 from iocast.model.plan import Length, Phase, Plan, WorkFiles
 from iocast.model.target import Target
 from iocast.model.verification import BAD_KINDS

@@ -20,10 +20,10 @@ from iocast import archive, load, runner
 from iocast.commands.session import adjust, make_plan
 from iocast.commands.targets import find_target
 from iocast.errors import SpecError, TargetError
+from iocast.jobs import load_job
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord
-from iocast.observe.stack import describe
-from iocast.spec import load_job
+from iocast.observe.target.device_stack import describe
 
 pytestmark = pytest.mark.device
 Attach = Callable[..., str]

@@ -184,11 +184,12 @@ def test_without_direct_io(tmp_path: Path, mounted: Mount, stacked: bool) -> Non
 # Runs iocast as user 65534, who could not even start this Python if it lies in somebody's home.
 AS_NOBODY = """\
 import os, sys
-import iocast.commands.card, iocast.commands.clean, iocast.runner, iocast._core, iocast.spec.schema
-import duckdb, iocast.report.card, iocast.diagnose, iocast.report.classic, msgspec.json, ctypes
+import iocast.commands.cmd_card, iocast.commands.cmd_clean, iocast.runner, iocast._core, iocast.jobs.toml.job_schema
+import duckdb, iocast.report.card.card_report, iocast.diagnose, iocast.report.renderers.classic, msgspec.json, ctypes
 import iocast.commands.interrupts, iocast.commands.progress, iocast.commands.mistakes, iocast.load.filling, difflib
-import rich.console, rich.panel, rich.table, rich_click.rich_help_rendering, iocast.observe.stack, secrets, shutil
-from iocast.spec import load_job, presets
+import rich.console, rich.panel, rich.table, rich_click.rich_help_rendering, secrets, shutil
+import iocast.observe.target.device_stack
+from iocast.jobs import load_job, presets
 load_job("card-quick"); presets()
 os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)
 from iocast.commands import run_command_line

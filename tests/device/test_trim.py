@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from iocast.load import trimming
-from iocast.load.disk import measure
+from iocast.load.core_phases import measure
 from iocast.model.plan import EngineName, FileRegion, Length, PhasePlan
 from iocast.model.workload import Closed, MixItem, Sequential, Unique
 

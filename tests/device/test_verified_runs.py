@@ -15,7 +15,7 @@ import pytest
 from command_line import IOCAST, environment, iocast
 
 from iocast.archive import load
-from iocast.load.verifying import read_description
+from iocast.load.verify_journal import read_description
 
 pytestmark = pytest.mark.device
 BLOCK = 8192

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from iocast import diagnose, load, runner, spec
+from iocast import jobs, load, runner
 from iocast.commands.inquiry import inquire
-from iocast.diagnose.reasoning import Budget
+from iocast.diagnose import examination
+from iocast.diagnose.experiments.next_step import Budget
+from iocast.jobs import parse_job, parse_target
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Finding
 from iocast.model.run import Run
-from iocast.spec import parse_job, parse_target
 
 BUDGET = Budget(seconds=6000.0, bytes=1 << 50)
 
@@ -96,7 +97,7 @@ def long(seconds: int, users: int = 1) -> str:
 
 def measured(target: str, job: str, out: Path, seed: int = 1) -> Run:
     """The run of a job on a simulated target."""
-    made, _ = spec.plan(parse_job(job, "planted"), parse_target(target), seed=seed, memory_bytes=8 << 30)
+    made, _ = jobs.plan(parse_job(job, "planted"), parse_target(target), seed=seed, memory_bytes=8 << 30)
     done = runner.perform(made, load.lay_out(made), str(out), _Silent(), lambda: False)
     assert done.error is None
     return done.run
@@ -104,14 +105,14 @@ def measured(target: str, job: str, out: Path, seed: int = 1) -> Run:
 
 def suspected(run: Run) -> dict[str, Finding]:
     """The findings of a run, the last of each name."""
-    return {finding.name: finding for finding in diagnose.examine(run).findings}
+    return {finding.name: finding for finding in examination.examine(run).findings}
 
 
 def inquired(run: Run, out: Path) -> tuple[dict[str, Finding], Diagnosis]:
     """All findings after the experiments, the last of each name."""
     found = inquire(run, BUDGET, str(out / "experiments"))
-    examination = diagnose.examine(run, found.diagnosis)
-    return {finding.name: finding for finding in examination.findings}, found.diagnosis
+    after = examination.examine(run, found.diagnosis)
+    return {finding.name: finding for finding in after.findings}, found.diagnosis
 
 
 def confirmed(run: Run, out: Path) -> set[str]:

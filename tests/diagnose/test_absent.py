@@ -12,12 +12,14 @@ import card_runs
 import msgspec
 
 from iocast import load
-from iocast.diagnose import absent, components, stalls
+from iocast.diagnose.detectors.interference import stalls
+from iocast.diagnose.detectors.measurement import absent
+from iocast.diagnose.trust import components
 from iocast.model.measurement import Absence, Generator, SlowIo
 from iocast.model.plan import FileRegion, Length, PhasePlan
 from iocast.model.run import PhaseRecord, Sample
-from iocast.model.simulated import SimulatedDevice, SimulatedStall
-from iocast.model.simulated_laws import ConstantLaw
+from iocast.model.service_laws import ConstantLaw
+from iocast.model.simulated_device import SimulatedDevice, SimulatedStall
 from iocast.model.workload import Closed, MixItem, Uniform, Unique, Workload
 
 replace = msgspec.structs.replace

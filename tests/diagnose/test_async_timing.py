@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from iocast import imports
-from iocast.diagnose import async_timing
-from iocast.imports.rows import OpFigures, Row, run
+from iocast.diagnose.detectors.measurement import async_timing
+from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
 from iocast.model.workload import Closed, Poisson

@@ -11,12 +11,12 @@ import pytest
 
 from iocast import load, runner
 from iocast.diagnose import bound
+from iocast.jobs import parse_job, parse_target
+from iocast.jobs import plan as make_plan
 from iocast.model.finding import Bound
 from iocast.model.measurement import Generator
 from iocast.model.run import Run
 from iocast.model.workload import MixItem, Op, Poisson, Workload
-from iocast.spec import parse_job, parse_target
-from iocast.spec import plan as make_plan
 
 replace = msgspec.structs.replace
 MIB = 1 << 20

@@ -11,12 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from iocast.commands import inquiry
-from iocast.diagnose import cache_pollution
+from iocast.diagnose.detectors.interference import cache_pollution
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem, Sequential, Workload
 
-SURVEY = (resources.files("iocast.spec") / "presets" / "survey.toml").read_text(encoding="utf-8")
+SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")
 US, MS = 1_000, 1_000_000
 MIB = 1 << 20
 QUICK, MIXED = card_runs.histogram((200 * US, 950), (9 * MS, 50)), card_runs.histogram((200 * US, 500), (9 * MS, 500))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from iocast.diagnose.comparable import Side, pairs, unlike
 from iocast.model.run import PhaseRecord, Source
 from iocast.model.workload import MixItem
-from iocast.report.comparison import compare
+from iocast.report.comparison.comparison_report import compare
 
 
 def side(label: str, *rows: PhaseRecord, source: Source | None = None) -> Side:

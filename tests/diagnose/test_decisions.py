@@ -6,8 +6,8 @@ import card_runs
 import pytest
 from msgspec.structs import replace
 
-from iocast.diagnose.decisions import decide
-from iocast.diagnose.experiments import judge
+from iocast.diagnose.experiments.decisions import decide
+from iocast.diagnose.experiments.design import judge
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.run import Run
 from iocast.model.workload import MixItem, Workload

@@ -13,8 +13,10 @@ import card_runs
 import msgspec
 import pytest
 
-from iocast import diagnose
-from iocast.diagnose import cached, credits, failures, impossible
+from iocast.diagnose import detectors, examination
+from iocast.diagnose.detectors.limits import credits
+from iocast.diagnose.detectors.measurement import failures, impossible
+from iocast.diagnose.detectors.shortcuts import cached
 from iocast.model.finding import Finding
 from iocast.model.measurement import ErrorCount, ErrorPlace
 from iocast.model.run import PhaseRecord, Run, Sample, Source
@@ -54,7 +56,7 @@ def _seeing(share: float, *, direct: bool = True, cached_share: float = 0.0) -> 
 
 
 def test_a_sound_run_has_no_findings() -> None:
-    assert diagnose.examine(card_runs.quick_card()).findings == ()
+    assert examination.examine(card_runs.quick_card()).findings == ()
 
 
 def test_faster_than_the_memory_of_all_cores_is_void() -> None:
@@ -119,13 +121,13 @@ def test_a_device_in_memory_is_told_unless_there_is_a_disk_beside_it() -> None:
 def test_a_file_system_in_memory_is_told_once_for_the_whole_run() -> None:
     target = replace(card_runs.TARGET, filesystem="tmpfs", layers=())
     run = card_runs.run(_fast_scan(1e12), card_runs.reads(), target=target)
-    found = _only(list(diagnose.examine(run).findings))
+    found = _only(list(examination.examine(run).findings))
     assert (found.name, found.severity, found.phase) == ("memory file system", "severe", "")
 
 
 def test_a_simulated_device_may_do_anything() -> None:
     run = card_runs.run(_fast_scan(1e15), _seeing(0.0), target=card_runs.SIMULATED)
-    assert diagnose.examine(run).findings == ()
+    assert examination.examine(run).findings == ()
 
 
 @pytest.mark.parametrize(("share", "names"), [(0.96, []), (0.5, ["cached although direct was claimed"])])
@@ -273,23 +275,23 @@ def test_short_ios_hung_and_interrupted() -> None:
 
 
 def test_findings_come_gravest_first_and_void_rows_say_why() -> None:
-    examination = diagnose.examine(card_runs.troubled_card())
-    severities = [finding.severity for finding in examination.findings]
-    assert severities == sorted(severities, key=diagnose.SEVERITIES.index)
-    assert examination.trust["randread 8k"].void.startswith("The device delivered only 12%")
-    assert set(examination.trust) == {record.phase.name for record in card_runs.troubled_card().measured}
+    examined = examination.examine(card_runs.troubled_card())
+    severities = [finding.severity for finding in examined.findings]
+    assert severities == sorted(severities, key=examination.SEVERITIES.index)
+    assert examined.trust["randread 8k"].void.startswith("The device delivered only 12%")
+    assert set(examined.trust) == {record.phase.name for record in card_runs.troubled_card().measured}
 
 
 def test_every_finding_bears_a_name_that_its_detector_declares() -> None:
-    for detector in diagnose.DETECTORS:
+    for detector in detectors.DETECTORS:
         module = sys.modules[str(getattr(detector, "__name__", ""))]
         given = {name for node in _findings(module) for name in _strings(module, node)}
         assert given, detector
-        assert given <= {*diagnose.names(detector)}, detector
+        assert given <= {*detectors.names(detector)}, detector
 
 
 def test_no_two_detectors_declare_one_name() -> None:
-    declared = [name for detector in diagnose.DETECTORS for name in diagnose.names(detector)]
+    declared = [name for detector in detectors.DETECTORS for name in detectors.names(detector)]
     assert "" not in declared
     assert sorted(set(declared)) == sorted(declared)
 
@@ -315,7 +317,7 @@ def _strings(module: ModuleType, node: ast.expr) -> set[str]:
 
 def test_every_detector_explains_itself_under_the_five_headings() -> None:
     headings = ("What it is:", "Why it matters:", "How it shows:", "How to confirm:", "What to change:")
-    for detector in diagnose.DETECTORS:
+    for detector in detectors.DETECTORS:
         text = detector.__doc__ or ""
         positions = [text.find(heading) for heading in headings]
         assert -1 not in positions, detector
@@ -333,4 +335,4 @@ def test_trims_move_no_data() -> None:
 
 def test_what_a_cache_of_this_machine_answered_spent_no_credits() -> None:
     """One user was answered from memory, eight by the disk: that is a fall, and nobody has saved anything."""
-    assert credits.NAME not in [found.name for found in diagnose.examine(card_runs.troubled_card()).findings]
+    assert credits.NAME not in [found.name for found in examination.examine(card_runs.troubled_card()).findings]

@@ -6,7 +6,7 @@ import card_runs
 import pytest
 from msgspec.structs import replace
 
-from iocast.diagnose import elided
+from iocast.diagnose.detectors.shortcuts import elided
 from iocast.model.finding import Finding
 from iocast.model.plan import FileRegion
 from iocast.model.run import PhaseRecord

@@ -6,9 +6,9 @@ import card_runs
 import pytest
 from msgspec.structs import replace
 
-from iocast.diagnose import reasoning
-from iocast.diagnose.experiments import judge, plan_of
-from iocast.diagnose.reasoning import Budget
+from iocast.diagnose.experiments import next_step
+from iocast.diagnose.experiments.design import judge, plan_of
+from iocast.diagnose.experiments.next_step import Budget
 from iocast.errors import AnalysisError
 from iocast.model.experiment import Arm, Decision, Diagnosis, Experiment, Outcome, Step
 from iocast.model.finding import Finding
@@ -104,7 +104,7 @@ def test_the_gravest_is_tested_first_and_each_kind_once() -> None:
         _suspicion("sure", state="counted", severity="void"),
     )
     run = card_runs.quick_card()
-    order = [each.finding.name for each in reasoning.candidates(run, findings, lambda _: lambda *_: _experiment())]
+    order = [each.finding.name for each in next_step.candidates(run, findings, lambda _: lambda *_: _experiment())]
     assert order == ["void", "likely", "unlikely", "note"]
 
 
@@ -118,7 +118,7 @@ def test_the_gravest_is_tested_first_and_each_kind_once() -> None:
     ],
 )
 def test_the_budget_refuses_what_it_cannot_pay(budget: Budget, why: str) -> None:
-    said = reasoning.unaffordable(_experiment(), budget, 1e9)
+    said = next_step.unaffordable(_experiment(), budget, 1e9)
     assert (why in said) if why else said == ""
 
 
@@ -133,14 +133,14 @@ def test_what_an_experiment_moves_is_bounded_by_its_arms() -> None:
     decision = Decision(statistic="p50", first="a", other="a", limit=1.0, direction="above")
     for arm, moved in arms.items():
         once = Experiment(question="?", arms=(arm,), decision=decision, rounds=3)
-        assert reasoning.moved_guess(run, once) == pytest.approx(3 * moved)
+        assert next_step.moved_guess(run, once) == pytest.approx(3 * moved)
         before = Experiment(question="?", arms=(arm,), decision=decision, prepare=(arm,), rounds=3)
-        assert reasoning.moved_guess(run, before) == pytest.approx(4 * moved)
+        assert next_step.moved_guess(run, before) == pytest.approx(4 * moved)
 
 
 def test_what_writes_needs_leave() -> None:
     experiment = _experiment(prepare=(Arm(name="fill", workload=WRITES),))
-    assert "only read" in reasoning.unaffordable(experiment, Budget(600, 1 << 40, writes=False), 0)
+    assert "only read" in next_step.unaffordable(experiment, Budget(600, 1 << 40, writes=False), 0)
 
 
 def test_a_diagnosis_refines_the_findings() -> None:
@@ -150,7 +150,7 @@ def test_a_diagnosis_refines_the_findings() -> None:
 
     findings = (_suspicion("x"), _suspicion("y"), _suspicion("z", rivals=("x",)), _suspicion("u"))
     diagnosis = Diagnosis(steps=(step("x", "confirmed"), step("y", "rejected"), step("u", "undecided")))
-    x, y, z, u = reasoning.with_steps(findings, diagnosis)
+    x, y, z, u = next_step.with_steps(findings, diagnosis)
     assert (x.state, y.state, u.state) == ("confirmed", "rejected", "suggested")
     assert (x.certain, y.certain, u.learned) == (True, False, "u undecided")
     assert z.confidence == 0.25

@@ -5,9 +5,9 @@ from __future__ import annotations
 import card_runs
 import pytest
 
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade, passes
-from iocast.diagnose.grades.slo import parse_slo
+from iocast.diagnose.grades.service_level import parse_slo
 from iocast.errors import SpecError
 from iocast.model.finding import Examination, Trust
 from iocast.model.grading import Grades

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iocast.diagnose.grades.classic import TESTS, classic_letters
+from iocast.diagnose.grades.hailey2012 import TESTS, classic_letters
 from iocast.diagnose.grades.scales import letter_scale
 from iocast.model.grading import LETTERS
 

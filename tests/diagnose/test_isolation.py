@@ -8,7 +8,7 @@ import card_runs
 import msgspec
 import pytest
 
-from iocast.diagnose.isolation import isolation
+from iocast.diagnose.trust.isolation import isolation
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.target import Layer, Target

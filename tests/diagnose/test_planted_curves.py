@@ -10,7 +10,7 @@ import planted
 import pytest
 from msgspec.structs import replace
 
-from iocast.diagnose import retrograde, serialised, throttle
+from iocast.diagnose.detectors.limits import retrograde, serialised, throttle
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import MixItem, Workload
 

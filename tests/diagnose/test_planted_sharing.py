@@ -9,23 +9,15 @@ import planted
 import pytest
 from msgspec.structs import replace
 
-from iocast.diagnose import (
-    bimodal,
-    coarse_clock,
-    generator_bound,
-    isolation,
-    link_limit,
-    maintenance,
-    representative,
-    request_shape,
-    shallow,
-    shared_drives,
-)
+from iocast.diagnose.detectors.interference import request_shape, shared_drives, under_maintenance
+from iocast.diagnose.detectors.limits import link_limit, shallow
+from iocast.diagnose.detectors.measurement import bimodal, coarse_clock, generator_bound
+from iocast.diagnose.trust import isolation, representative
+from iocast.jobs import parse_target
 from iocast.model.finding import Span
 from iocast.model.measurement import Generator, UserResult
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import Closed, MixItem, Op, Workload
-from iocast.spec import parse_target
 
 US, MS = 1_000, 1_000_000
 KIB, MIB = 1 << 10, 1 << 20
@@ -56,7 +48,7 @@ def test_bursts_are_seen_although_they_make_the_times_scatter(target: str, tmp_p
 def test_nobody_else_is_suspected_where_nobody_is(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.long(60), tmp_path)
     assert shared_drives.NAME not in planted.suspected(run)
-    assert maintenance.NAME not in planted.suspected(run)
+    assert under_maintenance.NAME not in planted.suspected(run)
 
 
 def test_others_that_were_away_are_not_rejected(tmp_path: Path) -> None:
@@ -70,9 +62,9 @@ def test_others_that_were_away_are_not_rejected(tmp_path: Path) -> None:
 def test_a_slow_time_with_an_end_is_maintenance_perhaps(tmp_path: Path) -> None:
     run = planted.measured("sim:hdd,slow=100s..200s:3", planted.long(300), tmp_path)
     found = planted.suspected(run)
-    assert found[maintenance.NAME].state == "suggested"
-    assert found[maintenance.NAME].evidence["from_ns"] == pytest.approx(100e9, rel=0.05)
-    (span,) = found[maintenance.NAME].spans
+    assert found[under_maintenance.NAME].state == "suggested"
+    assert found[under_maintenance.NAME].evidence["from_ns"] == pytest.approx(100e9, rel=0.05)
+    (span,) = found[under_maintenance.NAME].spans
     assert (span.start_ns, span.end_ns) == (pytest.approx(100e9, rel=0.05), pytest.approx(200e9, rel=0.05))
     assert shared_drives.NAME not in found
 
@@ -81,35 +73,35 @@ def test_a_slow_time_with_an_end_is_maintenance_perhaps(tmp_path: Path) -> None:
 def test_maintenance_that_comes_again_is_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(f"sim:{target}", planted.long(200), tmp_path)
     found, _ = planted.inquired(run, tmp_path)
-    assert found[maintenance.NAME].state == "confirmed", found[maintenance.NAME].learned
+    assert found[under_maintenance.NAME].state == "confirmed", found[under_maintenance.NAME].learned
 
 
 def test_the_clock_of_a_simulated_device_begins_with_the_first_row(tmp_path: Path) -> None:
     twice = planted.long(30) + planted.long(240).partition("[[phase]]")[1] + planted.long(240).partition("[[phase]]")[2]
     run = planted.measured("sim:hdd,slow=100s..180s:3", twice, tmp_path)
     found, _ = planted.inquired(run, tmp_path)
-    assert found[maintenance.NAME].evidence["from_ns"] == pytest.approx(70e9, rel=0.05)
-    assert found[maintenance.NAME].state == "confirmed", found[maintenance.NAME].learned
+    assert found[under_maintenance.NAME].evidence["from_ns"] == pytest.approx(70e9, rel=0.05)
+    assert found[under_maintenance.NAME].state == "confirmed", found[under_maintenance.NAME].learned
 
 
 def test_maintenance_that_is_over_is_not_rejected(tmp_path: Path) -> None:
     run = planted.measured("sim:hdd,slow=60s..130s:3", planted.long(200), tmp_path)
     over = replace(run, plan=replace(run.plan, target=parse_target("sim:hdd")))
     found, _ = planted.inquired(over, tmp_path)
-    assert found[maintenance.NAME].state == "suggested"
-    assert "goes evenly now, which says nothing of what ran then" in found[maintenance.NAME].learned
+    assert found[under_maintenance.NAME].state == "suggested"
+    assert "goes evenly now, which says nothing of what ran then" in found[under_maintenance.NAME].learned
 
 
 @pytest.mark.parametrize(("subject", "severity"), [("vda", "warn"), ("md7", "note")])
 def test_a_task_that_was_seen_is_counted(subject: str, severity: str) -> None:
     record = card_runs.reads()
-    sample = Sample(card_runs.START_UNIX_NS + 5, maintenance.OBSERVER, subject, "md_resync", 1.0)
+    sample = Sample(card_runs.START_UNIX_NS + 5, under_maintenance.OBSERVER, subject, "md_resync", 1.0)
     idle = replace(sample, value=0.0)
     later = replace(sample, time_ns=sample.time_ns + 10**15)  # right after the load
     run = card_runs.run(replace(record, samples=(*record.samples, sample, later)))
-    assert [(each.severity, each.state) for each in maintenance.detect(run)] == [(severity, "counted")]
-    assert [each.spans for each in maintenance.detect(run)] == [(Span(5, record.measurement.elapsed_ns),)]
-    assert list(maintenance.detect(card_runs.run(replace(record, samples=(*record.samples, idle))))) == []
+    assert [(each.severity, each.state) for each in under_maintenance.detect(run)] == [(severity, "counted")]
+    assert [each.spans for each in under_maintenance.detect(run)] == [(Span(5, record.measurement.elapsed_ns),)]
+    assert list(under_maintenance.detect(card_runs.run(replace(record, samples=(*record.samples, idle))))) == []
 
 
 @pytest.mark.parametrize("target", ["sim:nfs-filer", "sim:nvme,link=117.7MB/s:200us", "sim:nvme,link=850MB/s:50us"])

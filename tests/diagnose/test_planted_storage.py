@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from iocast.commands import inquiry
-from iocast.diagnose import (
-    credits,
+from iocast.diagnose.detectors.limits import credits, write_cliff
+from iocast.diagnose.detectors.shortcuts import (
     elided,
     first_write,
     read_ahead,
@@ -20,11 +20,10 @@ from iocast.diagnose import (
     short_stroke,
     storage_cache,
     tiers,
-    write_cliff,
 )
 from iocast.model.finding import Span
 
-SURVEY = (resources.files("iocast.spec") / "presets" / "survey.toml").read_text(encoding="utf-8")
+SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")
 
 PLANTED = {
     "sim:cached-array": storage_cache.NAME,

@@ -8,14 +8,14 @@ import card_runs
 import pytest
 from trial_runs import Silent, column, ruling
 
-from iocast import load, runner, spec
+from iocast import jobs, load, runner
 from iocast.diagnose.comparable import side
-from iocast.diagnose.trials import working_set
+from iocast.diagnose.experiments.named import working_set
+from iocast.jobs import FileSize, Job, parse_target
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase
 from iocast.model.workload import MixItem, Workload
-from iocast.report.comparison import compare
-from iocast.spec import FileSize, Job, parse_target
+from iocast.report.comparison.comparison_report import compare
 
 MS, GB = 1_000_000, 1_000_000_000
 SETS = (GB, 100 * GB, 1000 * GB)
@@ -28,7 +28,7 @@ def measured(device: str, out: Path, *, users: int = 1, ios: int = 20_000) -> Me
     reads = Workload(mix=(MixItem(op="read", size_bytes=8192),), users=users)
     phase = Phase(name="randread", test="randread", workload=reads, length=Length(ios=ios))
     job = Job(name="vectors", phases=(phase,), file_size=FileSize(1 << 20))
-    plan, _ = spec.plan(job, parse_target(device), seed=1, memory_bytes=1 << 34)
+    plan, _ = jobs.plan(job, parse_target(device), seed=1, memory_bytes=1 << 34)
     (record,) = runner.perform(plan, load.lay_out(plan), str(out), Silent(), lambda: False).run.measured
     return record.measurement
 

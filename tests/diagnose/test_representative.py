@@ -8,7 +8,7 @@ import card_runs
 import msgspec
 import pytest
 
-from iocast.diagnose.representative import representative
+from iocast.diagnose.trust.representative import representative
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Compressible, Dedupable, MixItem, Payload, Repeated, Unique, Workload, Zeros
 

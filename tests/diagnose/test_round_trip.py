@@ -10,12 +10,12 @@ import planted
 import pytest
 from msgspec.structs import replace
 
-from iocast.diagnose import round_trip
+from iocast.diagnose.detectors.limits import round_trip
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.target import Target
 from iocast.model.workload import MixItem, Workload
 
-SURVEY = (resources.files("iocast.spec") / "presets" / "survey.toml").read_text(encoding="utf-8")
+SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")
 US = 1_000
 
 

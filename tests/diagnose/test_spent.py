@@ -6,7 +6,7 @@ import card_runs
 import pytest
 from msgspec.structs import replace
 
-from iocast.diagnose import credits, write_cliff
+from iocast.diagnose.detectors.limits import credits, write_cliff
 from iocast.model.run import PhaseRecord, Series
 from iocast.model.workload import MixItem, Workload
 

@@ -6,11 +6,12 @@ import card_runs
 import msgspec
 import pytest
 
-from iocast.diagnose import examine, stalls
+from iocast.diagnose.detectors.interference import stalls
+from iocast.diagnose.examination import examine
 from iocast.model.finding import Span
 from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord
-from iocast.report.card import card
+from iocast.report.card.card_report import card
 
 replace = msgspec.structs.replace
 SECOND_NS = card_runs.SECOND_NS

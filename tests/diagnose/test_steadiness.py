@@ -8,10 +8,10 @@ import card_runs
 import msgspec
 import pytest
 
-from iocast.diagnose.steadiness import steady
+from iocast.diagnose.trust.steadiness import steady
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Series
-from iocast.model.simulated import SimulatedCache
+from iocast.model.simulated_device import SimulatedCache
 
 replace = msgspec.structs.replace
 GIB = card_runs.GIB

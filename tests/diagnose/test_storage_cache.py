@@ -5,7 +5,7 @@ from __future__ import annotations
 import card_runs
 from msgspec.structs import replace
 
-from iocast.diagnose import storage_cache
+from iocast.diagnose.detectors.shortcuts import storage_cache
 from iocast.diagnose.pairs import has_an_arm
 
 MS = 1_000_000

@@ -7,8 +7,8 @@ import pytest
 from card_runs import histogram, measurement, part
 from msgspec.structs import replace
 
-from iocast.analyse.device import DeviceIo
-from iocast.diagnose.trials import arm, cache, concurrent_readers, request_size, verify, zones
+from iocast.analyse.device_io import DeviceIo
+from iocast.diagnose.experiments.named import arm, cache, concurrent_readers, lost_writes, request_size, zones
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.verification import Verification
 from iocast.model.workload import MixItem, Op, Workload
@@ -154,7 +154,7 @@ def _verified(bad: tuple[int, int, int, int, int]) -> Run:
 
 
 def test_what_was_read_back() -> None:
-    assert verify.judge((_verified((0, 0, 0, 0, 0)),)).verdict == "rejected"
-    torn = verify.judge((_verified((2, 1, 0, 0, 0)),))
+    assert lost_writes.judge((_verified((0, 0, 0, 0, 0)),)).verdict == "rejected"
+    torn = lost_writes.judge((_verified((2, 1, 0, 0, 0)),))
     assert torn.verdict == "confirmed"
     assert "2 torn, 1 lost" in torn.says

@@ -7,25 +7,25 @@ from pathlib import Path
 import pytest
 from trial_runs import asked, column, ruling, run_of
 
-from iocast.diagnose.trials import (
+from iocast.diagnose.experiments.named import (
     TRIALS,
     arm,
     cache,
     concurrent_readers,
     dio_matrix,
-    first_write,
     holes,
+    lost_writes,
     noise,
+    overwrite,
     payload,
     probe,
-    read_ahead,
+    readahead,
     request_size,
-    verify,
     working_set,
     zones,
 )
 from iocast.errors import TargetError
-from iocast.spec import parse_target
+from iocast.jobs import parse_target
 
 MS = 1_000_000
 GIB = 1 << 30
@@ -119,13 +119,13 @@ def test_a_simulated_disk_has_no_zones(tmp_path: Path) -> None:
 
 
 def test_first_writes_that_cost(tmp_path: Path) -> None:
-    thin = ruling(first_write, "sim:nvme,first_write=3ms,unit=8KiB", tmp_path)
+    thin = ruling(overwrite, "sim:nvme,first_write=3ms,unit=8KiB", tmp_path)
     assert thin.verdict == "confirmed"
     first, second = thin.table.rows
     assert first.cells["mean"] - second.cells["mean"] == pytest.approx(3 * MS, rel=0.05)
-    wide = ruling(first_write, "sim:nvme,first_write=3ms,unit=1MiB", tmp_path)
+    wide = ruling(overwrite, "sim:nvme,first_write=3ms,unit=1MiB", tmp_path)
     assert wide.verdict == "confirmed"
-    assert ruling(first_write, "sim:nvme", tmp_path).verdict == "rejected"
+    assert ruling(overwrite, "sim:nvme", tmp_path).verdict == "rejected"
 
 
 def test_holes_that_answer_too_soon(tmp_path: Path) -> None:
@@ -137,10 +137,10 @@ def test_holes_that_answer_too_soon(tmp_path: Path) -> None:
 
 
 def test_read_ahead(tmp_path: Path) -> None:
-    ahead = ruling(read_ahead, "sim:nvme,read_ahead=1MiB:10us", tmp_path, seconds=0.2)
+    ahead = ruling(readahead, "sim:nvme,read_ahead=1MiB:10us", tmp_path, seconds=0.2)
     assert ahead.verdict == "confirmed"
     assert "times as quick" in ahead.says
-    assert ruling(read_ahead, "sim:nvme", tmp_path, seconds=0.2).verdict == "rejected"
+    assert ruling(readahead, "sim:nvme", tmp_path, seconds=0.2).verdict == "rejected"
 
 
 def test_more_readers(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_there_is_no_page_cache_over_a_simulated_device(tmp_path: Path) -> None:
     assert ruling(cache, "sim:nvme", tmp_path, seconds=0.2).verdict == "rejected"
 
 
-@pytest.mark.parametrize("trial", [request_size, verify])
+@pytest.mark.parametrize("trial", [request_size, lost_writes])
 def test_what_a_simulated_device_cannot_show_is_said(trial: object) -> None:
     with pytest.raises(TargetError) as refused:
         trial.phases(asked(trial, parse_target("sim:hdd")))
@@ -209,7 +209,7 @@ def test_a_run_that_was_cut_short_is_judged_by_what_there_is(tmp_path: Path) -> 
         assert payload.judge((replace(run, phases=run.phases[:kept]),)).says
 
 
-@pytest.mark.parametrize("trial", [t for t in TRIALS if t not in (request_size, verify)], ids=lambda t: t.NAME)
+@pytest.mark.parametrize("trial", [t for t in TRIALS if t not in (request_size, lost_writes)], ids=lambda t: t.NAME)
 def test_no_experiment_falls_over_a_run_that_was_stopped(trial: object, tmp_path: Path) -> None:
     from msgspec.structs import replace
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iocast import diagnose
-from iocast.diagnose import components, imported, thresholds, words
+from iocast.diagnose import examination, thresholds, words
+from iocast.diagnose.trust import components, imported
 from iocast.model.finding import GRADES, Finding, Grade
 from iocast.model.measurement import ErrorCount
 from iocast.model.run import PhaseRecord, Source
@@ -185,7 +185,7 @@ def test_the_worst_component_wins(grades: list[Grade]) -> None:
 
 def test_a_simulated_row_may_earn_an_a() -> None:
     run = card_runs.run(card_runs.reads(), target=card_runs.SIMULATED)
-    trust = diagnose.examine(run).trust["randread 8k"]
+    trust = examination.examine(run).trust["randread 8k"]
     assert (trust.grade, trust.reason) == ("A", "")
     assert [part.name for part in trust.components] == [
         "integrity",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import card_runs
 from msgspec.structs import replace
 
-from iocast.diagnose import examine, unverified
+from iocast.diagnose.detectors.measurement import unverified
+from iocast.diagnose.examination import examine
 from iocast.model.verification import BadBlock, Verification
-from iocast.report.verdict import verdict
-from iocast.report.verification import says
+from iocast.report.card.verdict import verdict
+from iocast.report.card.verification_section import says
 
 SOUND = Verification(
     files=("f",), block_bytes=8192, started_unix_ns=0, elapsed_ns=1, blocks=1000, intact=1000, undecided=0,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iocast import load, runner, spec
-from iocast.diagnose.trials import Asked, Ruling, Trial
+from iocast import jobs, load, runner
+from iocast.diagnose.experiments.named import Asked, Ruling, Trial
+from iocast.jobs import FileSize, Job, parse_target
 from iocast.model.plan import Phase
 from iocast.model.report import Cell
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.target import Target
-from iocast.spec import FileSize, Job, parse_target
 
 
 class Silent:
@@ -46,7 +46,7 @@ def run_of(trial: Trial, device: str, out: Path, **changes: object) -> Run:
     target = parse_target(device)
     phases = trial.phases(asked(trial, target, **changes))
     job = Job(name=f"experiment {trial.NAME}", phases=phases, file_size=FileSize(1 << 20), experiment=trial.NAME)
-    plan, _ = spec.plan(job, target, seed=1, memory_bytes=1 << 34)
+    plan, _ = jobs.plan(job, target, seed=1, memory_bytes=1 << 34)
     return runner.perform(plan, load.lay_out(plan), str(out), Silent(), lambda: False).run
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from iocast import imports
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
-from iocast.report import card
+from iocast.report.card import card_report
 
 FIXTURES = sorted(path for path in (Path(__file__).parent / "fixtures").rglob("*") if path.is_file())
 # A series that ends earlier is a whole series: nothing shows that there was more of it.
@@ -48,4 +48,4 @@ def test_a_damaged_word_is_refused_or_harmless(path: Path, tmp_path: Path) -> No
             (run,) = imports.read((str(part),))
         except SourceError:
             continue
-        card.card(run, examine(run))
+        card_report.card(run, examine(run))

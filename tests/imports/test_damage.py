@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from iocast import imports
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
-from iocast.report import card
+from iocast.report.card import card_report
 
 FIXTURES = Path(__file__).parent / "fixtures"
 DOCUMENTS = sorted(FIXTURES.glob("*.json"))
@@ -51,7 +51,7 @@ def test_a_value_of_another_kind_is_refused_or_harmless(path: Path, tmp_path: Pa
             continue
         for record in run.phases:
             assert all(each.ios >= 0 and each.bytes >= 0 for each in record.measurement.classes)
-        card.card(run, examine(run))
+        card_report.card(run, examine(run))
 
 
 def test_a_number_out_of_all_bounds_names_its_job_and_line(tmp_path: Path) -> None:

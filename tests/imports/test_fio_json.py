@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from iocast import imports
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
 from iocast.imports import fio_json
-from iocast.imports.sources import Head
+from iocast.imports.source_files import Head
 from iocast.model.run import Run
 from iocast.model.workload import Constant, Sequential, Uniform
 

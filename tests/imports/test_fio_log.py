@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from iocast import imports
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
 from iocast.imports import fio_log
 from iocast.imports.fio_words import bin_edges, bin_of
-from iocast.imports.sources import Head
+from iocast.imports.source_files import Head
 from iocast.model.run import Run
-from iocast.report import card, machine
+from iocast.report.card import card_report
+from iocast.report.renderers import json_report
 
 Reader = Callable[..., Run]
 
@@ -175,7 +176,7 @@ def test_rates_that_are_not_stated_stay_blank(fixtures: Path) -> None:
     for kind in ("lat", "bw"):
         (run,) = imports.read((str(fixtures / "logs" / f"avg_{kind}.1.log"),))
         out = io.StringIO()
-        machine.render(card.card(run, examine(run)), out)
+        json_report.render(card_report.card(run, examine(run)), out)
         (row,) = json.loads(out.getvalue())["rows"]
         assert row["rate"] is None
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from iocast import imports
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.errors import SourceError
 from iocast.model.run import PhaseRecord, Run
-from iocast.report import card, terminal
+from iocast.report.card import card_report
+from iocast.report.renderers import terminal
 
 
 def of(path: Path) -> Run:
@@ -166,5 +167,5 @@ def test_a_job_that_starts_later_is_not_beside(fixtures: Path, tmp_path: Path) -
 
 def drawn(run: Run) -> str:
     out = io.StringIO()
-    terminal.render(card.card(run, examine(run)), out, colour=False, width=120)
+    terminal.render(card_report.card(run, examine(run)), out, colour=False, width=120)
     return out.getvalue()

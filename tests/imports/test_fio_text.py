@@ -11,9 +11,9 @@ import pytest
 from iocast import imports
 from iocast.errors import SourceError
 from iocast.imports import fio_text
-from iocast.imports.sources import Head
+from iocast.imports.source_files import Head
 from iocast.model.run import Run
-from iocast.report.classic import render_run
+from iocast.report.renderers.classic import render_run
 
 Reader = Callable[..., Run]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from iocast import imports
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
 from iocast.imports import fioparse
-from iocast.imports.sources import Head
+from iocast.imports.source_files import Head
 from iocast.model.run import Run
-from iocast.report.classic import render_run
+from iocast.report.renderers.classic import render_run
 
 Reader = Callable[..., Run]
 GOLDEN = Path(__file__).parents[1] / "golden" / "card"  # printed by fioparse.sh

@@ -13,13 +13,14 @@ import pytest
 from msgspec.structs import replace
 
 from iocast import imports
-from iocast.diagnose import examine
 from iocast.diagnose.comparable import pairs, side
+from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.finding import Examination
 from iocast.model.run import Run
-from iocast.report import RENDERERS, card, machine, table_csv, terminal
-from iocast.report.comparison import compare
+from iocast.report.card import card_report
+from iocast.report.comparison.comparison_report import compare
+from iocast.report.renderers import RENDERERS, csv_table, json_report, terminal
 
 Reader = Callable[..., Run]
 
@@ -40,7 +41,7 @@ def csv_row(system: str, users: int, mean: float, p95: float, p99: float) -> str
 
 def drawn(run: Run, examination: Examination | None = None) -> str:
     out = io.StringIO()
-    terminal.render(card.card(run, examination or examine(run)), out, colour=False, width=120)
+    terminal.render(card_report.card(run, examination or examine(run)), out, colour=False, width=120)
     return out.getvalue()
 
 
@@ -153,7 +154,7 @@ def test_a_range_is_one_cell_of_a_csv(read_all: Reader) -> None:
 
     run = read_all(("v1.out", FIO_1_50))
     out = io.StringIO()
-    table_csv.render(card.card(run, examine(run)), out)
+    csv_table.render(card_report.card(run, examine(run)), out)
     (row,) = csv.DictReader(io.StringIO(out.getvalue()))
     assert row["response_p50_ns"] == "500000..750000"
     assert row["trust"] == "C"
@@ -163,7 +164,7 @@ def test_a_range_is_one_cell_of_a_csv(read_all: Reader) -> None:
 def test_devices_are_rows_of_a_csv(fixtures: Path) -> None:
     (run,) = imports.read((str(fixtures / "iostat_xdt.txt"),))
     out = io.StringIO()
-    table_csv.render(card.card(run, examine(run)), out)
+    csv_table.render(card_report.card(run, examine(run)), out)
     (row,) = csv.DictReader(io.StringIO(out.getvalue()))
     assert row["device"] == "vda"
 
@@ -172,10 +173,10 @@ def test_every_fixture_reports_in_every_form(fixtures: Path) -> None:
     for path in sorted([*fixtures.glob("*.*"), *(fixtures / "logs").glob("*.log")]):
         for run in imports.read((str(path),)):
             examination = examine(run)
-            report = card.card(run, examination)
+            report = card_report.card(run, examination)
             for renderer in RENDERERS.values():
                 renderer.render(report, io.StringIO(), colour=False, width=100)
             assert "nan" not in drawn(run, examination).lower().split()
             out = io.StringIO()
-            machine.render(report, out)
+            json_report.render(report, out)
             assert json.loads(out.getvalue())["title"]

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from iocast import imports
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
 from iocast.imports import iostat, sar
-from iocast.imports.sources import Head
+from iocast.imports.source_files import Head
 from iocast.model.run import Run
-from iocast.report import card, terminal
+from iocast.report.card import card_report
+from iocast.report.renderers import terminal
 
 Reader = Callable[..., Run]
 
@@ -43,7 +44,7 @@ def metrics(run: Run, device: str) -> dict[str, list[float]]:
 
 def table(run: Run) -> str:
     out = io.StringIO()
-    terminal.render(card.card(run, examine(run)), out, colour=False, width=140)
+    terminal.render(card_report.card(run, examine(run)), out, colour=False, width=140)
     return out.getvalue()
 
 
@@ -133,7 +134,7 @@ def test_means_of_ios_are_weighted_by_ios(read_all: Reader) -> None:
     busy = OLD.format(r="100.00")
     idle = OLD.format(r="  0.00").replace("2.00    2.00    2.00", "0.00    0.00    0.00")
     run = read_all(("old.txt", FIRST + OLD.format(r=" 9.00") + busy + idle))
-    section = card.card(run, examine(run)).sections[1]
+    section = card_report.card(run, examine(run)).sections[1]
     cells = section.tables[0].rows[0].cells
     assert (cells["read_await_ns"], cells["reads_per_s"]) == (2_000_000, 50)
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
 from iocast.imports import orion
-from iocast.imports.sources import Head
+from iocast.imports.source_files import Head
 from iocast.model.run import Run
 
 Reader = Callable[..., Run]

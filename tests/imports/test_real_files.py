@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from iocast import imports
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
-from iocast.report import card, machine
-from iocast.report.classic import render_run
+from iocast.report.card import card_report
+from iocast.report.renderers import json_report
+from iocast.report.renderers.classic import render_run
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 KINDS = ("fio_output", "oracle_orion", "vdbench", "iostat", "latency_histogram_sources")
@@ -60,8 +61,8 @@ def test_a_real_file(path: Path) -> None:
         if {"users", "depth", "ios"}.isdisjoint(record.unstated) and timed:
             # Little's law: units, counts and lengths are right together.
             assert did.rate_per_s * did.response().mean_ns / 1e9 == pytest.approx(did.asked_depth, rel=0.1)
-    report = card.card(run, examine(run))
-    machine.render(report, io.StringIO())
+    report = card_report.card(run, examine(run))
+    json_report.render(report, io.StringIO())
     render_run(run, io.StringIO())
     print(f"{path.name}: {run.source.tool} {run.source.version}, {len(run.phases)} rows; {'; '.join(run.warnings)}")
 

@@ -12,8 +12,8 @@ from work_files import MIB, lay, plan
 
 from iocast import load
 from iocast.errors import TargetError
-from iocast.load.files import own_file
 from iocast.load.marks import made_here
+from iocast.load.work_files import own_file
 
 
 @pytest.fixture

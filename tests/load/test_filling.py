@@ -12,9 +12,9 @@ from work_files import MIB, lay, listing, plan
 from iocast import load
 from iocast.errors import TargetError
 from iocast.load.extents import survey
-from iocast.load.files import WorkFile
 from iocast.load.filling import claimed, create, finish, spoil, trial_file
 from iocast.load.marks import Mark, made_here, read_mark, write_mark
+from iocast.load.work_files import WorkFile
 
 
 def blocks(path: Path) -> list[bytes]:

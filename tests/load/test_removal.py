@@ -10,9 +10,9 @@ from work_files import MIB, lay, listing, plan
 
 from iocast import load
 from iocast.errors import TargetError
-from iocast.load.files import WorkFile
 from iocast.load.filling import claimed, create
 from iocast.load.removal import remove
+from iocast.load.work_files import WorkFile
 
 
 def test_what_was_made_is_removed_and_nothing_else(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ from work_files import phase
 
 from iocast import load, runner
 from iocast.analyse.steady import accepts
-from iocast.load.until import Judge, Watching, replay
+from iocast.jobs import parse_job, parse_target
+from iocast.jobs import plan as make_plan
+from iocast.load.until_steady import Judge, Watching, replay
 from iocast.model.plan import Until
 from iocast.model.run import Series
 from iocast.model.workload import Constant
-from iocast.spec import parse_job, parse_target
-from iocast.spec import plan as make_plan
 
 SECOND_NS = 1_000_000_000
 

@@ -11,10 +11,18 @@ import pytest
 from work_files import plan
 
 from iocast.errors import ArchiveError, TargetError
-from iocast.load import lay_out, verifying
-from iocast.load.verifying import Description, JournalFile, begin, block_bytes, read_back, read_description, same_boot
+from iocast.jobs import parse_job
+from iocast.load import lay_out, verify_journal
+from iocast.load.verify_journal import (
+    Description,
+    JournalFile,
+    begin,
+    block_bytes,
+    read_back,
+    read_description,
+    same_boot,
+)
 from iocast.model.plan import Plan
-from iocast.spec import parse_job
 
 SIZE = 1 << 20
 
@@ -73,7 +81,7 @@ def test_what_is_forgotten_is_empty_again(places: tuple[Path, Path]) -> None:
     path = run / "verify/journal.bin"
     before = path.read_bytes()
     path.write_bytes(before[:5000] + b"\1" * (len(before) - 5000))
-    journal = verifying.Journal(run / "verify", read_description(run))
+    journal = verify_journal.Journal(run / "verify", read_description(run))
     journal.forget()
     journal.close()
     assert path.read_bytes() == before
@@ -124,7 +132,7 @@ def test_a_description_that_was_cut_is_named(places: tuple[Path, Path]) -> None:
 def test_a_machine_that_was_restarted_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = Description(1, 4096, (JournalFile("f", 4096, None, None),), "another")
     assert not same_boot(told)
-    monkeypatch.setattr(verifying, "BOOT_ID", tmp_path / "missing")
+    monkeypatch.setattr(verify_journal, "BOOT_ID", tmp_path / "missing")
     assert not same_boot(msgspec.structs.replace(told, boot_id=""))
 
 

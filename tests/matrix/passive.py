@@ -12,11 +12,12 @@ from unittest.mock import patch
 
 from msgspec import Struct
 
-from iocast import archive, diagnose, observe, runner
+from iocast import archive, observe, runner
 from iocast.commands.session import carry_out
 from iocast.commands.targets import find_target
+from iocast.diagnose import examination
+from iocast.jobs import load_job
 from iocast.model.run import Sample
-from iocast.spec import load_job
 
 
 class Passive(Struct, frozen=True, kw_only=True):
@@ -68,7 +69,7 @@ def passive_cost(base: Path, job: str = "card-quick") -> Passive:
             run_s = time.perf_counter() - began
         run = archive.load(str(done.folder))
         began = time.perf_counter()
-        diagnose.examine(run)
+        examination.examine(run)
         detectors_s = time.perf_counter() - began
     return Passive(
         job=job, run_s=round(run_s, 2), observers_s=round(_Timed.spent_s, 4), detectors_s=round(detectors_s, 4)

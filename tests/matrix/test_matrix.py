@@ -17,7 +17,7 @@ from making import NotHere, Place, file_of, image, lab, raw, scrubbed, split, sq
 from msgspec.structs import replace
 from trial import Trial, Tried, attempt, is_of_the_machine
 
-from iocast import diagnose
+from iocast.diagnose import detectors
 from iocast.model.finding import Finding
 from iocast.model.measurement import Absence, Generator
 from iocast.model.run import Run
@@ -47,15 +47,15 @@ def test_conditions_have_names_of_their_own_and_clean_ones_say_so() -> None:
 
 
 def test_conditions_name_findings_that_a_detector_gives() -> None:
-    declared = {name for detector in diagnose.DETECTORS for name in diagnose.names(detector)}
+    declared = {name for detector in detectors.DETECTORS for name in detectors.names(detector)}
     named = {name for each in CONDITIONS for name in (*each.finds, *each.also)}
     assert named | {"generator did not run"} <= declared
 
 
 def test_every_detector_has_a_condition_or_says_why_not() -> None:
     planted = {name for each in CONDITIONS for name in each.finds}
-    for detector in diagnose.DETECTORS:
-        names = set(diagnose.names(detector))
+    for detector in detectors.DETECTORS:
+        names = set(detectors.names(detector))
         assert bool(names & planted) != bool(names & UNPLANTED), names
 
 

@@ -13,18 +13,19 @@ from making import NotHere
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast import archive, diagnose
+from iocast import archive
 from iocast.commands.inquiry import diagnose_run
 from iocast.commands.session import adjust, carry_out
 from iocast.commands.targets import find_target, identity_name
-from iocast.diagnose.reasoning import USUAL_BUDGET
+from iocast.diagnose import examination
+from iocast.diagnose.experiments.next_step import USUAL_BUDGET
 from iocast.errors import IocastError
+from iocast.jobs import Job, load_job
 from iocast.model.experiment import Step
 from iocast.model.finding import Finding
 from iocast.model.plan import Phase
 from iocast.model.run import Run
 from iocast.model.target import Target
-from iocast.spec import Job, load_job
 
 JOBS = Path(__file__).parent / "jobs"
 Names = tuple[str, ...]
@@ -121,10 +122,10 @@ def _refused(condition: Condition, seed: int, why: IocastError) -> tuple[Trial, 
 def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Trial, dict[str, str]]:
     """The trial of a run that was diagnosed, and what is told of each certain finding."""
     began = time.monotonic()
-    first = diagnose.examine(run).findings
+    first = examination.examine(run).findings
     examine_s = time.monotonic() - began
     diagnosis = archive.load_diagnosis(folder)
-    last = diagnose.examine(run, diagnosis).findings
+    last = examination.examine(run, diagnosis).findings
     steps = () if diagnosis is None else diagnosis.steps
     counted = _names(each for each in last if each.state == "counted")
     confirmed = _names(each for each in last if each.state == "confirmed")

@@ -7,8 +7,8 @@ import math
 import msgspec
 import pytest
 
-from iocast.model.coarse import Bucket, Coarse, Quantile
 from iocast.model.histogram import Histogram, merge
+from iocast.model.stated import Bucket, Coarse, Quantile
 
 MS = 1_000_000
 BUCKETS = (Bucket(0, MS, 90.0), Bucket(MS, 4 * MS, 9.0), Bucket(4 * MS, None, 1.0))

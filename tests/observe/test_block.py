@@ -13,11 +13,11 @@ import pytest
 
 from iocast import _core
 from iocast.errors import TargetError
-from iocast.model.block import BlockTimes, DeviceNumber
+from iocast.model.block_times import BlockTimes, DeviceNumber
 from iocast.model.target import Layer, Target
 from iocast.observe import block
-from iocast.observe.block_devices import find_device, name_of
 from iocast.observe.observer import BlindError, Timing
+from iocast.observe.target.whole_disk import find_device, name_of
 
 
 def test_it_is_blind_without_a_device_and_on_one_that_handles_bios() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from machine_tree import MachineTree
 
-from iocast.observe.claims import claims, loop_claims, mounted_on
+from iocast.observe.target.claims import claims, loop_claims, mounted_on
 
 
 def test_a_free_disk_is_claimed_by_nobody(machine: MachineTree) -> None:

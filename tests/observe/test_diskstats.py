@@ -14,7 +14,7 @@ from iocast.model.run import Sample
 from iocast.model.target import Layer, Target
 from iocast.observe import diskstats
 from iocast.observe.observer import BlindError
-from iocast.observe.stack import describe
+from iocast.observe.target.device_stack import describe
 
 TEXT = """\
    8       0 sda 100 5 2000 30 200 6 4000 50 3 70 80

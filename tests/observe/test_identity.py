@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from machine_tree import MachineTree
 
-from iocast.observe.identity import identity_of
+from iocast.observe.target.identity import identity_of
 
 
 def test_the_world_wide_name_comes_before_the_serial_number(machine: MachineTree) -> None:

@@ -8,8 +8,8 @@ import pytest
 from machine_tree import MachineTree
 
 from iocast.model.target import Layer
-from iocast.observe.layers import Stack, active_scheduler, read_layer
-from iocast.observe.stack import describe
+from iocast.observe.target.device_stack import describe
+from iocast.observe.target.layers import Stack, active_scheduler, read_layer
 
 
 def lvm_on_raid(machine: MachineTree) -> None:

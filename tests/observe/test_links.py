@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from machine_tree import MachineTree
 
-from iocast.observe.layers import read_layer
-from iocast.observe.links import link_of, pcie_link
+from iocast.observe.target.layers import read_layer
+from iocast.observe.target.links import link_of, pcie_link
 
 
 @pytest.mark.parametrize(

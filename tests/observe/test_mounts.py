@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iocast.observe.mounts import choose_mount, find_mount, parse_mountinfo, unescape
+from iocast.observe.target.mounts import choose_mount, find_mount, parse_mountinfo, unescape
 
 TEXT = r"""27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,errors=remount-ro
 30 27 8:17 / /mnt/my\040disk rw,noatime shared:7 master:2 - xfs /dev/sdb1 rw,logbufs=8

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from iocast.errors import TargetError
-from iocast.observe import signatures as module
-from iocast.observe.signatures import Signature, signatures
+from iocast.observe.target import signatures as module
+from iocast.observe.target.signatures import Signature, signatures
 
 MIB = 1 << 20
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from iocast.errors import TargetError
-from iocast.observe.direct import probe_direct
-from iocast.observe.stack import describe
+from iocast.observe.target.device_stack import describe
+from iocast.observe.target.direct import probe_direct
 
 
 def test_this_directory() -> None:

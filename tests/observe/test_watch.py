@@ -13,7 +13,7 @@ from iocast.model.run import Blind, Sample
 from iocast.model.target import Target
 from iocast.observe import OBSERVERS, ObserverModule, Watch, block
 from iocast.observe.observer import BlindError
-from iocast.observe.stack import describe
+from iocast.observe.target.device_stack import describe
 
 TARGET = Target(path="sim:hdd", kind="sim")
 HEADINGS = ("What it is:", "Why it matters:", "Needs:", "Overhead:", "What it cannot see:")

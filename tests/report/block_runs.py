@@ -5,7 +5,7 @@ from __future__ import annotations
 from card_runs import histogram, measurement, part, record
 from msgspec.structs import replace
 
-from iocast.model.block import BlockClass, BlockDevice, BlockTimes, DeviceNumber
+from iocast.model.block_times import BlockClass, BlockDevice, BlockTimes, DeviceNumber
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import MixItem, Uniform, Workload
 

@@ -18,8 +18,8 @@ from iocast.model.measurement import (
 )
 from iocast.model.plan import FileRegion, Length, Phase, PhasePlan, Plan, WorkFiles
 from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample, Series
-from iocast.model.simulated import SimulatedDevice
-from iocast.model.simulated_laws import ConstantLaw
+from iocast.model.service_laws import ConstantLaw
+from iocast.model.simulated_device import SimulatedDevice
 from iocast.model.target import Layer, Target
 from iocast.model.workload import Closed, MixItem, Op, Poisson, Sequential, Uniform, Workload
 

@@ -7,8 +7,8 @@ import json
 import pytest
 from card_runs import histogram
 
-from iocast.model.block import BlockClass, BlockDevice, BlockTimes, DeviceNumber, SlowRequest
-from iocast.report import block_lines
+from iocast.model.block_times import BlockClass, BlockDevice, BlockTimes, DeviceNumber, SlowRequest
+from iocast.report.renderers import block_lines
 
 TEN_SECONDS = (95, 74, 475, 2035, 1245, 37, 11, 7, 23, 10)  # published: 4012 I/Os of a database server
 

@@ -10,16 +10,17 @@ import card_runs
 import msgspec
 import pytest
 
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.measurement import EngineReport
 from iocast.model.report import Report, Row, Table
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem, Poisson, Workload
-from iocast.report import machine, stack, terminal
-from iocast.report.card import card
-from iocast.report.graded import graded_section
-from iocast.report.rows import published, results
+from iocast.report.card import target_section
+from iocast.report.card.card_report import card
+from iocast.report.card.grade_section import graded_section
+from iocast.report.card.results_table import published, results
+from iocast.report.renderers import json_report, terminal
 
 replace = msgspec.structs.replace
 
@@ -145,7 +146,7 @@ def test_what_was_blind_is_said() -> None:
 
 def test_json_has_units_in_its_keys_and_null_for_what_is_blank() -> None:
     out = io.StringIO()
-    machine.render(_card(card_runs.quick_card()), out)
+    json_report.render(_card(card_runs.quick_card()), out)
     found: dict[str, Any] = msgspec.json.decode(out.getvalue())
     row = found["rows"][0]
     assert (row["users"], row["depth"], row["size_bytes"]) == (1, 1, 8192)
@@ -160,7 +161,7 @@ def test_json_has_units_in_its_keys_and_null_for_what_is_blank() -> None:
 
 def test_part_rows_in_json_are_to_be_trusted_as_their_row() -> None:
     out = io.StringIO()
-    machine.render(_card(card_runs.run(card_runs.mixed(), card_runs.paced())), out)
+    json_report.render(_card(card_runs.run(card_runs.mixed(), card_runs.paced())), out)
     rows = msgspec.json.decode(out.getvalue())["rows"]
     assert [(row["test"], row["trust"]) for row in rows] == [
         ("mixed", "B"),
@@ -200,7 +201,9 @@ def test_engines_set_up_in_different_ways_are_one_line() -> None:
     small = EngineReport("uring", ("no iowait", "registered files"), "registered, 4 KiB pages (small enough for them)")
     large = EngineReport("uring", ("registered files", "refilled by 2"), "registered, huge pages")
     run = card_runs.run(_with_engine(card_runs.reads("one"), small), _with_engine(card_runs.reads("two"), large))
-    assert stack.engine_line(run) == "Engine: io_uring (registered files; buffers in 4 KiB pages or huge pages)."
+    assert (
+        target_section.engine_line(run) == "Engine: io_uring (registered files; buffers in 4 KiB pages or huge pages)."
+    )
 
 
 def test_an_open_loop_too_short_for_any_percentile_reads_well() -> None:

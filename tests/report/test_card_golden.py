@@ -11,11 +11,11 @@ import card_runs
 import classic_runs
 import pytest
 
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.model.run import Run
-from iocast.report import RENDERERS, terminal
-from iocast.report.card import card
-from iocast.report.classic import render_run
+from iocast.report.card.card_report import card
+from iocast.report.renderers import RENDERERS, terminal
+from iocast.report.renderers.classic import render_run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "card"
 FOLDER = "runs/2026-09-21T14-13-card"

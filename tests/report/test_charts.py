@@ -8,10 +8,10 @@ from card_runs import SECOND_NS, histogram, lognormal, reads
 from msgspec.structs import replace
 from test_page import courses_of, report_of
 
-from iocast.diagnose import examine
-from iocast.model.course import Interval
+from iocast.diagnose.examination import examine
 from iocast.model.finding import Examination, Finding, Span
 from iocast.model.histogram import Histogram
+from iocast.model.intervals import Interval
 from iocast.model.measurement import SlowIo
 from iocast.model.report import Chart
 from iocast.model.run import Run

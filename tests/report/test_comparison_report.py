@@ -9,12 +9,12 @@ import card_runs
 import pytest
 
 from iocast.diagnose.comparable import Side
-from iocast.model.coarse import Bucket, Coarse
 from iocast.model.histogram import Histogram
 from iocast.model.report import Chart, Report, Table
 from iocast.model.run import PhaseRecord, Run
-from iocast.report import html, terminal
-from iocast.report.comparison import compare, repeats
+from iocast.model.stated import Bucket, Coarse
+from iocast.report.comparison.comparison_report import compare, repeats
+from iocast.report.renderers import html, terminal
 from iocast.report.vega import specification
 from iocast.report.vega.theme import LIGHT
 

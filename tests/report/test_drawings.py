@@ -19,8 +19,8 @@ from iocast.model.histogram import Histogram
 from iocast.model.report import Chart, ChartKind, Report, Section
 from iocast.model.run import Source
 from iocast.report.charts.latency_by_load import BUCKET_EDGES_NS
-from iocast.report.comparison import compare, repeats
-from iocast.report.pictures import write_pictures
+from iocast.report.comparison.comparison_report import compare, repeats
+from iocast.report.renderers.pictures import write_pictures
 from iocast.report.vega import DRAWINGS, specification, to_svgs
 from iocast.report.vega.parts import apart
 from iocast.report.vega.picture import colour, levels, png

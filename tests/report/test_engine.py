@@ -12,7 +12,7 @@ import card_runs
 import pytest
 from test_page import report_of
 
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.errors import DrawingError
 from iocast.model.report import Chart
 from iocast.model.run import Run

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iocast.report import format as text
+from iocast import text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iocast.model.report import Cell, Column, Row, Table
-from iocast.report.grid import lay_out, wrap
+from iocast.report.renderers.grid import lay_out, wrap
 
 
 def _show(_: Column, cell: Cell) -> str:

@@ -10,17 +10,17 @@ from pathlib import Path
 import card_runs
 import pytest
 
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.model.report import Column, Report, Row, Section, Table
-from iocast.report import markdown, table_csv
-from iocast.report.card import card
+from iocast.report.card.card_report import card
+from iocast.report.renderers import csv_table, markdown
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "card"
 RUNS = {"quick": card_runs.quick_card, "troubled": card_runs.troubled_card}
 
 
 @pytest.mark.parametrize("run", RUNS)
-@pytest.mark.parametrize(("renderer", "suffix"), [(markdown, "md"), (table_csv, "csv")])
+@pytest.mark.parametrize(("renderer", "suffix"), [(markdown, "md"), (csv_table, "csv")])
 def test_golden(run: str, renderer: object, suffix: str) -> None:
     found = RUNS[run]()
     out = io.StringIO()
@@ -34,7 +34,7 @@ def test_golden(run: str, renderer: object, suffix: str) -> None:
 def test_every_line_of_the_csv_is_as_wide_as_its_head() -> None:
     out = io.StringIO()
     run = card_runs.troubled_card()
-    table_csv.render(card(run, examine(run)), out)
+    csv_table.render(card(run, examine(run)), out)
     head, *lines = csv.reader(io.StringIO(out.getvalue()))
     assert len(set(head)) == len(head)
     assert all(len(line) == len(head) for line in lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iocast.report.numbered import numbered
+from iocast.report.unique_names import numbered
 
 
 def test_what_comes_again_gets_a_number_that_is_free() -> None:

@@ -11,14 +11,14 @@ from typing import Any
 import card_runs
 import pytest
 
-from iocast.diagnose import examine
-from iocast.model.course import Course, Interval
+from iocast.diagnose.examination import examine
 from iocast.model.histogram import Histogram
+from iocast.model.intervals import Course, Interval
 from iocast.model.report import Column, Report, Row, Table
 from iocast.model.run import Run
-from iocast.report import html
-from iocast.report.card import card
-from iocast.report.page.tables import table_html
+from iocast.report.card.card_report import card
+from iocast.report.renderers import html
+from iocast.report.renderers.page.page_tables import table_html
 
 VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "wbr"}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from iocast.report.simulated import describe
-from iocast.spec import parse_target, simulated_presets
-from iocast.spec.simulated_options import OPTIONS
+from iocast.jobs import parse_target, simulated_presets
+from iocast.jobs.simulated.device_options import OPTIONS
+from iocast.report.card.simulated_device_text import describe
 
 # Options that change nothing a reader must know when they stand alone, or that need another one first.
 FIRST = {

@@ -11,7 +11,7 @@ import pytest
 from test_page import report_of
 
 from iocast.model.report import Chart, Report
-from iocast.report.pictures import write_pictures
+from iocast.report.renderers.pictures import write_pictures
 from iocast.report.vega.theme import CLASSIC
 from iocast.report.vega.trio import trio, trios
 

@@ -8,12 +8,12 @@ import card_runs
 import msgspec
 import pytest
 
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Hotspot, Locality, MixItem, Op, Sequential, Stride, Uniform, Workload, Zipf
-from iocast.report.sentences import sentences, takes
-from iocast.report.verdict import verdict
+from iocast.report.card.summary_sentences import sentences, takes
+from iocast.report.card.verdict import verdict
 
 replace = msgspec.structs.replace
 

@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from iocast.model.coarse import Coarse
 from iocast.model.histogram import Histogram, bucket_bounds_ns
+from iocast.model.stated import Coarse
 
 MIN_TOTAL = 1000
 GRID = 0.01  # decades

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from iocast.analyse.device import DeviceIo, device_io, together, top_layers
+from iocast.analyse.device_io import DeviceIo, device_io, together, top_layers
 from iocast.model.run import PhaseRecord
 from iocast.model.target import Layer, Target
 

@@ -17,7 +17,7 @@ import rich_click as click
 
 from iocast.errors import IocastError
 
-# In the order of help. Each module has a click command of the verb's name.
+# In the order of help. The command of each is in cmd_VERB.py.
 VERBS = {
     "card": "Measure a path and show its I/O report card.",
     "run": "Run a job file or preset.",
@@ -83,7 +83,7 @@ def _marked(text: str) -> str:
 def load_verb(name: str) -> click.Command:
     """Imports a verb's module and returns its command."""
     stem = f"{name}_" if keyword.iskeyword(name) else name
-    command = getattr(importlib.import_module(f"iocast.commands.{stem}"), stem)
+    command = getattr(importlib.import_module(f"iocast.commands.cmd_{name}"), stem)
     assert isinstance(command, click.Command)
     return command
 

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from iocast import archive, diagnose
+from iocast import archive
 from iocast.commands.session import announce, say
 from iocast.commands.targets import only_read
-from iocast.diagnose import reasoning
-from iocast.diagnose.experiments import judge, plan_of
-from iocast.diagnose.reasoning import Budget
+from iocast.diagnose import detectors, examination
+from iocast.diagnose.experiments import next_step
+from iocast.diagnose.experiments.design import judge, plan_of
+from iocast.diagnose.experiments.next_step import Budget
 from iocast.errors import IocastError
 from iocast.model.experiment import Diagnosis, Experiment, Outcome, Step
 from iocast.model.finding import Finding
@@ -36,12 +37,12 @@ def inquire(run: Run, budget: Budget, out: str) -> Inquiry:
     untested: dict[str, str] = {}
     if only_read(run.plan.target) and not run.plan.target.destroy:
         budget = replace(budget, writes=False)
-    found = diagnose.examine(run).findings
-    for candidate in reasoning.candidates(run, found, diagnose.confirmer):
+    found = examination.examine(run).findings
+    for candidate in next_step.candidates(run, found, detectors.confirmer):
         finding, experiment = candidate.finding, candidate.experiment
         _suspect(finding)
         if experiment is None:
-            untested[finding.name] = reasoning.why_untested(finding)
+            untested[finding.name] = next_step.why_untested(finding)
             say(f"  not tested: {untested[finding.name]}")
             continue
         step, budget, code = _test(run, finding, experiment, budget, out, untested)
@@ -64,9 +65,9 @@ def _test(
 ) -> tuple[Step | None, Budget, int]:
     """Makes an experiment, once more and longer when it could not tell."""
     step = None
-    for attempt in (experiment, reasoning.longer(experiment)):
-        moved = reasoning.moved_guess(run, attempt)
-        why_not = reasoning.unaffordable(attempt, budget, moved)
+    for attempt in (experiment, next_step.longer(experiment)):
+        moved = next_step.moved_guess(run, attempt)
+        why_not = next_step.unaffordable(attempt, budget, moved)
         if why_not:
             if step is None:
                 untested[finding.name] = why_not

@@ -151,7 +151,7 @@ def grading(command: Command) -> Command:
         if slo is not None and scale != "modern":
             raise SpecError(f"--slo beside --scale {scale}: that scale knows no service level", "leave one of them out")
         if slo is not None:
-            from iocast.diagnose.grades.slo import parse_slo
+            from iocast.diagnose.grades.service_level import parse_slo
 
             level = parse_slo(slo)
         return command(*args, asked=GradeAsked(scale=scale, level=level, floor=fail_under), **kwargs)

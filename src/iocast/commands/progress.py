@@ -11,8 +11,8 @@ from typing import TextIO
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord
-from iocast.report.format import capacity, duration, megabytes_per_s, rate
 from iocast.runner import Progress
+from iocast.text import capacity, duration, megabytes_per_s, rate
 
 BAR = 24
 _RATE_AFTER_NS = 300_000_000  # sooner it jumps about

@@ -12,15 +12,15 @@ from msgspec.structs import replace
 
 from iocast.commands.targets import only_read, with_direct_tried
 from iocast.errors import LoadError, SpecError, TargetError
+from iocast.jobs import FileSize, Job
 from iocast.load import Layout
 from iocast.model.plan import Phase, Plan
 from iocast.model.target import Target
-from iocast.spec import FileSize, Job
 
 if TYPE_CHECKING:
     from iocast.model.grading import GradeAsked
     from iocast.model.report import Report
-    from iocast.report.complete import Judged
+    from iocast.report.card.judged import Judged
     from iocast.runner import Performed
 
 FORMATS = ("terminal", "classic", "json")
@@ -69,21 +69,21 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> tupl
 
     With `dry` nothing at all is tried on the target. Raises IocastError.
     """
-    from iocast import spec
-    from iocast.load.files import own_file
+    from iocast import jobs
+    from iocast.load.work_files import own_file
     from iocast.observe.host import describe_host
 
     reading = only_read(target)
     writing = [phase.name for phase in job.phases if phase.workload.writes]
     if target.kind == "block" and writing and not (reading and is_card(job)):
-        from iocast.observe.overwriting import refuse_overwriting
+        from iocast.observe.target.overwriting import refuse_overwriting
 
         refuse_overwriting(target, writing)
     job, target, notes = _with_access(job, target if dry else with_direct_tried(target))
     if target.size_bytes == 0:
         raise TargetError(f"{target.path} is empty: there is nothing to read", _OTHER_TARGET)
     try:
-        plan, omitted = spec.plan(
+        plan, omitted = jobs.plan(
             job,
             target,
             seed=seed,
@@ -139,11 +139,11 @@ def perform(
     done, code = carry_out(job, target, seed, size, out)
     if diagnosing and done.folder is not None and not code and done.error is None:
         from iocast.commands.inquiry import diagnose_run
-        from iocast.diagnose.reasoning import USUAL_BUDGET
+        from iocast.diagnose.experiments.next_step import USUAL_BUDGET
 
         code = diagnose_run(str(done.folder), USUAL_BUDGET)
     if done.folder is not None:
-        from iocast.report.complete import judge
+        from iocast.report.card.judged import judge
 
         page = page and done.run.status == "done"
         if page:
@@ -190,7 +190,7 @@ def carry_out(job: Job, target: Target, seed: int, size: str | None, out: str) -
 
 def announce(plan: Plan, layout: Layout, notes: tuple[str, ...]) -> None:
     """Says what will be done before it is done."""
-    from iocast.report.format import capacity
+    from iocast.text import capacity
 
     fill = f"lays out {capacity(layout.fill_bytes)} of work files, then " if layout.fill_bytes else ""
     rows = f"{len(plan.phases)} row" + ("s" if len(plan.phases) != 1 else "")
@@ -232,7 +232,7 @@ def show(judged: Judged, form: str, *, keep: bool = False) -> None:
         with contextlib.suppress(ArchiveError):  # a full disk: the list of runs does without the grade
             save_summary(Path(judged.folder), judged.summary(report))
     if form == "classic":
-        from iocast.report.classic import render_run
+        from iocast.report.renderers.classic import render_run
 
         render_run(judged.run, sys.stdout)
         say(f"run folder: {judged.folder}")
@@ -257,7 +257,7 @@ def passed(judged: Judged, asked: GradeAsked) -> bool:
 
 def present(report: Report, form: str) -> None:
     """Prints any report on stdout in one of the renderers' forms."""
-    from iocast.report import RENDERERS
+    from iocast.report.renderers import RENDERERS
 
     RENDERERS[form].render(report, sys.stdout, colour=_colour(), width=_width())
 

@@ -7,9 +7,9 @@ import os
 from msgspec.structs import replace
 
 from iocast.errors import SpecError, TargetError
-from iocast.load.files import own_file
+from iocast.load.work_files import own_file
 from iocast.model.target import Target
-from iocast.names import is_text, shown
+from iocast.text import is_text, shown
 
 
 def find_target(path: str, destroy: str = "") -> Target:
@@ -46,10 +46,10 @@ def _require_named(target: Target, destroy: str) -> None:
 
 def _find(path: str) -> Target:
     if path.startswith("sim:"):
-        from iocast.spec import parse_target
+        from iocast.jobs import parse_target
 
         return parse_target(path)
-    from iocast.observe.stack import describe
+    from iocast.observe.target.device_stack import describe
 
     if not path:
         raise TargetError("PATH is empty", "name a directory, a file or a device; an unset variable looks like this")
@@ -97,9 +97,9 @@ def with_direct_tried(target: Target) -> Target:
     """
     if target.kind != "directory" or target.direct is not None or not os.access(target.path, os.W_OK | os.X_OK):
         return target
-    from iocast.load.files import work_paths
     from iocast.load.filling import trial_file
-    from iocast.observe.direct import probe_direct
+    from iocast.load.work_files import work_paths
+    from iocast.observe.target.direct import probe_direct
 
     (first,) = work_paths(target, 1)
     if os.path.lexists(first):

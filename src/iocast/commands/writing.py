@@ -11,7 +11,7 @@ from iocast.errors import ArchiveError, IocastError, SpecError
 if TYPE_CHECKING:
     from iocast.model.report import Report
     from iocast.model.run import Run
-    from iocast.report.complete import Judged
+    from iocast.report.card.judged import Judged
 
 PAGE = "report.html"
 THEMES = ("light", "dark", "print", "classic")  # report.vega.theme.THEMES, without importing it
@@ -61,8 +61,8 @@ def deliver(report: Report, form: str, into: Into | None) -> None:
 
 def write_file(report: Report, path: Path, theme: str = "light") -> list[Path]:
     """Writes any report in the form that the suffix asks for; returns the files. Raises IocastError."""
-    from iocast.report import RENDERERS
-    from iocast.report.pictures import write_pictures
+    from iocast.report.renderers import RENDERERS
+    from iocast.report.renderers.pictures import write_pictures
 
     form = form_of(path)
     if form == "pictures":
@@ -83,8 +83,8 @@ def write_file(report: Report, path: Path, theme: str = "light") -> list[Path]:
 
 def form_of(path: Path) -> str:
     """The form that the suffix of a file asks for: a renderer's name, or "pictures". Raises SpecError."""
-    from iocast.report import SUFFIXES
-    from iocast.report.pictures import SUFFIXES as PICTURES
+    from iocast.report.renderers import SUFFIXES
+    from iocast.report.renderers.pictures import SUFFIXES as PICTURES
 
     suffix = path.suffix.lower()
     if suffix in PICTURES:

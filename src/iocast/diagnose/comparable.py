@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence, Set
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.diagnose import examine
+from iocast.diagnose.examination import examine
 from iocast.diagnose.words import count, data_size
 from iocast.model.finding import GRADES, Grade
 from iocast.model.plan import Phase

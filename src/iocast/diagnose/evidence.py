@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from iocast.analyse.device import DeviceIo, under_filesystem
+from iocast.analyse.combined_load import seen_by_devices
+from iocast.analyse.device_io import DeviceIo, under_filesystem
 from iocast.analyse.places import places
-from iocast.analyse.together import seen_by_devices
 from iocast.model.finding import Finding
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord, Run

@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from iocast.diagnose.evidence import really_direct, simulated
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.simulated_laws import DiskLaw
+from iocast.model.service_laws import DiskLaw
 from iocast.model.workload import Op
 
 ARM_NS = 1_000_000  # a random read of a disk takes longer: what is quicker is no arm [J]

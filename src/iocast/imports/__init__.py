@@ -17,7 +17,7 @@ from iocast.imports import (
     sar,
     vdbench,
 )
-from iocast.imports.sources import Head, head_of, read_text
+from iocast.imports.source_files import Head, head_of, read_text
 from iocast.model.run import Run
 
 

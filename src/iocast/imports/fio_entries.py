@@ -9,8 +9,8 @@ from itertools import pairwise
 from msgspec import Struct
 
 from iocast.imports.fio_words import BINS_NS, BINS_US, from_bins
-from iocast.imports.rows import OpFigures
-from iocast.imports.sources import refuse
+from iocast.imports.source_files import refuse
+from iocast.imports.stated_rows import OpFigures
 from iocast.model.histogram import Histogram, bucket_index
 from iocast.model.run import Sample
 from iocast.model.workload import Op

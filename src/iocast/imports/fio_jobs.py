@@ -6,7 +6,7 @@ import errno
 import re
 from collections.abc import Sequence
 
-from iocast.imports import checks
+from iocast.imports import consistency
 from iocast.imports.fio_options import SYNCHRONOUS
 from iocast.imports.fio_words import (
     ALL,
@@ -20,8 +20,8 @@ from iocast.imports.fio_words import (
     times,
     writes_per_flush,
 )
-from iocast.imports.rows import OpFigures, Row
-from iocast.imports.sources import LARGEST_NUMBER, refuse
+from iocast.imports.source_files import LARGEST_NUMBER, refuse
+from iocast.imports.stated_rows import OpFigures, Row
 from iocast.model.measurement import ErrorCount
 from iocast.model.workload import Op
 
@@ -129,8 +129,10 @@ class Job:
             raise refuse(self.path, self.line, f"job {self.name} issued {ios} {op}s but says nothing of them")
         lat = side.latencies.get("lat") or side.latencies.get("clat") or {}
         means = (side.mean_ns(which) for which in ("slat", "clat", "lat"))
-        self.warnings += checks.parts_of_mean(f"{self.name}, {op}", *means)
-        self.warnings += checks.stated_rate(f"{self.name}, {op}", ios, side.runtime_ms * 1_000_000, side.rate_per_s)
+        self.warnings += consistency.parts_of_mean(f"{self.name}, {op}", *means)
+        self.warnings += consistency.stated_rate(
+            f"{self.name}, {op}", ios, side.runtime_ms * 1_000_000, side.rate_per_s
+        )
         alone = sum(count > 0 for count in self.issued[: len(_PLACES)]) == 1
         shares: Shares = self.shares if alone else {}
         moved, size = self._bytes(op, ios, self.start.size(op) if self.start else None, side.moved_bytes)

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iocast.errors import SourceError
-from iocast.imports import checks
+from iocast.imports import consistency
 from iocast.imports.fio_options import Options, Untold
 from iocast.imports.fio_words import (
     ALL,
@@ -34,11 +34,11 @@ from iocast.imports.fio_words import (
     times,
     writes_per_flush,
 )
-from iocast.imports.rows import OpFigures, Row, at_once, run
-from iocast.imports.sources import WRONG_FILE, Head, bounded, read_text, refuse
-from iocast.model.coarse import Bucket
+from iocast.imports.source_files import WRONG_FILE, Head, bounded, read_text, refuse
+from iocast.imports.stated_rows import OpFigures, Row, at_once, run
 from iocast.model.measurement import ErrorCount
 from iocast.model.run import Run, Source
+from iocast.model.stated import Bucket
 from iocast.model.workload import Op
 
 Json = dict[str, Any]
@@ -71,7 +71,7 @@ def read(paths: tuple[str, ...]) -> Run:
             outputs += 1
             rows += at_once(own, [reader.group(outputs) for reader in readers])
             for reader, row in zip(readers, own, strict=True):
-                warnings += [*reader.warnings, *checks.inconsistencies(row)]
+                warnings += [*reader.warnings, *consistency.inconsistencies(row)]
     if not rows:
         raise refuse(paths[0], 0, "there is no job in it")
     notes = (CLOCK_NOTE, MIXED_NOTE) if any(len(row.ops) > 1 for row in rows) else (CLOCK_NOTE,)
@@ -265,13 +265,13 @@ class _Job:
         if not shares and alone:
             shares, whole = self._buckets(), 100.0
         scaled = {key: _scaled(self._number(lat, key), unit_ns) for key in ("min", "max", "mean", "stddev")}
-        self.warnings += checks.parts_of_mean(
+        self.warnings += consistency.parts_of_mean(
             f"{self.name}, {op}", *(_scaled(self._number(each, "mean"), unit_ns) for each in (slat, clat, lat))
         )
         runtime_ms = self._number(part, "runtime") or 0
         iops = self._number(part, "iops")
         if iops is not None:
-            self.warnings += checks.stated_rate(f"{self.name}, {op}", round(ios), round(runtime_ms * 1e6), iops)
+            self.warnings += consistency.stated_rate(f"{self.name}, {op}", round(ios), round(runtime_ms * 1e6), iops)
         return OpFigures(
             op=op,
             ios=round(ios),

@@ -19,10 +19,10 @@ import os
 import re
 from collections.abc import Sequence
 
-from iocast.imports import checks
+from iocast.imports import consistency
 from iocast.imports.fio_entries import Entry, Log, figures_of, first_ms, samples_of
-from iocast.imports.rows import Row, run
-from iocast.imports.sources import Head, read_text, refuse
+from iocast.imports.source_files import Head, read_text, refuse
+from iocast.imports.stated_rows import Row, run
 from iocast.model.run import Run, Source
 
 NAME = re.compile(r"^(?P<stem>.+)_(?P<kind>bw|iops|slat|clat|lat|clat_hist)(?:\.(?P<job>\d+))?\.log(?:\.gz)?$")
@@ -54,7 +54,7 @@ def read(paths: tuple[str, ...]) -> Run:
         jobs.setdefault((found["stem"], found["job"] or ""), []).append(_log(path, found["kind"], warnings))
     rows = [_row(f"{stem} {job}".strip(), stem, logs) for (stem, job), logs in jobs.items()]
     for row in rows:
-        warnings += checks.inconsistencies(row)
+        warnings += consistency.inconsistencies(row)
     averaged = any(log.averaged for logs in jobs.values() for log in logs)
     notes = (NOTE, MEANS_NOTE) if averaged else (NOTE,)
     return run(Source(tool="fio", files=paths, notes=notes), rows, warnings=warnings)

@@ -14,13 +14,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from iocast.imports import checks
+from iocast.imports import consistency
 from iocast.imports.fio_words import CLOCK_NOTE, FINE, MIXED_NOTE, PACE_NOTE, SLOW, buckets, times
-from iocast.imports.rows import OpFigures, Row, run
-from iocast.imports.sources import Head, number, read_text, refuse
-from iocast.model.coarse import Bucket
+from iocast.imports.source_files import Head, number, read_text, refuse
+from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.measurement import ErrorCount
 from iocast.model.run import Run, Source
+from iocast.model.stated import Bucket
 from iocast.model.workload import Op
 
 OPS: tuple[Op, ...] = ("read", "write", "trim")
@@ -49,7 +49,7 @@ def read(paths: tuple[str, ...]) -> Run:
                 job = _Line(path, at, line.split(";"))
                 rows.append(job.row())
                 versions |= {job.version: None} if job.version else {}
-                warnings += checks.inconsistencies(rows[-1])
+                warnings += consistency.inconsistencies(rows[-1])
     mixed = any(len(row.ops) > 1 for row in rows)
     notes = (CLOCK_NOTE, PACE_NOTE, *((MIXED_NOTE,) if mixed else ()))
     source = Source(tool="fio", version=", ".join(versions), files=paths, notes=notes)

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 
-from iocast.imports import checks
+from iocast.imports import consistency
 from iocast.imports.fio_jobs import Job, Side, StartLine
 from iocast.imports.fio_words import ALL, CLOCK_NOTE, MIXED_NOTE, PACE_NOTE, UNIT_NS
-from iocast.imports.rows import Row, at_once, run
-from iocast.imports.sources import Head, number, read_text, refuse
+from iocast.imports.source_files import Head, number, read_text, refuse
+from iocast.imports.stated_rows import Row, at_once, run
 from iocast.model.run import Run, Source
 
 START = re.compile(
@@ -71,7 +71,7 @@ def read(paths: tuple[str, ...]) -> Run:
         rows += at_once(own, ["" if job.name == ALL else f"group {job.group} of {place}{job.output}" for job in jobs])
         for job, row in zip(jobs, own, strict=True):
             dates |= {job.date: None} if job.date else {}
-            warnings += [*job.warnings, *checks.inconsistencies(row)]
+            warnings += [*job.warnings, *consistency.inconsistencies(row)]
     notes = [CLOCK_NOTE, PACE_NOTE] + ([MIXED_NOTE] if any(len(row.ops) > 1 for row in rows) else [])
     if dates:
         notes.append(f"fio printed {next(iter(dates))} at its end, without a time zone.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from iocast.model.coarse import Bucket, Coarse, Quantile
 from iocast.model.histogram import Histogram
+from iocast.model.stated import Bucket, Coarse, Quantile
 from iocast.model.workload import Locality, Op, Sequential, Uniform, Unstated
 
 CLOCK_NOTE = (

@@ -18,11 +18,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from iocast.errors import SpecError
-from iocast.imports.rows import OpFigures, Row, run
-from iocast.imports.sources import Head, number, read_text, refuse
-from iocast.model.coarse import Bucket, Coarse, Quantile
+from iocast.imports.source_files import Head, number, read_text, refuse
+from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
+from iocast.model.stated import Bucket, Coarse, Quantile
 from iocast.model.workload import Closed, Op, Sequential, Uniform
 from iocast.units import parse_size
 

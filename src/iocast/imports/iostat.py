@@ -17,9 +17,9 @@ import json
 import re
 from typing import Any
 
-from iocast.imports.devices import Report, host_of, metrics, observation
-from iocast.imports.rows import UNKNOWN_HOST, Row, run
-from iocast.imports.sources import Head, read_text, refuse
+from iocast.imports.device_reports import Report, host_of, metrics, observation
+from iocast.imports.source_files import Head, read_text, refuse
+from iocast.imports.stated_rows import UNKNOWN_HOST, Row, run
 from iocast.model.run import Host, Run, Source
 
 HEADING = re.compile(r"^\s*(?:Device:?\s|.*\sDevice:?\s*$)")

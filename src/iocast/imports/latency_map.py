@@ -15,11 +15,11 @@ import re
 
 from msgspec import Struct
 
-from iocast.imports.rows import OpFigures, Row, run
-from iocast.imports.sources import Head, read_text, refuse
-from iocast.model.coarse import Bucket, Coarse
+from iocast.imports.source_files import Head, read_text, refuse
+from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
+from iocast.model.stated import Bucket, Coarse
 from iocast.model.workload import Op
 
 BEGIN, END = "<begin record>", "<end record>"

@@ -17,13 +17,13 @@ from __future__ import annotations
 import os
 import re
 
-from iocast.imports import checks
+from iocast.imports import consistency
 from iocast.imports.orion_pages import Page, Point, Summary, histograms, matrix, summaries
-from iocast.imports.rows import OpFigures, Row, run
-from iocast.imports.sources import Head, read_text, refuse
-from iocast.model.coarse import Bucket, Coarse
+from iocast.imports.source_files import Head, read_text, refuse
+from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
+from iocast.model.stated import Bucket, Coarse
 from iocast.model.workload import Closed, Op, Uniform, Unstated
 
 MIB = 1 << 20
@@ -80,7 +80,7 @@ def read(paths: tuple[str, ...]) -> Run:
         rows += points if points else [row for each in found for row in _of_summary(each)]
         warnings += [line for each in found for line in ([] if points else each.asides)]
     for row in rows:
-        warnings += checks.inconsistencies(row)
+        warnings += consistency.inconsistencies(row)
     return run(Source(tool="ORION", version=", ".join(versions), files=paths, notes=(NOTE,)), rows, warnings=warnings)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from iocast.imports.sources import number, refuse
-from iocast.model.coarse import Bucket
+from iocast.imports.source_files import number, refuse
+from iocast.model.stated import Bucket
 from iocast.model.workload import Op
 
 _BEGIN = re.compile(r"^.?RION(?: VERSION (?P<old>\S+)|: ORacle IO Numbers.*?(?P<new>[\d.]{5,}))")

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 
-from iocast.imports.devices import Report, host_of, metrics, observation
-from iocast.imports.rows import UNKNOWN_HOST, Row, run
-from iocast.imports.sources import Head, read_text, refuse
+from iocast.imports.device_reports import Report, host_of, metrics, observation
+from iocast.imports.source_files import Head, read_text, refuse
+from iocast.imports.stated_rows import UNKNOWN_HOST, Row, run
 from iocast.model.run import Host, Run, Source
 
 STAMPED = re.compile(r"^(?P<stamp>\d{1,2}[:.]\d\d[:.]\d\d(?: [AP]M)?)\s+(?P<rest>\S.*)$")

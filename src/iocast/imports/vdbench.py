@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.imports import checks, vdbench_tables
-from iocast.imports.rows import OpFigures, Row, run
-from iocast.imports.sources import Head, read_text, refuse
+from iocast.imports import consistency, vdbench_tables
+from iocast.imports.source_files import Head, read_text, refuse
+from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.imports.vdbench_tables import Histograms, Interval, RunFigures
-from iocast.model.coarse import Bucket, Coarse
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Sample, Source
+from iocast.model.stated import Bucket, Coarse
 from iocast.model.workload import Arrival, Closed, Locality, Op, Poisson, Sequential, Uniform, Unstated
 
 MS_NS = 1_000_000
@@ -64,7 +64,7 @@ def read(paths: tuple[str, ...]) -> Run:
     histograms = told
     rows = [_row(name, averages.get(name), histograms.get(name)) for name in dict.fromkeys([*averages, *histograms])]
     for row in rows:
-        warnings += checks.inconsistencies(row)
+        warnings += consistency.inconsistencies(row)
         warnings += _queue(row, averages.get(row.name))
     notes = [RATE_NOTE] if averages else []
     notes += [WARM_NOTE] if histograms else []
@@ -175,5 +175,5 @@ def _queue(row: Row, figures: RunFigures | None) -> Iterator[str]:
     if figures is None or not figures.queue_depth or not figures.resp_ms:
         return
     made = figures.rate_per_s * figures.resp_ms / 1000
-    if abs(made - figures.queue_depth) > checks.MEAN_SLACK * max(made, figures.queue_depth) and made > 0.5:
+    if abs(made - figures.queue_depth) > consistency.MEAN_SLACK * max(made, figures.queue_depth) and made > 0.5:
         yield f"{row.name}: rate x time makes {made:.3g} in flight, its own queue depth says {figures.queue_depth:.3g}"

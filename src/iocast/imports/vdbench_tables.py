@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from iocast.imports.sources import number, refuse
-from iocast.model.coarse import Bucket
+from iocast.imports.source_files import number, refuse
+from iocast.model.stated import Bucket
 
 ORDER = ("flatfile", "summary", "histogram")  # who says most comes first
 _FLAT = re.compile(r"^.*\bRun\b\W+Interval\b\W+reqrate\b.*$", re.MULTILINE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iocast.load.disk import (
+from iocast.load.core_phases import (
     Answer,
     Intervals,
     OnTick,
@@ -14,8 +14,8 @@ from iocast.load.disk import (
     phase_seed,
     sim_world,
 )
-from iocast.load.files import Layout, WorkFile, lay_out
 from iocast.load.removal import Cleaned, clean
+from iocast.load.work_files import Layout, WorkFile, lay_out
 
 __all__ = [
     "Answer",

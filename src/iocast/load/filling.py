@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from iocast.errors import TargetError
 from iocast.load.extents import survey
-from iocast.load.files import Layout, WorkFile
 from iocast.load.marks import MAKER, Mark, held, identity, made_here, mark_path, read_mark, write_mark
-from iocast.load.refusals import refusal, way_out
+from iocast.load.os_refusals import refusal, way_out
+from iocast.load.work_files import Layout, WorkFile
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase
 from iocast.model.workload import MixItem, Sequential, Workload

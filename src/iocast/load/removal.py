@@ -10,9 +10,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from iocast.errors import TargetError
-from iocast.load.files import MOUNT_NAME, WORK_NAME
 from iocast.load.marks import MARK_SUFFIX, begun, held, made_here, mark_path, read_mark
-from iocast.load.refusals import refusal
+from iocast.load.os_refusals import refusal
+from iocast.load.work_files import MOUNT_NAME, WORK_NAME
 
 _OURS = re.compile(re.escape(WORK_NAME) + r"\.\w+\.dat")
 

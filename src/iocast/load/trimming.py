@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 from iocast.errors import TargetError
-from iocast.load.files import Layout
 from iocast.load.filling import trial_file
-from iocast.load.refusals import refusal
+from iocast.load.os_refusals import refusal
+from iocast.load.work_files import Layout
 from iocast.model.plan import Plan
 
 _PUNCH = 0x1 | 0x2  # FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE

@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from msgspec import Struct
 
-from iocast.model.coarse import Coarse, combined
+from iocast.model.stated import Coarse, combined
 
 SUB_BITS = 9
 SUB_BUCKETS = 1 << SUB_BITS

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from iocast.model.simulated import SimulatedDevice
+from iocast.model.simulated_device import SimulatedDevice
 
 
 class Layer(Struct, frozen=True, kw_only=True):

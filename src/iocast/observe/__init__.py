@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import NamedTuple, Protocol
 
-from iocast.model.block import BlockTimes
+from iocast.model.block_times import BlockTimes
 from iocast.model.run import Blind, Sample
 from iocast.model.target import Target
 from iocast.observe import block, cpu, diskstats, limits, maintenance, pagecache, pressure

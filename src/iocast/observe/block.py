@@ -30,11 +30,11 @@ import msgspec
 
 from iocast import _core
 from iocast.errors import TargetError
-from iocast.model.block import BlockTimes, DeviceNumber, named
+from iocast.model.block_times import BlockTimes, DeviceNumber, named
 from iocast.model.run import Sample
 from iocast.model.target import Layer, Target
 from iocast.observe.observer import BlindError
-from iocast.observe.sysfs import device_directory
+from iocast.observe.target.sysfs import device_directory
 
 NAME = "block"
 NEEDS = "root; tracefs; a device that handles requests"

@@ -28,7 +28,7 @@ from iocast.model.run import Sample
 from iocast.model.target import Layer, Target
 from iocast.observe.counter_file import CounterFile
 from iocast.observe.observer import BlindError
-from iocast.observe.sysfs import device_directory, read_int
+from iocast.observe.target.sysfs import device_directory, read_int
 
 NAME = "diskstats"
 NEEDS = "a block device under the target; /sys/dev/block or /proc/diskstats; queue/iostats = 1"

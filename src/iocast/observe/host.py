@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from iocast.model.run import Host
-from iocast.observe.sysfs import read_text
+from iocast.observe.target.sysfs import read_text
 
 # What makers of virtual machines write into the firmware's tables, where they write nothing better.
 _VIRTUAL_MAKERS = {

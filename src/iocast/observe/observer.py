@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Protocol, runtime_checkable
 
 from iocast.errors import IocastError
-from iocast.model.block import BlockTimes
+from iocast.model.block_times import BlockTimes
 from iocast.model.run import Sample
 from iocast.model.target import Target
 

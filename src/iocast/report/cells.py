@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from iocast import text
 from iocast.model.report import SAME, Cell, Kind
-from iocast.report import format as text
 
 
 def cell_text(kind: Kind, cell: Cell) -> str:

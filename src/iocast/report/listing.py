@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from iocast import text
 from iocast.catalogue import Found
 from iocast.model.report import Column, Report, Row, Section, Table
-from iocast.names import shown
-from iocast.report import format as text
+from iocast.text import shown
 
 COLUMNS = (
     Column("run", "run"),

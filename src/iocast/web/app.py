@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from iocast.catalogue import Found
 from iocast.errors import IocastError
-from iocast.names import shown
+from iocast.text import shown
 from iocast.web.access import Access
 from iocast.web.folders import Folders
 

@@ -15,7 +15,7 @@ from iocast import archive
 from iocast.catalogue import DEEPEST, Found, labels, read_summary, runs_below
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
-from iocast.names import UNSHOWN
+from iocast.text import UNSHOWN
 
 FRESH_S = 1.0  # how long a listing may be shown again without looking
 
@@ -58,7 +58,7 @@ class Folders:
     def comparison(self, names: list[str]) -> str:
         """The comparison of some runs as one HTML page. Raises IocastError."""
         from iocast.diagnose.comparable import side
-        from iocast.report.comparison import compare
+        from iocast.report.comparison.comparison_report import compare
 
         folders = tuple(self.folder(name) for name in names)
         sides = [side(label, (archive.load(each),)) for label, each in zip(labels(folders), folders, strict=True)]
@@ -100,13 +100,13 @@ def _stamp(folder: str) -> int:
 
 @lru_cache(maxsize=16)
 def _page(folder: str, _stamp: int) -> str:
-    from iocast.report.complete import judge
+    from iocast.report.card.judged import judge
 
     return _html(judge(archive.load(folder), folder).report(charts=True))
 
 
 def _html(report: Report) -> str:
-    from iocast.report import RENDERERS
+    from iocast.report.renderers import RENDERERS
 
     out = io.StringIO()
     RENDERERS["html"].render(report, out, colour=False, width=0)

@@ -1,4 +1,4 @@
-//! `SimDevice`: the simulated device as data (`src/iocast/model/simulated.py`); `engine/sim.rs` runs it.
+//! `SimDevice`: the simulated device as data (`src/iocast/model/simulated_device.py`); `engine/sim.rs` runs it.
 //!
 //! Its options are small structs, each absent when the option is off.
 

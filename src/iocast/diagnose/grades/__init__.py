@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from iocast.diagnose.grades.classic import HEADLINE, classic
-from iocast.diagnose.grades.modern import modern
-from iocast.diagnose.grades.slo import against
+from iocast.diagnose.grades.hailey2012 import HEADLINE, classic
+from iocast.diagnose.grades.modern_scale import modern
+from iocast.diagnose.grades.service_level import against
 from iocast.diagnose.thresholds import worst
 from iocast.model.finding import Examination, Grade
 from iocast.model.grading import Graded, Grades, Letter, Scale, ServiceLevel, letter_rank, stepped_down, worst_letter

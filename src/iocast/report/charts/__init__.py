@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from iocast.model.course import Course
 from iocast.model.finding import Examination, Trust
+from iocast.model.intervals import Course
 from iocast.model.report import Chart, Section
 from iocast.model.run import Run
 from iocast.report.charts.device import queues, request_sizes

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from iocast.analyse.device import DeviceIo, under_filesystem
+from iocast.analyse.device_io import DeviceIo, under_filesystem
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
-from iocast.report.rows import row_name
+from iocast.report.card.results_table import row_name
 
 SIZES = (
     Column("row", "row"),

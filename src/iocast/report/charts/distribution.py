@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from iocast import text
 from iocast.analyse.modes import GRID, Density, Mode, density
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report import format as text
 from iocast.report.charts.families import Family, Member
 
 COLUMNS = (

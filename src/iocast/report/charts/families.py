@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.model.course import Course
+from iocast import text
 from iocast.model.finding import Examination, Finding
 from iocast.model.histogram import Histogram
+from iocast.model.intervals import Course
 from iocast.model.report import Cell
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
-from iocast.report import format as text
-from iocast.report.numbered import numbered
-from iocast.report.rows import OPS, row_name, times_of
+from iocast.report.card.results_table import OPS, row_name, times_of
+from iocast.report.unique_names import numbered
 
 
 class Member(Struct, frozen=True):

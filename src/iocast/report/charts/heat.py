@@ -13,11 +13,11 @@ from itertools import groupby, pairwise
 
 from msgspec import Struct
 
+from iocast import text
 from iocast.analyse.changepoint import change_points
-from iocast.model.course import Interval
 from iocast.model.histogram import Histogram, bucket_bounds_ns, bucket_index, merge
+from iocast.model.intervals import Interval
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report import format as text
 from iocast.report.charts.families import Family, Member
 
 CELLS_A_DECADE = 16

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from iocast import text
 from iocast.analyse.statistics import bucket_shares
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report import format as text
+from iocast.report.card.results_table import published
 from iocast.report.charts.families import Family, Member
-from iocast.report.rows import published
 
 US, MS, SECOND = 1_000, 1_000_000, 1_000_000_000
 # fio.r's sixteen buckets end here; the last one has no end and is drawn up to five seconds.

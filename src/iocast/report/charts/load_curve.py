@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from iocast import text
 from iocast.analyse.knee import closed_ladder
 from iocast.model.report import Axis, Chart, Column, Row, Table
 from iocast.model.workload import Closed
-from iocast.report import format as text
+from iocast.report.card.results_table import published
 from iocast.report.charts.families import Family, Member
-from iocast.report.rows import published
 
 COLUMNS = (
     Column("load", "users", "load"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+from iocast import text
 from iocast.model.finding import Examination
 from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.model.run import Run
-from iocast.report import format as text
-from iocast.report.rows import OPS, published, row_name, times_of
+from iocast.report.card.results_table import OPS, published, row_name, times_of
 
 COLUMNS = (
     Column("row", "row"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from iocast import text
 from iocast.diagnose.thresholds import MIN_BEYOND
 from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report import format as text
+from iocast.report.card.results_table import published
 from iocast.report.charts.families import Family, Member
-from iocast.report.rows import published
 
 SHOWN = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999))
 COLUMNS = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast import text
 from iocast.analyse.comparison import median_of
 from iocast.diagnose.comparable import Side
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report import format as text
-from iocast.report.compared import STATISTICS, values
+from iocast.report.comparison.compared_values import STATISTICS, values
 
 SHOWN = ("throughput", "p99")
 COLUMNS = (

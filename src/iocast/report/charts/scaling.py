@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from iocast import text
 from iocast.analyse.scaling import LoadPoint, ScalingStep, scaling_steps
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report import format as text
 from iocast.report.charts.families import Family, Member
 
 LOADS = (Column("load", "users", "load"), Column("mean", "mean", "duration"), Column("p50", "p50", "duration"))

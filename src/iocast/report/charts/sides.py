@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from iocast import text
 from iocast.analyse.modes import GRID, Density, density
 from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report import format as text
+from iocast.report.card.results_table import published
 from iocast.report.charts.percentiles import CURVE, curve
-from iocast.report.rows import published
 
 RATIOS = (
     Column("row", "row"),

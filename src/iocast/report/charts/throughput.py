@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from iocast import text
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report import format as text
 from iocast.report.charts.families import Family
 from iocast.report.charts.latency_by_load import BUCKETS, buckets
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from iocast import text
 from iocast.model.report import Chart, Table
-from iocast.report import format as text
 from iocast.report.cells import cell_text
 from iocast.report.vega.parts import (
     LABEL_ROOM,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
+from iocast import text
 from iocast.model.report import Chart
-from iocast.report import format as text
 from iocast.report.charts.latency_by_load import BUCKET_ENDS_NS
 from iocast.report.vega.parts import OWN_COLOUR, Spec, layer, quantitative
 from iocast.report.vega.theme import Theme

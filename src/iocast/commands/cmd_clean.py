@@ -1,0 +1,26 @@
+"""iocast clean PATH: the work files that iocast made there, and nothing else, are removed."""
+
+from __future__ import annotations
+
+import rich_click as click
+
+from iocast import load
+from iocast.commands.session import say
+
+
+@click.command()
+@click.argument("path", default=".")
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+def clean(path: str, dry_run: bool) -> int:
+    """Remove the work files that iocast made in PATH (by default the current directory)."""
+    from iocast.text import capacity
+
+    cleaned = load.clean(path, dry_run=dry_run)
+    verb = "would remove" if dry_run else "removed"
+    for name, freed_bytes in cleaned.removed:
+        print(f"{verb} {name} ({capacity(freed_bytes)})")
+    for name, why in cleaned.left:
+        say(f"left alone: {name} {why}")
+    if not cleaned.removed:
+        print(f"no work files of iocast to remove in {path}")
+    return 0

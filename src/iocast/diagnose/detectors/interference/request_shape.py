@@ -1,0 +1,123 @@
+"""Requests change their size on the way: neighbours are merged into one, or one is cut into several.
+
+What it is: the block layer or a file system merges small I/Os that lie side by side (consolidation), or splits a
+large one at max_sectors_kb, at the number of segments (a buffer of 4 KiB pages needs one for each page), or where
+a file is scattered (fragmentation).
+Why it matters: merged writes are no measure of single ones; split ones cost several times the work, and a limit of
+the host looks like slow storage.
+How it shows: the device's requests are more than 1.2 times as large as the test's, or a twentieth of them was merged;
+or there are more than 1.25 times as many of them, at 128 KiB and above, and the same bytes. Both ends are counted.
+How to confirm: nothing is left to guess. Sizes from 64 KiB up show steps where the limit is.
+What to change: merged: O_DSYNC, random places, nomerges=2 for the test. Split: raise max_sectors_kb, use huge pages
+for buffers, align, lay files out in one piece.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from iocast.analyse.device_io import DeviceIo, under_filesystem
+from iocast.analyse.places import PAGE_BYTES, places
+from iocast.diagnose.evidence import bytes_of, is_synced, really_direct
+from iocast.diagnose.words import data_size, number, percent
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+
+NEEDS: tuple[str, ...] = ("diskstats",)
+
+MERGED, SPLIT = NAMES = "consolidation", "splitting"
+LARGER, MERGES = 1.2, 0.05  # models C, 4
+MORE, LARGE_BYTES = 1.25, 128 << 10  # models C, 5
+SAME_BYTES = (0.95, 1.10)
+NEAR = 0.1  # of a whole number of pieces
+UNEXPLAINED = ": no limit of a queue explains it, so the file may lie in pieces"
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows of one operation of one size whose requests are of another size at the device."""
+    for record in run.measured:
+        mix, did = record.phase.workload.mix, record.measurement
+        alone = len(mix) == 1 and not record.phase.together and run.source is None
+        if not alone or mix[0].op not in ("read", "write") or not did.ios or not _reaches_device(run, record):
+            continue
+        device = _whole_device(run, record)
+        if device is not None:
+            yield from _judge(run, record, device)
+
+
+def _reaches_device(run: Run, record: PhaseRecord) -> bool:
+    return really_direct(run, record) or (is_synced(record) and record.phase.workload.mix[0].op == "write")
+
+
+def _whole_device(run: Run, record: PhaseRecord) -> DeviceIo | None:
+    """What lies right under the file system, where nothing above may have reshaped what it was given."""
+    device, seen = under_filesystem(record, run.plan.target), places(record, run.plan.target)
+    top = seen[0] if seen else None
+    if device is None or top is None or top.spread or top.cached or top.io.layer != device.layer:
+        return None
+    return device
+
+
+def _judge(run: Run, record: PhaseRecord, device: DeviceIo) -> Iterator[Finding]:
+    item, did = record.phase.workload.mix[0], record.measurement
+    moved, requests = (
+        (device.read_bytes, device.reads) if item.op == "read" else (device.written_bytes, device.data_writes)
+    )
+    own_bytes, own = bytes_of(did, item.op), sum(part.ios for part in did.classes if part.op == item.op)
+    if not moved or not requests or not own or not SAME_BYTES[0] <= moved / own_bytes <= SAME_BYTES[1]:
+        return
+    size, more = moved / requests, requests / own
+    figures = {"size_bytes": item.size_bytes, "device_size_bytes": size, "requests_per_io": more}
+    merges = (device.reads_merged if item.op == "read" else device.writes_merged) or 0
+    merged = merges / (merges + requests)
+    if size / item.size_bytes > LARGER or (more <= 1.0 and merged > MERGES):
+        yield _merged(record, device, figures | {"merged_share": merged})
+    elif more > MORE and item.size_bytes >= LARGE_BYTES:
+        yield _split(run, record, device, figures)
+
+
+def _merged(record: PhaseRecord, device: DeviceIo, figures: dict[str, float]) -> Finding:
+    writes = is_synced(record)
+    return Finding(
+        name=MERGED,
+        severity="severe" if writes else "warn",
+        phase=record.phase.name,
+        says=(
+            f"I/Os of {data_size(figures['size_bytes'])} reached {device.layer} as requests of"
+            f" {data_size(figures['device_size_bytes'])} ({percent(figures['merged_share'])} merged): the row does"
+            " not measure single ones."
+        ),
+        evidence=figures,
+        remedy="Use O_DSYNC or random places, or nomerges=2 of the device's queue for the test.",
+    )
+
+
+def _split(run: Run, record: PhaseRecord, device: DeviceIo, figures: dict[str, float]) -> Finding:
+    why = _why(run, figures)
+    return Finding(
+        name=SPLIT,
+        severity="warn",
+        phase=record.phase.name,
+        says=(
+            f"Each I/O of {data_size(figures['size_bytes'])} became {number(figures['requests_per_io'])} requests of"
+            f" {data_size(figures['device_size_bytes'])} at {device.layer}{why or UNEXPLAINED}."
+        ),
+        evidence=figures | {"explained": float(bool(why))},
+        remedy="Raise max_sectors_kb, use huge pages for buffers, align, or lay the file out in one piece.",
+    )
+
+
+def _why(run: Run, figures: dict[str, float]) -> str:
+    """Which known limit gives just as many pieces; "" when none does."""
+    size, pieces = figures["size_bytes"], figures["requests_per_io"]
+    for layer in run.plan.target.layers:
+        if layer.max_io_bytes and _fits(pieces, size / layer.max_io_bytes):
+            return f", as max_sectors_kb of {layer.name} says ({layer.max_io_bytes >> 10})"
+        if layer.max_segments and _fits(pieces, size / (layer.max_segments * PAGE_BYTES)):
+            return f", as many as {layer.max_segments} segments of 4 KiB pages at {layer.name} allow"
+    return ""
+
+
+def _fits(pieces: float, wanted: float) -> bool:
+    return wanted > 1 and abs(pieces / math.ceil(wanted) - 1) <= NEAR

@@ -1,0 +1,146 @@
+"""Others use the same drives: their I/O was counted, or the rate goes up and down with nothing of ours to explain it.
+
+What it is: a neighbour's backup, another database on the same disks, a virtual machine of somebody else.
+Why it matters: the figures are those of an hour; tomorrow's are others, and no comparison with them holds.
+How it shows: the device moved more than the test did; or second by second the rate crosses its own middle again and
+again, by far more than its I/Os scatter. Stalls and what goes one way only are told by other detectors.
+How to confirm: the same load again and again: with nobody else it repeats within a few per cent. What it does
+not show was perhaps not there just then: it is never rejected for good.
+What to change: dedicate the drives, or test at hours that are typical, several times, and give the range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import groupby, pairwise
+from statistics import fmean, quantiles, stdev
+
+from iocast.analyse.changepoint import change_points
+from iocast.diagnose import thresholds as limits
+from iocast.diagnose.curves import at_depth, same_place
+from iocast.diagnose.detectors.interference.stalls import stalls
+from iocast.diagnose.evidence import is_open_loop, row_of, simulated
+from iocast.diagnose.trust.isolation import isolation
+from iocast.diagnose.words import count, number, percent
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import GRADES, Finding, Span
+from iocast.model.run import PhaseRecord, Run
+
+NEEDS: tuple[str, ...] = ()  # with diskstats it counts what others did
+
+NAME = "shared drives"
+LEAST_SECONDS = 20
+VARIES = 0.10  # models C, 2: coefficient of variation
+OVER_SCATTER = 3.0  # times what the I/Os' own scatter makes of a second [J]
+CROSSINGS = 3  # of the middle: up, down and up again
+LEVEL = 0.5  # of the way from the middle to the low or the high: nearer to the middle does not count as across
+REPEATS, REPEAT_SECONDS = 45, 2.0  # short, or a burst of a second is lost in the others
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """What others were seen to do, then what their I/O would explain."""
+    if run.source is not None:
+        return
+    for record in run.measured:
+        counted = None if simulated(run) else _counted(run, record)
+        found = counted or _ups_and_downs(record)
+        if found is not None:
+            yield found
+
+
+def _counted(run: Run, record: PhaseRecord) -> Finding | None:
+    part = isolation(run, record)
+    share = max(part.evidence.get("foreign_share", 0.0), part.evidence.get("foreign_request_share", 0.0))
+    if GRADES.index(part.grade) < GRADES.index("C") or share <= limits.FOREIGN.b:
+        return None
+    return Finding(
+        name=NAME,
+        severity="warn",
+        phase=record.phase.name,
+        says=part.reason,
+        evidence=part.evidence,
+        remedy="Dedicate the drives, or test at typical hours, several times.",
+    )
+
+
+def _ups_and_downs(record: PhaseRecord) -> Finding | None:
+    series = record.series
+    if is_open_loop(record) or record.phase.together or len(series.ios) < LEAST_SECONDS or stalls(record):
+        return None
+    rates = series.rates_per_s
+    mean = fmean(rates)
+    if not mean:
+        return None
+    varies, scatter = stdev(rates) / mean, _scatter(record, mean)
+    crossings = _crossings(rates)
+    if varies < max(VARIES, OVER_SCATTER * scatter) or crossings < CROSSINGS:
+        return None
+    return Finding(
+        name=NAME,
+        severity="warn",
+        phase=record.phase.name,
+        says=(
+            f"The rate went from {number(min(rates))} to {number(max(rates))} a second and back,"
+            f" {count(crossings, 'time')} across its middle: it varied by {percent(varies)}."
+        ),
+        evidence={"variation": varies, "own_scatter": scatter, "crossings": crossings, "mean_per_s": mean},
+        remedy="Dedicate the drives, or test at typical hours, several times, and give the range.",
+        hypothesis="others use the same drives now and then",
+        confidence=0.6,
+        confirm="the same load again and again, for hours",
+        state="suggested",
+        rivals=("maintenance", "stalls"),
+        spans=tuple(_low_times(record)),
+    )
+
+
+def _scatter(record: PhaseRecord, mean_per_s: float) -> float:
+    """How far the rate of an interval would vary without anybody else: what its I/Os' times make of it, or what one
+    interval differs from the next, if that is less. Bursts make the times scatter, but most neighbours are alike."""
+    times = record.measurement.service()
+    own = times.stdev_ns / times.mean_ns if times.mean_ns else 0.0
+    by_times = own / math.sqrt(max(1.0, mean_per_s * record.series.interval_ns / 1e9))
+    steps = change_points(record.series.rates_per_s)
+    return by_times if steps is None else min(by_times, math.sqrt(steps.variance))
+
+
+def _crossings(rates: list[float]) -> int:
+    """How often a series goes from well below its middle to well above it, or back."""
+    told = [side for side in _sides(rates) if side]
+    return sum(one != other for one, other in pairwise(told))
+
+
+def _sides(rates: list[float]) -> list[int]:
+    """Of each second 1 when it is well above the middle of all, -1 when well below, 0 when near to it."""
+    cuts = quantiles(rates, n=20)
+    middle = (cuts[0] + cuts[-1]) / 2
+    least = LEVEL * (cuts[-1] - middle)
+    return [0 if abs(rate - middle) < least else 1 if rate > middle else -1 for rate in rates]
+
+
+def _low_times(record: PhaseRecord) -> Iterator[Span]:
+    """The stretches in which the rate was well below its middle, and not well above it in between."""
+    width_ns = record.series.interval_ns
+    told = [(at, side) for at, side in enumerate(_sides(record.series.rates_per_s)) if side]
+    for low, group in groupby(told, key=lambda each: each[1] < 0):
+        seconds = [at for at, _ in group]
+        if low:
+            yield Span(seconds[0] * width_ns, (seconds[-1] + 1) * width_ns)
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """The row's own load again and again (an A/A test): less at once may slip through between the others."""
+    record = row_of(run, finding)
+    probe, load = "the same load", at_depth(record, record.measurement.asked_depth)
+    return Experiment(
+        question="Does the same load repeat, when nothing of ours changes?",
+        arms=(
+            Arm(name=probe, workload=load, seconds=REPEAT_SECONDS, **same_place(record)),  # type: ignore[arg-type]
+        ),
+        decision=Decision(statistic="p95", first=probe, other=probe, limit=VARIES, direction="varies"),
+        rounds=REPEATS,
+        absence_proves=False,
+        if_confirmed="It goes up and down by itself: others share the drives.",
+        if_rejected="It repeated: for these minutes nobody else was there, which says nothing of other hours.",
+    )

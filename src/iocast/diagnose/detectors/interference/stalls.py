@@ -1,0 +1,113 @@
+"""Moments in which I/Os stood still, while all others of the same phase were quick.
+
+What it is: for a tenth of a second or more nothing, or some of the I/Os, came back; then all went on as
+before.
+Why it matters: averages and even a p99 hide it, because little is in flight while nothing moves; yet each user
+of the database waits through it.
+How it shows: among the slowest I/Os, some that took 100 ms or more and twenty times the median of their kind,
+and that were outstanding at the same time. The core keeps only the slowest I/Os by name, so with many in
+flight one stall may fill the list and hide the others. A stall during which the generator itself did not run is
+not the storage's, and is told apart (generator did not run).
+How to confirm: a longer run, to see whether they come at equal distances; the log of the device, the array or
+the hypervisor at the same second.
+What to change: what runs at that beat: garbage collection, a flush of a write-back cache, path failover,
+snapshots, throttling by I/O credits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from iocast.diagnose.detectors.measurement.absent import explains
+from iocast.diagnose.words import count, time
+from iocast.model.finding import Finding, Span
+from iocast.model.run import PhaseRecord, Run
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "stalls"
+LEAST_NS = 100_000_000  # what a person and a lock time-out begin to notice [J]
+OVER_MEDIAN = 20  # disks whose every I/O takes long do not stall [J]
+SHOWN = 5
+
+REMEDY = (
+    "Run for longer and see whether the stalls come at equal distances; then look for what runs at that beat:"
+    " the drive's garbage collection, a cache that is flushed, path failover, snapshots, I/O credits."
+)
+
+
+class Stall(Struct, frozen=True):
+    """From the submission of the first I/O that stood still to the end of the last, since the phase began."""
+
+    start_ns: int
+    end_ns: int
+    ios: int
+
+    @property
+    def duration_ns(self) -> int:
+        """How long it lasted."""
+        return self.end_ns - self.start_ns
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """One finding for each measured phase that stood still while the generator ran."""
+    for record in run.measured:
+        found = tuple(each for each in stalls(record) if not explains(record, each.start_ns, each.end_ns))
+        if found:
+            yield _finding(record, found)
+
+
+def stalls(record: PhaseRecord) -> tuple[Stall, ...]:
+    """The stalls of a phase in order of time: I/Os that stood still and overlap are one."""
+    late = [io for io in record.measurement.slow if io.service_ns >= LEAST_NS]
+    median_ns = {op: record.measurement.service(op).quantile_ns(0.5) for op in {io.op for io in late}}
+    # A kind of I/O of which none ended without error has no median, and nothing is ever as large as nan.
+    stood = sorted((io for io in late if io.service_ns >= OVER_MEDIAN * median_ns[io.op]), key=lambda io: io.time_ns)
+    found: list[Stall] = []
+    for io in stood:
+        end_ns = io.time_ns + io.service_ns
+        if found and io.time_ns < found[-1].end_ns:
+            last = found[-1]
+            found[-1] = Stall(last.start_ns, max(last.end_ns, end_ns), last.ios + 1)
+        else:
+            found.append(Stall(io.time_ns, end_ns, 1))
+    return tuple(found)
+
+
+def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
+    did = record.measurement
+    stood = sum(each.ios for each in found)
+    full = stood == len(did.slow) >= record.plan.slow_limit
+    bounded = f" Only the {len(did.slow)} slowest I/Os are kept by name: there may have been more." if full else ""
+    longest = max(each.duration_ns for each in found)
+    return Finding(
+        name=NAME,
+        severity="warn",
+        phase=record.phase.name,
+        says=f"I/Os stood still: {_how_often(found)}, at {_when(found)}.{bounded}",
+        evidence={
+            "stalls": len(found),
+            "longest_ns": longest,
+            "stalled_ns": sum(each.duration_ns for each in found),
+            "first_at_ns": found[0].start_ns,
+            "ios": stood,
+            "elapsed_ns": did.elapsed_ns,
+        },
+        remedy=REMEDY,
+        spans=tuple(Span(each.start_ns, each.end_ns) for each in found),
+    )
+
+
+def _how_often(found: tuple[Stall, ...]) -> str:
+    shortest, longest = (time(pick(each.duration_ns for each in found)) for pick in (min, max))
+    often = count(len(found), "stall")
+    return f"{often} of {longest}" if shortest == longest else f"{often} of {shortest} to {longest}"
+
+
+def _when(found: tuple[Stall, ...]) -> str:
+    moments = [f"t={time(each.start_ns)}" for each in found[:SHOWN]]
+    if len(found) > SHOWN:
+        return f"{', '.join(moments)} and {len(found) - SHOWN} times more"
+    return " and ".join([", ".join(moments[:-1]), moments[-1]]) if len(moments) > 1 else moments[0]

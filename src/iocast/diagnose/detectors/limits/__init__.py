@@ -1,0 +1,1 @@
+"""Detectors of what capped the rate: credits, caps, links, locks, depth."""

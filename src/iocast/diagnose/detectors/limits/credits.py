@@ -1,0 +1,139 @@
+"""Burst credits ran out.
+
+What it is: storage, mostly of clouds, that lets a client go faster than its baseline as long as it has saved credits.
+Why it matters: what was measured before they ran out is a loan: a database that works all day gets the baseline.
+How it shows: the rate of reads falls at once to a constant that is far below, and stays there, or is there already
+when a later row asks for more at once; a pause brings back exactly what it has saved.
+How to confirm: spend all credits, pause, and go on: the rate is high again for a moment.
+What to change: measure for longer than the credits last (the time is told), or buy the rate that is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import fmean, pstdev
+
+from iocast.analyse.changepoint import MIN_LENGTH
+from iocast.analyse.combined_load import seen_by_devices
+from iocast.analyse.rate_drops import Drop, drop
+from iocast.diagnose.curves import kind
+from iocast.diagnose.evidence import is_open_loop, row_of, share_of_device, simulated
+from iocast.diagnose.pairs import only
+from iocast.diagnose.thresholds import DEVICE_SHARE
+from iocast.diagnose.words import count, number, time
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding, Span
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Constant, MixItem, Uniform, Workload
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "burst credits"
+FALLS = 0.3  # of the rate [J]
+CONSTANT = 0.02  # models C, 18
+RECOVERS = 1.5  # the rate right after a pause over the one before it [J]
+SAVED_S = 1.5  # of the burst: what a pause has to save up [J]
+BURST_S, SPENT_S = 1.0, 2.0
+DRAIN_MORE = 1.3
+LEAST_PER_S = 20.0  # of a rate that can be called constant within seconds [J]
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows of reads whose rate fell to a constant. Writes fall for other reasons too (write cliff)."""
+    for at, record in enumerate(run.measured):
+        if not only(record, "read") or is_open_loop(record) or run.source is not None:
+            continue
+        found = drop(record, FALLS) or _before_it_began(run, run.measured[:at], record)
+        if found is None or found.constant > CONSTANT or found.after_per_s < LEAST_PER_S:
+            continue
+        spent = _spent(run, record, found)
+        if spent > 0:
+            yield _finding(record, found, spent)
+            return
+
+
+def _before_it_began(run: Run, earlier: tuple[PhaseRecord, ...], record: PhaseRecord) -> Drop | None:
+    """A fall between two rows: this one has more at once than one before it, does far less, and always the same."""
+    if not isinstance(record.phase.workload.locality, Uniform) or record.phase.together:
+        return None  # in order a disk alone is quick, and two readers are not; beside others nobody is
+    rates, did = record.series.rates_per_s, record.measurement
+    alike = [each for each in earlier if kind(each) == kind(record) and not each.phase.together]
+    rows = [each for each in alike if each.measurement.asked_depth < did.asked_depth]
+    before = max((each.measurement.rate_per_s for each in rows if _reached_the_device(run, each)), default=0.0)
+    level = rates[len(rates) // 4 :]  # a last bit may have been left
+    if len(level) < MIN_LENGTH or max(fmean(level), did.rate_per_s) > (1 - FALLS) * before:
+        return None
+    after = fmean(level)
+    constant = pstdev(level) / after if after else 0.0
+    return Drop(at_ns=0, before_per_s=before, after_per_s=after, ios=0, bytes=0, constant=constant)
+
+
+def _reached_the_device(run: Run, record: PhaseRecord) -> bool:
+    """False where a cache in this machine answered: that spent no credits, and its rate is not the storage's."""
+    share = share_of_device(run, record, "read")
+    return share is None or share[0] >= DEVICE_SHARE
+
+
+def _spent(run: Run, record: PhaseRecord, found: Drop) -> float:
+    """Credits: what was done beyond the baseline until they ran out, phases before it included."""
+    beyond = 0.0
+    for each in run.phases[: run.phases.index(record)]:
+        if run.beside(each)[0] is each:  # of phases at once the first stands for all: they share the time
+            did = seen_by_devices(run, each).measurement
+            beyond = max(0.0, beyond + did.ios - found.after_per_s * did.elapsed_ns / 1e9)
+    return beyond + found.ios - found.after_per_s * found.at_ns / 1e9
+
+
+def _finding(record: PhaseRecord, found: Drop, credits: float) -> Finding:
+    lasts_s = credits / max(1.0, found.before_per_s - found.after_per_s)
+    return Finding(
+        name=NAME,
+        severity="severe",
+        phase=record.phase.name,
+        says=f"{_when(record, found)} the rate fell from {number(found.before_per_s)}/s to"
+        f" {number(found.after_per_s)}/s, and stayed there within {found.constant:.1%}: about"
+        f" {count(round(credits), 'I/O')} beyond that rate were spent by then, which a full store gives for"
+        f" {time(lasts_s * 1e9)} at this speed.",
+        evidence={
+            "at_ns": float(found.at_ns),
+            "burst_per_s": found.before_per_s,
+            "baseline_per_s": found.after_per_s,
+            "credits": credits,
+            "lasts_s": lasts_s,
+        },
+        remedy="Measure past the end of the credits: what lasts is the lower rate.",
+        hypothesis="credits that were saved up are spent, and only the baseline is left",
+        confidence=0.7,
+        confirm="spend all, pause, and see whether the pause brings back what it has saved",
+        state="suggested",
+        rivals=("throttle",),
+        spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
+    )
+
+
+def _when(record: PhaseRecord, found: Drop) -> str:
+    return f"At t={time(found.at_ns)}" if found.at_ns else f"Before the row of {record.measurement.asked_depth} at once"
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """Spends everything, then pauses and goes on, three times."""
+    record = row_of(run, finding)
+    load, seen = record.phase.workload, finding.evidence
+    pause_s = SAVED_S * seen["burst_per_s"] / seen["baseline_per_s"]
+    # A device that runs on in the world has spent them already; a simulated one begins anew with every run.
+    drain_s = (DRAIN_MORE * seen["lasts_s"] if simulated(run) else seen["at_ns"] / 1e9) + SPENT_S
+    quiet = Workload(mix=(MixItem("read", load.mix[0].size_bytes),), arrival=Constant(1.0), direct=load.direct)
+    return Experiment(
+        question="Does a pause bring the rate back for as long as it has saved credits?",
+        prepare=(Arm(name="spending", workload=load, seconds=drain_s),),
+        arms=(
+            Arm(name="spent", workload=load, seconds=SPENT_S),
+            Arm(name="a pause", workload=quiet, seconds=pause_s, measured=False),
+            Arm(name="after a pause", workload=load, seconds=BURST_S),
+            Arm(name="spending again", workload=load, seconds=SPENT_S, measured=False),
+        ),
+        keep_order=True,
+        decision=Decision(statistic="rate", first="spent", other="after a pause", limit=RECOVERS, direction="above"),
+        if_confirmed="A pause saves credits: the rate before they ran out is a burst.",
+        if_rejected="A pause changes nothing: this rate is no question of credits.",
+    )

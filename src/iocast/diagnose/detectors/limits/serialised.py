@@ -1,0 +1,153 @@
+"""Direct I/O that is let through one at a time, whatever is asked for at once.
+
+What it is: a lock above the device (of an inode, of a file system that allocates, of a driver) that admits one
+I/O, while the program believes that it has many in flight.
+Why it matters: the writers of a database wait for each other, and storage that could do more is idle.
+How it shows: the device's queue holds less than half (a warning from seven tenths on) of what the test kept in
+flight, and the times are not the device's own; or eight writes at once do no more than one, while reads of the same
+size gain.
+How to confirm: one write at once against eight, and reads in the same way: writes gain nothing, reads do. By hand:
+one file against many, overwriting against allocating, a raw device.
+What to change: XFS or a raw device; lay files out in full and overwrite them (ext4 overwrites in parallel since
+Linux 5.4, and waits where it allocates); more files; io_uring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.analyse.device_io import DeviceIo, under_filesystem
+from iocast.diagnose.curves import Curve, at_depth, random_curves, same_place
+from iocast.diagnose.detectors.limits.throttle import known_limits
+from iocast.diagnose.evidence import is_synced, really_direct, row_of
+from iocast.diagnose.words import number, time
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Closed
+
+NEEDS: tuple[str, ...] = ()  # with diskstats it sees more
+
+NAME = "serialised direct I/O"
+FLAG, WARN = 0.5, 0.7  # models C, 12: the device's queue over what was kept in flight
+LEAST_DEPTH = 4  # with fewer a device that is quick now and then explains it [J]
+KEPT = 0.9  # of the depth must have been in flight, or it is another finding
+OVER_DEVICE = 2.0  # the engine's times over the device's: otherwise the device is merely too quick to queue [J]
+SLOW_NS = 200_000  # quicker ones spend their time on the processor [J]
+FLAT, GAINS = 1.10, 2.0  # writes from 1 to 8 within 10 %; reads that gain show that the device can
+DEEP = 8
+ALIKE = 10.0  # one write may take so many times as long as one read; beyond that reads say nothing of writes [J]
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows whose I/Os wait above the device; writes that do not scale where reads do."""
+    for record in run.measured:
+        device = under_filesystem(record, run.plan.target)
+        told = any(known_limits(record))  # what waits for a limit of our own group waits above the device too
+        alone = run.source is None and not record.phase.together
+        if device is not None and alone and not told and really_direct(run, record):
+            yield from _above_the_device(record, device)
+    pairs = [(writes, reads) for writes in random_curves(run, "write") for reads in random_curves(run, "read")]
+    for writes, reads in pairs:
+        if _size(writes) == _size(reads):
+            yield from _flat(writes, reads)
+
+
+def _size(curve: Curve) -> int:
+    return curve[0].phase.workload.mix[0].size_bytes
+
+
+def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding]:
+    did, closed = record.measurement, record.phase.workload.arrival == Closed()
+    kept, seen = did.depth_mean, device.queue_mean
+    # Commits that wait for one flush together are all in flight above the device, and no lock holds them.
+    if not closed or is_synced(record) or seen is None:
+        return
+    if did.asked_depth < LEAST_DEPTH or kept < KEPT * did.asked_depth:
+        return
+    service_ns, awaits = did.service().mean_ns, [device.read_await_ns, device.write_await_ns]
+    device_ns = max((each for each in awaits if each is not None), default=0.0)
+    share = seen / did.asked_depth
+    if share >= WARN or service_ns < max(SLOW_NS, OVER_DEVICE * device_ns):
+        return
+    yield Finding(
+        name=NAME,
+        severity="severe" if share < FLAG else "warn",
+        phase=record.phase.name,
+        says=(
+            f"{number(kept)} I/Os were in flight and {number(seen)} at {device.layer}: {time(service_ns)} each,"
+            f" {time(device_ns)} of it at the device."
+        ),
+        evidence={"in_flight": kept, "device_queue": seen, "service_ns": service_ns, "device_ns": device_ns},
+        remedy="Overwrite files that are laid out in full, use more files, XFS or a raw device.",
+        hypothesis="a lock above the device lets one I/O through at a time",
+        confidence=0.7,
+        confirm="the same load on one file, on many, and on a raw device; overwriting against allocating",
+        state="suggested",
+        rivals=("generator-bound",),
+    )
+
+
+def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
+    gain, other = _gain(writes), _gain(reads)
+    if gain is None or other is None or gain[0] > FLAT or other[0] < GAINS or _of_other_kinds(gain[1], other[1]):
+        return
+    yield Finding(
+        name=NAME,
+        severity="severe",
+        phase=gain[2].phase.name,
+        says=(
+            f"{gain[2].measurement.asked_depth} writes at once did {number(gain[0])} times the writes of one,"
+            f" while reads gained {number(other[0])} times."
+        ),
+        evidence={"write_gain": gain[0], "read_gain": other[0]},
+        remedy="Overwrite files that are laid out in full, use more files, XFS or a raw device.",
+        hypothesis="a lock lets one write through at a time",
+        confidence=0.6,
+        confirm=f"one write at once against {DEEP}, beside reads in the same way",
+        state="suggested",
+        rivals=("throttle",),
+    )
+
+
+def _of_other_kinds(write: PhaseRecord, read: PhaseRecord) -> bool:
+    """Whether reads are answered by something else than what takes the writes: a cache, or a hole in a file."""
+    return write.measurement.service().mean_ns > ALIKE * read.measurement.service().mean_ns
+
+
+def _gain(curve: Curve) -> tuple[float, PhaseRecord, PhaseRecord] | None:
+    """How many times the rate of one at once eight at once (or the next more) have."""
+    one = next((row for row in curve if row.measurement.asked_depth == 1), None)
+    deep = next((row for row in curve if DEEP <= row.measurement.asked_depth <= 4 * DEEP), None)
+    if one is None or deep is None:
+        return None
+    return deep.measurement.rate_per_s / one.measurement.rate_per_s, one, deep
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """Writes and reads, one and eight at once."""
+    if "write_gain" not in finding.evidence:
+        return None
+    write = row_of(run, finding)
+    size = write.phase.workload.mix[0].size_bytes
+    read = next(curve[0] for curve in random_curves(run, "read") if _size(curve) == size)
+    arms = tuple(
+        Arm(name=name, workload=at_depth(row, depth), **same_place(row))  # type: ignore[arg-type]
+        for name, row, depth in (
+            ("one write", write, 1),
+            (f"{DEEP} writes", write, DEEP),
+            ("one read", read, 1),
+            (f"{DEEP} reads", read, DEEP),
+        )
+    )
+    gains = Decision(statistic="rate", first="one read", other=f"{DEEP} reads", limit=GAINS * 0.75, direction="above")
+    return Experiment(
+        question=f"Do {DEEP} writes at once get no more done than one, while reads gain?",
+        arms=arms,
+        decision=Decision(
+            statistic="rate", first="one write", other=f"{DEEP} writes", limit=1 + 2 * (FLAT - 1), direction="below"
+        ),
+        also=(gains,),
+        if_confirmed="Writes pass one at a time, though the device can do several things at once.",
+        if_rejected="More writes at once do get more done.",
+    )

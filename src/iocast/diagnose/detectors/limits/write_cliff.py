@@ -1,0 +1,117 @@
+"""Writes became slow after a certain volume: a fast part of the flash, or a write cache, was full.
+
+What it is: drives keep a part of their flash in a fast mode (SLC), arrays and controllers answer writes from memory;
+both are as large as they are, and slower when they are full.
+Why it matters: a load or a restore that is larger runs at the speed after the cliff; a short test never meets it.
+How it shows: the rate of writes falls for good after so much was written, whatever the speed; reads stay as quick.
+How to confirm: after an idle time the same volume is fast again, and reads do not become slow with the writes.
+What to change: write more than the device holds twice (or four times the cache) before believing a write rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from iocast.analyse.rate_drops import Drop, drop
+from iocast.diagnose.evidence import bytes_of, is_open_loop, row_of, simulated
+from iocast.diagnose.pairs import only
+from iocast.diagnose.words import data_size, throughput, time
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding, Span
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Constant, MixItem, Workload
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "write cliff"
+FALLS = 0.3  # of the rate [J]
+SLOWER, READS_KEEP = 0.7, 0.7  # writes beyond the cliff, and reads, over those before it [J]
+IDLE_S = (20.0, 120.0)  # at least, at most [J]
+MADE_ROOM = 3.0  # what an idle time frees, at the speed beyond the cliff, over what is written before it comes [J]
+WRITES_S, READS_S = 0.25, 0.5
+READ_BYTES = 8192
+OBSERVATIONS = 3
+DRAIN_MORE = 1.5
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows of writes whose rate fell for good."""
+    for record in run.measured:
+        if not only(record, "write") or is_open_loop(record):
+            continue
+        found = drop(record, FALLS)
+        if found is not None:
+            earlier = run.phases[: run.phases.index(record)]
+            yield _finding(record, found, sum(bytes_of(each.measurement, "write") for each in earlier))
+            return
+
+
+def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
+    size = found.bytes / max(1, found.ios)
+    return Finding(
+        name=NAME,
+        severity="warn",
+        phase=record.phase.name,
+        says=f"At t={time(found.at_ns)}, after {data_size(found.bytes)}, writes fell from"
+        f" {throughput(found.before_per_s * size)} to {throughput(found.after_per_s * size)}.",
+        evidence={
+            "at_ns": float(found.at_ns),
+            "volume_bytes": float(found.bytes + earlier_bytes),
+            "before_bytes_per_s": found.before_per_s * size,
+            "after_bytes_per_s": found.after_per_s * size,
+        },
+        remedy="Write twice what the device holds (or four times its cache) before believing a write rate.",
+        hypothesis="the fast part of the flash, or a write cache, is full",
+        confidence=0.6,
+        confirm="write the same volume again after an idle time, with reads before and after",
+        state="suggested",
+        rivals=("burst credits", "throttle"),
+        spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
+    )
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """Writes and reads before the cliff, so much that it must come, and both again."""
+    record = row_of(run, finding)
+    load, seen = record.phase.workload, finding.evidence
+    start, size = record.phase.region_start_bytes, record.phase.region_size_bytes
+    reads = Workload(mix=(MixItem("read", READ_BYTES),), direct=load.direct)
+    quiet = Workload(mix=reads.mix, arrival=Constant(1.0), direct=load.direct)
+    drain_s = DRAIN_MORE * (seen["volume_bytes"] / seen["before_bytes_per_s"]) + 2.0
+
+    def observed(name: str, workload: Workload) -> list[Arm]:
+        seconds = WRITES_S if workload is load else READS_S
+        arm = Arm(name=name, workload=workload, seconds=seconds, region_start_bytes=start, region_size_bytes=size)
+        return [arm] * OBSERVATIONS
+
+    return Experiment(
+        question="Do writes, and only writes, become slow after that volume?",
+        prepare=() if simulated(run) else (Arm(name="idle", workload=quiet, seconds=_idle_s(seen)),),
+        arms=(
+            *observed("reads before", reads),
+            *observed("writes before", load),
+            replace(observed("writing", load)[0], seconds=drain_s, measured=False),
+            *observed("writes beyond", load),
+            *observed("reads beyond", reads),
+        ),
+        rounds=1,
+        keep_order=True,
+        decision=Decision(
+            statistic="bytes_per_s", first="writes before", other="writes beyond", limit=SLOWER, direction="below"
+        ),
+        also=(
+            Decision(
+                statistic="bytes_per_s", first="reads before", other="reads beyond", limit=READS_KEEP, direction="above"
+            ),
+        ),
+        if_confirmed="After that volume writes are slow, and reads are as before.",
+        if_rejected="It is no question of the volume written: writes stay, or reads fall with them.",
+    )
+
+
+def _idle_s(seen: dict[str, float]) -> float:
+    """So long that what is fast has room again: it is emptied about as fast as writes go that find it full."""
+    written_s = OBSERVATIONS * WRITES_S * seen["before_bytes_per_s"] / max(1.0, seen["after_bytes_per_s"])
+    return min(IDLE_S[1], max(IDLE_S[0], MADE_ROOM * written_s))

@@ -1,0 +1,144 @@
+"""The times are not those of I/Os: somebody sent many and went on, and counted only what was left to wait.
+
+What it is: a database, or a test, that sends I/Os ahead or in batches. What it then calls the time of an I/O is the
+wait that was left when it came for the data, or one wait for a whole batch.
+Why it matters: 30 µs for a MiB that the device took 5 ms for looks like storage that no one sells, and a batch of a
+hundred looks like a slow device. Neither says how long an I/O takes, and no percentile of them is one of the storage.
+How it shows: imported times bear the name of such a wait (direct path read and write, db file parallel read and write
+of Oracle); of an imported test that keeps many in flight the rate times the time makes less than half of them; or the
+device itself took longer than the row that it served. What iocast cannot see is a database while it waits, and a source
+that names neither its event nor its depth: there it says nothing.
+How to confirm: block requests of the same minutes beside the database's figures (iocast blk), or single blocks read one
+at a time by the database (db file sequential read).
+What to change: take the times of the storage from the block layer, or of synchronous single-block I/O; call the others
+waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.analyse.device_io import DeviceIo, under_filesystem
+from iocast.analyse.statistics import in_flight_mean
+from iocast.diagnose.evidence import bytes_of, is_open_loop, really_direct, simulated
+from iocast.diagnose.words import number, percent, time
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Closed, Op
+
+NEEDS: tuple[str, ...] = ()  # with diskstats it holds its own rows against the device
+
+NAME = "asynchronous timing"
+# Waits of Oracle that are no times of an I/O (source-systems C5, databases: "wait, not latency"), and what they are.
+WAITS: tuple[tuple[str, str], ...] = (
+    ("direct path", "what was left to wait when the session came for blocks that it had asked for earlier"),
+    ("db file parallel", "one wait for a batch of blocks"),
+    ("db file async i/o submit", "the time to send a batch"),
+    ("cell smart", "what was left to wait for cells that read ahead"),
+)
+ASYNCHRONOUS = ("libaio", "io_uring", "posixaio", "asynchronous")  # engines of imported tests that wait for nothing
+LEAST_DEPTH, HALF = 4, 0.5  # models C, 16 with 13: rate x time over what was in flight [J]
+DIFFERS = 0.20  # models C, 16
+ENOUGH = 100  # requests [J]
+# The kernel counts a request just after it has told its end, so the last one of a row may be counted in the next. [J]
+AT_THE_EDGE_NS = 250_000_000
+SAME = 0.05  # of requests and of bytes: then the device saw these I/Os and no others [J]
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Imported rows by their names and by Little's law, own rows by what the device says of the same I/Os."""
+    for record in run.measured:
+        if not record.measurement.ios:
+            continue
+        if run.source is not None:
+            yield from _named(record) or _half_missing(record)
+        elif not simulated(run) and really_direct(run, record):
+            yield from _quicker_than_its_device(run, record)
+
+
+def _named(record: PhaseRecord) -> list[Finding]:
+    name = f"{record.phase.name} {record.phase.test}".lower()
+    what = next((what for wait, what in WAITS if wait in name), None)
+    if what is None:
+        return []
+    return [
+        Finding(
+            name=NAME,
+            severity="warn",
+            phase=record.phase.name,
+            says=f'The times of "{record.phase.name}" are {what}: a wait, and not how long an I/O took.',
+            remedy="Take the storage's times from block requests (iocast blk), or from single-block reads.",
+        )
+    ]
+
+
+def _half_missing(record: PhaseRecord) -> list[Finding]:
+    """Of a load that keeps a known number in flight, less than half of it is in the times."""
+    did, load = record.measurement, record.phase.workload
+    unknown = {"users", "depth", "arrival", "length"} & {*record.unstated}
+    if unknown or is_open_loop(record) or load.arrival != Closed() or load.asked_depth < LEAST_DEPTH:
+        return []
+    accounted = in_flight_mean(did)
+    if did.engine.name not in ASYNCHRONOUS or not 0 < accounted < HALF * load.asked_depth:
+        return []
+    return [
+        Finding(
+            name=NAME,
+            severity="warn",
+            phase=record.phase.name,
+            says=(
+                f"Rate times mean time makes {number(accounted)} I/Os in flight, and the load says that it kept"
+                f" {load.asked_depth}: either so many were not there, or the times leave a part out."
+            ),
+            evidence={"in_flight": accounted, "asked": float(load.asked_depth)},
+            remedy="Look at the depths that the tool reached, and whether its times begin before the I/O is sent.",
+            hypothesis="the times leave out what passed before somebody waited for the I/O",
+            confidence=0.3,
+            confirm="the same load by iocast, which counts from the moment at which an I/O is sent",
+            state="suggested",
+            rivals=("too few in flight",),
+        )
+    ]
+
+
+def _quicker_than_its_device(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+    device = under_filesystem(record, run.plan.target)
+    if device is None or record.phase.together or record.phase.workload.sync != "none":
+        return
+    ops: tuple[Op, ...] = ("read", "write")
+    for op in ops:
+        device_ns = device.read_await_ns if op == "read" else device.write_await_ns
+        own = record.measurement.service(op)
+        own_ns = own.mean_ns
+        if device_ns is None or not _the_same(record, device, op) or device_ns <= (1 + DIFFERS) * own_ns:
+            continue
+        # What the few requests of others may have waited: in a stall, each of them as long as the longest of ours.
+        others_ns = max(0.0, (_requests(device, op) or 0.0) - own.total) * own.max_ns
+        if (device_ns - own_ns) * own.total < AT_THE_EDGE_NS + others_ns:
+            continue
+        yield Finding(
+            name=NAME,
+            severity="severe",
+            phase=record.phase.name,
+            says=(
+                f"{op.capitalize()}s took {time(own_ns)} on average as the test saw them, and {time(device_ns)} at"
+                f" {device.layer}, {percent(device_ns / own_ns - 1)} more: something acknowledged them before they"
+                " were done."
+            ),
+            evidence={"service_ns": own_ns, "device_ns": device_ns},
+            remedy="Find what answers in front of the device; take the times from block requests (iocast blk).",
+        )
+
+
+def _requests(device: DeviceIo, op: Op) -> float | None:
+    return device.reads if op == "read" else device.data_writes
+
+
+def _the_same(record: PhaseRecord, device: DeviceIo, op: Op) -> bool:
+    """Whether the device did as many requests as the row did I/Os, of as many bytes, and nothing else."""
+    did = record.measurement
+    asked = sum(part.ios for part in did.classes if part.op == op)
+    requests, moved = _requests(device, op), device.read_bytes if op == "read" else device.written_bytes
+    if requests is None or moved is None or asked < ENOUGH:
+        return False
+    return abs(requests / asked - 1) <= SAME and abs(moved / bytes_of(did, op) - 1) <= SAME

@@ -1,0 +1,149 @@
+"""Faster than this machine's memory, than a link on the way, or than any device could answer.
+
+What it is: a result that the hardware below the test cannot have produced.
+Why it matters: something else answered: a cache, a hole in a file, a broken clock. No statistics can rescue
+it.
+How it shows: bytes per second above what memory or a link can carry; answers in less time than a command
+takes to reach a device and come back.
+How to confirm: count the bytes at the device; make the data set ten times larger and watch the figure fall.
+What to change: direct I/O, files written in full with unique data, more data than every cache on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.analyse.device_io import top_layers
+from iocast.diagnose.evidence import (
+    MEMORY_FILESYSTEMS,
+    MEMORY_KINDS,
+    MOVING,
+    VOLATILE_KINDS,
+    bytes_per_s_of,
+    really_direct,
+    simulated,
+)
+from iocast.diagnose.thresholds import LINK_AT_MOST
+from iocast.diagnose.words import percent, throughput, time
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.target import Layer, Target
+
+NEEDS: tuple[str, ...] = ()
+
+NAMES = ("memory file system", "memory device", "faster than memory", "faster than the link", "too quick for a device")
+MEMORY_SHARE = 0.9  # of the copy bandwidth of all cores (models, C 1c)
+FASTEST_DEVICE_NS = 5_000  # median at depth 1 (models, C 1)
+
+REMEDY = "Use direct I/O on files written in full with unique data, and more data than any cache on the way holds."
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Results of measured phases that cannot be true of a storage device."""
+    if simulated(run):
+        return
+    if run.plan.target.filesystem in MEMORY_FILESYSTEMS:
+        yield _memory_filesystem(run.plan.target)
+        return
+    yield from _memory_device(run.plan.target)
+    for record in run.measured:
+        yield from _faster_than_memory(run, record)
+        yield from _faster_than_link(run, record)
+        yield from _too_quick(run, record)
+
+
+def _memory_filesystem(target: Target) -> Finding:
+    return Finding(
+        name="memory file system",
+        severity="severe",
+        phase="",
+        says=f"{target.filesystem} keeps its files in memory: these figures are memory's, not a disk's.",
+        remedy="Choose a path on the storage that the database will use.",
+    )
+
+
+def _memory_device(target: Target) -> Iterator[Finding]:
+    disks = [layer for layer in target.layers if not layer.lower]
+    if disks and all(layer.kind in VOLATILE_KINDS for layer in disks):
+        yield Finding(
+            name="memory device",
+            severity="severe",
+            phase="",
+            says=f"{' and '.join(layer.name for layer in disks)} keeps its blocks in this machine's memory: these"
+            " figures are memory's, not a disk's.",
+            remedy="Choose a path on the storage that the database will use.",
+        )
+
+
+def _faster_than_memory(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+    one_core = run.host.memory_bytes_per_s
+    if not one_core:
+        return
+    # One core's bandwidth times the cores is more than any machine has, so this never accuses wrongly.
+    ceiling = one_core * run.host.cpus
+    did = record.measurement
+    seen = sum(bytes_per_s_of(did, op) for op in MOVING)  # a trim names bytes and moves none
+    if seen > MEMORY_SHARE * ceiling:
+        yield Finding(
+            name="faster than memory",
+            severity="void",
+            phase=record.phase.name,
+            says=f"{throughput(seen)} is {percent(seen / ceiling)} of what all cores of this machine can copy"
+            f" in memory ({throughput(ceiling)}): no storage answered this.",
+            evidence={"bytes_per_s": seen, "memory_bytes_per_s": float(ceiling)},
+            remedy=REMEDY,
+        )
+
+
+def _faster_than_link(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+    tops = top_layers(run.plan.target)
+    ceilings = [link_ceiling(layer, run.plan.target) for layer in tops]
+    known = [ceiling for ceiling in ceilings if ceiling is not None]
+    if not known or len(known) < len(ceilings):
+        return
+    ceiling = sum(known)
+    for op in MOVING:  # links carry each direction on its own
+        seen = bytes_per_s_of(record.measurement, op)
+        if seen > LINK_AT_MOST * ceiling:
+            yield Finding(
+                name="faster than the link",
+                severity="void",
+                phase=record.phase.name,
+                says=f"{op.capitalize()}s ran at {throughput(seen)}, but the link to the device carries"
+                f" {throughput(ceiling)}: a cache on this side of it answered.",
+                evidence={"bytes_per_s": seen, "link_bytes_per_s": float(ceiling)},
+                remedy=REMEDY,
+            )
+
+
+def link_ceiling(layer: Layer, target: Target) -> int | None:
+    """Bytes per second that the links below `layer` carry together; None when one of them is not known.
+
+    Paths side by side add up (multipath, stripes, mirrors); a layer's own link bounds what lies below it.
+    """
+    by_name = {each.name: each for each in target.layers}
+    below = [link_ceiling(by_name[name], target) for name in layer.lower if name in by_name]
+    known = [ceiling for ceiling in below if ceiling is not None]
+    through = sum(known) if known and len(known) == len(layer.lower) else None
+    bounds = [bound for bound in (through, layer.link_bytes_per_s) if bound]
+    return min(bounds) if bounds else None
+
+
+def _too_quick(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+    layers = run.plan.target.layers
+    if not really_direct(run, record) or not layers or any(layer.kind in MEMORY_KINDS for layer in layers):
+        return
+    reads = record.measurement.service("read")
+    if record.phase.workload.depth > 1 or not reads.total:
+        return
+    median_ns = reads.quantile_ns(0.5)
+    if median_ns < FASTEST_DEVICE_NS:
+        yield Finding(
+            name="too quick for a device",
+            severity="void",
+            phase=record.phase.name,
+            says=f"Half of the direct reads took {time(median_ns)} or less, one at a time: a command needs"
+            f" {time(FASTEST_DEVICE_NS)} to reach a device and come back, so memory answered.",
+            evidence={"read_p50_ns": median_ns, "floor_ns": float(FASTEST_DEVICE_NS)},
+            remedy=REMEDY,
+        )

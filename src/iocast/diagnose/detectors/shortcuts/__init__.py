@@ -1,0 +1,1 @@
+"""Detectors of answers that came from something nearer than the medium: caches, holes, reduction, tiers."""

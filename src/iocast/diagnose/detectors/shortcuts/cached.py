@@ -1,0 +1,205 @@
+"""The page cache of this machine answered instead of the device.
+
+What it is: reads served from memory, or writes that only reached memory, while storage was to be measured.
+Why it matters: memory is a hundred to ten thousand times faster than storage; even a few hits in a hundred
+turn the average into a figure of the cache.
+How it shows: the device under the file system, or the disks below it, moved fewer bytes than the test did;
+the test's files become resident in the page cache while it runs. A loop device keeps a cache of its own
+unless it was made with direct I/O.
+How to confirm: read the same blocks twice, buffered and direct, and compare the medians.
+What to change: direct I/O, drop the cache first, or ten times as much data as memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.analyse.device_io import DeviceIo, under_filesystem
+from iocast.analyse.file_residency import residency
+from iocast.analyse.places import RESHAPING_FILESYSTEMS, SHRINKING
+from iocast.diagnose.evidence import (
+    MEMORY_FILESYSTEMS,
+    bytes_of,
+    data_bytes,
+    really_direct,
+    share_of_device,
+    simulated,
+)
+from iocast.diagnose.thresholds import DEVICE_SHARE
+from iocast.diagnose.words import data_size, percent, time
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import MixItem, Op, Sequential, Workload
+
+NEEDS: tuple[str, ...] = ("diskstats", "pagecache")
+
+NAMES = ("cached although direct was claimed", "device counters stood still", "page cache")
+MOSTLY_SHARE = 0.5  # below this the buffered figure is mostly the cache's [J]
+QUICK_NS = 5_000  # models C, 1: p50 at depth 1
+SAME_BLOCKS = 0.7  # models C, 1: buffered over direct
+WARM_BYTES = 64 << 20
+RISE_SHARE = 0.05  # of the files becoming resident (models, C 1: residency > 5 %)
+
+DIRECT_REMEDY = "Check that the file is written in full and that its file system honours direct I/O; then run again."
+LOOP_REMEDY = "Attach the loop device with direct I/O (losetup --direct-io=on), or measure the file system below it."
+BUFFERED_REMEDY = "Use direct I/O to measure the storage, or ten times as much data as memory."
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Measured phases that were answered by the page cache, in whole or in part."""
+    if simulated(run) or run.plan.target.filesystem in MEMORY_FILESYSTEMS:
+        return
+    for record in run.measured:
+        if really_direct(run, record):
+            yield from _direct_but_cached(run, record)
+        else:
+            yield from _buffered_reads(run, record)
+            yield from _buffered_writes(run, record)
+
+
+def _direct_but_cached(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+    cache = residency(record) if bytes_of(record.measurement, "read") else None
+    if cache is not None and cache.rise_share > RISE_SHARE:
+        yield Finding(
+            name="cached although direct was claimed",
+            severity="void",
+            phase=record.phase.name,
+            says=f"{percent(cache.rise_share)} of the test files moved into this machine's page cache while"
+            " they were being read directly: the reads were not direct.",
+            evidence={"resident_rise_share": cache.rise_share},
+            remedy=DIRECT_REMEDY,
+        )
+        return
+    ops: tuple[Op, ...] = ("read", "write")
+    shares = [(*found, op) for op in ops if (found := share_of_device(run, record, op)) is not None]
+    if shares:
+        share, device, op = min(shares, key=lambda each: each[0])
+        if share < DEVICE_SHARE:
+            yield _device_too_idle(run, record, share, device, op)
+
+
+def _device_too_idle(run: Run, record: PhaseRecord, share: float, device: DeviceIo, op: Op) -> Finding:
+    top = under_filesystem(record, run.plan.target)
+    if top is not None and top.stood_still:
+        # Some stacks are simply not counted (NVMe multipath on older kernels, iostats=0): accuse no one.
+        return Finding(
+            name="device counters stood still",
+            severity="severe",
+            phase=record.phase.name,
+            says=f"The kernel counted no I/O at all on {top.layer} during the test: either a cache"
+            " answered everything, or this device is not counted.",
+            evidence={"device_share": share},
+            remedy="See whether /sys/block/*/queue/iostats is 1 and whether the counters move with dd.",
+        )
+    shrinks = _what_shrinks(run)
+    did, done = ("delivered", "read") if op == "read" else ("took", "wrote")
+    on_top = top is None or device.layer == top.layer
+    place = "The device" if on_top else f"{device.layer}, below {top.layer if top else 'it'},"
+    loop = any(layer.kind == "loop" for layer in run.plan.target.layers)
+    return Finding(
+        name="cached although direct was claimed",
+        severity="severe" if shrinks else "void",
+        phase=record.phase.name,
+        says=f"{place} {did} {_only(share)} of the bytes that the test {done} directly: the rest"
+        + (" came from a cache in this machine or was never stored" if op == "read" else " stayed in a cache")
+        + (f" ({shrinks} may also have compressed it)." if shrinks else "."),
+        evidence={"device_share": share},
+        remedy=LOOP_REMEDY if loop and not on_top else DIRECT_REMEDY,
+    )
+
+
+def _only(share: float) -> str:
+    if not share:
+        return "none"
+    return percent(share).replace("below", "less than") if share < 0.0005 else f"only {percent(share)}"
+
+
+def _what_shrinks(run: Run) -> str:
+    """The file system or the layer that may store less than it is given ("" for none)."""
+    target = run.plan.target
+    if target.filesystem in RESHAPING_FILESYSTEMS:
+        return target.filesystem or ""
+    kinds = [layer.kind for layer in target.layers if layer.kind in SHRINKING]
+    return kinds[0] if kinds else ""
+
+
+def _buffered_reads(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+    yield from _from_the_cache(run, record, "read", "of the bytes read came from this machine's page cache")
+    yield from _unseen(run, record)
+
+
+def _buffered_writes(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+    yield from _from_the_cache(
+        run,
+        record,
+        "write",
+        "of the bytes written did not reach the device: memory held them, and they were written over or left there",
+    )
+
+
+def _from_the_cache(run: Run, record: PhaseRecord, op: Op, what: str) -> Iterator[Finding]:
+    found = share_of_device(run, record, op)
+    if found is not None and found[0] < DEVICE_SHARE:
+        share = found[0]
+        yield Finding(
+            name="page cache",
+            severity="severe" if share < MOSTLY_SHARE else "warn",
+            phase=record.phase.name,
+            says=f"{percent(1 - share)} {what}.",
+            evidence={"device_share": share},
+            remedy=BUFFERED_REMEDY,
+        )
+
+
+def _unseen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+    """Buffered reads of which nobody counted what the device did: they look like memory, or may well be."""
+    reads = record.measurement.response("read")
+    if run.source is not None and {"direct", "users", "depth"} & {*record.unstated}:
+        return
+    if share_of_device(run, record, "read") is not None or not reads.total:
+        return
+    quick = record.measurement.asked_depth == 1 and reads.quantile_ns(0.5) < QUICK_NS
+    fits = 0 < data_bytes(record) < run.host.memory_bytes
+    if not quick and not fits:
+        return
+    why = f"Half of them took {time(reads.quantile_ns(0.5))} or less. " if quick else ""
+    compared = (
+        f" their {data_size(data_bytes(record))} of data {'fits into' if fits else 'is more than'} this machine's"
+        f" {data_size(run.host.memory_bytes)} of memory,"
+    )
+    known = data_bytes(record) and run.host.memory_bytes  # neither of what another tool measured
+    yield Finding(
+        name="page cache",
+        severity="severe",
+        phase=record.phase.name,
+        says=f"{why}These reads are buffered,{compared if known else ''} and nobody counted what the device delivered.",
+        evidence={"read_p50_ns": reads.quantile_ns(0.5), "data_bytes": float(data_bytes(record))},
+        remedy=BUFFERED_REMEDY,
+        hypothesis="the page cache of this machine answers",
+        confidence=0.9 if quick else 0.6,
+        confirm="read the same blocks buffered and direct, and compare the medians",
+        state="suggested",
+    )
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """The same blocks buffered and direct, after they were read once."""
+    record = next((each for each in run.measured if each.phase.name == finding.phase), None)
+    if record is None or run.plan.target.direct is not True:
+        return None
+    size = min(data_bytes(record) // max(1, len(record.plan.files)), WARM_BYTES)
+    read_bytes = max((item.size_bytes for item in record.phase.workload.mix if item.op == "read"), default=8192)
+    once = Workload(mix=(MixItem("read", read_bytes),), locality=Sequential(), direct=False)
+    buffered, direct = (Workload(mix=once.mix, direct=direct) for direct in (False, True))
+    return Experiment(
+        question="Are the same blocks quicker through the page cache than directly?",
+        prepare=(Arm(name="once", workload=once, seconds=10.0, bytes=size, region_size_bytes=size),),
+        arms=(
+            Arm(name="buffered", workload=buffered, seconds=1.0, region_size_bytes=size, same_offsets=True),
+            Arm(name="direct", workload=direct, seconds=1.0, region_size_bytes=size, same_offsets=True),
+        ),
+        decision=Decision(statistic="p50", first="direct", other="buffered", limit=SAME_BLOCKS, direction="below"),
+        if_confirmed="The page cache of this machine answers.",
+        if_rejected="The page cache makes no difference here.",
+    )

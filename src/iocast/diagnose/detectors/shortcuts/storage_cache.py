@@ -1,0 +1,152 @@
+"""A cache inside the drive, the controller or the array answers part of the reads.
+
+What it is: random reads whose times fall into two groups, of which the quick one is too quick for the medium.
+Why it matters: the share of quick answers depends on how small the test is beside the cache; a database of
+another size sees other figures.
+How it shows: some of the random reads take a small part of the time of the others, and more so on media that
+cannot be that quick; or reads of a small region, again and again, are twice as quick as those of the whole.
+How to confirm: read single blocks again and again, and the whole of the data at random, in turns: when a block is
+quick every time, something remembers it. (A disk has to wait for a whole turn to read a block again.)
+What to change: ten times as much data as the cache, or the size of the real working set; report both groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.analyse.statistics import bucket_shares
+from iocast.diagnose.detectors.limits.throttle import known_limits
+from iocast.diagnose.evidence import data_bytes, really_direct, row_of, share_of_device, simulated
+from iocast.diagnose.pairs import ARM_NS, mean_ns, only, p50_ns, pairs, past_the_host, target_bytes
+from iocast.diagnose.thresholds import DEVICE_SHARE
+from iocast.diagnose.words import data_size, percent, time
+from iocast.model.experiment import Arm, Decision, Experiment
+from iocast.model.finding import Finding
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import MixItem, Uniform, Workload
+
+NEEDS: tuple[str, ...] = ()
+
+NAME = "cache in the storage"
+FLOOR_NS = 500_000  # no disk reads at random below this (models C, 1b)
+ENOUGH = 200  # reads, for a share of two in a hundred to be more than chance [J]
+SHARE = 0.02  # of the reads
+APART = 4.0  # the slow group takes so many times as long as the quick one [J]
+SMALL = 8  # a region is small when it is so many times smaller than the other [J]
+SPOTS, SPOT_S = 12, 0.25  # with a share of hits of a third, none of twelve blocks is held in one case of a hundred
+TWICE = 0.5  # models C, 1b: what is held over cold reads; by the mean, since half of the cold ones may hit too
+
+
+def detect(run: Run) -> Iterator[Finding]:
+    """Rows of direct random reads with a quick and a slow group."""
+    for record in run.measured:
+        if not (only(record, "read") and isinstance(record.phase.workload.locality, Uniform)):
+            continue
+        if not (really_direct(run, record) or simulated(run)) or record.measurement.asked_depth > 1:
+            continue
+        # Who waits for a limit of our own group forms a slow group, and what memory answers a quick one.
+        if any(known_limits(record)) or _host_answers(run, record):
+            continue
+        found = _groups(record)
+        if found is not None:
+            yield _finding(record, *found)
+    yield from _remembered(run)
+
+
+def _host_answers(run: Run, record: PhaseRecord) -> bool:
+    """True when the devices were seen to deliver less than was read."""
+    found = None if simulated(run) else share_of_device(run, record, "read")
+    return found is not None and found[0] < DEVICE_SHARE
+
+
+def _remembered(run: Run) -> Iterator[Finding]:
+    """A small region that is quicker than the whole, beyond what a shorter way of an arm explains."""
+    for one, other in pairs(run, "region"):
+        small, whole = sorted((one, other), key=data_bytes)
+        load = small.phase.workload
+        if not (only(small, "read") and isinstance(load.locality, Uniform) and load.asked_depth == 1):
+            continue
+        enough = min(one.measurement.ios, other.measurement.ios) >= ENOUGH
+        if not enough or data_bytes(small) * SMALL > data_bytes(whole) or not past_the_host(run, small):
+            continue
+        small_ns, whole_ns = mean_ns(small), mean_ns(whole)
+        arm = whole_ns > ARM_NS and p50_ns(small) > FLOOR_NS
+        if small_ns < TWICE * whole_ns and not arm:
+            yield _suggested(
+                small,
+                says=f"Reads of {data_size(data_bytes(small))} again and again took {time(small_ns)}, reads of"
+                f" everything {time(whole_ns)}.",
+                evidence={"small_ns": small_ns, "whole_ns": whole_ns, "ratio": small_ns / whole_ns},
+            )
+            return
+
+
+def _groups(record: PhaseRecord) -> tuple[float, float, float] | None:
+    """The share of reads below the floor, and the medians of both groups; None when there is one group only."""
+    # Service, not response: with a rate, a wait for earlier I/Os is no second group of the storage's.
+    taken = record.measurement.service("read")
+    if taken.total < ENOUGH:
+        return None
+    quick, _ = bucket_shares(taken, (FLOOR_NS,))
+    if not SHARE <= quick <= 1 - SHARE:
+        return None
+    low, high = taken.quantile_ns(quick / 2), taken.quantile_ns(quick + (1 - quick) / 2)
+    return (quick, low, high) if high >= APART * low else None
+
+
+def _finding(record: PhaseRecord, quick: float, low_ns: float, high_ns: float) -> Finding:
+    return _suggested(
+        record,
+        says=f"{percent(quick)} of the reads took about {time(low_ns)}, the others about {time(high_ns)}.",
+        evidence={"quick_share": quick, "quick_ns": low_ns, "slow_ns": high_ns},
+    )
+
+
+def _suggested(record: PhaseRecord, says: str, evidence: dict[str, float]) -> Finding:
+    return Finding(
+        name=NAME,
+        severity="warn",
+        phase=record.phase.name,
+        says=says,
+        evidence=evidence,
+        remedy="Test with ten times as much data as the cache, or with the size of the real working set.",
+        hypothesis="a cache inside the drive, the controller or the array answers part of the reads",
+        confidence=0.7,
+        confirm="read single blocks again and again beside cold random reads, and compare the means",
+        state="suggested",
+        rivals=("tier migration",),
+    )
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """Single blocks again and again, against the whole: of what a cache holds some block is quick every time."""
+    record = row_of(run, finding)
+    size, room = record.phase.workload.mix[0].size_bytes, target_bytes(run)
+    if room < 8 * SPOTS * size:
+        return None
+    reads = Workload(mix=(MixItem("read", size),))
+    names = [f"one block ({number_} of {SPOTS})" for number_ in range(1, SPOTS + 1)]
+    spots = [
+        Arm(
+            name=name,
+            workload=reads,
+            seconds=SPOT_S,
+            region_start_bytes=(2 * at + 1) * room // (2 * SPOTS) // size * size,
+            region_size_bytes=size,
+        )
+        for at, name in enumerate(names)
+    ]
+    return Experiment(
+        question="Is there a block that is quicker every time than blocks from everywhere?",
+        arms=(Arm(name="everywhere", workload=reads, seconds=2.0), *spots),
+        decision=Decision(
+            statistic="mean",
+            first="everywhere",
+            other=names[0],
+            or_others=tuple(names[1:]),
+            limit=TWICE,
+            direction="below",
+        ),
+        if_confirmed="Something between the file system and the medium remembers what was read.",
+        if_rejected="Nothing remembers what was read: that some reads are quick has another reason.",
+    )

@@ -1,0 +1,30 @@
+"""Examination of a run: every detector is asked, each measured row gets its trust and what bound it."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from iocast.diagnose import bound
+from iocast.diagnose.detectors import DETECTORS, module_name
+from iocast.diagnose.experiments.next_step import with_steps
+from iocast.diagnose.trust import row_trust
+from iocast.model.experiment import Diagnosis
+from iocast.model.finding import Examination
+from iocast.model.run import Run
+
+SEVERITIES = ("void", "severe", "warn", "note")
+
+
+def examine(run: Run, diagnosis: Diagnosis | None = None) -> Examination:
+    """The trust that each measured phase deserves, what bound it, and all findings, the gravest first.
+
+    With a diagnosis, what its experiments decided is part of the findings.
+    """
+    found = [
+        replace(finding, detector=module_name(detector)) for detector in DETECTORS for finding in detector.detect(run)
+    ]
+    if diagnosis is not None:
+        found = list(with_steps(tuple(found), diagnosis))
+    findings = tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
+    grades = {record.phase.name: row_trust.judge(run, record, findings) for record in run.measured}
+    return Examination(trust=grades, findings=findings, bounds=bound.bounds(run))

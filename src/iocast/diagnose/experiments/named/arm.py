@@ -1,0 +1,84 @@
+"""Do two places share one arm?
+
+What it is: two readers in the same part of the target, and two at its opposite ends.
+Why it matters: two databases, or data and log, that were given a part each of one disk send its arm to and fro.
+How it shows: the readers at opposite ends wait much longer than those side by side.
+How to confirm: the time of a read at opposite ends over that side by side, against 1.5, in turns.
+What to change: put them on different disks, or on flash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_of
+from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
+from iocast.diagnose.experiments.named.trial_rows import MIB, figures, row, work
+from iocast.model.experiment import Decision
+from iocast.model.plan import Phase
+from iocast.model.report import Column, Row
+from iocast.model.run import Run
+
+NAME = "arm"
+WRITES = False
+DEFAULTS = Defaults(size_bytes=256 * MIB)
+MOST = 2 << 30  # of each end (source row A7)
+FARTHER = 1.5
+SAME = ("side by side, one", "side by side, other")
+APART = ("opposite ends, first", "opposite ends, last")
+DECISION = Decision(statistic="mean", first=SAME[0], other=APART[0], limit=FARTHER, direction="above")
+COLUMNS = (
+    Column("test", "two readers"),
+    Column("ios", "reads", "count"),
+    Column("each", "ms per I/O", "duration", "elapsed time over the reads of both"),
+    Column("waited", "each waits", "duration", "what one of them waits for a read"),
+    Column("slower", "slower than side by side", "share"),
+    Column("moved", "MB/s", "bytes_per_s"),
+)
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """Pairs at once, in turns."""
+    return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
+
+
+def _round(asked: Asked, at: int) -> Iterator[Phase]:
+    size = asked.parts(2, MOST)
+    reads = work("read", asked.block_bytes)
+    pairs = ((SAME, (0, 0)), (APART, (0, asked.last(size))))
+    for names, starts in pairs if at % 2 else reversed(pairs):
+        beside = f"round {at}: {names[0].partition(',')[0]}"
+        for name, start in zip(names, starts, strict=True):
+            yield row(name, at, reads, seconds=asked.seconds, start=start, size=size, together=beside)
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """Opposite ends against side by side."""
+    run = runs[0]
+    rows = [row for names in (SAME, APART) if (row := _pair(run, names)) is not None]
+    outcome = decided(
+        run,
+        DECISION,
+        "The two ends share one arm: reads there take {ratio} times as long.",
+        "They share no arm: where the readers are makes no difference of that size.",
+    )
+    return Ruling(verdict=outcome.verdict, says=outcome.says, table=table_of(COLUMNS, rows))
+
+
+def _pair(run: Run, names: tuple[str, str]) -> Row | None:
+    """Both readers of a pair in one row, as one process that has two threads would show them."""
+    both = [found for name in names if (found := figures(run, name)) is not None]
+    first = figures(run, SAME[0])
+    if not both or first is None:
+        return None
+    slower = both[0].mean_ns / first.mean_ns - 1 if names == APART else None
+    return Row(
+        {
+            "test": names[0].partition(",")[0],
+            "ios": sum(each.ios for each in both),
+            "each": 1e9 / sum(each.rate_per_s for each in both),
+            "waited": both[0].mean_ns,
+            "slower": slower,
+            "moved": sum(each.bytes_per_s for each in both),
+        }
+    )

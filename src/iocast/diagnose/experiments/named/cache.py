@@ -1,0 +1,71 @@
+"""Does the page cache answer instead of the device?
+
+What it is: reads and writes of one small set of data, through the page cache and past it, in turns.
+Why it matters: what memory answers says nothing about storage; a test that forgets it measures the wrong thing.
+How it shows: buffered reads are many times quicker than direct ones, and the device moves none of their bytes.
+How to confirm: this experiment counts the bytes at the device. Page cache: below 5 % of what was read arrives there.
+What to change: direct I/O in the test (`direct = true`), or in the database (O_DIRECT); on ZFS primarycache=metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_with_device
+from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
+from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, row, tests, work
+from iocast.diagnose.words import percent
+from iocast.model.experiment import Decision
+from iocast.model.plan import Phase
+from iocast.model.run import Run
+from iocast.model.workload import Op, Sequential
+
+NAME = "cache"
+WRITES = False  # it leaves its writes out where it must not write
+DEFAULTS = Defaults(seconds=1.0)
+FROM_MEMORY = 0.05  # of the bytes may still come from the device (source row K7)
+DECISION = Decision(
+    statistic="bytes_per_s", first="read direct", other="read buffered", limit=2.0, direction="above", op="read"
+)
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """Reads and, where it may, writes, buffered and direct; before each buffered read the cache is filled."""
+    return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
+
+
+def _round(asked: Asked, at: int) -> Iterator[Phase]:
+    size = asked.parts(1, DEFAULTS.size_bytes)
+    ops: tuple[Op, ...] = ("read", "write") if asked.may_write else ("read",)
+    ways = (False, True) if asked.target.direct is not False else (False,)
+    for op in ops:
+        for direct in ways:
+            if op == "read" and not direct:
+                warm = work("read", MIB, Sequential(), direct=False)
+                yield row("fill the cache", at, warm, moved_bytes=size, size=size, role="warm")
+            load = work(op, asked.block_bytes, direct=direct, depth=asked.depth)
+            yield row(f"{op} {'direct' if direct else 'buffered'}", at, load, seconds=asked.seconds, size=size)
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """Page cache when the device moved (nearly) nothing of what was read buffered; else by how much quicker it was."""
+    run = runs[0]
+    shares = {test: device_share(run, test, "read" if test.startswith("read") else "write") for test in tests(run)}
+    table = table_with_device(run, shares)
+    if "read direct" not in tests(run):
+        why = run.plan.target.direct_why_not or "O_DIRECT is refused"
+        says = f"{run.plan.target.path} takes no direct I/O ({why}): there is nothing to compare buffered reads with."
+        return Ruling(verdict="undecided", says=says, table=table)
+    outcome = decided(run, DECISION)
+    buffered, direct = shares["read buffered"], shares["read direct"]
+    if buffered is not None and buffered <= FROM_MEMORY:
+        seen = f"The device moved {percent(buffered)} of what was read buffered"
+        seen += f", and {percent(direct)} of what was read direct" if direct is not None else ""
+        return Ruling(
+            verdict="confirmed",
+            says=f"Page cache: buffered reads come from memory. {seen}. {outcome.says}",
+            table=table,
+        )
+    ends = {"confirmed": "Memory answers buffered reads.", "rejected": "Nothing remembers what is read buffered."}
+    says = f"{outcome.says} {ends.get(outcome.verdict, '')}".strip()
+    return Ruling(verdict=outcome.verdict, says=says, table=table)

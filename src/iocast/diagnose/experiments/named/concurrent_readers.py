@@ -1,0 +1,95 @@
+"""Do more readers bring more?
+
+What it is: one, two, and more readers in order, each in files of its own, in blocks of 1 MiB.
+Why it matters: one stream seldom shows what storage can carry, and many streams show what a cache can: reports of
+"bandwidth" by one or six copies at once differ by the number of copies, not by the storage.
+How it shows: throughput grows with the readers, to a ceiling; with nothing moved at the device it was memory.
+How to confirm: throughput of the most readers over that of one, against 1.5; the bytes at the device are counted.
+What to change: measure scans with as many streams as there will be.
+"""
+
+from __future__ import annotations
+
+from iocast.diagnose.experiments.named.trial_outcome import AT_THE_DEVICE, Ruling, decided, table_of
+from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
+from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, figures, in_turns, row, tests, work
+from iocast.diagnose.words import number, percent
+from iocast.model.experiment import Decision
+from iocast.model.plan import Phase
+from iocast.model.report import Column, Row
+from iocast.model.run import Run
+from iocast.model.workload import Sequential
+
+NAME = "concurrent-readers"
+WRITES = False
+DEFAULTS = Defaults(size_bytes=6 * 64 * MIB, streams=6, block_bytes=MIB)
+MORE = 1.5
+FROM_MEMORY = 0.05
+COLUMNS = (
+    Column("readers", "readers", "count"),
+    Column("moved", "MB/s", "bytes_per_s"),
+    Column("each", "MB/s each", "bytes_per_s"),
+    Column("scaling", "times one", "decimal"),
+    Column("efficiency", "efficiency", "share", "times one, over the readers"),
+    Column("mean", "mean", "duration"),
+    AT_THE_DEVICE,
+)
+
+
+def files(asked: Asked) -> int:
+    """A file for each of the most readers."""
+    return max(1, asked.streams)
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """One, two and the most readers, in turns."""
+    asked.parts(asked.streams, 1 << 60)
+    direct = asked.target.direct is not False
+    every = [
+        row(
+            f"{users} reader" + ("s" if users > 1 else ""),
+            1,
+            work("read", asked.block_bytes, Sequential(), users=users, direct=direct),
+            seconds=asked.seconds,
+        )
+        for users in sorted({1, min(2, asked.streams), asked.streams})
+    ]
+    return in_turns(every, asked.rounds)
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """What each number of readers brings, and from where."""
+    run = runs[0]
+    users = {each.phase.test: each.phase.workload.users for each in run.measured}
+    order = sorted(tests(run), key=lambda test: users[test])
+    one = figures(run, order[0]) if order else None
+    rows, shares = [], []
+    for test in order:
+        found = figures(run, test)
+        assert found is not None
+        assert one is not None
+        times = found.bytes_per_s / one.bytes_per_s
+        shares.append(device_share(run, test, "read"))
+        rows.append(
+            Row(
+                {
+                    "readers": users[test],
+                    "moved": found.bytes_per_s,
+                    "each": found.bytes_per_s / users[test],
+                    "scaling": times,
+                    "efficiency": times / users[test],
+                    "mean": found.mean_ns,
+                    "device": shares[-1],
+                }
+            )
+        )
+    table = table_of(COLUMNS, rows)
+    if len(order) < 2:
+        return Ruling(verdict="undecided", says="Two numbers of readers are needed to compare.", table=table)
+    decision = Decision(statistic="bytes_per_s", first=order[0], other=order[-1], limit=MORE, direction="above")
+    outcome = decided(run, decision, "More readers bring {ratio} times as much", "One reader gets nearly all there is")
+    ends = f", an efficiency of {percent(float(str(rows[-1].cells['efficiency'])))}."
+    cached = [share for share in shares if share is not None and share <= FROM_MEMORY]
+    memory = f" The device moved only {number(max(cached) * 100)}% of the bytes: this is memory." if cached else ""
+    says = outcome.says + (ends if outcome.verdict != "undecided" else "") + memory
+    return Ruling(verdict=outcome.verdict, says=says, table=table)

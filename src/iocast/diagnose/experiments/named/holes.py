@@ -1,0 +1,60 @@
+"""Are reads of what was never written too quick to be true?
+
+What it is: random reads of a part that holds nothing, and of one that was written, in turns.
+Why it matters: a file system or an array answers reads of holes from its map; a test on a file that was only made, not
+written, measures nothing.
+How it shows: reads of the empty part take less than half the time.
+How to confirm: the median of both, against one half.
+What to change: write all of the test's files, with unique data, before they are read.
+"""
+
+from __future__ import annotations
+
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_with_device, times_as_quick
+from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
+from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, in_turns, row, tests, work
+from iocast.diagnose.words import percent
+from iocast.model.experiment import Decision
+from iocast.model.plan import Phase
+from iocast.model.run import Run
+from iocast.model.workload import Sequential
+
+NAME = "holes"
+WRITES = True
+DEFAULTS = Defaults(seconds=1.0)
+MOST = 256 * MIB  # of each part
+TOO_QUICK = 0.5  # source row K8, 9
+EMPTY, WRITTEN = "never written", "written"
+DECISION = Decision(statistic="p50", first=WRITTEN, other=EMPTY, limit=TOO_QUICK, direction="below", op="read")
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """One part is written, the other emptied; then both are read."""
+    size = asked.parts(2, MOST)
+    written = work("write", MIB, Sequential(), depth=4)
+    ground = [row("write", "before", written, moved_bytes=size, start=size, size=size, role="warm")]
+    if not asked.simulated:
+        ground.append(row("empty", "before", work("trim", MIB, Sequential()), moved_bytes=size, size=size, role="warm"))
+    reads = work("read", asked.block_bytes, depth=asked.depth)
+    pair = [
+        row(test, 1, reads, seconds=asked.seconds, start=start, size=size, as_it_is=True)
+        for test, start in ((EMPTY, 0), (WRITTEN, size))
+    ]
+    return (*ground, *in_turns(pair, asked.rounds))
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """Empty against written, and what of the reads the device saw."""
+    run = runs[0]
+    shares = {test: device_share(run, test, "read") for test in tests(run)}
+    outcome = decided(
+        run,
+        DECISION,
+        if_rejected="Reads of what was never written take as long as others.",
+    )
+    says = outcome.says
+    if outcome.verdict == "confirmed":
+        says += f" Reads of what was never written do not reach the medium: they are {times_as_quick(outcome)}."
+    seen = shares.get(EMPTY)
+    counted = f" The device moved {percent(seen)} of what was read there." if seen is not None else ""
+    return Ruling(verdict=outcome.verdict, says=says + counted, table=table_with_device(run, shares))

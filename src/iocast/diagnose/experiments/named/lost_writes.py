@@ -1,0 +1,68 @@
+"""Is anything of what was written lost, torn or in the wrong place?
+
+What it is: writes of several sizes at random, each sector of which names itself; then all of it is read back.
+Why it matters: storage that loses or tears acknowledged writes is worse than slow storage.
+How it shows: blocks that are torn, lost, misplaced or corrupt.
+How to confirm: this experiment; `iocast verify RUN` reads it back once more later, after a crash or loss of power too.
+What to change: nothing on this storage until it is known why.
+"""
+
+from __future__ import annotations
+
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
+from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
+from iocast.diagnose.experiments.named.trial_rows import row, work
+from iocast.diagnose.words import count
+from iocast.model.plan import Phase
+from iocast.model.report import Column, Row
+from iocast.model.run import Run
+from iocast.model.verification import BAD_KINDS
+from iocast.model.workload import MixItem, Workload
+
+NAME = "verify"
+WRITES = True
+DEFAULTS = Defaults(rounds=1, depth=4)
+SIZES = (4096, 8192, 65536)
+COLUMNS = (
+    Column("what", "blocks"),
+    Column("count", "count", "count"),
+)
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """Writes, and what reads them back, in every round."""
+    if asked.simulated:
+        raise cannot(asked, "a simulated device keeps no data to read back", "give a directory")
+    size = asked.parts(1, 1 << 40)
+    load = Workload(
+        mix=tuple(MixItem("write", each) for each in SIZES),
+        depth=asked.depth,
+        direct=asked.target.direct is not False,
+        fsync_every=64,
+    )
+    back = work("read", 4096, direct=False)
+    rows: list[Phase] = []
+    for at in range(1, asked.rounds + 1):
+        rows.append(row("write", at, load, seconds=asked.seconds, size=size, verify=True, verify_block_bytes=4096))
+        rows.append(row("read back", at, back, moved_bytes=0, role="verify"))
+    return tuple(rows)
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """Confirmed when even one block is not as it must be."""
+    run = runs[0]
+    if not run.verifications:
+        says = "Nothing was read back."
+        return Ruling(verdict="undecided", says=says, table=table_of(COLUMNS, ()))
+    found = run.verifications[-1]
+    counts = {"read back": found.blocks, "as they must be": found.intact, "that two writes met in": found.undecided}
+    counts |= {kind: found.count(kind) for kind in BAD_KINDS}
+    table = table_of(COLUMNS, [Row({"what": what, "count": number}) for what, number in counts.items()])
+    size = f"{count(found.blocks, 'block')} of {found.block_bytes:,} bytes"
+    if found.bad_blocks:
+        bad = ", ".join(f"{found.count(kind):,} {kind}" for kind in BAD_KINDS if found.count(kind))
+        return Ruling(verdict="confirmed", says=f"Of {size} not all are as they must be: {bad}.", table=table)
+    if not found.complete or not found.blocks:
+        return Ruling(verdict="undecided", says=f"Only {size} were read back.", table=table)
+    says = f"All of the {size} that were written are there and whole; none is torn, lost or misplaced."
+    return Ruling(verdict="rejected", says=says, table=table)

@@ -1,0 +1,94 @@
+"""Do sequential writes harm random reads?
+
+What it is: a reader at random (the victim) before, during and after writers that go through a part of their own in
+order, in place, with data that is all different; nothing is cut or made longer.
+Why it matters: log writers and backups write so all day. On some arrays the reads beside them only get slower; on
+others the writes push out of the cache what the reads lived on, and reads stay slow after them.
+How it shows: the victim's p99 rises by a fifth or more during the writes; a tenth or more is left after them, and
+fewer of its reads are as quick as before.
+How to confirm: rounds of before, during and after, each judged by its ratio to before.
+What to change: keep log writes out of the cache or cap them (quality of service), or give them storage of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.analyse.statistics import bucket_shares
+from iocast.diagnose.experiments.named.trial_outcome import USUAL, Ruling, decided, table_of, usual_row, with_cells
+from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
+from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, tests, work
+from iocast.diagnose.words import percent, throughput
+from iocast.model.experiment import Decision
+from iocast.model.histogram import merge
+from iocast.model.plan import Phase
+from iocast.model.report import Column
+from iocast.model.run import Run
+from iocast.model.workload import Sequential, Uniform
+
+NAME = "noise"
+WRITES = True
+DEFAULTS = Defaults(size_bytes=256 * MIB, seconds=3.0, depth=4)
+NOISE_BLOCK = 128 << 10  # a log writer's (source row X3)
+MOST = 1 << 30  # of each part: a redo log
+HURTS, STAYS = 1.2, 1.1  # models C, 14
+FEWER = 0.9  # of the quick reads are left
+DURING = Decision(statistic="p99", first="before", other="during", limit=HURTS, direction="above", op="read")
+AFTER = Decision(statistic="mean", first="before", other="after", limit=STAYS, direction="above", op="read")
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """Warm, before, during, after: in every round, in this order."""
+    return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
+
+
+def _round(asked: Asked, at: int) -> Iterator[Phase]:
+    size, seconds = asked.parts(2, MOST), asked.seconds
+    reads = work("read", asked.block_bytes, depth=asked.depth)
+    # All of the part is read once, not in order: what a cache can hold of it is in it before the first figure.
+    warm = work("read", MIB, Uniform(repeats=False), depth=asked.depth)
+    yield row("warm", at, warm, seconds=10 * seconds, moved_bytes=size, size=size, role="warm")
+    yield row("settle", at, reads, seconds=seconds, size=size, role="warm")
+    yield row("before", at, reads, seconds=seconds, size=size)
+    beside = f"round {at}: during"
+    writes = work("write", NOISE_BLOCK, Sequential(), users=asked.streams)
+    yield row("noise", at, writes, seconds=seconds, together=beside, start=size, size=size)
+    yield row("during", at, reads, seconds=seconds, together=beside, size=size)
+    yield row("after", at, reads, seconds=seconds, size=size)
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """Harm while it lasts, harm that stays, and whether the cache lost what it knew."""
+    run = runs[0]
+    columns = (*USUAL, Column("quick", "as quick as before", "share", "reads within twice the fastest tenth before"))
+    shares = {test: _quick(run, test) for test in ("before", "during", "after")}
+    shown = [test for test in ("before", "noise", "during", "after") if test in tests(run)]
+    rows = [with_cells(each, quick=shares.get(test)) for test in shown if (each := usual_row(run, test))]
+    during, after = decided(run, DURING), decided(run, AFTER)
+    noise = figures(run, "noise")
+    wrote = f" The noise wrote {throughput(noise.bytes_per_s)}." if noise else ""
+    says = f"{during.says.rstrip(' .')}.{wrote} {_after(shares, after.verdict, during.verdict)}"
+    return Ruling(verdict=during.verdict, says=says.strip(), table=table_of(columns, rows))
+
+
+def _after(shares: dict[str, float | None], after: str, during: str) -> str:
+    before_share, after_share = shares["before"], shares["after"]
+    lost = before_share is not None and after_share is not None and after_share < FEWER * before_share
+    if lost and after == "confirmed":
+        assert before_share is not None
+        assert after_share is not None
+        moved = f"from {percent(before_share)} to {percent(after_share)} of the reads"
+        return f"It stays after the writes, and quick reads fell {moved}: the cache is too fond of sequential writes."
+    if after == "confirmed":
+        return "It stays after the writes have ended."
+    if during == "confirmed":
+        return "It ends with the writes: they share bandwidth, and push nothing out of a cache."
+    return "Sequential writes do no harm here." if during == "rejected" else ""
+
+
+def _quick(run: Run, test: str) -> float | None:
+    """The share of a test's reads within twice what the fastest tenth took before."""
+    before, now = (merge(each.measurement.response("read") for each in records(run, name)) for name in ("before", test))
+    if not before.total or not now.total:
+        return None
+    return bucket_shares(now, (round(2 * before.quantile_ns(0.1)),))[0]

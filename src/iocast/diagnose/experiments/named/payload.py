@@ -1,0 +1,84 @@
+"""Does it matter what is written?
+
+What it is: the same writes with four kinds of content, in turns.
+Why it matters: storage that compresses, dedupes or leaves out zeros looks better than it is under a test that writes
+such data; a database's blocks shrink by some of it, never by all.
+How it shows: zeros (or repeated blocks, or compressible ones) are written more quickly than unique data.
+How to confirm: throughput of each over that of unique data, against 1.2.
+What to change: write unique data, or data that shrinks as the database's does (`compressible = "50%"`).
+"""
+
+from __future__ import annotations
+
+from iocast.diagnose.experiments.named.trial_outcome import USUAL, Ruling, decided, table_of, usual_row, with_cells
+from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
+from iocast.diagnose.experiments.named.trial_rows import figures, in_turns, row, tests, work
+from iocast.diagnose.words import number
+from iocast.model.experiment import Decision
+from iocast.model.plan import Phase
+from iocast.model.report import Column
+from iocast.model.run import Run
+from iocast.model.workload import Compressible, Payload, Repeated, Sequential, Unique, Zeros
+
+NAME = "payload"
+WRITES = True
+DEFAULTS = Defaults(seconds=1.0, block_bytes=128 << 10, depth=2)
+FASTER = 1.2  # source row K8, 10
+PAYLOADS: dict[str, Payload] = {
+    "unique": Unique(),
+    "zeros": Zeros(),
+    "repeated": Repeated(),
+    "compressible by half": Compressible(50.0),
+}
+MEANS = {
+    "zeros": "zeros are left out or compressed",
+    "repeated": "repeated blocks are stored once",
+    "compressible by half": "data are compressed",
+}
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """The four contents over the same place, in turns."""
+    size = asked.parts(1, 1 << 30)
+    every = [
+        row(
+            name,
+            1,
+            work("write", asked.block_bytes, Sequential(), depth=asked.depth, payload=payload),
+            seconds=asked.seconds,
+            size=size,
+        )
+        for name, payload in PAYLOADS.items()
+    ]
+    return in_turns(every, asked.rounds)
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """Each content against unique data."""
+    run = runs[0]
+    unique = figures(run, "unique")
+    columns = (*USUAL, Column("times", "times unique", "decimal", "throughput over that of unique data"))
+    rows, found, open_ = [], [], False
+    for test in (each for each in PAYLOADS if each in tests(run)):
+        seen, shown = figures(run, test), usual_row(run, test)
+        assert seen is not None
+        assert shown is not None
+        times = seen.bytes_per_s / unique.bytes_per_s if unique else None
+        rows.append(with_cells(shown, times=times))
+        if test == "unique" or times is None:
+            continue
+        decision = Decision(statistic="bytes_per_s", first="unique", other=test, limit=FASTER, direction="above")
+        outcome = decided(run, decision)
+        open_ |= outcome.verdict == "undecided"
+        if outcome.verdict == "confirmed":
+            found.append(f"{test} {number(times)} times as fast as unique data: {MEANS[test]}")
+    table = table_of(columns, rows)
+    if found:
+        return Ruling(verdict="confirmed", says=f"What is written matters: {'; '.join(found)}.", table=table)
+    if open_ or unique is None:
+        return Ruling(
+            verdict="undecided", says="These rounds cannot tell whether what is written matters.", table=table
+        )
+    most = max((row.cells["times"] for row in rows), key=lambda cell: float(str(cell)))
+    says = f"What is written makes no difference: at the most {number(float(str(most)))} times unique data (limit 1.2)."
+    return Ruling(verdict="rejected", says=says, table=table)

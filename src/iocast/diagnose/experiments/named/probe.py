@@ -1,0 +1,114 @@
+"""Do others use the same drives, at some times more than at others?
+
+What it is: a single random read every second, which disturbs nobody, for an hour or a day.
+Why it matters: storage that is shared is quick at night and slow in the morning; a test of ten minutes sees one hour
+of it.
+How it shows: some stretches of time are slower than others, by more than chance makes them.
+How to confirm: stretches against each other: an analysis of variance on the logarithms (p below 0.01), and means that
+vary by more than a tenth.
+What to change: ask who else is on these drives; measure in the worst hour; give the database drives of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from iocast.analyse.comparison import variation
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
+from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
+from iocast.diagnose.experiments.named.trial_rows import MIB, row, work
+from iocast.diagnose.words import count, percent, time
+from iocast.model.plan import Phase
+from iocast.model.report import Column, Row
+from iocast.model.run import Run
+from iocast.model.workload import Constant
+
+NAME = "probe"
+WRITES = False
+DEFAULTS = Defaults(size_bytes=1024 * MIB, seconds=3600.0, rounds=1)
+PER_S = 1.0
+STRETCHES, LEAST = 24, 10  # at the most; reads in each, at the least
+CHANCE, VARIES = 0.01, 0.10  # source row K8, 2
+COLUMNS = (
+    Column("from", "from", "duration"),
+    Column("reads", "reads", "count"),
+    Column("mean", "mean", "duration"),
+    Column("p50", "p50", "duration"),
+    Column("p95", "p95", "duration"),
+    Column("max", "max", "duration"),
+)
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """One phase; what was seen until it is stopped is kept."""
+    load = work("read", asked.block_bytes, arrival=Constant(PER_S), direct=asked.target.direct is not False)
+    return (row("probe", 1, load, seconds=asked.seconds),)
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """Whether stretches of time differ by more than chance."""
+    run = runs[0]
+    times = [
+        (at * each.series.interval_ns, mean / ios)
+        for each in run.measured
+        for at, (ios, mean) in enumerate(zip(each.series.ios, each.series.response_ns, strict=True))
+        if ios
+    ]
+    stretches = _cut(times)
+    table = table_of(COLUMNS, [_row(each) for each in stretches])
+    if len(stretches) < 3:
+        says = f"{count(len(times), 'read')} are too few to compare stretches of time: let it run longer (--time)."
+        return Ruling(verdict="undecided", says=says, table=table)
+    means = [math.fsum(t for _, t in each) / len(each) for each in stretches]
+    varies = variation(means) or 0.0
+    chance = _chance([[math.log(t) for _, t in each] for each in stretches])
+    quick, slow = min(means), max(means)
+    said = (
+        f"{count(len(times), 'read')} in {len(stretches)} stretches: means from {time(quick)} to {time(slow)}, "
+        f"which vary by {percent(varies)} (p {chance:.2g})."
+    )
+    if chance < CHANCE and varies > VARIES:
+        return Ruling(verdict="confirmed", says=f"{said} Others use these drives, at some times more.", table=table)
+    return Ruling(verdict="rejected", says=f"{said} No time was slower than others beyond chance.", table=table)
+
+
+Reading = tuple[int, float]
+
+
+def _cut(times: list[Reading]) -> list[list[Reading]]:
+    """Stretches of the same number of reads."""
+    number = min(STRETCHES, len(times) // LEAST)
+    if not number:
+        return [times] if times else []
+    edges = [round(at * len(times) / number) for at in range(number + 1)]
+    return [times[low:high] for low, high in pairwise(edges)]
+
+
+def _row(stretch: list[Reading]) -> Row:
+    ordered = sorted(t for _, t in stretch)
+    return Row(
+        {
+            "from": stretch[0][0],
+            "reads": len(ordered),
+            "mean": math.fsum(ordered) / len(ordered),
+            "p50": ordered[len(ordered) // 2],
+            "p95": ordered[min(len(ordered) - 1, math.ceil(0.95 * len(ordered)) - 1)],
+            "max": ordered[-1],
+        }
+    )
+
+
+def _chance(groups: list[list[float]]) -> float:
+    """How likely means so different are by chance: the F test of groups; 1 where nothing varies."""
+    from scipy.special import fdtrc
+
+    total = [value for group in groups for value in group]
+    mean = math.fsum(total) / len(total)
+    of = [math.fsum(group) / len(group) for group in groups]
+    between = math.fsum(len(group) * (each - mean) ** 2 for group, each in zip(groups, of, strict=True))
+    within = math.fsum((value - each) ** 2 for group, each in zip(groups, of, strict=True) for value in group)
+    free = (len(groups) - 1, len(total) - len(groups))
+    if not within:
+        return 0.0 if between else 1.0
+    return float(fdtrc(*free, (between / free[0]) / (within / free[1])))

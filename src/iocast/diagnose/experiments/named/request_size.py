@@ -1,0 +1,119 @@
+"""Do requests change their size on the way to the device?
+
+What it is: reads in order, and writes where it may, of sizes from 4 KiB to 4 MiB, direct and buffered; the device's
+own counters say how large its requests were.
+Why it matters: small ones that are gathered make latency worse and throughput better than was asked for; large ones
+that are cut up cost several.
+How it shows: the average request at the device is half as large again as what was sent (or more than a fifth were
+merged): consolidation. It is less than three quarters of it: fragmentation.
+How to confirm: this experiment counts both ends.
+What to change: for large I/O raise max_sectors_kb (or rsize, wsize of NFS); for small ones measure with direct I/O.
+"""
+
+from __future__ import annotations
+
+from iocast.analyse.device_io import DeviceIo, together, under_filesystem
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
+from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
+from iocast.diagnose.experiments.named.trial_rows import in_turns, records, row, tests, work
+from iocast.diagnose.words import count, data_size
+from iocast.model.plan import Phase
+from iocast.model.report import Column, Row
+from iocast.model.run import Run
+from iocast.model.workload import Op, Sequential
+
+NAME = "request-size"
+WRITES = False  # it leaves its writes out where it must not write
+DEFAULTS = Defaults(seconds=0.5, rounds=1)
+SIZES = tuple(4096 << (2 * step) for step in range(6))  # 4 KiB to 4 MiB
+GATHERED, MERGED, CUT = 1.5, 0.2, 0.75  # source rows K8 4 and 5
+COLUMNS = (
+    Column("test", "row"),
+    Column("asked", "sent", "bytes"),
+    Column("device", "at the device", "bytes"),
+    Column("times", "times as large", "decimal"),
+    Column("merged", "merged", "share"),
+    Column("limit", "most at once", "bytes", "max_sectors_kb of the device"),
+    Column("verdict", "verdict"),
+)
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """Every size, operation and way, in turns."""
+    if asked.simulated:
+        why = "there is no kernel below a simulated device, and none of its counters"
+        raise cannot(asked, why, "what it splits is its option max_io=; give a file or a device")
+    size = asked.parts(1, DEFAULTS.size_bytes)
+    ways = (True, False) if asked.target.direct is not False else (False,)
+    ops: tuple[Op, ...] = ("read", "write") if asked.may_write else ("read",)
+    every = [
+        row(
+            f"{op} {data_size(block)} {'direct' if direct else 'buffered'}",
+            1,
+            work(op, block, Sequential(), direct=direct, fsync_every=0 if direct or op == "read" else 64),
+            seconds=asked.seconds,
+            size=size,
+        )
+        for op in ops
+        for direct in ways
+        for block in SIZES
+        if block <= size
+    ]
+    return in_turns(every, asked.rounds)
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """Both ends of every row; fragmented and consolidated ones are named."""
+    run = runs[0]
+    top = run.plan.target.layers[0] if run.plan.target.layers else None
+    rows = [_row(run, test, top.max_io_bytes if top else None) for test in tests(run)]
+    cut = [each for each in rows if each.cells["verdict"] == "fragmentation"]
+    gathered = [each for each in rows if each.cells["verdict"] == "consolidation"]
+    table = table_of(COLUMNS, rows)
+    if not any(each.cells["device"] for each in rows):
+        says = "The device's own counters saw nothing: its requests cannot be told from here."
+        return Ruling(verdict="undecided", says=says, table=table)
+    if not cut and not gathered:
+        return Ruling(verdict="rejected", says="Requests reach the device as large as they were sent.", table=table)
+    parts = [
+        f"{count(len(found), 'row')} {word} ({_most(found)})"
+        for found, word in ((cut, "cut up"), (gathered, "gathered"))
+        if found
+    ]
+    says = f"Requests change their size on the way: {' and '.join(parts)}."
+    return Ruling(verdict="confirmed", says=says, table=table)
+
+
+def _most(rows: list[Row]) -> str:
+    """The row that changed most, in words."""
+    worst = max(rows, key=lambda each: abs(float(str(each.cells["times"])) - 1))
+    sent, seen = (data_size(float(str(worst.cells[key]))) for key in ("asked", "device"))
+    return f"{worst.cells['test']}: {sent} became {seen}"
+
+
+def _row(run: Run, test: str, most: int | None) -> Row:
+    found = records(run, test)
+    op = found[0].phase.workload.mix[0].op
+    asked = found[0].phase.workload.mix[0].size_bytes
+    parts = [io for each in found if (io := under_filesystem(each, run.plan.target)) is not None]
+    io = together(parts) if parts else None
+    size = None if io is None else io.read_size_bytes if op == "read" else io.write_size_bytes
+    cells: dict[str, str | float | int | None] = {
+        "test": test,
+        "asked": asked,
+        "device": size,
+        "times": size / asked if size else None,
+        "merged": io.merged_share if io else None,
+        "limit": most,
+        "verdict": "not seen" if io is None or size is None else verdict_of(asked, size, io),
+    }
+    return Row(dict(cells))
+
+
+def verdict_of(asked_bytes: int, size_bytes: float, io: DeviceIo) -> str:
+    """What became of the requests of one row."""
+    if size_bytes < CUT * asked_bytes:
+        return "fragmentation"
+    if size_bytes > GATHERED * asked_bytes or (io.merged_share or 0.0) > MERGED:
+        return "consolidation"
+    return "as sent"

@@ -1,0 +1,101 @@
+"""Is all of the data slower to read than a small part of it?
+
+What it is: single random reads over a growing part of the target, evenly spread, and once more by Zipf's law.
+Why it matters: a test on a hundredth of a disk shows times that the whole database will never see again, because
+the arm hardly moves; a cache does the same.
+How it shows: the time grows with the root of the part that is used, on a disk; by a step where a cache ends; not at all
+on flash.
+How to confirm: the mean of the largest set over that of the smallest, against 1.15, and the fit of
+base + span x 8/15 x sqrt(part) to all of them.
+What to change: test as much as the database will use.
+"""
+
+from __future__ import annotations
+
+from iocast.analyse.stroke import Stroke, fit_stroke
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_of
+from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
+from iocast.diagnose.experiments.named.trial_rows import MIB, figures, in_turns, row, tests, work
+from iocast.diagnose.words import data_size, time
+from iocast.model.experiment import Decision
+from iocast.model.plan import Phase
+from iocast.model.report import Column, Row
+from iocast.model.run import Run
+from iocast.model.workload import Zipf
+
+NAME = "working-set"
+WRITES = False
+DEFAULTS = Defaults(size_bytes=1 << 30, seconds=5.0)
+PARTS = (1000, 100, 10, 3, 1)  # of all there is
+SMALLEST = 16 * MIB  # smaller ones are what a drive has read ahead
+THETA = 1.1  # Zipf; hot blocks are scattered
+GROWS = 1.15  # models C, 17
+COLUMNS = (
+    Column("set", "working set", "bytes"),
+    Column("where", "where"),
+    Column("mean", "mean", "duration"),
+    Column("rate", "IOPS", "rate"),
+    Column("seek", "more than the smallest", "duration"),
+    Column("fitted", "the arm's law", "duration", "base + span x 8/15 x sqrt(part of the whole)"),
+    Column("p99", "p99", "duration", spare=1),
+)
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """Reads of each size in turns, evenly; of all of it by Zipf's law too."""
+    sizes = asked.sizes or tuple(asked.size_bytes // part for part in PARTS)
+    if max(sizes) > asked.size_bytes:
+        raise cannot(asked, f"a working set of {data_size(max(sizes))} does not fit", "give smaller --sizes")
+    kept = sorted({max(SMALLEST, size // MIB * MIB) for size in sizes if min(size, asked.size_bytes) >= MIB})
+    kept = [size for size in kept if size <= asked.size_bytes]
+    if len(kept) < 2:
+        raise cannot(asked, "it is too small for two working sets", "give it 64MiB or more (--size)")
+    even = [_row(asked, size, "even") for size in kept]
+    return in_turns((*even, _row(asked, kept[-1], "zipf")), asked.rounds)
+
+
+def _row(asked: Asked, size: int, where: str) -> Phase:
+    load = work("read", asked.block_bytes, Zipf(THETA) if where == "zipf" else None)
+    return row(f"{data_size(size)} {where}", 1, load, seconds=asked.seconds, size=size)
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """Whether the time grows with the set, and how well the arm's law tells it."""
+    run = runs[0]
+    size_of = {each.phase.test: each.phase.region_size_bytes or 0 for each in run.measured}
+    even = sorted((test for test in tests(run) if test.endswith(" even")), key=lambda test: size_of[test])
+    found = {test: each for test in tests(run) if (each := figures(run, test)) is not None}
+    whole = run.plan.target.size_bytes or max(size_of.values(), default=1)
+    stroke = fit_stroke([(size_of[test] / whole, found[test].mean_ns) for test in even])
+    floor = found[even[0]].mean_ns if even else 0.0
+    rows = []
+    for test in (*even, *(each for each in tests(run) if each not in even)):
+        fitted = stroke.time_ns(size_of[test] / whole) if stroke and test in even else None
+        rows.append(
+            Row(
+                {
+                    "set": size_of[test],
+                    "where": f"zipf {THETA}" if test.endswith(" zipf") else "even",
+                    "mean": found[test].mean_ns,
+                    "rate": found[test].rate_per_s,
+                    "seek": found[test].mean_ns - floor if test != even[0] else 0,
+                    "fitted": fitted,
+                    "p99": found[test].p99_ns,
+                }
+            )
+        )
+    table = table_of(COLUMNS, rows)
+    if len(even) < 2:
+        return Ruling(verdict="undecided", says="Two working sets are needed to compare.", table=table)
+    decision = Decision(statistic="mean", first=even[0], other=even[-1], limit=GROWS, direction="above")
+    outcome = decided(run, decision, "", "It hardly grows: there is no seek component.")
+    law = f" {_law(stroke, floor)}" if stroke is not None and outcome.verdict == "confirmed" else ""
+    return Ruling(verdict=outcome.verdict, says=outcome.says + law, table=table)
+
+
+def _law(stroke: Stroke, floor: float) -> str:
+    fits = stroke.worst_ns <= 0.1 * floor and stroke.span_ns > 0
+    law = f"{time(stroke.base_ns)} + {time(abs(stroke.span_ns))} x 8/15 x sqrt(part of the whole)"
+    if fits:
+        return f"It grows as an arm's way does: {law}, within {time(stroke.worst_ns)}."
+    return f"It does not grow as an arm's way does ({law} misses by {time(stroke.worst_ns)}): a cache or a tier ends."

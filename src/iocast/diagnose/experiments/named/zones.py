@@ -1,0 +1,92 @@
+"""Is the beginning of the disk quicker than its end?
+
+What it is: two readers at random, and one in order, in the first and in the last part of the target.
+Why it matters: a spinning disk holds more on its outer tracks; a test on the first part of an empty disk shows more
+than the full one will give.
+How it shows: reads in the last part take longer, scans there bring fewer bytes a second; flash knows no difference.
+How to confirm: the time of each read in the last part over that in the first, against 1.1, in turns.
+What to change: test all of the disk; keep what must be quick in its first part.
+"""
+
+from __future__ import annotations
+
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_of
+from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
+from iocast.diagnose.experiments.named.trial_rows import MIB, Figures, figures, in_turns, row, work
+from iocast.diagnose.words import percent, time
+from iocast.model.experiment import Decision
+from iocast.model.plan import Phase
+from iocast.model.report import Column, Row
+from iocast.model.run import Run
+from iocast.model.workload import Sequential
+
+NAME = "zones"
+WRITES = False
+DEFAULTS = Defaults(size_bytes=256 * MIB, streams=2)
+MOST = 2 << 30  # of each zone (source row A6)
+SLOWER = 1.1
+FIRST, LAST = "random, first part", "random, last part"
+SCANS = ("in order, first part", "in order, last part")
+DECISION = Decision(statistic="mean", first=FIRST, other=LAST, limit=SLOWER, direction="above")
+COLUMNS = (
+    Column("test", "row"),
+    Column("ios", "reads", "count"),
+    Column("each", "ms per I/O", "duration", "elapsed time over all reads, of all processes"),
+    Column("waited", "each waits", "duration", "what one process waits for a read"),
+    Column("slower", "slower than the first part", "share"),
+    Column("moved", "MB/s", "bytes_per_s"),
+)
+
+
+def phases(asked: Asked) -> tuple[Phase, ...]:
+    """Both zones at random and in order, in turns."""
+    size = asked.parts(2, MOST)
+    places = (0, asked.last(size))
+    seconds, users = asked.seconds, asked.streams
+    random = [
+        row(test, 1, work("read", asked.block_bytes, users=users), seconds=seconds, start=start, size=size)
+        for test, start in zip((FIRST, LAST), places, strict=True)
+    ]
+    scans = [
+        row(test, 1, work("read", MIB, Sequential()), seconds=seconds, start=start, size=size)
+        for test, start in zip(SCANS, places, strict=True)
+    ]
+    return in_turns((*random, *scans), asked.rounds)
+
+
+def judge(runs: tuple[Run, ...]) -> Ruling:
+    """The last part against the first."""
+    run = runs[0]
+    rows = []
+    for pair in ((FIRST, LAST), SCANS):
+        first = figures(run, pair[0])
+        for test in pair:
+            found = figures(run, test)
+            if found is not None and first is not None:
+                slower = None if test == pair[0] else found.mean_ns / first.mean_ns - 1
+                rows.append(zone_row(test, found, slower))
+    outcome = decided(run, DECISION)
+    slower = (outcome.ratio or 1.0) - 1
+    says = f"{outcome.says.rstrip(' .')}."
+    if outcome.verdict == "confirmed":
+        says += f" Reads in the last part take {percent(slower)} longer: it is the inner zone of a disk."
+    elif outcome.verdict == "rejected":
+        says += " There is no effect of zones (below 10%)."
+    first, last = figures(run, FIRST), figures(run, LAST)
+    if first is not None and last is not None:
+        says += f" {time(1e9 / first.rate_per_s)} and {time(1e9 / last.rate_per_s)} of the device's time for each read."
+    return Ruling(verdict=outcome.verdict, says=says, table=table_of(COLUMNS, rows))
+
+
+def zone_row(test: str, found: Figures, slower: float | None) -> Row:
+    """A row with both readings of "milliseconds per I/O": elapsed over all reads, and what each process waits."""
+    return Row(
+        {
+            "test": test,
+            "ios": found.ios,
+            "each": 1e9 / found.rate_per_s,
+            "waited": found.mean_ns,
+            "slower": slower,
+            "moved": found.bytes_per_s,
+        }
+    )

@@ -1,0 +1,125 @@
+"""The scale of 2012: four tests, each with a letter for its time and one for how the time grows with the load."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from iocast.diagnose.grades.gradable import KIB, only_size
+from iocast.diagnose.grades.scales import letter_scale
+from iocast.diagnose.thresholds import MIN_BEYOND
+from iocast.diagnose.words import count
+from iocast.model.finding import Examination
+from iocast.model.grading import Graded, Letter
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Op, Sequential
+
+MS = 1e6
+USABLE = ("A", "B", "C")
+
+
+class ClassicTest(NamedTuple):
+    """One of the four: which rows, and which loads are compared."""
+
+    aspect: str
+    scale: str  # in scales.toml
+    op: Op
+    sequential: bool
+    size_bytes: int
+    base_users: int
+    scaled_users: int
+
+
+TESTS = (
+    ClassicTest("random read 8K", "randread_8k", "read", False, 8 * KIB, 16, 32),
+    ClassicTest("sequential read 1M", "read_1m", "read", True, 1024 * KIB, 1, 8),
+    ClassicTest("write 1K", "write_1k", "write", True, KIB, 4, 16),
+    ClassicTest("write 128K", "write_128k", "write", True, 128 * KIB, 4, 16),
+)
+STATISTICS = (("mean", None), ("p95", 0.95), ("p99", 0.99))
+HEADLINE = "p95"
+
+
+class ClassicLetters(NamedTuple):
+    """Time letter, scaling letter and value of one statistic: "C-/A- 13.0/0.1" in the words of 2012."""
+
+    time: Letter
+    scaling: Letter
+    base_ms: float
+    scaling_value: float
+
+    @property
+    def line(self) -> str:
+        """As grade.r printed it."""
+        return f" {self.time:<2}/{self.scaling:<2} {self.base_ms:4.1f}/{self.scaling_value:2.1f}"
+
+
+def classic_letters(test: ClassicTest, base_ms: float, scaled_ms: float) -> ClassicLetters:
+    """The two letters of one statistic at the base load and at the scaled load (ms)."""
+    load = test.scaled_users / test.base_users
+    value = (scaled_ms / base_ms - 1) / load
+    scale, growth = letter_scale("hailey2012", test.scale), letter_scale("hailey2012", "scaling")
+    return ClassicLetters(scale.letter(base_ms), growth.letter(value), base_ms, value)
+
+
+def classic(run: Run, examination: Examination) -> tuple[Graded, ...]:
+    """Mean, p95 and p99 of the four tests; what has no rows says which it needs."""
+    return tuple(graded for test in TESTS for graded in _test(test, run, examination))
+
+
+def _test(test: ClassicTest, run: Run, examination: Examination) -> list[Graded]:
+    base, scaled = _row(test, run, test.base_users), _row(test, run, test.scaled_users)
+    if base is None or scaled is None:
+        missing = [str(users) for users, row in ((test.base_users, base), (test.scaled_users, scaled)) if row is None]
+        says = f"Not graded: no row of this test with {' and '.join(missing)} users."
+        return [Graded(aspect=f"{test.aspect} {HEADLINE}", letter=None, says=says)]
+    return [_statistic(test, name, q, base, scaled, examination) for name, q in STATISTICS]
+
+
+def _statistic(
+    test: ClassicTest, name: str, q: float | None, base: PhaseRecord, scaled: PhaseRecord, examination: Examination
+) -> Graded:
+    aspect, phases = f"{test.aspect} {name}", (base.phase.name, scaled.phase.name)
+    for record in (base, scaled):
+        trust = examination.trust[record.phase.name]
+        if trust.grade not in USABLE:
+            says = f"Not graded: trust in {record.phase.name} is {trust.grade}. {trust.reason}".strip()
+            return Graded(aspect=aspect, letter=None, says=says, phases=phases)
+    responses = [record.measurement.response(test.op) for record in (base, scaled)]
+    fewest = min(response.total for response in responses)
+    if q is not None and not any(response.coarse for response in responses) and fewest * (1 - q) < MIN_BEYOND - 1e-9:
+        return Graded(aspect=aspect, letter=None, says=f"Not graded: {fewest} I/Os are too few for it.", phases=phases)
+    low, high = _ms(base, test.op, q), _ms(scaled, test.op, q)
+    if math.isnan(low) or math.isnan(high):
+        says = f"Not graded: the source of these rows states no {name}."
+        return Graded(aspect=aspect, letter=None, says=says, phases=phases)
+    letters = classic_letters(test, low, high)
+    remark = " It falls as the load grows: a cache or read-ahead answers." if letters.scaling_value < 0 else ""
+    says = (
+        f"{letters.line.strip()}: {low:.3g} ms with {count(test.base_users, 'user')}, {high:.3g} ms with"
+        f" {test.scaled_users}, scaling {letters.scaling}.{remark}"
+    )
+    figures = {"base_ms": low, "scaled_ms": high, "scaling": letters.scaling_value}
+    source = letter_scale("hailey2012", test.scale).source
+    return Graded(aspect=aspect, letter=letters.time, says=says, phases=phases, figures=figures, source=source)
+
+
+def _row(test: ClassicTest, run: Run, users: int) -> PhaseRecord | None:
+    return next((record for record in run.measured if _is(test, record, users) and record.measurement.ios), None)
+
+
+def _is(test: ClassicTest, record: PhaseRecord, users: int) -> bool:
+    workload = record.phase.workload
+    ops = {item.op for item in workload.mix if item.size_bytes}
+    sequential = isinstance(workload.locality, Sequential)
+    return (
+        ops == {test.op}
+        and only_size(record) == test.size_bytes
+        and sequential == test.sequential
+        and workload.asked_depth == users
+    )
+
+
+def _ms(record: PhaseRecord, op: Op, q: float | None) -> float:
+    response = record.measurement.response(op)
+    return (response.mean_ns if q is None else response.quantile_ns(q)) / MS

@@ -1,0 +1,84 @@
+"""The workload-relative scale: the response at the peak load over what the service level allows."""
+
+from __future__ import annotations
+
+import re
+
+from iocast.analyse.statistics import quantile_interval
+from iocast.diagnose.grades import gradable as pick
+from iocast.diagnose.grades.modern_scale import USABLE
+from iocast.diagnose.grades.scales import letter_scale
+from iocast.diagnose.thresholds import MIN_BEYOND
+from iocast.diagnose.words import number, percent, time
+from iocast.errors import SpecError
+from iocast.model.finding import Examination
+from iocast.model.grading import Graded, ServiceLevel
+from iocast.model.run import PhaseRecord, Run
+from iocast.units import parse_duration, parse_rate
+
+EXAMPLE = "for example --slo 'p99<5ms', or --slo 'p99<5ms@4000/s' for the load at the peak"
+
+
+def parse_slo(text: str) -> ServiceLevel:
+    """ "p99<5ms" or "p99.9<20ms@4000/s". Raises SpecError."""
+    found = re.fullmatch(r"p(\d{1,2}(?:\.\d+)?)\s*(?:<=?|=)\s*([^@]+?)\s*(?:@\s*(.+))?", text.strip())
+    if not found:
+        raise SpecError(f'--slo "{text}" is not a service level', EXAMPLE)
+    try:
+        limit_ns = parse_duration(found[2])
+        rate = float(parse_rate(found[3])) if found[3] else None
+    except SpecError as error:
+        raise SpecError(f'--slo "{text}": {error.message}', EXAMPLE) from None
+    if limit_ns <= 0 or float(found[1]) <= 0:
+        raise SpecError(f'--slo "{text}": the percentile and the time are above 0', EXAMPLE)
+    return ServiceLevel(float(found[1]) / 100, limit_ns, rate)
+
+
+def against(level: ServiceLevel, run: Run, examination: Examination) -> Graded:
+    """The letter of the measured response at the least load that reaches the rate (at the knee without one)."""
+    aspect, rows = "service level", pick.by_load(run, pick.random_reads)
+    if not rows:
+        return Graded(aspect=aspect, letter=None, says="Not graded: no row of 4 to 16 KiB random reads.")
+    at = _row(level, rows)
+    if at is None:
+        most = max(row.measurement.rate_per_s for row in rows)
+        says = f"The peak of {number(level.rate_per_s or 0)} I/Os a second was not reached by any row; the most is"
+        figures = {"most_per_s": most, "peak_per_s": level.rate_per_s or 0.0}
+        return Graded(aspect=aspect, letter="F", says=f"{says} {number(most)}.", figures=figures)
+    trust = examination.trust[at.phase.name]
+    if trust.grade not in USABLE:
+        says = f"Not graded: trust in {at.phase.name} is {trust.grade}. {trust.reason}".strip()
+        return Graded(aspect=aspect, letter=None, says=says, phases=(at.phase.name,))
+    estimate = quantile_interval(at.measurement.response("read"), level.q)
+    name = f"p{level.q * 100:g}"
+    if estimate.beyond < MIN_BEYOND - 1e-9:
+        says = f"Not graded: {estimate.total} I/Os are too few for a {name}."
+        return Graded(aspect=aspect, letter=None, says=says, phases=(at.phase.name,))
+    if not estimate.known:
+        says = f"Not graded: the source of {at.phase.name} states no {name}."
+        return Graded(aspect=aspect, letter=None, says=says, phases=(at.phase.name,))
+    scale, used = letter_scale("slo", "response"), estimate.value_ns / level.limit_ns
+    letter = scale.letter(used)
+    says = (
+        f"The {name} of {at.phase.name} is {time(estimate.value_ns)} at {number(at.measurement.rate_per_s)} I/Os a"
+        f" second: {percent(used)} of the {time(level.limit_ns)} allowed."
+    )
+    ends = [
+        letter if end is None else scale.letter(end / level.limit_ns) for end in (estimate.low_ns, estimate.high_ns)
+    ]
+    return Graded(
+        aspect=aspect,
+        letter=letter,
+        says=says,
+        phases=(at.phase.name,),
+        best=ends[0],
+        worst=ends[1],
+        figures={"used": used},
+        source=scale.source,
+    )
+
+
+def _row(level: ServiceLevel, rows: tuple[PhaseRecord, ...]) -> PhaseRecord | None:
+    if level.rate_per_s is None:
+        return pick.up_to_knee(rows)[-1]
+    return next((row for row in rows if row.measurement.rate_per_s >= (level.rate_per_s or 0.0)), None)

@@ -1,0 +1,1 @@
+"""Trust: how far a row can be believed, one component a question."""

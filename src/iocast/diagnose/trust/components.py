@@ -1,0 +1,205 @@
+"""The components of trust that look at the measurement itself: a letter, and in one sentence why."""
+
+from __future__ import annotations
+
+from iocast.analyse.combined_load import seen_by_devices
+from iocast.analyse.statistics import QuantileEstimate, quantile_interval
+from iocast.diagnose import thresholds as limits
+from iocast.diagnose.evidence import is_open_loop, paced_rate_per_s, simulated
+from iocast.diagnose.words import count, number, percent, time
+from iocast.model.finding import Finding, Grade, TrustComponent
+from iocast.model.histogram import SUB_BUCKETS
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Closed, Op
+
+OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
+
+BUCKET_HALF_WIDTH = 1 / (2 * SUB_BUCKETS)  # of a histogram: no percentile is known better
+
+
+def integrity(run: Run, record: PhaseRecord) -> TrustComponent:
+    """Little's law: the I/Os in flight must equal rate x time; any failed I/O breaks the books."""
+    name, did = "integrity", record.measurement
+    if did.error_count:
+        failed = count(did.error_count, "I/O")
+        return TrustComponent(
+            name, "F", f"{failed} failed, so the times are not all of them.", {"errors": did.error_count}
+        )
+    if not did.ios:
+        return TrustComponent(name, "F", "Not one I/O was completed.")
+    kept_ns, expected_ns, whose = _time_in_flight(record)
+    ratio = kept_ns / expected_ns if expected_ns else float("nan")
+    off = abs(ratio - 1.0)
+    span_ns = max(1, did.issuing_ns)
+    reason = (
+        f"Rate x time makes {number(kept_ns / span_ns)} I/Os in flight where {number(expected_ns / span_ns)}"
+        f" were {whose}: {percent(off)} off (Little's law)."
+    )
+    return TrustComponent(name, limits.LITTLE_ERROR.grade(off), reason, {"little_ratio": ratio})
+
+
+def _time_in_flight(record: PhaseRecord) -> tuple[float, float, str]:
+    """Little's law as two areas (I/Os x ns): what all service times add up to, and what they should."""
+    did = record.measurement
+    served_ns = float(did.service().sum_ns)
+    if is_open_loop(record):
+        return served_ns, did.in_flight_ns, "counted"
+    # A closed loop is full only while it issues, so what drains afterwards is left out; a user who thinks
+    # holds his place.
+    drained_ns = max(0.0, did.in_flight_ns - did.depth_mean * did.issuing_ns)
+    thought_ns = did.ios * float(_think_ns(record))
+    return served_ns - drained_ns + thought_ns, float(did.asked_depth * did.issuing_ns), "asked for"
+
+
+def precision(run: Run, record: PhaseRecord) -> TrustComponent:
+    """How far chance alone can have moved the headline percentile."""
+    name, did = "precision", record.measurement
+    op = max(OPS, key=lambda each: did.response(each).total)
+    histogram = did.response(op)
+    if not histogram.total:
+        return TrustComponent(name, "F", "There is no response time to judge.")
+    for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS):
+        estimate = quantile_interval(histogram, q)
+        if estimate.beyond >= limits.MIN_BEYOND - 1e-9:
+            return _precision_of(estimate, op)
+    few = f"Only {count(histogram.total, 'I/O')}, too few for any percentile. Give the phase more time."
+    return TrustComponent(name, "F", few, {"ios": histogram.total})
+
+
+def _precision_of(estimate: QuantileEstimate, op: Op) -> TrustComponent:
+    half = estimate.relative_half_width
+    if half is not None:
+        half = max(half, BUCKET_HALF_WIDTH)
+    figures = {"q": estimate.q, "beyond": estimate.beyond, "half_width": -1.0 if half is None else half}
+    label = f"p{estimate.q * 100:g} of {op}s"
+    lie = "I/O lies" if round(estimate.beyond) == 1 else "I/Os lie"
+    beyond = f"{number(round(estimate.beyond))} {lie} beyond"
+    if half is None:
+        return TrustComponent("precision", "F", f"The {label} has no upper bound: only {beyond} it.", figures)
+    width = limits.HALF_WIDTH.grade(half)
+    if estimate.q != limits.HEADLINE_Q:
+        few = f"{count(estimate.total, 'I/O')} are too few for a p99"
+        reason = f"{few}; the {label} is known to ±{percent(half)}."
+        return TrustComponent("precision", limits.worst(width, "C"), reason, figures)
+    enough = limits.BEYOND.grade(estimate.beyond + 1e-9)
+    if limits.worst(width, enough) != width:
+        better, needed = limits.BEYOND.next_better(enough)
+        reason = f"Only {beyond} the {label}; {number(needed)} are needed for {_a_letter(better)}."
+        return TrustComponent("precision", enough, reason, figures)
+    if width == "A":
+        return TrustComponent("precision", width, f"The {label} is known to ±{percent(half)}.", figures)
+    better, needed = limits.HALF_WIDTH.next_better(width)
+    # A hair beyond a limit must not read as the limit itself.
+    known = percent(half) if percent(half) != percent(needed) else f"{half:.2%}"
+    reason = f"The {label} is known to ±{known}; ±{percent(needed)} is needed for {_a_letter(better)}."
+    return TrustComponent("precision", width, reason, figures)
+
+
+def _a_letter(grade: Grade) -> str:
+    return f"an {grade}" if grade in "AF" else f"a {grade}"
+
+
+def load_achieved(run: Run, record: PhaseRecord) -> TrustComponent:
+    """Whether the load that was asked for was the load that the target got."""
+    did = record.measurement
+    if did.asked_rate_per_s:
+        asked, got, what = did.asked_rate_per_s, paced_rate_per_s(record), "I/Os a second"
+    else:
+        asked, got, what = _depth_expected(record), did.depth_mean, "I/Os in flight"
+    share = got / asked if asked else 0.0
+    unsent = f"; {count(did.unsent_arrivals, 'arrival')} fell due and never left" if did.unsent_arrivals else ""
+    worst = TrustComponent(
+        "load achieved",
+        limits.LOAD.grade(share),
+        f"{number(got)} of {number(asked)} {what}: {percent(share)} of the load asked for{unsent}.",
+        {"asked": asked, "achieved": got, "unsent": did.unsent_arrivals},
+    )
+    if simulated(run):
+        return worst
+    for other in (_lag(record), _preempted(record), _generator_cpu(run, record)):
+        if other is not None and limits.worst(worst.grade, other.grade) != worst.grade:
+            worst = other
+    return worst
+
+
+def _depth_expected(record: PhaseRecord) -> float:
+    """The depth of a closed loop, less the part of the time that its users spend thinking."""
+    service_ns, think_ns = record.measurement.service().mean_ns, _think_ns(record)
+    asked = float(record.measurement.asked_depth)
+    return asked * service_ns / (service_ns + think_ns) if think_ns and service_ns > 0 else asked
+
+
+def _think_ns(record: PhaseRecord) -> int:
+    arrival = record.phase.workload.arrival
+    return arrival.think_ns if isinstance(arrival, Closed) else 0
+
+
+def _lag(record: PhaseRecord) -> TrustComponent | None:
+    lag, response = record.measurement.lag, record.measurement.response()
+    if not lag.total or not response.total:
+        return None
+    published = (q for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS) if lag.total * (1 - q) >= limits.MIN_BEYOND)
+    q = next(published, limits.FALLBACK_QS[-1])
+    late_ns, response_ns = lag.quantile_ns(q), response.quantile_ns(q)
+    share = late_ns / response_ns if response_ns else 0.0
+    reason = (
+        f"One I/O in {1 / (1 - q):.0f} left this machine {time(late_ns)} late or more, {percent(share)} of the"
+        f" p{q * 100:.0f} response of {time(response_ns)}: so much of it is this machine's own delay."
+    )
+    figures = {"lag_ns": late_ns, "response_ns": response_ns, "percentile": q * 100}
+    return TrustComponent("load achieved", limits.LAG.grade(share), reason, figures)
+
+
+def _preempted(record: PhaseRecord) -> TrustComponent | None:
+    """The part of the I/Os' time in which their thread was ready to go on and had no processor."""
+    did, made = record.measurement, record.measurement.generator
+    service_ns = did.service().sum_ns
+    if not made.threads or not service_ns:
+        return None
+    share = min(1.0, made.queued_ns * max(1.0, did.depth_mean / made.threads) / service_ns)
+    each = f"{time(made.queued_ns / made.threads)} each" if made.threads > 1 else time(made.queued_ns)
+    steal = _stolen(record)
+    taken = f"; the hypervisor took {percent(steal)} of all processors" if steal > limits.STEAL_TOLD else ""
+    reason = (
+        f"The test's threads were ready for {each} and had no processor, {percent(share)} of the time of their I/Os:"
+        f" other work shared this machine{taken}."
+    )
+    figures = {"queued_ns": made.queued_ns, "switches": made.involuntary_switches, "steal_share": steal}
+    return TrustComponent("load achieved", limits.LAG.grade(share), reason, figures)
+
+
+def _stolen(record: PhaseRecord) -> float:
+    """The share of all processor time that the hypervisor gave to somebody else."""
+    seen: dict[str, list[float]] = {}
+    for sample in record.samples:
+        if sample.observer == "cpu" and not sample.subject:
+            seen.setdefault(sample.metric, []).append(sample.value)
+    times = ("user_ns", "system_ns", "idle_ns", "iowait_ns", "steal_ns")
+    spent = {name: max(0.0, seen[name][-1] - seen[name][0]) for name in times if name in seen}
+    return spent.get("steal_ns", 0.0) / sum(spent.values()) if sum(spent.values()) else 0.0
+
+
+def _generator_cpu(run: Run, record: PhaseRecord) -> TrustComponent | None:
+    # The CPU time of phases that ran at once is that of the process, and so of the threads of all of them.
+    did = seen_by_devices(run, record).measurement
+    threads = min(max(1, len(did.users)), max(1, run.host.cpus))
+    if not did.elapsed_ns:
+        return None
+    share = (did.cpu_user_ns + did.cpu_system_ns) / did.elapsed_ns / threads
+    if share <= limits.BUSY_GENERATOR:
+        return None
+    reason = f"The test's own threads used {percent(min(1.0, share))} of their CPU time: they may be the limit."
+    return TrustComponent("load achieved", "C", reason, {"cpu_share": share})
+
+
+def anomalies(record: PhaseRecord, findings: tuple[Finding, ...]) -> TrustComponent:
+    """The gravest finding about the phase, or about the whole run; what is only suggested costs no more than an A."""
+    own = [f for f in findings if f.phase in (record.phase.name, "") and f.state != "rejected"]
+    if not own:
+        return TrustComponent("anomalies", "A", "Nothing abnormal was found.")
+    gravest = max(own, key=lambda finding: "ABCDF".index(_weight(finding)))
+    return TrustComponent("anomalies", _weight(gravest), gravest.says, {"findings": len(own)})
+
+
+def _weight(finding: Finding) -> Grade:
+    return limits.ANOMALY[finding.severity] if finding.certain else limits.ANOMALY["note"]

@@ -1,0 +1,208 @@
+"""The component of trust that asks how much of what the devices did was someone else's work.
+
+It looks at every layer that all of the test's I/O passes, at bytes, at requests and at the queue; the worst
+counts. A file system's own writes are allowed for; mirrors and parity, which multiply writes, are not accused.
+"""
+
+from __future__ import annotations
+
+import math
+
+from msgspec import Struct
+
+from iocast.analyse.combined_load import seen_by_devices
+from iocast.analyse.places import PAGE_BYTES, Place, places
+from iocast.diagnose import thresholds as limits
+from iocast.diagnose.evidence import MOVING, bytes_of, really_direct, simulated, waits_for_the_device
+from iocast.diagnose.words import data_size, number, percent
+from iocast.model.finding import GRADES, Grade, TrustComponent
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Op
+
+NAME = "isolation"
+
+
+class _Foreign(Struct, frozen=True):
+    """What of a place's work cannot have been the test's; `unsure` may have been its file system's."""
+
+    place: Place
+    byte_share: float
+    foreign_bytes: float
+    request_share: float
+    requests: float
+    unsure_bytes: float
+    unsure_share: float
+    queue_excess: bool
+
+    @property
+    def share(self) -> float:
+        """The larger of the shares of bytes and of requests."""
+        return max(self.byte_share, self.request_share)
+
+    @property
+    def met(self) -> float:
+        """The share, less for a device that was idle most of the time: there few I/Os ever met a stranger's."""
+        queue = self.place.io.queue_mean
+        return self.share if queue is None else self.share * min(1.0, queue)
+
+    @property
+    def certain(self) -> Grade:
+        """The letter for what was certainly someone else's."""
+        return limits.FOREIGN.grade(self.met)
+
+    @property
+    def grade(self) -> Grade:
+        """The letter of the place."""
+        unsure: Grade = "A" if limits.FOREIGN.grade(self.unsure_share) == "A" else "B"
+        return limits.worst(self.certain, unsure, "C" if self.queue_excess else "A")
+
+
+def isolation(run: Run, record: PhaseRecord) -> TrustComponent:
+    """The letter of the place in the stack where the most was someone else's; phases at once are one load."""
+    record = seen_by_devices(run, record)
+    if simulated(run):
+        device = run.plan.target.simulated
+        if device is not None and device.noise is not None:
+            others = f"{number(device.noise.rate_per_s)} I/Os a second of others are part of the simulated device."
+            return TrustComponent(NAME, "C", others, {"others_per_s": device.noise.rate_per_s})
+        return TrustComponent(NAME, "A", "This simulated device has no other users.")
+    seen = [place for place in places(record, run.plan.target) if _counted(place)]
+    if not seen:
+        unseen = "The device's own counters were not seen, so other programs' I/O cannot be told apart."
+        return TrustComponent(NAME, "B", unseen)
+    if not any((place.io.read_bytes or 0) + (place.io.written_bytes or 0) for place in seen):
+        return TrustComponent(NAME, "B", "The device counted nothing, so other programs' I/O cannot be seen.")
+    if not really_direct(run, record) and not waits_for_the_device(record):
+        return TrustComponent(NAME, "B", "With buffered I/O, other programs' I/O cannot be told from read-ahead.")
+    if not any(part.op in MOVING for part in record.measurement.classes):
+        # Beside nothing, every byte of others would be all there was.
+        unknown = "It moved no bytes itself, so how much of the work was other programs' is not known."
+        return TrustComponent(NAME, "B", unknown)
+    found = [_foreign(record, place) for place in seen]
+    # Of equal letters the one with the most; of equal shares the uppermost, because max keeps the first.
+    worst = max(found, key=lambda each: (GRADES.index(each.grade), each.share))
+    return TrustComponent(NAME, worst.grade, _reason(record, worst), _figures(worst))
+
+
+def _counted(place: Place) -> bool:
+    return place.io.read_bytes is not None and place.io.written_bytes is not None
+
+
+def _foreign(record: PhaseRecord, place: Place) -> _Foreign:
+    io, did = place.io, record.measurement
+    own_read, own_written = bytes_of(did, "read"), bytes_of(did, "write")
+    read, written = io.read_bytes or 0, io.written_bytes or 0
+    more_read = 0 if own_written and place.reads_multiply else max(0, read - own_read)
+    more_written = 0 if own_written and place.writes_multiply else max(0, written - own_written)
+    allowed = _file_system_bytes(record, place) if own_written else _late_bytes(place)
+    unsure = min(float(more_written), allowed)
+    foreign = more_read + more_written - unsure
+    total = max(1, read + written)
+    requests = _foreign_requests(record, place, more_read + more_written, allowed)
+    return _Foreign(
+        place=place,
+        byte_share=foreign / total,
+        foreign_bytes=foreign,
+        request_share=requests / max(1, (io.reads or 0) + (io.data_writes or 0)),
+        requests=requests,
+        unsure_bytes=unsure,
+        unsure_share=unsure / total,
+        queue_excess=_queue_is_not_its_own(record, place),
+    )
+
+
+def _file_system_bytes(record: PhaseRecord, place: Place) -> float:
+    """What a file system may have written for itself: metadata, and a journal for whatever must be durable."""
+    if not place.journalled:
+        return 0.0
+    did, workload = record.measurement, record.phase.workload
+    ops = {part.op: part.ios for part in did.classes}
+    durable = sum(count for op, count in ops.items() if op in ("fsync", "fdatasync"))
+    if workload.sync != "none":
+        durable += sum(part.ios for part in did.classes if part.op == "write")
+    metadata = limits.METADATA_SHARE * bytes_of(did, "write") + limits.METADATA_BYTES_PER_S * did.elapsed_ns / 1e9
+    return metadata + limits.JOURNAL_BYTES * durable
+
+
+def _late_bytes(place: Place) -> float:
+    """What a file system may still write while a row reads: the journal and the metadata of rows before it."""
+    return float(limits.LATE_BYTES) if place.journalled else 0.0
+
+
+def _foreign_requests(record: PhaseRecord, place: Place, more_bytes: int, allowed_bytes: float) -> float:
+    """Requests beyond those that the test's own I/Os make when each is split as often as it can be.
+
+    A stranger's request moves bytes too, at least a block: extra requests without extra bytes are the test's.
+    """
+    io = place.io
+    if place.spread or place.split_bytes is None or io.reads is None or io.data_writes is None:
+        return 0.0
+    own_reads, own_writes = _own_requests(record, place, "read"), _own_requests(record, place, "write")
+    more_reads = max(0.0, io.reads - own_reads)
+    more_writes = max(0.0, io.data_writes - own_writes - allowed_bytes / PAGE_BYTES)
+    if own_writes and place.writes_multiply:
+        more_writes = 0.0
+    if own_writes and place.reads_multiply:
+        more_reads = 0.0
+    return min(more_reads + more_writes, more_bytes / place.block_bytes)
+
+
+def _own_requests(record: PhaseRecord, place: Place, op: Op) -> float:
+    """The most requests that the test's own I/Os of one operation can have made."""
+    parts = [part for part in record.measurement.classes if part.op == op]
+    return limits.SPLIT_MARGIN * sum(part.ios * _pieces(part.size_bytes, place) for part in parts)
+
+
+def _pieces(size_bytes: int, place: Place) -> int:
+    return max(1, math.ceil(size_bytes / place.split_bytes)) if place.split_bytes else 1
+
+
+def _own_queue(record: PhaseRecord, place: Place) -> int:
+    largest = max((item.size_bytes for item in record.phase.workload.mix), default=0)
+    return record.measurement.asked_depth * _pieces(largest, place)
+
+
+def _queue_is_not_its_own(record: PhaseRecord, place: Place) -> bool:
+    if place.spread or place.writes_multiply or place.split_bytes is None or place.io.queue_mean is None:
+        return False
+    return place.io.queue_mean > limits.QUEUE_FACTOR * _own_queue(record, place) + 1
+
+
+def _reason(record: PhaseRecord, worst: _Foreign) -> str:
+    layer = worst.place.io.layer
+    queue = ""
+    if worst.queue_excess:
+        queue = (
+            f"{number(worst.place.io.queue_mean or 0.0)} requests were at {layer} on average, where this test keeps"
+            f" at most {_own_queue(record, worst.place)}: others' I/O waited in the same queue."
+        )
+    if worst.certain == worst.grade:
+        return f"{_how_much(worst, layer, record)} {queue}".rstrip()
+    if queue:
+        return queue
+    return (
+        f"{layer} wrote {data_size(worst.unsure_bytes)} more than the test: what the file system's journal wrote"
+        " cannot be told from other programs' writes."
+    )
+
+
+def _how_much(worst: _Foreign, layer: str, record: PhaseRecord) -> str:
+    if worst.request_share > worst.byte_share:
+        seconds = record.measurement.elapsed_ns / 1e9
+        rate = f" ({number(round(worst.requests / seconds))} a second)" if seconds else ""
+        said = f"{percent(worst.request_share)} of the requests that {layer} served were not this test's{rate}"
+    else:
+        size = data_size(worst.foreign_bytes)
+        said = f"{percent(worst.byte_share)} of what {layer} moved was not this test's ({size})"
+    if worst.certain == limits.FOREIGN.grade(worst.share):
+        return f"{said}."
+    return f"{said}, but with {number(worst.place.io.queue_mean or 0.0)} at it on average few of ours met them."
+
+
+def _figures(worst: _Foreign) -> dict[str, float]:
+    return {
+        "foreign_share": worst.byte_share,
+        "foreign_request_share": worst.request_share,
+        "unsure_write_share": worst.unsure_share,
+        "device_queue": worst.place.io.queue_mean or 0.0,
+    }

@@ -1,0 +1,35 @@
+"""Trust: how far each measured phase can be believed; the worst component wins.
+
+What it is: seven questions asked of every row before anyone asks how fast it is: do the books balance, had it
+settled, is there enough of it, was it the storage, was the load really there, was anyone else there, is anything
+abnormal.
+Why it matters: a figure that cannot be believed is worse than none, because it gets quoted.
+How it shows: a letter beside each row. A and B can be used, C is a hint, D and F are not to be used.
+How to confirm: repeat the phase, longer and at another hour; whether it repeats is not judged here.
+What to change: what the reason of the worst component names.
+"""
+
+from __future__ import annotations
+
+from iocast.diagnose.thresholds import worst
+from iocast.diagnose.trust import components, imported, isolation, representative, steadiness
+from iocast.model.finding import Finding, Trust
+from iocast.model.run import PhaseRecord, Run
+
+
+def judge(run: Run, record: PhaseRecord, findings: tuple[Finding, ...]) -> Trust:
+    """The trust of one phase, given everything that the detectors found in the run."""
+    if run.source is not None:
+        parts = (*imported.components(run, record), components.anomalies(record, findings))
+    else:
+        parts = (
+            components.integrity(run, record),
+            components.precision(run, record),
+            representative.representative(run, record),
+            steadiness.steady(run, record),
+            components.load_achieved(run, record),
+            isolation.isolation(run, record),
+            components.anomalies(record, findings),
+        )
+    void = [f.says for f in findings if f.severity == "void" and f.certain and f.phase in (record.phase.name, "")]
+    return Trust(worst(*(part.grade for part in parts)), parts, void[0] if void else "")

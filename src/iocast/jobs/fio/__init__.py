@@ -1,0 +1,1 @@
+"""fio job files, read into a Job and written from one."""

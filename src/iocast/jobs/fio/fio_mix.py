@@ -1,0 +1,254 @@
+"""Reads what a fio section does: rw, block sizes, rates and the spread of its offsets, as fields of a job file."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from iocast.errors import SpecError
+from iocast.jobs.fio.fio_settings import Reader
+from iocast.jobs.fio.fio_units import read_whole, text_of
+from iocast.jobs.problems import meant
+from iocast.jobs.toml.inner_tables import LARGEST_IO_BYTES
+from iocast.model.workload import Op
+
+_RW: dict[str, tuple[tuple[Op, ...], bool]] = {
+    "read": (("read",), False),
+    "write": (("write",), False),
+    "rw": (("read", "write"), False),
+    "readwrite": (("read", "write"), False),
+    "randread": (("read",), True),
+    "randwrite": (("write",), True),
+    "randrw": (("read", "write"), True),
+    "trim": (("trim",), False),
+    "randtrim": (("trim",), True),
+    "trimwrite": (("trim", "write"), False),
+    "randtrimwrite": (("trim", "write"), True),
+}
+_PART = {"read": 0, "write": 1, "trim": 2}  # of a value such as bs=8k,32k,1m
+_DEFAULT_BS = 4096
+_ZIPF_THETA = 1.1  # fio's own default
+
+
+Sizes = dict[str, dict[int, float]]  # of each operation: size in bytes -> per cent
+
+
+class Direction(NamedTuple):
+    """Reads, writes or trims, and their share of the I/Os."""
+
+    op: Op
+    percent: float
+
+
+def split_rw(reader: Reader) -> tuple[list[Direction], bool]:
+    """The directions of rw, and whether it is random; a number after it is read by `distribution`."""
+    kind = reader.text("rw", "read").partition(":")[0]
+    if kind not in _RW:
+        reader.refuse("rw", f"not known{meant(kind, _RW)}", "", f"rw is one of {', '.join(_RW)}")
+        kind = "read"
+    ops, random = _RW[kind]
+    if len(ops) == 1:
+        return [Direction(ops[0], 100.0)], random
+    if "trim" in ops:
+        reader.note(f"rw={kind}: half of the I/Os trim and half write; in fio each write goes where a trim just was")
+        return [Direction("trim", 50.0), Direction("write", 50.0)], random
+    read = reader.whole("rwmixread", 50, 0, 100)
+    write = reader.whole("rwmixwrite", 100 - read, 0, 100)
+    order = list(reader.section.settings)
+    if reader.has("rwmixwrite") and (
+        not reader.has("rwmixread") or order.index("rwmixwrite") > order.index("rwmixread")
+    ):
+        read = 100 - write
+    directions = [Direction("read", float(read)), Direction("write", 100.0 - read)]
+    return [direction for direction in directions if direction.percent], random
+
+
+def sizes(reader: Reader, op: str) -> dict[int, float]:
+    """Per cent of each size of the I/Os of one direction; bssplit wins over bs, as in fio."""
+    number = _PART[op]
+    if reader.has("bsrange"):
+        return _range(reader, number)
+    if reader.has("bssplit"):
+        return reader.value("bssplit", lambda text: _split(reader, _part(text, number)), {_DEFAULT_BS: 100.0})
+    return reader.value("bs", lambda text: _one(reader, _part(text, number)), {_DEFAULT_BS: 100.0})
+
+
+def _part(text: str, number: int) -> str:
+    """The part for reads (0), writes (1) or trims (2) of "8k,32k,": a value counts for those after it too."""
+    parts = [part.strip() for part in text.split(",")]
+    return parts[number] if number < len(parts) else parts[-1]
+
+
+def _one(reader: Reader, text: str) -> dict[int, float]:
+    size_bytes = reader.read_size(text) if text else _DEFAULT_BS
+    if not 0 < size_bytes <= LARGEST_IO_BYTES:
+        raise SpecError(f"{text} is no size of an I/O", "an I/O has from 1 byte to 1g")
+    return {size_bytes: 100.0}
+
+
+def _split(reader: Reader, text: str) -> dict[int, float]:
+    """ "4k/60:64k/40"; entries without a percentage share what is left."""
+    given: dict[int, float] = {}
+    blank: list[int] = []
+    for entry in text.split(":"):
+        size, _, percent = (part.strip() for part in entry.partition("/"))
+        (size_bytes,) = _one(reader, size)
+        if percent:
+            given[size_bytes] = given.get(size_bytes, 0.0) + read_whole(percent.rstrip("%"), 0, 100)
+        else:
+            blank.append(size_bytes)
+    left = 100 - sum(given.values())
+    if left < 0 or (left and not blank):
+        raise SpecError(f"the shares of {text} add up to {100 - left:g}, not to 100", "")
+    for size_bytes in blank:
+        given[size_bytes] = given.get(size_bytes, 0.0) + left / len(blank)
+    return {size_bytes: percent for size_bytes, percent in given.items() if percent}
+
+
+def _range(reader: Reader, number: int) -> dict[int, float]:
+    """One size, where the range holds no other. Else there is no finite list; the powers of two in it are near."""
+    nearest = ""
+    found = re.fullmatch(r"([0-9]+[kmg]?)[-:]([0-9]+[kmg]?)", _part(reader.text("bsrange"), number), re.IGNORECASE)
+    if found:
+        low, high = reader.read_size(found[1]), reader.read_size(found[2])
+        if low == high:
+            return reader.value("bsrange", lambda _: _one(reader, found[1]), {_DEFAULT_BS: 100.0})
+        steps = [low << power for power in range(8) if 0 < low << power <= high]
+        nearest = "nearest: bssplit=" + ":".join(f"{text_of(step)}/" for step in steps)
+    reader.refuse("bsrange", "any size between two cannot be asked for", nearest)
+    return {_DEFAULT_BS: 100.0}
+
+
+def distribution(reader: Reader, random: bool, mix: Sizes, load: dict[str, Any]) -> None:
+    """The pattern and its parameters, into `load`."""
+    step = reader.text("rw").partition(":")[2]
+    load["pattern"] = "random" if random else "sequential"
+    if step and random and step != "1":
+        reader.refuse("rw", "runs of sequential I/Os at random places cannot be asked for", "nearest: a larger bs")
+    if random:
+        _spread(reader, load)
+        if load["pattern"] == "random" and not reader.flag("norandommap"):
+            load["repeats"] = False
+        return
+    if reader.has("random_distribution"):
+        reader.note("random_distribution does nothing: its I/Os are sequential")
+    if step:
+        _step(reader, step, mix, load)
+
+
+def _step(reader: Reader, step: str, mix: Sizes, load: dict[str, Any]) -> None:
+    """rw=read:4k leaves 4 KiB out after every I/O; rw=read:-8k with bs=4k goes backwards."""
+    every = {size for weights in mix.values() for size in weights}
+    try:
+        gap_bytes = reader.read_size(step.removeprefix("-"))
+    except SpecError as error:
+        reader.refuse("rw", error.message, "", error.hint)
+        return
+    if len(every) > 1:
+        reader.refuse("rw", "steps between I/Os of several sizes cannot be asked for", "take one bs")
+    elif step.startswith("-"):
+        back = 2 * max(every)
+        if gap_bytes != back:
+            kind = reader.text("rw").partition(":")[0]
+            nearest = f"nearest: rw={kind}:-{text_of(back)}, backwards block by block"
+            reader.refuse("rw", "backwards with gaps cannot be asked for", nearest)
+        load["backwards"] = True
+    elif gap_bytes:
+        load |= {"pattern": "stride", "stride": max(every) + gap_bytes}
+
+
+def _spread(reader: Reader, load: dict[str, Any]) -> None:
+    text = reader.text("random_distribution", "random")
+    kind, _, rest = text.partition(":")
+    if kind == "zipf":
+        theta, _, centre = rest.partition(":")
+        if centre:
+            reader.refuse("random_distribution", "where the hot blocks lie cannot be chosen", f"zipf:{theta}")
+        elif theta and not (re.fullmatch(r"[0-9]*\.?[0-9]+", theta) and 0 < float(theta) <= 5 and float(theta) != 1):
+            says = "theta is a number above 0, up to 5, and not 1"
+            reader.refuse("random_distribution", says, "for example zipf:0.99")
+        else:
+            load |= {"pattern": "zipf", "theta": float(theta or _ZIPF_THETA)}
+    elif kind == "zoned":
+        _zones(reader, rest, load)
+    elif kind in ("pareto", "normal", "zoned_abs"):
+        nearest = "nearest: zipf:0.99, or zoned:80/20:20/80 (a hot fifth)"
+        reader.refuse("random_distribution", f"there is no {kind} distribution", nearest)
+    elif text != "random":
+        known = ("random", "zipf", "zoned")
+        reader.refuse("random_distribution", f"not known{meant(kind, known)}", "for example zipf:0.99")
+
+
+def _zones(reader: Reader, text: str, load: dict[str, Any]) -> None:
+    """Two zones are a hot spot: zoned:80/20:20/80."""
+    found = re.fullmatch(r"([0-9]+)/([0-9]+):([0-9]+)/([0-9]+)", text)
+    hot, space, cold, rest = map(int, found.groups()) if found else (0, 0, 0, 0)
+    if hot + cold == 100 and space + rest == 100 and hot and 0 < space < 100:
+        load |= {"pattern": "hotspot", "space_percent": float(space), "access_percent": float(hot)}
+        return
+    says = "only a hot zone and a cold one, for reads and writes alike, can be asked for"
+    reader.refuse("random_distribution", says, "nearest: zoned:80/20:20/80")
+
+
+def pace(
+    reader: Reader, directions: list[Direction], mix: Sizes, load: dict[str, Any]
+) -> tuple[list[Direction], float | None]:
+    """I/Os a second of one user, None without a rate; with rates for reads and writes these are the shares."""
+    key = "rate" if reader.has("rate") else "rate_iops"
+    poisson = reader.choice("rate_process", {"linear": False, "poisson": True}, False)
+    if not reader.has(key):
+        return directions, None
+    if reader.has("rate") and reader.has("rate_iops"):
+        reader.refuse("rate_iops", "together with rate it says two things", "keep one")
+    no_rates: dict[str, float] = {}
+    rates = reader.value(key, lambda text: _rates(reader, key, text, directions, mix, poisson), no_rates)
+    limited = [op for op, rate in rates.items() if rate]
+    if not limited:
+        return directions, None
+    if len(limited) < len(directions):
+        way_out = "give both, such as rate_iops=700,300, or make two sections with a stonewall"
+        reader.refuse(key, f"only {limited[0]}s have a limit, the others run freely", way_out)
+    total = sum(rates.values())
+    load["arrival"] = "poisson" if poisson else "constant"
+    shares = [Direction(direction.op, 100 * rates[direction.op] / total) for direction in directions]
+    if any(abs(new.percent - old.percent) > 1 for new, old in zip(shares, directions, strict=True)) and (
+        reader.has("rwmixread") or reader.has("rwmixwrite")
+    ):
+        reader.note(f"{key} makes {shares[0].percent:.0f} % of the I/Os reads, as in fio: its rates decide, not rwmix")
+    return shares, total
+
+
+def _rates(
+    reader: Reader,
+    key: str,
+    text: str,
+    directions: list[Direction],
+    mix: Sizes,
+    poisson: bool,
+) -> dict[str, float]:
+    """I/Os a second of each direction, as fio does them: it counts bytes, and with poisson the smallest size."""
+    rates: dict[str, float] = {}
+    for direction in directions:
+        part = _part(text, _PART[direction.op])
+        asked = reader.read_size(part) if part else 0
+        weights = mix[direction.op]
+        mean = sum(size * percent for size, percent in weights.items()) / 100
+        smallest = min(weights)
+        if poisson:
+            rates[direction.op] = asked if key == "rate_iops" else _whole_poisson(asked, smallest, mean)
+        else:
+            rates[direction.op] = (asked * smallest if key == "rate_iops" else asked) / mean
+            if key == "rate_iops" and asked and mean != smallest:
+                reader.note(
+                    f"rate_iops={asked} makes {rates[direction.op]:.1f} {direction.op}s a second, as in fio, which "
+                    "counts each as large as the smallest; rate_process=poisson counts I/Os"
+                )
+    return rates
+
+
+def _whole_poisson(asked: int, smallest: int, mean: float) -> float:
+    """fio rounds down to whole I/Os a second here; what it loses must not matter."""
+    exact, whole = asked / mean, asked // smallest
+    if asked and abs(whole - exact) > 0.05 * exact:
+        raise SpecError(f"with poisson fio makes {whole} I/Os a second of it, not {exact:.2f}", "write rate_iops")
+    return exact

@@ -1,0 +1,199 @@
+"""Reads a fio job file: the useful part of its ini to a Job, or one refusal that lists everything that is wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from iocast.jobs.fio.fio_keys import ALIASES, COMMAND_LINE, KNOWN, NOTED, READ, REFUSED, SILENT
+from iocast.jobs.fio.fio_phases import Cell, gather, group_cells
+from iocast.jobs.fio.fio_places import Area
+from iocast.jobs.fio.fio_sections import Asked, understand
+from iocast.jobs.fio.fio_text import FioProblems, Section, Setting, read_sections
+from iocast.jobs.job import FileSize, Job
+from iocast.jobs.phase_names import unique_names
+from iocast.jobs.problems import meant
+from iocast.jobs.toml.contradictions import find_conflicts
+from iocast.jobs.toml.expansion import expand
+from iocast.jobs.toml.verify_rules import order_conflict, reading_phase, reads_back, writing_conflicts
+from iocast.model.plan import EngineName, Phase, Polling
+
+_TEST = re.compile(r"[^A-Za-z0-9_.+-]+")
+_SAME_AS_ONE = {"randrepeat": "1", "allrandrepeat": "1"}  # what says nothing here is 0, but for these
+_OURS = {"users": "numjobs", "depth": "iodepth", "think": "thinktime", "size": "bs", "verify_block": "verify_interval"}
+
+
+def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None = None) -> Job:
+    """The Job of a fio job file's text; `environment` has what ${NAME} stands for, by default that of the process.
+
+    Raises SpecError that names `source` and the line of each problem.
+    """
+    problems = FioProblems(source)
+    sections = read_sections(text, os.environ if environment is None else environment, problems)
+    _check_keys(sections, problems)
+    asked = [understand(section, problems) for section in sections]
+    problems.refuse()
+    _note_target(asked, sections, problems)
+    gathered = gather(asked, problems)
+    made = [cell for number, group in enumerate(gathered, 1) for cell in group_cells(group, number, problems)]
+    engine = _engine(asked)
+    file_count, file_bytes, made = _layout(made, problems)
+    phases = [phase for cell in made for phase in _phases(cell, engine, problems)]
+    _check_verified(phases, asked, problems)
+    problems.refuse()
+    return Job(
+        name=_job_name(source),
+        phases=unique_names(phases),
+        description=_description(sections),
+        file_count=file_count,
+        file_size=FileSize(size_bytes=file_bytes) if file_bytes else None,
+        engine=engine,
+        polling=_polling(asked, problems),
+        language="fio",
+        source=source,
+        text=text,
+        notes=problems.notes,
+    )
+
+
+def _check_keys(sections: Iterable[Section], problems: FioProblems) -> None:
+    """Every key is read, does nothing here (a note), or is refused."""
+    seen: set[Setting] = set()
+    idle: dict[str, dict[str, int]] = {}
+    for section in sections:
+        for key, setting in section.settings.items():
+            if setting in seen or key in READ or key in SILENT:
+                continue
+            seen.add(setting)
+            if key in NOTED:
+                if setting.text != _SAME_AS_ONE.get(key, "0"):
+                    idle.setdefault(NOTED[key], {}).setdefault(setting.key, setting.line)
+            elif key in REFUSED:
+                refused = REFUSED[key]
+                if setting.text not in refused.inert:
+                    said = f"{setting.key}={setting.text}: {refused.why}"
+                    problems.add(setting.line, said, refused.way_out)
+            elif key != "bsrange":
+                _unknown(setting, problems)
+    for why, keys in idle.items():
+        line = min(keys.values())
+        problems.note(f"line {line}: {', '.join(keys)} {'does' if len(keys) == 1 else 'do'} nothing here: {why}")
+
+
+def _unknown(setting: Setting, problems: FioProblems) -> None:
+    if setting.key in COMMAND_LINE:
+        says = f'"{setting.key}" is an option of fio\'s command line, not of its job files'
+        problems.add(setting.line, says, "leave it out: iocast run --help has its own")
+        return
+    known = f"keys that are read: {', '.join(READ)}"
+    problems.add(setting.line, f'unknown key "{setting.key}"{meant(setting.key, sorted(KNOWN), ALIASES)}', "", known)
+
+
+def _note_target(asked: list[Asked], sections: list[Section], problems: FioProblems) -> None:
+    """The target is the path that iocast is given; a job file that goes to several devices is refused."""
+    devices: dict[str, int] = {}
+    named: dict[str, None] = {}
+    for section, read in zip(sections, asked, strict=True):
+        for name in read.place.files:
+            named[f"filename={name}"] = None
+            if name.startswith("/dev/"):
+                devices.setdefault(name, section.settings["filename"].line)
+        if "directory" in section.settings:
+            named[f"directory={section.settings['directory'].text}"] = None
+    if len(devices) > 1:
+        *_, (name, line) = devices.items()
+        says = f"filename={name}: iocast runs on one target, this file names {len(devices)} devices"
+        problems.add(line, says, "take one of them, or write a file for each")
+    elif named:
+        problems.note(f"{', '.join(named)} {'is' if len(named) == 1 else 'are'} not used: PATH says where iocast runs")
+
+
+def _layout(made: list[Cell], problems: FioProblems) -> tuple[int, int | None, list[Cell]]:
+    """How many work files of which size all phases need; the cells, with areas in these files."""
+    counts = {cell.area.file_count for cell in made}
+    if len(counts) > 1:
+        made = [cell._replace(area=_in_one_file(cell, problems)) for cell in made]
+        problems.note("its sections use different numbers of files: here all share one file, as large as them together")
+        counts = {1}
+    wanted = [cell.area.file_bytes for cell in made if cell.area.file_bytes]
+    return max(counts, default=1), max(wanted, default=None), made
+
+
+def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
+    """The parts of several files, side by side in one."""
+    area, asked = cell.area, cell.asked
+    count = area.file_count
+    if count == 1:
+        return area
+    writes = any(item["op"] == "write" for item in asked.load["mix"])
+    if area.file_bytes is None or area.start_bytes or (area.own and writes and not asked.load["direct"]):
+        says = f"[{asked.name}] uses {count} files, other sections use another number"
+        problems.add(asked.line, says, "give all the same filename, or write a job file for each")
+        return area
+    each = area.size_bytes or area.file_bytes
+    return replace(area, file_count=1, file_bytes=each * count, size_bytes=each * count)
+
+
+def _phases(cell: Cell, engine: EngineName, problems: FioProblems) -> list[Phase]:
+    """The phase of a cell; none, and a problem more, when it contradicts itself. `engine` is that of the job."""
+    area, asked = cell.area, cell.asked
+    if reads_back(cell.fields):
+        return [reading_phase()]
+    given: dict[str, Any] = {**cell.fields, **area.pattern}
+    if asked.engine != engine:
+        given["engine"] = asked.engine
+    if area.start_bytes or area.size_bytes is not None:
+        given["region"] = {"start": area.start_bytes}
+        if area.size_bytes is not None:
+            given["region"]["size"] = area.size_bytes
+    for conflict in (*find_conflicts(given, given), *writing_conflicts(given)):
+        line = asked.line_of(_OURS.get(conflict.field, conflict.field))
+        problems.add(line, f"[{asked.name}] {conflict.says.replace('verify_block', 'verify_interval')}", conflict.hint)
+        return []
+    made = list(expand({**given, "test": "x"}))
+    return list(expand({**given, "test": _test_name(asked.name, made[0].name)}))
+
+
+def _check_verified(phases: list[Phase], asked: list[Asked], problems: FioProblems) -> None:
+    """What is written with verify can be read back; not asked where phases are missing because of other problems."""
+    impossible = "" if problems.count else order_conflict(unique_names(phases))
+    if impossible:
+        line = next(section.line_of("verify") for section in asked if section.back or "verify" in section.load)
+        problems.add(line, f"verify: {impossible}", "", "iocast verify RUN reads back what an earlier run wrote")
+
+
+def _test_name(section: str, phase: str) -> str:
+    """The test of a section: its first word when the rest is what the phase is called anyway."""
+    first, _, rest = section.partition(" ")
+    if rest and rest == phase.removeprefix("x ") and not _TEST.search(first):
+        return first
+    name = _TEST.sub("-", section).strip("-_.+")[:32]
+    return name or "job"
+
+
+def _engine(asked: list[Asked]) -> EngineName:
+    """That of the job; sections with another one keep it."""
+    return "sync" if all(section.engine == "sync" for section in asked) else "uring"
+
+
+def _job_name(source: str) -> str:
+    return re.sub(r"[\x00-\x1f]", " ", Path(source).stem)[:80] or "fio"
+
+
+def _description(sections: list[Section]) -> str:
+    """That of the first section, where [global] puts it too."""
+    setting = sections[0].settings.get("description")
+    return setting.text if setting else ""
+
+
+def _polling(asked: list[Asked], problems: FioProblems) -> Polling:
+    modes = {section.polling for section in asked}
+    if len(modes) > 1:
+        problems.note("only some of its sections poll: none does")
+        return "none"
+    return modes.pop()

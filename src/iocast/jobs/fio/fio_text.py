@@ -1,0 +1,134 @@
+"""Reads the text of a fio job file: sections with their settings, inherited ones included, each with its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from iocast.jobs.fio.fio_keys import ALIASES
+from iocast.jobs.problems import refusal
+
+_HEADER = re.compile(r"\[([^\[\]]*)\]")
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_TABLES = ("files", "defaults")  # what an iocast job file may begin with by mistake
+
+
+class Setting(NamedTuple):
+    """A value as written, the key as written, and the line of both."""
+
+    text: str
+    key: str
+    line: int
+
+
+class Section(NamedTuple):
+    """A job section: its name, its line, its settings (its own and those of [global] above it) by fio's own key."""
+
+    name: str
+    line: int
+    settings: dict[str, Setting]
+
+
+class FioProblems:
+    """The problems, and the notes, of one fio job file."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._found: dict[tuple[int, str], tuple[str, str]] = {}
+        self._notes: dict[str, None] = {}
+
+    def add(self, line: int, message: str, way_out: str = "", reference: str = "") -> None:
+        """Notes one problem; what [global] brings into many sections counts once."""
+        self._found[line, message] = way_out, reference
+
+    def note(self, text: str) -> None:
+        """Notes what the user should know; the same sentence once."""
+        self._notes[text] = None
+
+    @property
+    def count(self) -> int:
+        """How many problems there are."""
+        return len(self._found)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes, in the order they came."""
+        return tuple(self._notes)
+
+    def refuse(self) -> None:
+        """Raises SpecError with every problem, if there is any."""
+        if self._found:
+            raise refusal(self._source, self._found)
+
+
+def looks_like_fio(text: str) -> bool:
+    """True when the first line that says anything is the header of a fio section."""
+    for line in text.splitlines():
+        said = line.strip()
+        if said and said[0] not in "#;":
+            found = _HEADER.match(said)
+            return found is not None and not said.startswith("[[") and found[1] not in _TABLES
+    return False
+
+
+def read_sections(text: str, environment: Mapping[str, str], problems: FioProblems) -> list[Section]:
+    """The job sections in order; every [global] counts for the sections below it."""
+    shared: dict[str, Setting] = {}
+    sections: list[Section] = []
+    into: dict[str, Setting] | None = None
+    for line, said in _lines(text):
+        if said.startswith("["):
+            name = _section_name(said, line, problems)
+            if name == "global":
+                into = shared
+            else:
+                into = dict(shared)
+                sections.append(Section(name, line, into))
+            continue
+        setting = _setting(said, line, environment, problems)
+        if setting is None:
+            continue
+        key = ALIASES.get(setting.key, setting.key)
+        if into is None:
+            problems.add(line, f"{said}: it stands above the first section", "put it below [global]")
+            continue
+        into.pop(key, None)  # the order of a dict is the order in which fio takes the settings
+        into[key] = setting
+    if not sections and not problems.count:
+        problems.add(1, "no job in it: fio runs the sections other than [global]", "add one, for example [job]")
+    return sections
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Every line that says anything, without its comment."""
+    for number, line in enumerate(text.splitlines(), 1):
+        said = re.split("[;#]", line, maxsplit=1)[0].strip()
+        if said:
+            yield number, said
+
+
+def _section_name(said: str, line: int, problems: FioProblems) -> str:
+    found = re.fullmatch(r"\[(.*)\]", said)
+    if found is None or not found[1].strip():
+        problems.add(line, f"{said}: not the head of a section", "write [name]")
+        return "?"
+    return str(found[1]).strip()
+
+
+def _setting(said: str, line: int, environment: Mapping[str, str], problems: FioProblems) -> Setting | None:
+    if re.match(r"include\s", said):
+        name = said.split(None, 1)[1]
+        problems.add(line, f"{said}: other files are not read", f"put the lines of {name} in its place")
+        return None
+    key, equals, value = (part.strip() for part in said.partition("="))
+    for name in dict.fromkeys(_VARIABLE.findall(value)):
+        if not environment.get(name):
+            says = f"{said}: the environment variable {name} is not set"
+            problems.add(line, says, f"run it as {name}=... iocast run ...")
+            return None
+    value = _VARIABLE.sub(lambda found: environment[found[1]], value)
+    if equals and not value:
+        problems.add(line, f"{said}: it has no value", f"give one, or leave {key} out")
+        return None
+    return Setting(value if equals else "1", key, line)

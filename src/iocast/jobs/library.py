@@ -1,0 +1,61 @@
+"""Finds job files: the presets that come with iocast, and those that people write."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+from iocast.errors import SpecError
+from iocast.jobs.fio.fio_reading import parse_fio_job
+from iocast.jobs.fio.fio_text import looks_like_fio
+from iocast.jobs.job import Job
+from iocast.jobs.problems import meant
+from iocast.jobs.toml.job_reading import parse_job
+
+# As a newcomer meets them.
+_ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "survey", "virtualisation")
+
+
+def presets() -> dict[str, str]:
+    """The name of every preset with its description in one line."""
+    return {name: str(tomllib.loads(_preset_text(name))["description"]) for name in _preset_names()}
+
+
+def load_job(path: str) -> Job:
+    """The Job of a preset name or of the path of a job file, ours or fio's. Raises SpecError.
+
+    A name without a slash that is a preset is the preset: write ./hailey for a file of that name.
+    """
+    if path in _preset_names():
+        return parse_job(_preset_text(path), f"preset {path}")
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        names = _preset_names()
+        said = f"there is no job file {path}, nor a preset of that name{meant(path, names)}"
+        raise SpecError(said, f"presets: {', '.join(names)}") from None
+    except IsADirectoryError:
+        raise SpecError(f"{path} is a directory, not a job file", "name the .toml file in it") from None
+    except UnicodeDecodeError as error:
+        said = f"{path} is not a job file: byte {error.start} is not UTF-8 text"
+        raise SpecError(said, "job files are TOML texts") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise SpecError(f"{path} cannot be read: {reason}") from None
+    if path.lower().endswith((".fio", ".ini")) or looks_like_fio(text):
+        return parse_fio_job(text, path)
+    return parse_job(text, path)
+
+
+def _preset_names() -> list[str]:
+    found = {
+        entry.name.removesuffix(".toml")
+        for entry in (resources.files("iocast.jobs") / "presets").iterdir()
+        if entry.name.endswith(".toml")
+    }
+    return [name for name in _ORDER if name in found] + sorted(found.difference(_ORDER))
+
+
+def _preset_text(name: str) -> str:
+    return (resources.files("iocast.jobs") / "presets" / f"{name}.toml").read_text(encoding="utf-8")

@@ -1,0 +1,166 @@
+"""Brings a Job and a Target together: a Plan that fits, or a refusal that says what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from iocast.errors import SpecError, TargetError
+from iocast.jobs.job import Job
+from iocast.jobs.toml.verify_rules import refuse_unverifiable
+from iocast.model.plan import Phase, Plan, WorkFiles
+from iocast.model.target import Target
+from iocast.model.workload import Sequential
+from iocast.units import size_text
+
+_MIB = 1 << 20
+_HOW_LARGE = {
+    "toml": 'add [files] with size = "2GiB", or size = "2xRAM"',
+    "fio": "add size=2g to its sections or to [global], or give --size 2GiB",
+}
+_DIRECT = {"toml": ("direct = true", "direct = false"), "fio": ("direct=1", "direct=0")}
+
+
+def plan(
+    job: Job,
+    target: Target,
+    *,
+    seed: int,
+    memory_bytes: int,
+    own_file: bool = False,
+    read_only: bool = False,
+) -> tuple[Plan, list[str]]:
+    """The Plan of `job` on `target`, and the names of the phases that `read_only` left out.
+
+    `memory_bytes` is what "2xRAM" multiplies. `own_file` says that an existing file was made by iocast, so
+    that writing to it destroys nothing. Raises TargetError for what would be destroyed or does not fit,
+    SpecError for what the job does not say.
+    """
+    kept = [phase for phase in job.phases if not (read_only and phase.workload.writes)]
+    omitted = [phase.name for phase in job.phases if read_only and phase.workload.writes]
+    if not any(phase.role == "measure" for phase in kept):
+        why = "every phase of it writes, and only reads are allowed here" if omitted else "every phase only warms"
+        raise SpecError(f'job "{job.name}" has nothing to measure: {why}')
+    refuse_unverifiable(kept, target)
+    _refuse_destruction(kept, target, own_file)
+    _check_polling(job, kept)
+    files = _files(job, target, memory_bytes)
+    for phase in kept:
+        _check_fit(phase, target, files)
+        _check_stripe(phase, files)
+        _check_blocks(phase, target, *_DIRECT[job.language])
+    made = Plan(
+        name=job.name,
+        target=target,
+        phases=tuple(kept),
+        files=files,
+        engine="sim" if target.kind == "sim" else job.engine,
+        polling="none" if target.kind == "sim" else job.polling,
+        seed=seed,
+        interval_ns=job.interval_ns,
+        job=job.text,
+        experiment=job.experiment,
+    )
+    return made, omitted
+
+
+def _check_polling(job: Job, phases: Iterable[Phase]) -> None:
+    """What polls is io_uring; what polls for completions reads and writes directly, and nothing else."""
+    if job.polling != "none" and job.engine == "sync":
+        raise SpecError(f'polling = "{job.polling}" needs io_uring', 'engine = "uring", or no polling')
+    if job.polling != "iopoll":
+        return
+    for phase in phases:
+        load = phase.workload
+        if not load.direct:
+            raise SpecError(
+                f'phase "{phase.name}" polls the page cache, which has no queue', "direct I/O, or no polling"
+            )
+        if load.fsync_every or any(item.op not in ("read", "write") for item in load.mix):
+            raise SpecError(f'phase "{phase.name}": an fsync cannot be polled for', 'sync = "dsync", or no polling')
+
+
+def _refuse_destruction(phases: Iterable[Phase], target: Target, own_file: bool) -> None:
+    """Nothing that iocast did not make is written to, but for a device that was given up by its identity."""
+    writing = [phase.name for phase in phases if phase.workload.writes]
+    existing_file = target.kind == "file" and target.size_bytes is not None and not own_file
+    if not writing or not ((target.kind == "block" and not target.destroy) or existing_file):
+        return
+    what = "a block device" if target.kind == "block" else "a file that iocast did not make"
+    more = f" and {len(writing) - 1} more" if len(writing) > 1 else ""
+    raise TargetError(
+        f'{target.path} is {what}: phase "{writing[0]}"{more} would overwrite it',
+        "run only the phases that read, or name a directory: iocast lays out files of its own there",
+    )
+
+
+def _files(job: Job, target: Target, memory_bytes: int) -> WorkFiles:
+    """The files to lay out in a directory; elsewhere the one file or device that is there."""
+    if target.kind != "directory" and target.size_bytes is not None:
+        return WorkFiles(count=1, size_bytes=target.size_bytes)
+    size = job.file_size
+    if size is None:
+        raise SpecError(
+            f'job "{job.name}" does not say how large the work files in {target.path} are to be',
+            _HOW_LARGE[job.language],
+        )
+    size_bytes = size.size_bytes
+    if size_bytes is None:
+        size_bytes = max(int(memory_bytes * (size.memory_multiple or 0)) // _MIB, 1) * _MIB
+    if target.kind != "directory":
+        return WorkFiles(count=1, size_bytes=size_bytes)
+    return WorkFiles(count=job.file_count, size_bytes=size_bytes, stripe_bytes=job.stripe_bytes)
+
+
+def _check_fit(phase: Phase, target: Target, files: WorkFiles) -> None:
+    """The region lies inside, and an I/O of every user fits in its part."""
+    start, size = phase.region_start_bytes, phase.region_size_bytes
+    each = "each work file" if target.kind == "directory" else target.path
+    end = start + (size or 0)
+    edge = f"ends at {_amount(end)}" if size else f"starts at {_amount(start)}"
+    if end > files.size_bytes or 0 < files.size_bytes <= start:
+        raise TargetError(
+            f'phase "{phase.name}": its region {edge}, but {each} has {_amount(files.size_bytes)}',
+            "make the region smaller, or the files larger",
+        )
+    room = (files.size_bytes - start if size is None else size) * files.count
+    largest = max(item.size_bytes for item in phase.workload.mix)
+    own_part = isinstance(phase.workload.locality, Sequential) and phase.workload.locality.start == "own_region"
+    parts = phase.workload.users if own_part else files.count
+    if room // parts < largest:
+        whose = f"the part of each of {parts} users" if own_part and parts > 1 else each
+        raise TargetError(
+            f'phase "{phase.name}": {whose} has {_amount(room // parts)}, too little for an I/O of {_amount(largest)}',
+            "make the I/Os smaller, or the files larger",
+        )
+
+
+def _check_stripe(phase: Phase, files: WorkFiles) -> None:
+    """No I/O is on two files."""
+    stripe = files.stripe_bytes
+    for item in phase.workload.mix if stripe else ():
+        if item.size_bytes and stripe % item.size_bytes:
+            raise SpecError(
+                f'phase "{phase.name}": {_amount(item.size_bytes)} does not divide the stripe of {_amount(stripe)}: '
+                "an I/O would be on two files",
+                "take a stripe that is a multiple of every I/O, or a striped volume (LVM, md) as the target",
+            )
+
+
+def _check_blocks(phase: Phase, target: Target, direct: str, buffered: str) -> None:
+    """With O_DIRECT a device takes whole logical blocks only; `direct` and `buffered` are the job file's words."""
+    block_bytes = (target.device.logical_block_bytes if target.device else None) or 1
+    if not phase.workload.direct or target.kind == "sim":
+        return
+    for size_bytes in (*(item.size_bytes for item in phase.workload.mix), phase.region_start_bytes):
+        if size_bytes % block_bytes:
+            raise TargetError(
+                f'phase "{phase.name}": {_amount(size_bytes)} is not a multiple of {_amount(block_bytes)}, '
+                f"the logical block of {target.path}, which {direct} needs",
+                f"take multiples of {_amount(block_bytes)}, or {buffered}",
+            )
+
+
+def _amount(size_bytes: int) -> str:
+    """A size in a message: "8k", or "3573 bytes" where no unit divides it."""
+    text = size_text(size_bytes)
+    return text if not text.isdigit() else f"{text} byte{'s' if size_bytes != 1 else ''}"

@@ -1,0 +1,74 @@
+"""Collects everything that is wrong with a job file, each with its line, and refuses them all at once."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+from iocast.errors import SpecError
+from iocast.jobs.toml.line_numbers import Path, key_lines, line_of
+
+
+class Problems:
+    """The problems found so far in one job file."""
+
+    def __init__(self, source: str, text: str) -> None:
+        self._source = source
+        self._lines: Mapping[Path, int] = key_lines(text)
+        self._found: dict[tuple[int, str], tuple[str, str]] = {}
+        self._paths: list[Path] = []
+
+    def add(self, path: Path, message: str, *, way_out: str = "", reference: str = "") -> None:
+        """Notes one problem of the field or table at `path`; the same one twice counts once.
+
+        `way_out` is what to do about this one, `reference` a list that serves several of its kind.
+        """
+        self._found[line_of(self._lines, path), message] = way_out, reference
+        self._paths.append(path)
+
+    def inside(self, path: Path) -> bool:
+        """True when there is a problem in the table at `path`."""
+        return any(found[: len(path)] == path for found in self._paths)
+
+    def refuse(self) -> None:
+        """Raises SpecError with every problem in the order of lines, if there is any."""
+        if self._found:
+            raise refusal(self._source, self._found)
+
+
+def refusal(source: str, problems: Mapping[tuple[int, str], tuple[str, str]]) -> SpecError:
+    """One error for all of `problems`: line and message of each, to its way out and reference (see Problems.add)."""
+    found = sorted(problems.items())
+    if len(found) == 1:
+        ((line, message), (way_out, reference)) = found[0]
+        return SpecError(f"{source}:{line}: {message}", way_out or reference)
+    lines = [f"{source} has {len(found)} problems"]
+    for (line, message), (way_out, _) in found:
+        lines.append(f"  {source}:{line}: {message}{f' ({way_out})' if way_out else ''}")
+    references = dict.fromkeys(reference for _, (_, reference) in found if reference)
+    return SpecError("\n".join(lines), "\n".join(references))
+
+
+def table_text(path: Path) -> str:
+    """How people call the table that `path` is in: "phase 2", "[defaults]", "" at the top."""
+    if len(path) > 1 and path[0] == "phase" and isinstance(path[1], int):
+        return f"phase {path[1] + 1}"
+    return f"[{path[0]}]" if path else ""
+
+
+def field_text(path: Path) -> str:
+    """How people call the field at `path`: "phase 2: region.size", "[files] size", "name"."""
+    inside = path[2:] if path[0] == "phase" else path[1:]
+    if not inside:
+        return table_text(path) if len(path) > 1 else str(path[0])
+    name = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in inside).removeprefix(".")
+    return f"{table_text(path)}{':' if path[0] == 'phase' else ''} {name}"
+
+
+def meant(name: str, allowed: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:
+    """The text '; did you mean "size"?' when something allowed is close to `name`, else ""."""
+    known = {each.lower(): each for each in allowed}
+    close = [(synonyms or {}).get(name.lower(), "")]
+    if close[0] not in known:
+        close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
+    return f'; did you mean "{known[close[0]]}"?' if close else ""

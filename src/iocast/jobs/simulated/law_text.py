@@ -1,0 +1,112 @@
+"""Reads the service laws of simulated targets: "exponential:5ms", "table:50%=1ms/100%=4ms"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
+from iocast.jobs.problems import meant
+from iocast.jobs.simulated.option_values import duration, number, parts, span
+from iocast.model.service_laws import (
+    BimodalLaw,
+    ConstantLaw,
+    DiskLaw,
+    ExponentialLaw,
+    GammaLaw,
+    LognormalLaw,
+    QuantilePoint,
+    ServiceLaw,
+    TableLaw,
+    UniformLaw,
+)
+from iocast.units import parse_duration, parse_percent
+
+
+class Law(NamedTuple):
+    """One law: an example of its parameters, what it means, how they are read. `read` may raise ValueError."""
+
+    form: str
+    says: str
+    read: Callable[[str], ServiceLaw]
+
+
+def parse_law(text: str) -> ServiceLaw:
+    """The law of "constant:5ms". Raises ValueError or SpecError."""
+    name, _, parameters = text.partition(":")
+    if name not in LAWS:
+        raise ValueError(f'unknown law "{name}"{meant(name, LAWS)}')
+    return LAWS[name].read(parameters)
+
+
+def _constant(text: str) -> ServiceLaw:
+    return ConstantLaw(mean_ns=duration(text))
+
+
+def _exponential(text: str) -> ServiceLaw:
+    return ExponentialLaw(mean_ns=duration(text))
+
+
+def _lognormal(text: str) -> ServiceLaw:
+    mean, cv = parts(text, "MEAN:CV")
+    return LognormalLaw(mean_ns=duration(mean), cv=number(cv, 100))
+
+
+def _gamma(text: str) -> ServiceLaw:
+    mean, cv = parts(text, "MEAN:CV")
+    return GammaLaw(mean_ns=duration(mean), cv=number(cv, 100))
+
+
+def _uniform(text: str) -> ServiceLaw:
+    low_ns, high_ns = span(text, parse_duration)
+    if low_ns > high_ns or not high_ns:
+        raise ValueError("the first time must not be above the second, and the second not 0")
+    return UniformLaw(low_ns=low_ns, high_ns=high_ns)
+
+
+def _two_peaks(exponential: bool) -> Callable[[str], ServiceLaw]:
+    def read(text: str) -> ServiceLaw:
+        share, fast, slow = parts(text, "PERCENT:FAST:SLOW")
+        return BimodalLaw(parse_percent(share), duration(fast), duration(slow), exponential)
+
+    return read
+
+
+def _table(text: str) -> ServiceLaw:
+    points = []
+    for point in text.split("/"):
+        share, equals, time = point.partition("=")
+        if not equals:
+            raise ValueError("expected quantiles such as 50%=1ms/100%=4ms")
+        points.append(QuantilePoint(parse_percent(share), duration(time)))
+    if any(a.percent >= b.percent or a.ns > b.ns for a, b in pairwise(points)) or points[-1].percent != 100:
+        raise ValueError("quantiles ascend, and the last is 100%")
+    return TableLaw(tuple(points))
+
+
+def _disk(text: str) -> ServiceLaw:
+    rpm, base, stroke = parts(text, "RPM:BASE:SPAN")
+    return DiskLaw(rpm=number(rpm, 100_000), seek_base_ns=parse_duration(base), seek_span_ns=parse_duration(stroke))
+
+
+LAWS: dict[str, Law] = {
+    "constant": Law("5ms", "every I/O takes as long", _constant),
+    "exponential": Law("5ms", "exponential with this mean", _exponential),
+    "lognormal": Law("80us:0.3", "lognormal with this mean and standard deviation / mean", _lognormal),
+    "gamma": Law("80us:0.5", "gamma with this mean and standard deviation / mean", _gamma),
+    "uniform": Law("1ms..3ms", "anything between, equally likely", _uniform),
+    "bimodal": Law("90%:400us:6ms", "nine of ten take the first time, the others the second", _two_peaks(False)),
+    "hyper": Law("90%:400us:6ms", "the same, each exponential with this mean", _two_peaks(True)),
+    "table": Law(
+        "50%=1ms/99%=4ms/100%=20ms",
+        "quantiles, as from a histogram: straight lines between, the first time is the shortest",
+        _table,
+    ),
+    "disk": Law(
+        "7200:1ms:13.6ms",
+        "an arm: turns a minute, seek over no distance, what the whole stroke adds (with the root of the distance); "
+        "in order it neither seeks nor waits for a turn",
+        _disk,
+    ),
+}
+LAW_FORMS = ", ".join(f"{name}:{law.form}" for name, law in LAWS.items())

@@ -1,0 +1,129 @@
+"""Reads a job file: TOML to Job, or one refusal that lists everything that is wrong, each with its line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from iocast.errors import SpecError
+from iocast.jobs.job import Job
+from iocast.jobs.phase_names import unique_names
+from iocast.jobs.problems import Problems, table_text
+from iocast.jobs.toml.contradictions import find_conflicts, inherit
+from iocast.jobs.toml.expansion import count_cells, expand
+from iocast.jobs.toml.field_checks import check_table, read_file_size
+from iocast.jobs.toml.job_tables import JobFile
+from iocast.jobs.toml.line_numbers import Path
+from iocast.jobs.toml.verify_rules import (
+    order_conflict,
+    reading_conflicts,
+    reading_phase,
+    reads_back,
+    writing_conflicts,
+)
+from iocast.model.plan import Phase
+from iocast.units import parse_duration, parse_size
+
+MOST_PHASES = 1000
+
+
+def parse_job(text: str, source: str) -> Job:
+    """The Job of a job file's text. Raises SpecError that names `source` and the line of each problem."""
+    raw = _toml(text, source)
+    problems = Problems(source, text)
+    check_table(raw, JobFile, (), problems)
+    phases: list[Phase] = []
+    tables = raw.get("phase")
+    for index, own in enumerate(tables if isinstance(tables, list) else []):
+        if not problems.inside(("phase", index)) and not problems.inside(("defaults",)):
+            phases += _phases(own, raw.get("defaults", {}), index, problems)
+    _check_groups(tables if isinstance(tables, list) else [], problems)
+    impossible = order_conflict(phases)
+    if impossible:
+        problems.add(("phase",), f"verify: {impossible}")
+    files = raw.get("files", {})
+    _check_layout(files, problems)
+    problems.refuse()
+    return Job(
+        name=raw["name"],
+        phases=unique_names(phases),
+        description=raw.get("description", ""),
+        runs=raw.get("runs", 1),
+        file_count=files.get("count", 1),
+        file_size=read_file_size(files["size"]) if "size" in files else None,
+        stripe_bytes=parse_size(files["stripe"]) if files.get("layout") == "striped" else 0,
+        engine=raw.get("defaults", {}).get("engine", "auto"),
+        polling=raw.get("defaults", {}).get("polling", "none"),
+        interval_ns=parse_duration(raw.get("interval", "1s")),
+        source=source,
+        text=text,
+    )
+
+
+def _check_layout(files: object, problems: Problems) -> None:
+    """A stripe belongs to a striped layout, and the other way round."""
+    if not isinstance(files, dict) or problems.inside(("files",)):
+        return
+    if (files.get("layout") == "striped") != ("stripe" in files):
+        says = 'layout = "striped" and stripe belong together'
+        problems.add(("files",), f"[files]: {says}", way_out='for example layout = "striped" and stripe = "1MiB"')
+
+
+def _check_groups(tables: list[Any], problems: Problems) -> None:
+    """Phases that run at once stand next to each other, and one of them says how long."""
+    names = [table.get("together", "") if isinstance(table, dict) else "" for table in tables]
+    first: dict[str, int] = {}
+    for index, name in enumerate(names):
+        if not isinstance(name, str) or not name:
+            continue
+        begin = first.setdefault(name, index)
+        if index and begin != index and names[index - 1] != name:
+            says = f'together = "{name}": phase {begin + 1} has it too, but others stand between them'
+            path: Path = ("phase", index)
+            problems.add((*path, "together"), f"{table_text(path)}: {says}", way_out="put them next to each other")
+    for name, begin in first.items():
+        group = [table for table, called in zip(tables, names, strict=True) if called == name]
+        if all(table.get("follows") is True for table in group):
+            says = f'every phase of "{name}" follows the others: none says how long'
+            problems.add(("phase", begin), f"{table_text(('phase', begin))}: {says}", way_out="give one of them time")
+
+
+def _toml(text: str, source: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
+        line = (found[2] if found else "") or str(text.count("\n") + 1)
+        said = found[1] if found else str(error)
+        raise SpecError(
+            f"{source}:{line}: this is not TOML: {said[:1].lower()}{said[1:]}",
+            'texts are in double quotes: size = "8k"; tables are headed [[phase]]',
+        ) from None
+
+
+def _phases(own: Mapping[str, Any], defaults: Mapping[str, Any], index: int, problems: Problems) -> tuple[Phase, ...]:
+    """The phases of one [[phase]] table; none, and a problem more, when it contradicts itself."""
+    back = reads_back(own)
+    given = inherit(own, defaults)
+    conflicts = list(reading_conflicts(own) if back else (*find_conflicts(given, own), *writing_conflicts(given)))
+    for field, says, hint in conflicts:
+        path: Path = ("phase", index)
+        if field:
+            path = (*path, field) if field in own else ("defaults", field)
+        place = table_text(path)
+        problems.add(path, f"{place}{':' if place[0] != '[' else ''} {says}", way_out=hint)
+    if conflicts:
+        return ()
+    if back:
+        return (reading_phase(own.get("test", "verify")),)
+    if "together" in given and count_cells(given) > 1:
+        says = "a list makes phases one after the other, together makes them run at once"
+        problems.add(("phase", index), f"{table_text(('phase', index))}: {says}", way_out="a [[phase]] for each value")
+        return ()
+    if count_cells(given) > MOST_PHASES:
+        says = f"its lists make {count_cells(given)} phases; {MOST_PHASES} is the most"
+        problems.add(("phase", index), f"{table_text(('phase', index))}: {says}", way_out="shorten the lists")
+        return ()
+    return tuple(expand(given))

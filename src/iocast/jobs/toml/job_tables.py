@@ -1,0 +1,400 @@
+"""The shape of a job file, field by field with its meaning; the reader, the schema and the guide follow it.
+
+Every field of a table may be left out, so that a phase can inherit from [defaults]. Its Meta says what it
+accepts: `expects` in words, `unit` names the reader in fields.py for its text.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Struct
+
+from iocast.jobs.toml.engine_field import Engine, Polling
+from iocast.jobs.toml.inner_tables import (
+    _AMOUNT,
+    _CROWD,
+    _PERCENT,
+    _SIZE,
+    _SIZES,
+    _TIME,
+    _WEIGHT,
+    Crowds,
+    FilesTable,
+    Follows,
+    MixTable,
+    PatternName,
+    Rates,
+    RegionTable,
+    Runs,
+    Sizes,
+    Together,
+    Unset,
+    about,
+)
+from iocast.jobs.toml.verify_fields import VerifyTable
+
+
+class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
+    """The fields that [defaults] and [[phase]] share."""
+
+    read: Annotated[float, about("Weight of reads. Default 100 if no other is given.", _WEIGHT, ge=0)] | Unset = UNSET
+    write: Annotated[float, about("Weight of writes.", _WEIGHT, ge=0)] | Unset = UNSET
+    trim: (
+        Annotated[
+            float,
+            about("Weight of trims: holes punched in a file, discards on a device.", _WEIGHT, ge=0),
+        ]
+        | Unset
+    ) = UNSET
+    fsync: Annotated[float, about("Weight of fsync calls.", _WEIGHT, ge=0)] | Unset = UNSET
+    fdatasync: Annotated[float, about("Weight of fdatasync calls.", _WEIGHT, ge=0)] | Unset = UNSET
+    size: (
+        Annotated[
+            Sizes,
+            about(
+                "Size of an I/O. A list makes one phase for each; a table mixes sizes by weight.",
+                _SIZES,
+                "io_size",
+                examples=["8k", ["8k", "64k"], {"4k": 60, "64k": 40}],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    mix: (
+        Annotated[
+            list[MixTable],
+            about(
+                "Operations with a size each, in place of read, write, trim, fsync, fdatasync and size.",
+                'a list of tables such as {op = "read", size = "8k", weight = 70}',
+                min_length=1,
+                examples=[[{"op": "read", "size": "8k", "weight": 70}, {"op": "write", "size": "16k", "weight": 30}]],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    pattern: Annotated[PatternName, about('Where the I/Os go. Default "random".', "a pattern")] | Unset = UNSET
+    start: (
+        Annotated[
+            Literal["own_region", "own_offset"],
+            about(
+                "sequential: each user stays in its own part, or starts there and goes on through all. "
+                'Default "own_region".',
+                "a place to start",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    backwards: (
+        Annotated[bool, about("sequential: from the end towards the beginning. Default false.", "true or false")]
+        | Unset
+    ) = UNSET
+    repeats: (
+        Annotated[
+            bool,
+            about("random: false visits every block once before any comes again. Default true.", "true or false"),
+        ]
+        | Unset
+    ) = UNSET
+    theta: (
+        Annotated[
+            float,
+            about(
+                "zipf: the skew; the block of rank k is asked for k^-theta as often. Default 0.99.",
+                "a number above 0, up to 5",
+                gt=0,
+                le=5,
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    space_percent: (
+        Annotated[
+            float,
+            about(
+                "hotspot: per cent of the region that is hot. Default 20.",
+                "a number above 0, below 100",
+                gt=0,
+                lt=100,
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    access_percent: (
+        Annotated[float, about("hotspot: per cent of the I/Os that go there. Default 80.", _PERCENT, gt=0, le=100)]
+        | Unset
+    ) = UNSET
+    stride: (
+        Annotated[int | str, about("stride: from the start of one I/O to the start of the next.", _SIZE, "io_size")]
+        | Unset
+    ) = UNSET
+    users: (
+        Annotated[
+            Crowds,
+            about(
+                "Threads that work at the same time. A list makes one phase for each. Default 1.",
+                _CROWD,
+                examples=[8, [1, 8, 32]],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    depth: (
+        Annotated[
+            Crowds,
+            about("I/Os each user keeps outstanding. A list makes one phase for each. Default 1.", _CROWD),
+        ]
+        | Unset
+    ) = UNSET
+    direct: Annotated[bool, about("Past the page cache (O_DIRECT). Default true.", "true or false")] | Unset = UNSET
+    sync: (
+        Annotated[
+            Literal["none", "sync", "dsync", "rwf_dsync"],
+            about(
+                "Each write waits until it is durable: the file is opened with O_SYNC or O_DSYNC, or each write "
+                'has RWF_DSYNC. Default "none".',
+                "a way to be durable",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    fsync_every: (
+        Annotated[
+            int,
+            about(
+                "Each user calls fsync after so many writes. Default 0: never.",
+                "a whole number, 0 or more",
+                ge=0,
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    fdatasync_every: (
+        Annotated[
+            int,
+            about(
+                "The same with fdatasync, as a log writer does: 1 is a commit for each write. Default 0: never.",
+                "a whole number, 0 or more",
+                ge=0,
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    payload: (
+        Annotated[
+            Literal["unique", "zeros", "repeated"],
+            about(
+                "What is written: incompressible and never the same twice, zeros, or one block "
+                'again and again. Default "unique".',
+                "a payload",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    compressible: (
+        Annotated[
+            str,
+            about(
+                "In place of payload: data never the same twice that shrinks by about so much.",
+                'a percentage such as "50%"',
+                "percent",
+                examples=["50%"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    dedupable: (
+        Annotated[
+            str,
+            about(
+                "In place of payload: so many of the 4 KiB blocks are one of sixteen, the others unique.",
+                'a percentage such as "40%"',
+                "percent",
+                examples=["40%"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    rate: (
+        Annotated[
+            Rates,
+            about(
+                "Open loop: I/Os of all users together fall due at this rate, whether or not the "
+                "earlier ones are back. A list makes one phase for each.",
+                'a rate such as "500/s", or a list of them',
+                "rate",
+                examples=["500/s", ["100/s", "200/s", "400/s"]],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    arrival: (
+        Annotated[
+            Literal["constant", "poisson"],
+            about('With rate: at equal or at random distances. Default "poisson".', "a way to arrive"),
+        ]
+        | Unset
+    ) = UNSET
+    burst: (
+        Annotated[
+            int,
+            about(
+                "Open loop in bursts: so many I/Os of all users together fall due at once, as at a checkpoint.",
+                "a whole number, 1 or more",
+                ge=1,
+                examples=[500],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    every: (
+        Annotated[
+            str,
+            about(
+                "With burst: from the start of one burst to the start of the next.",
+                'a time such as "2s"',
+                "length",
+                examples=["2s"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    think: (
+        Annotated[
+            str,
+            about(
+                "Closed loop: the pause between an answer and the next I/O. Default none.",
+                'a time such as "1ms"',
+                "duration",
+                examples=["1ms"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    time: Annotated[str, about("Ends after this time.", _TIME, "length", examples=["10s"])] | Unset = UNSET
+    until: (
+        Annotated[
+            Literal["steady"],
+            about(
+                "In place of time: ends when it is steady. Closed loops are judged by their rate, open ones by "
+                "their response time.",
+                "a state",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    at_least: (
+        Annotated[
+            str,
+            about(
+                "until: judged first after this time, then after twice and four times as long. Default 5min; "
+                "what is steady over less than that earns a C at most.",
+                'a time from "60s" on',
+                "length",
+                examples=["60s", "5min"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    at_most: (
+        Annotated[
+            str,
+            about("until: ends then, steady or not. Default four times at_least.", _TIME, "length", examples=["1h"]),
+        ]
+        | Unset
+    ) = UNSET
+    rule: (
+        Annotated[
+            Literal["b3", "snia"],
+            about(
+                "until: what steady means. b3: no warm-up left, mean known to 5 %, no drift; snia: five rounds of "
+                'a fifth of at_least within 20 % of each other. Default "b3".',
+                "a rule",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    ios: (
+        Annotated[int, about("Ends after so many I/Os of all users together.", "a whole number, 1 or more", ge=1)]
+        | Unset
+    ) = UNSET
+    bytes: Annotated[int | str, about("Ends after so much data.", _AMOUNT, "amount", examples=["1GiB"])] | Unset = UNSET
+    region: (
+        Annotated[
+            RegionTable,
+            about(
+                "The part of each file, or of the device, that I/O may touch. Default: all of it.",
+                'a table such as {start = 0, size = "1GiB"}',
+            ),
+        ]
+        | Unset
+    ) = UNSET
+
+
+class DefaultsTable(WorkloadTable, forbid_unknown_fields=True):
+    """What every phase inherits unless it says otherwise."""
+
+    engine: Engine | Unset = UNSET
+    polling: Polling | Unset = UNSET
+
+
+class PhaseTable(WorkloadTable, forbid_unknown_fields=True):
+    """One workload for one length; a list in it makes one phase for each value."""
+
+    test: (
+        Annotated[
+            str,
+            about(
+                'Short name that reports group rows by. Default: from pattern and mix, as "randread".',
+                "a short name of letters, digits and - _ . +",
+                pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,31}$",
+                examples=["randread", "commit"],
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    role: (
+        Annotated[
+            Literal["measure", "warm", "verify"],
+            about(
+                "measure: a row of the report; warm: runs, but counts for nothing; verify: reads back all that phases "
+                'with verify = true wrote. Default "measure".',
+                "a role",
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    together: Together | Unset = UNSET
+    follows: Follows | Unset = UNSET
+    engine: Engine | Unset = UNSET
+
+
+class JobFile(Struct, forbid_unknown_fields=True):
+    """An iocast job file: what I/O to do, in which order, for how long."""
+
+    name: Annotated[
+        str,
+        about(
+            "What the job is called in reports.",
+            "a name of 1 to 80 characters in one line",
+            pattern=r"^[^\x00-\x1f]{1,80}$",
+        ),
+    ]
+    phase: Annotated[
+        list[PhaseTable],
+        about("What to do, in order.", "tables headed [[phase]], in double brackets", min_length=1),
+    ]
+    description: Annotated[str, about("What the job is for, in a sentence.", "a text")] | Unset = UNSET
+    runs: Runs | Unset = UNSET
+    files: Annotated[FilesTable, about("The work files to lay out in a directory.", "a [files] table")] | Unset = UNSET
+    interval: (
+        Annotated[
+            str,
+            about("How fine the course of each phase is kept. Default 1s.", _TIME, "length", examples=["250ms"]),
+        ]
+        | Unset
+    ) = UNSET
+    defaults: (
+        Annotated[DefaultsTable, about("What every phase inherits unless it says otherwise.", "a [defaults] table")]
+        | Unset
+    ) = UNSET

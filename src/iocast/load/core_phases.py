@@ -1,0 +1,121 @@
+"""Runs phases on the core, one or several at once: a Phase and its files in, a Measurement and its series out."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from types import ModuleType
+from typing import Literal, Protocol
+
+import msgspec
+
+from iocast.errors import LoadError
+from iocast.load.work_files import WorkFile
+from iocast.model.measurement import Measurement
+from iocast.model.plan import Concatenated, FileRegion, Phase, PhasePlan, Plan, Striped
+
+Answer = bool | Literal["enough"]
+OnTick = Callable[[int, int, int, int, int], Answer]
+
+
+class Intervals(Protocol):
+    """The interval series, as an Arrow C stream."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A capsule with the stream."""
+
+    def __len__(self) -> int:
+        """Rows: interval x op x size."""
+
+
+_SHARED = 1_000_002  # the number of all phases that go to the same blocks; no plan has so many
+
+
+def phase_seed(plan: Plan, number: int) -> int:
+    """The seed of the plan's phase `number`: the same whatever was laid out before it."""
+    if plan.phases[number].same_offsets:
+        number = _SHARED
+    return (plan.seed * 1_000_003 + number) % 2**64
+
+
+def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int) -> PhasePlan:
+    """What crosses into the core."""
+    start = phase.region_start_bytes
+    regions = tuple(
+        FileRegion(file.path, start, min(phase.region_size_bytes or file.size_bytes, file.size_bytes - start))
+        for file in files
+    )
+    workload = phase.workload
+    return PhasePlan(
+        name=phase.name,
+        role=phase.role,
+        engine=plan.engine if plan.engine == "sim" else phase.engine or plan.engine,
+        polling=plan.polling,
+        files=regions,
+        layout=Striped(plan.files.stripe_bytes) if plan.files.stripe_bytes and len(files) > 1 else Concatenated(),
+        mix=workload.mix,
+        locality=workload.locality,
+        arrival=workload.arrival,
+        users=workload.users,
+        depth=workload.depth,
+        direct=workload.direct,
+        sync=workload.sync,
+        fsync_every=workload.fsync_every,
+        fsync_op=workload.fsync_op,
+        payload=workload.payload,
+        length=phase.length,
+        interval_ns=plan.interval_ns,
+        seed=seed,
+        payload_seed=0 if plan.target.kind == "sim" else secrets.randbits(64),
+        simulated=plan.target.simulated,
+    )
+
+
+class World(Protocol):
+    """What a simulated device remembers from phase to phase."""
+
+    def copied(self) -> World:
+        """The same as it is now, to go another way from here."""
+
+
+def sim_world() -> World:
+    """A simulated device as it is delivered; `measure` takes it. Raises LoadError."""
+    made: World = core().SimWorld()
+    return made
+
+
+def measure(plan: PhasePlan, on_tick: OnTick, world: World | None = None) -> tuple[Measurement, Intervals]:
+    """Runs one phase: `measure_together` with nothing beside it."""
+    return measure_together((plan,), on_tick, world)[0]
+
+
+def measure_together(
+    plans: tuple[PhasePlan, ...], on_tick: OnTick, world: World | None = None
+) -> tuple[tuple[Measurement, Intervals], ...]:
+    """Runs phases at once, from one start. Raises LoadError.
+
+    `on_tick(elapsed_ns, ios, bytes, errors, response_ns)`, of all together, returns False to stop, "enough" to end
+    them well (which means nothing on virtual time). `response_ns` is the sum over all I/Os so far.
+    A simulated device is the one that earlier phases left in `world` (see `sim_world`), a new one without.
+    """
+    module = core()
+    try:
+        results = module.run_together([msgspec.json.encode(plan).decode() for plan in plans], on_tick, world)
+    except module.CoreError as error:
+        message, hint, _errno = error.args
+        raise LoadError(f"{' and '.join(plan.name for plan in plans)}: {message}", hint) from error
+    return tuple((msgspec.json.decode(result, type=Measurement), intervals) for result, intervals in results)
+
+
+def memory_bytes_per_s(budget_s: float) -> int:
+    """Bytes a second that one core copies in memory. Raises LoadError."""
+    return int(core().memory_copy_bytes_per_s(budget_s))
+
+
+def core() -> ModuleType:
+    """The load engine. Raises LoadError when it is not built."""
+    try:
+        from iocast import _core
+    except ImportError as error:
+        raise LoadError(f"the load engine is not built: {error}", "in a checkout, build it with: make setup") from error
+    return _core

@@ -1,0 +1,160 @@
+"""Which files a plan works on: those of its own, made or still to be made, or one that belongs to others."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from iocast.errors import TargetError
+from iocast.load.extents import survey
+from iocast.load.marks import begun, made_here, mark_path, read_mark
+from iocast.load.os_refusals import refusal
+from iocast.model.plan import Plan
+from iocast.model.target import Target
+
+WORK_NAME = "iocast-work"
+MOUNT_NAME = f"{WORK_NAME}.mount"  # where file systems on an image are mounted
+# What must stay free on the file system: others live there too.
+RESERVE_SHARE, RESERVE_MOST_BYTES = 0.05, 2 << 30
+_MIB = 1 << 20
+
+
+class WorkFile(Struct, frozen=True):
+    """One file that a plan works on."""
+
+    path: str
+    size_bytes: int
+    fill: bool  # must be written before anything is read
+
+
+class Layout(Struct, frozen=True):
+    """The files of a plan; `own` is False when they belong to someone else and are only read."""
+
+    files: tuple[WorkFile, ...]
+    own: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def fill_bytes(self) -> int:
+        """Bytes that laying out will write."""
+        return sum(file.size_bytes for file in self.files if file.fill)
+
+
+def work_paths(target: Target, count: int) -> tuple[str, ...]:
+    """Where the work files of a target are or will be."""
+    if target.kind != "directory":
+        return (target.path,)
+    return tuple(str(Path(target.path) / f"{WORK_NAME}.{number}.dat") for number in range(count))
+
+
+def own_file(path: str) -> bool:
+    """True for a file that iocast made, and for one that does not exist yet."""
+    return not os.path.lexists(path) or made_here(path) is not None
+
+
+def lay_out(plan: Plan) -> Layout:
+    """What is there and what must be written. Writes nothing. Raises TargetError.
+
+    A device and a file that iocast did not make are taken as they are, to be read only.
+    """
+    target, wanted = plan.target, plan.files
+    if target.kind in ("sim", "block"):
+        return Layout((WorkFile(target.path, target.size_bytes or 0, fill=False),), own=False)
+    try:
+        if target.kind == "file" and not own_file(target.path):
+            return _foreign(target)
+        files = tuple(_work_file(path, wanted.size_bytes) for path in work_paths(target, wanted.count))
+    except OSError as error:
+        raise refusal("cannot read", error.filename or target.path, error) from error
+    layout = Layout(files, own=True)
+    if layout.fill_bytes:
+        _check_writable(os.path.dirname(files[0].path))
+    _check_room(target, layout)
+    return layout
+
+
+def _work_file(path: str, size_bytes: int) -> WorkFile:
+    if not os.path.lexists(path):
+        mark = mark_path(path)
+        if os.path.lexists(mark) and read_mark(path) is None and not begun(path):
+            raise _not_ours(mark)
+        return WorkFile(path, size_bytes, fill=True)
+    made = made_here(path)
+    if made is None:
+        raise _not_ours(path)
+    status = os.stat(path)
+    if status.st_nlink != 1:
+        raise TargetError(
+            f"{path} has a second name (hard link), whose data would be overwritten too",
+            "remove this name (rm), or choose another directory",
+        )
+    same = made.whole and made.size_bytes == size_bytes == status.st_size
+    return WorkFile(path, size_bytes, fill=not (same and survey(path).whole))
+
+
+def _not_ours(path: str) -> TargetError:
+    return TargetError(
+        f"{path} exists and was not made by iocast",
+        "move it away, or choose another directory: iocast writes only to files that it made",
+    )
+
+
+def _foreign(target: Target) -> Layout:
+    extents = survey(target.path)
+    if not extents.whole:
+        missing = extents.hole_bytes + extents.unwritten_bytes
+        raise TargetError(
+            f"{target.path} has holes: {missing:,} of its {extents.size_bytes:,} bytes were never written",
+            "reads of a hole never reach the device: give a copy without holes (cp --sparse=never), or a directory",
+        )
+    notes: tuple[str, ...] = (f"{target.path} was not made by iocast: it is only read",)
+    if extents.method != "FIEMAP":
+        notes += (f"holes were looked for by {extents.method}: {extents.why_not}",)
+    return Layout((WorkFile(target.path, extents.size_bytes, fill=False),), own=False, notes=notes)
+
+
+def _check_writable(directory: str) -> None:
+    if not os.access(directory, os.W_OK | os.X_OK, effective_ids=True):
+        read_only = os.statvfs(directory).f_flag & os.ST_RDONLY
+        number = errno.EROFS if read_only else errno.EACCES
+        raise refusal("cannot lay out work files in", directory, OSError(number, os.strerror(number)))
+
+
+def _check_room(target: Target, layout: Layout) -> None:
+    """Refuses work files that would not leave the reserve free. Some memory file systems have no limit (0)."""
+    if target.free_bytes is None or not target.total_bytes:
+        return
+    reserve = min(int(target.total_bytes * RESERVE_SHARE), RESERVE_MOST_BYTES)
+    room = max(0, target.free_bytes - reserve)
+    allocated = [min(_allocated(file.path), file.size_bytes) for file in layout.files]
+    if sum(file.size_bytes for file in layout.files) - sum(allocated) <= room:
+        return
+    count = len(layout.files)
+    most = _round_down((room + sum(allocated)) // count)
+    less = f"ask for less (--size {most // _MIB}MiB)" if most else "make room"
+    files = f"{count} work files" if count > 1 else "a work file"
+    raise TargetError(
+        f"{target.path}: {files} of {_mib(layout.files[0].size_bytes)} {'do' if count > 1 else 'does'} not fit: "
+        f"{_mib(target.free_bytes)} are free, and {_mib(reserve)} must stay so",
+        f"{less}, or give another path",
+    )
+
+
+def _round_down(size_bytes: int) -> int:
+    """To whole MiB, from 1 GiB on to 64 MiB; 0 when there is not even one MiB."""
+    step = 64 * _MIB if size_bytes >= 1024 * _MIB else _MIB
+    return max(0, size_bytes) // step * step
+
+
+def _mib(size_bytes: int) -> str:
+    return f"{size_bytes / _MIB:,.0f} MiB"
+
+
+def _allocated(path: str) -> int:
+    try:
+        return os.lstat(path).st_blocks * 512
+    except OSError:
+        return 0

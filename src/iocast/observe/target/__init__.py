@@ -1,0 +1,1 @@
+"""What a target is, down to the disks, and whether it may be written; nothing is measured here."""

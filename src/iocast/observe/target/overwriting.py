@@ -1,0 +1,186 @@
+"""May a block device be overwritten: it is the one that was planned, nobody uses it, and a person gave it up.
+
+A device carries no mark as a work file does, so writing to it always needs its identity in `--destroy`: no
+signature says only that nothing was recognised. What is in use is refused even so. While a run writes, the
+device is held open with O_EXCL: nobody can mount it, or build on it, before the run has ended.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from iocast.errors import TargetError
+from iocast.model.target import Identity, Target
+from iocast.observe.target.claims import claims, loop_claims
+from iocast.observe.target.identity import identify
+from iocast.observe.target.signatures import Signature, signatures
+from iocast.observe.target.sysfs import device_directory, read_int, read_text
+
+_USED_TRIES, _USED_PAUSE_S = 5, 0.1  # whoever only looks at a new device (udev) is gone by then
+
+
+def refuse_overwriting(target: Target, writing: Sequence[str]) -> None:
+    """Raises TargetError unless the phases named in `writing` may overwrite the device; nothing is written."""
+    with held(target, writing):
+        return
+
+
+@contextmanager
+def held(target: Target, writing: Sequence[str]) -> Iterator[Callable[[], None]]:
+    """While entered the device is the one of the target, and if anything is `writing` this process's alone.
+
+    Yields a function that looks once more whether the path still leads there. All raises TargetError. Other
+    targets than block devices are none of its business.
+    """
+    if target.kind != "block":
+        yield lambda: None
+        return
+    descriptor = _open(target, writing)
+    try:
+        _require_same(target, identify(descriptor))
+        if writing:
+            _require_free(target, writing)
+            _require_given_up(target, writing, signatures(descriptor, target.path))
+            yield lambda: _require_path(target)
+            return
+    finally:
+        os.close(descriptor)
+    yield lambda: None
+
+
+def _open(target: Target, writing: Sequence[str]) -> int:
+    if writing:
+        _require_free(target, writing)  # which says by whom it is used, where O_EXCL says only that it is
+    try:
+        return _open_device(target.path, os.O_EXCL if writing else 0)
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            raise _in_use(target, writing, ["another program, or the kernel itself, has it for itself"]) from None
+        raise TargetError(f"{target.path} cannot be opened: {error.strerror}", "`lsblk` lists the devices") from error
+
+
+def _open_device(path: str, flags: int) -> int:
+    # Without O_EXCL looked at first: on anything but a block device that flag means something else.
+    if not stat.S_ISBLK(os.stat(path).st_mode):
+        raise OSError(errno.ENOTBLK, os.strerror(errno.ENOTBLK))
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
+
+
+def _require_path(target: Target) -> None:
+    """Opens the path again, as the load will in a moment."""
+    try:
+        descriptor = _open_device(target.path, 0)
+    except OSError as error:
+        raise TargetError(
+            f"{target.path} is not there any more: {error.strerror}", "look into the kernel's log (dmesg)"
+        ) from error
+    try:
+        _require_same(target, identify(descriptor))
+    finally:
+        os.close(descriptor)
+
+
+def _require_same(target: Target, now: Identity) -> None:
+    planned = target.identity
+    if planned == now:
+        return
+    was = _identity_text(planned) if planned is not None else "none that was recorded"
+    raise TargetError(
+        f"{target.path} is another device than the one planned for: that was {was}; now it is {_identity_text(now)}",
+        "nothing was done to it: see with `lsblk` what it is now, and begin again",
+    )
+
+
+def _identity_text(identity: Identity) -> str:
+    arrival = f", arrival {identity.arrival}" if identity.arrival is not None else ""
+    start = f" from byte {identity.start_bytes:,}" if identity.start_bytes else ""
+    return f"{identity.name or 'without a name'} ({identity.number}, {identity.size_bytes:,} bytes{start}{arrival})"
+
+
+def _require_free(target: Target, writing: Sequence[str]) -> None:
+    if target.identity is None:
+        return  # refused as another device than the one planned for
+    major, minor = map(int, target.identity.number.split(":"))
+    used = [*claims(major, minor), *loop_claims(major, minor)]
+    directory = device_directory(major, minor)
+    if directory is not None and read_int(directory / "ro"):
+        raise TargetError(
+            f"{target.path} is read-only{_would(target, writing)}", "give a device that may be written to"
+        )
+    for attempt in range(_USED_TRIES):
+        users = _users(major, minor)
+        if not users:
+            break
+        if attempt < _USED_TRIES - 1:
+            time.sleep(_USED_PAUSE_S)
+    used += users
+    if used:
+        raise _in_use(target, writing, list(dict.fromkeys(used)))
+
+
+def _in_use(target: Target, writing: Sequence[str], used: list[str]) -> TargetError:
+    return TargetError(
+        f"{target.path} is in use: {'; '.join(used)}{_would(target, writing)}",
+        "run only the phases that read, or name a directory; what is in use is not overwritten, with --destroy or "
+        "without: unmount it, stop what uses it, detach it first",
+    )
+
+
+def _users(major: int, minor: int) -> list[str]:
+    """The other processes that have the device open, as far as this user may see them."""
+    number, found = os.makedev(major, minor), []
+    for folder in Path("/proc").glob("[0-9]*/fd"):
+        pid = folder.parent.name
+        if pid == str(os.getpid()):
+            continue
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            continue
+        if any(_is_open(f"{folder}/{name}", number) for name in names):
+            found.append(f"process {pid} ({read_text(folder.parent / 'comm') or '?'}) has it open")
+    return found
+
+
+def _is_open(entry: str, number: int) -> bool:
+    try:
+        status = os.stat(entry) if os.readlink(entry).startswith("/dev/") else None
+    except OSError:
+        return False
+    return status is not None and stat.S_ISBLK(status.st_mode) and status.st_rdev == number
+
+
+def _would(target: Target, writing: Sequence[str]) -> str:
+    more = f" and {len(writing) - 1} more" if len(writing) > 1 else ""
+    return f', and phase "{writing[0]}"{more} would overwrite {target.path}'
+
+
+def _require_given_up(target: Target, writing: Sequence[str], found: tuple[Signature, ...]) -> None:
+    """Refuses unless `--destroy` named the device."""
+    name = target.identity.name if target.identity is not None else ""
+    if name and target.destroy == name:
+        return
+    more = f" and {len(writing) - 1} more" if len(writing) > 1 else ""
+    holds = "; ".join(_signature_text(each) for each in found)
+    raise TargetError(
+        f'{target.path} is a block device: phase "{writing[0]}"{more} would overwrite it. '
+        + (f"It holds {holds}" if holds else "No signature was found on it, which does not say that it is empty"),
+        "run only the phases that read, or name a directory: iocast lays out files of its own there; "
+        + (
+            f"if all that is on the device may be lost: --destroy {name}"
+            if name
+            else "this device has neither a number nor a UUID of its own, so it cannot be named for --destroy"
+        ),
+    )
+
+
+def _signature_text(found: Signature) -> str:
+    label = f' "{found.label}"' if found.label else ""
+    where = "" if found.offset_bytes is None else f" at byte {found.offset_bytes:,}"
+    return f"{found.kind} {found.what}{label} (signature{where})"

@@ -1,0 +1,1 @@
+"""The report card of one run: its verdict, head and sections."""

@@ -1,0 +1,262 @@
+"""The report card of a run: verdict, target, rows, why the letters are so, troubles, next steps."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator
+
+from iocast import text
+from iocast.model.experiment import Diagnosis
+from iocast.model.finding import GRADES, Examination, Finding, Grade
+from iocast.model.grading import Grades
+from iocast.model.intervals import Course
+from iocast.model.measurement import SlowIo
+from iocast.model.report import Column, Report, Row, Section, Table
+from iocast.model.run import PhaseRecord, Run
+from iocast.report.card import observed_devices, time_section, verification_section
+from iocast.report.card.grade_section import graded_section
+from iocast.report.card.headline import badges, figures
+from iocast.report.card.results_table import published, results
+from iocast.report.card.target_section import blind_section, target_section
+from iocast.report.card.verdict import verdict
+from iocast.report.charts import at_a_glance, chart_sections
+from iocast.report.diagnosis.tested_section import tested_section
+
+SLOW_FACTOR = 10.0  # an I/O this many times slower than p99 is worth naming [J]
+SLOW_SHOWN = 5
+LETTERS_NOTE = "A and B can be used, C is a hint, D and F are not to be used; the worst reason decides."
+
+
+def card(
+    run: Run,
+    examination: Examination,
+    folder: str = "",
+    courses: dict[int, Course] | None = None,
+    diagnosis: Diagnosis | None = None,
+    grades: Grades | None = None,
+) -> Report:
+    """The report card. `folder` is where the run was saved ("" when it was not).
+
+    With `courses`, the course of each phase over time by its number ({} when none was kept), it has charts too.
+    """
+    glance = at_a_glance(run, examination) if courses is not None else ()
+    sections = (
+        target_section(run),
+        Section("Results", tables=(results(run, examination),), charts=glance) if run.measured else None,
+        time_section.section(run),
+        observed_devices.section(run),
+        graded_section(grades),
+        _why(run, examination),
+        _findings(run, examination.findings),
+        tested_section(diagnosis),
+        _bounds(run, examination),
+        verification_section.section(run),
+        _errors(run),
+        _slowest(run),
+        *(chart_sections(run, examination, courses) if courses is not None else ()),
+        blind_section(run),
+    )
+    return Report(
+        title=" · ".join(filter(None, (run.plan.name, run.plan.target.path))),
+        verdict=verdict(run, examination)
+        if run.measured or not observed_devices.seen(run)
+        else observed_devices.sentence(run),
+        sections=tuple(section for section in sections if section is not None),
+        next_steps=tuple(_next_steps(run, examination, folder)),
+        badges=badges(run, examination, grades),
+        figures=figures(run, examination),
+    )
+
+
+def _why(run: Run, examination: Examination) -> Section | None:
+    """Every reason that made a row's letter what it is, rows with the same reason together."""
+    groups: dict[tuple[Grade, str, str], list[PhaseRecord]] = {}
+    for record in run.measured:
+        trust = examination.trust[record.phase.name]
+        told = set()  # an anomaly may be what a question before it has said already
+        for part in trust.components:
+            if part.grade == trust.grade != "A" and part.reason not in told:
+                told.add(part.reason)
+                groups.setdefault((part.grade, part.name, part.reason), []).append(record)
+    if not groups:
+        return None
+    ordered = sorted(groups.items(), key=lambda item: -GRADES.index(item[0][0]))
+    rows = tuple(
+        Row(
+            {
+                "trust": grade,
+                "component": name,
+                "tests": _labels(run, records),
+                "phases": tuple(record.phase.name for record in records),
+                "reason": reason,
+            }
+        )
+        for (grade, name, reason), records in ordered
+    )
+    columns = (
+        Column("trust", "trust", "grade"),
+        Column("component", "for its"),
+        Column("tests", "rows", "names"),
+        Column("reason", "because"),
+    )
+    return Section("Why these letters", tables=(Table("", columns, rows, key="trust", notes=(LETTERS_NOTE,)),))
+
+
+def _findings(run: Run, findings: tuple[Finding, ...]) -> Section | None:
+    groups: dict[tuple[str, str, str, str], list[str]] = {}
+    for found in findings:
+        groups.setdefault((found.severity, found.name, found.says, found.remedy), []).append(found.phase)
+    if not groups:
+        return None
+    by_name = {record.phase.name: record for record in run.measured}
+    following = [*(key[3] for key in groups), ""][1:]
+    rows = tuple(
+        Row(
+            {
+                "severity": severity,
+                "name": name,
+                "tests": _labels(run, [by_name[each] for each in phases if each in by_name]),
+                "phases": tuple(each for each in phases if each),
+                "says": says,
+                "remedy": remedy,
+            },
+            note="" if remedy == after else remedy,  # once below neighbours with the same
+        )
+        for ((severity, name, says, remedy), phases), after in zip(groups.items(), following, strict=True)
+    )
+    columns = (
+        Column("severity", "gravity"),
+        Column("name", "finding", spare=1),
+        Column("tests", "rows", "names"),
+        Column("says", "what was seen"),
+    )
+    return Section("Findings", tables=(Table("", columns, rows, key="findings"),))
+
+
+def _bounds(run: Run, examination: Examination) -> Section | None:
+    """What set the pace, rows with the same answer together; nothing where no row could be told."""
+    groups: dict[tuple[str, str], list[PhaseRecord]] = {}
+    for record in run.measured:
+        bound = examination.bounds.get(record.phase.name)
+        if bound is not None and bound.by != "unknown":
+            groups.setdefault((bound.by, bound.says), []).append(record)
+    if not groups:
+        return None
+    rows = tuple(
+        Row(
+            {
+                "by": by,
+                "tests": _labels(run, records),
+                "phases": tuple(record.phase.name for record in records),
+                "says": says,
+            }
+        )
+        for (by, says), records in groups.items()
+    )
+    columns = (Column("by", "set by"), Column("tests", "rows", "names"), Column("says", "as seen from"))
+    return Section("What set the pace", tables=(Table("", columns, rows, key="bounds"),))
+
+
+def _labels(run: Run, records: list[PhaseRecord]) -> tuple[str, ...]:
+    if not records or len(records) == len(run.measured) > 1:
+        return ("all rows",)
+    return tuple(record.phase.name for record in records)
+
+
+def _errors(run: Run) -> Section | None:
+    rows = tuple(
+        Row(
+            {
+                "test": record.phase.name,
+                "op": error.op,
+                "error": error.name,
+                "count": error.count,
+                "first_at": error.first[0].time_ns if error.first else None,
+                "first_offset": error.first[0].offset_bytes if error.first else None,
+                "file": _path(record, error.first[0].file) if error.first else None,
+            }
+        )
+        for record in run.measured
+        for error in record.measurement.errors
+    )
+    if not rows:
+        return None
+    columns = (
+        Column("test", "row"),
+        Column("op", "I/O"),
+        Column("error", "error"),
+        Column("count", "count", "count"),
+        Column("first_at", "first at", "duration"),
+        Column("first_offset", "byte", "count", spare=1),
+        Column("file", "of", spare=2),
+    )
+    return Section("Errors", tables=(Table("", columns, rows, key="errors"),))
+
+
+def _slowest(run: Run) -> Section | None:
+    """The slowest I/Os, where they stand far outside what their row says."""
+    outside = [(slow.response_ns, record, slow) for record in run.measured for slow in _far_outside(record)]
+    if not outside:
+        return None
+    outside.sort(key=lambda item: -item[0])
+    rows = tuple(
+        Row(
+            {
+                "test": record.phase.name,
+                "op": slow.op,
+                "response": slow.response_ns,
+                "at": slow.time_ns,
+                "size": slow.size_bytes or None,
+                "offset": slow.offset_bytes,
+                "file": _path(record, slow.file),
+            }
+        )
+        for _, record, slow in outside[:SLOW_SHOWN]
+    )
+    columns = (
+        Column("test", "row"),
+        Column("op", "I/O"),
+        Column("response", "took", "duration"),
+        Column("at", "at", "duration", "since the start of the phase"),
+        Column("size", "size", "bytes", spare=3),
+        Column("offset", "byte", "count", spare=1),
+        Column("file", "of", spare=2),
+    )
+    note = "These took more than ten times as long as the p99 of their row."
+    return Section("The slowest I/Os", tables=(Table("", columns, rows, key="slowest", notes=(note,)),))
+
+
+def _far_outside(record: PhaseRecord) -> Iterator[SlowIo]:
+    did = record.measurement
+    p99_ns = {op: published(did.response(op), 0.99) for op in {slow.op for slow in did.slow}}
+    for slow in did.slow:
+        known_ns = p99_ns[slow.op]
+        if known_ns is not None and slow.response_ns > SLOW_FACTOR * known_ns:
+            yield slow
+
+
+def _path(record: PhaseRecord, file: int) -> str | None:
+    return record.plan.files[file].path if 0 <= file < len(record.plan.files) else None
+
+
+def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str]:
+    yield from _remedies(examination.findings)
+    if run.status in ("interrupted", "failed"):
+        yield "This run did not reach its end: the rows above are what was finished."
+    elif run.measured and not examination.findings and run.plan.target.kind != "sim":
+        yield "Run it again at another hour: one run cannot show whether the figures repeat."
+    if run.files_whole and run.plan.target.kind in ("directory", "file"):
+        kept = "The work files are" if run.plan.files.count > 1 else "The work file is"
+        size = text.capacity(run.plan.files.count * run.plan.files.size_bytes)
+        them = "them" if run.plan.files.count > 1 else "it"
+        place = shlex.quote(run.plan.target.path)
+        yield f"{kept} kept for the next run ({size}). To remove {them}: iocast clean {place}"
+    if folder:
+        yield f"To see this card again: iocast report {shlex.quote(folder)}"
+
+
+def _remedies(findings: Iterable[Finding]) -> Iterator[str]:
+    """What to put right first: the remedy of the gravest finding."""
+    grave = [found for found in findings if found.severity in ("void", "severe") and found.remedy]
+    if grave:
+        yield grave[0].remedy

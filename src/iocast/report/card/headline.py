@@ -1,0 +1,109 @@
+"""What stands large at the head of a card: the letter of trust, and the figures a database is felt by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from iocast import text
+from iocast.diagnose.evidence import is_open_loop
+from iocast.diagnose.thresholds import worst
+from iocast.model.finding import Examination, Grade
+from iocast.model.grading import Grades
+from iocast.model.histogram import Histogram
+from iocast.model.report import Badge, Figure
+from iocast.model.run import PhaseRecord, Run
+from iocast.report.card.results_table import published, times_of
+from iocast.report.card.summary_sentences import (
+    FLUSHES,
+    SCAN_SIZE_BYTES,
+    is_commit,
+    is_in_order,
+    is_random,
+    only,
+    size_of,
+    who,
+)
+from iocast.report.card.verdict import USABLE
+
+
+def badges(run: Run, examination: Examination, grades: Grades | None = None) -> tuple[Badge, ...]:
+    """The letters of the whole run: how good it is, and how far that can be believed (its worst row's trust)."""
+    trust = worst_trust(run, examination)
+    if trust is None:
+        return ()
+    letters = [examination.trust[record.phase.name].grade for record in run.measured]
+    count = letters.count(trust)
+    where = "on every row" if count == len(letters) else f"on {count} of {len(letters)} rows; no row has less"
+    found = Badge("trust", "Trust in these figures", trust, where)
+    if grades is None:
+        return (found,)
+    name = {"modern": "Grade", "hailey2012": "Grade of 2012", "slo": "Against the service level"}[grades.scale]
+    return (
+        Badge(
+            "grade", name, grades.overall or "", grades.says if grades.overall else "not graded: the reason is below"
+        ),
+        found,
+    )
+
+
+def worst_trust(run: Run, examination: Examination) -> Grade | None:
+    """The trust of the row that has least of it; None without rows."""
+    letters = [examination.trust[record.phase.name].grade for record in run.measured]
+    return worst(*letters) if letters else None
+
+
+def figures(run: Run, examination: Examination) -> tuple[Figure, ...]:
+    """Random reads, scans and commits, of rows that can be used."""
+    usable = [
+        record
+        for record in run.measured
+        if examination.trust[record.phase.name].grade in USABLE
+        and record.measurement.ios
+        and not is_open_loop(record)
+        and {"users", "depth"}.isdisjoint(record.unstated)
+    ]
+    return (*_random_reads(usable), *_scans(usable), *_commits(usable))
+
+
+def _random_reads(records: list[PhaseRecord]) -> Iterator[Figure]:
+    found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
+    if not found:
+        return
+    alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
+    times = times_of(alone, "read")
+    name = f"Random {text.size(size_of(alone))} read"
+    yield from _median(name, times, alone)
+    same = [each for each in found if size_of(each) == size_of(alone)]
+    most = max(same, key=lambda each: each.measurement.rate_per_s)
+    yield Figure(
+        f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", f"at most, {who(most)}"
+    )
+
+
+def _scans(records: list[PhaseRecord]) -> Iterator[Figure]:
+    found = [each for each in records if only(each, "read") and is_in_order(each) and size_of(each) >= SCAN_SIZE_BYTES]
+    if found:
+        best = max(found, key=lambda each: each.measurement.bytes_per_s)
+        yield Figure(f"{text.size(size_of(best))} scan", best.measurement.bytes_per_s, "bytes_per_s", who(best))
+
+
+def _commits(records: list[PhaseRecord]) -> Iterator[Figure]:
+    found = [each for each in records if is_commit(each) and size_of(each)]
+    if found:
+        alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
+        flush = alone.measurement.response(*FLUSHES)
+        times = flush if flush.total else times_of(alone, "write")
+        name = f"{text.size(size_of(alone))} commit"
+        yield from _median(name, times, alone)
+
+
+def _median(name: str, times: Histogram, record: PhaseRecord) -> Iterator[Figure]:
+    """Nothing where another tool measured and states no median."""
+    half_ns = times.quantile_ns(0.5)
+    if not math.isnan(half_ns):
+        yield Figure(name, half_ns, "duration", _tail(published(times, 0.99), who(record)))
+
+
+def _tail(p99_ns: float | None, whose: str) -> str:
+    return f"median, {whose}" if p99_ns is None else f"median; p99 {text.duration_in_words(p99_ns)}"

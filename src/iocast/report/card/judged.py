@@ -1,0 +1,52 @@
+"""A run judged once, and its card from that: trust, grades, what was tested, its course over time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from iocast import archive
+from iocast.diagnose.examination import examine
+from iocast.diagnose.grades import grade
+from iocast.model.experiment import Diagnosis
+from iocast.model.finding import Examination
+from iocast.model.grading import GradeAsked, Grades
+from iocast.model.report import Report
+from iocast.model.run import Run
+from iocast.model.summary import Summary, summary_of
+from iocast.report.card.card_report import card
+from iocast.report.card.headline import worst_trust
+from iocast.report.diagnosis.experiment_report import with_trial
+
+
+class Judged(NamedTuple):
+    """A run of `folder` ("" when it was not saved) with what is thought of it; the grades are None where nothing was
+    measured."""
+
+    run: Run
+    folder: str
+    diagnosis: Diagnosis | None
+    examination: Examination
+    grades: Grades | None
+
+    def report(self, *, charts: bool = False) -> Report:
+        """The card, with charts if asked for. Raises ArchiveError for a damaged folder."""
+        courses = archive.load_courses(self.folder) if charts and self.folder else None
+        plain = card(self.run, self.examination, self.folder, courses, self.diagnosis, self.grades)
+        return with_trial(plain, self.run, self.folder)
+
+    def summary(self, report: Report) -> Summary:
+        """The line for lists of runs."""
+        letter = self.grades.overall if self.grades else None
+        trust = worst_trust(self.run, self.examination)
+        return replace(summary_of(self.run), grade=letter, trust=trust, verdict=report.verdict)
+
+
+def judge(run: Run, folder: str, asked: GradeAsked | None = None) -> Judged:
+    """Examines and grades the run in `folder`. Raises ArchiveError for a damaged folder."""
+    asked = asked or GradeAsked()
+    diagnosis = archive.load_diagnosis(folder) if folder else None
+    examination = examine(run, diagnosis)
+    grades = grade(run, examination, asked.scale, asked.level) if run.measured else None
+    return Judged(run, folder, diagnosis, examination, grades)

@@ -1,0 +1,273 @@
+"""The table of a report card: one row a measured phase, with a part row for each operation of a mix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from iocast import text
+from iocast.analyse.combined_load import seen_by_devices
+from iocast.analyse.device_io import DeviceIo, under_filesystem
+from iocast.analyse.statistics import bucket_shares
+from iocast.diagnose.thresholds import MIN_BEYOND
+from iocast.model.finding import Examination, Trust
+from iocast.model.histogram import Histogram
+from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Row, Table
+from iocast.model.run import PhaseRecord, Run, at_once
+from iocast.model.workload import Closed, Op
+
+OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
+
+PERCENTILES = (
+    ("response_p50", 0.50),
+    ("response_p95", 0.95),
+    ("response_p99", 0.99),
+    ("response_p99_9", 0.999),
+)
+
+COLUMNS = (
+    Column("test", "test"),
+    Column("load", "users", "load", "users, times the I/Os that each keeps outstanding"),
+    Column("size", "size", "bytes", "size of one I/O"),
+    Column("throughput", "MB/s", "bytes_per_s", "decimal megabytes"),
+    Column("response_mean", "mean", "duration", spare=5),
+    Column("response_p50", "p50", "duration", "half of the I/Os took no longer", spare=1),
+    Column("response_p95", "p95", "duration", spare=6),
+    Column("response_p99", "p99", "duration", "one in a hundred took longer"),
+    Column("response_p99_9", "p99.9", "duration", spare=7),
+    Column("response_max", "max", "duration", spare=4),
+    Column("rate", "IOPS", "rate"),
+    Column("latency", "latency", "strip", spare=3),
+    Column("device_size", "dev.\nsize", "bytes", "average request at the device", spare=9),
+    Column("device_queue", "dev.\nqueue", "decimal", "average requests at the device", spare=8),
+    Column("trust", "trust", "grade"),
+)
+
+STRIP_NOTE = (
+    "latency: a mark for each span up to "
+    + ", ".join(text.duration_in_words(edge) for edge in LATENCY_EDGES_NS)
+    + " and above; the more of the I/Os took that long, the higher it is."
+)
+BLANK_NOTE = "A percentile is left blank where fewer than ten I/Os lie beyond it."
+SINGLE_NOTE = "Each row is a single run, its warm-up included: whether it repeats is not judged."
+IMPORTED_NOTE = "Each row is a single run of another tool: whether it is steady, and whether it repeats, is not judged."
+UNSTATED_NOTE = "A percentile is left blank where it is not stated, or fewer than ten I/Os lie beyond it."
+COARSE_NOTE = (
+    "A range is two edges of the source's own buckets, between which the percentile lies; in latency, a bucket that"
+    " goes on beyond a mark is shown at the next one."
+)
+OPEN_NOTE = "Times count from the moment an I/O was due (response), the service rows from its submission."
+
+COMMIT_NOTE = "commit: from the write to the end of the sync that makes it durable."
+# A phase that ends this much before those that ran at once with it is worth a word. [J]
+ENDED_EARLY = 0.95
+
+# Response and service of an open loop differ when I/Os had to wait their turn; below this it is rounding. [J]
+SERVICE_DIFFERS = 0.05
+
+
+def row_name(record: PhaseRecord, op: Op, *, several: bool) -> str:
+    """The name of a row, or of one operation of it where it has several: "mixed 8k x8, reads"."""
+    return f"{record.phase.name}, {op}s" if several else record.phase.name
+
+
+def results(run: Run, examination: Examination) -> Table:
+    """The table of all measured phases."""
+    rows = tuple(_all_rows(run, examination))
+    columns = tuple(column for column in COLUMNS if any(_filled(row, column.key) for row in rows))
+    return Table("", columns, rows, key="rows", notes=tuple(_notes(run, rows)))
+
+
+def _all_rows(run: Run, examination: Examination) -> Iterator[Row]:
+    for number, record in enumerate(run.measured):
+        yield from phase_rows(run, record, examination.trust[record.phase.name])
+        group = run.beside(record)
+        last = run.measured[number + 1 :][:1]
+        if len(group) > 1 and not any(at_once(record, each) for each in last):
+            yield _row_of_all(run, record, group)
+
+
+def _row_of_all(run: Run, record: PhaseRecord, group: tuple[PhaseRecord, ...]) -> Row:
+    """What phases that ran at once did together, and what the device saw of it."""
+    every = seen_by_devices(run, record)
+    device = under_filesystem(every, run.plan.target)
+    cells: dict[str, Cell] = {
+        "phase": record.phase.together,
+        "test": "at once",
+        "together": tuple(each.phase.name for each in group),
+        "throughput": _throughput(every),
+        "rate": every.measurement.rate_per_s,
+        "device_size": device.size_bytes if device else None,
+        "device_queue": device.queue_mean if device else None,
+    }
+    return Row(cells, part=True)
+
+
+def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
+    """The row of one phase, then one for each operation of a mix, and service times where they differ."""
+    did = record.measurement
+    # The device does not tell apart what was asked of it at the same time: that is in the row of all.
+    device = under_filesystem(record, run.plan.target) if len(run.beside(record)) == 1 else None
+    ops = [op for op in OPS if times_of(record, op).total]
+    head: dict[str, Cell] = {
+        "phase": record.phase.name,
+        "test": record.phase.test,
+        "load": None if {"users", "depth"} & {*record.unstated} else (record.plan.users, record.plan.depth),
+        "size": _only_size(record, ops or [part.op for part in did.classes]),
+        "throughput": _throughput(record) if rated(record) else None,
+        "rate": did.rate_per_s if rated(record) and counted(record) else None,
+        "device_queue": device.queue_mean if device else None,
+        "trust": trust.grade,
+    }
+    mixed = len(ops) > 1
+    if not mixed and ops:
+        head |= {"op": ops[0], **_times(times_of(record, ops[0])), "device_size": _device_size(device, ops[0])}
+    yield Row(head, note=trust.void or _open_note(record), void=bool(trust.void))
+    for op in ops:
+        if mixed:
+            yield Row(_op_cells(record, device, op), part=True, void=bool(trust.void))
+        if _service_differs(record, op):
+            yield Row(_service_cells(record, op, mixed), part=True, void=bool(trust.void))
+    if did.commit.total:
+        rate = did.commit.total * 1e9 / did.elapsed_ns if did.elapsed_ns else None
+        cells: dict[str, Cell] = {"phase": record.phase.name, "test": "commit", "rate": rate}
+        yield Row(cells | _times(did.commit), part=True, void=bool(trust.void))
+
+
+def _throughput(record: PhaseRecord) -> float | None:
+    """Bytes a second that were moved; trims move none, so that they count only where nothing else does."""
+    did = record.measurement
+    moved = sum(part.bytes for part in did.classes if part.op != "trim") or did.bytes
+    return moved * 1e9 / did.elapsed_ns if moved and did.elapsed_ns else None
+
+
+def rated(record: PhaseRecord) -> bool:
+    """False for an imported row that counts I/Os and does not say in how long."""
+    return "length" not in record.unstated or "ios" in record.unstated
+
+
+def counted(record: PhaseRecord) -> bool:
+    """False for an imported row whose source states neither I/Os nor a rate of them."""
+    return bool(record.measurement.ios) or "ios" not in record.unstated
+
+
+def times_of(record: PhaseRecord, op: Op) -> Histogram:
+    """Response times; of a paced load of another tool that does not say when I/Os were due, service times."""
+    response = record.measurement.response(op)
+    return response if response.total or not record.unstated else record.measurement.service(op)
+
+
+def published(histogram: Histogram, q: float) -> float | None:
+    """A percentile in ns, or None when it is not known, or too few I/Os lie beyond it to say it aloud."""
+    value_ns = histogram.quantile_ns(q) if _enough(histogram, q) else math.nan
+    return None if math.isnan(value_ns) else value_ns
+
+
+def _enough(histogram: Histogram, q: float) -> bool:
+    # A hair is allowed for, because 1000 x (1 - 0.99) is 10 on paper and a little less in binary.
+    return histogram.total * (1 - q) >= MIN_BEYOND - 1e-6
+
+
+def _percentile(histogram: Histogram, q: float) -> Cell:
+    """A percentile, or the edges between which it lies."""
+    known = published(histogram, q)
+    bounds = histogram.quantile_bounds_ns(q) if known is None and _enough(histogram, q) else None
+    return known if bounds is None else bounds
+
+
+def _times(histogram: Histogram) -> dict[str, Cell]:
+    cells: dict[str, Cell] = {key: _percentile(histogram, q) for key, q in PERCENTILES}
+    return cells | {
+        "response_mean": None if math.isnan(histogram.mean_ns) else histogram.mean_ns,
+        "response_max": None if math.isnan(histogram.most_ns) else histogram.max_ns,
+        "latency": bucket_shares(histogram, LATENCY_EDGES_NS) if histogram.spread_known else None,
+    }
+
+
+def _op_cells(record: PhaseRecord, device: DeviceIo | None, op: Op) -> dict[str, Cell]:
+    did = record.measurement
+    classes = [part for part in did.classes if part.op == op]
+    seconds = did.elapsed_ns / 1e9 if rated(record) else 0.0
+    moved = sum(part.bytes for part in classes)
+    return {
+        "phase": record.phase.name,
+        "test": op,
+        "op": op,
+        "size": _only_size(record, [op]),
+        "throughput": moved / seconds if moved and seconds else None,
+        "rate": sum(part.ios for part in classes) / seconds if seconds else None,
+        "device_size": _device_size(device, op),
+        **_times(times_of(record, op)),
+    }
+
+
+def _service_cells(record: PhaseRecord, op: Op, mixed: bool) -> dict[str, Cell]:
+    return {
+        "phase": record.phase.name,
+        "test": f"{op} service" if mixed else "service",
+        "op": op,
+        "clock": "service",
+        **_times(record.measurement.service(op)),
+    }
+
+
+def _service_differs(record: PhaseRecord, op: Op) -> bool:
+    if isinstance(record.phase.workload.arrival, Closed):
+        return False
+    response, service = record.measurement.response(op), record.measurement.service(op)
+    if not service.total:
+        return False
+    pairs = [(response.quantile_ns(q), service.quantile_ns(q)) for q in (0.5, 0.99)]
+    return any(abs(one - other) > SERVICE_DIFFERS * other for one, other in pairs)
+
+
+def _only_size(record: PhaseRecord, ops: list[Op]) -> int | None:
+    """The size of the I/Os when all that move data have the same."""
+    sizes = {part.size_bytes for part in record.measurement.classes if part.op in ops and part.size_bytes}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def _device_size(device: DeviceIo | None, op: Op) -> float | None:
+    if device is None:
+        return None
+    return {"read": device.read_size_bytes, "write": device.write_size_bytes}.get(op)
+
+
+def _open_note(record: PhaseRecord) -> str:
+    asked = record.measurement.asked_rate_per_s
+    if not asked:
+        return ""
+    return f"{text.rate(asked)} I/Os a second asked for, {text.rate(record.measurement.rate_per_s)} done"
+
+
+def _notes(run: Run, rows: tuple[Row, ...]) -> Iterator[str]:
+    if any(_filled(row, "latency") for row in rows):
+        yield STRIP_NOTE
+    keys = [key for key, _ in PERCENTILES]
+    if any(isinstance(row.cells.get(key), tuple) for row in rows for key in keys):
+        yield COARSE_NOTE
+    if any(_filled(row, "response_max") and not all(_filled(row, key) for key in keys) for row in rows):
+        yield UNSTATED_NOTE if run.source else BLANK_NOTE
+    if any(row.cells.get("clock") == "service" for row in rows):
+        yield OPEN_NOTE
+    if any(row.cells.get("test") == "commit" and row.part for row in rows):
+        yield COMMIT_NOTE
+    yield from dict.fromkeys(_together_note(run, record) for record in run.measured if len(run.beside(record)) > 1)
+    yield from run.source.notes if run.source else ()
+    if rows:
+        yield IMPORTED_NOTE if run.source else SINGLE_NOTE
+
+
+def _together_note(run: Run, record: PhaseRecord) -> str:
+    """Which rows ran at once, and which of them ended before the others."""
+    group = run.beside(record)
+    longest_ns = max(each.measurement.elapsed_ns for each in group)
+    early = [each for each in group if each.measurement.elapsed_ns < ENDED_EARLY * longest_ns]
+    said = f"{', '.join(each.phase.name for each in group)} ran at once (at once: all of them together)."
+    for each in early:
+        said += f" {each.phase.name} ended after {text.duration_in_words(each.measurement.elapsed_ns)}."
+    return said
+
+
+def _filled(row: Row, key: str) -> bool:
+    return row.cells.get(key) not in (None, "")

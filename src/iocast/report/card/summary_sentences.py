@@ -1,0 +1,156 @@
+"""What the storage does, in sentences: random reads, scans, commits, mixes. Only of rows that can be used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from iocast import text
+from iocast.diagnose.evidence import is_open_loop
+from iocast.model.histogram import Histogram
+from iocast.model.run import PhaseRecord
+from iocast.model.workload import Hotspot, Op, Sequential, Uniform, Zipf
+from iocast.report.card.results_table import published
+
+SCAN_SIZE_BYTES = 64 << 10  # smaller sequential reads measure the path of one I/O, not a scan
+DATABASE_BLOCK_BYTES = 8 << 10  # the size to speak of where several were measured
+TWO_PEAKS = 2.0  # a mean so many times the median says that neither tells the whole
+
+FLUSHES: tuple[Op, ...] = ("fsync", "fdatasync")
+
+
+def sentences(records: list[PhaseRecord]) -> list[str]:
+    """All that can be said of these rows, in the order in which a database administrator asks."""
+    closed = [each for each in records if not is_open_loop(each) and each.measurement.ios and _is_known(each)]
+    return [*_random_reads(closed), *_scans(closed), *_commits(closed), *_mixes(closed)]
+
+
+def _is_known(record: PhaseRecord) -> bool:
+    """False for an imported row whose tool does not say how long I/Os took, or how many were in flight."""
+    timed = not math.isnan(record.measurement.response().mean_ns)
+    return timed and not {"users", "depth"} & {*record.unstated}
+
+
+def _random_reads(records: list[PhaseRecord]) -> Iterator[str]:
+    found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
+    if not found:
+        return
+    size = _spoken_size(found)
+    found = [each for each in found if size_of(each) == size]
+    alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth))
+    most = max(found, key=lambda each: each.measurement.rate_per_s)
+    alongside = alone.measurement.asked_depth
+    together = (f" with {alongside} at once" if alongside > 1 else "") + beside_others(alone)
+    sentence = f"A random {text.size(size)} read takes {takes(alone.measurement.response('read'))}{together}"
+    if most is not alone and most.measurement.rate_per_s > 1.1 * alone.measurement.rate_per_s:
+        gets = "gets" if most.plan.users == 1 else "get"
+        sentence += f"; {who(most)} {gets} {text.rate(most.measurement.rate_per_s)} of them a second"
+    yield f"{sentence}."
+
+
+def _scans(records: list[PhaseRecord]) -> Iterator[str]:
+    found = [each for each in records if only(each, "read") and is_in_order(each) and size_of(each) >= SCAN_SIZE_BYTES]
+    if found:
+        best = max(found, key=lambda each: each.measurement.bytes_per_s)
+        speed = text.throughput_in_words(best.measurement.bytes_per_s)
+        yield f"{text.size(size_of(best))} reads in order run at {speed} with {who(best)}."
+
+
+def _commits(records: list[PhaseRecord]) -> Iterator[str]:
+    found = [each for each in records if is_commit(each) and size_of(each)]
+    if not found:
+        return
+    alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
+    size = text.size(size_of(alone))
+    flush = alone.measurement.response(*FLUSHES)
+    with_others = f" with {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
+    if flush.total:
+        yield f"The flush of {text.article(size)} {size} commit takes {takes(flush)}{with_others}."
+    else:
+        times = takes(alone.measurement.response("write"))
+        yield f"{text.article(size).capitalize()} {size} commit takes {times}{with_others}."
+
+
+def _mixes(records: list[PhaseRecord]) -> Iterator[str]:
+    found = [each for each in records if _data_ops(each) == {"read", "write"}]
+    if found:
+        best = max(found, key=_rate_of_data)
+        size = size_of(best)
+        blocks = f"{text.size(size)} reads and writes" if size else "reads and writes"
+        yield f"A {_split(best)} mix of {blocks} runs at {text.rate(_rate_of_data(best))} a second with {who(best)}."
+
+
+def _data_ops(record: PhaseRecord) -> set[Op]:
+    return {item.op for item in record.phase.workload.mix} - {*FLUSHES}
+
+
+def _split(record: PhaseRecord) -> str:
+    """The shares of reads and writes as asked for: "70/30"."""
+    weights = {op: sum(item.weight for item in record.phase.workload.mix if item.op == op) for op in ("read", "write")}
+    share = 100 * weights["read"] / (sum(weights.values()) or 1.0)
+    return f"{share:.0f}/{100 - round(share)}"
+
+
+def _rate_of_data(record: PhaseRecord) -> float:
+    """Reads and writes a second, without flushes."""
+    did = record.measurement
+    return sum(part.ios for part in did.classes if part.op in ("read", "write")) * 1e9 / max(1, did.elapsed_ns)
+
+
+def _spoken_size(records: list[PhaseRecord]) -> int:
+    sizes = {size_of(each) for each in records}
+    return DATABASE_BLOCK_BYTES if DATABASE_BLOCK_BYTES in sizes else min(sizes)
+
+
+def takes(histogram: Histogram) -> str:
+    """A time with its tail: "240 µs (99 in 100 within 482 µs)"; mean and median where they lie far apart."""
+    half, most = published(histogram, 0.5), published(histogram, 0.99)
+    mean = text.duration_in_words(histogram.mean_ns)
+    tail = "" if most is None else f"99 in 100 within {text.duration_in_words(most)}"
+    if half is None:
+        return f"{mean} on average"
+    if histogram.mean_ns > TWO_PEAKS * half:
+        within = f"half within {text.duration_in_words(half)}"
+        return f"{mean} on average ({within}{', ' if tail else ''}{tail})"
+    return text.duration_in_words(half) + (f" ({tail})" if tail else "")
+
+
+def who(record: PhaseRecord) -> str:
+    """How much at once: "1 user", "4 users at depth 16"."""
+    users, depth = record.plan.users, record.plan.depth
+    people = f"{users} user" + ("s" if users != 1 else "")
+    return (people if depth == 1 else f"{people} at depth {depth}") + beside_others(record)
+
+
+def beside_others(record: PhaseRecord) -> str:
+    """What must be said of a row that did not have the storage for itself."""
+    return " beside other rows" if record.phase.together else ""
+
+
+def is_commit(record: PhaseRecord) -> bool:
+    """True for writes that must be on the medium before the next one."""
+    workload = record.phase.workload
+    flushed = workload.fsync_every > 0 or any(item.op in FLUSHES for item in workload.mix)
+    only_writes = all(item.op not in ("read", "trim") for item in workload.mix) and workload.writes
+    return only_writes and (workload.sync != "none" or flushed)
+
+
+def is_in_order(record: PhaseRecord) -> bool:
+    """True for a scan."""
+    return isinstance(record.phase.workload.locality, Sequential)
+
+
+def is_random(record: PhaseRecord) -> bool:
+    """True where every place is as far away as the last."""
+    return isinstance(record.phase.workload.locality, Uniform | Zipf | Hotspot)
+
+
+def only(record: PhaseRecord, op: Op) -> bool:
+    """True when nothing but `op` was asked for."""
+    return all(item.op == op for item in record.phase.workload.mix)
+
+
+def size_of(record: PhaseRecord) -> int:
+    """The size of the I/Os that move data when all have the same, else 0."""
+    sizes = {item.size_bytes for item in record.phase.workload.mix if item.size_bytes}
+    return sizes.pop() if len(sizes) == 1 else 0

@@ -1,0 +1,167 @@
+"""The target section of a report: what was tested, on which machine, down to the disks, what was not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast import text
+from iocast.model.measurement import EngineReport
+from iocast.model.report import Cell, Column, Row, Section, Table
+from iocast.model.run import Host, Run, Source
+from iocast.model.target import Layer, Target
+from iocast.report.card.simulated_device_text import describe
+
+COLUMNS = (
+    Column("layer", "device"),
+    Column("kind", "kind"),
+    Column("size", "size", "bytes", spare=2),
+    Column("scheduler", "scheduler", spare=1),
+    Column("write_cache", "write cache", spare=1),
+    Column("rotational", "spins", spare=1),
+    Column("queue_depth", "queue", "count", "requests that the kernel queues", spare=3),
+    Column("max_io", "largest I/O", "bytes", spare=3),
+    Column("link", "link", spare=4),
+    Column("model", "model", spare=5),
+)
+
+# What the source of an imported run may leave out, as one says it.
+UNSTATED = {
+    "users": "how many users there were",
+    "depth": "how many I/Os each kept outstanding",
+    "direct": "whether I/O was direct",
+    "sync": "whether writes were synchronous",
+    "size": "how large every I/O was",
+    "length": "how long it ran",
+    "ios": "how many I/Os there were",
+}
+
+ENGINES = {"uring": "io_uring", "sync": "sync", "sim": "simulated"}
+
+
+def target_section(run: Run) -> Section:
+    """File system, machine, device stack, and what stayed out of sight."""
+    if run.source is not None:
+        return Section("Source", tuple(_source(run, run.source)))
+    target = run.plan.target
+    paragraphs = [_place(target), _machine(run.host, text.instant(run.started_unix_ns)), engine_line(run)]
+    tables = (_layers(target),) if target.layers else ()
+    return Section("Target", tuple(line for line in paragraphs if line), tables)
+
+
+def _source(run: Run, source: Source) -> Iterator[str]:
+    """Whose figures these are, and what is said of the place and the machine where they were taken."""
+    tool = f"{source.tool} {source.version}".rstrip()
+    yield f"Imported from {tool}: {', '.join(source.files)}. iocast did not measure this."
+    host, told = run.host, []
+    told += [run.host.name] if host.name else []
+    told += [f"{host.cpus} CPU" + ("s" if host.cpus != 1 else "")] if host.cpus else []
+    told += [host.kernel] if host.kernel else []
+    machine = f"Machine {', '.join(told)}." if told else ""
+    moment = f"Run of {text.instant(run.started_unix_ns)}." if run.started_unix_ns else "When it ran is not stated."
+    path = run.plan.target.path
+    omitted = dict.fromkeys(UNSTATED[name] for each in run.measured for name in each.unstated if name in UNSTATED)
+    if omitted:
+        yield f"It does not state {', '.join(omitted)}."
+    yield " ".join(filter(None, [f"It was done on {path}." if path else "", machine, moment, engine_line(run)]))
+
+
+def blind_section(run: Run) -> Section | None:
+    """What could not be seen, and what the workshop wants known; None when there is nothing to say."""
+    shown = {f"Engine: {note}" for note in _engine_notes(run)}
+    lines = [
+        *(warning for warning in run.warnings if warning not in shown),
+        *(f"Not seen, {blind.observer}: {blind.why}" for blind in run.blind),
+        *run.plan.target.notes,
+    ]
+    return Section("What to keep in mind", tuple(dict.fromkeys(map(_sentence, lines)))) if lines else None
+
+
+def engine_line(run: Run) -> str:
+    """Which engine ran, how it was set up, and what it had to do without; "" when nothing was measured."""
+    engines = [record.measurement.engine for record in run.measured]
+    ran = []
+    for name in dict.fromkeys(engine.name for engine in engines):
+        same = [engine for engine in engines if engine.name == name]
+        setup = [flag for flag in same[0].flags if all(flag in each.flags for each in same)]
+        pages = dict.fromkeys(_pages(engine) for engine in same if engine.buffers not in ("", "none"))
+        how = [", ".join(setup), f"buffers in {' or '.join(pages)}" if pages else ""]
+        said = "; ".join(filter(None, how))
+        ran.append(ENGINES.get(name, name) + (f" ({said})" if said else ""))
+    if not ran:
+        return ""
+    return "; ".join([f"Engine: {' and '.join(ran)}", *_engine_notes(run)]).rstrip(".") + "."
+
+
+def _pages(engine: EngineReport) -> str:
+    """What the buffers lie in; that they are registered is among the flags, that small ones need no more is plain."""
+    return engine.buffers.removeprefix("registered, ").removesuffix(" (small enough for them)")
+
+
+def _engine_notes(run: Run) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(note for record in run.phases for note in record.measurement.engine.notes))
+
+
+def _sentence(line: str) -> str:
+    return line if line.endswith((".", "!", "?")) else f"{line}."
+
+
+def _place(target: Target) -> str:
+    if target.kind == "sim":
+        what = f" {describe(target.simulated)}." if target.simulated else ""
+        return f"{target.path} is a simulated device: its time is virtual and its answers are exact.{what}"
+    if target.kind == "block":
+        size = f" of {text.capacity(target.size_bytes)}" if target.size_bytes else ""
+        return f"{target.path} is a block device{size}, tested without a file system."
+    words = [f"{target.path} lies on {target.filesystem or 'an unknown file system'}"]
+    if target.mount_source:
+        words.append(f"of {target.mount_source}")
+    if target.mount_options:
+        words.append(f"({target.mount_options})")
+    room = ""
+    if target.free_bytes is not None and target.total_bytes:
+        room = f"; {text.capacity(target.free_bytes)} of {text.capacity(target.total_bytes)} are free"
+    direct = "" if target.direct is not False else f" No direct I/O here: {target.direct_why_not or 'refused'}."
+    return " ".join(words) + room + "." + direct
+
+
+def _machine(host: Host, when: str) -> str:
+    cpus = f"{host.cpus} CPU" + ("s" if host.cpus != 1 else "")
+    virtual = f", guest of {host.virtualisation}" if host.virtualisation else ""
+    memory = text.capacity(host.memory_bytes)
+    model = f" ({host.cpu_model})" if host.cpu_model else ""
+    system = f"{host.kernel}{virtual}"
+    return f"Machine {host.name}: {cpus}{model}, {memory} of memory, {system}. Run of {when}."
+
+
+def _layers(target: Target) -> Table:
+    rows = tuple(_layer_row(layer, depth) for layer, depth in _from_the_top(target))
+    columns = tuple(column for column in COLUMNS if any(row.cells.get(column.key) not in (None, "") for row in rows))
+    return Table("", columns, rows, key="layers")
+
+
+def _from_the_top(target: Target) -> Iterator[tuple[Layer, int]]:
+    """Each layer once, with how many layers stand above it."""
+    level = {layer.name: 0 for layer in target.layers}
+    for layer in target.layers:
+        for name in layer.lower:
+            if name in level:
+                level[name] = max(level[name], level[layer.name] + 1)
+    return ((layer, level[layer.name]) for layer in target.layers)
+
+
+def _layer_row(layer: Layer, depth: int) -> Row:
+    spins = None if layer.rotational is None else ("yes" if layer.rotational else "no")
+    cells: dict[str, Cell] = {
+        "layer": layer.name,
+        "lower": layer.lower,
+        "kind": layer.kind,
+        "size": layer.size_bytes,
+        "scheduler": layer.scheduler,
+        "write_cache": layer.write_cache,
+        "rotational": spins,
+        "queue_depth": layer.queue_depth,
+        "max_io": layer.max_io_bytes,
+        "link": layer.link,
+        "model": layer.model,
+    }
+    return Row(cells, part=depth > 0)

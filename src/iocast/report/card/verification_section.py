@@ -1,0 +1,121 @@
+"""What a verification found, as a section of a report, and as a report of its own."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from iocast import text
+from iocast.model.report import Column, Report, Row, Section, Table
+from iocast.model.run import Run
+from iocast.model.verification import BadBlock, Verification
+
+MEANINGS = {
+    "torn": "part of one write and part of another, or of what was there before",
+    "lost": "an older write than must be there, or nothing of what was acknowledged",
+    "misplaced": "a block that belongs somewhere else",
+    "corrupt": "changed bytes, or somebody else's",
+    "unreadable": "could not be read",
+}
+
+
+def section(run: Run) -> Section | None:
+    """The verifications of a run, None without any."""
+    if not run.verifications:
+        return None
+    last = run.verifications[-1]
+    return Section("Verification", (says(last),), tuple(_tables(last)))
+
+
+def report(run: Run, found: Verification, folder: str) -> Report:
+    """The report of `iocast verify`."""
+    steps = [f"The card of the run: iocast report {shlex.quote(folder)}"]
+    if found.bad_blocks:
+        other = "If something else has written to these files since the run, that is what was found."
+        steps.insert(0, other)
+    return Report(
+        title=f"{run.plan.name} · {run.plan.target.path} · verified",
+        verdict=says(found),
+        sections=(Section("What was read back", tables=tuple(_tables(found))),),
+        next_steps=tuple(steps),
+    )
+
+
+def says(found: Verification) -> str:
+    """The verdict in plain sentences."""
+    size = text.size(found.block_bytes)
+    blocks = f"{text.whole(found.blocks)} blocks of {size}"
+    rule = "was made durable" if found.durable_only else "was acknowledged"
+    if not found.blocks:
+        return "Nothing was written with verify, or another phase wrote over it: there is nothing to read back."
+    sentences = []
+    if found.bad_blocks:
+        named = zip(MEANINGS, found.bad, strict=True)
+        kinds = ", ".join(f"{text.whole(count)} {kind}" for kind, count in named if count)
+        sentences.append(f"{text.whole(found.bad_blocks)} of {blocks} are not as they must be: {kinds}.")
+    else:
+        sentences.append(f"All that {rule} is there: {blocks} were read back, none is torn, lost or misplaced.")
+    if found.outstanding:
+        sentences.append(
+            f"{text.whole(found.outstanding)} had a write on its way at the end: old or new counted as good."
+        )
+    if found.undecided:
+        sentences.append(f"Of {text.whole(found.undecided)} nothing can be said: writes overlapped there, or failed.")
+    if found.ahead:
+        sentences.append(f"{text.whole(found.ahead)} are newer than the journal knows: it was not written out in time.")
+    if not found.direct:
+        sentences.append("They were read through the page cache, which may hold what the storage does not.")
+    if not found.complete:
+        sentences.append("It was stopped before all was read.")
+    return " ".join(sentences)
+
+
+def _tables(found: Verification) -> Iterator[Table]:
+    rows = [Row({"kind": "intact", "count": found.intact, "says": "one whole write that may be there"})]
+    if found.undecided:
+        rows.append(Row({"kind": "undecided", "count": found.undecided, "says": "writes overlapped there, or failed"}))
+    for (kind, meaning), count in zip(MEANINGS.items(), found.bad, strict=True):
+        rows.append(Row({"kind": kind, "count": count, "says": meaning}))
+    columns = (Column("kind", "block"), Column("count", "count", "count"), Column("says", "which means"))
+    yield Table("", columns, tuple(rows), key="blocks")
+    if not found.places:
+        return
+    places = tuple(
+        Row(
+            {
+                "kind": place.kind,
+                "file": found.files[place.file],
+                "offset": place.offset_bytes,
+                "expected": _span(place.expected_from, place.expected_to),
+                "found": _found(found, place),
+            }
+        )
+        for place in found.places
+    )
+    shown = (
+        Column("kind", "block"),
+        Column("file", "of", spare=1),
+        Column("offset", "byte", "count"),
+        Column("expected", "write expected", "text"),
+        Column("found", "found"),
+    )
+    notes = ("Writes are numbered for each block, from 1; of each kind the first eight are shown.",)
+    yield Table("", shown, places, key="places", notes=notes)
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first} to {last}"
+
+
+def _found(found: Verification, place: BadBlock) -> str:
+    if place.kind == "unreadable":
+        return place.error
+    if place.kind == "corrupt":
+        return "no whole write"
+    if place.belongs is not None:
+        file, offset = place.belongs
+        where = "" if file == place.file else f" of {found.files[file]}"
+        return f"write {place.found} of byte {offset:,}{where}"
+    if place.kind == "torn":
+        return f"parts of {place.found or 'what was before'} and {place.found_newest}"
+    return f"write {place.found}" if place.found else "nothing of this run"

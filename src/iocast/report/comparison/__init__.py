@@ -1,0 +1,1 @@
+"""The report of a comparison of two runs or groups of repeats."""

@@ -1,0 +1,54 @@
+"""What is compared of a row: throughput and response times, one value a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from iocast import text
+from iocast.diagnose.thresholds import MIN_BEYOND
+from iocast.model.run import PhaseRecord
+
+REPEATS = 3  # fewer tell nothing about chance; more than half of true equality is seen with five (models B4, B5)
+
+
+def throughput(record: PhaseRecord) -> float | None:
+    """I/Os a second; None where that is not known."""
+    did = record.measurement
+    counted = "length" in record.unstated and "ios" not in record.unstated  # I/Os, and not in how long
+    return None if counted else did.rate_per_s or None
+
+
+def response(q: float | None) -> Callable[[PhaseRecord], float | None]:
+    """The response time in ns at a quantile, the mean for None; a row of too few I/Os has none."""
+
+    def value(record: PhaseRecord) -> float | None:
+        times = record.measurement.response()
+        if q is None:
+            return _known(times.mean_ns)
+        return _known(times.quantile_ns(q)) if times.total * (1 - q) >= MIN_BEYOND - 1e-9 else None
+
+    return value
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def iops(value: float) -> str:
+    """A rate with its unit."""
+    return f"{text.rate(value)}/s"
+
+
+STATISTICS: tuple[tuple[str, Callable[[PhaseRecord], float | None], Callable[[float], str], bool], ...] = (
+    ("throughput", throughput, iops, True),
+    ("p50", response(0.50), text.duration, False),
+    ("p95", response(0.95), text.duration, False),
+    ("p99", response(0.99), text.duration, False),
+)
+
+
+def values(records: tuple[PhaseRecord, ...], of: Callable[[PhaseRecord], float | None]) -> list[float]:
+    """One value a run; nothing unless all have one."""
+    found = [of(record) for record in records]
+    return [value for value in found if value] if all(found) else []

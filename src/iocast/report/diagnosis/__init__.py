@@ -1,0 +1,1 @@
+"""What was tested by experiment, and what came of it."""

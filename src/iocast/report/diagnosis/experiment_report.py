@@ -1,0 +1,72 @@
+"""What a named experiment found, from its run folder: a report of its own, and the head of the card of its run."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from iocast import archive
+from iocast.catalogue import run_folders
+from iocast.diagnose.experiments.named import Ruling, find_trial, question
+from iocast.model.report import Figure, Report, Section
+from iocast.model.run import Run
+
+
+def trial_report(run: Run, folder: str) -> Report:
+    """The question, the verdict and the table. Raises ArchiveError for a damaged folder."""
+    runs = _runs(run, folder)
+    ruling, section = _judged(runs)
+    places = run.plan.target.path + (f" and {len(runs) - 1} more" if len(runs) > 1 else "")
+    return Report(
+        title=f"Experiment {run.plan.experiment} · {places}",
+        verdict=_answer(ruling),
+        sections=(section,),
+        next_steps=(f"To see its card with all figures: iocast report {shlex.quote(folder)}",) if folder else (),
+        figures=(_verdict(ruling),),
+        answer=ruling.verdict,
+    )
+
+
+def with_trial(report: Report, run: Run, folder: str) -> Report:
+    """The card of a run, headed by what the experiment found that it is; others stay as they are."""
+    if find_trial(run.plan.experiment) is None or not run.measured:
+        return report
+    ruling, section = _judged(_runs(run, folder))
+    return replace(
+        report,
+        verdict=_answer(ruling),
+        sections=(section, *report.sections),
+        figures=(_verdict(ruling), *report.figures),
+        answer=ruling.verdict,
+    )
+
+
+def _judged(runs: tuple[Run, ...]) -> tuple[Ruling, Section]:
+    trial = find_trial(runs[0].plan.experiment)
+    assert trial is not None
+    ruling = trial.judge(runs)
+    return ruling, Section(f"Experiment {trial.NAME}", paragraphs=(question(trial),), tables=(ruling.table,))
+
+
+def _answer(ruling: Ruling) -> str:
+    """The answer to the question, and why."""
+    word = {"confirmed": "Yes", "rejected": "No", "undecided": "It cannot be told"}[ruling.verdict]
+    return f"{word}. {ruling.says}"
+
+
+def _verdict(ruling: Ruling) -> Figure:
+    return Figure("verdict", ruling.verdict, "text")
+
+
+def _runs(run: Run, folder: str) -> tuple[Run, ...]:
+    """The run and those of the other targets of the same experiment, which are in its folder, in order of time."""
+    inside = Path(folder.removesuffix(archive.RUN_FILE), archive.EXPERIMENTS)
+    if not folder or not inside.is_dir():
+        return (run,)
+    others = [archive.load(each) for each in run_folders(str(inside), 1)]
+    mine = sorted(
+        (each for each in others if each.plan.experiment == run.plan.experiment), key=lambda each: each.started_unix_ns
+    )
+    return (run, *mine)

@@ -1,0 +1,62 @@
+"""The part of a report that tells what was tested, what came of it, and what only a person can find out."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from iocast import text
+from iocast.model.experiment import Diagnosis
+from iocast.model.finding import Finding
+from iocast.model.report import Column, Row, Section, Table
+
+COLUMNS = (
+    Column("finding", "suspected"),
+    Column("verdict", "verdict"),
+    Column("says", "what the experiment found"),
+)
+
+
+def tested_section(diagnosis: Diagnosis | None) -> Section | None:
+    """The experiments in order, with their questions; None when nothing was tested."""
+    if diagnosis is None or not (diagnosis.steps or diagnosis.untested):
+        return None
+    rows = [
+        Row(
+            {
+                "finding": step.finding,
+                "phase": step.phase,
+                "verdict": step.outcome.verdict,
+                "says": step.outcome.says,
+                "ratio": step.outcome.ratio,
+                "low": step.outcome.low,
+                "high": step.outcome.high,
+                "run": step.run,
+            },
+            note=step.question,
+        )
+        for step in diagnosis.steps
+    ]
+    rows += [
+        Row({"finding": name, "verdict": "not tested", "says": f"{why[:1].upper()}{why[1:]}."})
+        for name, why in diagnosis.untested.items()
+    ]
+    return Section("What was tested", tables=(Table("", COLUMNS, tuple(rows), key="experiments"),))
+
+
+def conclusion(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> str:
+    """The diagnosis in a few sentences: what is certain, what was ruled out, what remains open."""
+    counts = Counter(step.outcome.verdict for step in diagnosis.steps)
+    certain = list(dict.fromkeys(f.name for f in findings if f.certain and f.severity != "note"))
+    parts = []
+    if certain:
+        parts.append(f"Certain: {', '.join(certain)}.")
+    ruled_out = [step.finding for step in diagnosis.steps if step.outcome.verdict == "rejected"]
+    if ruled_out:
+        parts.append(f"Ruled out by experiment: {', '.join(dict.fromkeys(ruled_out))}.")
+    open_ = list(dict.fromkeys(f.name for f in findings if f.state == "suggested"))
+    if open_:
+        parts.append(f"Open: {', '.join(open_)}.")
+    if not parts:
+        parts.append("Nothing abnormal was found, and nothing had to be tested.")
+    made = text.counted(sum(counts.values()), "experiment")
+    return f"{' '.join(parts)} {made[:1].upper()}{made[1:]} made." if counts else " ".join(parts)

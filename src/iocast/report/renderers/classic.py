@@ -1,0 +1,80 @@
+"""Renders a run as Kyle Hailey's fioparse.sh prints fio's output: same columns, same buckets, same signs.
+
+Its rules, kept on purpose: MB are 2**20 bytes, times are milliseconds, IOPS and percentages are cut, not
+rounded; a bucket is blank when nothing fell into it and "0" when less than one in a hundred did; it is named
+by its upper edge. What an imported run does not state is blank, never 0. One rule is not kept: of a mix it
+prints the reads only, this has a line for the writes and trims too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TextIO
+
+from iocast import text
+from iocast.analyse.statistics import bucket_counts, bucket_shares
+from iocast.model.histogram import Histogram
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Op
+
+HEAD = "test  users size         MB       ms      min      max      std    IOPS"
+BUCKET_HEAD = "    50us   1ms   4ms  10ms  20ms  50ms   .1s    1s    2s   2s+"
+BUCKET_EDGES_NS = tuple(us * 1_000 for us in (50, 1000, 4000, 10_000, 20_000, 50_000, 100_000, 1_000_000, 2_000_000))
+PERCENTILE_HEAD = "       95%      99%    99.5%    99.9%  99.95%    99.99%"
+PERCENTILES = (0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999)
+
+SECOND_NS = 1_000_000_000
+
+OPS: tuple[Op, ...] = ("read", "write", "trim")
+
+
+def render_run(run: Run, out: TextIO, *, buckets: bool = True, percentiles: bool = True) -> None:
+    """Writes the head and a line for each measured phase (`buckets` is its -v, `percentiles` its -p)."""
+    head = HEAD + (BUCKET_HEAD if buckets else "") + (PERCENTILE_HEAD if percentiles else "")
+    out.write(f"{head} \n")
+    for record in run.measured:
+        for line in _lines(record, buckets, percentiles):
+            out.write(f"{line}\n")
+
+
+def _lines(record: PhaseRecord, buckets: bool, percentiles: bool) -> Iterator[str]:
+    for op in OPS:
+        # fio's "lat" runs from submission to completion, which is service time here.
+        histogram = record.measurement.service(op)
+        if histogram.total:
+            yield (
+                _start(record, op, histogram)
+                + (f" {_buckets(histogram)}" if buckets else "")
+                + (_percentiles(histogram) if percentiles else "")
+            )
+
+
+def _start(record: PhaseRecord, op: Op, histogram: Histogram) -> str:
+    did = record.measurement
+    parts = [part for part in did.classes if part.op == op]
+    # Whole numbers all the way, so that a rate of exactly 1549 is not cut to 1548.
+    kilobytes = sum(part.bytes for part in parts) * SECOND_NS // did.elapsed_ns // 1024  # as fio prints it
+    rate = sum(part.ios for part in parts) * SECOND_NS // did.elapsed_ns
+    size = "" if "size" in record.unstated else text.size(max(part.size_bytes for part in parts)).upper()
+    users = "" if "users" in record.unstated else record.plan.users
+    times = (histogram.mean_ns, histogram.least_ns, histogram.most_ns, histogram.stdev_ns)
+    return (
+        f"{record.phase.test:>8}{users:>3}{size:>5} {op[0]}{kilobytes / 1024:9.3f}"
+        + "".join(" " * 9 if math.isnan(value_ns) else f"{value_ns / 1e6:9.3f}" for value_ns in times)
+        + f"{rate:>8}"
+    )
+
+
+def _buckets(histogram: Histogram) -> str:
+    if histogram.coarse is not None:
+        shares = bucket_shares(histogram, BUCKET_EDGES_NS)
+        return "".join(f" {int(100 * share + 1e-6) if share > 1e-12 else '':>5}" for share in shares)
+    total = histogram.total
+    counts = bucket_counts(histogram, BUCKET_EDGES_NS)
+    return "".join(f" {100 * count // total if count else '':>5}" for count in counts)
+
+
+def _percentiles(histogram: Histogram) -> str:
+    values = (histogram.quantile_ns(q) / 1e6 for q in PERCENTILES)
+    return "".join("," + (" " * 8 if math.isnan(value) else f"{value:8.3f}") for value in values)

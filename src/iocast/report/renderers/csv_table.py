@@ -1,0 +1,57 @@
+"""Renders the results of a report as CSV: one line a row, raw values, the unit in the name of each column."""
+
+from __future__ import annotations
+
+import csv
+import math
+from typing import TextIO
+
+from iocast.model.report import LATENCY_EDGES_NS, Cell, Kind, Report, Table
+from iocast.report.renderers.json_report import UNITS
+
+TABLES = ("rows", "devices")  # what was measured; what iostat or sar saw of each device
+
+
+def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
+    """Writes the table of rows, or of devices (and no other). `colour` and `width` mean nothing here."""
+    tables = [table for section in report.sections for table in section.tables if table.key in TABLES]
+    for table in tables:
+        _write(table, out)
+
+
+def _write(table: Table, out: TextIO) -> None:
+    kinds: dict[str, Kind] = {"phase": "text", "op": "text", **{each.key: each.kind for each in table.columns}}
+    for row in table.rows:
+        for key in row.cells:
+            kinds.setdefault(key, "text")
+    names = [name for key, kind in kinds.items() for name in _names(key, kind)]
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*names, "part", "void"])
+    for row in table.rows:
+        cells = [value for key, kind in kinds.items() for value in _values(kind, row.cells.get(key))]
+        writer.writerow([*cells, int(row.part), row.note if row.void else ""])
+
+
+def _names(key: str, kind: Kind) -> list[str]:
+    if kind == "load":
+        return ["users", "depth"]
+    if kind == "strip":
+        return [*(f"share_up_to_{edge}_ns" for edge in LATENCY_EDGES_NS), "share_above"]
+    return [key + UNITS.get(kind, "")]
+
+
+def _values(kind: Kind, cell: Cell) -> list[str]:
+    count = {"load": 2, "strip": len(LATENCY_EDGES_NS) + 1}.get(kind, 1)
+    if cell is None:
+        return [""] * count
+    if kind == "duration" and isinstance(cell, tuple):  # two edges between which it lies: one cell
+        return ["..".join(_number(float(each)) for each in cell)]
+    if isinstance(cell, tuple):
+        return [_number(each) if isinstance(each, int | float) else str(each) for each in cell]
+    return [_number(cell) if isinstance(cell, int | float) else cell]
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return ""
+    return str(int(value)) if float(value).is_integer() else repr(value)

@@ -1,0 +1,213 @@
+"""Figures, names and words as people read them: raw nanoseconds, bytes and rates become text here and nowhere else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from iocast.units import size_text
+
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+_BINARY = ((1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k"))
+
+EXACT = 5  # signs
+STRIP_LEVELS = "·▁▂▃▄▅▆▇█"
+UNSHOWN = "\N{REPLACEMENT CHARACTER}"
+
+
+def duration(value_ns: float | None, space: str = " ") -> str:
+    """A time with three figures, so that a column of them lines up: "62.0 µs", "1.24 ms", "3.10 s"."""
+    if _nothing(value_ns):
+        return ""
+    assert value_ns is not None
+    if not value_ns:
+        return f"0{space}s"
+    for index, (factor, unit) in enumerate(_TIMES):
+        # 999.6 µs is 1.00 ms: the unit is chosen by what will be printed, not by the raw value.
+        if value_ns >= factor * 0.9995 or index == len(_TIMES) - 1:
+            scaled = value_ns / factor
+            text = f"{scaled:.0f}" if unit == "ns" else three_figures(scaled)
+            return f"{text}{space}{unit}"
+    raise AssertionError("unreachable: the last unit takes everything")
+
+
+def duration_between(low_ns: float, high_ns: float) -> str:
+    """Two edges between which a time lies, in few letters: "4–10ms", "750µs–1ms", "over 2s"."""
+    low, high = (_short(value_ns) for value_ns in (low_ns, high_ns))
+    if math.isinf(high_ns):
+        return f"over {''.join(low)}"
+    return f"{low[0]}–{''.join(high)}" if low[1] == high[1] or not low_ns else f"{''.join(low)}–{''.join(high)}"
+
+
+def _short(value_ns: float) -> tuple[str, str]:
+    for factor, unit in _TIMES:
+        if math.isfinite(value_ns) and value_ns >= factor * 0.9995:
+            return f"{value_ns / factor:.3g}", unit
+    return "0", "ns"
+
+
+def duration_in_words(value_ns: float) -> str:
+    """A time as one says it in a sentence, with two figures: "62 µs", "1.2 ms", "3.1 s"."""
+    for factor, unit in _TIMES:
+        scaled = value_ns / factor
+        if scaled >= 0.995:
+            return f"{_two_figures(scaled)} {unit}"
+    return f"{value_ns:.0f} ns"
+
+
+def size(value_bytes: float | None) -> str:
+    """A block size, binary as everyone writes it: "512", "8k", "1M"; others as they were asked for, where that is
+    short: "2300"; averages keep three figures: "7.94k"."""
+    if _nothing(value_bytes):
+        return ""
+    assert value_bytes is not None
+    if isinstance(value_bytes, int) and value_bytes % 1024 and len(exact := size_text(value_bytes)) <= EXACT:
+        return exact
+    for factor, unit in _BINARY:
+        # 1023.6k is 1.00M: the unit is chosen by what will be printed.
+        if value_bytes >= factor * (1 - 0.5 / 1024):
+            scaled = value_bytes / factor
+            whole = abs(scaled - round(scaled)) < 0.005
+            return (f"{scaled:.0f}" if whole else three_figures(scaled)) + unit
+    return f"{value_bytes:.0f}"
+
+
+def article(noun: str) -> str:
+    """The indefinite article as the figure in front is spoken: "an 8k commit", "a 16k commit"."""
+    return "an" if noun.startswith("8") or (noun[:2] in ("11", "18") and not noun[2:3].isdigit()) else "a"
+
+
+def capacity(value_bytes: float | None) -> str:
+    """The size of a file, a disk, a memory: "2.0 GiB"."""
+    if _nothing(value_bytes):
+        return ""
+    assert value_bytes is not None
+    for factor, unit in _BINARY:
+        if value_bytes >= factor:
+            scaled = value_bytes / factor
+            return f"{scaled:.1f} {unit.upper() if unit != 'k' else 'K'}iB"
+    return f"{value_bytes:.0f} bytes"
+
+
+def megabytes_per_s(value_bytes_per_s: float | None) -> str:
+    """Throughput in decimal megabytes per second, without the unit: "0.84", "12.1", "1240"."""
+    if _nothing(value_bytes_per_s):
+        return ""
+    assert value_bytes_per_s is not None
+    return three_figures(value_bytes_per_s / 1e6)
+
+
+def throughput_in_words(value_bytes_per_s: float) -> str:
+    """Throughput in a sentence: "840 kB/s", "512 MB/s", "1.2 GB/s"."""
+    for factor, unit in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")):
+        scaled = value_bytes_per_s / factor
+        if scaled >= 0.9995:
+            return f"{_two_figures(scaled)} {unit}"
+    return f"{value_bytes_per_s:.0f} bytes/s"
+
+
+def rate(value_per_s: float | None) -> str:
+    """A rate, without the unit: "3.5", "851", "12.4k", "1.24M"."""
+    if _nothing(value_per_s):
+        return ""
+    assert value_per_s is not None
+    for factor, unit in ((1e6, "M"), (1e3, "k")):
+        # Up to 999 a rate is shown whole; from 1000 on with three figures.
+        if value_per_s >= factor * 0.9995:
+            return three_figures(value_per_s / factor) + unit
+    return f"{value_per_s:.0f}" if value_per_s >= 9.995 else f"{value_per_s:.2g}"
+
+
+def percent(share: float | None) -> str:
+    """A share: "0.4%", "12%", "<0.1%"."""
+    if _nothing(share):
+        return ""
+    assert share is not None
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    return f"{share:.1%}" if 0 < share < 0.0995 else f"{share:.0%}"
+
+
+def decimal(value: float | None) -> str:
+    """A plain number with at most one decimal: "0.9", "15.8", "128"."""
+    if _nothing(value):
+        return ""
+    assert value is not None
+    return f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
+
+
+def whole(value: float | None) -> str:
+    """A count, its thousands set apart: "12,400"."""
+    return "" if _nothing(value) else f"{value:,.0f}"
+
+
+def load(users: float, depth: float) -> str:
+    """How much at once: "4" users, or "4×16" when each keeps 16 outstanding."""
+    return f"{users:.0f}" if depth <= 1 else f"{users:.0f}×{depth:.0f}"
+
+
+def instant(unix_ns: int) -> str:
+    """A moment, in UTC so that it reads the same everywhere: "2026-03-01 12:00 UTC"."""
+    return datetime.fromtimestamp(unix_ns // 1_000_000_000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def strip(shares: Sequence[float] | None) -> str:
+    """Shares of the I/Os as one cell a bucket, "·" for none: "▁█▁·······"."""
+    if not shares:
+        return ""
+    full = len(STRIP_LEVELS) - 1
+    # Rounding up keeps the smallest share visible: one slow I/O in a million is still a mark.
+    return "".join(STRIP_LEVELS[min(full, math.ceil(share * full - 1e-9))] for share in shares)
+
+
+def strip_ascii(shares: Sequence[float] | None) -> str:
+    """The same strip in digits: tenths, rounded down; "0" is less than a tenth, "." is none: "09........"."""
+    if not shares:
+        return ""
+    return "".join("." if not share else str(min(9, int(share * 10 + 1e-9))) for share in shares)
+
+
+def ratio(value: float, low: float | None, high: float | None) -> str:
+    """A ratio with its interval where it has one: "1.13 (1.04..1.23)", "0.98", "0.0042"."""
+    return _factor(value) if low is None or high is None else f"{_factor(value)} ({_factor(low)}..{_factor(high)})"
+
+
+def _factor(value: float) -> str:
+    return f"{value:.2g}" if 0 < value < 0.0995 else f"{value:.2f}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: "1 row", "12 rows"."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def three_figures(value: float) -> str:
+    """Three figures, and all of the whole ones: "0.84", "1.24", "62.0", "241", "1240"."""
+    if value < 9.995:
+        return f"{value:.2f}"
+    return f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
+
+
+def _two_figures(value: float) -> str:
+    if value < 9.95:
+        return f"{value:.1f}".removesuffix(".0")
+    return f"{value:.0f}"
+
+
+def _nothing(value: float | None) -> bool:
+    return value is None or math.isnan(value)
+
+
+def is_text(name: str) -> bool:
+    """False for a name that is not UTF-8, whose bytes Python has kept as surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shown(name: str) -> str:
+    """A name as it can be shown and sent: UNSHOWN for what is no text, and for what would move the cursor."""
+    return "".join(each if each.isprintable() else UNSHOWN for each in name)

@@ -1,0 +1,184 @@
+"""Forty-six fio job files of the kinds people use: each runs on a simulated device, or is refused as it should be."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from iocast import load
+from iocast.errors import SpecError
+from iocast.jobs import load_job, parse_target, plan
+from iocast.model.plan import Length, Phase
+
+JOBS = Path(__file__).parent / "fio_jobs"
+ENVIRONMENT = {"IOCAST_TEST_SIZE": "1g", "IOCAST_TEST_SECONDS": "5", "IOCAST_TEST_DEPTH": "4"}
+
+# Job file -> the names of its phases.
+RUN: dict[str, list[str]] = {
+    "backup_restore": ["backup 1M x1 d4", "restore 1M x1 d4"],
+    "backwards_and_holes": ["backwards 64k x1", "skip-scan 64k x1"],
+    "cloud_volume_profile": [
+        "read-iops 16k x8 d32 warm",
+        "read-iops 16k x8 d32",
+        "write-iops 16k x8 d32 warm",
+        "write-iops 16k x8 d32",
+        "read-throughput 1M x4 d32 warm",
+        "read-throughput 1M x4 d32",
+        "write-latency 4k x1 warm",
+        "write-latency 4k x1",
+    ],
+    "dedupe": ["vdi 4k x1 d16"],
+    "etcd_fdatasync": ["etcd 2300 x1"],
+    "fio_sh_randread": ["job1 8k x4"],
+    "fio_sh_read": ["job0 1M x8"],
+    "fio_sh_write": ["job0 8k x2"],
+    "from_environment": ["a 8k x1 d4"],
+    "hot_fifth": ["hot 4k x1 d16"],
+    "kb_base": ["decimal 4k x1"],
+    "latency_profile": ["qd1 4k x1", "qd4 4k x1 d4", "qd16 4k x1 d16", "qd64 4k x1 d64"],
+    "log_writer_dsync": ["redo 4k x1"],
+    "log_writer_fsync": ["wal 8k x1"],
+    "logs": ["randread 4k x1 d32"],
+    "mixed_sizes": ["fileserver 4k+32k+64k x1 d8", "database 8k+16k+128k x1 d8", "pages-and-log 8k+64k x1"],
+    "mongodb_zipf": ["cache-misses 32k x1 d64"],
+    "mysql_doublewrite": ["pages 16k x1 d32", "doublewrite 1M x1"],
+    "oltp_mixed": ["oltp 8k x4 d16"],
+    "oltp_and_log_at_once": ["data 8k x1 d32", "redo 4k x1"],
+    "own_files": ["seq-writers 128k x4"],
+    "parts_of_a_file": ["parts 128k x4"],
+    "postgres_buffered": ["index 8k x16", "checkpoint 8k x1"],
+    "rate_bandwidth": ["stream 1M x1 d8 @200/s"],
+    "rate_limited": ["paced 8k x4 d32 @1000/s"],
+    "rate_poisson": ["open 8k x1 d64 @1000/s"],
+    "several_sections": ["prepare 64k x1 warm", "warm 64k x1 warm", "measure 8k x1", "scan 1M x1"],
+    "slide": ["read_8k 8k x1"],
+    "thinktime": ["clerk 8k x20"],
+    "trims": ["discard 1M x1"],
+    "verify_later": ["write 8k x1 d16", "other 8k x1", "verify"],
+    "verify_writes": ["write-and-verify 4k x1 d16", "verify"],
+}
+
+# Job file -> how it is refused, and the way out.
+REFUSED = {
+    "cloud_all_from_zero": (
+        "cloud_all_from_zero.fio:13: [read] 8 users go over the same blocks, all from the first on: "
+        "the page cache, or that of the storage, answers all but one",
+        "give offset_increment and size (a part each), leave filename out (a file each), or numjobs=1",
+    ),
+    "four_zones": (
+        "four_zones.fio:6: random_distribution=zoned:60/10:30/20:8/30:2/40: only a hot zone and a "
+        "cold one, for reads and writes alike, can be asked for",
+        "nearest: zoned:80/20:20/80",
+    ),
+    "latency_target": (
+        "latency_target.fio:8: latency_target=2ms: the depth is not searched for",
+        "write a section for each iodepth; the card shows where it bends",
+    ),
+    "mapped": (
+        "mapped.fio:2: ioengine=mmap: not an engine of iocast",
+        "nearest: psync with direct=0: both go through the page cache",
+    ),
+    "pareto": (
+        "pareto.fio:3: random_distribution=pareto:0.2: there is no pareto distribution",
+        "nearest: zipf:0.99, or zoned:80/20:20/80 (a hot fifth)",
+    ),
+    "pinned": (
+        "pinned.fio has 3 problems\n"
+        "  pinned.fio:10: cpus_allowed=0-3: iocast does not place its threads (taskset -c CPUS "
+        "iocast run ...)\n"
+        "  pinned.fio:11: nice=-5: iocast does not change its priority (nice -n LEVEL iocast run ...)\n"
+        "  pinned.fio:12: sqthread_poll_cpu=3: polling is on or off, for all I/Os and on any processor (sqthread_poll "
+        "or hipri alone)",
+        "",
+    ),
+    "rate_min": (
+        "rate_min.fio:6: rate_min=50m: a phase does not end because it is slow",
+        "leave it out: the card shows what was reached",
+    ),
+    "rate_one_side": (
+        "rate_one_side.fio:6: rate_iops=500,: only reads have a limit, the others run freely",
+        "give both, such as rate_iops=700,300, or make two sections with a stonewall",
+    ),
+    "replay": (
+        "replay.fio:3: read_iolog=trace.iolog: traces cannot be replayed yet",
+        "describe the load with rw, bs, iodepth and rate_iops",
+    ),
+    "runs_of_eight": (
+        "runs_of_eight.fio:2: rw=randread:8: runs of sequential I/Os at random places cannot be asked for",
+        "nearest: a larger bs",
+    ),
+    "size_range": (
+        "size_range.fio:3: bsrange=4k-64k: any size between two cannot be asked for",
+        "nearest: bssplit=4k/:8k/:16k/:32k/:64k/",
+    ),
+    "thinktime_bursts": (
+        "thinktime_bursts.fio:6: thinktime_blocks=8: there is a pause after every I/O, or none",
+        "thinktime_blocks=1",
+    ),
+    "verify_only": (
+        "verify_only.fio:9: verify_only=1: what an earlier run wrote is read back with the journal in its run folder",
+        "verify=crc32c where it is written, then iocast verify RUN",
+    ),
+    "zoned_device": (
+        "zoned_device.fio has 3 problems\n"
+        "  zoned_device.fio:6: zonemode=strided: zones are not supported (offset and size say which "
+        "part is used)\n"
+        "  zoned_device.fio:7: zonesize=1m: zones are not supported (offset and size say which part "
+        "is used)\n"
+        "  zoned_device.fio:8: zoneskip=1m: zones are not supported (offset and size say which part "
+        "is used)",
+        "",
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(JOBS)
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_every_job_file_is_here() -> None:
+    assert sorted(path.stem for path in JOBS.glob("*.fio")) == sorted([*RUN, *REFUSED])
+    assert len(RUN) + len(REFUSED) >= 40
+
+
+@pytest.mark.parametrize("name", sorted([*RUN, *REFUSED]))
+def test_fio_itself_takes_it(name: str) -> None:
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    done = subprocess.run(["fio", "--parse-only", f"{name}.fio"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_it_is_understood_and_runs(name: str) -> None:
+    job = load_job(f"{name}.fio")
+    assert [phase.name for phase in job.phases] == RUN[name]
+    short = replace(job, phases=tuple(shortened(phase) for phase in job.phases if phase.role != "verify"))
+    made, omitted = plan(short, parse_target("sim:nvme"), seed=1, memory_bytes=1 << 34)
+    assert omitted == []
+    layout = load.lay_out(made)
+    for number, phase in enumerate(made.phases):
+        handed = load.phase_plan(made, phase, layout.files, load.phase_seed(made, number))
+        measurement, _ = load.measure(handed, lambda *_: True)
+        assert measurement.stopped == "finished"
+        assert measurement.ios > 0
+        assert measurement.error_count == 0
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_it_is_refused_with_the_reason_and_the_way_out(name: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        load_job(f"{name}.fio")
+    assert (refused.value.message, refused.value.hint) == REFUSED[name]
+
+
+def shortened(phase: Phase) -> Phase:
+    """The same for a hundredth of a second, or for as few I/Os as its users can do; simulated devices keep no data."""
+    return replace(phase, verify=False, length=Length(seconds=0.05, ios=max(500, 2 * phase.workload.asked_depth)))
