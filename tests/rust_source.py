@@ -198,3 +198,36 @@ def crowded(root: Path, most: int = 20) -> list[str]:
         for folder, files in sorted(folders.items())
         if files > most
     ]
+
+
+_ENGINE_LINE = re.compile(r'^    "(\w+)",', re.MULTILINE)
+_IS_ENGINE = re.compile(r"\bimpl\s+Engine\s+for\b")
+
+
+def engine_names(root: Path) -> list[str]:
+    """The engines of the core's table, in its order."""
+    table = root / "crates/iocast-core/src/engine/table.rs"
+    return _ENGINE_LINE.findall(table.read_text(encoding="utf-8")) if table.exists() else []
+
+
+def engines(root: Path) -> list[str]:
+    """An engine is one file, one line of the table, one test and one section in docs/reference/engines.md."""
+    core, names = root / "crates/iocast-core", engine_names(root)
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in sorted((core / "tests").rglob("*.rs")))
+    page = root / "docs/reference/engines.md"
+    told = re.findall(r"^## (\w+)$", page.read_text(encoding="utf-8") if page.exists() else "", re.MULTILINE)
+    bad = [
+        f"{path.relative_to(root)}: an engine that is not in engine/table.rs"
+        for path in sorted((core / "src/engine").glob("*.rs"))
+        if path.stem not in names and _IS_ENGINE.search(code(path.read_text(encoding="utf-8")))
+    ]
+    for name in names:
+        path = core / f"src/engine/{name}.rs"
+        shown = path.relative_to(root)
+        if not path.exists():
+            bad.append(f"{shown}: it is in engine/table.rs and is not there")
+        elif "#[test]" not in path.read_text(encoding="utf-8") and f'"{name}"' not in tests:
+            bad.append(f"{shown}: it has no test")
+        if name not in told:
+            bad.append(f"{shown}: docs/reference/engines.md has no section for it (run: make docs)")
+    return bad

@@ -1,5 +1,5 @@
 //! The `uring` engine: io_uring with registered files, one registered buffer in huge pages and a
-//! registered ring (ring.rs says with which flags). Polling only on request.
+//! registered ring (uring/ring.rs says with which flags). Polling only on request.
 
 use std::fs::File;
 use std::io;
