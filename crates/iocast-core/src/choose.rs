@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use self::probe::{Ends, how_ios_end};
 use self::trial::{Gain, threads_against_ring};
 use crate::engine::setup::Choice;
-use crate::engine::table::asked;
+use crate::engine::table::{Row, asked};
 use crate::engine::trim;
 use crate::engine::uring::ring;
 use crate::error::Result;
@@ -37,11 +37,16 @@ pub fn without_ring(plan: &PhasePlan, why: &dyn Display) -> Choice {
 /// The engine that the plan asks for, or one for a plan that leaves it open. A target that cannot even be opened
 /// gets the ring, whose set-up says what is wrong.
 pub fn choose(plan: &PhasePlan) -> Result<Choice> {
-    Ok(match asked(&plan.engine)? {
+    Ok(match heeded(plan, asked(&plan.engine)?) {
         Some(row) if !row.needs_ring => Choice::of(row.name, plan),
         Some(row) => falls_back(plan).unwrap_or_else(|| Choice::of(row.name, plan)),
         None => falls_back(plan).unwrap_or_else(|| suited(plan)),
     })
+}
+
+/// The engine that was asked for; but files are filled by one that stores what it writes.
+fn heeded<'a>(plan: &PhasePlan, asked: Option<&'a Row>) -> Option<&'a Row> {
+    asked.filter(|row| plan.role != "fill" || row.stores || row.virtual_time())
 }
 
 /// What a plan gets whose ring cannot be had, or cannot do what it asks for; `None` when it can.
@@ -133,6 +138,21 @@ fn remembered(plan: &PhasePlan) -> Option<Gain> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::table::{Threads, row};
+    use crate::testing::plan;
+
+    #[test]
+    fn an_engine_is_run_as_it_was_asked_for_but_one_that_stores_nothing_fills_no_files() {
+        let null = Row { name: "null", threads: Threads::PerUser, needs_ring: false, stores: false };
+        for (role, of_null) in [("measure", Some(&null)), ("warm", Some(&null)), ("fill", None)] {
+            let plan = plan(serde_json::json!({"role": role}));
+            assert_eq!(heeded(&plan, Some(&null)), of_null, "{role}");
+            for name in ["uring", "sync", "sim"] {
+                let other = row(name).unwrap();
+                assert_eq!(heeded(&plan, Some(other)), Some(other), "{role} {name}");
+            }
+        }
+    }
 
     #[test]
     fn threads_take_over_only_where_they_win_and_hardly_lose() {

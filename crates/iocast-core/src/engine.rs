@@ -3,6 +3,8 @@
 //! An engine sees requests and its own files and buffers, nothing else of the plan's purpose. All that there
 //! are stand in the [`table`]; CONTRIBUTING.md says how to add one.
 
+use rustix::thread::{Timespec, nanosleep};
+
 use crate::error::Result;
 use crate::plan::Op;
 use crate::record::result::EngineReport;
@@ -82,6 +84,17 @@ impl Clock {
     #[inline(always)]
     pub fn now(&self) -> u64 {
         monotonic_ns() - self.start_ns
+    }
+
+    /// Sleeps until `until` ns since the start, to be woken early by a signal only.
+    pub fn sleep_until(&self, until: u64) {
+        let now = self.now();
+        if until > now {
+            let left = until - now;
+            // Not thread::sleep, which goes on sleeping when a signal came.
+            let (tv_sec, tv_nsec) = ((left / 1_000_000_000) as i64, (left % 1_000_000_000) as i64);
+            let _ = nanosleep(&Timespec { tv_sec, tv_nsec });
+        }
     }
 }
 

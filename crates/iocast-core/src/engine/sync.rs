@@ -7,8 +7,6 @@ use std::fs::File;
 use std::io;
 use std::os::fd::RawFd;
 
-use rustix::thread::{Timespec, nanosleep};
-
 use super::setup::{Choice, Setup, descriptors};
 use super::trim::{block_devices, trim};
 use super::{Clock, Completion, Engine, Request};
@@ -78,17 +76,6 @@ impl SyncEngine {
     }
 }
 
-/// Sleeps until `until` on `clock`, to be woken early by a signal only.
-fn sleep_until(clock: &Clock, until: u64) {
-    let now = clock.now();
-    if until > now {
-        let left = until - now;
-        // Not thread::sleep, which goes on sleeping when a signal came.
-        let (tv_sec, tv_nsec) = ((left / 1_000_000_000) as i64, (left % 1_000_000_000) as i64);
-        let _ = nanosleep(&Timespec { tv_sec, tv_nsec });
-    }
-}
-
 impl Engine for SyncEngine {
     fn start(&mut self, clock: Clock) {
         self.clock = clock;
@@ -112,7 +99,7 @@ impl Engine for SyncEngine {
                 let result = self.perform(&request);
                 self.ended = Some(Completion { slot: request.slot, result });
             }
-            (None, Some(until)) => sleep_until(&self.clock, until),
+            (None, Some(until)) => self.clock.sleep_until(until),
             (None, None) => {}
         }
         Ok(())
