@@ -1,7 +1,7 @@
 """The journal of a verified run, in its run folder, and the reading back of what was written.
 
 verify/journal.json   which files, which run, when the machine was last started
-verify/journal.bin    16 bytes a block: what was sent, acknowledged, made durable (crates/iocast-core, verify/journal.rs)
+verify/journal.bin    16 bytes a block: what was sent, acknowledged, made durable (verify/journal.rs of the core)
 """
 
 from __future__ import annotations
