@@ -2,11 +2,11 @@
 
 mod blk_watch;
 mod core_error;
+mod statistics;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::core_error::{CoreError, refused};
 use arrow_array::builder::{ListBuilder, StringBuilder, UInt32Builder, UInt64Builder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, UInt32Array, UInt64Array};
@@ -21,6 +21,8 @@ use iocast_core::verify::read_back::read_back as core_read_back;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+
+use crate::core_error::{CoreError, refused};
 
 /// The interval series of a phase, as an Arrow C stream: DuckDB scans it as it is.
 #[pyclass(frozen, module = "iocast._core")]
@@ -189,6 +191,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<blk_watch::BlkWatch>()?;
     module.add_class::<Intervals>()?;
     module.add_class::<SimWorld>()?;
+    module.add_function(wrap_pyfunction!(statistics::student_t_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics::student_t_cdf, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics::f_survival, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics::chi_square_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(run_together, module)?)?;
     module.add_function(wrap_pyfunction!(read_back, module)?)?;
     module.add_function(wrap_pyfunction!(memory_copy_bytes_per_s, module)?)
