@@ -1,0 +1,97 @@
+"""intervals/*.parquet: what each operation of each size did in each interval of a phase."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from iocast.archive.file_names import INTERVALS, folder_of
+from iocast.archive.json_files import BROKEN
+from iocast.archive.parquet import ArrowStream, Column, Identity, database, rows_of_phases, unreadable, write
+from iocast.model.histogram import Histogram
+from iocast.model.intervals import Course, Interval
+from iocast.model.measurement import Measurement
+from iocast.model.run import Series
+
+
+def _histogram(name: str, says: str) -> tuple[Column, ...]:
+    return (
+        Column(f"{name}_index", "INTEGER[]", f"{says}: buckets with any I/O, ascending"),
+        Column(f"{name}_count", "BIGINT[]", "I/Os in each of these buckets"),
+        Column(f"{name}_sum_ns", "BIGINT", "their sum, ns"),
+        Column(f"{name}_sum_squares", "DOUBLE", "sum of their squares, ns²"),
+        Column(f"{name}_min_ns", "BIGINT", "the shortest, ns"),
+        Column(f"{name}_max_ns", "BIGINT", "the longest, ns"),
+    )
+
+
+COLUMNS = (
+    Column("interval", "INTEGER", "number of the interval, from 0"),
+    Column("start_ns", "BIGINT", "its start since the start of the phase, ns"),
+    Column("op", "VARCHAR", "read, write, fsync, fdatasync or trim"),
+    Column("size_bytes", "BIGINT", "size of each I/O, bytes"),
+    Column("ios", "BIGINT", "I/Os completed in the interval"),
+    Column("bytes", "BIGINT", "bytes they moved"),
+    Column("errors", "BIGINT", "I/Os that failed"),
+    *_histogram("response", "histogram of response times (from the time an I/O was due)"),
+    *_histogram("service", "histogram of service times (from submission)"),
+)
+
+
+def save_intervals(folder: Path, number: int, whose: Identity, phase: str, intervals: ArrowStream) -> None:
+    """Writes the table of one phase. Raises ArchiveError."""
+    write(folder / INTERVALS / f"{number:03}.parquet", COLUMNS, "rows", whose, phase, intervals)
+
+
+_SERIES = "SELECT interval, sum(ios), sum(bytes), sum(response_sum_ns) FROM {} GROUP BY interval"
+
+
+def series(intervals: ArrowStream, interval_ns: int, did: Measurement) -> Series:
+    """The whole intervals in which I/Os were issued, over all operations and sizes together."""
+    with database().cursor() as connection:
+        return whole(connection.execute(_SERIES.format("intervals")).fetchall(), interval_ns, did)
+
+
+def load_series(folder: Path) -> dict[int, list[tuple[Any, ...]]]:
+    """The sums of each interval of each phase, by the number of the phase. Raises ArchiveError."""
+    return rows_of_phases(folder / INTERVALS, _SERIES.format("read_parquet(?)"), "its series")
+
+
+def whole(rows: list[tuple[Any, ...]], interval_ns: int, did: Measurement) -> Series:
+    """A series of such sums: whole intervals only."""
+    # An interval in which nothing was completed has no row.
+    seen = {row[0]: row[1:] for row in rows}
+    all_of_them = [seen.get(number, (0, 0, 0)) for number in range(did.issuing_ns // interval_ns)]
+    ios, moved, response_ns = (tuple(int(row[column]) for row in all_of_them) for column in range(3))
+    return Series(interval_ns=interval_ns, ios=ios, bytes=moved, response_ns=response_ns)
+
+
+def load_courses(folder: str) -> dict[int, Course]:
+    """The course of every phase of a run folder, by the number of the phase. Raises ArchiveError.
+
+    A phase whose file is not there has none; so has a folder of a run that was imported.
+    """
+    path = folder_of(folder) / INTERVALS
+    # Lists come as text: to make their values one by one, as the database does, takes twice as long.
+    columns = ", ".join(f"response_{part}{'::VARCHAR' * (part in _LISTS)}" for part in _HISTOGRAM)
+    query = f"SELECT start_ns, op, size_bytes, bytes, errors, {columns} FROM read_parquet(?) ORDER BY interval"
+    found = rows_of_phases(path, query, "its course over time")
+    courses: dict[int, Course] = {}
+    for number, rows in found.items():
+        try:
+            courses[number] = tuple(_interval(row) for row in rows)
+        except BROKEN as error:
+            raise unreadable(path / f"{number:03}.parquet", str(error), "its course over time") from error
+    return courses
+
+
+_LISTS = ("index", "count")
+_HISTOGRAM = (*_LISTS, "sum_ns", "sum_squares", "min_ns", "max_ns")
+_numbers = msgspec.json.Decoder(tuple[int, ...]).decode
+
+
+def _interval(row: tuple[Any, ...]) -> Interval:
+    start_ns, op, size_bytes, moved, errors, index, count, *rest = row
+    return Interval(start_ns, op, size_bytes, moved, errors, Histogram(_numbers(index), _numbers(count), *rest))

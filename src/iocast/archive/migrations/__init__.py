@@ -1,0 +1,29 @@
+"""Older run folders: each step turns the documents of one schema into those of the next. No folder is rewritten."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from iocast.archive.migrations import v1_to_v2
+
+STEPS: dict[int, ModuleType] = {1: v1_to_v2}  # by the schema from which a step leads on
+
+
+def migrated_run(version: int, document: Any) -> Any:
+    """A run.json of an older schema as this iocast writes it. Raises ValueError for what it cannot be."""
+    return _migrated("run", version, document)
+
+
+def migrated_diagnosis(version: int, document: Any) -> Any:
+    """The same for a diagnosis.json."""
+    return _migrated("diagnosis", version, document)
+
+
+def _migrated(what: str, version: int, document: Any) -> Any:
+    try:
+        for step in [STEPS[at] for at in sorted(STEPS) if at >= version]:
+            document = getattr(step, what)(document)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"{type(error).__name__} in a document of schema {version}: {error}") from error
+    return document
