@@ -30,7 +30,13 @@ def empty_run(name: str = "card quick", target: str = "sim:nvme") -> Run:
     short = tuple(replace(phase, length=replace(phase.length, seconds=0.02)) for phase in job.phases)
     plan, _ = make_plan(replace(job, phases=short), parse_target(target), seed=1, memory_bytes=1 << 30)
     plan = replace(plan, interval_ns=5_000_000)
-    return Run(plan=plan, host=HOST, started_unix_ns=1_790_000_000_000_000_000, status="running")
+    return Run(
+        plan=plan,
+        host=HOST,
+        started_unix_ns=1_790_000_000_000_000_000,
+        status="running",
+        run_id="20260921T141320Z-0123456789ab",
+    )
 
 
 def measured(run: Run, number: int, name: str | None = None) -> tuple[PhaseRecord, load.Intervals]:
