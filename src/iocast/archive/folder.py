@@ -18,13 +18,14 @@ from iocast.archive.json_files import put_readable
 from iocast.archive.opening import load
 from iocast.archive.ownership import this_process
 from iocast.archive.parquet import ArrowStream, Identity
-from iocast.archive.run_document import document_of
+from iocast.archive.renewal import renew_tables
+from iocast.archive.run_document import document_of, version_of
 from iocast.archive.run_id import new_run_id
 from iocast.archive.sample_tables import save_samples
 from iocast.archive.summary_file import save_summary
 from iocast.archive.under_way_file import save_under_way
 from iocast.errors import ArchiveError
-from iocast.model.run import Run, Sample
+from iocast.model.run import SCHEMA_VERSION, Run, Sample
 from iocast.model.summary import Owner, RowSoFar, UnderWay, row_so_far, summary_of
 
 _TELL_EVERY_NS = 1_000_000_000
@@ -99,11 +100,19 @@ class RunFolder:
             self._whose = _identity_of(load(str(self.path)))
         return self._whose
 
+    def _schema(self) -> int:
+        path = self.path / RUN_FILE
+        return version_of(path, path.read_bytes()) if path.exists() else SCHEMA_VERSION
+
     def save(self, run: Run) -> None:
         """Writes run.json; call it whenever the run has changed. Raises ArchiveError."""
         if not run.run_id:
             run = msgspec.structs.replace(run, run_id=self._run_id or self._identity().run_id)
+        older = not self._run_id and self._schema() < SCHEMA_VERSION
         self._whose = _identity_of(run)
+        if older:
+            renew_tables(self.path, run, self._whose)
+        self._run_id = run.run_id
         self._rows += tuple(row_so_far(record) for record in run.measured[len(self._rows) :])
         put_readable(self.path / RUN_FILE, document_of(run))
         save_summary(self.path, summary_of(run))

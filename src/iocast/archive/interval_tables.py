@@ -27,7 +27,7 @@ def _histogram(name: str, says: str) -> tuple[Column, ...]:
     )
 
 
-COLUMNS = (
+INTERVAL_COLUMNS = (
     Column("interval", "INTEGER", "number of the interval, from 0"),
     Column("start_ns", "BIGINT", "its start since the start of the phase, ns"),
     Column("op", "VARCHAR", "read, write, fsync, fdatasync or trim"),
@@ -42,7 +42,7 @@ COLUMNS = (
 
 def save_intervals(folder: Path, number: int, whose: Identity, phase: str, intervals: ArrowStream) -> None:
     """Writes the table of one phase. Raises ArchiveError."""
-    write(folder / INTERVALS / f"{number:03}.parquet", COLUMNS, "rows", whose, phase, intervals)
+    write(folder / INTERVALS / f"{number:03}.parquet", INTERVAL_COLUMNS, "rows", whose, phase, intervals)
 
 
 _SERIES = "SELECT interval, sum(ios), sum(bytes), sum(response_sum_ns) FROM {} GROUP BY interval"

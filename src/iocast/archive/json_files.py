@@ -12,7 +12,7 @@ from iocast.errors import ArchiveError
 
 T = TypeVar("T")
 # What decoding raises: besides its own errors, text that is not UTF-8 and nesting deeper than Python's stack.
-BROKEN = (msgspec.MsgspecError, ValueError, RecursionError, OverflowError)
+BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def put(path: Path, text: bytes) -> None:

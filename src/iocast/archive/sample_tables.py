@@ -8,7 +8,7 @@ from iocast.archive.file_names import SAMPLES
 from iocast.archive.parquet import Column, Identity, rows_of_phases, write
 from iocast.model.run import Sample
 
-COLUMNS = (
+SAMPLE_COLUMNS = (
     Column("time_ns", "BIGINT", "time of the reading since 1970 (UTC), ns"),
     Column("observer", "VARCHAR", "who read it: diskstats, cpu, …"),
     Column("subject", "VARCHAR", "of what: vda, cpu0, …; empty where there is only one"),
@@ -16,13 +16,13 @@ COLUMNS = (
     Column("value", "DOUBLE", "its raw value, in the unit of the kernel"),
 )
 # One list for each column, in their order.
-_SOURCE = "(SELECT {})".format(", ".join(f"unnest(?::{column.type}[]) AS {column.name}" for column in COLUMNS))
+_SOURCE = "(SELECT {})".format(", ".join(f"unnest(?::{column.type}[]) AS {column.name}" for column in SAMPLE_COLUMNS))
 
 
 def save_samples(folder: Path, number: int, whose: Identity, phase: str, samples: tuple[Sample, ...]) -> None:
     """Writes the table of one phase. Raises ArchiveError."""
-    lists = tuple([getattr(sample, column.name) for sample in samples] for column in COLUMNS)
-    write(folder / SAMPLES / f"{number:03}.parquet", COLUMNS, _SOURCE, whose, phase, parameters=lists)
+    lists = tuple([getattr(sample, column.name) for sample in samples] for column in SAMPLE_COLUMNS)
+    write(folder / SAMPLES / f"{number:03}.parquet", SAMPLE_COLUMNS, _SOURCE, whose, phase, parameters=lists)
 
 
 def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:

@@ -14,7 +14,7 @@ from iocast.model.run import PhaseRecord, Run
 
 DEAD = "dead"  # the status of a run that says "running" and has lost its process
 
-_Count = Annotated[int, Meta(ge=0, lt=1 << 63)]
+_Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class Summary(Struct, frozen=True, kw_only=True):

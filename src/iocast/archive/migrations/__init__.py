@@ -5,13 +5,15 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+import msgspec
+
 from iocast.archive.migrations import v1_to_v2
 
 STEPS: dict[int, ModuleType] = {1: v1_to_v2}  # by the schema from which a step leads on
 
 
 def migrated_run(version: int, document: Any) -> Any:
-    """A run.json of an older schema as this iocast writes it. Raises ValueError for what it cannot be."""
+    """A run.json of an older schema as this iocast writes it. Raises ValidationError for what it cannot be."""
     return _migrated("run", version, document)
 
 
@@ -24,6 +26,6 @@ def _migrated(what: str, version: int, document: Any) -> Any:
     try:
         for step in [STEPS[at] for at in sorted(STEPS) if at >= version]:
             document = getattr(step, what)(document)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ValueError(f"{type(error).__name__} in a document of schema {version}: {error}") from error
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise msgspec.ValidationError(f"not a document of schema {version}: {error!r}") from error
     return document
