@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,14 +24,29 @@ from iocast.errors import ArchiveError
 from iocast.model.experiment import Diagnosis, Outcome, Step
 from iocast.model.run import Sample
 from iocast.model.summary import UnderWay, row_so_far
+from iocast.report.card.judged import judge
 from iocast.report.listing import listing
 from iocast.report.renderers import RENDERERS
 from iocast.web.folders import Folders
 
+NUMBERS = {"intervals": "response_sum_ns", "samples": "time_ns"}  # a column of numbers of each table
 FILES = ("run.json", "summary.json", "diagnosis.json", "under_way.json")
 ODD: tuple[Any, ...] = (
     *(None, True, "", "x", "\0", [], [[]], {}, {"a": 1}, [None], 0, -1, 1, 7, 0.5, -0.5, 1e308, -1e308, 5e-324),
-    *(2**31, 2**53, 2**63 - 1, 2**63, 2**64, -(2**63), -(2**64), 10**30, 10**400, float("nan"), float("inf"), "é" * 9999),
+    *(
+        2**31,
+        2**53,
+        2**63 - 1,
+        2**63,
+        2**64,
+        -(2**63),
+        -(2**64),
+        10**30,
+        10**400,
+        float("nan"),
+        float("inf"),
+        "é" * 9999,
+    ),
 )
 
 
@@ -101,3 +117,62 @@ def test_nothing_but_an_archive_error_comes_of_damage(whole: Path, tmp_path: Pat
         shutil.copyfile(whole / file, folder / file)
     (folder / name).write_bytes(_damaged((whole / name).read_bytes(), random.Random(seed)))
     _read_all(folder)
+    with contextlib.suppress(ArchiveError):
+        report = judge(archive.load(str(folder)), str(folder)).report()
+        RENDERERS["terminal"].render(report, io.StringIO(), colour=False, width=100)
+
+
+def test_damaged_tables_are_named(whole: Path, tmp_path: Path) -> None:
+    """Cut short, of no rows, without a column, of another type."""
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    for table, reads in (("intervals", (archive.load, archive.load_courses)), ("samples", (archive.load,))):
+        file = folder / table / "000.parquet"
+        good = file.read_bytes()
+        for fault in (good[:-7], good[: len(good) // 2], b"", b"PAR1" * 9):
+            file.write_bytes(fault)
+            for read in reads:
+                with pytest.raises(ArchiveError, match=r"000\.parquet cannot be read") as refused:
+                    read(str(folder))
+                assert refused.value.hint.startswith("remove the file")
+            file.write_bytes(good)
+        column = NUMBERS[table]
+        others = (
+            f"SELECT * REPLACE ({value} AS {column}) FROM read_parquet('{file}.good')" for value in ("'x'", "NULL")
+        )
+        for query in ("SELECT 1 AS interval", *others):
+            Path(f"{file}.good").write_bytes(good)
+            duckdb.sql(f"COPY ({query}) TO '{file}' (FORMAT parquet)")
+            for read in reads:
+                with pytest.raises(ArchiveError, match=r"000\.parquet cannot be read"):
+                    read(str(folder))
+        file.write_bytes(good)
+    archive.load(str(folder))
+
+
+def test_missing_tables_leave_a_run(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    shutil.rmtree(folder / "intervals")
+    (folder / "samples/000.parquet").unlink()
+    assert archive.load_courses(str(folder)) == {}
+    assert len(archive.load(str(folder)).phases) == 2
+    (folder / "intervals").write_text("no folder")
+    assert len(archive.load(str(folder)).phases) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "hint"),
+    [
+        ("run.json", b"[" * 100_000, "the file was changed or cut short"),
+        ("run.json", b'{"schema_version": 2, "run_id": "\xff"}', "the file was changed or cut short"),
+        ("diagnosis.json", b'{"schema_version": 1, "steps": 3}', "remove it, and diagnose again"),
+        ("diagnosis.json", b'{"schema_version": 99}', "read it with the iocast that wrote it, or a newer one"),
+    ],
+)
+def test_the_file_and_the_way_out_are_said(whole: Path, tmp_path: Path, name: str, text: bytes, hint: str) -> None:
+    shutil.copytree(whole, tmp_path / "run")
+    (tmp_path / "run" / name).write_bytes(text)
+    with pytest.raises(ArchiveError, match=name) as refused:
+        (archive.load if name == "run.json" else archive.load_diagnosis)(str(tmp_path / "run"))
+    assert refused.value.hint == hint

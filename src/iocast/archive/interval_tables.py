@@ -10,6 +10,7 @@ import msgspec
 from iocast.archive.file_names import INTERVALS, folder_of
 from iocast.archive.json_files import BROKEN
 from iocast.archive.parquet import ArrowStream, Column, Identity, database, rows_of_phases, unreadable, write
+from iocast.archive.soundness import fault_of_buckets
 from iocast.model.histogram import Histogram
 from iocast.model.intervals import Course, Interval
 from iocast.model.measurement import Measurement
@@ -45,7 +46,9 @@ def save_intervals(folder: Path, number: int, whose: Identity, phase: str, inter
     write(folder / INTERVALS / f"{number:03}.parquet", INTERVAL_COLUMNS, "rows", whose, phase, intervals)
 
 
-_SERIES = "SELECT interval, sum(ios), sum(bytes), sum(response_sum_ns) FROM {} GROUP BY interval"
+_SERIES = (
+    "SELECT interval::BIGINT, sum(ios::BIGINT), sum(bytes::BIGINT), sum(response_sum_ns::BIGINT) FROM {} GROUP BY ALL"
+)
 
 
 def series(intervals: ArrowStream, interval_ns: int, did: Measurement) -> Series:
@@ -75,8 +78,8 @@ def load_courses(folder: str) -> dict[int, Course]:
     """
     path = folder_of(folder) / INTERVALS
     # Lists come as text: to make their values one by one, as the database does, takes twice as long.
-    columns = ", ".join(f"response_{part}{'::VARCHAR' * (part in _LISTS)}" for part in _HISTOGRAM)
-    query = f"SELECT start_ns, op, size_bytes, bytes, errors, {columns} FROM read_parquet(?) ORDER BY interval"
+    columns = ", ".join(f"{name}::{'VARCHAR' if name in _LISTS else _TYPES[name]}" for name in _READ)
+    query = f"SELECT {columns} FROM read_parquet(?) ORDER BY interval"
     found = rows_of_phases(path, query, "its course over time")
     courses: dict[int, Course] = {}
     for number, rows in found.items():
@@ -87,11 +90,16 @@ def load_courses(folder: str) -> dict[int, Course]:
     return courses
 
 
-_LISTS = ("index", "count")
-_HISTOGRAM = (*_LISTS, "sum_ns", "sum_squares", "min_ns", "max_ns")
+_HISTOGRAM = tuple(f"response_{part}" for part in ("index", "count", "sum_ns", "sum_squares", "min_ns", "max_ns"))
+_LISTS = _HISTOGRAM[:2]
+_READ = ("start_ns", "op", "size_bytes", "bytes", "errors", *_HISTOGRAM)
+_TYPES = {column.name: column.type for column in INTERVAL_COLUMNS}
 _numbers = msgspec.json.Decoder(tuple[int, ...]).decode
 
 
 def _interval(row: tuple[Any, ...]) -> Interval:
     start_ns, op, size_bytes, moved, errors, index, count, *rest = row
-    return Interval(start_ns, op, size_bytes, moved, errors, Histogram(_numbers(index), _numbers(count), *rest))
+    response = Histogram(_numbers(index), _numbers(count), *rest)
+    if fault := fault_of_buckets(response):
+        raise msgspec.ValidationError(fault)
+    return Interval(start_ns, op, size_bytes, moved, errors, response)

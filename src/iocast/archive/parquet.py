@@ -100,10 +100,13 @@ def rows_of_phases(folder: Path, query: str, what: str) -> dict[int, list[tuple[
     with database().cursor() as connection:
         for file in files:
             try:
-                found[int(file.stem)] = connection.execute(query, [str(file)]).fetchall()
+                rows = connection.execute(query, [str(file)]).fetchall()
             except duckdb.Error as error:
                 said = str(error).partition("\n")[0]
                 raise unreadable(file, said, what) from error
+            if any(None in row for row in rows):
+                raise unreadable(file, "a value is missing", what)
+            found[int(file.stem)] = rows
     return found
 
 

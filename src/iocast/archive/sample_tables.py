@@ -28,6 +28,7 @@ def save_samples(folder: Path, number: int, whose: Identity, phase: str, samples
 def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
     """The samples of each phase, by its number, in the order in which they were read. Raises ArchiveError."""
     # In the order in which they were written, which is that of time.
-    query = "SELECT time_ns, observer, subject, metric, value FROM read_parquet(?)"
+    columns = ", ".join(f"{column.name}::{column.type}" for column in SAMPLE_COLUMNS)
+    query = f"SELECT {columns} FROM read_parquet(?)"
     found = rows_of_phases(folder / SAMPLES, query, "what was observed then")
     return {number: tuple(Sample(*row) for row in rows) for number, rows in found.items()}

@@ -60,13 +60,19 @@ def _fault(value: Any, name: str, counts: bool = False) -> str:
     return ""
 
 
-def _fault_of_histogram(histogram: Histogram) -> str:
+def fault_of_buckets(histogram: Histogram) -> str:
+    """What cannot be true of the ends of a histogram's buckets; "" when nothing is found."""
     index, count = histogram.index, histogram.count
     if len(index) != len(count):
         return f"{len(index)} buckets with {len(count)} counts"
-    if not index:
-        return ""
-    if index[0] < 0 or index[-1] > _LAST_BUCKET or index != tuple(sorted(set(index))):
+    return "a bucket is beyond all times" if index and (index[0] < 0 or index[-1] > _LAST_BUCKET) else ""
+
+
+def _fault_of_histogram(histogram: Histogram) -> str:
+    index, count = histogram.index, histogram.count
+    if (fault := fault_of_buckets(histogram)) or not index:
+        return fault
+    if index != tuple(sorted(set(index))):
         return "its buckets do not ascend"
     if min(count) < 0 or max(count) >= _MOST:
         return "a bucket counts less than nothing, or too much"
