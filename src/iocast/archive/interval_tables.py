@@ -14,7 +14,7 @@ from iocast.archive.soundness import fault_of_buckets
 from iocast.model.histogram import Histogram
 from iocast.model.intervals import Course, Interval
 from iocast.model.measurement import Measurement
-from iocast.model.run import Series
+from iocast.model.run import PhaseRecord, Series
 
 
 def _histogram(name: str, says: str) -> tuple[Column, ...]:
@@ -47,23 +47,34 @@ def save_intervals(folder: Path, number: int, whose: Identity, phase: str, inter
 
 
 _SERIES = (
-    "SELECT interval::BIGINT, sum(ios::BIGINT), sum(bytes::BIGINT), sum(response_sum_ns::BIGINT) FROM {} GROUP BY ALL"
+    "SELECT interval::BIGINT, sum(ios::BIGINT), sum(bytes::BIGINT), sum(response_sum_ns::BIGINT), "
+    "max(start_ns::BIGINT) FROM {} GROUP BY ALL ORDER BY ALL"
 )
+_MOST_SILENT = 20_000  # intervals without a completion at the end of a phase: hours of seconds
 
 
 def series(intervals: ArrowStream, interval_ns: int, did: Measurement) -> Series:
     """The whole intervals in which I/Os were issued, over all operations and sizes together."""
     with database().cursor() as connection:
-        return whole(connection.execute(_SERIES.format("intervals")).fetchall(), interval_ns, did)
+        return _whole(connection.execute(_SERIES.format("intervals")).fetchall(), interval_ns, did)
 
 
-def load_series(folder: Path) -> dict[int, list[tuple[Any, ...]]]:
-    """The sums of each interval of each phase, by the number of the phase. Raises ArchiveError."""
-    return rows_of_phases(folder / INTERVALS, _SERIES.format("read_parquet(?)"), "its series")
+def load_series(folder: Path, phases: tuple[PhaseRecord, ...]) -> dict[int, Series]:
+    """The series of each phase that has a table, by the number of the phase. Raises ArchiveError."""
+    found = rows_of_phases(folder / INTERVALS, _SERIES.format("read_parquet(?)"), "its series")
+    loaded: dict[int, Series] = {}
+    for number, record in enumerate(phases):
+        if number in found:
+            rows, interval_ns = found[number], record.plan.interval_ns
+            silent = record.measurement.issuing_ns // interval_ns - (rows[-1][0] if rows else 0)
+            if silent > _MOST_SILENT or (rows and rows[-1][-1] != rows[-1][0] * interval_ns):
+                file = folder / INTERVALS / f"{number:03}.parquet"
+                raise unreadable(file, "its intervals are not those of run.json", "its series")
+            loaded[number] = _whole(rows, interval_ns, record.measurement)
+    return loaded
 
 
-def whole(rows: list[tuple[Any, ...]], interval_ns: int, did: Measurement) -> Series:
-    """A series of such sums: whole intervals only."""
+def _whole(rows: list[tuple[Any, ...]], interval_ns: int, did: Measurement) -> Series:
     # An interval in which nothing was completed has no row.
     seen = {row[0]: row[1:] for row in rows}
     all_of_them = [seen.get(number, (0, 0, 0)) for number in range(did.issuing_ns // interval_ns)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from iocast.archive.file_names import RUN_FILE, folder_of
-from iocast.archive.interval_tables import load_series, whole
+from iocast.archive.interval_tables import load_series
 from iocast.archive.run_document import run_of
 from iocast.archive.sample_tables import load_samples
 from iocast.errors import ArchiveError
@@ -41,12 +41,10 @@ def _text(folder: str, path: Path) -> bytes:
 
 def _with_series(run: Run, folder: Path) -> Iterator[PhaseRecord]:
     """The phases with series and samples; of those that ran at once the first has the samples of all in the folder."""
-    samples, sums = load_samples(folder), load_series(folder)
+    samples, courses = load_samples(folder), load_series(folder, run.phases)
     before: PhaseRecord | None = None
     for number, record in enumerate(run.phases):
         shared = before.samples if before is not None and at_once(before, record) else ()
         seen = samples.get(number, shared)
-        rows = sums.get(number)
-        course = Series() if rows is None else whole(rows, record.plan.interval_ns, record.measurement)
-        before = msgspec.structs.replace(record, samples=seen, series=course)
+        before = msgspec.structs.replace(record, samples=seen, series=courses.get(number, Series()))
         yield before
