@@ -14,10 +14,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.words import percent, time
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns
-from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem
 
 Cells = list[tuple[float, float]]  # middle in ns, share
@@ -34,16 +34,16 @@ STEP_OF_P50 = 0.05  # models C, 21
 LIKELY = 0.10  # of a step may lie around a mark; chance would put a tenth there [J]
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """A step that all rows share; one row alone may stand on a mark of its own."""
-    rows = [record for record in run.measured if record.measurement.service().total >= LEAST_IOS]
-    if run.source is not None or not rows:
+    rows = [row for row in facts.rows if row.service().total >= LEAST_IOS]
+    if facts.imported or not rows:
         return
     step_ns = _step_ns(rows)
-    coarse = [record for record in rows if step_ns > STEP_OF_P50 * record.measurement.service().quantile_ns(0.5)]
+    coarse = [row for row in rows if step_ns > STEP_OF_P50 * row.service().quantile_ns(0.5)]
     if not step_ns or not coarse:
         return
-    worst = min(record.measurement.service().quantile_ns(0.5) for record in coarse)
+    worst = min(row.service().quantile_ns(0.5) for row in coarse)
     found = Finding(
         name=NAME,
         severity="severe",
@@ -58,12 +58,12 @@ def detect(run: Run) -> Iterator[Finding]:
     if len(coarse) == len(rows):
         yield found
     else:
-        yield from (replace(found, phase=record.phase.name) for record in coarse)
+        yield from (replace(found, phase=row.name) for row in coarse)
 
 
-def _step_ns(rows: list[PhaseRecord]) -> float:
+def _step_ns(rows: list[RowFacts]) -> float:
     """The distance of the marks on which nearly all times of every row lie; 0 without such."""
-    rows_cells = [(record.phase.workload.mix, _cells(record.measurement.service())) for record in rows]
+    rows_cells = [(row.workload.mix, _cells(row.service())) for row in rows]
     first = min(cells[0][0] for _, cells in rows_cells)
     for parts in (1, 2, 3, 4):  # the first mark may be the second, third or fourth multiple
         step = first / parts
