@@ -12,9 +12,9 @@ from typing import TypeVar
 from msgspec import Struct
 
 from iocast.analyse.knee import Knee, closed_ladder
+from iocast.analyse.latency_growth import LoadPoint, ScalingStep, scaling_steps
 from iocast.analyse.load_kind import is_open_loop
 from iocast.analyse.scalability import Scalability, scalability
-from iocast.analyse.scaling import LoadPoint, ScalingStep, scaling_steps
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Op, Uniform, Workload

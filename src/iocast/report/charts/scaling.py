@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iocast import text
-from iocast.analyse.scaling import ScalingStep
+from iocast.analyse.latency_growth import ScalingStep
 from iocast.model.report import Axis, Chart, Column, Row, Table
 from iocast.report.charts.families import Family, Member, curve_of
 
