@@ -26,8 +26,8 @@ def sizing(command: Command) -> Command:
     """--size and --time, handed over as `size_bytes` and `duration_ns`."""
     from functools import wraps
 
-    @click.option("--time", metavar="TIME", help="Length of every row, e.g. 10s, instead of the job's.")
     @click.option("--size", metavar="SIZE", help="Size of each work file, e.g. 4GiB, instead of the job's.")
+    @click.option("--time", metavar="TIME", help="Length of every row, e.g. 10s, instead of the job's.")
     @wraps(command)
     def sized(*args: Any, size: str | None, time: str | None, **kwargs: Any) -> Any:
         from iocast.sessions.requests import size_of_files, time_of_rows
