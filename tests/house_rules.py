@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": _HALL | {"analyse", "diagnose", "forecast"},
     "sessions": _INSIDE,
     **dict.fromkeys(DOORS, _INSIDE | {"sessions"}),
-    "commands": _INSIDE | {"sessions", "top", "web"},  # the front door opens the others
+    "commands": _HALL | {"report", "sessions", "top", "web"},  # the front door opens the others
     "__init__": _INSIDE | {"sessions"},
     "__main__": _INSIDE | DOORS,
 }

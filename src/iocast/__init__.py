@@ -10,10 +10,11 @@ done raises an `IocastError` with a message and a hint.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as type checkers know it, without the time that `typing` takes
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from iocast.jobs.job import Job
     from iocast.model.finding import Examination
     from iocast.model.run import Run

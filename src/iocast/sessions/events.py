@@ -15,7 +15,7 @@ from iocast.model.plan import Phase, Plan
 from iocast.model.report import Report
 
 if TYPE_CHECKING:
-    from iocast.load import Layout
+    from iocast.load import Layout as Layout
     from iocast.sessions.run_card import Card
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from iocast.errors import SpecError
 from iocast.jobs.job import FileSize, Job
-from iocast.model.grading import GradeAsked
+from iocast.model.grading import GradeAsked, Letter, Scale
 from iocast.model.plan import Phase
 from iocast.units import parse_duration, parse_size
 
@@ -55,6 +55,17 @@ def _with_time(phase: Phase, seconds: float) -> Phase:
     if phase.length.seconds is None:
         return phase
     return replace(phase, length=replace(phase.length, seconds=seconds), until=None)
+
+
+def grade_asked(scale: Scale, slo: str | None, floor: Letter | None) -> GradeAsked:
+    """How a run is to be graded. Raises SpecError for a service level that is none, or that the scale does not know."""
+    if slo is None:
+        return GradeAsked(scale=scale, floor=floor)
+    if scale != "modern":
+        raise SpecError(f"--slo beside --scale {scale}: that scale knows no service level", "leave one of them out")
+    from iocast.diagnose.grades.service_level import parse_slo
+
+    return GradeAsked(scale=scale, level=parse_slo(slo), floor=floor)
 
 
 def size_of_files(text: str, option: str = "--size") -> int:

@@ -10,7 +10,7 @@ import rich_click as click
 
 from iocast.commands.shell.showing import FORMATS, THEMES, Into
 from iocast.errors import SpecError
-from iocast.model.grading import LETTERS, GradeAsked
+from iocast.model.grading import LETTERS
 from iocast.sessions.requests import RUNS, RunOptions
 
 Command = Callable[..., Any]
@@ -171,13 +171,8 @@ def grading(command: Command) -> Command:
     )
     @wraps(command)
     def graded(*args: Any, scale: Any, slo: str | None, fail_under: Any, **kwargs: Any) -> Any:
-        level = None
-        if slo is not None and scale != "modern":
-            raise SpecError(f"--slo beside --scale {scale}: that scale knows no service level", "leave one of them out")
-        if slo is not None:
-            from iocast.diagnose.grades.service_level import parse_slo
+        from iocast.sessions.requests import grade_asked
 
-            level = parse_slo(slo)
-        return command(*args, asked=GradeAsked(scale=scale, level=level, floor=fail_under), **kwargs)
+        return command(*args, asked=grade_asked(scale, slo, fail_under), **kwargs)
 
     return graded

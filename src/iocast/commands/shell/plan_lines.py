@@ -10,8 +10,7 @@ from iocast.model.plan import Phase, Plan
 from iocast.model.workload import Bursts, Closed, Locality, Sequential, Uniform, Workload
 
 if TYPE_CHECKING:
-    from iocast.load import Layout
-    from iocast.sessions.events import Planned
+    from iocast.sessions.events import Layout, Planned
 
 MIX_WIDTH = 60  # of the column that says the I/O; a mix of many sizes goes on below
 _MIB = 1 << 20
