@@ -57,5 +57,5 @@ def test_a_fio_job_file_runs(job: Path) -> None:
     assert done.returncode == 0
     assert "a 8k x1: " in done.stderr
     (folder,) = (job.parent / "runs").iterdir()
-    plan = json.loads((folder / "run.json").read_text(encoding="utf-8"))["plan"]
-    assert (plan["job"], [phase["name"] for phase in plan["phases"]]) == (JOB, ["a 8k x1"])
+    kept = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert (kept["job"]["file"], [phase["name"] for phase in kept["plan"]["phases"]]) == (JOB, ["a 8k x1"])
