@@ -147,7 +147,7 @@ def perform(
 
         page = page and done.run.status == "done"
         if page:
-            from iocast.report.vega import engine
+            from iocast.report.charts.drawing import engine
 
             engine.get_ready()  # it warms up while the card is made
         judged = judge(done.run, os.path.relpath(done.folder), asked)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from iocast.report.card.judged import Judged
 
 PAGE = "report.html"
-THEMES = ("light", "dark", "print", "classic")  # report.vega.theme.THEMES, without importing it
+THEMES = ("light", "dark", "print", "classic")  # report.charts.drawing.theme.THEMES, without importing it
 WIDTH = 120  # of a text file
 
 
@@ -28,7 +28,7 @@ class Into(NamedTuple):
 def get_ready(into: Into | None) -> None:
     """Lets what draws a page start, before what is drawn has been read and computed."""
     if _is_page(into):
-        from iocast.report.vega import engine
+        from iocast.report.charts.drawing import engine
 
         engine.get_ready()
 
@@ -37,8 +37,8 @@ def begin_page(into: Into | None, run: Run) -> None:
     """Begins to draw what the page of a run will show, before the run is examined."""
     if _is_page(into):
         from iocast.report.charts import early
-        from iocast.report.vega import begin
-        from iocast.report.vega.theme import PAGE as THEME
+        from iocast.report.charts.drawing.theme import PAGE as THEME
+        from iocast.report.charts.svg import begin
 
         for chart in early(run):
             begin(chart, THEME)
@@ -66,7 +66,7 @@ def write_file(report: Report, path: Path, theme: str = "light") -> list[Path]:
 
     form = form_of(path)
     if form == "pictures":
-        from iocast.report.vega.theme import THEMES as KNOWN
+        from iocast.report.charts.drawing.theme import THEMES as KNOWN
 
         return write_pictures(report, path, KNOWN[theme])
     # Written beside and renamed, so that a page that is open in a browser is never half a page.

@@ -19,7 +19,8 @@ from iocast.report.card.headline import badges, figures
 from iocast.report.card.results_table import published, results
 from iocast.report.card.target_section import blind_section, target_section
 from iocast.report.card.verdict import verdict
-from iocast.report.charts import at_a_glance, chart_sections
+from iocast.report.charts import chart_sections, charts_at
+from iocast.report.charts.examined_run import ExaminedRun
 from iocast.report.diagnosis.tested_section import tested_section
 
 SLOW_FACTOR = 10.0  # an I/O this many times slower than p99 is worth naming [J]
@@ -39,7 +40,7 @@ def card(
 
     With `courses`, the course of each phase over time by its number ({} when none was kept), it has charts too.
     """
-    glance = at_a_glance(run, examination) if courses is not None else ()
+    glance = charts_at("glance", ExaminedRun(run, examination)) if courses is not None else ()
     sections = (
         target_section(run),
         Section("Results", tables=(results(run, examination),), charts=glance) if run.measured else None,
