@@ -15,10 +15,10 @@ from iocast.model.intervals import Interval
 from iocast.model.measurement import SlowIo
 from iocast.model.report import Chart
 from iocast.model.run import Run
-from iocast.report.charts import chart_sections
+from iocast.report.charts import chart_sections, specification
+from iocast.report.charts.drawing.theme import PAGE
 from iocast.report.charts.families import families, pooled
-from iocast.report.vega import specification, to_svgs
-from iocast.report.vega.theme import PAGE
+from iocast.report.charts.svg import to_svgs
 
 
 def chart(run: Run, kind: str) -> Chart:

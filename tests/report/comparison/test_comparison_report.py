@@ -13,10 +13,10 @@ from iocast.model.histogram import Histogram
 from iocast.model.report import Chart, Report, Table
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.stated import Bucket, Coarse
+from iocast.report.charts import specification
+from iocast.report.charts.drawing.theme import LIGHT
 from iocast.report.comparison.comparison_report import compare, repeats
 from iocast.report.renderers import html, terminal
-from iocast.report.vega import specification
-from iocast.report.vega.theme import LIGHT
 
 # Vector V11: 1 process x 4 at once; three latencies in us, two throughputs in kB/s; what each keeps, in per cent.
 BARE = (370, 12_543, 1_270, 117_042, 75_959)
