@@ -102,4 +102,7 @@ def leave_page(judged: Judged) -> str:
         write_file(judged.report(charts=True), page)
     except IocastError as error:
         return f"note: no {PAGE}: {error.message}"
-    return f"report: {os.path.relpath(page)}"
+    from iocast.report.charts.drawing.engine import what_is_missing
+
+    missing = what_is_missing()
+    return f"report: {os.path.relpath(page)}" + (f"\nnote: {missing}" if missing else "")

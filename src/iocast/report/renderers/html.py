@@ -14,6 +14,7 @@ from markupsafe import Markup
 from iocast.model.report import Badge, Figure, Report, Section
 from iocast.report.cells import cell_text
 from iocast.report.charts import place_of
+from iocast.report.charts.drawing.engine import what_is_missing
 from iocast.report.renderers.page import policy, script, style
 from iocast.report.renderers.page.page_tables import grade_html, table_html
 from iocast.report.renderers.page.plots import charts_html, drawings
@@ -50,7 +51,6 @@ END = Markup(
     '<div id="tip" role="tooltip" hidden></div><div id="spoken" class="sr" aria-live="polite"></div>\n'
     "<script>{}</script></body></html>\n"
 )
-NOT_DRAWN = "The charts are not drawn: vl-convert-python is not installed. Their figures are shown as tables."
 
 
 def render(report: Report, out: TextIO, *, colour: bool = True, width: int = 0) -> None:
@@ -63,7 +63,7 @@ def render(report: Report, out: TextIO, *, colour: bool = True, width: int = 0) 
     out.write(_contents(sections))
     out.write('<main id="main">\n')
     if report.charts and not drawn:
-        out.write(HINT.format(NOT_DRAWN))
+        out.write(HINT.format(f"{what_is_missing()}. Their figures are shown as tables."))
     for anchor, section in sections:
         out.write(_section(anchor, section, drawn))
     if report.next_steps:
