@@ -1,4 +1,4 @@
-"""The chart of repeats: each run of a row over the middle of them all, so that an outlier is seen at once."""
+"""Each run of a row over the median of its repeats, so that an outlier stands out."""
 
 from __future__ import annotations
 
