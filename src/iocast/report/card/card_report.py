@@ -20,7 +20,7 @@ from iocast.report.card.results_table import published, results
 from iocast.report.card.target_section import blind_section, target_section
 from iocast.report.card.verdict import verdict
 from iocast.report.charts import chart_sections, charts_at
-from iocast.report.charts.examined_run import ExaminedRun
+from iocast.report.charts.subjects.examined_run import ExaminedRun
 from iocast.report.diagnosis.tested_section import tested_section
 
 SLOW_FACTOR = 10.0  # an I/O this many times slower than p99 is worth naming [J]

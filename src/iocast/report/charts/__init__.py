@@ -26,9 +26,9 @@ from iocast.report.charts import (
 )
 from iocast.report.charts.drawing.parts import NARROW, WIDE, Spec
 from iocast.report.charts.drawing.theme import Theme
-from iocast.report.charts.examined_run import ExaminedRun
-from iocast.report.charts.families import Family, families, pooled
 from iocast.report.charts.place import Place, Stand
+from iocast.report.charts.subjects.examined_run import ExaminedRun
+from iocast.report.charts.subjects.families import Family, families, pooled
 
 
 class ChartModule(Protocol):

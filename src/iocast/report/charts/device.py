@@ -14,8 +14,8 @@ from iocast.report.cells import cell_text
 from iocast.report.charts.drawing.parts import Spec, chart, layer, number, numbers, padded, quantitative, tip
 from iocast.report.charts.drawing.rows import ROW_HEIGHT, rows_axis
 from iocast.report.charts.drawing.theme import Theme
-from iocast.report.charts.examined_run import ExaminedRun
 from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.examined_run import ExaminedRun
 
 PLACE = Place("device")
 SIZES = (

@@ -27,8 +27,8 @@ from iocast.report.charts.drawing.parts import (
 )
 from iocast.report.charts.drawing.rows import rows_axis
 from iocast.report.charts.drawing.theme import Theme
-from iocast.report.charts.families import Family, Member
 from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.families import Family, Member
 
 PLACE = Place("family")
 COLUMNS = (

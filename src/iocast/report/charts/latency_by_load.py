@@ -35,8 +35,8 @@ from iocast.report.charts.drawing.parts import (
     time_scale,
 )
 from iocast.report.charts.drawing.theme import Theme
-from iocast.report.charts.families import Family, Member
 from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.families import Family, Member
 
 PLACE = Place("family", classic=True, legends=(bucket_legend, share_legend))
 GOOD_NS = 10_000_000  # where fio.r draws its line

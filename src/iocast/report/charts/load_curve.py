@@ -29,8 +29,8 @@ from iocast.report.charts.drawing.parts import (
     tip,
 )
 from iocast.report.charts.drawing.theme import Theme
-from iocast.report.charts.families import Family, Member
 from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.families import Family, Member
 
 PLACE = Place("family")
 HEIGHT = 240

@@ -23,8 +23,8 @@ from iocast.report.charts.drawing.parts import (
 )
 from iocast.report.charts.drawing.rows import ROW_HEIGHT, rows_axis
 from iocast.report.charts.drawing.theme import Theme
-from iocast.report.charts.examined_run import ExaminedRun
 from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.examined_run import ExaminedRun
 
 PLACE = Place("glance", wide=True)
 COLUMNS = (

@@ -10,8 +10,8 @@ from iocast.report.card.results_table import published
 from iocast.report.charts.drawing.parts import Spec, needed
 from iocast.report.charts.drawing.percentile_curves import CURVE, curve, percentile_lines
 from iocast.report.charts.drawing.theme import Theme
-from iocast.report.charts.families import Family, Member
 from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.families import Family, Member
 
 PLACE = Place("family")
 SHOWN = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report.charts.compared import Comparison, file_key
 from iocast.report.charts.drawing.parts import OWN_COLOUR, Spec, chart, layer, number, numbers, tip
 from iocast.report.charts.drawing.ratio_axis import LINE_HEIGHT, ratio_axis, ratio_reach, same_band
 from iocast.report.charts.drawing.rows import rows_axis
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.compared_sides import Comparison, file_key
 
 PLACE = Place("compared results", wide=True)
 COLUMNS = (

@@ -8,11 +8,11 @@ from iocast import text
 from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Chart, Table
 from iocast.report.card.results_table import published
-from iocast.report.charts.compared import SHAPES, Comparison, file_key, shape_row
 from iocast.report.charts.drawing.parts import Spec
 from iocast.report.charts.drawing.percentile_curves import CURVE, curve, percentile_lines
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.compared_sides import SHAPES, Comparison, file_key, shape_row
 
 PLACE = Place("compared percentiles")
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from iocast import text
 from iocast.analyse.modes import Density, density
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.charts.compared import SHAPES, Comparison, file_key, shape_row
 from iocast.report.charts.drawing.density_curve import density_points
 from iocast.report.charts.drawing.parts import (
     OWN_COLOUR,
@@ -27,6 +26,7 @@ from iocast.report.charts.drawing.parts import (
 from iocast.report.charts.drawing.rows import rows_axis
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.compared_sides import SHAPES, Comparison, file_key, shape_row
 
 PLACE = Place("compared times", wide=True)
 SPREADS = (

@@ -24,8 +24,8 @@ from iocast.report.charts.drawing.parts import (
     tip,
 )
 from iocast.report.charts.drawing.theme import Theme
-from iocast.report.charts.families import Family
 from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.families import Family
 
 PLACE = Place("family", classic=True, legends=(bucket_legend,))
 HEIGHT = 132

@@ -25,7 +25,7 @@ from iocast.model.histogram import Histogram, merge
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord
 from iocast.report.charts import charts_at
-from iocast.report.charts.compared import Comparison
+from iocast.report.charts.subjects.compared_sides import Comparison
 from iocast.report.comparison.compared_values import REPEATS, STATISTICS, iops, response, throughput, values
 from iocast.report.comparison.relative_table import relative_sections
 
