@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from iocast.analyse.facts import Facts, facts_of
 from iocast.model.finding import Examination, Trust
 from iocast.model.intervals import Course
 from iocast.model.report import Chart, Section
@@ -81,21 +82,22 @@ def early(run: Run) -> Iterator[Chart]:
     """Charts that the card will have whatever an examination finds, unless it declares a row void."""
     unexamined = Examination(trust={record.phase.name: Trust("A", ()) for record in run.measured})
     soon = [each for each in CHARTS.values() if each.PLACE.stand == "family" and not each.PLACE.late]
-    for family in _shown(run, unexamined, {}):
+    for family in _shown(Facts(run), unexamined, {}):
         for each in soon:
             yield from each.tell(family)
 
 
-def chart_sections(run: Run, examination: Examination, courses: dict[int, Course]) -> tuple[Section, ...]:
+def chart_sections(run: Run | Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Section, ...]:
     """A section for each ladder of loads, one for all other rows together, one for the device."""
-    found = _shown(run, examination, courses)
+    facts = facts_of(run)
+    found = _shown(facts, examination, courses)
     sections = [Section(family.title, charts=charts_at("family", family)) for family in found]
-    sections.append(Section("What the device saw", charts=charts_at("device", ExaminedRun(run, examination))))
+    sections.append(Section("What the device saw", charts=charts_at("device", ExaminedRun(facts, examination))))
     return tuple(section for section in sections if section.charts)
 
 
-def _shown(run: Run, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:
-    found = families(run, examination, courses)
+def _shown(facts: Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:
+    found = families(facts, examination, courses)
     ladders = [family for family in found if len(family.ladder) > 1]
     rest = pooled((family for family in found if len(family.ladder) < 2), "Other rows" if ladders else "All rows")
     return (*ladders, *([rest] if rest else []))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from iocast.analyse.device_io import DeviceIo, under_filesystem
+from iocast.analyse.device_io import DeviceIo
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
@@ -33,8 +33,7 @@ SAME = 1.1  # within a tenth
 
 def tell(about: ExaminedRun) -> Iterator[Chart]:
     """A chart of sizes, and one of queue depths, of the rows where the device's counters were seen."""
-    run = about.run
-    seen = [(record, io) for record in run.measured if (io := under_filesystem(record, run.plan.target)) is not None]
+    seen = [(row.record, io) for row in about.facts.rows if (io := row.under_filesystem) is not None]
     if sizes := [row for record, io in seen for row in _sizes(record, io)]:
         yield _chart("device-sizes", "Size of requests", "size", "bytes", SIZES, sizes)
     queues = [

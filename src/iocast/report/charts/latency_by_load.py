@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from iocast import text
-from iocast.analyse.statistics import bucket_shares
+from iocast.analyse.statistics import bucket_shares, published
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.card.results_table import published
 from iocast.report.cells import cell_text
 from iocast.report.charts.drawing.latency_buckets import BUCKETS, bucket_colour, bucket_rows
 from iocast.report.charts.drawing.legends import bucket_legend, share_legend

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator
 
 from iocast import text
+from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report.card.results_table import OPS, published, row_name, times_of
+from iocast.report.card.results_table import OPS, row_name, times_of
 from iocast.report.charts.drawing.parts import (
     Spec,
     chart,
@@ -42,16 +43,16 @@ KEY = "Disc: p50. Bar: on to p99, or to p95 where that is all that is known. Mar
 
 def tell(about: ExaminedRun) -> Iterator[Chart]:
     """The chart of all rows that are a measurement."""
-    run, examination = about.run, about.examination
+    facts, examination = about.facts, about.examination
     rows = []
     void = 0
-    for record in run.measured:
-        trust = examination.trust[record.phase.name]
+    for row in facts.rows:
+        trust = examination.trust[row.name]
         void += bool(trust.void)
-        ops = [op for op in OPS if times_of(record, op).total]
+        ops = [op for op in OPS if times_of(row, op).total]
         for op in () if trust.void else ops:
-            name = row_name(record, op, several=len(ops) > 1)
-            cells = _times(times_of(record, op))
+            name = row_name(row.record, op, several=len(ops) > 1)
+            cells = _times(times_of(row, op))
             if cells["p50"] is not None and cells["max"] is not None:
                 rows.append(Row({"row": name, **cells, "trust": trust.grade}))
     if not rows:
@@ -65,7 +66,7 @@ def tell(about: ExaminedRun) -> Iterator[Chart]:
         x=Axis("response time", "duration", log=True),
         y=Axis("row", "text"),
         tables=(Table("", COLUMNS, tuple(rows), key="rows"),),
-        notes=(KEY, *([f"{void} of {len(run.measured)} rows {are} void and not drawn."] if void else [])),
+        notes=(KEY, *([f"{void} of {len(facts.rows)} rows {are} void and not drawn."] if void else [])),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast import text
+from iocast.analyse.statistics import published
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.card.results_table import published
 from iocast.report.charts.drawing.parts import Spec, needed
 from iocast.report.charts.drawing.percentile_curves import CURVE, curve, percentile_lines
 from iocast.report.charts.drawing.theme import Theme

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast import text
-from iocast.analyse.scaling_steps import LoadPoint, ScalingStep, scaling_steps
+from iocast.analyse.latency_growth import ScalingStep
 from iocast.model.report import Axis, Chart, Column, Row, Table
 from iocast.report.charts.drawing.loads import load_labels, load_tips, loads_axis
 from iocast.report.charts.drawing.parts import (
@@ -24,7 +24,7 @@ from iocast.report.charts.drawing.parts import (
 )
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.families import Family, Member
+from iocast.report.charts.subjects.families import Family, Member, curve_of
 
 PLACE = Place("family", classic=True)
 HEIGHT = 132
@@ -47,7 +47,7 @@ NOTE = "A bar as high as the chart: the step added nothing but waiting. The stro
 def tell(family: Family) -> Iterator[Chart]:
     """The chart of a ladder of at least two loads; none where means are 0, as a tool may state what took no tick."""
     ladder = family.ladder
-    steps = scaling_steps([LoadPoint(each.at_once, each.times.mean_ns, each.bytes_per_s) for each in ladder])
+    steps = curve_of(ladder).scaling
     if not steps or len(steps) < len(ladder) - 1:
         return
     rows = tuple(_step_row(*each) for each in zip(steps, ladder, ladder[1:], strict=False))

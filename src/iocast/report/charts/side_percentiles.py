@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast import text
+from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Chart, Table
-from iocast.report.card.results_table import published
 from iocast.report.charts.drawing.parts import Spec
 from iocast.report.charts.drawing.percentile_curves import CURVE, curve, percentile_lines
 from iocast.report.charts.drawing.theme import Theme

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from iocast import text
-from iocast.diagnose.thresholds import MIN_BEYOND
+from iocast.analyse.statistics import enough_beyond
 from iocast.model.histogram import Histogram
 from iocast.model.report import Cell, Chart, Column, Row
 from iocast.report.charts.drawing.parts import (
@@ -48,7 +48,7 @@ def curve(name: str, times: Histogram) -> list[Row]:
             "row": name,
             "beyond": max(beyond, 1 / times.total),
             "time": float(times.max_ns) if last else times.quantile_ns(max(1 - beyond, 1 / times.total)),
-            "sure": int(beyond * times.total >= MIN_BEYOND),
+            "sure": int(enough_beyond(times.total, 1 - beyond)),
         }
         rows.append(Row(cells))
         if last:

@@ -6,9 +6,9 @@ import re
 
 from msgspec import Struct
 
+from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
 from iocast.model.report import Cell, Column, Row
-from iocast.report.card.results_table import published
 
 SHAPES = (
     Column("row", "row"),

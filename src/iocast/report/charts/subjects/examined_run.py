@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from iocast.analyse.facts import Facts
 from iocast.model.finding import Examination
-from iocast.model.run import Run
 
 
 class ExaminedRun(Struct, frozen=True):
-    """A run and its examination."""
+    """The facts of a run and its examination."""
 
-    run: Run
+    facts: Facts
     examination: Examination
