@@ -39,6 +39,12 @@ PLUG_INS = (
         "Experiments",
         "Each asks one question about a path: `iocast experiment NAME PATH`. Confirmed means: yes.",
     ),
+    (
+        "report.charts",
+        "CHARTS",
+        "Charts",
+        "Each tells one thing, and says it in a sentence as well. They are drawn on pages and in pictures.",
+    ),
     ("report.renderers", "RENDERERS", "Renderers", "Each turns the same report into one output."),
 )
 JOB_FILES = """\

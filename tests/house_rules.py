@@ -54,6 +54,7 @@ _IMPORTERS = {"import_module", "__import__"}
 PLUG_INS = {
     "observe": ("OBSERVERS", "OVERHEAD"),
     "diagnose/detectors": ("DETECTORS", "detect"),
+    "report/charts": ("CHARTS", "draw"),
     "report/renderers": ("RENDERERS", "render"),
     "traces": ("READERS", "sniff"),
     "imports": ("IMPORTERS", "sniff"),
@@ -127,7 +128,7 @@ def arrows(root: Path) -> list[str]:
 
 def heavy_imports(root: Path) -> list[str]:
     """Rooms other than doors import only light modules at the top: start-up time counts."""
-    light = set(sys.stdlib_module_names) | {"msgspec", "iocast"}
+    light = set(sys.stdlib_module_names) | {"msgspec", "markupsafe", "iocast"}
     bad = []
     for path, text in _sources(root, "src/iocast", ".py"):
         if _room(path) in DOORS | {"__main__"}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -119,12 +120,33 @@ def test_a_place_that_cannot_be_written_is_named(runs: Path, tmp_path: Path) -> 
 
 
 def test_a_page_that_fails_does_not_spoil_the_measurement(tmp_path: Path) -> None:
-    blocked = 'import sys; sys.modules["vl_convert"] = None'
-    (tmp_path / "sitecustomize.py").write_text(blocked)
+    (tmp_path / "vl_convert.py").write_text("def configure(**_): pass\ndef vegalite_to_svg(*_, **__): raise OSError(5)")
     done = iocast("card", "sim:nvme", "--time", "10ms", "--page", cwd=tmp_path, PYTHONPATH=_with(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "note: no report.html: the charts cannot be drawn: " in done.stderr
     assert "Results" in done.stdout
+
+
+def test_a_card_without_what_draws_has_a_page_of_figures_and_says_so_once(tmp_path: Path) -> None:
+    """vl-convert is an extra: all but pictures works without it."""
+    (tmp_path / "sitecustomize.py").write_text('import sys; sys.modules["vl_convert"] = None')
+    hidden = _with(tmp_path)
+    done = iocast("card", "sim:nvme", "--time", "10ms", "--page", "--out", "runs", cwd=tmp_path, PYTHONPATH=hidden)
+    assert done.returncode == 0, done.stderr
+    says = 'Charts need vl-convert-python, which is not installed: pip install "iocast[charts]"'
+    assert done.stderr.count("vl-convert") == 1
+    assert f"note: {says}" in done.stderr.splitlines()
+    assert "Results" in done.stdout
+    page = (run_folder(tmp_path / "runs") / "report.html").read_text()
+    assert unescape(page).count(says) == 1
+    assert "<figure" in page
+    assert "<svg" not in page
+    done = iocast("report", run_folder(tmp_path / "runs"), "-o", "card.png", cwd=tmp_path, PYTHONPATH=hidden)
+    assert done.returncode != 0
+    assert [line for line in done.stderr.splitlines() if line] == [
+        "error: Charts need vl-convert-python, which is not installed",
+        'hint: pip install "iocast[charts]"',
+    ]
 
 
 def _with(place: Path) -> str:

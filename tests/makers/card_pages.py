@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+from types import ModuleType
 
 from makers import card_runs
 
 from iocast.diagnose.examination import examine
 from iocast.model.intervals import Course, Interval
-from iocast.model.report import Report
+from iocast.model.report import Chart, Report
 from iocast.model.run import Run
 from iocast.report.card.card_report import card
 from iocast.report.renderers import html
@@ -30,6 +31,12 @@ def courses_of(run: Run, intervals: int = 20) -> dict[int, Course]:
 def report_of(run: Run) -> Report:
     """The card of a run with all its charts."""
     return card(run, examine(run), "runs/one", courses_of(run))
+
+
+def chart_of(run: Run, module: ModuleType) -> Chart:
+    """The first chart of a run's card that a module of charts tells."""
+    kind = module.__name__.rpartition(".")[2]
+    return next(each for each in report_of(run).charts if each.kind == kind)
 
 
 def page_of(run: Run) -> str:

@@ -90,31 +90,16 @@ class Axis(Struct, frozen=True):
     log: bool = False
 
 
-ChartKind = Literal[
-    "overview",  # each row of the results: p50 to p99.9 and the maximum, side by side
-    "latency_by_load",  # the classic one: mean, p95, p99 and maximum against load, with a histogram at each load
-    "scaling",  # how latency grew with each step of the load
-    "throughput",  # bytes per second at each load, sliced by how long the I/Os took
-    "load_curve",  # response against the rate that was achieved
-    "distribution",  # how the I/Os of each row are spread over time taken, with their modes
-    "percentiles",  # the time within which each share of the I/Os was answered
-    "heat",  # how the I/Os of each moment are spread over time taken
-    "device",  # what the device saw, against what was asked
-    "ratios",  # one side over the other, each statistic of each row with its interval
-    "sides",  # how the I/Os of both sides are spread over time taken, one above a line and one below
-    "side_percentiles",  # the percentiles of one row on both sides
-    "repeats",  # each run of a row over the median of them all
-]
-
-
 class Chart(Struct, frozen=True, kw_only=True):
     """What a chart tells, not how it looks: a kind, its data, and the sentence for who cannot see it.
 
     The first table holds the figures themselves and is what a reader without the picture is given; others hold
     what is marked in it (modes, knees, findings), by their `key`. `key` names the chart for machines and files.
+    `kind` is the name of the chart's file in report/charts; `family` the key of the rows that it shows, where several
+    charts show the same.
     """
 
-    kind: ChartKind
+    kind: str
     key: str
     title: str
     summary: str
@@ -122,6 +107,7 @@ class Chart(Struct, frozen=True, kw_only=True):
     y: Axis
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
+    family: str = ""
 
     def table(self, key: str) -> Table | None:
         """The table of that key, None when the chart has none."""

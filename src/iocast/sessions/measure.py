@@ -44,7 +44,7 @@ def _judged(done: Carried, request: MeasureRequest, listener: Listener) -> Measu
         return Measured(done.run, None)
     page = request.page and done.run.status == "done"
     if page:
-        from iocast.report.vega import engine
+        from iocast.report.charts.drawing import engine
 
         engine.get_ready()  # it warms up while the card is made
     card = make_card(done.run, shown_folder(done.folder), request.asked)

@@ -19,7 +19,7 @@ def write_file(report: Report, path: Path, theme: str = "light") -> list[Path]:
 
     form = form_of(path)
     if form == "pictures":
-        from iocast.report.vega.theme import THEMES
+        from iocast.report.charts.drawing.theme import THEMES
 
         return write_pictures(report, path, THEMES[theme])
     # Written beside and renamed, so that a page that is open in a browser is never half a page.
@@ -51,7 +51,7 @@ def form_of(path: Path) -> str:
 def get_ready(path: Path | None) -> None:
     """Lets what draws a page start, before what is drawn has been read and computed."""
     if _is_page(path):
-        from iocast.report.vega import engine
+        from iocast.report.charts.drawing import engine
 
         engine.get_ready()
 
@@ -60,8 +60,8 @@ def begin_page(path: Path | None, run: Run) -> None:
     """Begins to draw what the page of a run will show, before the run is examined."""
     if _is_page(path):
         from iocast.report.charts import early
-        from iocast.report.vega import begin
-        from iocast.report.vega.theme import PAGE
+        from iocast.report.charts.drawing.theme import PAGE
+        from iocast.report.charts.svg import begin
 
         for chart in early(run):
             begin(chart, PAGE)

@@ -126,7 +126,9 @@ def leave_page(card: Card, listener: Listener) -> None:
     except IocastError as error:
         listener.tell(PageFailed(error))
     else:
-        listener.tell(PageWritten(page))
+        from iocast.report.charts.drawing.engine import what_is_missing
+
+        listener.tell(PageWritten(page, what_is_missing()))
 
 
 def shown_folder(folder: Path) -> str:

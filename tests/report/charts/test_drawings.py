@@ -16,17 +16,18 @@ from makers.card_pages import report_of
 
 from iocast.diagnose.comparable import side
 from iocast.model.histogram import Histogram
-from iocast.model.report import Chart, ChartKind, Report, Section
+from iocast.model.report import Chart, Report, Section
 from iocast.model.run import Source
-from iocast.report.charts.latency_by_load import BUCKET_EDGES_NS
+from iocast.report.charts import CHARTS, specification
+from iocast.report.charts.drawing.cell_image import colour, levels, png
+from iocast.report.charts.drawing.latency_buckets import BUCKET_EDGES_NS
+from iocast.report.charts.drawing.parts import apart
+from iocast.report.charts.drawing.theme import CLASSIC, LIGHT, PAGE, THEMES
+from iocast.report.charts.svg import to_svgs
 from iocast.report.comparison.comparison_report import compare, repeats
 from iocast.report.renderers.pictures import write_pictures
-from iocast.report.vega import DRAWINGS, specification, to_svgs
-from iocast.report.vega.parts import apart
-from iocast.report.vega.picture import colour, levels, png
-from iocast.report.vega.theme import CLASSIC, LIGHT, PAGE, THEMES
 
-KINDS = list(DRAWINGS)
+KINDS = list(CHARTS)
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +105,7 @@ def test_a_picture_has_the_ground_of_its_theme(charts: dict[str, Chart], theme: 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_picture_says_itself_what_a_page_says_around_it(
-    charts: dict[str, Chart], kind: ChartKind, tmp_path: Path
-) -> None:
+def test_a_picture_says_itself_what_a_page_says_around_it(charts: dict[str, Chart], kind: str, tmp_path: Path) -> None:
     chart = charts[kind]
     (picture,) = write_pictures(_report(chart), tmp_path / "card.svg", LIGHT)
     svg = picture.read_text("utf-8")
@@ -135,63 +134,10 @@ def _first_pixel(data: bytes) -> bytes:
     return zlib.decompress(image)[1:4]
 
 
-def test_the_load_curve_is_joined_in_the_order_of_the_loads() -> None:
-    run = card_runs.run(
-        *(
-            card_runs.reads(f"randread 8k x{users}", users=users, times=card_runs.lognormal(5_000, took, 0.2))
-            for users, took in ((1, 1e6), (4, 2e6), (16, 2e7))
-        )
-    )
-    (chart,) = (each for each in report_of(run).charts if each.kind == "load_curve")
-    layers = [layer for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "line"]
-    for layer in layers:
-        rates = [row["x"] for row in layer["data"]["values"]]
-        assert rates[1] > rates[0] > rates[2], "past saturation the rate falls: the curve folds back"
-        assert [row["o"] for row in layer["data"]["values"]] == [0, 1, 2]
-        assert layer["encoding"]["order"] == {"field": "o"}
-
-
-def test_loads_at_the_same_place_share_a_name() -> None:
-    times = card_runs.lognormal(5_000, 1e6, 0.2)
-    ladder = ((1, 5_000_000_000), (8, 700_000_000), (32, 690_000_000))
-    rows = [card_runs.reads(f"r x{n}", users=n, times=times, elapsed_ns=took) for n, took in ladder]
-    (chart,) = (each for each in report_of(card_runs.run(*rows)).charts if each.kind == "load_curve")
-    texts = [
-        layer["data"]["values"] for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "text"
-    ]
-    assert ["1", "8, 32"] in [[row["t"] for row in rows] for rows in texts]
-
-
-def test_the_shares_behind_the_classic_chart_are_all_io(charts: dict[str, Chart]) -> None:
-    for row in charts["latency_by_load"].tables[0].rows:
-        shares = [row.cells[key] for key in ("fast", "middling", "slow")]
-        assert sum(share for share in shares if isinstance(share, float)) == pytest.approx(1)
-    for load in {row.cells["load"] for row in charts["throughput"].tables[1].rows}:
-        of_load = [row.cells["share"] for row in charts["throughput"].tables[1].rows if row.cells["load"] == load]
-        assert sum(share for share in of_load if isinstance(share, float)) == pytest.approx(1)
-
-
 def test_the_classic_theme_is_that_of_fio_r() -> None:
     assert len(CLASSIC.buckets) == len(BUCKET_EDGES_NS) + 1 == 16
     assert (CLASSIC.buckets[0], CLASSIC.buckets[8], CLASSIC.buckets[15]) == ("#00007F", "#FFE800", "#4F0000")
     assert (CLASSIC.fast, CLASSIC.middling, CLASSIC.slow) == ("#C6D4F8", "#C9FACF", "#FFF6A0")
-
-
-def test_scaling_bars_have_the_colours_of_the_rule() -> None:
-    """The slides' 1M reads lose throughput from 1 to 8 users; 8k random reads first become faster."""
-    assert _bars([(1, 10.89, 91.763), (8, 156.16, 50.784), (16, 296.29, 52.895)]) == [CLASSIC.lost, CLASSIC.slower]
-    assert _bars([(1, 44.37, 0.176), (8, 22.558, 2.763), (16, 37.708, 3.284)]) == [CLASSIC.faster, CLASSIC.slower]
-
-
-def _bars(table: list[tuple[int, float, float]]) -> list[str]:
-    rows = []
-    for users, ms, mb in table:
-        times = card_runs.histogram((ms * 1e6, 1000))
-        elapsed_ns = round(1000 * 8192 / (mb * 2**20) * 1e9)
-        rows.append(card_runs.reads(f"read x{users}", users=users, times=times, elapsed_ns=elapsed_ns))
-    (chart,) = (each for each in report_of(card_runs.run(*rows)).charts if each.kind == "scaling")
-    (bars,) = (layer for layer in specification(chart, CLASSIC)["layer"] if layer["mark"]["type"] == "rect")
-    return [row["c"] for row in bars["data"]["values"]]
 
 
 def test_heat_maps_show_a_single_io_and_nothing_as_dark() -> None:

@@ -16,9 +16,10 @@ from iocast.diagnose.examination import examine
 from iocast.errors import DrawingError
 from iocast.model.report import Chart
 from iocast.model.run import Run
-from iocast.report.charts import early
-from iocast.report.vega import begin, engine, specification, to_svgs
-from iocast.report.vega.theme import PAGE
+from iocast.report.charts import early, specification
+from iocast.report.charts.drawing import engine
+from iocast.report.charts.drawing.theme import PAGE
+from iocast.report.charts.svg import begin, to_svgs
 
 RUN = card_runs.quick_card()
 CHARTS = report_of(RUN).charts
@@ -102,7 +103,7 @@ def test_nothing_is_fetched() -> None:
 
 
 def test_one_processor_is_enough() -> None:
-    drawn = "from iocast.report.vega import engine; engine.get_ready(); print(engine._workers())"
+    drawn = "from iocast.report.charts.drawing import engine; engine.get_ready(); print(engine._workers())"
     alone = f"import os; os.sched_setaffinity(0, {{min(os.sched_getaffinity(0))}}); {drawn}"
     done = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "1\n"

@@ -1,22 +1,18 @@
-"""The report of a comparison: the tables of the virtualisation study to the digit, its gate, and the charts."""
+"""The report of a comparison: the tables of the virtualisation study to the digit, and its gate."""
 
 from __future__ import annotations
 
 import io
-from typing import Any
 
 import pytest
 from makers import card_runs
+from makers.compared_runs import side_of, twice
 
 from iocast.diagnose.comparable import Side
-from iocast.model.histogram import Histogram
-from iocast.model.report import Chart, Report, Table
-from iocast.model.run import PhaseRecord, Run
-from iocast.model.stated import Bucket, Coarse
+from iocast.model.report import Report, Table
+from iocast.model.run import PhaseRecord
 from iocast.report.comparison.comparison_report import compare, repeats
 from iocast.report.renderers import html, terminal
-from iocast.report.vega import specification
-from iocast.report.vega.theme import LIGHT
 
 # Vector V11: 1 process x 4 at once; three latencies in us, two throughputs in kB/s; what each keeps, in per cent.
 BARE = (370, 12_543, 1_270, 117_042, 75_959)
@@ -37,13 +33,9 @@ def _cell(name: str, value: int, *, rate: bool) -> PhaseRecord:
     return card_runs.reads(name, times=card_runs.histogram((value * 1000, 5000)), depth=4)
 
 
-def _side(label: str, *runs: Run) -> Side:
-    return Side(label, runs, {name: "A" for run in runs for name in (each.phase.name for each in run.measured)})
-
-
 def _configuration(label: str, values: tuple[int, ...], times: int = 3) -> Side:
     cells = [_cell(name, value, rate=at >= 3) for at, (name, value) in enumerate(zip(CELLS, values, strict=True))]
-    return _side(label, *[card_runs.run(*cells)] * times)
+    return side_of(label, *[card_runs.run(*cells)] * times)
 
 
 def _study(times: int = 3) -> Report:
@@ -95,7 +87,7 @@ def test_a_cell_with_fewer_than_three_repeats_is_incomplete(times: int, says: st
 
 
 def test_a_configuration_without_a_row_leaves_its_cell_blank() -> None:
-    short = _side("short", *[card_runs.run(_cell(CELLS[0], 380, rate=False))] * 3)
+    short = side_of("short", *[card_runs.run(_cell(CELLS[0], 380, rate=False))] * 3)
     report = compare([_configuration("bare", BARE), _configuration("whole", BARE), short])
     row = next(row for row in _table(report, "relative").rows if row.cells["phase"] == CELLS[1])
     assert row.cells["side1"] == pytest.approx(1)
@@ -110,7 +102,7 @@ def test_the_published_pairs_of_trials_and_the_gate() -> None:
         card_runs.run(*(_cell(name, 1000 * pair[trial], rate=True) for name, pair in zip(names, pairs, strict=True)))
         for trial in (0, 1)
     ]
-    report = repeats(_side("trials", *runs))
+    report = repeats(side_of("trials", *runs))
     rows = _table(report, "repeats").rows
     assert [row.cells["apart"] for row in rows] == ["7.6%", "12.4%", "-89.3%"]
     verdicts = [str(row.cells["agree"]).split(":")[0] for row in rows]
@@ -119,87 +111,14 @@ def test_the_published_pairs_of_trials_and_the_gate() -> None:
     assert "first" not in report.verdict
 
 
-def _charts(*sides: Side) -> dict[str, Chart]:
-    return {chart.kind: chart for chart in compare(sides, charts=True).charts}
-
-
-def _twice(label: str, *values: int) -> Side:
-    spread = [card_runs.lognormal(20_000, value * 1000, 0.3) for value in values]
-    return _side(label, *(card_runs.run(card_runs.reads("randread 8k", times=times)) for times in spread))
-
-
-def _rows(spec: dict[str, Any], mark: str) -> list[dict[str, Any]]:
-    return [row for layer in spec["layer"] if layer["mark"]["type"] == mark for row in layer["data"]["values"]]
-
-
-def test_a_ratio_is_drawn_with_its_interval_and_its_colour() -> None:
-    chart = _charts(_twice("old", 200, 202, 204), _twice("new", 400, 404, 402))["ratios"]
-    p50 = next(row for row in chart.tables[0].rows if row.cells["what"] == "p50")
-    assert p50.cells["side"] == "worse"
-    spec = specification(chart, LIGHT)
-    dots = {row["at"]: row for row in _rows(spec, "circle")}
-    drawn = dots[p50.cells["ratio_value"]]
-    assert drawn["c"] == LIGHT.lost
-    line = next(row for row in _rows(spec, "rule") if row.get("at") == p50.cells["ratio_value"])
-    assert (line["x"], line["x2"]) == (p50.cells["ratio_low"], p50.cells["ratio_high"])
-
-
-def test_single_runs_have_dots_without_lines() -> None:
-    chart = _charts(_twice("old", 200), _twice("new", 400))["ratios"]
-    assert "nobody knows" in chart.summary
-    lines = [row for row in _rows(specification(chart, LIGHT), "rule") if "at" in row]
-    assert lines
-    assert all(row["x"] == row["x2"] == row["at"] for row in lines)
-
-
-def test_both_histograms_hold_the_same_area_on_one_axis() -> None:
-    chart = _charts(_twice("old", 200), _twice("new", 400))["sides"]
-    points = _rows(specification(chart, LIGHT), "area")
-    above, below = ([row for row in points if row["c"] == tone] for tone in (LIGHT.accent, LIGHT.tail))
-    assert all(row["y2"] <= row["y"] for row in above)
-    assert all(row["y2"] >= row["y"] for row in below)
-    held = [sum(abs(row["y2"] - row["y"]) for row in rows) for rows in (above, below)]
-    assert held[0] == pytest.approx(held[1], rel=0.05)
-    assert "200" in chart.summary
-    assert "400" in chart.summary
-
-
-def test_percentile_curves_of_both_have_the_colours_of_their_sides() -> None:
-    chart = _charts(_twice("old", 200), _twice("new", 400))["side_percentiles"]
-    tones = {(row["row"], row["c"]) for row in _rows(specification(chart, LIGHT), "line")}
-    assert tones == {("old", LIGHT.accent), ("new", LIGHT.tail)}
-
-
-def test_coarse_buckets_of_another_tool_have_no_percentile_curve() -> None:
-    buckets = (Bucket(100_000, 250_000, 80.0), Bucket(250_000, 500_000, 20.0))
-    times = Histogram.stated(Coarse(total=20_000, mean_ns=210_000.0, buckets=buckets, whole=100.0))
-    coarse = _side("fio", card_runs.run(card_runs.reads("randread 8k", times=times)))
-    kinds = _charts(_twice("own", 200), coarse)
-    assert "side_percentiles" not in kinds
-    assert "ratios" in kinds
-    below = [row for row in kinds["sides"].tables[1].rows if row.cells["whose"] == "fio"]
-    held = [row.cells["density"] for row in below if 1.1e5 < float(str(row.cells["time"])) < 2.4e5]
-    assert len(set(held)) == 1, "nothing is read between the edges of another tool's buckets"
-
-
-def test_each_repeat_is_a_dot_over_the_median_of_its_row() -> None:
-    (chart,) = repeats(_twice("again", 200, 210, 300), charts=True).charts
-    p99 = [row.cells["ratio"] for row in chart.tables[0].rows if row.cells["row"] == "randread 8k · p99"]
-    assert p99 == pytest.approx([200 / 210, 1, 300 / 210], rel=0.01)
-    assert chart.summary.startswith("Furthest from the others is run 3 of randread 8k · ")
-    dots = _rows(specification(chart, LIGHT), "circle")
-    assert len({(row["x"], row["y"]) for row in dots}) == 6
-    assert repeats(_twice("once", 200), charts=True).charts == ()
-
-
 def test_the_terminal_needs_no_charts() -> None:
-    assert compare([_twice("old", 200), _twice("new", 400)]).charts == ()
+    assert compare([twice("old", 200), twice("new", 400)]).charts == ()
 
 
 def test_one_run_does_not_repeat() -> None:
-    report = repeats(_side("alone", card_runs.run(_cell("first", 500, rate=True))))
+    report = repeats(side_of("alone", card_runs.run(_cell("first", 500, rate=True))))
     assert report.verdict == "One run cannot tell whether it repeats."
-    twice = repeats(_side("twice", *[card_runs.run(_cell("first", 500, rate=True))] * 2))
+    twice = repeats(side_of("twice", *[card_runs.run(_cell("first", 500, rate=True))] * 2))
     assert twice.verdict == "The only row repeats within 10% over 2 runs."
 
 
@@ -221,6 +140,6 @@ def test_a_run_beside_itself_has_not_moved() -> None:
 def test_what_moved_far_is_said_in_times(us: int, said: str) -> None:
     def one(label: str, each_us: int) -> Side:
         times = card_runs.histogram((each_us * 1000, 5000))
-        return _side(label, card_runs.run(card_runs.reads("disk randread", times=times, elapsed_ns=SECOND_NS)))
+        return side_of(label, card_runs.run(card_runs.reads("disk randread", times=times, elapsed_ns=SECOND_NS)))
 
     assert said in compare([one("a", 100), one("b", us)]).verdict

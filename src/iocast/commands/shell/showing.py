@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from iocast.sessions.run_card import Card
 
 FORMATS = ("terminal", "classic", "json")
-THEMES = ("light", "dark", "print", "classic")  # report.vega.theme.THEMES, without importing it
+THEMES = ("light", "dark", "print", "classic")  # report.charts.drawing.theme.THEMES, without importing it
 
 
 class Into(NamedTuple):

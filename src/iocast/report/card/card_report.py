@@ -21,7 +21,8 @@ from iocast.report.card.headline import badges, figures
 from iocast.report.card.results_table import results
 from iocast.report.card.target_section import blind_section, target_section
 from iocast.report.card.verdict import verdict
-from iocast.report.charts import at_a_glance, chart_sections
+from iocast.report.charts import chart_sections, charts_at
+from iocast.report.charts.subjects.examined_run import ExaminedRun
 from iocast.report.diagnosis.tested_section import tested_section
 
 SLOW_FACTOR = 10.0  # an I/O this many times slower than p99 is worth naming [J]
@@ -43,7 +44,7 @@ def card(
     """
     facts = facts_of(run)
     run = facts.run
-    glance = at_a_glance(facts, examination) if courses is not None else ()
+    glance = charts_at("glance", ExaminedRun(facts, examination)) if courses is not None else ()
     sections = (
         target_section(run),
         Section("Results", tables=(results(facts, examination),), charts=glance) if run.measured else None,

@@ -1,57 +1,98 @@
-"""Charts of a run: what each tells, one file a kind; how they look is decided in report/vega."""
+"""Charts: what each tells and how it is drawn, one file a chart, listed here in the order in which they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 from iocast.analyse.facts import Facts, facts_of
 from iocast.model.finding import Examination, Trust
 from iocast.model.intervals import Course
 from iocast.model.report import Chart, Section
 from iocast.model.run import Run
-from iocast.report.charts.device import queues, request_sizes
-from iocast.report.charts.distribution import distribution
-from iocast.report.charts.families import Family, families, pooled
-from iocast.report.charts.heat import heat
-from iocast.report.charts.latency_by_load import latency_by_load
-from iocast.report.charts.load_curve import load_curve
-from iocast.report.charts.overview import overview
-from iocast.report.charts.percentiles import percentiles
-from iocast.report.charts.scaling import scaling
-from iocast.report.charts.throughput import throughput
-
-# In the order in which they are shown; each makes a chart of a family, or None where there is nothing to show.
-WITHOUT_COURSE: tuple[Callable[[Family], Chart | None], ...] = (
-    latency_by_load,
-    scaling,
-    throughput,
-    load_curve,
+from iocast.report.charts import (
+    device,
     distribution,
+    heat,
+    latency_by_load,
+    load_curve,
+    overview,
     percentiles,
+    ratios,
+    repeats,
+    scaling,
+    side_percentiles,
+    sides,
+    throughput,
 )
-OF_A_FAMILY = (*WITHOUT_COURSE, heat)
+from iocast.report.charts.drawing.parts import NARROW, WIDE, Spec
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.place import Place, Stand
+from iocast.report.charts.subjects.examined_run import ExaminedRun
+from iocast.report.charts.subjects.families import Family, families, pooled
 
 
-def at_a_glance(facts: Facts, examination: Examination) -> tuple[Chart, ...]:
-    """The charts that stand beside the table of results."""
-    return _there((overview(facts, examination),))
+class ChartModule(Protocol):
+    """A module that tells something in charts, and draws them."""
+
+    PLACE: Place
+
+    def tell(self, subject: Any, /) -> Iterator[Chart]:
+        """Makes the charts of what its place gives it, none where there is nothing to tell."""
+        ...
+
+    def draw(self, about: Chart, theme: Theme, width: int, /) -> Spec:
+        """Draws one of them as a Vega-Lite specification."""
+        ...
+
+
+CHARTS: dict[str, ChartModule] = {
+    "overview": overview,
+    "latency_by_load": latency_by_load,
+    "scaling": scaling,
+    "throughput": throughput,
+    "load_curve": load_curve,
+    "distribution": distribution,
+    "percentiles": percentiles,
+    "heat": heat,
+    "device": device,
+    "ratios": ratios,
+    "sides": sides,
+    "side_percentiles": side_percentiles,
+    "repeats": repeats,
+}
+
+
+def place_of(chart: Chart) -> Place:
+    """Where a chart stands and how it is shown."""
+    return CHARTS[chart.kind].PLACE
+
+
+def specification(chart: Chart, theme: Theme) -> Spec:
+    """A chart as a Vega-Lite specification: plain dictionaries and lists."""
+    return CHARTS[chart.kind].draw(chart, theme, WIDE if place_of(chart).wide else NARROW)
+
+
+def charts_at(stand: Stand, subject: object) -> tuple[Chart, ...]:
+    """The charts that stand at one place, told of a subject of the kind that this place has."""
+    return tuple(chart for each in CHARTS.values() if each.PLACE.stand == stand for chart in each.tell(subject))
 
 
 def early(run: Run) -> Iterator[Chart]:
     """Charts that the card will have whatever an examination finds, unless it declares a row void."""
     unexamined = Examination(trust={record.phase.name: Trust("A", ()) for record in run.measured})
+    soon = [each for each in CHARTS.values() if each.PLACE.stand == "family" and not each.PLACE.late]
     for family in _shown(Facts(run), unexamined, {}):
-        yield from _there(make(family) for make in WITHOUT_COURSE)
+        for each in soon:
+            yield from each.tell(family)
 
 
 def chart_sections(run: Run | Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Section, ...]:
     """A section for each ladder of loads, one for all other rows together, one for the device."""
     facts = facts_of(run)
-    sections = [
-        Section(family.title, charts=_there(make(family) for make in OF_A_FAMILY))
-        for family in _shown(facts, examination, courses)
-    ]
-    sections.append(Section("What the device saw", charts=_there((request_sizes(facts), queues(facts)))))
+    found = _shown(facts, examination, courses)
+    sections = [Section(family.title, charts=charts_at("family", family)) for family in found]
+    sections.append(Section("What the device saw", charts=charts_at("device", ExaminedRun(facts, examination))))
     return tuple(section for section in sections if section.charts)
 
 
@@ -60,7 +101,3 @@ def _shown(facts: Facts, examination: Examination, courses: dict[int, Course]) -
     ladders = [family for family in found if len(family.ladder) > 1]
     rest = pooled((family for family in found if len(family.ladder) < 2), "Other rows" if ladders else "All rows")
     return (*ladders, *([rest] if rest else []))
-
-
-def _there(charts: Iterable[Chart | None]) -> tuple[Chart, ...]:
-    return tuple(chart for chart in charts if chart is not None)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 from iocast.analyse.device_io import DeviceIo
-from iocast.analyse.facts import Facts
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
 from iocast.report.card.results_table import row_name
+from iocast.report.cells import cell_text
+from iocast.report.charts.drawing.parts import Spec, chart, layer, number, numbers, padded, quantitative, tip
+from iocast.report.charts.drawing.rows import ROW_HEIGHT, rows_axis
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.examined_run import ExaminedRun
 
+PLACE = Place("device")
 SIZES = (
     Column("row", "row"),
     Column("asked", "asked", "bytes"),
@@ -22,26 +31,21 @@ QUEUES = (
 SAME = 1.1  # within a tenth
 
 
-def request_sizes(facts: Facts) -> Chart | None:
-    """Sizes of the rows that have one, where the device's counters were seen."""
-    rows = [row for each in facts.rows for row in _sizes(each.record, each.under_filesystem)]
-    return _chart("device-sizes", "Size of requests", "size", "bytes", SIZES, rows) if rows else None
-
-
-def queues(facts: Facts) -> Chart | None:
-    """How many requests were at the device, against users times depth."""
-    seen = [(row.record, row.under_filesystem) for row in facts.rows]
-    rows = [
+def tell(about: ExaminedRun) -> Iterator[Chart]:
+    """A chart of sizes, and one of queue depths, of the rows where the device's counters were seen."""
+    seen = [(row.record, io) for row in about.facts.rows if (io := row.under_filesystem) is not None]
+    if sizes := [row for record, io in seen for row in _sizes(record, io)]:
+        yield _chart("device-sizes", "Size of requests", "size", "bytes", SIZES, sizes)
+    queues = [
         Row({"row": record.phase.name, "asked": float(record.measurement.asked_depth), "device": io.queue_mean})
         for record, io in seen
-        if io is not None and io.queue_mean is not None
+        if io.queue_mean is not None
     ]
-    return _chart("device-queue", "I/Os at once", "at once", "decimal", QUEUES, rows) if rows else None
+    if queues:
+        yield _chart("device-queue", "I/Os at once", "at once", "decimal", QUEUES, queues)
 
 
-def _sizes(record: PhaseRecord, io: DeviceIo | None) -> list[Row]:
-    if io is None:
-        return []
+def _sizes(record: PhaseRecord, io: DeviceIo) -> list[Row]:
     found = []
     sizes: tuple[tuple[Op, float | None], ...] = (("read", io.read_size_bytes), ("write", io.write_size_bytes))
     for op, seen in sizes:
@@ -76,3 +80,39 @@ def _same(asked: Cell, seen: Cell) -> bool:
     if not isinstance(asked, int | float) or not isinstance(seen, int | float) or not asked or not seen:
         return False
     return max(asked / seen, seen / asked) <= SAME
+
+
+def draw(about: Chart, theme: Theme, width: int) -> Spec:
+    """A ring for what was asked, a disc for what the device saw, a line where they differ."""
+    table = about.tables[0]
+    kind = table.columns[1].kind
+    names = [str(row.cells["row"]) for row in table.rows]
+    found = [value for value in numbers(table.rows, "asked", "device") if value > 0]
+    low, high = padded(min(found), max(found), least=0.4)
+    step = 2 if math.log2(high / low) <= 9 else 8
+    start, end = math.floor(math.log(low, step)), math.ceil(math.log(high, step))
+    ticks = [value for value in (float(step) ** at for at in range(start, end + 1)) if low <= value <= high]
+    labels = {value: cell_text(kind, value) for value in ticks}
+    shown = " : ".join(f"datum.value == {value!r} ? '{label}'" for value, label in labels.items())
+    axis = {"values": ticks, "labelExpr": f"{shown} : ''", "title": about.x.title, "grid": True, "orient": "top"}
+    x = quantitative("x", {"type": "log", "domain": [low, high]}, axis)
+    y = rows_axis(names)
+    rows = [
+        {
+            "y": at,
+            "x": max(low, number(row.cells["asked"]) or low),
+            "x2": max(low, number(row.cells["device"]) or low),
+            "tip": tip(table, row, "row"),
+        }
+        for at, row in enumerate(table.rows)
+    ]
+    seen = [{**row, "x": row["x2"]} for row in rows]
+    hit = [{"x": low, "x2": high, "y": row["y"], "tip": row["tip"]} for row in rows]
+    between: Spec = {"x": x, "x2": {"field": "x2"}, "y": y}
+    layers = [
+        layer("rule", rows, between, color=theme.tail, strokeWidth=2, opacity=0.6),
+        layer("point", rows, {"x": x, "y": y}, color=theme.ink, size=90, strokeWidth=1.6),
+        layer("circle", seen, {"x": x, "y": y}, color=theme.tail, size=44, opacity=1),
+        layer({"type": "bar", "height": ROW_HEIGHT - 2}, hit, between, silent=False, opacity=0),
+    ]
+    return chart(width, ROW_HEIGHT * len(rows) + 12, layers, theme)

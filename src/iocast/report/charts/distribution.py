@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from iocast import text
-from iocast.analyse.modes import GRID, Density, Mode, density
-from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.charts.families import Family, Member
+import math
+from collections.abc import Iterator
+from typing import Any
 
+from iocast import text
+from iocast.analyse.modes import Density, Mode, density
+from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.density_curve import density_points
+from iocast.report.charts.drawing.parts import (
+    Spec,
+    chart,
+    each_by,
+    layer,
+    legible,
+    needed,
+    number,
+    numbers,
+    padded_times,
+    quantitative,
+    time_axis,
+    time_scale,
+    tip,
+)
+from iocast.report.charts.drawing.rows import rows_axis
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.families import Family, Member
+
+PLACE = Place("family")
 COLUMNS = (
     Column("row", "row"),
     Column("p50", "p50", "duration"),
@@ -16,21 +40,21 @@ COLUMNS = (
 CURVE = (Column("row", "row"), Column("time", "time", "duration"), Column("density", "share a decade", "decimal"))
 MODES = (Column("row", "row"), Column("time", "time", "duration"), Column("share", "share", "share"))
 MODES_NOTE = "Modes are named where a thousand I/Os or more were measured."
-STEP = 2  # of the grid: 0.02 decades are finer than a pixel
-FAINT = 0.004  # of the highest point, below which a curve is not seen
+RIDGE_HEIGHT = 46
+RIDGE = 0.82  # how much of its room a distribution fills
 
 
-def distribution(family: Family) -> Chart | None:
+def tell(family: Family) -> Iterator[Chart]:
     """The chart of all rows of a family that have at least two I/Os."""
     shapes = [(family.name(member), member, found) for member in family.members if (found := density(member.times))]
     if not shapes:
-        return None
+        return
     modes = tuple(
         Row({"row": name, "time": mode.location_ns, "share": mode.share})
         for name, _, found in shapes
         for mode in found.modes
     )
-    return Chart(
+    yield Chart(
         kind="distribution",
         key=f"{family.key}-distribution",
         title=f"{family.title}: how long the I/Os take",
@@ -58,13 +82,7 @@ def _row(name: str, member: Member, found: Density) -> Row:
 
 
 def _curve(name: str, found: Density) -> list[Row]:
-    highest = max(found.values)
-    seen = [at for at in range(0, len(found.values), STEP) if found.values[at] > FAINT * highest]
-    first, last = max(0, seen[0] - STEP), seen[-1] + STEP + 1
-    return [
-        Row({"row": name, "time": 10 ** (found.low + at * GRID), "density": found.values[at]})
-        for at in range(first, min(last, len(found.values)), STEP)
-    ]
+    return [Row({"row": name, "time": time, "density": share}) for time, share in density_points(found)]
 
 
 def _summary(family: Family, shapes: list[tuple[str, Member, Density]]) -> str:
@@ -82,3 +100,81 @@ def _summary(family: Family, shapes: list[tuple[str, Member, Density]]) -> str:
 
 def _in_words(mode: Mode) -> str:
     return f"{text.percent(mode.share)} around {text.duration_in_words(mode.location_ns)}"
+
+
+def draw(about: Chart, theme: Theme, width: int) -> Spec:
+    """A ridge for each row, as high as its highest point; modes are named, the mean is a line."""
+    shapes, curves, modes = (needed(about.table(key)) for key in ("shapes", "curves", "modes"))
+    names = [str(row.cells["row"]) for row in shapes.rows]
+    base = {name: float(at) for at, name in enumerate(names)}
+    low, high = padded_times(numbers(curves.rows, "time"), 0.03)
+    scale, ticks = time_scale(low, high)
+    highest = {name: max(_densities(curves, name)) for name in names}
+    y = rows_axis(names)
+    y["scale"] = {"domain": [len(names) - 0.92, -0.98], "nice": False}
+    x = quantitative("x", scale, time_axis(ticks))
+    rows = [_ridge_point(row, base, highest) for row in curves.rows]
+    ridge: Spec = {"x": x, "y": y, "y2": {"field": "y2"}, **each_by("row")}
+    outline: Spec = {"x": x, "y": quantitative("y2", y["scale"], y["axis"]), **each_by("row")}
+    layers = [
+        layer("area", rows, ridge, color=theme.accent, opacity=0.35),
+        layer("line", rows, outline, color=theme.accent, strokeWidth=1.4),
+    ]
+    means = [
+        {"x": number(row.cells["mean"]), "y": base[str(row.cells["row"])], "y2": base[str(row.cells["row"])] - RIDGE}
+        for row in shapes.rows
+    ]
+    layers.append(layer("rule", means, {"x": x, "y": y, "y2": {"field": "y2"}}, color=theme.tail, strokeDash=[2, 2]))
+    layers += _peak_names(modes, base, x, y, theme, (low, high))
+    hit = [
+        {"x": low, "x2": high, "y": at - 0.98, "y2": at, "tip": tip(shapes, row, "row")}
+        for at, row in enumerate(shapes.rows)
+    ]
+    band: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
+    layers.append(layer("rect", hit, band, silent=False, opacity=0))
+    return chart(width, max(1, len(names)) * RIDGE_HEIGHT + 8, layers, theme)
+
+
+def _ridge_point(row: Row, base: dict[str, float], highest: dict[str, float]) -> Spec:
+    name = str(row.cells["row"])
+    height = RIDGE * (number(row.cells["density"]) or 0.0) / highest[name]
+    return {"row": name, "x": number(row.cells["time"]), "y": base[name], "y2": base[name] - height}
+
+
+def _densities(curves: Table, name: str) -> list[float]:
+    return [number(row.cells["density"]) or 0.0 for row in curves.rows if row.cells["row"] == name]
+
+
+def _peak_names(
+    modes: Table, base: dict[str, float], x: Spec, y: Spec, theme: Theme, bounds: tuple[float, float]
+) -> list[Spec]:
+    """Beside each peak, inside of the chart: where it stands, and how much it holds where there are several."""
+    several = {name for name in base if sum(row.cells["row"] == name for row in modes.rows) > 1}
+    rows, wide = list[Spec](), math.log(bounds[1] / bounds[0])
+    for row in modes.rows:
+        name, at = str(row.cells["row"]), number(row.cells["time"]) or 1.0
+        share = f" · {text.percent(number(row.cells['share']))}" if name in several else ""
+        right = math.log(at / bounds[0]) > 0.72 * wide
+        # Beside a neighbour that is near, a name stands lower.
+        near = bool(rows) and rows[-1]["row"] == name and math.log(at / rows[-1]["x"]) < 0.45 * wide
+        low = near and not rows[-1]["low"]
+        rows.append(
+            {
+                "x": at,
+                "row": name,
+                "low": low,
+                "y": base[name] - (0.36 if low else 0.72),
+                "t": text.duration_in_words(at) + share,
+                "dx": -9 if right else 9,
+                "r": right,
+            }
+        )
+    mark: dict[str, Any] = {
+        "type": "text",
+        "baseline": "middle",
+        "fontSize": 11,
+        "align": {"expr": "datum.r ? 'right' : 'left'"},
+        "dx": {"expr": "datum.dx"},
+    }
+    text_at: Spec = {"x": x, "y": y, "text": {"field": "t"}}
+    return legible(mark, rows, text_at, theme, color=theme.ink)

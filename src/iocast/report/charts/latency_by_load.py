@@ -6,23 +6,44 @@ each load a histogram of sixteen buckets on its side.
 
 from __future__ import annotations
 
-from itertools import pairwise
+import math
+from collections.abc import Iterator
+from typing import Any
 
 from iocast import text
 from iocast.analyse.statistics import bucket_shares, published
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.charts.families import Family, Member
-
-US, MS, SECOND = 1_000, 1_000_000, 1_000_000_000
-# fio.r's sixteen buckets end here; the last one has no end and is drawn up to five seconds.
-BUCKET_EDGES_NS = (
-    *(each * US for each in (50, 100, 250, 500)),
-    *(each * MS for each in (1, 2, 4, 10, 20, 50, 100, 250, 500)),
-    *(each * SECOND for each in (1, 2)),
+from iocast.report.cells import cell_text
+from iocast.report.charts.drawing.latency_buckets import BUCKETS, bucket_colour, bucket_rows
+from iocast.report.charts.drawing.legends import bucket_legend, share_legend
+from iocast.report.charts.drawing.loads import EDGE, END, load_labels, load_tips, loads_axis
+from iocast.report.charts.drawing.parts import (
+    LABEL_ROOM,
+    OWN_COLOUR,
+    Spec,
+    apart,
+    chart,
+    layer,
+    legible,
+    named,
+    needed,
+    number,
+    numbers,
+    quantitative,
+    time_axis,
+    time_scale,
 )
-BUCKET_ENDS_NS = (20 * US, *BUCKET_EDGES_NS, 5 * SECOND)
-SHARE_EDGES_NS = (1 * MS, 10 * MS)
-GOOD_NS = 10 * MS  # where fio.r draws its line
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.families import Family, Member
+
+PLACE = Place("family", classic=True, legends=(bucket_legend, share_legend))
+GOOD_NS = 10_000_000  # where fio.r draws its line
+SHARE_EDGES_NS = (1_000_000, GOOD_NS)
+HEIGHT = 308  # in fio.r's proportions, with those of its other two: 7 : 3 : 3
+HISTOGRAM = 0.62  # how far a histogram reaches, in steps
+LOWEST_NS, HIGHEST_NS = 1e5, 1e9  # fio.r's axis; it is widened where something lies outside
+LABEL_GAP = 0.055  # of the height, between labels at the edge
 
 COLUMNS = (
     Column("load", "users", "load"),
@@ -35,29 +56,25 @@ COLUMNS = (
     Column("middling", "1 to 10 ms", "share"),
     Column("slow", "above 10 ms", "share"),
 )
-BUCKETS = (
-    Column("load", "users", "load"),
-    Column("low", "from", "duration"),
-    Column("high", "to", "duration"),
-    Column("share", "share", "share"),
-)
 
 
-def latency_by_load(family: Family) -> Chart | None:
+def tell(family: Family) -> Iterator[Chart]:
     """The chart of a ladder of at least two loads."""
     ladder = family.ladder
     if len(ladder) < 2:
-        return None
-    return Chart(
+        return
+    slices = tuple(row for member in ladder for row in bucket_rows(member.load, member.times))
+    yield Chart(
         kind="latency_by_load",
         key=f"{family.key}-latency",
+        family=family.key,
         title=f"{family.title}: latency at each load",
         summary=_summary(ladder),
         x=Axis("users", "load"),
         y=Axis("response time", "duration", log=True),
         tables=(
             Table("", COLUMNS, tuple(_row(member) for member in ladder), key="loads"),
-            Table("", BUCKETS, tuple(row for member in ladder for row in buckets(member)), key="buckets"),
+            Table("", BUCKETS, slices, key="buckets"),
         ),
     )
 
@@ -81,16 +98,6 @@ def _row(member: Member) -> Row:
     )
 
 
-def buckets(member: Member) -> list[Row]:
-    """The shares of the sixteen buckets, those of nothing left out."""
-    shares = bucket_shares(member.times, BUCKET_EDGES_NS)
-    return [
-        Row({"load": member.load, "low": low, "high": high, "share": share})
-        for (low, high), share in zip(pairwise(BUCKET_ENDS_NS), shares, strict=True)
-        if share
-    ]
-
-
 def _summary(ladder: tuple[Member, ...]) -> str:
     first, last = ladder[0], ladder[-1]
     said = []
@@ -101,3 +108,117 @@ def _summary(ladder: tuple[Member, ...]) -> str:
         beyond = f", {text.percent(slow)} take longer than 10 ms" if slow else ""
         said.append(f"With {member.load_text} at once half of the I/Os take {half}, 95 in 100 {most}{beyond}")
     return ". ".join(said) + "."
+
+
+def draw(about: Chart, theme: Theme, width: int) -> Spec:
+    """Mean, p95, p99, maximum; the shares behind them; a histogram on its side at each load."""
+    loads, buckets = needed(about.table("loads")), needed(about.table("buckets"))
+    labels = load_labels(loads)
+    low = min(LOWEST_NS, 10 ** math.floor(math.log10(max(1.0, min(numbers(loads.rows, "p50", "mean"))))))
+    high = max(HIGHEST_NS, *numbers(loads.rows, "max"))
+    scale, ticks = time_scale(low, high)
+    decades = [tick for tick in ticks if abs(math.log10(tick) % 1) < 1e-6 or math.log10(tick) % 1 > 1 - 1e-6]
+    x = loads_axis(labels)
+    y = quantitative("y", scale, time_axis(decades, minExtent=LABEL_ROOM))
+    layers = [
+        *_shares(loads, theme, x, y, low, high),
+        *_percentile_bands(loads, theme, x, y),
+        *_histograms(labels, buckets, theme, x, y, low, high),
+        layer("rule", [{"y": float(GOOD_NS)}], {"y": y}, color=theme.warn, strokeDash=[6, 4], strokeWidth=1.2),
+        *_lines(loads, theme, x, y),
+        *_line_names(loads, theme, x, y, low, high),
+        load_tips(loads, x, y, "mean"),
+    ]
+    return chart(width, HEIGHT, layers, theme)
+
+
+def _shares(loads: Table, theme: Theme, x: Spec, y: Spec, low: float, high: float) -> list[Spec]:
+    """The background: how much took up to 1 ms, up to 10 ms, longer; the whole height is all I/Os."""
+    wide = math.log10(high / low)
+    rows: dict[str, list[Spec]] = {"fast": [], "middling": [], "slow": []}
+    last = len(loads.rows) - 1
+    for at, row in enumerate(loads.rows):
+        below = 0.0
+        for name, found in rows.items():
+            share = number(row.cells[name]) or 0.0
+            bounds = (low * 10 ** (below * wide), low * 10 ** (min(1.0, below + share) * wide))
+            places = [at] + ([-EDGE] if at == 0 else []) + ([last + END] if at == last else [])
+            found += [{"x": place, "y": bounds[0], "y2": bounds[1]} for place in places]
+            below += share
+    colours = {"fast": theme.fast, "middling": theme.middling, "slow": theme.slow}
+    return [
+        layer("area", found, {"x": x, "y": y, "y2": {"field": "y2"}}, color=colours[name], clip=True)
+        for name, found in rows.items()
+    ]
+
+
+def _histograms(
+    labels: list[str], buckets: Table, theme: Theme, x: Spec, y: Spec, low: float, high: float
+) -> list[Spec]:
+    most = max(numbers(buckets.rows, "share"), default=1.0)
+    bars = []
+    for row in buckets.rows:
+        name = cell_text("load", row.cells["load"])
+        share, bottom, top = (number(row.cells[key]) or 0.0 for key in ("share", "low", "high"))
+        if top <= low or bottom >= high:
+            continue
+        at = labels.index(name)
+        says = f"{name} users: {text.percent(share)} took {text.duration(bottom)} to {text.duration(top)}"
+        bar = {"x": at, "x2": at + HISTOGRAM * share / most, "y": max(bottom, low), "y2": min(top, high)}
+        bars.append({**bar, "c": bucket_colour(bottom, theme), "tip": says})
+    encoding: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
+    return [layer("rect", bars, {**encoding, "fill": OWN_COLOUR}, silent=False)]
+
+
+def _percentile_bands(loads: Table, theme: Theme, x: Spec, y: Spec) -> list[Spec]:
+    bands = []
+    for low, high, opacity in (("mean", "p95", 0.34), ("p95", "p99", 0.2)):
+        rows = [
+            {"x": at, "y": one, "y2": other}
+            for at, row in enumerate(loads.rows)
+            if (one := number(row.cells[low])) is not None and (other := number(row.cells[high])) is not None
+        ]
+        encoding: Spec = {"x": x, "y": y, "y2": {"field": "y2"}}
+        bands.append(layer("area", rows, encoding, color=theme.shade, opacity=opacity, clip=True))
+    return bands
+
+
+def _lines(loads: Table, theme: Theme, x: Spec, y: Spec) -> list[Spec]:
+    def line(key: str, **look: Any) -> Spec:
+        rows = [{"x": at, "y": number(row.cells[key])} for at, row in enumerate(loads.rows)]
+        return layer("line", rows, {"x": x, "y": y}, clip=True, **look)
+
+    means = [
+        {"x": at, "y": number(row.cells["mean"]), "t": text.duration(number(row.cells["mean"]))}
+        for at, row in enumerate(loads.rows)
+    ]
+    return [
+        line("max", color=theme.peak, strokeDash=[5, 4], strokeWidth=1.4),
+        line("p50", color=theme.accent, strokeWidth=1.6, strokeDash=[2, 2]),
+        line("mean", color=theme.ink, strokeWidth=2),
+        layer("circle", means, {"x": x, "y": y}, color=theme.ink, size=34, opacity=1),
+        *legible(
+            {"type": "text", "align": "right", "baseline": "bottom", "dx": -5, "dy": -4, "fontSize": 11},
+            means,
+            named(x, y),
+            theme,
+            fontWeight=600,
+        ),
+    ]
+
+
+def _line_names(loads: Table, theme: Theme, x: Spec, y: Spec, low: float, high: float) -> list[Spec]:
+    """The lines are named where they end, so that no legend is needed."""
+    last, wide = loads.rows[-1], math.log10(high / low)
+    found = [(key, value) for key in ("max", "p99", "p95", "mean", "p50") if (value := number(last.cells[key]))]
+    places = apart([math.log10(max(low, value) / low) / wide for _, value in found], LABEL_GAP)
+    # None is pushed out at the top: there they are put below each other, the slowest first.
+    for rank, at in enumerate(sorted(range(len(places)), key=places.__getitem__, reverse=True)):
+        places[at] = min(places[at], 0.98 - rank * LABEL_GAP)
+    colours = {"max": theme.peak, "p50": theme.accent, "mean": theme.ink}
+    rows = [
+        {"x": len(loads.rows) - 1 + 1.08, "y": low * 10 ** (place * wide), "t": key, "c": colours.get(key, theme.muted)}
+        for (key, _), place in zip(found, places, strict=True)
+    ]
+    mark = {"type": "text", "align": "right", "baseline": "middle", "fontSize": 11}
+    return legible(mark, rows, {**named(x, y), "color": OWN_COLOUR}, theme)

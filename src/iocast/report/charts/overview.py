@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from iocast import text
-from iocast.analyse.facts import Facts
 from iocast.analyse.statistics import published
-from iocast.model.finding import Examination
 from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.report.card.results_table import OPS, row_name, times_of
+from iocast.report.charts.drawing.parts import (
+    Spec,
+    chart,
+    layer,
+    number,
+    numbers,
+    padded_times,
+    quantitative,
+    time_axis,
+    time_scale,
+    tip,
+)
+from iocast.report.charts.drawing.rows import ROW_HEIGHT, rows_axis
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.examined_run import ExaminedRun
 
+PLACE = Place("glance", wide=True)
 COLUMNS = (
     Column("row", "row"),
     Column("p50", "p50", "duration"),
@@ -25,8 +41,9 @@ COLUMNS = (
 KEY = "Disc: p50. Bar: on to p99, or to p95 where that is all that is known. Marks: p99.9 and the slowest I/O."
 
 
-def overview(facts: Facts, examination: Examination) -> Chart | None:
+def tell(about: ExaminedRun) -> Iterator[Chart]:
     """The chart of all rows that are a measurement."""
+    facts, examination = about.facts, about.examination
     rows = []
     void = 0
     for row in facts.rows:
@@ -39,9 +56,9 @@ def overview(facts: Facts, examination: Examination) -> Chart | None:
             if cells["p50"] is not None and cells["max"] is not None:
                 rows.append(Row({"row": name, **cells, "trust": trust.grade}))
     if not rows:
-        return None
+        return
     are = "are" if void > 1 else "is"
-    return Chart(
+    yield Chart(
         kind="overview",
         key="overview",
         title="Latency at a glance",
@@ -76,3 +93,40 @@ def _summary(rows: list[Row]) -> str:
         f"Half of the I/Os take from {text.duration_in_words(half(fast))} ({fast.cells['row']}) "
         f"to {text.duration_in_words(half(slow))} ({slow.cells['row']})."
     )
+
+
+def draw(about: Chart, theme: Theme, width: int) -> Spec:
+    """A bar from p50 to p99 for each row, a thin line on to the maximum."""
+    table = about.tables[0]
+    names = [str(row.cells["row"]) for row in table.rows]
+    found = numbers(table.rows, "p50", "max")
+    low, high = padded_times(found)
+    scale, ticks = time_scale(low, high)
+    y = rows_axis(names)
+    x = quantitative("x", scale, time_axis(ticks, orient="top"))
+    rows = [_range(at, table, row) for at, row in enumerate(table.rows)]
+    tails = [{**row, "x": row["p99_9"]} for row in rows if row["p99_9"] is not None]
+    to = {"field": "x2"}
+    ends = [{**row, "x": row["max"]} for row in rows]
+    hit = [{"x": low, "x2": high, "y": row["y"], "tip": row["tip"]} for row in rows]
+    layers = [
+        layer("rule", [{**row, "x2": row["max"]} for row in rows], {"x": x, "x2": to, "y": y}, color=theme.shade),
+        layer(
+            {"type": "bar", "height": 9, "cornerRadius": 2},
+            rows,
+            {"x": x, "x2": to, "y": y},
+            color=theme.accent,
+            opacity=0.4,
+        ),
+        layer({"type": "tick", "thickness": 2, "height": 9}, tails, {"x": x, "y": y}, color=theme.tail),
+        layer({"type": "tick", "thickness": 1.5, "height": 9}, ends, {"x": x, "y": y}, color=theme.peak),
+        layer("circle", rows, {"x": x, "y": y}, color=theme.accent, size=60, opacity=1),
+        layer({"type": "bar", "height": ROW_HEIGHT - 2}, hit, {"x": x, "x2": to, "y": y}, silent=False, opacity=0),
+    ]
+    return chart(width, ROW_HEIGHT * len(rows) + 12, layers, theme)
+
+
+def _range(at: int, table: Table, row: Row) -> Spec:
+    cells = {key: number(row.cells[key]) for key in ("p50", "p95", "p99", "p99_9", "max")}
+    known = [cells[key] for key in ("p99", "p95", "p50") if cells[key] is not None]
+    return {"y": at, "x": cells["p50"], "x2": known[0], **cells, "tip": tip(table, row, "row")}

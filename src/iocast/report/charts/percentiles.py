@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from iocast import text
-from iocast.analyse.statistics import enough_beyond, published
-from iocast.model.histogram import Histogram
-from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report.charts.families import Family, Member
+from collections.abc import Iterator
 
+from iocast import text
+from iocast.analyse.statistics import published
+from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.parts import Spec, needed
+from iocast.report.charts.drawing.percentile_curves import CURVE, curve, percentile_lines
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.families import Family, Member
+
+PLACE = Place("family")
 SHOWN = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999))
 COLUMNS = (
     Column("row", "row"),
     *(Column(key, key.replace("_", "."), "duration") for key, _ in SHOWN),
     Column("max", "max", "duration"),
 )
-CURVE = (
-    Column("row", "row"),
-    Column("beyond", "share that took longer", "share"),
-    Column("time", "time", "duration"),
-    Column("sure", "ten I/Os or more lie beyond", "count"),
-)
-STEPS_A_DECADE = 10
 
 
-def percentiles(family: Family) -> Chart | None:
+def tell(family: Family) -> Iterator[Chart]:
     """The chart of all rows of a family."""
     members = [member for member in family.members if member.times.total > 1 and member.times.coarse is None]
     if not members:
-        return None
-    return Chart(
+        return
+    yield Chart(
         kind="percentiles",
         key=f"{family.key}-percentiles",
         title=f"{family.title}: percentiles",
@@ -50,25 +49,6 @@ def _row(family: Family, member: Member) -> Row:
     return Row({"row": family.name(member), **shown, "max": member.times.max_ns})
 
 
-def curve(name: str, times: Histogram) -> list[Row]:
-    """From the fastest to the slowest; each decade of nines takes the same room."""
-    rows = list[Row]()
-    step = 0
-    while True:
-        beyond = 10 ** (-step / STEPS_A_DECADE)
-        last = beyond * times.total <= 1
-        cells: dict[str, Cell] = {
-            "row": name,
-            "beyond": max(beyond, 1 / times.total),
-            "time": float(times.max_ns) if last else times.quantile_ns(max(1 - beyond, 1 / times.total)),
-            "sure": int(enough_beyond(times.total, 1 - beyond)),
-        }
-        rows.append(Row(cells))
-        if last:
-            return rows
-        step += 1
-
-
 def _summary(family: Family, members: list[Member]) -> str:
     said = []
     for member in (members[0], members[-1])[: len(members)]:
@@ -78,3 +58,17 @@ def _summary(family: Family, members: list[Member]) -> str:
         slowest = text.duration_in_words(member.times.max_ns)
         said.append(f"{family.spoken(member)} half of the I/Os end within {half}, {most}all within {slowest}.")
     return " ".join(dict.fromkeys(said))
+
+
+def draw(about: Chart, theme: Theme, width: int) -> Spec:
+    """A line for each row, from light to dark with the load."""
+    names = dict.fromkeys(str(row.cells["row"]) for row in needed(about.table("curves")).rows)
+    return percentile_lines(about, theme, [_of_ramp(theme, at, len(names)) for at in range(len(names))], width)
+
+
+def _of_ramp(theme: Theme, at: int, of: int) -> str:
+    """From light to dark, the last always the strongest; a single line has the accent."""
+    if of == 1:
+        return theme.accent
+    usable = theme.ramp[1:] if of < len(theme.ramp) else theme.ramp
+    return usable[round(at * (len(usable) - 1) / (of - 1))]

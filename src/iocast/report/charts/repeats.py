@@ -1,4 +1,4 @@
-"""The chart of repeats: each run of a row over the middle of them all, so that an outlier is seen at once."""
+"""Each run of a row over the median of its repeats, so that an outlier stands out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from iocast import text
 from iocast.analyse.comparison import median_of
 from iocast.diagnose.comparable import Side
 from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.parts import Spec, chart, layer, number, numbers
+from iocast.report.charts.drawing.ratio_axis import LINE_HEIGHT, ratio_axis, ratio_reach, same_band
+from iocast.report.charts.drawing.rows import rows_axis
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.place import Place
 from iocast.report.comparison.compared_values import STATISTICS, values
 
+PLACE = Place("repeats", wide=True)
 SHOWN = ("throughput", "p99")
 COLUMNS = (
     Column("row", "row"),
@@ -19,12 +25,12 @@ COLUMNS = (
 )
 
 
-def repeats(side: Side) -> Chart | None:
+def tell(side: Side) -> Iterator[Chart]:
     """The chart of a group of at least two runs."""
     rows = tuple(_rows(side)) if len(side.runs) > 1 else ()
     if not rows:
-        return None
-    return Chart(
+        return
+    yield Chart(
         kind="repeats",
         key="repeats",
         title="Each run over the median of its row",
@@ -42,8 +48,8 @@ def _rows(side: Side) -> Iterator[Row]:
         for what, figure, show, _ in STATISTICS:
             found = values(records, figure) if what in SHOWN else []
             middle = median_of(found) if len(found) > 1 else 0.0
-            for number, value in enumerate(found, 1) if middle else ():
-                yield Row({"row": f"{name} · {what}", "run": number, "value": show(value), "ratio": value / middle})
+            for run, value in enumerate(found, 1) if middle else ():
+                yield Row({"row": f"{name} · {what}", "run": run, "value": show(value), "ratio": value / middle})
 
 
 def _summary(rows: tuple[Row, ...]) -> str:
@@ -62,3 +68,25 @@ def _summary(rows: tuple[Row, ...]) -> str:
         f"Furthest from the others is run {furthest.cells['run']} of {furthest.cells['row']}:"
         f" {text.percent(abs(ratio - 1))} {way} the median."
     )
+
+
+def draw(about: Chart, theme: Theme, width: int) -> Spec:
+    """A dot for each run of a row, the band of the same behind."""
+    table = about.tables[0]
+    names = list(dict.fromkeys(str(row.cells["row"]) for row in table.rows))
+    reach = ratio_reach(numbers(table.rows, "ratio"))
+    x, y = ratio_axis(reach), rows_axis(names)
+    dots = [
+        {
+            "x": max(number(row.cells["ratio"]) or 0.0, 1 / reach),
+            "y": names.index(str(row.cells["row"])),
+            "tip": f"{row.cells['row']}, run {row.cells['run']}: {row.cells['value']}",
+        }
+        for row in table.rows
+    ]
+    layers = [
+        *same_band(len(names), x, y, theme),
+        layer("circle", dots, {"x": x, "y": y}, color=theme.accent, size=46, opacity=0.75),
+        layer("circle", dots, {"x": x, "y": y}, silent=False, size=260, opacity=0),
+    ]
+    return chart(width, LINE_HEIGHT * len(names) + 12, layers, theme)

@@ -1,98 +1,62 @@
-"""Charts of a comparison: ratios with their intervals, both histograms on one axis, both percentile curves."""
+"""How the I/Os of both sides of a comparison are spread over time taken: one above a line, the other below."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 
 from iocast import text
-from iocast.analyse.modes import GRID, Density, density
-from iocast.analyse.statistics import published
-from iocast.model.histogram import Histogram
-from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report.charts.percentiles import CURVE, curve
+from iocast.analyse.modes import Density, density
+from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.density_curve import density_points
+from iocast.report.charts.drawing.parts import (
+    OWN_COLOUR,
+    Spec,
+    chart,
+    each_by,
+    layer,
+    needed,
+    number,
+    numbers,
+    padded_times,
+    quantitative,
+    time_axis,
+    time_scale,
+    tip,
+)
+from iocast.report.charts.drawing.rows import rows_axis
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.compared_sides import SHAPES, Comparison, file_key, shape_row
 
-RATIOS = (
-    Column("row", "row"),
-    Column("test", "test"),
-    Column("what", "what"),
-    Column("ratio", "ratio", "text"),
-    Column("verdict", "verdict"),
-)
-SHAPES = (
-    Column("row", "row"),
-    Column("whose", "whose"),
-    Column("p50", "p50", "duration"),
-    Column("p99", "p99", "duration"),
-    Column("max", "max", "duration"),
-)
+PLACE = Place("compared times", wide=True)
 SPREADS = (
     Column("row", "row"),
     Column("whose", "whose"),
     Column("time", "time", "duration"),
     Column("density", "share a decade", "decimal"),
 )
-STEP = 2  # of the density's grid
-FAINT = 0.004  # of the highest point, below which a curve is not seen
-
-Both = tuple[str, Histogram, Histogram]  # a row, and its I/Os on the first side and on the other
+PAIR_HEIGHT = 64
+HALF = 0.46  # of a row's room: how high the higher of both halves is
 
 
-def ratios(labels: Sequence[str], rows: Iterable[dict[str, Cell]]) -> Chart | None:
-    """Each statistic of each row: the other side over the first. `rows` are the cells of the table of results."""
-    known = [row for row in rows if isinstance(row.get("ratio_value"), float)]
-    if not known:
-        return None
-    first, other = labels
-    beyond = [row for row in known if row["verdict"] == "different"]
-    sure = sum(row["ratio_low"] is not None for row in known)
-    words = (
-        f"{len(beyond)} of {len(known)} figures differ by more than a tenth."
-        if sure
-        else "These are single runs: a dot without a line is a ratio of which nobody knows how far chance moved it."
-    )
-    return Chart(
-        kind="ratios",
-        key=f"ratios-{_key(other)}",
-        title=f"{other} over {first}",
-        summary=words,
-        x=Axis(f"{other} over {first}", "decimal", log=True),
-        y=Axis("row", "text"),
-        tables=(Table("", RATIOS, tuple(map(_ratio, known)), key="ratios"),),
-        notes=(
-            "The line is the 95% interval of the ratio; in the band both are the same within a tenth. Blue is better,"
-            " red is worse, grey is undecided or the same.",
-        ),
-    )
-
-
-def _ratio(row: dict[str, Cell]) -> Row:
-    value = row["ratio_value"]
-    better = isinstance(value, float) and (value > 1) == (row["what"] == "throughput")
-    told = row["verdict"] in ("different", "small difference")
-    shown = {key: row[key] for key in ("what", "ratio", "verdict", "ratio_value", "ratio_low", "ratio_high")}
-    name = f"{row['phase']} · {row['what']}"
-    side = ("better" if better else "worse") if told else "same"
-    return Row({"row": name, "test": row["phase"], **shown, "side": side})
-
-
-def sides(labels: Sequence[str], rows: Iterable[Both]) -> Chart | None:
+def tell(comparison: Comparison) -> Iterator[Chart]:
     """Both histograms of each row, on one axis of time: the first above the line, the other below."""
+    labels = comparison.labels
     shapes, curves = list[Row](), list[Row]()
-    for name, first, other in rows:
+    for name, first, other in comparison.rows:
         found = [density(times) if times.spread_known else None for times in (first, other)]
         if not all(found):
             continue
         for label, times, shape in zip(labels, (first, other), found, strict=True):
             assert shape is not None
-            shapes.append(_shape(name, label, times))
+            shapes.append(shape_row(name, label, times))
             curves += _spread(name, label, shape)
     if not shapes:
-        return None
+        return
     first_label, other_label = labels
-    return Chart(
+    yield Chart(
         kind="sides",
-        key=f"sides-{_key(other_label)}",
+        key=f"sides-{file_key(other_label)}",
         title=f"How long the I/Os take: {first_label} above the line, {other_label} below",
         summary=_moved(shapes),
         x=Axis("response time", "duration", log=True),
@@ -105,21 +69,8 @@ def sides(labels: Sequence[str], rows: Iterable[Both]) -> Chart | None:
     )
 
 
-def _shape(name: str, label: str, times: Histogram) -> Row:
-    tail = published(times, 0.99)
-    return Row(
-        {"row": name, "whose": label, "p50": times.quantile_ns(0.5), "p99": tail, "max": float(times.max_ns)},
-    )
-
-
 def _spread(name: str, label: str, found: Density) -> list[Row]:
-    highest = max(found.values)
-    seen = [at for at in range(0, len(found.values), STEP) if found.values[at] > FAINT * highest]
-    first, last = max(0, seen[0] - STEP), min(seen[-1] + STEP + 1, len(found.values))
-    return [
-        Row({"row": name, "whose": label, "time": 10 ** (found.low + at * GRID), "density": found.values[at]})
-        for at in range(first, last, STEP)
-    ]
+    return [Row({"row": name, "whose": label, "time": time, "density": share}) for time, share in density_points(found)]
 
 
 def _moved(shapes: list[Row]) -> str:
@@ -137,34 +88,60 @@ def _moved(shapes: list[Row]) -> str:
     return f"On {name} half of the I/Os end within {text.duration_in_words(a)} and {text.duration_in_words(b)}."
 
 
-def side_percentiles(labels: Sequence[str], row: Both) -> Chart | None:
-    """The percentile curves of one row on both sides; None where another tool's buckets are too coarse."""
-    name, *both = row
-    if any(times.coarse is not None or times.total < 2 for times in both):
-        return None
-    points = tuple(point for label, times in zip(labels, both, strict=True) for point in curve(label, times))
-    said = [
-        f"{label} answers half within {text.duration_in_words(times.quantile_ns(0.5))}{_tail(times)}"
-        for label, times in zip(labels, both, strict=True)
+def draw(about: Chart, theme: Theme, width: int) -> Spec:
+    """Two halves for each row, one above its line and one below; as high as their share a decade."""
+    shapes, curves = (needed(about.table(key)) for key in ("shapes", "curves"))
+    names = list(dict.fromkeys(str(row.cells["row"]) for row in shapes.rows))
+    labels = list(dict.fromkeys(str(row.cells["whose"]) for row in shapes.rows))
+    times = numbers(curves.rows, "time")
+    low, high = padded_times(times, 0.03)
+    scale, ticks = time_scale(low, high)
+    x = quantitative("x", scale, time_axis(ticks, orient="top"))
+    y = rows_axis(names)
+    y["scale"] = {"domain": [len(names) - 0.45, -0.55], "nice": False}
+    shape: Spec = {"x": x, "y": y, "y2": {"field": "y2"}}
+    edge: Spec = {"x": x, "y": quantitative("y2", y["scale"], y["axis"])}
+    halves = _halves(curves, names, dict(zip(labels, ((-1, theme.accent), (1, theme.tail)), strict=True)))
+    layers = [
+        layer("rule", [{"y": at} for at in range(len(names))], {"y": y}, color=theme.line),
+        layer("area", halves, {**shape, **each_by("row"), "color": OWN_COLOUR}, opacity=0.4),
+        layer("line", halves, {**edge, **each_by("row"), "color": OWN_COLOUR}, strokeWidth=1.3),
+        *_marks(shapes, names, labels, x, y, theme),
     ]
-    return Chart(
-        kind="side_percentiles",
-        key=f"percentiles-{_key(labels[1])}-{_key(name)}",
-        title=f"{name}: percentiles",
-        summary="; ".join(said) + ".",
-        x=Axis("of the I/Os", "share", log=True),
-        y=Axis("response time", "duration", log=True),
-        tables=(
-            Table("", SHAPES, tuple(_shape(name, *side) for side in zip(labels, both, strict=True)), key="shapes"),
-            Table("", CURVE, points, key="curves"),
-        ),
-    )
+    hit = [
+        {
+            "x": low,
+            "x2": high,
+            "y": at - (0.5 if side == labels[0] else 0),
+            "y2": at + (0 if side == labels[0] else 0.5),
+            "tip": tip(shapes, row, "row"),
+        }
+        for row in shapes.rows
+        for at, side in [(names.index(str(row.cells["row"])), str(row.cells["whose"]))]
+    ]
+    layers.append(layer("rect", hit, {**shape, "x2": {"field": "x2"}}, silent=False, opacity=0))
+    return chart(width, PAIR_HEIGHT * len(names) + 8, layers, theme)
 
 
-def _tail(times: Histogram) -> str:
-    tail = published(times, 0.99)
-    return f", 99 in 100 within {text.duration_in_words(tail)}" if tail else ""
+def _halves(curves: Table, names: list[str], look: dict[str, tuple[int, str]]) -> list[Spec]:
+    """The points of all halves, above or below the line of their row, in the colour of their side."""
+    most = {name: max(numbers((row for row in curves.rows if row.cells["row"] == name), "density")) for name in names}
+    points = []
+    for row in curves.rows:
+        name = str(row.cells["row"])
+        at, (way, tone) = names.index(name), look[str(row.cells["whose"])]
+        height = HALF * (number(row.cells["density"]) or 0.0) / most[name]
+        points.append({"row": name, "x": number(row.cells["time"]), "y": at, "y2": at + way * height, "c": tone})
+    return points
 
 
-def _key(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "row"
+def _marks(shapes: Table, names: list[str], labels: list[str], x: Spec, y: Spec, theme: Theme) -> list[Spec]:
+    """A tick at p50 and a dot at p99, each on its own side of the line."""
+    layers = []
+    for label, way, tone in zip(labels, (-1, 1), (theme.accent, theme.tail), strict=True):
+        own = [(names.index(str(row.cells["row"])), row) for row in shapes.rows if row.cells["whose"] == label]
+        half = [{"x": number(row.cells["p50"]), "y": at, "y2": at + way * 0.3} for at, row in own]
+        layers.append(layer("rule", half, {"x": x, "y": y, "y2": {"field": "y2"}}, color=tone, strokeWidth=2.2))
+        tails = [{"x": value, "y": at + way * 0.1} for at, row in own if (value := number(row.cells["p99"]))]
+        layers.append(layer("circle", tails, {"x": x, "y": y}, color=tone, size=30, opacity=1))
+    return layers

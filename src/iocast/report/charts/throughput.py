@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 from iocast import text
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.charts.families import Family
-from iocast.report.charts.latency_by_load import BUCKETS, buckets
+from iocast.report.cells import cell_text
+from iocast.report.charts.drawing.latency_buckets import BUCKETS, bucket_colour, bucket_rows
+from iocast.report.charts.drawing.legends import bucket_legend
+from iocast.report.charts.drawing.loads import load_labels, loads_axis
+from iocast.report.charts.drawing.parts import (
+    LABEL_ROOM,
+    OWN_COLOUR,
+    Spec,
+    chart,
+    layer,
+    named,
+    needed,
+    number,
+    quantitative,
+    tip,
+)
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.families import Family
 
+PLACE = Place("family", classic=True, legends=(bucket_legend,))
+HEIGHT = 132
 COLUMNS = (
     Column("load", "users", "load"),
     Column("throughput", "MB/s", "bytes_per_s"),
@@ -14,17 +36,18 @@ COLUMNS = (
 )
 
 
-def throughput(family: Family) -> Chart | None:
+def tell(family: Family) -> Iterator[Chart]:
     """The chart of a ladder of at least two loads that move data."""
     ladder = family.ladder
     if len(ladder) < 2 or not any(member.bytes_per_s for member in ladder):
-        return None
+        return
     rows = tuple(Row({"load": m.load, "throughput": m.bytes_per_s, "rate": m.rate_per_s}) for m in ladder)
-    slices = tuple(row for member in ladder for row in buckets(member))
+    slices = tuple(row for member in ladder for row in bucket_rows(member.load, member.times))
     best = max(ladder, key=lambda member: member.bytes_per_s)
-    return Chart(
+    yield Chart(
         kind="throughput",
         key=f"{family.key}-throughput",
+        family=family.key,
         title=f"{family.title}: throughput at each load",
         summary=(
             f"Throughput is {text.throughput_in_words(ladder[0].bytes_per_s)} with {ladder[0].load_text} at once "
@@ -34,3 +57,50 @@ def throughput(family: Family) -> Chart | None:
         y=Axis("MB/s", "bytes_per_s", log=True),
         tables=(Table("", COLUMNS, rows, key="loads"), Table("", BUCKETS, slices, key="buckets")),
     )
+
+
+def draw(about: Chart, theme: Theme, width: int) -> Spec:
+    """Bars on log10(MB/s + 1), each sliced in proportion to what its I/Os took."""
+    loads, buckets = needed(about.table("loads")), needed(about.table("buckets"))
+    labels = load_labels(loads)
+    heights = [math.log10(1 + (number(row.cells["throughput"]) or 0.0) / 1e6) for row in loads.rows]
+    x = loads_axis(labels)
+    most = max(heights)
+    ticks = [at for value in (1, 10, 100, 1000, 10_000, 100_000) if (at := math.log10(1 + value)) <= 1.02 * most]
+    axis = {
+        "values": ticks or [most],
+        "labelExpr": "format(pow(10, datum.value) - 1, ',.3~r')",
+        "title": "MB/s",
+        "minExtent": LABEL_ROOM - 14,
+        "grid": True,
+    }
+    y = quantitative("y", {"domain": [0, 1.2 * most], "nice": False}, axis)
+    slices, below = [], dict.fromkeys(labels, 0.0)
+    for row in buckets.rows:
+        name = cell_text("load", row.cells["load"])
+        share = number(row.cells["share"]) or 0.0
+        at, start = labels.index(name), below[name]
+        below[name] = start + share
+        bottom, top = number(row.cells["low"]) or 0.0, number(row.cells["high"])
+        slices.append(
+            {
+                "x": at - 0.3,
+                "x2": at + 0.3,
+                "y": heights[at] * start,
+                "y2": heights[at] * (start + share),
+                "c": bucket_colour(bottom, theme),
+                "tip": f"{tip(loads, loads.rows[at], 'load')}; {text.percent(share)} took "
+                f"{text.duration(bottom)} to {text.duration(top)}",
+            }
+        )
+    tops = [
+        {"x": at, "y": heights[at], "t": text.megabytes_per_s(number(row.cells["throughput"]))}
+        for at, row in enumerate(loads.rows)
+    ]
+    rect: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "fill": OWN_COLOUR}
+    label = {"type": "text", "baseline": "bottom", "dy": -3, "fontSize": 11}
+    layers = [
+        layer("rect", slices, rect, silent=False),
+        layer(label, tops, named(x, y), color=theme.ink),
+    ]
+    return chart(width, HEIGHT, layers, theme)

@@ -22,11 +22,10 @@ from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.comparable import MEASURED_BY, Pair, Side, Unlike, pairs, unlike
 from iocast.errors import AnalysisError
 from iocast.model.histogram import Histogram, merge
-from iocast.model.report import LATENCY_EDGES_NS, Cell, Chart, Column, Report, Row, Section, Table
+from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord
-from iocast.report.charts.repeats import repeats as repeats_chart
-from iocast.report.charts.sides import ratios, side_percentiles
-from iocast.report.charts.sides import sides as sides_of
+from iocast.report.charts import charts_at
+from iocast.report.charts.subjects.compared_sides import Comparison
 from iocast.report.comparison.compared_values import REPEATS, STATISTICS, iops, response, throughput, values
 from iocast.report.comparison.relative_table import relative_sections
 
@@ -78,14 +77,15 @@ def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool, *, c
         columns = (Column("what", "what"), Column("first", first.label), Column("other", other.label))
         table = Table("", columns, cells, key="differences", notes=tuple(_what_figures_count(differs, first, other)))
         yield Section(f"What else is different{suffix}", tables=(table,))
-    results, labels = _results(first, other, rows), (first.label, other.label)
-    drawn = [(pair.name, _pooled(pair.first), _pooled(pair.other)) for pair in rows if charts and not pair.why_not]
-    seen = _made(ratios(labels, (row.cells for row in results.rows))) if drawn else ()
+    results = _results(first, other, rows)
+    drawn = tuple((pair.name, _pooled(pair.first), _pooled(pair.other)) for pair in rows if charts and not pair.why_not)
+    both = Comparison((first.label, other.label), tuple(row.cells for row in results.rows), drawn) if drawn else None
+    seen = charts_at("compared results", both) if both else ()
     yield Section(f"Results{suffix}", tables=(results,), charts=seen)
-    strips = _strips(first, other, rows)
-    yield Section(f"Response times on one axis{suffix}", tables=(strips,), charts=_made(sides_of(labels, drawn)))
+    strips, times = _strips(first, other, rows), charts_at("compared times", both) if both else ()
+    yield Section(f"Response times on one axis{suffix}", tables=(strips,), charts=times)
     moved = _percentiles(first, other, rows)
-    curves = _made(*(side_percentiles(labels, row) for row in drawn))
+    curves = charts_at("compared percentiles", both) if both else ()
     if moved.rows or curves:
         yield Section(f"Percentiles{suffix}", tables=(moved,) if moved.rows else (), charts=curves)
 
@@ -95,10 +95,6 @@ def _what_figures_count(differs: tuple[Unlike, ...], *sides: Side) -> Iterator[s
     if any(each.what == MEASURED_BY for each in differs):
         sources = [run.source for side in sides for run in side.runs if run.source is not None]
         yield from dict.fromkeys(f"{source.tool}: {note}" for source in sources for note in source.notes)
-
-
-def _made(*charts: Chart | None) -> tuple[Chart, ...]:
-    return tuple(chart for chart in charts if chart is not None)
 
 
 def _results(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
@@ -337,5 +333,5 @@ def repeats(side: Side, *, charts: bool = False) -> Report:
         agreeing = "The only row repeats" if len(rows) == 1 else f"All {len(rows)} rows repeat"
         verdict = f"{agreeing} within {SCATTER:.0%} over {len(side.runs)} runs."
     table = Table("", REPEAT_COLUMNS[1:], rows, key="repeats")  # the title says whose they are
-    section = Section("Do the repeats agree?", tables=(table,), charts=_made(repeats_chart(side)) if charts else ())
+    section = Section("Do the repeats agree?", tables=(table,), charts=charts_at("repeats", side) if charts else ())
     return Report(title=f"Repeats · {side.label}", verdict=verdict, sections=(section,))

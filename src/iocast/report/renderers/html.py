@@ -7,11 +7,14 @@ script; a short script adds tips, sorting and a choice of colours.
 from __future__ import annotations
 
 import re
-from html import escape
 from typing import TextIO
+
+from markupsafe import Markup
 
 from iocast.model.report import Badge, Figure, Report, Section
 from iocast.report.cells import cell_text
+from iocast.report.charts import place_of
+from iocast.report.charts.drawing.engine import what_is_missing
 from iocast.report.renderers.page import policy, script, style
 from iocast.report.renderers.page.page_tables import grade_html, table_html
 from iocast.report.renderers.page.plots import charts_html, drawings
@@ -20,62 +23,75 @@ from iocast.report.renderers.page.plots import charts_html, drawings
 LAST = ("Target", "What to keep in mind")
 
 
+FRAME = Markup(
+    '<!doctype html>\n<html lang="en" class="no-script"><head><meta charset="utf-8">\n'
+    '<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    "<title>{title}</title>\n<style>{style}</style></head>\n<body>"
+    '<a class="skip" href="#main">To the results</a>\n<div class="wrap">'
+)
+HEADER = Markup(
+    '<header><div class="top"><div><p class="kind">{kind}</p><h1>{title}</h1></div>'
+    '<div class="tools"><button type="button" id="theme">Dark</button>{palette}'
+    '<button type="button" id="print">Print</button></div></div>\n<p class="verdict">{verdict}</p>\n{heads}</header>\n'
+)
+PALETTE = Markup('<button type="button" id="palette">Classic colours</button>')
+BADGE = Markup(
+    '<li class="head badge">{grade}<span><span class="name">{badge.title}</span>'
+    '<span class="says">{badge.says}</span></span></li>'
+)
+FIGURE = Markup(
+    '<li class="head"><span class="name">{title}</span><span class="value">{value}'
+    '<span class="unit"> {unit}</span></span>{says}</li>'
+)
+SECTION = Markup('<section id="{id}" aria-labelledby="{id}-h"><h2 id="{id}-h">{title}</h2>\n{body}</section>\n')
+HINT = Markup('<p class="hint">{}</p>')
+END = Markup(
+    "</main>\n<footer>Made by iocast. This page loads nothing and sends nothing.</footer></div>\n"
+    '<div id="tip" role="tooltip" hidden></div><div id="spoken" class="sr" aria-live="polite"></div>\n'
+    "<script>{}</script></body></html>\n"
+)
+
+
 def render(report: Report, out: TextIO, *, colour: bool = True, width: int = 0) -> None:
     """Writes the page. `colour` and `width` mean nothing here."""
     ordered = sorted(report.sections, key=lambda each: LAST.index(each.title) + 1 if each.title in LAST else 0)
     sections = [(_anchor(at, section), section) for at, section in enumerate(ordered)]
-    out.write(
-        '<!doctype html>\n<html lang="en" class="no-script"><head><meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy())}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(report.title)}</title>\n<style>{style()}</style></head>\n<body>"
-        '<a class="skip" href="#main">To the results</a>\n<div class="wrap">'
-    )
-    out.write(_head(report, classic=any(chart.kind == "throughput" for chart in report.charts)))
+    out.write(FRAME.format(policy=policy(), title=report.title, style=Markup(style())))
+    drawn = drawings(report.charts)
+    out.write(_head(report, classic=any(place_of(chart).legends for chart in report.charts if chart.key in drawn)))
     out.write(_contents(sections))
     out.write('<main id="main">\n')
-    drawn = drawings(report.charts)
+    if report.charts and not drawn:
+        out.write(HINT.format(f"{what_is_missing()}. Their figures are shown as tables."))
     for anchor, section in sections:
         out.write(_section(anchor, section, drawn))
     if report.next_steps:
-        steps = "".join(f"<li>{escape(step)}</li>" for step in report.next_steps)
-        out.write(f'<section id="next"><h2>Next</h2><ul class="steps">{steps}</ul></section>\n')
-    out.write(
-        "</main>\n<footer>Made by iocast. This page loads nothing and sends nothing.</footer></div>\n"
-        '<div id="tip" role="tooltip" hidden></div><div id="spoken" class="sr" aria-live="polite"></div>\n'
-        f"<script>{script()}</script></body></html>\n"
-    )
+        steps = Markup().join(map(Markup("<li>{}</li>").format, report.next_steps))
+        out.write(Markup('<section id="next"><h2>Next</h2><ul class="steps">{}</ul></section>\n').format(steps))
+    out.write(END.format(Markup(script())))
 
 
-def _head(report: Report, *, classic: bool) -> str:
+def _head(report: Report, *, classic: bool) -> Markup:
     kind, _, title = report.title.partition(" · ")
-    palette = '<button type="button" id="palette">Classic colours</button>' if classic else ""
-    heads = "".join((*map(_badge, report.badges), *map(_figure, report.figures)))
-    return (
-        f'<header><div class="top"><div><p class="kind">{escape(kind)}</p><h1>{escape(title or kind)}</h1></div>'
-        f'<div class="tools"><button type="button" id="theme">Dark</button>{palette}'
-        '<button type="button" id="print">Print</button></div></div>\n'
-        f'<p class="verdict">{escape(report.verdict)}</p>\n'
-        + (f'<ul class="heads">{heads}</ul>' if heads else "")
-        + "</header>\n"
+    heads = Markup().join((*map(_badge, report.badges), *map(_figure, report.figures)))
+    return HEADER.format(
+        kind=kind,
+        title=title or kind,
+        palette=PALETTE if classic else "",
+        verdict=report.verdict,
+        heads=Markup('<ul class="heads">{}</ul>').format(heads) if heads else "",
     )
 
 
-def _badge(badge: Badge) -> str:
-    letter = badge.letter or "–"
-    return (
-        f'<li class="head badge">{grade_html(letter)}<span><span class="name">{escape(badge.title)}</span>'
-        f'<span class="says">{escape(badge.says)}</span></span></li>'
-    )
+def _badge(badge: Badge) -> Markup:
+    return BADGE.format(badge=badge, grade=grade_html(badge.letter or "–"))
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: Figure) -> Markup:
     value, unit = _with_unit(figure)
-    says = f'<span class="says">{escape(figure.says)}</span>' if figure.says else ""
-    return (
-        f'<li class="head"><span class="name">{escape(figure.title)}</span><span class="value">{escape(value)}'
-        f'<span class="unit"> {escape(unit)}</span></span>{says}</li>'
-    )
+    says = Markup('<span class="says">{}</span>').format(figure.says) if figure.says else ""
+    return FIGURE.format(title=figure.title, value=value, unit=unit, says=says)
 
 
 def _with_unit(figure: Figure) -> tuple[str, str]:
@@ -88,24 +104,23 @@ def _with_unit(figure: Figure) -> tuple[str, str]:
     return value, unit
 
 
-def _contents(sections: list[tuple[str, Section]]) -> str:
+def _contents(sections: list[tuple[str, Section]]) -> Markup:
     if len(sections) < 2:
-        return ""
-    links = "".join(f'<li><a href="#{anchor}">{escape(section.title)}</a></li>' for anchor, section in sections)
-    return f'<nav class="toc" aria-label="Contents"><ol>{links}</ol></nav>\n'
+        return Markup()
+    link = Markup('<li><a href="#{}">{}</a></li>')
+    links = Markup().join(link.format(anchor, section.title) for anchor, section in sections)
+    return Markup('<nav class="toc" aria-label="Contents"><ol>{}</ol></nav>\n').format(links)
 
 
-def _section(anchor: str, section: Section, drawn: dict[str, str]) -> str:
-    parts = [f"<p>{escape(paragraph)}</p>" for paragraph in section.paragraphs]
+def _section(anchor: str, section: Section, drawn: dict[str, Markup]) -> Markup:
+    parts = [Markup("<p>{}</p>").format(paragraph) for paragraph in section.paragraphs]
     for table in section.tables:
-        notes = "".join(f'<p class="hint">{escape(note)}</p>' for note in table.notes)
-        title = table.title or section.title
-        parts.append(f'<div class="card">{table_html(table, title, shown=bool(table.title))}{notes}</div>')
+        shown = table_html(table, table.title or section.title, shown=bool(table.title))
+        notes = Markup().join(map(HINT.format, table.notes))
+        parts.append(Markup('<div class="card">{}{}</div>').format(shown, notes))
     if section.charts:
         parts.append(charts_html(section.charts, drawn))
-    body = "\n".join(parts)
-    head = f'<h2 id="{anchor}-h">{escape(section.title)}</h2>'
-    return f'<section id="{anchor}" aria-labelledby="{anchor}-h">{head}\n{body}</section>\n'
+    return SECTION.format(id=anchor, title=section.title, body=Markup("\n").join(parts))
 
 
 def _anchor(at: int, section: Section) -> str:

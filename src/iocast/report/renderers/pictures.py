@@ -1,4 +1,4 @@
-"""Writes the charts of a report as pictures, one file a chart and one for each classic trio: PNG or SVG."""
+"""Writes the charts of a report as pictures, one file a chart and one for each classic three: PNG or SVG."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from pathlib import Path
 
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
-from iocast.report.vega import engine, specification
-from iocast.report.vega.parts import Spec
-from iocast.report.vega.sheet import sheet
-from iocast.report.vega.theme import Theme
-from iocast.report.vega.trio import trio, trios
+from iocast.report.charts.drawing import engine
+from iocast.report.charts.drawing.parts import Spec
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.sheet import classic_sheets, sheet
 
 SUFFIXES = (".png", ".svg")
 
@@ -22,9 +21,9 @@ def write_pictures(report: Report, path: Path, theme: Theme) -> list[Path]:
         raise ArchiveError(
             f"cannot write {path}: this report has no chart", "write it as .html, .md, .json, .csv or .txt"
         )
-    sheets = {chart.key: sheet([specification(chart, theme)], (chart,), theme) for chart in report.charts}
-    for key, charts in trios(report.charts):
-        sheets[f"{key}-classic"] = sheet(trio(charts, theme), charts, theme)
+    sheets = {chart.key: sheet((chart,), theme) for chart in report.charts}
+    for key, charts in classic_sheets(report.charts):
+        sheets[f"{key}-classic"] = sheet(charts, theme)
     drawings = {key: _drawn(spec, path.suffix.lower(), theme) for key, spec in sheets.items()}
     return [_written(path.with_name(f"{path.stem}-{key}{path.suffix}"), data) for key, data in drawings.items()]
 

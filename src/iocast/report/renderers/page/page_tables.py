@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
+
+from markupsafe import Markup, escape
 
 from iocast import text
 from iocast.model.grading import LETTERS
@@ -16,20 +17,29 @@ LONG_WORDS = 40  # characters from which a cell of words wraps
 MANY = 12  # columns from which they stand closer together
 
 
-def table_html(table: Table, caption: str, *, sorts: bool = True, shown: bool = False) -> str:
+TABLE = Markup(
+    '<div class="scroll" tabindex="0" role="region" aria-label="{caption}"><table{kinds}>'
+    "<caption><span{hidden}>{caption}</span></caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+)
+NOTE = Markup('<tr class="note"><td colspan="{}">↳ {}</td></tr>')
+CELL = Markup('<td{} data-v="{}">{}</td>')
+HEAD_CELL = Markup('<th scope="row"{} data-v="{}">{}</th>')
+GRADE = Markup('<span class="grade g-{}">{}</span>')
+STRIP = Markup('<span class="strip" role="img" aria-label="{said}" title="{said}">{bars}</span>')
+
+
+def table_html(table: Table, caption: str, *, sorts: bool = True, shown: bool = False) -> Markup:
     """A table in a box that scrolls by itself; the caption is for screen readers unless `shown`."""
     if not table.rows:
-        return ""
+        return Markup()
     wraps = {column.key for column in table.columns if _wraps(column, table)}
-    head = "".join(_head(column, sorts=sorts and len(table.rows) > 1) for column in table.columns)
-    body = "".join(line for row in table.rows for line in _row(table, row, wraps))
-    hidden = "" if shown else ' class="sr"'
     kinds = " ".join(name for name, on in (("sorts", sorts), ("many", len(table.columns) >= MANY)) if on)
-    kind = f' class="{kinds}"' if kinds else ""
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table{kind}>'
-        f"<caption><span{hidden}>{escape(caption)}</span></caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    return TABLE.format(
+        caption=caption,
+        kinds=_class(kinds),
+        hidden=_class("" if shown else "sr"),
+        head=Markup().join(_head(column, sorts=sorts and len(table.rows) > 1) for column in table.columns),
+        body=Markup().join(line for row in table.rows for line in _row(table, row, wraps)),
     )
 
 
@@ -40,24 +50,26 @@ def _wraps(column: Column, table: Table) -> bool:
     return column.kind == "text" and any(isinstance(cell, str) and len(cell) > LONG_WORDS for cell in cells)
 
 
-def _head(column: Column, *, sorts: bool) -> str:
-    title = escape(" ".join(column.title.split("\n")))
-    explain = f' title="{escape(column.explain)}"' if column.explain else ""
-    side = ' class="l"' if column.kind in WORDS else ""
-    inside = f'<button type="button"{explain}>{title}</button>' if sorts else title
-    return f'<th scope="col"{side}>{inside}</th>'
+def _head(column: Column, *, sorts: bool) -> Markup:
+    title = " ".join(column.title.split("\n"))
+    explain = Markup(' title="{}"').format(column.explain) if column.explain else ""
+    inside = Markup('<button type="button"{}>{}</button>').format(explain, title) if sorts else title
+    return Markup('<th scope="col"{}>{}</th>').format(_class("l" if column.kind in WORDS else ""), inside)
 
 
-def _row(table: Table, row: Row, wraps: set[str]) -> Iterator[str]:
+def _row(table: Table, row: Row, wraps: set[str]) -> Iterator[Markup]:
     classes = " ".join(name for name, on in (("part", row.part), ("void", row.void)) if on)
-    cells = "".join(_cell(column, row, at == 0, column.key in wraps) for at, column in enumerate(table.columns))
-    yield f'<tr class="{classes}">{cells}</tr>' if classes else f"<tr>{cells}</tr>"
+    cells = Markup().join(_cell(column, row, at == 0, column.key in wraps) for at, column in enumerate(table.columns))
+    yield Markup("<tr{}>{}</tr>").format(_class(classes), cells)
     if row.note:
-        mark = "void: " if row.void else ""
-        yield f'<tr class="note"><td colspan="{len(table.columns)}">↳ {escape(mark + row.note)}</td></tr>'
+        yield NOTE.format(len(table.columns), f"{'void: ' if row.void else ''}{row.note}")
 
 
-def _cell(column: Column, row: Row, first: bool, wraps: bool) -> str:
+def _class(names: str) -> Markup:
+    return Markup(' class="{}"').format(names) if names else Markup()
+
+
+def _cell(column: Column, row: Row, first: bool, wraps: bool) -> Markup:
     cell = row.cells.get(column.key)
     classes = [name for name, on in (("l", column.kind in WORDS), ("figure", column.kind in FIGURES)) if on]
     if wraps:
@@ -66,11 +78,8 @@ def _cell(column: Column, row: Row, first: bool, wraps: bool) -> str:
         classes.append("good")
     if column.key == "severity":
         classes.append(f"sev-{cell}")
-    about = f' class="{" ".join(classes)}"' if classes else ""
-    tag, scope = ("th", ' scope="row"') if first else ("td", "")
-    return (
-        f'<{tag}{scope}{about} data-v="{escape(_sort_value(column.kind, cell))}">{cell_html(column.kind, cell)}</{tag}>'
-    )
+    about, value, shown = _class(" ".join(classes)), _sort_value(column.kind, cell), cell_html(column.kind, cell)
+    return (HEAD_CELL if first else CELL).format(about, value, shown)
 
 
 def _sort_value(kind: Kind, cell: Cell) -> str:
@@ -86,30 +95,32 @@ def _sort_value(kind: Kind, cell: Cell) -> str:
     return "" if cell is None else str(cell)
 
 
-def cell_html(kind: Kind, cell: Cell) -> str:
+def cell_html(kind: Kind, cell: Cell) -> Markup:
     """What a cell shows."""
-    shown = escape(cell_text(kind, cell))
+    shown = cell_text(kind, cell)
     if kind == "grade" and shown:
         return grade_html(shown)
     if kind == "strip" and shown:
         return _strip(numbers(cell))
-    return shown
+    return escape(shown)
 
 
-def grade_html(letter: str) -> str:
+def grade_html(letter: str) -> Markup:
     """A letter on its colour."""
-    return f'<span class="grade g-{escape(letter[:1])}">{escape(letter)}</span>'
+    return GRADE.format(letter[:1], letter)
 
 
-def _strip(shares: tuple[float, ...]) -> str:
+def _strip(shares: tuple[float, ...]) -> Markup:
     """Bars as high as the shares; in words for who cannot see them."""
     most = max(shares, default=0.0) or 1.0
-    bars = "".join(
-        f'<i style="height:{max(9, round(100 * share / most))}%"></i>' if share else '<i class="z"></i>'
+    bars = Markup().join(
+        Markup('<i style="height:{}%"></i>').format(max(9, round(100 * share / most)))
+        if share
+        else Markup('<i class="z"></i>')
         for share in shares
     )
     said = ", ".join(_span(at, share) for at, share in enumerate(shares) if share >= 0.005)
-    return f'<span class="strip" role="img" aria-label="{escape(said)}" title="{escape(said)}">{bars}</span>'
+    return STRIP.format(said=said, bars=bars)
 
 
 def _span(at: int, share: float) -> str:

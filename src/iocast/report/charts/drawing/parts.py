@@ -9,13 +9,13 @@ from typing import Any
 
 from iocast.model.report import Cell, Column, Row, Table
 from iocast.report.cells import cell_text
-from iocast.report.vega.theme import Theme
+from iocast.report.charts.drawing.theme import Theme
 
 Spec = dict[str, Any]
 
 # The engine brings Liberation Sans along, so that a picture is the same everywhere; it is as wide as Arial.
 FONT = "'Liberation Sans', Arial, Helvetica, sans-serif"
-WIDTH = 500  # of the plot itself, without its axes
+NARROW, WIDE = 500, 984  # pixels of the plot itself, without its axes: in a column of a page, and across it
 FONT_SIZE = 12
 LABEL_ROOM = 66  # beside a chart, for labels in whatever font the page has in the end
 
@@ -186,3 +186,8 @@ def apart(wanted: Sequence[float], distance: float, highest: float = math.inf) -
         placed[at] = min(placed[at], highest)
         highest = placed[at] - distance
     return placed
+
+
+def named(x: Spec, y: Spec) -> Spec:
+    """The channels of words at a place."""
+    return {"x": x, "y": y, "text": {"field": "t"}}

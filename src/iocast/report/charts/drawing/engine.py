@@ -7,6 +7,7 @@ each as soon as it is there: they are drawn while Python makes the next.
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,12 +16,14 @@ from typing import Any
 import msgspec
 
 from iocast.errors import DrawingError
-from iocast.report.vega.parts import Spec
+from iocast.report.charts.drawing.parts import Spec
 
 VEGA_LITE = "6.4"  # the newest that vl-convert brings along
 PNG_SCALE = 2.0  # for screens of today
 MOST = 4  # more workers bring nothing more for as many charts as a card has [J]
 REMARKS = ("vl_convert", "vl_convert_rs", "usvg", "resvg", "tiny_skia", "fontdb")  # the engine's parts that log
+MISSING = "Charts need vl-convert-python, which is not installed"
+REMEDY = 'pip install "iocast[charts]"'
 # A little of all that charts are made of: a worker that has drawn it has compiled most of what it will need.
 EVERYTHING: Spec = {
     "data": {"values": [{"x": 1, "y": 2}, {"x": 9, "y": 5}]},
@@ -35,9 +38,19 @@ EVERYTHING: Spec = {
 }
 
 
+def installed() -> bool:
+    """True when there is something that draws: it is an extra, and all else works without it."""
+    return importlib.util.find_spec("vl_convert") is not None
+
+
+def what_is_missing() -> str:
+    """What to tell people where nothing draws, "" where something does."""
+    return "" if installed() else f"{MISSING}: {REMEDY}"
+
+
 def get_ready() -> None:
     """Lets every worker warm up; waits for none, and for nothing that it draws."""
-    for _ in range(_workers()):
+    for _ in range(_workers() if installed() else 0):
         begin(text(EVERYTHING))
 
 
@@ -98,7 +111,7 @@ def _configured() -> Any:
     try:
         import vl_convert  # type: ignore[import-untyped]
     except ImportError as error:
-        raise DrawingError(f"the charts cannot be drawn: {error}", "install vl-convert-python") from error
+        raise DrawingError(MISSING, REMEDY) from error
     # What it remarks on a drawing is for those who make charts, and no line on a user's terminal.
     for name in REMARKS:
         logging.getLogger(name).addHandler(logging.NullHandler())

@@ -11,9 +11,10 @@ from makers import card_runs
 from makers.card_pages import report_of
 
 from iocast.model.report import Chart, Report
+from iocast.report.charts import specification
+from iocast.report.charts.drawing.theme import CLASSIC
+from iocast.report.charts.sheet import classic_sheets
 from iocast.report.renderers.pictures import write_pictures
-from iocast.report.vega.theme import CLASSIC
-from iocast.report.vega.trio import trio, trios
 
 # Vector V3: users, ms, MB/s; vector V4: s of each step, and its colour.
 RED, DARK, BLUE = CLASSIC.slower, CLASSIC.lost, CLASSIC.faster
@@ -48,7 +49,7 @@ def _report(loads: tuple[tuple[int, float, float], ...]) -> Report:
 
 
 def _charts(loads: tuple[tuple[int, float, float], ...]) -> tuple[Chart, ...]:
-    ((_, charts),) = trios(_report(loads).charts)
+    ((_, charts),) = classic_sheets(_report(loads).charts)
     return charts
 
 
@@ -56,7 +57,7 @@ def _charts(loads: tuple[tuple[int, float, float], ...]) -> tuple[Chart, ...]:
 def test_the_slides_table_gives_their_bars(test: str) -> None:
     loads, want = V4[test]
     charts = _charts(loads)
-    latency, steps, rates = trio(charts, CLASSIC)
+    latency, steps, rates = (specification(chart, CLASSIC) for chart in charts)
     told = next(chart for chart in charts if chart.kind == "scaling").tables[0].rows
     assert [row.cells["ratio"] for row in told] == pytest.approx([ratio for ratio, _ in want], abs=6e-5)
     assert [part["height"] / latency["height"] for part in (steps, rates)] == pytest.approx([3 / 7] * 2)
@@ -72,7 +73,7 @@ def test_the_slides_table_gives_their_bars(test: str) -> None:
 
 def test_no_name_of_a_line_lies_on_another_at_the_top() -> None:
     """At 64 users mean, p95, p99 and maximum of the slides' 1M reads are all at the end of the axis."""
-    (latency, *_) = trio(_charts(V4["read 1M"][0]), CLASSIC)
+    latency = specification(_charts(V4["read 1M"][0])[0], CLASSIC)
     named = [
         row
         for layer in latency["layer"]
@@ -96,4 +97,4 @@ def test_each_ladder_gets_one_picture_beside_its_charts(tmp_path: Path) -> None:
 
 
 def test_without_a_ladder_there_is_no_trio() -> None:
-    assert trios(report_of(card_runs.run(card_runs.reads())).charts) == []
+    assert classic_sheets(report_of(card_runs.run(card_runs.reads())).charts) == []

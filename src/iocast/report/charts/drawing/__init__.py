@@ -1,0 +1,1 @@
+"""What drawings share: themes, axes, legends, words that can be read, and the engine."""

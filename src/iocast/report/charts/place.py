@@ -1,0 +1,32 @@
+"""Where a chart stands, how wide it is, which legends it needs: what each chart's file declares as PLACE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec import Struct
+
+from iocast.report.charts.drawing.legends import Legend
+from iocast.report.charts.drawing.theme import Theme
+
+# What a chart is made of, and so where it stands.
+Stand = Literal[
+    "glance",  # an ExaminedRun; beside the table of results
+    "family",  # a Family; in its section
+    "device",  # an ExaminedRun; in the section about the device
+    "compared results",  # a Comparison; beside the table of ratios
+    "compared times",  # a Comparison; beside the response times of both sides
+    "compared percentiles",  # a Comparison; beside the percentiles of both sides
+    "repeats",  # a Side of several runs; beside the table of repeats
+]
+
+
+class Place(Struct, frozen=True):
+    """Where a chart stands and how it is shown there."""
+
+    stand: Stand
+    wide: bool = False  # it takes the whole width of a page
+    classic: bool = False  # one of fio.r's three, which stand under each other and have one picture together
+    late: bool = False  # it shows what an examination found, so it is not drawn before
+    legends: tuple[Callable[[Theme], Legend], ...] = ()

@@ -1,0 +1,88 @@
+"""Each statistic of each row: the other side of a comparison over the first, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
+from iocast.report.charts.drawing.parts import OWN_COLOUR, Spec, chart, layer, number, numbers, tip
+from iocast.report.charts.drawing.ratio_axis import LINE_HEIGHT, ratio_axis, ratio_reach, same_band
+from iocast.report.charts.drawing.rows import rows_axis
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.place import Place
+from iocast.report.charts.subjects.compared_sides import Comparison, file_key
+
+PLACE = Place("compared results", wide=True)
+COLUMNS = (
+    Column("row", "row"),
+    Column("test", "test"),
+    Column("what", "what"),
+    Column("ratio", "ratio", "text"),
+    Column("verdict", "verdict"),
+)
+
+
+def tell(comparison: Comparison) -> Iterator[Chart]:
+    """The chart of all ratios that are known."""
+    known = [row for row in comparison.ratios if isinstance(row.get("ratio_value"), float)]
+    if not known:
+        return
+    first, other = comparison.labels
+    beyond = [row for row in known if row["verdict"] == "different"]
+    sure = sum(row["ratio_low"] is not None for row in known)
+    words = (
+        f"{len(beyond)} of {len(known)} figures differ by more than a tenth."
+        if sure
+        else "These are single runs: a dot without a line is a ratio of which nobody knows how far chance moved it."
+    )
+    yield Chart(
+        kind="ratios",
+        key=f"ratios-{file_key(other)}",
+        title=f"{other} over {first}",
+        summary=words,
+        x=Axis(f"{other} over {first}", "decimal", log=True),
+        y=Axis("row", "text"),
+        tables=(Table("", COLUMNS, tuple(map(_ratio, known)), key="ratios"),),
+        notes=(
+            "The line is the 95% interval of the ratio; in the band both are the same within a tenth. Blue is better,"
+            " red is worse, grey is undecided or the same.",
+        ),
+    )
+
+
+def _ratio(row: dict[str, Cell]) -> Row:
+    value = row["ratio_value"]
+    better = isinstance(value, float) and (value > 1) == (row["what"] == "throughput")
+    told = row["verdict"] in ("different", "small difference")
+    shown = {key: row[key] for key in ("what", "ratio", "verdict", "ratio_value", "ratio_low", "ratio_high")}
+    name = f"{row['phase']} · {row['what']}"
+    side = ("better" if better else "worse") if told else "same"
+    return Row({"row": name, "test": row["phase"], **shown, "side": side})
+
+
+def draw(about: Chart, theme: Theme, width: int) -> Spec:
+    """A dot for each ratio, a line for its interval, the band of the same behind."""
+    table = about.tables[0]
+    reach = ratio_reach(numbers(table.rows, "ratio_value", "ratio_low", "ratio_high"))
+    x, y = ratio_axis(reach), rows_axis([str(row.cells["row"]) for row in table.rows])
+    to: Spec = {"x": x, "x2": {"field": "x2"}, "y": y}
+    colours = {"better": theme.faster, "worse": theme.lost, "same": theme.muted}
+    rows = [
+        _interval(at, table, row, reach) | {"c": colours[str(row.cells["side"])]} for at, row in enumerate(table.rows)
+    ]
+    dots = [{**row, "x": row["at"]} for row in rows]
+    hit = [{"x": 1 / reach, "x2": reach, "y": row["y"], "tip": row["tip"]} for row in rows]
+    layers = [
+        *same_band(len(rows), x, y, theme),
+        layer("rule", rows, {**to, "color": OWN_COLOUR}, strokeWidth=2, opacity=0.75),
+        layer("circle", dots, {"x": x, "y": y, "color": OWN_COLOUR}, size=52, opacity=1),
+        layer({"type": "bar", "height": LINE_HEIGHT - 2}, hit, to, silent=False, opacity=0),
+    ]
+    return chart(width, LINE_HEIGHT * len(rows) + 12, layers, theme)
+
+
+def _interval(at: int, table: Table, row: Row, reach: float) -> Spec:
+    value = number(row.cells["ratio_value"]) or 1.0
+    low, high = (number(row.cells[key]) or value for key in ("ratio_low", "ratio_high"))
+    says = tip(table, row, "row", leave=("test", "what"))
+    return {"y": at, "at": value, "x": max(low, 1 / reach), "x2": min(high, reach), "tip": says}

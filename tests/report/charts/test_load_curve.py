@@ -1,0 +1,56 @@
+"""The load curve is joined in the order of the loads, and names its knee."""
+
+from __future__ import annotations
+
+from makers import card_runs
+from makers.card_pages import chart_of
+from makers.card_runs import lognormal, reads
+
+from iocast.report.charts import load_curve, specification
+from iocast.report.charts.drawing.theme import LIGHT
+
+
+def test_the_knee_is_where_a_saturated_ladder_bends() -> None:
+    ladder = [(1, 1e6), (2, 1e6), (4, 1e6), (8, 2e6), (16, 4e6)]
+    run = card_runs.run(
+        *(reads(f"randread 8k x{users}", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder)
+    )
+    found = chart_of(run, load_curve)
+    assert "it bends at 4, with 3.98k a second, half of them within 1 ms" in found.summary
+    fallen = [*ladder[:3], (8, 3e6)]
+    run = card_runs.run(
+        *(reads(f"randread 8k x{users}", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in fallen)
+    )
+    most = "with 4 at once, where it bends: half of them take up to 1 ms there."
+    assert chart_of(run, load_curve).summary.endswith(most)
+    short = card_runs.run(
+        *(reads(f"randread 8k x{users}", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder[:3])
+    )
+    assert chart_of(short, load_curve).summary.endswith("the ladder ends before it bends.")
+
+
+def test_the_load_curve_is_joined_in_the_order_of_the_loads() -> None:
+    run = card_runs.run(
+        *(
+            card_runs.reads(f"randread 8k x{users}", users=users, times=card_runs.lognormal(5_000, took, 0.2))
+            for users, took in ((1, 1e6), (4, 2e6), (16, 2e7))
+        )
+    )
+    chart = chart_of(run, load_curve)
+    layers = [layer for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "line"]
+    for layer in layers:
+        rates = [row["x"] for row in layer["data"]["values"]]
+        assert rates[1] > rates[0] > rates[2], "past saturation the rate falls: the curve folds back"
+        assert [row["o"] for row in layer["data"]["values"]] == [0, 1, 2]
+        assert layer["encoding"]["order"] == {"field": "o"}
+
+
+def test_loads_at_the_same_place_share_a_name() -> None:
+    times = card_runs.lognormal(5_000, 1e6, 0.2)
+    ladder = ((1, 5_000_000_000), (8, 700_000_000), (32, 690_000_000))
+    rows = [card_runs.reads(f"r x{n}", users=n, times=times, elapsed_ns=took) for n, took in ladder]
+    chart = chart_of(card_runs.run(*rows), load_curve)
+    texts = [
+        layer["data"]["values"] for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "text"
+    ]
+    assert ["1", "8, 32"] in [[row["t"] for row in rows] for rows in texts]
