@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.catalogue import LAST, find_run
+from iocast.archive.catalogue import LAST, find_run
 from iocast.commands.shell.options import grading, showing
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.catalogue import labels, runs_in
+from iocast.archive.catalogue import labels, runs_in
 from iocast.errors import ArchiveError, SpecError
 from iocast.jobs.job import Job
 from iocast.model.report import Report
