@@ -13,8 +13,8 @@ from makers.fio_round_trip import GIB, assert_fio_takes, assert_same, normal
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
+from iocast.formats.fio.quantities import text_of
 from iocast.jobs import FileSize, Job, load_job, parse_fio_job, parse_job, presets
-from iocast.jobs.fio.fio_units import text_of
 from iocast.jobs.fio.fio_writing import fio_text
 from iocast.jobs.phase_names import unique_names
 from iocast.jobs.toml.expansion import expand

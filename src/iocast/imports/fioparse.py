@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from iocast.errors import SpecError
-from iocast.imports.source_files import Head, number, read_text, refuse
+from iocast.formats.source_files import Head, number, read_text, refuse
 from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source

@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 
 from iocast.errors import SpecError
+from iocast.formats.fio.job_file import looks_like_fio
 from iocast.jobs.fio.fio_reading import parse_fio_job
-from iocast.jobs.fio.fio_text import looks_like_fio
 from iocast.jobs.job import Job
 from iocast.jobs.problems import meant
 from iocast.jobs.toml.job_reading import parse_job

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from iocast.imports.source_files import number, refuse
+from iocast.formats.source_files import number, refuse
 from iocast.model.stated import Bucket
 
 ORDER = ("flatfile", "summary", "histogram")  # who says most comes first
