@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from iocast.errors import SpecError
-from iocast.formats.fio.normal_text import StartLine
-from iocast.formats.fio.options import (
+from iocast.formats.fio.job_options import (
     OPTIONS,
     POISSON,
     RW,
@@ -19,6 +18,7 @@ from iocast.formats.fio.options import (
     ops_of,
     part_of,
 )
+from iocast.formats.fio.normal_text import StartLine
 from iocast.formats.fio.quantities import read_size
 from iocast.model.workload import Arrival, Closed, Constant, Locality, Op, Poisson, Sequential, Sync, Uniform, Unstated
 

@@ -21,9 +21,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from iocast.formats.fio.job_options import OPS
 from iocast.formats.fio.latency_bins import binning, from_bins
 from iocast.formats.fio.log_files import LINE, Entry, Log, read_log
-from iocast.formats.fio.options import OPS
 from iocast.formats.source_files import Head, read_text, refuse
 from iocast.imports import consistency
 from iocast.imports.stated_rows import OpFigures, Row, run

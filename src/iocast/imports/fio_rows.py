@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 
-from iocast.formats.fio.options import ops_of
+from iocast.formats.fio.job_options import ops_of
 from iocast.formats.fio.results import ALL, JobResult, Side
 from iocast.formats.source_files import refuse
 from iocast.imports import consistency

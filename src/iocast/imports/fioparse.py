@@ -29,7 +29,7 @@ from iocast.units import parse_size
 TESTS = ("read", "randread", "write", "randwrite", "readrand", "randrw", "rw")
 _DECIMAL = r"(\d+\.\d{3})"
 _ROW = re.compile(
-    rf"^\s*(?P<test>{'|'.join(TESTS)})\s+(?P<users>\d+)\s+(?P<size>\d+[KMkm]?)(?:\s+(?P<op>[rwt]))?\s*(?P<mb>\d*\.\d+)"
+    rf"^\s*(?P<test>{'|'.join(TESTS)})\s+(?P<users>\d{{1,9}})\s+(?P<size>\d{{1,15}}[KMkm]?)(?:\s+(?P<op>[rwt]))?\s*(?P<mb>\d*\.\d+)"
     rf"\s*(?P<ms>\d*\.\d+)(?:\s*{_DECIMAL}\s*{_DECIMAL}\s*{_DECIMAL})?\s+(?P<iops>\d+)(?P<rest>.*)$"
 )
 _HEADING = re.compile(r"^\s*(?:test|name)\s+users\s+size\b", re.MULTILINE)

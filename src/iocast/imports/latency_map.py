@@ -57,6 +57,8 @@ def _row(path: str, records: list[Record]) -> Row:
     total = round(sum(each.weight for each in buckets))
     times = Coarse(total=total, buckets=tuple(buckets), whole=float(total))
     span_ns = (last.moment_us - first.moment_us) * 1000
+    if span_ns < 0:
+        raise refuse(path, last.line, "its moment lies before that of the first record")
     return Row(
         name=last.label or op,
         test=op,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from iocast.formats.fio.options import ALIASES
+from iocast.formats.fio.job_options import ALIASES
 
 _HEADER = re.compile(r"\[([^\[\]]*)\]")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from iocast.errors import SourceError
+from iocast.formats.fio.job_options import OPS, Op
 from iocast.formats.fio.latency_bins import bin_of, buckets, from_bins
-from iocast.formats.fio.options import OPS, Op
 from iocast.formats.fio.results import ALL, MIXED_HINT, MIXED_ONLY, JobResult, Side
 from iocast.formats.source_files import WRONG_FILE, bounded, refuse
 from iocast.model.stated import Bucket

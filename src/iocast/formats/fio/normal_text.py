@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from iocast.formats.fio.job_options import OPS, SYNCHRONOUS, Op, ops_of
 from iocast.formats.fio.latency_bins import buckets
-from iocast.formats.fio.options import OPS, SYNCHRONOUS, Op, ops_of
 from iocast.formats.fio.quantities import PRINTED_NS
 from iocast.formats.fio.results import MIXED_HINT, MIXED_ONLY, JobResult, Side
 from iocast.formats.source_files import LARGEST_NUMBER, number, refuse
@@ -116,12 +116,10 @@ class Job:
         alone = sum(count > 0 for count in issued[: len(OPS)]) == 1
         sides = {op: self._side(op, issued[i], short[i], alone, doubts) for i, op in enumerate(OPS) if issued[i]}
         flushed = self.sides.get("sync") if issued[3] else None
-        flushes = flushed and Side(
-            ios=issued[3],
-            size_bytes=0,
-            lat=flushed.latencies.get("lat", {}),
-            quantiles=flushed.quantiles.get("sync", []),
-        )
+        flushes = None
+        if flushed:
+            lat, quantiles = flushed.latencies.get("lat", {}), flushed.quantiles.get("sync", [])
+            flushes = Side(ios=issued[3], size_bytes=0, lat=lat, quantiles=quantiles)
         runtime_ms = max((side.runtime_ms for side in self.sides.values()), default=0)
         return JobResult(
             path=self.path,
@@ -253,7 +251,7 @@ class Output:
             self._percentiles(at, line, self.side)
         elif found := SHARES.match(line):
             for beyond, edge, share in SHARE.findall(found[2]):
-                job.shares[SHORT[found[1]], f"{beyond}{edge}"] = float(share)
+                job.shares[SHORT[found[1]], f"{beyond}{edge}"] = number(self.path, at, share, "a share")
         elif found := ISSUED.match(line):
             job.issued = self._issued(at, found[1])
             job.short = self._issued(at, found[2])
@@ -287,7 +285,9 @@ class Output:
         which, unit = self.percentiles
         kept = side.quantiles.setdefault(which, [])
         for q, value in PERCENTILE.findall(line):
-            kept.append((float(q) / 100, self._scaled(at, value, "a percentile") * unit))
+            kept.append(
+                (number(self.path, at, q, "a percentile") / 100, self._scaled(at, value, "a percentile") * unit)
+            )
 
     def _issued(self, at: int, text: str) -> tuple[int, ...]:
         """ "r=2857/w=0/d=0", "25600/0/0", "0,33052,0,0": reads, writes, trims, and in fio 3 syncs."""

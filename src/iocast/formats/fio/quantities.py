@@ -9,6 +9,7 @@ from iocast.units import LARGEST
 
 SIZES = "fio's sizes are whole numbers with k, m, g, t or p (1024 each), such as 4096, 8k, 0008k, 2g"
 TIMES = "fio's times are whole numbers with us, ms, s, m, h or d, such as 500ms, 60, 10m"
+LONGEST = 40  # characters of a number; leading zeros are allowed
 
 _SIZE = re.compile(r"(0x[0-9a-f]+|[0-9]+)([kmgtp]?)(i?)(b?)", re.IGNORECASE)
 _TIME = re.compile(r"([0-9]+)\s*([a-z]*)", re.IGNORECASE)
@@ -30,6 +31,8 @@ PRINTED_NS = {"ns": 1, "nsec": 1, **TIME_NS}  # in its output there are nanoseco
 def read_size(text: str, kb_base: int = 1024) -> int:
     """Bytes of "8k". Raises SpecError, also for what fio would silently read as something else."""
     found = _SIZE.fullmatch(text)
+    if found and len(text) > LONGEST:
+        raise SpecError(f"{text[:LONGEST]}... is too large", SIZES)
     if found is None:
         raise _refuse(text, "size", SIZES)
     number, prefix, binary, _ = found.groups()
@@ -65,6 +68,8 @@ def time_of(time_ns: int) -> str:
 def read_time(text: str, bare: str) -> int:
     """Nanoseconds of "10m"; `bare` is the unit of a number without one. Raises SpecError."""
     found = _TIME.fullmatch(text)
+    if found and len(text) > LONGEST:
+        raise SpecError(f"{text[:LONGEST]}... is too long", TIMES)
     unit = (found[2].lower() or bare) if found else ""
     if found is None or unit not in TIME_NS:
         raise _refuse(text, "time", TIMES)

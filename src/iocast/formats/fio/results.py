@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from iocast.formats.fio.options import Op
+from iocast.formats.fio.job_options import Op
 from iocast.model.stated import Bucket
 
 ALL = "All clients"  # a row of several servers' results

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from iocast.formats.fio.job_options import OPS
 from iocast.formats.fio.latency_bins import FINE, SLOW, buckets
-from iocast.formats.fio.options import OPS
 from iocast.formats.fio.results import JobResult, Side
 from iocast.formats.source_files import number, refuse
 from iocast.model.stated import Bucket

@@ -10,8 +10,8 @@ from iocast.formats.source_files import refuse
 
 BEGIN, END = "<begin record>", "<end record>"
 UNITS_NS = {"nanosec": 1, "microsec": 1_000, "millisec": 1_000_000}
-_QUANTIZE = re.compile(r"^\s*(\d+)\s*\|@*\s+(\d+)\s*$")
-_PAIR = re.compile(r"^\s*(\d+)\s*,\s*(\d+)\s*$")
+_QUANTIZE = re.compile(r"^\s*(\d{1,18})\s*\|@*\s+(\d{1,18})\s*$")
+_PAIR = re.compile(r"^\s*(\d{1,18})\s*,\s*(\d{1,18})\s*$")
 
 
 class Record(Struct):
@@ -57,7 +57,7 @@ def records(path: str, text: str, warnings: list[str]) -> list[Record]:
 def _line(path: str, at: int, line: str, record: Record) -> None:
     key, _, value = (part.strip() for part in line.partition(","))
     if key == "timestamp":
-        moment = re.match(r"microsec\s*,\s*(\d+)", value)
+        moment = re.match(r"microsec\s*,\s*(\d{1,18})\b", value)
         if not moment:
             raise refuse(path, at, "a moment that is not in microseconds")
         record.moment_us = int(moment[1])

@@ -77,7 +77,7 @@ COLUMNS: Mapping[str, tuple[str, float]] = {
 }
 _HUMAN = {"k": KIB, "M": MIB, "G": 1 << 30, "T": 1 << 40}
 _SYSTEM = re.compile(
-    r"^(?P<system>\w+) (?P<release>\S+) \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s+\S+)?(?:\s+\((?P<cpus>\d+) CPU\))?"
+    r"^(?P<system>\w+) (?P<release>\S+) \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s+\S+)?(?:\s+\((?P<cpus>\d{1,6}) CPU\))?"
 )
 
 _HEADING = re.compile(r"^\s*(?:Device:?\s|.*\sDevice:?\s*$)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from iocast.formats.fio.options import ALIASES, ONE_BY_ONE, OPTIONS, QUEUEING
+from iocast.formats.fio.job_options import ALIASES, ONE_BY_ONE, OPTIONS, QUEUEING
 
 # fio's engine -> ours.
 ENGINES = {**dict.fromkeys(QUEUEING, "uring"), **dict.fromkeys(ONE_BY_ONE, "sync")}

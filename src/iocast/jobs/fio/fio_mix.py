@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from iocast.errors import SpecError
-from iocast.formats.fio.options import OPTIONS, POISSON, RW, Op, last_of, part_of
+from iocast.formats.fio.job_options import OPTIONS, POISSON, RW, Op, last_of, part_of
 from iocast.formats.fio.quantities import read_size, read_whole, text_of
 from iocast.jobs.fio.fio_settings import Reader
 from iocast.jobs.problems import meant
@@ -156,7 +156,7 @@ def _spread(reader: Reader, load: dict[str, Any]) -> None:
 
 def _zones(reader: Reader, text: str, load: dict[str, Any]) -> None:
     """Two zones are a hot spot: zoned:80/20:20/80."""
-    found = re.fullmatch(r"([0-9]+)/([0-9]+):([0-9]+)/([0-9]+)", text)
+    found = re.fullmatch(r"([0-9]{1,3})/([0-9]{1,3}):([0-9]{1,3})/([0-9]{1,3})", text)
     hot, space, cold, rest = map(int, found.groups()) if found else (0, 0, 0, 0)
     if hot + cold == 100 and space + rest == 100 and hot and 0 < space < 100:
         load |= {"pattern": "hotspot", "space_percent": float(space), "access_percent": float(hot)}

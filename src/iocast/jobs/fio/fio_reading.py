@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from iocast.formats.fio.job_file import Section, Setting, read_sections
-from iocast.formats.fio.options import ALIASES, COMMAND_LINE
+from iocast.formats.fio.job_options import ALIASES, COMMAND_LINE
 from iocast.jobs.fio.fio_keys import KNOWN, NOTED, READ, REFUSED, SILENT
 from iocast.jobs.fio.fio_phases import Cell, gather, group_cells
 from iocast.jobs.fio.fio_places import Area

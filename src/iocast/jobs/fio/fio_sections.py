@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from iocast.formats.fio.job_file import Section
-from iocast.formats.fio.options import SYNC_WORDS, last_of
+from iocast.formats.fio.job_options import SYNC_WORDS, last_of
 from iocast.jobs.fio.fio_keys import ENGINES, NEAREST_ENGINE
 from iocast.jobs.fio.fio_mix import Sizes, distribution, pace, sizes, split_rw
 from iocast.jobs.fio.fio_settings import FioProblems, Reader

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from iocast.errors import SpecError
 from iocast.formats.fio.job_file import Section
-from iocast.formats.fio.options import OPTIONS
+from iocast.formats.fio.job_options import OPTIONS
 from iocast.formats.fio.quantities import read_flag, read_percent, read_size, read_time, read_whole
 from iocast.jobs.problems import meant, refusal
 from iocast.units import LARGEST

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from iocast.errors import SpecError
-from iocast.formats.fio.options import OPS
+from iocast.formats.fio.job_options import OPS
 from iocast.formats.fio.quantities import text_of, time_of
 from iocast.jobs.fio.fio_sections import CHECKSUM
 from iocast.jobs.job import Job
