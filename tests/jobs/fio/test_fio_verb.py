@@ -55,5 +55,5 @@ def test_a_fio_job_file_runs(job: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert run_command_line(["run", "a.fio", "sim:nvme", "--out", "runs"]) == 0
     assert "a 8k x1: " in capsys.readouterr().err
     (folder,) = (job.parent / "runs").iterdir()
-    plan = json.loads((folder / "run.json").read_text(encoding="utf-8"))["plan"]
-    assert (plan["job"], [phase["name"] for phase in plan["phases"]]) == (JOB, ["a 8k x1"])
+    run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert (run["job"]["file"], [phase["name"] for phase in run["plan"]["phases"]]) == (JOB, ["a 8k x1"])
