@@ -11,8 +11,8 @@ import pytest
 from iocast import imports
 from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
+from iocast.formats.source_files import Head
 from iocast.imports import fio_json
-from iocast.imports.source_files import Head
 from iocast.model.run import Run
 from iocast.model.workload import Constant, Sequential, Uniform
 

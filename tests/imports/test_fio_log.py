@@ -13,9 +13,9 @@ import pytest
 from iocast import imports
 from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
+from iocast.formats.fio.latency_bins import bin_edges, bin_of
+from iocast.formats.source_files import Head
 from iocast.imports import fio_log
-from iocast.imports.fio_words import bin_edges, bin_of
-from iocast.imports.source_files import Head
 from iocast.model.run import Run
 from iocast.report.card import card_report
 from iocast.report.renderers import json_report

@@ -10,8 +10,8 @@ import pytest
 
 from iocast import imports
 from iocast.errors import SourceError
+from iocast.formats.source_files import Head
 from iocast.imports import fio_terse
-from iocast.imports.source_files import Head
 from iocast.model.run import Run
 
 Reader = Callable[..., Run]

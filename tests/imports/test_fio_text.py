@@ -11,8 +11,8 @@ from makers.fio_outputs import FIO_1_50
 
 from iocast import imports
 from iocast.errors import SourceError
+from iocast.formats.source_files import Head
 from iocast.imports import fio_text
-from iocast.imports.source_files import Head
 from iocast.model.run import Run
 from iocast.report.renderers.classic import render_run
 

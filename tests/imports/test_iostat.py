@@ -12,8 +12,8 @@ import pytest
 from iocast import imports
 from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
+from iocast.formats.source_files import Head
 from iocast.imports import iostat, sar
-from iocast.imports.source_files import Head
 from iocast.model.run import Run
 from iocast.report.card import card_report
 from iocast.report.renderers import terminal

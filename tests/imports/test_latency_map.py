@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from iocast.errors import SourceError
+from iocast.formats.source_files import Head
 from iocast.imports import latency_map
-from iocast.imports.source_files import Head
 from iocast.model.run import Run
 
 Reader = Callable[..., Run]

@@ -8,8 +8,8 @@ import pytest
 
 from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
+from iocast.formats.source_files import Head
 from iocast.imports import orion
-from iocast.imports.source_files import Head
 from iocast.model.run import Run
 
 Reader = Callable[..., Run]

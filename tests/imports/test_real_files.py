@@ -1,4 +1,4 @@
-"""Every real result file beside the project is imported, or refused for the right reason. `pytest -rA` lists them."""
+"""Our small example of each format is imported, and every real file beside the project, or refused for its reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from iocast.report.renderers.classic import render_run
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 KINDS = ("fio_output", "oracle_orion", "vdbench", "iostat", "latency_histogram_sources")
-FILES = [path for kind in KINDS for path in sorted((DATA / kind).glob("*"))]
+EXAMPLES = Path(__file__).parent / "examples"  # by hand, in the documented form
+FILES = [path for kind in (EXAMPLES, *(DATA / kind for kind in KINDS)) for path in sorted(kind.glob("*"))]
 
 # What each becomes: how many rows, or what the refusal says.
 REFUSED = {
@@ -29,6 +30,14 @@ ROWS = {
     "fio_2.17.json": 2,
     "fio_3.7_normal_nfs.log": 4,
     "fio_pbench_b.txt": 8,
+    "vdbench_flatfile.csv": 2,
+    "vdbench_flatfile.html": 2,
+    "vdbench_histogram.html": 2,
+    "vdbench_summary.html": 2,
+    "vdbench_totals.html": 2,
+    "fioparse.txt": 4,
+    "orion_iops.csv": 4,
+    "orion_summary.txt": 2,
     "orion_11107_summaries.txt": 8,
     "R10PG1_oltp_32hreads_curve__flatfile.csv": 16,
     "R10PG1_oltp_32hreads_curve__flatfile.html": 16,
@@ -38,7 +47,17 @@ ROWS = {
     "flatfile_older.html": 8,
 }
 
-pytestmark = pytest.mark.skipif(not FILES, reason="the real files are not beside the project (../shared/data)")
+# Folder and beginning of the names of one run's pages, and how many rows and seconds it has.
+VDBENCH = [
+    pytest.param(EXAMPLES / "vdbench_", 2, 3, id="example"),
+    pytest.param(
+        DATA / "vdbench" / "R10PG1_oltp_32hreads_curve__",
+        16,
+        60,
+        id="real",
+        marks=pytest.mark.skipif(not DATA.exists(), reason="the real files are not beside the project"),
+    ),
+]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -67,10 +86,10 @@ def test_a_real_file(path: Path) -> None:
     print(f"{path.name}: {run.source.tool} {run.source.version}, {len(run.phases)} rows; {'; '.join(run.warnings)}")
 
 
-def test_flatfile_and_histogram_of_one_run_go_together() -> None:
-    stem = "R10PG1_oltp_32hreads_curve__"
-    (run,) = imports.read(tuple(str(DATA / "vdbench" / f"{stem}{kind}") for kind in ("histogram.html", "flatfile.csv")))
-    assert len(run.phases) == 16
+@pytest.mark.parametrize(("stem", "rows", "seconds"), VDBENCH)
+def test_flatfile_and_histogram_of_one_run_go_together(stem: Path, rows: int, seconds: int) -> None:
+    (run,) = imports.read(tuple(f"{stem}{kind}" for kind in ("histogram.html", "flatfile.csv")))
+    assert len(run.phases) == rows
     for record in run.phases:
         for part in record.measurement.classes:
             bounds = part.service.quantile_bounds_ns(0.5)
@@ -78,19 +97,27 @@ def test_flatfile_and_histogram_of_one_run_go_together() -> None:
             assert part.service.mean_ns < 4 * bounds[1]
 
 
-def test_text_csv_and_page_say_the_same() -> None:
-    stem = "R10PG1_oltp_32hreads_curve__"
-    runs = [
-        imports.read((str(DATA / "vdbench" / f"{stem}{kind}"),))[0]
-        for kind in ("flatfile.csv", "flatfile.html", "summary.html", "totals.html")
-    ]
+@pytest.mark.parametrize(("stem", "rows", "seconds"), VDBENCH)
+def test_text_csv_and_page_say_the_same(stem: Path, rows: int, seconds: int) -> None:
+    kinds = ("flatfile.csv", "flatfile.html", "summary.html", "totals.html")
+    runs = [imports.read((f"{stem}{kind}",))[0] for kind in kinds]
     rates = [[round(record.measurement.rate_per_s, 1) for record in run.phases] for run in runs]
     assert all(each == pytest.approx(rates[0], abs=0.2) for each in rates)
-    assert {record.measurement.elapsed_ns for run in runs for record in run.phases} == {60_000_000_000}
+    assert {record.measurement.elapsed_ns for run in runs for record in run.phases} == {seconds * 10**9}
 
 
-def test_a_log_and_the_json_of_one_run_agree() -> None:
-    folder = DATA / "fio_output"
-    (log,) = imports.read(tuple(str(folder / f"local__la_{kind}.1.log") for kind in ("bw", "iops", "lat")))
+LOGS = [
+    pytest.param(Path(__file__).parent / "fixtures" / "logs" / "avg", id="example"),
+    pytest.param(
+        DATA / "fio_output" / "local__la",
+        id="real",
+        marks=pytest.mark.skipif(not DATA.exists(), reason="the real files are not beside the project"),
+    ),
+]
+
+
+@pytest.mark.parametrize("stem", LOGS)
+def test_logs_of_one_run_go_together(stem: Path) -> None:
+    (log,) = imports.read(tuple(f"{stem}_{kind}.1.log" for kind in ("bw", "iops", "lat")))
     assert len(log.phases) == 1
     assert {sample.metric for sample in log.phases[0].samples} == {"bytes_per_s", "ios_per_s", "lat_ns"}

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from iocast.errors import SourceError
+from iocast.formats.source_files import Head
 from iocast.imports import vdbench
-from iocast.imports.source_files import Head
 from iocast.model.run import Run
 from iocast.model.workload import Closed, Poisson, Sequential, Uniform
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from iocast.errors import SourceError
+from iocast.formats.source_files import Head, head_of, read_text
 from iocast.imports import (
     fio_json,
     fio_log,
@@ -17,7 +18,6 @@ from iocast.imports import (
     sar,
     vdbench,
 )
-from iocast.imports.source_files import Head, head_of, read_text
 from iocast.model.run import Run
 
 

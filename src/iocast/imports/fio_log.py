@@ -17,20 +17,24 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
+from iocast.formats.fio.job_options import OPS
+from iocast.formats.fio.latency_bins import binning, from_bins
+from iocast.formats.fio.log_files import LINE, Entry, Log, read_log
+from iocast.formats.source_files import Head, read_text, refuse
 from iocast.imports import consistency
-from iocast.imports.fio_entries import Entry, Log, figures_of, first_ms, samples_of
-from iocast.imports.source_files import Head, read_text, refuse
-from iocast.imports.stated_rows import Row, run
-from iocast.model.run import Run, Source
+from iocast.imports.stated_rows import OpFigures, Row, run
+from iocast.model.histogram import Histogram, bucket_index
+from iocast.model.run import Run, Sample, Source
+from iocast.model.workload import Op
 
 NAME = re.compile(r"^(?P<stem>.+)_(?P<kind>bw|iops|slat|clat|lat|clat_hist)(?:\.(?P<job>\d+))?\.log(?:\.gz)?$")
-LINE = re.compile(r"^\s*\d+, *\d+, *\d+(, *\d+)")
-NUMBER = re.compile(r"\d{1,20}|0x[0-9a-fA-F]{1,16}")  # priorities are hexadecimal
-COLUMNS = range(4, 8)
-OUT_OF_ORDER_MS = 60_000  # lines of several directions and threads come a little out of order
 EPOCH_MS = 10**11  # log_unix_epoch: milliseconds since 1970
+LATENCIES = ("lat", "clat")  # the better one first
+METRICS = {"bw": ("bytes_per_s", 1024), "iops": ("ios_per_s", 1), "lat": ("lat_ns", 1), "clat": ("clat_ns", 1)}
 
 NOTE = (
     "A log's lat counts from the start of submission, its clat from the end of it; lat is taken where both are given."
@@ -51,7 +55,9 @@ def read(paths: tuple[str, ...]) -> Run:
         found = NAME.match(os.path.basename(path))
         if found is None:
             raise refuse(path, 0, "its name does not say which log of fio it is")
-        jobs.setdefault((found["stem"], found["job"] or ""), []).append(_log(path, found["kind"], warnings))
+        jobs.setdefault((found["stem"], found["job"] or ""), []).append(
+            read_log(path, read_text(path), found["kind"], warnings)
+        )
     rows = [_row(f"{stem} {job}".strip(), stem, logs) for (stem, job), logs in jobs.items()]
     for row in rows:
         warnings += consistency.inconsistencies(row)
@@ -60,80 +66,114 @@ def read(paths: tuple[str, ...]) -> Run:
     return run(Source(tool="fio", files=paths, notes=notes), rows, warnings=warnings)
 
 
-def _log(path: str, kind: str, warnings: list[str]) -> Log:
-    text = read_text(path)
-    log = Log(path, kind)
-    lines = text.splitlines()
-    for at, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        values = _numbers(line)
-        if not log.entries:
-            log.both = _both(kind, values)
-        if log.both:
-            del values[2:3]
-        cut = at == len(lines) and not text.endswith("\n")
-        why = _why_not(log, values)
-        if cut and log.entries and (why or kind != "clat_hist"):
-            # Even a last line of the right width may have lost digits.
-            warnings.append(f"{path}:{at}: the last line is cut: left out")
-            break
-        if why:
-            raise refuse(path, at, why)
-        log.columns = len(values)
-        log.entries.append(_entry(log, values))
-    if not log.entries:
-        raise refuse(path, 0, "there is no whole line in it")
-    return log
-
-
-def _both(kind: str, values: Sequence[int]) -> bool:
-    """log_window_value=both puts the largest value of an interval behind its mean."""
-    return kind != "clat_hist" and len(values) > 5 and values[2] > 2 >= values[3] and values[2] >= values[1]
-
-
-def _numbers(line: str) -> list[int]:
-    parts = [part.strip() for part in line.strip().rstrip(",").split(",")]
-    if not all(NUMBER.fullmatch(part) for part in parts):
-        return []
-    return [int(part, 16 if part.startswith("0x") else 10) for part in parts]
-
-
-def _why_not(log: Log, values: Sequence[int]) -> str:
-    """What is wrong with a line ("" when nothing is)."""
-    if not values:
-        return "these are not all whole numbers"
-    fits = log.bins_fit(len(values)) if log.kind == "clat_hist" else len(values) in COLUMNS
-    if not fits:
-        return f"{len(values)} numbers, which is no line of fio's {log.kind} log"
-    if log.kind != "clat_hist" and log.entries and bool(values[3]) == log.averaged:
-        return "means of intervals (size 0) and single I/Os in one log"
-    if log.columns not in (0, len(values)):
-        return f"{len(values)} numbers after lines of {log.columns}"
-    if log.entries and values[0] < log.entries[-1].time_ms - OUT_OF_ORDER_MS:
-        return "time goes back: two logs one after the other"
-    if values[1 if log.kind == "clat_hist" else 2] not in (0, 1, 2):
-        return "neither read nor write nor trim"
-    return ""
-
-
-def _entry(log: Log, values: Sequence[int]) -> Entry:
-    if log.kind == "clat_hist":
-        return Entry(values[0], 0, values[1], values[2], tuple(values[3:]))
-    return Entry(values[0], values[1], values[2], values[3])
-
-
 def _row(name: str, stem: str, logs: list[Log]) -> Row:
-    start_ms = first_ms(logs) if logs[0].entries[0].time_ms > EPOCH_MS else 0
+    start_ms = _first_ms(logs) if logs[0].entries[0].time_ms > EPOCH_MS else 0
     end_ms = max(entry.time_ms for log in logs for entry in log.entries)
     elapsed_ns = max(1, end_ms - start_ms) * 1_000_000
-    ops, derived = figures_of(logs, start_ms, elapsed_ns)
+    ops, derived = _figures_of(logs, start_ms, elapsed_ns)
     return Row(
         name=name,
         test="+".join(each.op for each in ops) or stem,
         ops=ops,
         elapsed_ns=elapsed_ns,
         started_unix_ns=start_ms * 1_000_000,
-        samples=samples_of(logs),
+        samples=_samples_of(logs),
         derived=derived,
     )
+
+
+def _first_ms(logs: Sequence[Log]) -> int:
+    """When the run began: with its first I/O, or an interval before the first mean."""
+    starts = []
+    for log in logs:
+        times = sorted({entry.time_ms for entry in log.entries})
+        gaps = sorted(after - before for before, after in pairwise(times))
+        usual = gaps[len(gaps) // 2] if gaps and (log.averaged or log.kind == "clat_hist") else 0
+        starts.append(times[0] - usual)
+    return min(starts)
+
+
+def _figures_of(logs: Sequence[Log], start_ms: int, elapsed_ns: int) -> tuple[tuple[OpFigures, ...], tuple[str, ...]]:
+    """What was done by each operation, and which of it is worked out from rates."""
+    ops, derived = [], set()
+    for direction, op in enumerate(OPS):
+        mine = {log.kind: log for log in logs if any(entry.direction == direction for entry in log.entries)}
+        if not mine:
+            continue
+        found = _by_io(op, direction, mine) or _by_bins(op, direction, mine.get("clat_hist"))
+        if found is None:
+            found = _by_rate(op, direction, mine, start_ms)
+            derived.add("ios")
+        ops.append(found)
+    return tuple(ops), tuple(sorted(derived))
+
+
+def _by_io(op: Op, direction: int, logs: dict[str, Log]) -> OpFigures | None:
+    """Every I/O has a line of its own."""
+    single = {kind: log for kind, log in logs.items() if kind != "clat_hist" and not log.averaged}
+    if not single:
+        return None
+    timed = next((single[kind] for kind in LATENCIES if kind in single), None)
+    entries = (timed or next(iter(single.values()))).of(direction)
+    sizes = {entry.size_bytes for entry in entries}
+    return OpFigures(
+        op=op,
+        ios=len(entries),
+        bytes=sum(entry.size_bytes for entry in entries),
+        size_bytes=sizes.pop() if len(sizes) == 1 else None,
+        times=_exact([entry.value * timed.unit_ns() for entry in entries]) if timed else Histogram(),
+    )
+
+
+def _exact(values_ns: Sequence[int]) -> Histogram:
+    counts = Counter(bucket_index(value) for value in values_ns)
+    order = sorted(counts)
+    squares = float(sum(value * value for value in values_ns))
+    return Histogram(
+        tuple(order), tuple(counts[i] for i in order), sum(values_ns), squares, min(values_ns), max(values_ns)
+    )
+
+
+def _by_bins(op: Op, direction: int, log: Log | None) -> OpFigures | None:
+    """The sum of all histograms of a histogram log."""
+    if log is None:
+        return None
+    entries = log.of(direction)
+    unit_ns, joined = binning(len(entries[0].bins)) or (1, 1)
+    counts: Counter[int] = Counter()
+    for entry in entries:
+        counts.update({index: count for index, count in enumerate(entry.bins) if count})
+    times = from_bins(counts, unit_ns, joined)
+    sizes = {entry.size_bytes for entry in entries}
+    size = sizes.pop() if len(sizes) == 1 else None
+    # Of several sizes in an interval a line names one only: what was moved is not known then.
+    moved = times.total * size if size else 0
+    return OpFigures(op=op, ios=times.total, bytes=moved, size_bytes=size, times=Histogram.stated(times))
+
+
+def _by_rate(op: Op, direction: int, logs: dict[str, Log], start_ms: int) -> OpFigures:
+    """Rates times the lengths of their intervals."""
+    ios = round(_area(logs["iops"].of(direction), start_ms)) if "iops" in logs else 0
+    moved = round(_area(logs["bw"].of(direction), start_ms) * 1024) if "bw" in logs else 0
+    return OpFigures(op=op, ios=ios, bytes=moved)
+
+
+def _area(entries: Sequence[Entry], start_ms: int) -> float:
+    times = [start_ms, *(entry.time_ms for entry in entries)]
+    return sum(
+        entry.value * max(0, end - begin) / 1000 for entry, (begin, end) in zip(entries, pairwise(times), strict=True)
+    )
+
+
+def _samples_of(logs: Sequence[Log]) -> tuple[Sample, ...]:
+    """The means of intervals, as samples on the clock of the log."""
+    found = []
+    for log in logs:
+        if log.averaged and log.kind in METRICS:
+            metric, factor = METRICS[log.kind]
+            factor = log.unit_ns() if log.kind in LATENCIES else factor
+            found += [
+                Sample(entry.time_ms * 1_000_000, "fio", OPS[entry.direction], metric, float(entry.value * factor))
+                for entry in log.entries
+            ]
+    return tuple(sorted(found, key=lambda sample: sample.time_ns))

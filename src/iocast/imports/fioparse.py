@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from iocast.errors import SpecError
-from iocast.imports.source_files import Head, number, read_text, refuse
+from iocast.formats.source_files import Head, number, read_text, refuse
 from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
@@ -29,7 +29,7 @@ from iocast.units import parse_size
 TESTS = ("read", "randread", "write", "randwrite", "readrand", "randrw", "rw")
 _DECIMAL = r"(\d+\.\d{3})"
 _ROW = re.compile(
-    rf"^\s*(?P<test>{'|'.join(TESTS)})\s+(?P<users>\d+)\s+(?P<size>\d+[KMkm]?)(?:\s+(?P<op>[rwt]))?\s*(?P<mb>\d*\.\d+)"
+    rf"^\s*(?P<test>{'|'.join(TESTS)})\s+(?P<users>\d{{1,9}})\s+(?P<size>\d{{1,15}}[KMkm]?)(?:\s+(?P<op>[rwt]))?\s*(?P<mb>\d*\.\d+)"
     rf"\s*(?P<ms>\d*\.\d+)(?:\s*{_DECIMAL}\s*{_DECIMAL}\s*{_DECIMAL})?\s+(?P<iops>\d+)(?P<rest>.*)$"
 )
 _HEADING = re.compile(r"^\s*(?:test|name)\s+users\s+size\b", re.MULTILINE)

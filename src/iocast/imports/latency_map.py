@@ -11,94 +11,29 @@ of a source that is not known. A record without its end is cut and is left out w
 
 from __future__ import annotations
 
-import re
-
-from msgspec import Struct
-
-from iocast.imports.source_files import Head, read_text, refuse
+from iocast.formats.latency_map.latency_records import Record, is_record, records
+from iocast.formats.source_files import Head, read_text, refuse
 from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse
 from iocast.model.workload import Op
 
-BEGIN, END = "<begin record>", "<end record>"
-UNITS_NS = {"nanosec": 1, "microsec": 1_000, "millisec": 1_000_000}
 LOWER = ("dtrace", "systemtap", "stap", "bpf")
 UPPER = ("oracle",)
-_QUANTIZE = re.compile(r"^\s*(\d+)\s*\|@*\s+(\d+)\s*$")
-_PAIR = re.compile(r"^\s*(\d+)\s*,\s*(\d+)\s*$")
 _OPS: tuple[tuple[str, Op], ...] = (("write", "write"), ("read", "read"))
-
-
-class Record(Struct):
-    """One record being read."""
-
-    line: int
-    moment_us: int | None = None
-    unit_ns: int | None = None
-    label: str = ""
-    source: str = ""
-    drawn: bool = False  # as a quantize() of DTrace
-    counts: dict[int, int] = {}
 
 
 def sniff(head: Head) -> bool:
     """A record begins."""
-    return BEGIN in head.text and "latencyunit" in head.text
+    return is_record(head.text)
 
 
 def read(paths: tuple[str, ...]) -> Run:
     """Each file as a row: what happened between its first and its last record. Raises SourceError."""
     warnings: list[str] = []
-    rows = [_row(path, _records(path, read_text(path), warnings)) for path in paths]
+    rows = [_row(path, records(path, read_text(path), warnings)) for path in paths]
     return run(Source(tool="latency records", files=paths), rows, warnings=warnings)
-
-
-def _records(path: str, text: str, warnings: list[str]) -> list[Record]:
-    found: list[Record] = []
-    begun, lines = 0, list[tuple[int, str]]()
-    for at, line in enumerate(text.splitlines(), 1):
-        plain = line.strip()
-        if plain == BEGIN:
-            begun, lines = at, []
-        elif plain == END and begun:
-            record = Record(begun)
-            for place, each in lines:
-                _line(path, place, each, record)
-            found.append(record)
-            begun = 0
-        elif begun:
-            lines.append((at, plain))
-    if begun:
-        warnings.append(f"{path}:{begun}: the last record is cut: left out")
-    if not found:
-        raise refuse(path, 0, "there is no whole record in it")
-    return found
-
-
-def _line(path: str, at: int, line: str, record: Record) -> None:
-    key, _, value = (part.strip() for part in line.partition(","))
-    if key == "timestamp":
-        moment = re.match(r"microsec\s*,\s*(\d+)", value)
-        if not moment:
-            raise refuse(path, at, "a moment that is not in microseconds")
-        record.moment_us = int(moment[1])
-    elif key == "latencyunit":
-        if value not in UNITS_NS:
-            raise refuse(path, at, f'"{value}" is no unit of latency')
-        record.unit_ns = UNITS_NS[value]
-    elif key == "label":
-        record.label = value
-    elif key == "datasource":
-        record.source = value.lower()
-    elif found := _QUANTIZE.match(line):
-        record.drawn = True
-        record.counts[int(found[1])] = int(found[2])
-    elif found := _PAIR.match(line):
-        record.counts[int(found[1])] = int(found[2])
-    elif re.match(r"^\d+\s*[|,]", line):
-        raise refuse(path, at, "a bucket that cannot be read")
 
 
 def _row(path: str, records: list[Record]) -> Row:
@@ -122,6 +57,8 @@ def _row(path: str, records: list[Record]) -> Row:
     total = round(sum(each.weight for each in buckets))
     times = Coarse(total=total, buckets=tuple(buckets), whole=float(total))
     span_ns = (last.moment_us - first.moment_us) * 1000
+    if span_ns < 0:
+        raise refuse(path, last.line, "its moment lies before that of the first record")
     return Row(
         name=last.label or op,
         test=op,

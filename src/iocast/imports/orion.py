@@ -17,9 +17,9 @@ from __future__ import annotations
 import os
 import re
 
+from iocast.formats.orion.result_files import Page, Point, Summary, histograms, matrix, summaries
+from iocast.formats.source_files import Head, read_text, refuse
 from iocast.imports import consistency
-from iocast.imports.orion_pages import Page, Point, Summary, histograms, matrix, summaries
-from iocast.imports.source_files import Head, read_text, refuse
 from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.imports import consistency, vdbench_tables
-from iocast.imports.source_files import Head, read_text, refuse
+from iocast.formats.source_files import Head, read_text, refuse
+from iocast.formats.vdbench import result_pages
+from iocast.formats.vdbench.result_pages import Histograms, Interval, RunFigures
+from iocast.imports import consistency
 from iocast.imports.stated_rows import OpFigures, Row, run
-from iocast.imports.vdbench_tables import Histograms, Interval, RunFigures
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Sample, Source
 from iocast.model.stated import Bucket, Coarse
@@ -34,7 +35,7 @@ PACED_NOTE = "Of a run with a rate vdbench does not say when I/Os were due: its 
 
 def sniff(head: Head) -> bool:
     """A heading of one of its pages."""
-    return vdbench_tables.kind_of(head.text) != ""
+    return result_pages.kind_of(head.text) != ""
 
 
 def read(paths: tuple[str, ...]) -> Run:
@@ -43,16 +44,16 @@ def read(paths: tuple[str, ...]) -> Run:
     pages: dict[str, str] = {}
     averages: dict[str, RunFigures] = {}
     histograms: dict[str, Histograms] = {}
-    for path in sorted(paths, key=lambda each: vdbench_tables.ORDER.index(vdbench_tables.kind_of(read_text(each)))):
+    for path in sorted(paths, key=lambda each: result_pages.ORDER.index(result_pages.kind_of(read_text(each)))):
         text = read_text(path)
-        kind = vdbench_tables.kind_of(text)
+        kind = result_pages.kind_of(text)
         if kind in pages:
             raise refuse(path, 0, f"a second {kind} beside {pages[kind]}", "import each run of vdbench by itself")
         pages[kind] = path
         if kind == "histogram":
-            histograms = vdbench_tables.histograms(path, text)
+            histograms = result_pages.histograms(path, text)
         else:
-            for name, figures in vdbench_tables.averages(path, text, kind, warnings).items():
+            for name, figures in result_pages.averages(path, text, kind, warnings).items():
                 averages.setdefault(name, figures)
     if not averages and not histograms:
         raise refuse(paths[0], 0, "there is no average of any run in it: the run was cut short")

@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
+from iocast.formats.fio.job_file import looks_like_fio
 from iocast.jobs.fio.fio_reading import parse_fio_job
-from iocast.jobs.fio.fio_text import looks_like_fio
 from iocast.jobs.job import Job
 from iocast.jobs.problems import meant
 from iocast.jobs.toml.job_reading import parse_job

@@ -4,48 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# How else fio calls a key -> the key.
-ALIASES = {
-    "readwrite": "rw",
-    "blocksize": "bs",
-    "blocksize_range": "bsrange",
-    "blocksize_unaligned": "bs_unaligned",
-    "blockalign": "ba",
-    "fileoffset": "offset",
-    "io_limit": "io_size",
-    "timeout": "runtime",
-    "wait_for_previous": "stonewall",
-    "iodepth_batch_submit": "iodepth_batch",
-    "iodepth_batch_complete": "iodepth_batch_complete_min",
-    "ratemin": "rate_min",
-    "iomem": "mem",
-    "iomem_align": "mem_align",
-    "start_delay": "startdelay",
-    "exit_on_error": "exitall_on_error",
-    "ss": "steadystate",
-    "ss_dur": "steadystate_duration",
-    "ss_ramp": "steadystate_ramp_time",
-    "ss_interval": "steadystate_check_interval",
-}
-
-# What is read (fio_sections.py), in the order of the guide.
-READ = (
-    *("rw", "rwmixread", "rwmixwrite", "bs", "bssplit", "random_distribution"),
-    *("ioengine", "sqthread_poll", "hipri", "iodepth", "numjobs", "direct", "buffered", "sync", "fsync", "fdatasync"),
-    *("size", "filesize", "offset", "offset_increment", "io_size", "number_ios", "loops"),
-    *("runtime", "time_based", "ramp_time", "stats", "stonewall", "wait_for"),
-    *("steadystate", "steadystate_duration", "steadystate_check_interval"),
-    *("rate", "rate_iops", "rate_process", "thinktime", "thinktime_blocks"),
-    *("zero_buffers", "refill_buffers", "scramble_buffers", "buffer_compress_percentage", "dedupe_percentage"),
-    *("verify", "do_verify", "verify_interval"),
-    *("filename", "nrfiles", "file_service_type", "name", "description", "kb_base"),
-)
+from iocast.formats.fio.job_options import ALIASES, ONE_BY_ONE, OPTIONS, QUEUEING
 
 # fio's engine -> ours.
-ENGINES = {
-    **dict.fromkeys(("io_uring", "libaio", "posixaio"), "uring"),
-    **dict.fromkeys(("psync", "sync", "vsync", "pvsync", "pvsync2"), "sync"),
-}
+ENGINES = {**dict.fromkeys(QUEUEING, "uring"), **dict.fromkeys(ONE_BY_ONE, "sync")}
 NEAREST_ENGINE = {
     "mmap": "psync with direct=0: both go through the page cache",
     "io_uring_cmd": "io_uring: it goes through the block layer",
@@ -79,6 +41,9 @@ _STEADY = "where the warm-up ends is found in the series itself"
 SILENT = frozenset(
     ("thread", "group_reporting", "new_group", "norandommap", "softrandommap", "rate_cycle", "unit_base", "directory")
 )
+
+# What is read (fio_sections.py), in the order of the guide.
+READ = tuple(key for key in OPTIONS if key not in SILENT)
 
 # What does nothing here -> what is so instead.
 NOTED = {
@@ -259,14 +224,5 @@ REFUSED = {
     **dict.fromkeys(("hipri_percentage", "sqthread_poll_cpu"), _POLLING),
     "uncached": Refusal("reads and writes leave no choice of cache but direct", "direct=1", ("0",)),
 }
-
-# Options of fio's command line that people put into job files, where fio refuses them too.
-COMMAND_LINE = frozenset(
-    (
-        *("output", "output-format", "bandwidth-log", "minimal", "append-terse", "terse-version", "eta"),
-        *("eta-interval", "eta-newline", "status-interval", "section", "debug", "readonly", "max-jobs", "server"),
-        *("client", "idle-prof", "inflate-log", "warnings-fatal", "parse-only", "showcmd", "aux-path", "alloc-size"),
-    )
-)
 
 KNOWN = frozenset((*READ, "bsrange", *SILENT, *NOTED, *REFUSED, *ALIASES))

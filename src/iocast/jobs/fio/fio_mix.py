@@ -6,29 +6,14 @@ import re
 from typing import Any, NamedTuple
 
 from iocast.errors import SpecError
+from iocast.formats.fio.job_options import OPTIONS, POISSON, RW, Op, last_of, part_of
+from iocast.formats.fio.quantities import read_size, read_whole, text_of
 from iocast.jobs.fio.fio_settings import Reader
-from iocast.jobs.fio.fio_units import read_whole, text_of
 from iocast.jobs.problems import meant
 from iocast.jobs.toml.inner_tables import LARGEST_IO_BYTES
-from iocast.model.workload import Op
 
-_RW: dict[str, tuple[tuple[Op, ...], bool]] = {
-    "read": (("read",), False),
-    "write": (("write",), False),
-    "rw": (("read", "write"), False),
-    "readwrite": (("read", "write"), False),
-    "randread": (("read",), True),
-    "randwrite": (("write",), True),
-    "randrw": (("read", "write"), True),
-    "trim": (("trim",), False),
-    "randtrim": (("trim",), True),
-    "trimwrite": (("trim", "write"), False),
-    "randtrimwrite": (("trim", "write"), True),
-}
-_PART = {"read": 0, "write": 1, "trim": 2}  # of a value such as bs=8k,32k,1m
-_DEFAULT_BS = 4096
+_DEFAULT_BS = read_size(OPTIONS["bs"].default)
 _ZIPF_THETA = 1.1  # fio's own default
-
 
 Sizes = dict[str, dict[int, float]]  # of each operation: size in bytes -> per cent
 
@@ -42,41 +27,31 @@ class Direction(NamedTuple):
 
 def split_rw(reader: Reader) -> tuple[list[Direction], bool]:
     """The directions of rw, and whether it is random; a number after it is read by `distribution`."""
-    kind = reader.text("rw", "read").partition(":")[0]
-    if kind not in _RW:
-        reader.refuse("rw", f"not known{meant(kind, _RW)}", "", f"rw is one of {', '.join(_RW)}")
+    kind = reader.text("rw").partition(":")[0]
+    if kind not in RW:
+        reader.refuse("rw", f"not known{meant(kind, RW)}", "", f"rw is one of {', '.join(RW)}")
         kind = "read"
-    ops, random = _RW[kind]
+    ops, random = RW[kind]
     if len(ops) == 1:
         return [Direction(ops[0], 100.0)], random
     if "trim" in ops:
         reader.note(f"rw={kind}: half of the I/Os trim and half write; in fio each write goes where a trim just was")
         return [Direction("trim", 50.0), Direction("write", 50.0)], random
-    read = reader.whole("rwmixread", 50, 0, 100)
-    write = reader.whole("rwmixwrite", 100 - read, 0, 100)
-    order = list(reader.section.settings)
-    if reader.has("rwmixwrite") and (
-        not reader.has("rwmixread") or order.index("rwmixwrite") > order.index("rwmixread")
-    ):
+    read = reader.whole("rwmixread", 0, 100)
+    write = reader.whole("rwmixwrite", 0, 100, default=100 - read)
+    if last_of(reader.section.settings, "rwmixread", "rwmixwrite") == "rwmixwrite":
         read = 100 - write
     directions = [Direction("read", float(read)), Direction("write", 100.0 - read)]
     return [direction for direction in directions if direction.percent], random
 
 
-def sizes(reader: Reader, op: str) -> dict[int, float]:
+def sizes(reader: Reader, op: Op) -> dict[int, float]:
     """Per cent of each size of the I/Os of one direction; bssplit wins over bs, as in fio."""
-    number = _PART[op]
     if reader.has("bsrange"):
-        return _range(reader, number)
+        return _range(reader, op)
     if reader.has("bssplit"):
-        return reader.value("bssplit", lambda text: _split(reader, _part(text, number)), {_DEFAULT_BS: 100.0})
-    return reader.value("bs", lambda text: _one(reader, _part(text, number)), {_DEFAULT_BS: 100.0})
-
-
-def _part(text: str, number: int) -> str:
-    """The part for reads (0), writes (1) or trims (2) of "8k,32k,": a value counts for those after it too."""
-    parts = [part.strip() for part in text.split(",")]
-    return parts[number] if number < len(parts) else parts[-1]
+        return reader.value("bssplit", lambda text: _split(reader, part_of(text, op)), {_DEFAULT_BS: 100.0})
+    return reader.value("bs", lambda text: _one(reader, part_of(text, op)), {_DEFAULT_BS: 100.0})
 
 
 def _one(reader: Reader, text: str) -> dict[int, float]:
@@ -105,10 +80,10 @@ def _split(reader: Reader, text: str) -> dict[int, float]:
     return {size_bytes: percent for size_bytes, percent in given.items() if percent}
 
 
-def _range(reader: Reader, number: int) -> dict[int, float]:
+def _range(reader: Reader, op: Op) -> dict[int, float]:
     """One size, where the range holds no other. Else there is no finite list; the powers of two in it are near."""
     nearest = ""
-    found = re.fullmatch(r"([0-9]+[kmg]?)[-:]([0-9]+[kmg]?)", _part(reader.text("bsrange"), number), re.IGNORECASE)
+    found = re.fullmatch(r"([0-9]+[kmg]?)[-:]([0-9]+[kmg]?)", part_of(reader.text("bsrange"), op), re.IGNORECASE)
     if found:
         low, high = reader.read_size(found[1]), reader.read_size(found[2])
         if low == high:
@@ -158,7 +133,7 @@ def _step(reader: Reader, step: str, mix: Sizes, load: dict[str, Any]) -> None:
 
 
 def _spread(reader: Reader, load: dict[str, Any]) -> None:
-    text = reader.text("random_distribution", "random")
+    text = reader.text("random_distribution")
     kind, _, rest = text.partition(":")
     if kind == "zipf":
         theta, _, centre = rest.partition(":")
@@ -181,7 +156,7 @@ def _spread(reader: Reader, load: dict[str, Any]) -> None:
 
 def _zones(reader: Reader, text: str, load: dict[str, Any]) -> None:
     """Two zones are a hot spot: zoned:80/20:20/80."""
-    found = re.fullmatch(r"([0-9]+)/([0-9]+):([0-9]+)/([0-9]+)", text)
+    found = re.fullmatch(r"([0-9]{1,3})/([0-9]{1,3}):([0-9]{1,3})/([0-9]{1,3})", text)
     hot, space, cold, rest = map(int, found.groups()) if found else (0, 0, 0, 0)
     if hot + cold == 100 and space + rest == 100 and hot and 0 < space < 100:
         load |= {"pattern": "hotspot", "space_percent": float(space), "access_percent": float(hot)}
@@ -195,7 +170,7 @@ def pace(
 ) -> tuple[list[Direction], float | None]:
     """I/Os a second of one user, None without a rate; with rates for reads and writes these are the shares."""
     key = "rate" if reader.has("rate") else "rate_iops"
-    poisson = reader.choice("rate_process", {"linear": False, "poisson": True}, False)
+    poisson = reader.choice("rate_process", POISSON)
     if not reader.has(key):
         return directions, None
     if reader.has("rate") and reader.has("rate_iops"):
@@ -229,7 +204,7 @@ def _rates(
     """I/Os a second of each direction, as fio does them: it counts bytes, and with poisson the smallest size."""
     rates: dict[str, float] = {}
     for direction in directions:
-        part = _part(text, _PART[direction.op])
+        part = part_of(text, direction.op)
         asked = reader.read_size(part) if part else 0
         weights = mix[direction.op]
         mean = sum(size * percent for size, percent in weights.items()) / 100

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from iocast.jobs.fio.fio_places import Area, find_area
 from iocast.jobs.fio.fio_sections import Asked, Ends, Place
-from iocast.jobs.fio.fio_text import FioProblems
+from iocast.jobs.fio.fio_settings import FioProblems
 from iocast.jobs.toml.inner_tables import MOST_USERS
 from iocast.units import duration_text, rate_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from iocast.jobs.fio.fio_sections import Asked, Place
-from iocast.jobs.fio.fio_text import FioProblems
+from iocast.jobs.fio.fio_settings import FioProblems
 
 _SECTORS = 8192  # to what fio.sh rounds its starts
 

@@ -10,11 +10,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from iocast.jobs.fio.fio_keys import ALIASES, COMMAND_LINE, KNOWN, NOTED, READ, REFUSED, SILENT
+from iocast.formats.fio.job_file import Section, Setting, read_sections
+from iocast.formats.fio.job_options import ALIASES, COMMAND_LINE
+from iocast.jobs.fio.fio_keys import KNOWN, NOTED, READ, REFUSED, SILENT
 from iocast.jobs.fio.fio_phases import Cell, gather, group_cells
 from iocast.jobs.fio.fio_places import Area
 from iocast.jobs.fio.fio_sections import Asked, understand
-from iocast.jobs.fio.fio_text import FioProblems, Section, Setting, read_sections
+from iocast.jobs.fio.fio_settings import FioProblems
 from iocast.jobs.job import FileSize, Job
 from iocast.jobs.phase_names import unique_names
 from iocast.jobs.problems import meant
@@ -34,7 +36,9 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
     Raises SpecError that names `source` and the line of each problem.
     """
     problems = FioProblems(source)
-    sections = read_sections(text, os.environ if environment is None else environment, problems)
+    sections = read_sections(text, os.environ if environment is None else environment, problems.add)
+    if not sections and not problems.count:
+        problems.add(1, "no job in it: fio runs the sections other than [global]", "add one, for example [job]")
     _check_keys(sections, problems)
     asked = [understand(section, problems) for section in sections]
     problems.refuse()

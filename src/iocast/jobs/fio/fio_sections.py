@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from msgspec import Struct
 
+from iocast.formats.fio.job_file import Section
+from iocast.formats.fio.job_options import SYNC_WORDS, last_of
 from iocast.jobs.fio.fio_keys import ENGINES, NEAREST_ENGINE
 from iocast.jobs.fio.fio_mix import Sizes, distribution, pace, sizes, split_rw
-from iocast.jobs.fio.fio_settings import Reader
-from iocast.jobs.fio.fio_steady import steady_ns
-from iocast.jobs.fio.fio_text import FioProblems, Section
-from iocast.jobs.fio.fio_verify import verifies
+from iocast.jobs.fio.fio_settings import FioProblems, Reader
 from iocast.jobs.problems import meant
 from iocast.jobs.toml.inner_tables import MOST_USERS
 from iocast.model.plan import EngineName, Polling
 from iocast.units import duration_text
+
+# fio's checksums: iocast seals every sector in a way of its own, whichever it is. crc32c is what fio computes fastest.
+CHECKSUM = "crc32c"
+_SUMS = (
+    *("md5", "crc64", "crc32c", "crc32c-intel", "crc32", "crc16", "crc7", "xxhash", "sha512", "sha256", "sha1"),
+    *("sha3-224", "sha3-256", "sha3-384", "sha3-512", "meta"),
+)
+_NO_SUMS = {
+    "pattern": ("every sector is sealed, and none is like another", f"verify={CHECKSUM}"),
+    "pattern_hdr": ("every sector is sealed, and none is like another", f"verify={CHECKSUM}"),
+    "null": ("it only pretends to verify", f"leave it out, or verify={CHECKSUM}"),
+}
+_CRITERION = re.compile(r"(iops|bw|lat)(_slope)?:(\d+(?:\.\d+)?)(%?)")
+_S = 1_000_000_000
+LEAST_NS = 60 * _S
+OVER_ALL_PERCENT = 5.0  # what the rule b3 allows over all that it keeps
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -84,7 +100,7 @@ def understand(section: Section, problems: FioProblems) -> Asked:
     distribution(reader, random, mix, load)
     writes = any(direction.op == "write" for direction in directions)
     _access(reader, writes, load)
-    back = verifies(reader, writes, load)
+    back = _verifies(reader, writes, load)
     engine = _engine(reader, load)
     _think(reader, load)
     _check_sectors(reader, mix, load)
@@ -95,11 +111,11 @@ def understand(section: Section, problems: FioProblems) -> Asked:
         polling=_polling(reader, engine),
         load=load,
         rate_per_s=rate_per_s,
-        users=reader.whole("numjobs", 1, 1, MOST_USERS),
+        users=reader.whole("numjobs", 1, MOST_USERS),
         place=_place(reader),
         ends=_ends(reader),
-        ramp_ns=reader.time("ramp_time", "s") or 0,
-        role="measure" if reader.flag("stats", True) else "warm",
+        ramp_ns=reader.time("ramp_time") or 0,
+        role="measure" if reader.flag("stats") else "warm",
         back=back,
         waits=reader.flag("stonewall"),
         waits_for=reader.text("wait_for"),
@@ -110,13 +126,10 @@ def understand(section: Section, problems: FioProblems) -> Asked:
 def _access(reader: Reader, writes: bool, load: dict[str, Any]) -> None:
     """Direct or not, durable or not, and what is written."""
     load["direct"] = reader.flag("direct")
-    if reader.has("buffered"):
-        order = list(reader.section.settings)
-        if not reader.has("direct") or order.index("buffered") > order.index("direct"):
-            load["direct"] = not reader.flag("buffered")
-    kinds = {"none": "none", "0": "none", "sync": "sync", "1": "sync", "dsync": "dsync"}
-    sync = reader.choice("sync", kinds, "none")
-    fsync_every, fdatasync_every = reader.whole("fsync", 0), reader.whole("fdatasync", 0)
+    if last_of(reader.section.settings, "direct", "buffered") == "buffered":
+        load["direct"] = not reader.flag("buffered")
+    sync = reader.choice("sync", SYNC_WORDS)
+    fsync_every, fdatasync_every = reader.whole("fsync"), reader.whole("fdatasync")
     if fsync_every and fdatasync_every:
         reader.refuse("fdatasync", "together with fsync it says two things", "keep one")
     if writes:
@@ -126,8 +139,8 @@ def _access(reader: Reader, writes: bool, load: dict[str, Any]) -> None:
 
 def _payload(reader: Reader) -> dict[str, str]:
     """The payload, or how compressible or dedupable it is; 0 and 100 per cent of both are payloads of their own."""
-    compress = reader.whole("buffer_compress_percentage", 0, 0, 100)
-    dedupe = reader.whole("dedupe_percentage", 0, 0, 100)
+    compress = reader.whole("buffer_compress_percentage", 0, 100)
+    dedupe = reader.whole("dedupe_percentage", 0, 100)
     zeros = reader.flag("zero_buffers") or compress == 100
     if dedupe and (zeros or compress):
         reader.refuse("dedupe_percentage", "data that compresses and dedupes cannot be written", "keep one of them")
@@ -137,19 +150,19 @@ def _payload(reader: Reader) -> dict[str, str]:
         return {"compressible": f"{compress}%"}
     if 0 < dedupe < 100:
         return {"dedupable": f"{dedupe}%"}
-    again = dedupe == 100 or not (reader.flag("refill_buffers") or reader.flag("scramble_buffers", True))
+    again = dedupe == 100 or not (reader.flag("refill_buffers") or reader.flag("scramble_buffers"))
     return {"payload": "repeated" if again else "unique"}
 
 
 def _engine(reader: Reader, load: dict[str, Any]) -> EngineName:
-    text = reader.text("ioengine", "psync")
+    text = reader.text("ioengine")
     if text not in ENGINES:
         nearest = NEAREST_ENGINE.get(text, "")
         known = f"ioengine is one of {', '.join(ENGINES)}"
         said = "not an engine of iocast" + ("" if nearest else meant(text, ENGINES))
         reader.refuse("ioengine", said, f"nearest: {nearest}" if nearest else "", known)
     engine: EngineName = "uring" if ENGINES.get(text) == "uring" else "sync"
-    load["depth"] = reader.whole("iodepth", 1, 1, MOST_USERS)
+    load["depth"] = reader.whole("iodepth", 1, MOST_USERS)
     if engine == "sync" and text in ENGINES and load["depth"] > 1:
         reader.note(f"iodepth={load['depth']} with ioengine={text}: one I/O at a time, as in fio")
         load["depth"] = 1
@@ -168,8 +181,8 @@ def _polling(reader: Reader, engine: EngineName) -> Polling:
 
 
 def _think(reader: Reader, load: dict[str, Any]) -> None:
-    think_ns = reader.time("thinktime", "us")
-    blocks = reader.whole("thinktime_blocks", 1, 1)
+    think_ns = reader.time("thinktime")
+    blocks = reader.whole("thinktime_blocks", 1)
     if think_ns is None:
         return
     if blocks != 1:
@@ -197,7 +210,7 @@ def _check_sectors(reader: Reader, mix: Sizes, load: dict[str, Any]) -> None:
 
 def _place(reader: Reader) -> Place:
     names = tuple(name for name in reader.text("filename").split(":") if name)
-    count = len(names) or reader.whole("nrfiles", 1, 1)
+    count = len(names) or reader.whole("nrfiles", 1)
     size_bytes, size_percent = reader.share("size")
     offset_bytes, offset_percent = reader.share("offset")
     step_bytes, step_percent = reader.share("offset_increment")
@@ -216,7 +229,7 @@ def _place(reader: Reader) -> Place:
 
 
 def _ends(reader: Reader) -> Ends:
-    runtime_ns = reader.time("runtime", "s")
+    runtime_ns = reader.time("runtime")
     time_based = reader.flag("time_based")
     if time_based and runtime_ns is None:
         reader.refuse("time_based", "for how long?", "give runtime=60")
@@ -226,7 +239,78 @@ def _ends(reader: Reader) -> Ends:
         time_based=time_based and runtime_ns is not None,
         io_bytes=io_bytes or None,
         io_percent=io_percent or None,
-        ios=reader.whole("number_ios", 0) or None,
-        loops=reader.whole("loops", 1, 1),
-        steady_ns=steady_ns(reader, runtime_ns),
+        ios=reader.whole("number_ios") or None,
+        loops=reader.whole("loops", 1),
+        steady_ns=_steady_ns(reader, runtime_ns),
     )
+
+
+def _steady_ns(reader: Reader, runtime_ns: int | None) -> int | None:
+    """The time after which a section is first judged, None when it ends by its time alone."""
+    text = reader.text("steadystate")
+    found = _CRITERION.fullmatch(text)
+    if not text or text == "none":
+        return None
+    if found is None:
+        reader.refuse("steadystate", "expected a figure and a limit", "steadystate=iops_slope:0.1%")
+        return None
+    figure, is_slope, limit, share = found.groups()
+    if figure == "lat" or not share:
+        why = "a closed loop is judged by its rate, against the rate's own mean"
+        reader.refuse("steadystate", why, "nearest: steadystate=iops:5%")
+        return None
+    if runtime_ns is None:
+        reader.refuse("steadystate", "for how long at the most?", "give runtime")
+        return None
+    window_ns = reader.time("steadystate_duration")
+    if window_ns is None:
+        reader.note("steadystate without steadystate_duration does nothing, as in fio")
+        return None
+    first_ns = max(LEAST_NS, window_ns)
+    if runtime_ns < first_ns:
+        reader.refuse(
+            "steadystate", "the runtime is over before it can be judged (60 s, or the window)", "a longer runtime"
+        )
+        return None
+    reader.note(
+        f"steadystate={text}: judged by the rule b3 after {duration_text(first_ns)}, then twice and four times that"
+    )
+    if is_slope:
+        _warn_of_drift(reader, float(limit), window_ns)
+    return first_ns
+
+
+def _warn_of_drift(reader: Reader, limit: float, window_ns: int) -> None:
+    """fio's slope is that of one check, one second by default: the window may drift by as many times it."""
+    check_ns = reader.time("steadystate_check_interval") or _S
+    drift = limit * window_ns / check_ns
+    if drift > OVER_ALL_PERCENT:
+        reader.note(
+            f"fio counts the slope of {limit:g}% for each check of {duration_text(check_ns)}: over its window of "
+            f"{duration_text(window_ns)} it lets {drift:g}% pass; here all of it may drift by {OVER_ALL_PERCENT:g}%"
+        )
+
+
+def _verifies(reader: Reader, writes: bool, load: dict[str, Any]) -> bool:
+    """Whether a section reads back; marks its load when it writes what is to be read back."""
+    text = reader.text("verify")
+    if text in _NO_SUMS:
+        reader.refuse("verify", *_NO_SUMS[text])
+        return False
+    if not reader.choice("verify", {"0": False, **dict.fromkeys(_SUMS, True)}):
+        return False
+    if not writes:
+        reader.note("reads all back that was written with verify, each block once: its own bs, size and iodepth do not")
+        return True
+    load["verify"] = True
+    if load.get("payload") == "repeated":
+        load["payload"] = "unique"  # as in fio, where what is to be verified is never the same twice
+    interval_bytes = reader.size("verify_interval")
+    if interval_bytes:
+        load["verify_block"] = interval_bytes
+    back = reader.flag("do_verify")
+    if not back:
+        reader.note("is not read back: iocast verify RUN does it at any later time")
+    elif reader.has("runtime"):
+        reader.note("is read back in full, also when its runtime ended it, where fio reads nothing")
+    return back

@@ -1,4 +1,4 @@
-"""Reads the settings of one section of a fio job file as numbers, sizes, times and words."""
+"""The settings of a section of a fio job file as numbers, sizes, times and words, and the problems of the file."""
 
 from __future__ import annotations
 
@@ -6,11 +6,45 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from iocast.errors import SpecError
-from iocast.jobs.fio.fio_text import FioProblems, Section
-from iocast.jobs.fio.fio_units import read_flag, read_percent, read_size, read_time, read_whole
-from iocast.jobs.problems import meant
+from iocast.formats.fio.job_file import Section
+from iocast.formats.fio.job_options import OPTIONS
+from iocast.formats.fio.quantities import read_flag, read_percent, read_size, read_time, read_whole
+from iocast.jobs.problems import meant, refusal
+from iocast.units import LARGEST
 
 Value = TypeVar("Value")
+
+
+class FioProblems:
+    """The problems, and the notes, of one fio job file."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._found: dict[tuple[int, str], tuple[str, str]] = {}
+        self._notes: dict[str, None] = {}
+
+    def add(self, line: int, message: str, way_out: str = "", reference: str = "") -> None:
+        """Notes one problem; what [global] brings into many sections counts once."""
+        self._found[line, message] = way_out, reference
+
+    def note(self, text: str) -> None:
+        """Notes what the user should know; the same sentence once."""
+        self._notes[text] = None
+
+    @property
+    def count(self) -> int:
+        """How many problems there are."""
+        return len(self._found)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes, in the order they came."""
+        return tuple(self._notes)
+
+    def refuse(self) -> None:
+        """Raises SpecError with every problem, if there is any."""
+        if self._found:
+            raise refusal(self._source, self._found)
 
 
 class Reader:
@@ -21,10 +55,10 @@ class Reader:
         self.kb_base = 1024
         self.kb_base = self.value("kb_base", self._read_base, 1024)
 
-    def text(self, key: str, default: str = "") -> str:
-        """The value as written."""
+    def text(self, key: str) -> str:
+        """The value as written, or fio's own default."""
         setting = self.section.settings.get(key)
-        return setting.text if setting else default
+        return setting.text if setting else _default(key)
 
     def has(self, key: str) -> bool:
         """True when the section, or [global], says it."""
@@ -64,29 +98,32 @@ class Reader:
             return None, percent
         return (None, None) if self.text(key).endswith("%") else (self.size(key), None)
 
-    def time(self, key: str, bare: str) -> int | None:
+    def time(self, key: str) -> int | None:
         """Nanoseconds; 0 counts as not given."""
-        return self.value(key, lambda text: read_time(text, bare), None) or None
+        return self.value(key, lambda text: read_time(text, OPTIONS[key].unit), None) or None
 
-    def whole(self, key: str, default: int, least: int = 0, most: int | None = None) -> int:
+    def whole(self, key: str, least: int = 0, most: int = LARGEST, default: int | None = None) -> int:
         """A whole number."""
-        limits = (least,) if most is None else (least, most)
-        return self.value(key, lambda text: read_whole(text, *limits), default)
+        default = int(_default(key)) if default is None else default
+        return self.value(key, lambda text: read_whole(text, least, most), default)
 
-    def flag(self, key: str, default: bool = False) -> bool:
+    def flag(self, key: str) -> bool:
         """0 or 1; a key without a value is 1."""
-        return self.value(key, read_flag, default)
+        return self.value(key, read_flag, _default(key) == "1")
 
-    def choice(self, key: str, choices: Mapping[str, Value], default: Value) -> Value:
+    def choice(self, key: str, choices: Mapping[str, Value]) -> Value:
         """One of some words."""
         text = self.text(key)
-        if not self.has(key) or text in choices:
-            return choices.get(text, default)
-        known = ", ".join(dict.fromkeys(choices))
-        self.refuse(key, f"not known{meant(text, choices)}", "", f"{key} is one of {known}")
-        return default
+        if text in choices:
+            return choices[text]
+        self.refuse(key, f"not known{meant(text, choices)}", "", f"{key} is one of {', '.join(choices)}")
+        return choices[_default(key)]
 
     def _read_base(self, text: str) -> int:
         if text not in ("1000", "1024"):
             raise SpecError(f"{text} is neither 1000 nor 1024")
         return int(text)
+
+
+def _default(key: str) -> str:
+    return OPTIONS[key].default if key in OPTIONS else ""

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from iocast.errors import SpecError
-from iocast.jobs.fio.fio_arrivals import arrival_lines
-from iocast.jobs.fio.fio_units import text_of, time_of
-from iocast.jobs.fio.fio_verify import back_lines, spoken
+from iocast.formats.fio.job_options import OPS
+from iocast.formats.fio.quantities import text_of, time_of
+from iocast.jobs.fio.fio_sections import CHECKSUM
 from iocast.jobs.job import Job
 from iocast.jobs.phase_names import plain_name
 from iocast.jobs.toml.contradictions import PLACED
 from iocast.model.plan import EngineName, Length, Phase, groups_of
 from iocast.model.workload import (
+    Bursts,
     Closed,
     Compressible,
     Dedupable,
     Hotspot,
     MixItem,
     Payload,
+    Poisson,
     Repeated,
     Sequential,
     Stride,
     Uniform,
+    Workload,
     Zeros,
     Zipf,
 )
 
 FILE_NAME = "iocast-fio.{}.dat"
+_ROUNDING = 0.05  # how much of a rate fio may lose: with poisson it rounds down to whole I/Os a second
 _START_BYTES = 8192  # what the core rounds the starts of users to, as fio.sh does
 
 Lines = dict[str, str]
@@ -39,8 +44,8 @@ def fio_text(job: Job) -> str:
         raise SpecError("its files are a multiple of the memory, which fio does not know", "give --size")
     sections: list[tuple[str, Lines]] = []
     problems: list[str] = []
-    verifying = back_lines(job.phases)
-    phases = spoken(job.phases)
+    verifying = _back(job.phases)
+    phases = _spoken(job.phases)
     for phase in phases:
         try:
             sections.append((plain_name(phase), _section(job, phase) | verifying.get(phase.name, {})))
@@ -102,7 +107,7 @@ def _section(job: Job, phase: Phase) -> Lines:
     lines |= {"numjobs": str(load.users), "iodepth": str(load.depth), "direct": str(int(load.direct))}
     if any(item.op == "write" for item in load.mix):
         lines |= _durable(phase) | _payload(load.payload)
-    lines |= arrival_lines(load)
+    lines |= _arrival(load)
     if phase.until:
         raise SpecError("until steady: fio's own steadystate is another rule, and passes what drifts", "give time")
     lines |= _length(phase.length, load.users, max(item.size_bytes for item in load.mix))
@@ -230,6 +235,51 @@ def _payload(payload: Payload) -> Lines:
             return {"refill_buffers": "1"}
 
 
+def _arrival(load: Workload) -> dict[str, str]:
+    """The settings of the arrival; fio's rates are for each user and direction. Raises SpecError."""
+    if isinstance(load.arrival, Closed):
+        if not load.arrival.think_ns:
+            return {}
+        if load.depth > 1:
+            raise SpecError("fio's users have one I/O outstanding when they think", "depth = 1")
+        return {"thinktime": time_of(load.arrival.think_ns)}
+    if isinstance(load.arrival, Bursts):
+        raise SpecError("fio has no bursts", "thinktime with thinktime_blocks is nearest, by hand")
+    poisson = isinstance(load.arrival, Poisson)
+    total = sum(item.weight for item in load.mix)
+    whole: list[str] = []
+    in_bytes: list[str] = []
+    for op in [op for op in OPS if any(item.op == op for item in load.mix)]:
+        items = [item for item in load.mix if item.op == op]
+        weight = sum(item.weight for item in items)
+        rate_per_s = load.arrival.rate_per_s * weight / total / load.users
+        mean = sum(item.size_bytes * item.weight for item in items) / weight
+        smallest = min(item.size_bytes for item in items)
+        if _is_whole(rate_per_s) and (poisson or len(items) == 1):
+            whole.append(str(round(rate_per_s)))
+        bytes_per_s = rate_per_s * mean
+        lost = abs(bytes_per_s // smallest - rate_per_s) / rate_per_s if poisson else 0.0
+        if _is_whole(bytes_per_s) and lost <= _ROUNDING:
+            in_bytes.append(str(round(bytes_per_s)))
+    process = {"rate_process": "poisson" if poisson else "linear"}
+    directions = len({item.op for item in load.mix})
+    if len(whole) == directions:
+        return {"rate_iops": ",".join(whole), **process}
+    if len(in_bytes) == directions:
+        return {"rate": ",".join(in_bytes), **process}
+    rate_per_s = load.arrival.rate_per_s
+    fewer = [users for users in range(load.users, 0, -1) if _is_whole(rate_per_s / users)]
+    each = f"{rate_per_s / load.users:.6g} I/Os a second of each user"
+    raise SpecError(
+        f"{each}: fio takes whole numbers for reads and for writes",
+        f"users = {fewer[0]}" if fewer and directions == 1 else "other rates",
+    )
+
+
+def _is_whole(value: float) -> bool:
+    return value >= 1 and abs(value - round(value)) < 1e-9 * max(1.0, value)
+
+
 def _length(length: Length, users: int, largest: int) -> Lines:
     """runtime, number_ios and io_size; fio counts the last two for each user."""
     lines: Lines = {}
@@ -296,6 +346,45 @@ def _parts_of_unknown(users: int, onward: bool, start: int) -> Lines:
     if start or (100 % users and not onward) or users > 100:
         raise SpecError(f"how far the {users} users start apart depends on the size of the files", "give --size")
     return {"size": "100%" if onward else f"{100 // users}%", "offset_increment": f"{100 // users}%"}
+
+
+def _back(phases: tuple[Phase, ...]) -> dict[str, dict[str, str]]:
+    """For each phase that verifies the lines that say so. Raises SpecError for a reading back that fio has not."""
+    lines: dict[str, dict[str, str]] = {}
+    read_back: set[str] = set()
+    before: Phase | None = None
+    for phase in phases:
+        if phase.role == "verify":
+            _refuse_back(phase, before, [name for name in lines if name not in read_back])
+            read_back.update(lines)
+        elif phase.verify:
+            block = phase.verify_block_bytes
+            interval = {"verify_interval": text_of(block)} if block else {}
+            lines[phase.name] = {"verify": CHECKSUM, **interval, "do_verify": "0"}
+        before = phase
+    for phase, after in itertools.pairwise(phases):
+        if phase.verify and after.role == "verify":
+            lines[phase.name]["do_verify"] = "1"
+    return lines
+
+
+def _refuse_back(phase: Phase, before: Phase | None, waiting: list[str]) -> None:
+    """fio reads back after each section, what this section wrote, and only before its runtime is over."""
+    says = ""
+    if before is None or not before.verify or waiting != [before.name]:
+        says = "fio reads back just after each section what that section wrote, and nothing else"
+        hint = 'a phase with role = "verify" after each that writes with verify'
+    elif before.workload.users > 1:
+        says, hint = "fio's users find what others wrote over theirs, and take it for an error", "users = 1"
+    elif before.length.seconds is not None:
+        says, hint = "fio reads nothing back once the time of a section is over", "ios or bytes in place of time"
+    if says:
+        raise SpecError(f'fio cannot do this job: phase "{phase.name}": {says}', hint)
+
+
+def _spoken(phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+    """The phases that are sections of their own: all but those that read back."""
+    return tuple(phase for group in groups_of(phases) for phase in group if phase.role != "verify")
 
 
 def notes_on(job: Job) -> list[str]:

@@ -20,6 +20,7 @@ UNTIL_AT_LEAST, UNTIL_TIMES = "300s", 4
 SYNCS = ("fsync_every", "fdatasync_every")
 PAYLOADS = ("payload", "compressible", "dedupable")
 SECTOR_BYTES = 512
+HEAVIEST = 1e9  # of all weights; they are shares
 
 # A parameter of a pattern -> the pattern that has it.
 PATTERN_OF = {
@@ -149,6 +150,9 @@ def _about_mix(given: Mapping[str, Any]) -> Iterator[Conflict]:
     if not weights:
         field = next((name for name in (*OPS, "mix") if name in given), "")
         yield Conflict(field, "nothing to do: every weight is 0", "give one operation a weight above 0")
+    elif max(weights.values()) > HEAVIEST:
+        field = next(name for name in (*OPS, "mix") if name in given)
+        yield Conflict(field, "a weight is too large", f"at most {HEAVIEST:g}, such as 70 and 30")
     for item in given.get("mix", []):
         if "op" not in item:
             yield Conflict("mix", "mix has an entry without op", 'for example {op = "read", size = "8k"}')
@@ -164,6 +168,8 @@ def _about_mix(given: Mapping[str, Any]) -> Iterator[Conflict]:
         yield Conflict("", "size is missing: how large is each I/O?", 'for example size = "8k"')
     sizes = given.get("size")
     for mixed in sizes if isinstance(sizes, list) else [sizes]:
+        if isinstance(mixed, dict) and max(mixed.values(), default=0) > HEAVIEST:
+            yield Conflict("size", "a weight of a size is too large", f"at most {HEAVIEST:g}, such as 70 and 30")
         if isinstance(mixed, dict) and not any(mixed.values()):
             yield Conflict("size", "every size has a weight of 0", "give one size a weight above 0")
 

@@ -93,10 +93,11 @@ def _check_groups(tables: list[Any], problems: Problems) -> None:
 def _toml(text: str, source: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
         line = (found[2] if found else "") or str(text.count("\n") + 1)
-        said = found[1] if found else str(error)
+        too_long = isinstance(error, ValueError) and not isinstance(error, tomllib.TOMLDecodeError)
+        said = found[1] if found else "a number has thousands of digits" if too_long else str(error)
         raise SpecError(
             f"{source}:{line}: this is not TOML: {said[:1].lower()}{said[1:]}",
             'texts are in double quotes: size = "8k"; tables are headed [[phase]]',

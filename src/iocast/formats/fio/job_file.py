@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from iocast.jobs.fio.fio_keys import ALIASES
-from iocast.jobs.problems import refusal
+from iocast.formats.fio.job_options import ALIASES
 
 _HEADER = re.compile(r"\[([^\[\]]*)\]")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
@@ -30,36 +29,7 @@ class Section(NamedTuple):
     settings: dict[str, Setting]
 
 
-class FioProblems:
-    """The problems, and the notes, of one fio job file."""
-
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._found: dict[tuple[int, str], tuple[str, str]] = {}
-        self._notes: dict[str, None] = {}
-
-    def add(self, line: int, message: str, way_out: str = "", reference: str = "") -> None:
-        """Notes one problem; what [global] brings into many sections counts once."""
-        self._found[line, message] = way_out, reference
-
-    def note(self, text: str) -> None:
-        """Notes what the user should know; the same sentence once."""
-        self._notes[text] = None
-
-    @property
-    def count(self) -> int:
-        """How many problems there are."""
-        return len(self._found)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The notes, in the order they came."""
-        return tuple(self._notes)
-
-    def refuse(self) -> None:
-        """Raises SpecError with every problem, if there is any."""
-        if self._found:
-            raise refusal(self._source, self._found)
+Fault = Callable[[int, str, str], None]  # is told the line, what is wrong, and the way out
 
 
 def looks_like_fio(text: str) -> bool:
@@ -72,31 +42,29 @@ def looks_like_fio(text: str) -> bool:
     return False
 
 
-def read_sections(text: str, environment: Mapping[str, str], problems: FioProblems) -> list[Section]:
+def read_sections(text: str, environment: Mapping[str, str], fault: Fault) -> list[Section]:
     """The job sections in order; every [global] counts for the sections below it."""
     shared: dict[str, Setting] = {}
     sections: list[Section] = []
     into: dict[str, Setting] | None = None
     for line, said in _lines(text):
         if said.startswith("["):
-            name = _section_name(said, line, problems)
+            name = _section_name(said, line, fault)
             if name == "global":
                 into = shared
             else:
                 into = dict(shared)
                 sections.append(Section(name, line, into))
             continue
-        setting = _setting(said, line, environment, problems)
+        setting = _setting(said, line, environment, fault)
         if setting is None:
             continue
         key = ALIASES.get(setting.key, setting.key)
         if into is None:
-            problems.add(line, f"{said}: it stands above the first section", "put it below [global]")
+            fault(line, f"{said}: it stands above the first section", "put it below [global]")
             continue
         into.pop(key, None)  # the order of a dict is the order in which fio takes the settings
         into[key] = setting
-    if not sections and not problems.count:
-        problems.add(1, "no job in it: fio runs the sections other than [global]", "add one, for example [job]")
     return sections
 
 
@@ -108,27 +76,27 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, said
 
 
-def _section_name(said: str, line: int, problems: FioProblems) -> str:
+def _section_name(said: str, line: int, fault: Fault) -> str:
     found = re.fullmatch(r"\[(.*)\]", said)
     if found is None or not found[1].strip():
-        problems.add(line, f"{said}: not the head of a section", "write [name]")
+        fault(line, f"{said}: not the head of a section", "write [name]")
         return "?"
     return str(found[1]).strip()
 
 
-def _setting(said: str, line: int, environment: Mapping[str, str], problems: FioProblems) -> Setting | None:
+def _setting(said: str, line: int, environment: Mapping[str, str], fault: Fault) -> Setting | None:
     if re.match(r"include\s", said):
         name = said.split(None, 1)[1]
-        problems.add(line, f"{said}: other files are not read", f"put the lines of {name} in its place")
+        fault(line, f"{said}: other files are not read", f"put the lines of {name} in its place")
         return None
     key, equals, value = (part.strip() for part in said.partition("="))
     for name in dict.fromkeys(_VARIABLE.findall(value)):
         if not environment.get(name):
             says = f"{said}: the environment variable {name} is not set"
-            problems.add(line, says, f"run it as {name}=... iocast run ...")
+            fault(line, says, f"run it as {name}=... iocast run ...")
             return None
     value = _VARIABLE.sub(lambda found: environment[found[1]], value)
     if equals and not value:
-        problems.add(line, f"{said}: it has no value", f"give one, or leave {key} out")
+        fault(line, f"{said}: it has no value", f"give one, or leave {key} out")
         return None
     return Setting(value if equals else "1", key, line)

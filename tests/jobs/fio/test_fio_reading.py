@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from iocast.errors import SpecError
+from iocast.formats.fio.job_options import ALIASES
 from iocast.jobs import Job, load_job, parse_fio_job
-from iocast.jobs.fio.fio_keys import ALIASES, KNOWN, NOTED, READ, REFUSED, SILENT
+from iocast.jobs.fio.fio_keys import KNOWN, NOTED, READ, REFUSED, SILENT
 from iocast.model.plan import Length, Phase
 from iocast.model.workload import (
     Closed,

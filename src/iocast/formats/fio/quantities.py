@@ -1,4 +1,4 @@
-"""Reads numbers as fio's job files write them: 8k is 8192, 0008k too, runtime=60 is seconds, thinktime=60 is us."""
+"""Numbers as fio's job files write them: 8k is 8192, 0008k too; a time without a unit has that of its option."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from iocast.units import LARGEST
 
 SIZES = "fio's sizes are whole numbers with k, m, g, t or p (1024 each), such as 4096, 8k, 0008k, 2g"
 TIMES = "fio's times are whole numbers with us, ms, s, m, h or d, such as 500ms, 60, 10m"
+LONGEST = 40  # characters of a number; leading zeros are allowed
 
 _SIZE = re.compile(r"(0x[0-9a-f]+|[0-9]+)([kmgtp]?)(i?)(b?)", re.IGNORECASE)
 _TIME = re.compile(r"([0-9]+)\s*([a-z]*)", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-_NS = {
+TIME_NS = {
     "us": 1_000,
     "usec": 1_000,
     "ms": 1_000_000,
@@ -24,11 +25,14 @@ _NS = {
     "h": 3_600_000_000_000,
     "d": 86_400_000_000_000,
 }
+PRINTED_NS = {"ns": 1, "nsec": 1, **TIME_NS}  # in its output there are nanoseconds too
 
 
 def read_size(text: str, kb_base: int = 1024) -> int:
     """Bytes of "8k". Raises SpecError, also for what fio would silently read as something else."""
     found = _SIZE.fullmatch(text)
+    if found and len(text) > LONGEST:
+        raise SpecError(f"{text[:LONGEST]}... is too large", SIZES)
     if found is None:
         raise _refuse(text, "size", SIZES)
     number, prefix, binary, _ = found.groups()
@@ -56,18 +60,20 @@ def text_of(size_bytes: int) -> str:
 def time_of(time_ns: int) -> str:
     """Whole seconds, or else ms or us, as fio reads them. Raises SpecError for parts of a microsecond."""
     for unit in ("s", "ms", "us"):
-        if time_ns % _NS[unit] == 0:
-            return f"{time_ns // _NS[unit]}{unit}"
+        if time_ns % TIME_NS[unit] == 0:
+            return f"{time_ns // TIME_NS[unit]}{unit}"
     raise SpecError(f"{time_ns} ns: fio's times are whole microseconds", "")
 
 
 def read_time(text: str, bare: str) -> int:
     """Nanoseconds of "10m"; `bare` is the unit of a number without one. Raises SpecError."""
     found = _TIME.fullmatch(text)
+    if found and len(text) > LONGEST:
+        raise SpecError(f"{text[:LONGEST]}... is too long", TIMES)
     unit = (found[2].lower() or bare) if found else ""
-    if found is None or unit not in _NS:
+    if found is None or unit not in TIME_NS:
         raise _refuse(text, "time", TIMES)
-    time_ns = int(found[1]) * _NS[unit]
+    time_ns = int(found[1]) * TIME_NS[unit]
     if time_ns > LARGEST:
         raise SpecError(f"{text} is too long", TIMES)
     return time_ns

@@ -15,7 +15,7 @@ from iocast.errors import SpecError
 from iocast.jobs import load_job, parse_target, plan
 from iocast.model.plan import Length, Phase
 
-JOBS = Path(__file__).parent / "fio_jobs"
+JOBS = Path(__file__).parent / "files"
 
 
 # Job file -> how it is refused, and the way out.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from iocast.imports.source_files import number, refuse
+from iocast.formats.source_files import number, refuse
 from iocast.model.stated import Bucket
 
 ORDER = ("flatfile", "summary", "histogram")  # who says most comes first
@@ -17,8 +17,8 @@ _TABLE = re.compile(r"^.*\binterval\s+i/o\s+MB/sec\b.*$", re.MULTILINE)
 _FILES = re.compile(r"ReqstdOps|\.\.\.\.\.mb/sec|cpu%.*read.*write.*mb/sec", re.IGNORECASE)
 _BUCKETS = re.compile(r"^\s*min\(ms\)\s*<\s*max\(ms\)\s+count\b", re.MULTILINE)
 _START = re.compile(r"Starting RD=(?P<name>[^;]+);(?P<rest>.*)")
-_AVERAGE = re.compile(r"avg_(\d+)-(\d+)$")
-_INTERVAL = re.compile(r"\d+$|avg_\d+-\d+$")
+_AVERAGE = re.compile(r"avg_(\d{1,9})-(\d{1,9})$")
+_INTERVAL = re.compile(r"\d{1,9}$|avg_\d{1,9}-\d{1,9}$")
 _CLOCK = re.compile(r"^(\d\d):(\d\d):(\d\d(?:\.\d+)?)$")
 _EDGES = re.compile(r"^\s*([\d.,]+)\s*<\s*([\d.,]+|max)\s+([\d,]+)\s+")
 _TAGS = re.compile(r"<[^>]*>")
@@ -233,7 +233,7 @@ def _of_start(rest: str) -> dict[str, str]:
     """What the line that begins a run says of it."""
     found = {}
     for key, column in (("threads", "threads"), ("elapsed", "seconds"), ("warmup", "warmup"), ("xfersize", "xfersize")):
-        if match := re.search(rf"\b{key}=(\d+)\b", rest):
+        if match := re.search(rf"\b{key}=(\d{{1,9}})\b", rest):
             found[column] = match[1]
     rate = re.search(r"I/O rate: (?P<rate>[^;]+);", rest)
     if rate:

@@ -11,7 +11,7 @@ from iocast.errors import SpecError
 from iocast.jobs import parse_fio_job
 
 TIMED = "runtime=60\ntime_based\n"
-GUIDE = (Path(__file__).parents[2] / "docs/guide/fio-job-files.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[3] / "docs/guide/fio-job-files.md").read_text(encoding="utf-8")
 
 
 def refusal(text: str) -> tuple[str, str]:

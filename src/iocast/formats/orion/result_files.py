@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from iocast.imports.source_files import number, refuse
+from iocast.formats.source_files import number, refuse
 from iocast.model.stated import Bucket
 from iocast.model.workload import Op
 

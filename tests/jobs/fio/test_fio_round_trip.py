@@ -13,8 +13,8 @@ from makers.fio_round_trip import GIB, assert_fio_takes, assert_same, normal
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
+from iocast.formats.fio.quantities import text_of
 from iocast.jobs import FileSize, Job, load_job, parse_fio_job, parse_job, presets
-from iocast.jobs.fio.fio_units import text_of
 from iocast.jobs.fio.fio_writing import fio_text
 from iocast.jobs.phase_names import unique_names
 from iocast.jobs.toml.expansion import expand
@@ -22,7 +22,7 @@ from iocast.jobs.toml.job_writing import toml_notes, toml_text
 from iocast.model.plan import Phase
 from iocast.model.workload import Dedupable, Sequential, Uniform
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 JOBS = [*presets(), *map(str, sorted((ROOT / "examples").glob("*.toml")))]
 
 
@@ -132,7 +132,7 @@ ONE_WAY = ("own_files", "verify_later")
 
 @pytest.mark.parametrize("name", RUN)
 def test_fio_job_files_are_written_as_they_were_read(name: str, tmp_path: Path) -> None:
-    text = (Path(__file__).parent / "fio_jobs" / f"{name}.fio").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "files" / f"{name}.fio").read_text(encoding="utf-8")
     job = parse_fio_job(text, name, ENVIRONMENT)
     if name in ONE_WAY:
         with pytest.raises(SpecError):

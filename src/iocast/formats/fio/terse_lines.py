@@ -1,0 +1,120 @@
+"""fio's terse output, versions 2 to 5: one line a job, fields between semicolons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from iocast.formats.fio.job_options import OPS
+from iocast.formats.fio.latency_bins import FINE, SLOW, buckets
+from iocast.formats.fio.results import JobResult, Side
+from iocast.formats.source_files import number, refuse
+from iocast.model.stated import Bucket
+
+LINE = re.compile(r"^(?:2;[^;]*;\d+;\d+;|[345];fio-[^;]*;)")
+PERCENTILES = 20  # fields for each direction
+BEFORE = 12  # fields of a direction in front of them: KiB, KiB/s, IOPS, ms, four of slat, four of clat
+WIDTH = {"2": 41, "3": 41, "4": 41, "5": 47}  # fields of a direction
+HEAD = {"2": 4, "3": 5, "4": 5, "5": 5}
+TAIL = 5 + 7 + len(FINE) + len(SLOW) + 1  # CPU, depths, latency buckets
+SECTOR = 512
+LARGEST_IO = 1 << 30
+
+
+def is_line(line: str) -> bool:
+    """Whether a line begins as one of terse output."""
+    return LINE.match(line) is not None
+
+
+def lines(path: str, text: str) -> Iterator[Line]:
+    """The lines of jobs. Raises SourceError for one with another number of fields than its version has."""
+    for at, line in enumerate(text.splitlines(), 1):
+        if is_line(line) or line.count(";") >= TAIL:
+            yield Line(path, at, line.split(";"))
+
+
+class Line:
+    """The fields of one job."""
+
+    def __init__(self, path: str, at: int, fields: Sequence[str]) -> None:
+        self.path, self.at, self.fields = path, at, fields
+        layout = fields[0]
+        if not LINE.match(";".join(fields)):
+            raise refuse(path, at, "many fields, but not those that begin a line of terse output of version 2 to 5")
+        self.head, self.width = HEAD[layout], WIDTH[layout]
+        self.version = "" if layout == "2" else fields[1].removeprefix("fio-")
+        self.name = fields[self.head - 3]
+        marked = [place for place, field in enumerate(fields) if re.fullmatch(r"\d+(?:\.\d+)?%=\d+", field)]
+        sides, odd = divmod(len(marked), PERCENTILES)
+        expected = [self.head + side * self.width + BEFORE for side in range(sides)]
+        least = self.head + sides * self.width + TAIL
+        if odd or sides not in (2, 3) or marked[::PERCENTILES] != expected or len(fields) < least:
+            raise refuse(
+                path, at, f"{len(fields)} fields, which is no line of terse version {layout}, or one that is cut"
+            )
+        self.sides = sides
+
+    def result(self) -> JobResult:
+        """What the line states."""
+        used = [side for side in range(self.sides) if self._number(side, 0) or self._number(side, 2)]
+        failed = int(number(self.path, self.at, self.fields[self.head - 1], "the error"))
+        return JobResult(
+            path=self.path,
+            line=self.at,
+            name=self.name,
+            runtime_ms=max((self._number(side, 3) for side in used), default=0.0),
+            sides={OPS[side]: self._side(side, len(used) == 1) for side in used},
+            error=failed,
+            errors=int(failed > 0),
+        )
+
+    def _number(self, side: int, place: int) -> float:
+        at = self.head + side * self.width + place
+        return number(self.path, self.at, self.fields[at], f"field {at + 1}")
+
+    def _side(self, side: int, alone: bool) -> Side:
+        moved = round(self._number(side, 0) * 1024)
+        rate_per_s, runtime_ms = self._number(side, 2), self._number(side, 3)
+        size = _size(moved, rate_per_s, runtime_ms)
+        ios = moved // size if size else round(rate_per_s * runtime_ms / 1000)
+        places = {"min": 0, "max": 1, "mean": 2, "stddev": 3}
+        lat = {name: self._number(side, BEFORE + PERCENTILES + place) * 1000 for name, place in places.items()}
+        return Side(
+            ios=ios,
+            bytes=moved,
+            size_bytes=size,
+            lat=lat,
+            quantiles=self._quantiles(side),
+            buckets=self._buckets() if alone else (),
+        )
+
+    def _quantiles(self, side: int) -> list[tuple[float, float]]:
+        start = self.head + side * self.width + BEFORE
+        pairs = (field.split("%=") for field in self.fields[start : start + PERCENTILES])
+        return [
+            (float(q) / 100, number(self.path, self.at, us, f"field {start + place + 1}") * 1000)
+            for place, (q, us) in enumerate(pairs)
+        ]
+
+    def _buckets(self) -> tuple[Bucket, ...]:
+        start = self.head + self.sides * self.width + 5 + 7
+        names = [*(("us", str(edge)) for edge in FINE), *(("ms", str(edge)) for edge in SLOW), ("ms", ">=2000")]
+        fields = self.fields[start : start + len(names)]
+        shares = {
+            name: number(self.path, self.at, field.rstrip("%"), f"field {start + place + 1}")
+            for place, (name, field) in enumerate(zip(names, fields, strict=True))
+        }
+        return buckets(shares)
+
+
+def _size(moved_bytes: int, rate_per_s: float, runtime_ms: float) -> int | None:
+    """The one multiple of 512 bytes for which bytes over size over time is the rate, which fio cut to a whole one."""
+    if not moved_bytes or not rate_per_s or not runtime_ms:
+        return None
+    per_s = moved_bytes * 1000 / runtime_ms
+    # fio works the rate out from I/Os and whole milliseconds; a hair is allowed for.
+    least, most = per_s / (rate_per_s + 1.001), per_s / (rate_per_s - 0.001)
+    fitting = range(-(-int(least) // SECTOR) * SECTOR or SECTOR, min(int(most), LARGEST_IO) + 1, SECTOR)
+    found = list(islice((size for size in fitting if size >= least and moved_bytes % size == 0), 2))
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,1 @@
+"""The language of latency records, as the LatencyMap tools pass them on."""

@@ -1,0 +1,78 @@
+"""Latency records between <begin record> and <end record>: a moment, a unit, a label, and counts by power of two."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from iocast.formats.source_files import refuse
+
+BEGIN, END = "<begin record>", "<end record>"
+UNITS_NS = {"nanosec": 1, "microsec": 1_000, "millisec": 1_000_000}
+_QUANTIZE = re.compile(r"^\s*(\d{1,18})\s*\|@*\s+(\d{1,18})\s*$")
+_PAIR = re.compile(r"^\s*(\d{1,18})\s*,\s*(\d{1,18})\s*$")
+
+
+class Record(Struct):
+    """One record being read."""
+
+    line: int
+    moment_us: int | None = None
+    unit_ns: int | None = None
+    label: str = ""
+    source: str = ""
+    drawn: bool = False  # as a quantize() of DTrace
+    counts: dict[int, int] = {}
+
+
+def is_record(text: str) -> bool:
+    """Whether a record begins in this text."""
+    return BEGIN in text and "latencyunit" in text
+
+
+def records(path: str, text: str, warnings: list[str]) -> list[Record]:
+    """The whole records of a file; what is cut is told in `warnings`. Raises SourceError."""
+    found: list[Record] = []
+    begun, lines = 0, list[tuple[int, str]]()
+    for at, line in enumerate(text.splitlines(), 1):
+        plain = line.strip()
+        if plain == BEGIN:
+            begun, lines = at, []
+        elif plain == END and begun:
+            record = Record(begun)
+            for place, each in lines:
+                _line(path, place, each, record)
+            found.append(record)
+            begun = 0
+        elif begun:
+            lines.append((at, plain))
+    if begun:
+        warnings.append(f"{path}:{begun}: the last record is cut: left out")
+    if not found:
+        raise refuse(path, 0, "there is no whole record in it")
+    return found
+
+
+def _line(path: str, at: int, line: str, record: Record) -> None:
+    key, _, value = (part.strip() for part in line.partition(","))
+    if key == "timestamp":
+        moment = re.match(r"microsec\s*,\s*(\d{1,18})\b", value)
+        if not moment:
+            raise refuse(path, at, "a moment that is not in microseconds")
+        record.moment_us = int(moment[1])
+    elif key == "latencyunit":
+        if value not in UNITS_NS:
+            raise refuse(path, at, f'"{value}" is no unit of latency')
+        record.unit_ns = UNITS_NS[value]
+    elif key == "label":
+        record.label = value
+    elif key == "datasource":
+        record.source = value.lower()
+    elif found := _QUANTIZE.match(line):
+        record.drawn = True
+        record.counts[int(found[1])] = int(found[2])
+    elif found := _PAIR.match(line):
+        record.counts[int(found[1])] = int(found[2])
+    elif re.match(r"^\d+\s*[|,]", line):
+        raise refuse(path, at, "a bucket that cannot be read")

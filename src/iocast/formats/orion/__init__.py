@@ -1,0 +1,1 @@
+"""The language of ORION: its summaries, matrices and histograms."""

@@ -1,0 +1,1 @@
+"""The language of sysstat: reports of iostat and sar."""

@@ -1,0 +1,240 @@
+"""Reports of devices as iostat and sar print them; what their columns mean, by name, never by place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from iocast.formats.source_files import LARGEST_NUMBER, refuse
+from iocast.model.run import Host
+
+KIB, MIB, SECTOR = 1024, 1 << 20, 512
+MS_NS = 1_000_000
+
+# Column -> (metric, factor). Their kB and MB are of 1024; a column with 0 is known, and left out.
+COLUMNS: Mapping[str, tuple[str, float]] = {
+    "tps": ("ios_per_s", 1),
+    "r/s": ("reads_per_s", 1),
+    "w/s": ("writes_per_s", 1),
+    "d/s": ("discards_per_s", 1),
+    "f/s": ("flushes_per_s", 1),
+    "rtps": ("reads_per_s", 1),
+    "wtps": ("writes_per_s", 1),
+    "dtps": ("discards_per_s", 1),
+    "rrqm/s": ("read_merges_per_s", 1),
+    "wrqm/s": ("write_merges_per_s", 1),
+    "drqm/s": ("discard_merges_per_s", 1),
+    "rqm/s": ("merges_per_s", 1),
+    **{
+        f"{letter}kB/s": (f"{op}_bytes_per_s", KIB)
+        for letter, op in zip("rwd", ("read", "write", "discard"), strict=True)
+    },
+    **{
+        f"{letter}MB/s": (f"{op}_bytes_per_s", MIB)
+        for letter, op in zip("rwd", ("read", "write", "discard"), strict=True)
+    },
+    "rsec/s": ("read_bytes_per_s", SECTOR),
+    "wsec/s": ("write_bytes_per_s", SECTOR),
+    "rd_sec/s": ("read_bytes_per_s", SECTOR),
+    "wr_sec/s": ("write_bytes_per_s", SECTOR),
+    "bread/s": ("read_bytes_per_s", SECTOR),
+    "bwrtn/s": ("write_bytes_per_s", SECTOR),
+    "bdscd/s": ("discard_bytes_per_s", SECTOR),
+    "kB/s": ("bytes_per_s", KIB),
+    "MB/s": ("bytes_per_s", MIB),
+    "sec/s": ("bytes_per_s", SECTOR),
+    "kB_read/s": ("read_bytes_per_s", KIB),
+    "kB_wrtn/s": ("write_bytes_per_s", KIB),
+    "kB_dscd/s": ("discard_bytes_per_s", KIB),
+    "MB_read/s": ("read_bytes_per_s", MIB),
+    "MB_wrtn/s": ("write_bytes_per_s", MIB),
+    "MB_dscd/s": ("discard_bytes_per_s", MIB),
+    "Blk_read/s": ("read_bytes_per_s", SECTOR),
+    "Blk_wrtn/s": ("write_bytes_per_s", SECTOR),
+    "avgrq-sz": ("size_bytes", SECTOR),
+    "areq-sz": ("size_bytes", KIB),
+    "rareq-sz": ("read_size_bytes", KIB),
+    "wareq-sz": ("write_size_bytes", KIB),
+    "dareq-sz": ("discard_size_bytes", KIB),
+    "avgqu-sz": ("queue_mean", 1),
+    "aqu-sz": ("queue_mean", 1),
+    "await": ("await_ns", MS_NS),
+    "r_await": ("read_await_ns", MS_NS),
+    "w_await": ("write_await_ns", MS_NS),
+    "d_await": ("discard_await_ns", MS_NS),
+    "f_await": ("flush_await_ns", MS_NS),
+    "%util": ("util_percent", 1),
+    "util": ("util_percent", 1),
+    # Totals since boot, shares of merges, and svctm, which never meant what its name says.
+    **dict.fromkeys(
+        ("kB_read", "kB_wrtn", "kB_dscd", "MB_read", "MB_wrtn", "MB_dscd", "Blk_read", "Blk_wrtn"), ("", 0)
+    ),
+    **dict.fromkeys(("%rrqm", "%wrqm", "%drqm", "%rqm", "rrqm", "wrqm", "drqm", "svctm"), ("", 0)),
+}
+_HUMAN = {"k": KIB, "M": MIB, "G": 1 << 30, "T": 1 << 40}
+_SYSTEM = re.compile(
+    r"^(?P<system>\w+) (?P<release>\S+) \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s+\S+)?(?:\s+\((?P<cpus>\d{1,6}) CPU\))?"
+)
+
+_HEADING = re.compile(r"^\s*(?:Device:?\s|.*\sDevice:?\s*$)")
+_CPU = re.compile(r"^\s*avg-cpu:")
+_STAMPED = re.compile(r"^(?P<stamp>\d{1,2}[:.]\d\d[:.]\d\d(?: [AP]M)?)\s+(?P<rest>\S.*)$")
+_WANTED = re.compile(r"^(?:DEV\s+tps\b|tps\s+rtps\b)")
+ALL = "all"  # the one device of sar -b
+
+
+class Report(Struct, frozen=True):
+    """One report: a moment ("" when it is not stated) and, for each device, its metrics."""
+
+    stamp: str
+    devices: dict[str, dict[str, float]]
+
+
+def _host_of(line: str) -> Host | None:
+    """The machine of the first line of both tools."""
+    found = _SYSTEM.match(line)
+    if not found:
+        return None
+    return Host(
+        name=found["host"],
+        kernel=f"{found['system']} {found['release']}",
+        cpus=int(found["cpus"] or 0),
+        cpu_model="",
+        memory_bytes=0,
+    )
+
+
+def _metrics(path: str, at: int, names: Sequence[str], values: Sequence[str]) -> dict[str, float]:
+    """The columns of one device. Raises SourceError for a column that is not known or a value that is no number."""
+    found = {}
+    for name, text in zip(names, values, strict=True):
+        if name not in COLUMNS:
+            raise refuse(path, at, f'a column "{name}", which is not known')
+        metric, factor = COLUMNS[name]
+        if factor:
+            found[metric] = _value_of(path, at, name, text, factor)
+    return found
+
+
+def _value_of(path: str, at: int, name: str, text: str, factor: float) -> float:
+    """A value with the factor of its column; in --human output the suffix says the unit instead."""
+    shown = text.replace(",", ".").removesuffix("%")  # a decimal comma: there are no thousands in these tools
+    if shown[-1:] in _HUMAN and factor in (SECTOR, KIB, MIB):
+        shown, factor = shown[:-1], _HUMAN[shown[-1:]]
+    try:
+        value = float(shown)
+    except ValueError:
+        raise refuse(path, at, f'{name} is "{text[:40]}", not a number') from None
+    if not 0 <= value <= LARGEST_NUMBER:
+        raise refuse(path, at, f"{name} is {text[:40]}: the counter went back or was reset there")
+    return value * factor
+
+
+def is_iostat(lines: Iterable[str]) -> bool:
+    """Whether one of these lines is a heading of iostat's devices."""
+    return any(_HEADING.match(line) and re.search(r"\b(tps|r/s)\b", line) for line in lines)
+
+
+def is_sar(lines: Iterable[str]) -> bool:
+    """Whether one of these lines is a heading of sar -d or -b after a time of day."""
+    found = (_STAMPED.match(line) for line in lines)
+    return any(match and _WANTED.match(match["rest"]) for match in found)
+
+
+def iostat_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, list[Report]]:
+    """The machine and the reports of iostat's text; what is cut is told in `warnings`. Raises SourceError."""
+    machine: Host | None = None
+    reports: list[Report] = []
+    names: list[str] | None = None
+    stamp = ""
+    lines = text.splitlines()
+    for at, line in enumerate(lines, 1):
+        words = line.split()
+        if not words:
+            names = None
+        elif _HEADING.match(line):
+            names = [word.rstrip(":") for word in words]
+            reports.append(Report(stamp, {}))
+        elif names is not None:
+            if len(words) != len(names):
+                if at == len(lines) and not text.endswith("\n"):
+                    warnings.append(f"{path}:{at}: the last line is cut: left out")
+                    break
+                raise refuse(path, at, f"{len(words)} values under {len(names)} headings")
+            place = names.index("Device")
+            rest, columns = words[:place] + words[place + 1 :], names[:place] + names[place + 1 :]
+            reports[-1].devices[words[place]] = _metrics(path, at, columns, rest)
+        elif not _CPU.match(line) and (found := _host_of(line)):
+            machine = found
+        elif re.search(r"\d[:.]\d\d[:.]\d\d", line):
+            stamp = line.strip()
+    return machine, reports
+
+
+def iostat_json(path: str, text: str) -> tuple[Host | None, list[Report]]:
+    """The machine and the reports of `iostat -o JSON`. Raises SourceError."""
+    try:
+        hosts: list[dict[str, Any]] = json.loads(text)["sysstat"]["hosts"]
+        first = hosts[0]
+        machine = Host(
+            name=str(first.get("nodename", "")),
+            kernel=f"{first.get('sysname', '')} {first.get('release', '')}".strip(),
+            cpus=int(first.get("number-of-cpus", 0)),
+            cpu_model="",
+            memory_bytes=0,
+        )
+        reports = [
+            Report(
+                str(each.get("timestamp", "")),
+                {str(disk["disk_device"]): _disk(path, disk) for disk in each.get("disk", [])},
+            )
+            for each in first["statistics"]
+        ]
+    except json.JSONDecodeError as error:
+        raise refuse(path, error.lineno, f"the JSON is cut or damaged: {error.msg}") from None
+    except RecursionError:
+        raise refuse(path, 0, "the JSON is damaged: it is nested without end") from None
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        raise refuse(path, 0, f"the JSON is not that of iostat: {str(error)[:80]}") from None
+    return machine, reports
+
+
+def _disk(path: str, disk: dict[str, Any]) -> dict[str, float]:
+    names = [name for name in disk if name != "disk_device"]
+    return _metrics(path, 0, names, [str(disk[name]) for name in names])
+
+
+def sar_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, list[Report]]:
+    """The machine and the intervals of sar -d and -b; what is cut is told in `warnings`. Raises SourceError."""
+    machine: Host | None = None
+    names: list[str] | None = None
+    latest: dict[str, Report] = {}  # by the time of day, which comes again the next day
+    found: list[Report] = []
+    lines = text.splitlines()
+    for at, line in enumerate(lines, 1):
+        stamped = _STAMPED.match(line)
+        if stamped is None:
+            machine = machine or _host_of(line)
+            names = names if line.strip() else None
+        elif _WANTED.match(stamped["rest"]):
+            names = stamped["rest"].split()
+        elif "RESTART" in line:
+            names = None
+        elif names is not None:
+            values = stamped["rest"].split()
+            if len(values) != len(names):
+                if at == len(lines) and not text.endswith("\n"):
+                    warnings.append(f"{path}:{at}: the last line is cut: left out")
+                    break
+                raise refuse(path, at, f"{len(values)} values under {len(names)} headings")
+            device, columns = (values[0], names[1:]) if names[0] == "DEV" else (ALL, names)
+            report = latest.get(stamped["stamp"])
+            if report is None or device in report.devices:
+                report = latest[stamped["stamp"]] = Report(stamped["stamp"], {})
+                found.append(report)
+            report.devices[device] = _metrics(path, at, columns, values[len(values) - len(columns) :])
+    return machine, found

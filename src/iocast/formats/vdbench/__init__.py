@@ -1,0 +1,1 @@
+"""The language of vdbench: the pages of its results."""

@@ -1,0 +1,108 @@
+"""What fio states of a job becomes a row, whichever format it stands in; what its times count is said here."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+
+from iocast.formats.fio.job_options import ops_of
+from iocast.formats.fio.results import ALL, JobResult, Side
+from iocast.formats.source_files import refuse
+from iocast.imports import consistency
+from iocast.imports.fio_load import Load
+from iocast.imports.stated_rows import OpFigures, Row
+from iocast.model.histogram import Histogram
+from iocast.model.measurement import ErrorCount
+from iocast.model.stated import Coarse, Quantile
+from iocast.model.workload import Op
+
+CLOCK_NOTE = (
+    "Mean, least, largest and deviation are fio's lat, from the start of submission; its percentiles and buckets"
+    " (and so the ranges and latency here) are its clat, from the end of submission, unless it says otherwise."
+)
+MIXED_NOTE = "fio's latency buckets of a mix hold reads and writes together: they are left out."
+PACE_NOTE = (
+    "This format does not say whether the job was given a rate or think time: I/Os that waited to be sent are not in"
+    " its times."
+)
+_ALL_NOTE = f'The row "{ALL}" is fio\'s own sum of the rows above it.'
+
+
+def row(job: JobResult, load: Load, warnings: list[str], *, started_unix_ns: int = 0, test: str = "") -> Row:
+    """The job as a row, of this test where rw= is not told. Raises SourceError; `warnings` gets what does not fit."""
+    ops = [_figures(op, side) for op, side in job.sides.items()]
+    flush: Op = "fdatasync" if load.fdatasync else "fsync"
+    ops += [_figures(flush, job.flushes)] if job.flushes else []
+    if ops and not job.runtime_ms:
+        raise refuse(job.path, job.line, f"job {job.name[:80]} did I/O but states no run time")
+    every = _writes_per_flush(ops) if load.fsync_every is None else 0
+    warnings += job.doubts
+    if job.name == ALL:
+        warnings.append(_ALL_NOTE)
+    for op, side in job.sides.items():
+        warnings += consistency.parts_of_mean(f"{job.name}, {op}", *side.means_ns)
+        if side.rate_per_s is not None:
+            elapsed_ns = round(side.runtime_ms * 1e6)
+            warnings += consistency.stated_rate(f"{job.name}, {op}", side.ios, elapsed_ns, side.rate_per_s)
+    found = Row(
+        name=job.name,
+        test=load.rw or test or "+".join(each.op for each in ops) or job.name,
+        ops=tuple(ops),
+        elapsed_ns=round(job.runtime_ms * 1e6),
+        users=load.users,
+        depth=load.depth,
+        direct=load.direct,
+        sync=load.sync,
+        fsync_every=every or load.fsync_every or 0,
+        derived=("fsync_every",) if every else (),
+        locality=load.locality,
+        arrival=load.arrival,
+        path=load.path,
+        engine=load.engine,
+        started_unix_ns=started_unix_ns,
+        errors=_errors(job, load, warnings),
+    )
+    warnings += consistency.inconsistencies(found)
+    return found
+
+
+def notes_on(rows: Sequence[Row], *notes: str) -> tuple[str, ...]:
+    """These notes, and what fio's mixes leave out where there is one among the rows."""
+    return (*notes, MIXED_NOTE) if any(len(each.ops) > 1 for each in rows) else notes
+
+
+def _figures(op: Op, side: Side) -> OpFigures:
+    least, most = side.lat.get("min"), side.lat.get("max")
+    times = Coarse(
+        total=side.ios,
+        mean_ns=side.lat.get("mean"),
+        stdev_ns=side.lat.get("stddev"),
+        min_ns=None if least is None else round(least),
+        max_ns=None if most is None else round(most),
+        buckets=side.buckets,
+        whole=side.whole if side.buckets else 0.0,
+        quantiles=tuple(Quantile(q, round(value)) for q, value in sorted(side.quantiles) if q > 0),
+    )
+    return OpFigures(
+        op=op,
+        ios=side.ios,
+        bytes=side.bytes,
+        size_bytes=side.size_bytes,
+        short_ios=side.short_ios,
+        times=Histogram.stated(times) if side.ios else Histogram(),
+    )
+
+
+def _writes_per_flush(ops: Sequence[OpFigures]) -> int:
+    """What fsync= must have been where it is not stated, from the counts; 0 without writes or flushes."""
+    ios = {each.op: each.ios for each in ops}
+    flushes, writes = ios.get("fsync", 0), ios.get("write", 0)
+    return max(1, round(writes / flushes)) if flushes and writes else 0
+
+
+def _errors(job: JobResult, load: Load, warnings: list[str]) -> tuple[ErrorCount, ...]:
+    if not job.error and not job.errors:
+        return ()
+    name = errno.errorcode.get(job.error, f"error {job.error}")
+    warnings.append(f"{job.name}: fio stopped this job with {name}")
+    return (ErrorCount((*ops_of(load.rw), "read")[0], job.error, name, max(1, job.errors), ()),)

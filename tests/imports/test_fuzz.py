@@ -1,0 +1,67 @@
+"""Result files with bytes, lines and numbers changed at random: an importer reads them, or refuses with SourceError."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from makers.mutations import Mutation, mutated, mutations
+
+from iocast import imports
+from iocast.errors import SourceError
+
+HERE = Path(__file__).parent
+FOLDERS = (HERE / "fixtures", HERE / "fixtures" / "logs", HERE / "examples")
+FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.*")) if path.stat().st_size < 40_000]
+CASES = [(path.name, path.read_bytes()) for path in FILES]  # the name of a log says what it holds
+KINDS = {
+    "fio JSON": [case for case in CASES if case[0].endswith(".json") and case[0].startswith("fio")],
+    "fio text": [case for case in CASES if case[0] in ("fio_both.txt", "fio_client.txt", "fio_unlike.txt")],
+    "fio terse": [case for case in CASES if case[0].startswith("fio_terse")],
+    "fio logs": [case for case in CASES if case[0].endswith(".log")],
+    "iostat": [case for case in CASES if case[0].startswith("iostat")],
+    "sar": [case for case in CASES if case[0].startswith("sar")],
+    **{tool: [case for case in CASES if case[0].startswith(tool)] for tool in ("fioparse", "orion", "vdbench")},
+    "latency records": [case for case in CASES if case[0].startswith("records")],
+}
+
+
+def test_every_importer_has_a_file_to_begin_with(tmp_path: Path) -> None:
+    seen = set()
+    for name, content in CASES:
+        (tmp_path / name).write_bytes(content)
+        seen.add(imports.importer_of(str(tmp_path / name)))
+        imports.read((str(tmp_path / name),))
+    assert seen == {*imports.IMPORTERS}
+    assert all(KINDS.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_a_refusal_comes_out(kind: str, tmp_path: Path) -> None:
+    @settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(case=st.sampled_from(KINDS[kind]), changes=mutations())
+    def attempt(case: tuple[str, bytes], changes: Sequence[Mutation]) -> None:
+        name, content = case
+        path = tmp_path / name
+        path.write_bytes(mutated(content, changes))
+        try:
+            (run,) = imports.read((str(path),))
+        except SourceError:
+            return
+        for record in run.phases:
+            assert record.measurement.elapsed_ns >= 0
+            assert all(each.ios >= 0 and each.bytes >= 0 for each in record.measurement.classes)
+
+    attempt()
+
+
+@given(content=st.binary(max_size=400))
+@settings(max_examples=100, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+def test_bytes_of_any_kind_are_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "any_lat.1.log"
+    path.write_bytes(content)
+    with pytest.raises(SourceError):
+        imports.read((str(path),))

@@ -1,0 +1,44 @@
+"""Job files, ours and fio's, with bytes, lines and numbers changed at random: a Job, or a refusal with SpecError."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from makers.mutations import Mutation, mutated, mutations
+
+from iocast.errors import SpecError
+from iocast.jobs import load_job, phases
+from iocast.jobs.fio.fio_writing import fio_text
+from iocast.jobs.toml.job_writing import toml_text
+
+ROOT = Path(__file__).parents[2]
+FILES = {
+    "fio": sorted((Path(__file__).parent / "fio" / "files").glob("*.fio")),
+    "toml": [*sorted((ROOT / "examples").glob("*.toml")), *sorted((ROOT / "src/iocast/jobs/presets").glob("*.toml"))],
+}
+
+
+@pytest.mark.parametrize("language", FILES)
+def test_only_a_refusal_comes_out(language: str, tmp_path: Path) -> None:
+    contents = [path.read_bytes() for path in FILES[language]]
+    path = tmp_path / f"job.{language}"
+
+    @settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(content=st.sampled_from(contents), changes=mutations())
+    def attempt(content: bytes, changes: Sequence[Mutation]) -> None:
+        path.write_bytes(mutated(content, changes))
+        try:
+            job = load_job(str(path))
+        except SpecError:
+            return
+        assert phases(job)
+        assert toml_text(job)
+        with contextlib.suppress(SpecError):
+            fio_text(job)
+
+    attempt()
