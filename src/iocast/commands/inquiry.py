@@ -16,6 +16,7 @@ from iocast.diagnose.experiments import next_step
 from iocast.diagnose.experiments.design import judge, plan_of
 from iocast.diagnose.experiments.next_step import Budget
 from iocast.errors import IocastError
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Diagnosis, Experiment, Outcome, Step
 from iocast.model.finding import Finding
 from iocast.model.run import Run
@@ -34,7 +35,7 @@ def inquire(run: Run, budget: Budget, out: str) -> Inquiry:
     Runs of experiments are kept in `out`. Raises IocastError when not even one could be made.
     """
     steps: list[Step] = []
-    untested: dict[str, str] = {}
+    untested: dict[FindingCode, str] = {}
     if only_read(run.plan.target) and not run.plan.target.destroy:
         budget = replace(budget, writes=False)
     found = examination.examine(run).findings
@@ -42,8 +43,8 @@ def inquire(run: Run, budget: Budget, out: str) -> Inquiry:
         finding, experiment = candidate.finding, candidate.experiment
         _suspect(finding)
         if experiment is None:
-            untested[finding.name] = next_step.why_untested(finding)
-            say(f"  not tested: {untested[finding.name]}")
+            untested[finding.code] = next_step.why_untested(finding)
+            say(f"  not tested: {untested[finding.code]}")
             continue
         step, budget, code = _test(run, finding, experiment, budget, out, untested)
         if step is not None:
@@ -61,7 +62,7 @@ def _suspect(finding: Finding) -> None:
 
 
 def _test(
-    run: Run, finding: Finding, experiment: Experiment, budget: Budget, out: str, untested: dict[str, str]
+    run: Run, finding: Finding, experiment: Experiment, budget: Budget, out: str, untested: dict[FindingCode, str]
 ) -> tuple[Step | None, Budget, int]:
     """Makes an experiment, once more and longer when it could not tell."""
     step = None
@@ -70,7 +71,7 @@ def _test(
         why_not = next_step.unaffordable(attempt, budget, moved)
         if why_not:
             if step is None:
-                untested[finding.name] = why_not
+                untested[finding.code] = why_not
             say(f"  not tested{' again' if step else ''}: {why_not}")
             return step, budget, 0
         say(f"  experiment: {attempt.question}")
@@ -84,7 +85,7 @@ def _test(
             outcome = Outcome(verdict="undecided", says=error.message)
         say(f"  {outcome.verdict}: {outcome.says}")
         step = Step(
-            finding=finding.name,
+            finding=finding.code,
             phase=finding.phase,
             hypothesis=finding.hypothesis,
             question=attempt.question,
@@ -101,7 +102,7 @@ def _carry_out(run: Run, finding: Finding, experiment: Experiment, out: str) -> 
     from iocast.commands.interrupts import Interrupts
     from iocast.commands.progress import progress
 
-    plan = plan_of(finding.detector or finding.name, experiment, run.plan.target, run.plan.files, run.plan.seed)
+    plan = plan_of(finding.detector or finding.code, experiment, run.plan.target, run.plan.files, run.plan.seed)
     layout = load.lay_out(plan)
     announce(plan, layout, ())
     with Interrupts() as interrupts:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from iocast.diagnose.grades.gradable import KIB, only_size
+from iocast.diagnose.grades.gradable import KIB, only_size, ungraded
 from iocast.diagnose.grades.scales import letter_scale
 from iocast.diagnose.thresholds import MIN_BEYOND
 from iocast.diagnose.words import count
+from iocast.model.codes import AspectCode, StatisticCode
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord, Run
@@ -21,7 +22,7 @@ USABLE = ("A", "B", "C")
 class ClassicTest(NamedTuple):
     """One of the four: which rows, and which loads are compared."""
 
-    aspect: str
+    code: AspectCode
     scale: str  # in scales.toml
     op: Op
     sequential: bool
@@ -31,13 +32,13 @@ class ClassicTest(NamedTuple):
 
 
 TESTS = (
-    ClassicTest("random read 8K", "randread_8k", "read", False, 8 * KIB, 16, 32),
-    ClassicTest("sequential read 1M", "read_1m", "read", True, 1024 * KIB, 1, 8),
-    ClassicTest("write 1K", "write_1k", "write", True, KIB, 4, 16),
-    ClassicTest("write 128K", "write_128k", "write", True, 128 * KIB, 4, 16),
+    ClassicTest("random_read_8k", "randread_8k", "read", False, 8 * KIB, 16, 32),
+    ClassicTest("sequential_read_1m", "read_1m", "read", True, 1024 * KIB, 1, 8),
+    ClassicTest("write_1k", "write_1k", "write", True, KIB, 4, 16),
+    ClassicTest("write_128k", "write_128k", "write", True, 128 * KIB, 4, 16),
 )
-STATISTICS = (("mean", None), ("p95", 0.95), ("p99", 0.99))
-HEADLINE = "p95"
+STATISTICS: tuple[tuple[StatisticCode, float | None], ...] = (("mean", None), ("p95", 0.95), ("p99", 0.99))
+HEADLINE: StatisticCode = "p95"
 
 
 class ClassicLetters(NamedTuple):
@@ -71,28 +72,31 @@ def _test(test: ClassicTest, run: Run, examination: Examination) -> list[Graded]
     base, scaled = _row(test, run, test.base_users), _row(test, run, test.scaled_users)
     if base is None or scaled is None:
         missing = [str(users) for users, row in ((test.base_users, base), (test.scaled_users, scaled)) if row is None]
-        says = f"Not graded: no row of this test with {' and '.join(missing)} users."
-        return [Graded(aspect=f"{test.aspect} {HEADLINE}", letter=None, says=says)]
+        return [ungraded(test.code, f"no row of this test with {' and '.join(missing)} users.", statistic=HEADLINE)]
     return [_statistic(test, name, q, base, scaled, examination) for name, q in STATISTICS]
 
 
 def _statistic(
-    test: ClassicTest, name: str, q: float | None, base: PhaseRecord, scaled: PhaseRecord, examination: Examination
+    test: ClassicTest,
+    name: StatisticCode,
+    q: float | None,
+    base: PhaseRecord,
+    scaled: PhaseRecord,
+    examination: Examination,
 ) -> Graded:
-    aspect, phases = f"{test.aspect} {name}", (base.phase.name, scaled.phase.name)
+    phases = (base.phase.name, scaled.phase.name)
     for record in (base, scaled):
         trust = examination.trust[record.phase.name]
         if trust.grade not in USABLE:
-            says = f"Not graded: trust in {record.phase.name} is {trust.grade}. {trust.reason}".strip()
-            return Graded(aspect=aspect, letter=None, says=says, phases=phases)
+            why_not = f"trust in {record.phase.name} is {trust.grade}. {trust.reason}".strip()
+            return ungraded(test.code, why_not, phases, name)
     responses = [record.measurement.response(test.op) for record in (base, scaled)]
     fewest = min(response.total for response in responses)
     if q is not None and not any(response.coarse for response in responses) and fewest * (1 - q) < MIN_BEYOND - 1e-9:
-        return Graded(aspect=aspect, letter=None, says=f"Not graded: {fewest} I/Os are too few for it.", phases=phases)
+        return ungraded(test.code, f"{fewest} I/Os are too few for it.", phases, name)
     low, high = _ms(base, test.op, q), _ms(scaled, test.op, q)
     if math.isnan(low) or math.isnan(high):
-        says = f"Not graded: the source of these rows states no {name}."
-        return Graded(aspect=aspect, letter=None, says=says, phases=phases)
+        return ungraded(test.code, f"the source of these rows states no {name}.", phases, name)
     letters = classic_letters(test, low, high)
     remark = " It falls as the load grows: a cache or read-ahead answers." if letters.scaling_value < 0 else ""
     says = (
@@ -101,7 +105,15 @@ def _statistic(
     )
     figures = {"base_ms": low, "scaled_ms": high, "scaling": letters.scaling_value}
     source = letter_scale("hailey2012", test.scale).source
-    return Graded(aspect=aspect, letter=letters.time, says=says, phases=phases, figures=figures, source=source)
+    return Graded(
+        code=test.code,
+        letter=letters.time,
+        says=says,
+        statistic=name,
+        phases=phases,
+        figures=figures,
+        source=source,
+    )
 
 
 def _row(test: ClassicTest, run: Run, users: int) -> PhaseRecord | None:

@@ -10,6 +10,7 @@ from iocast.analyse.time_breakdown import Whereabouts, whereabouts
 from iocast.model.report import Column, Row, Section, Table
 from iocast.model.run import Run
 from iocast.report.card import generator_section
+from iocast.report.titles import section as titled
 
 COLUMNS = (
     Column("test", "row"),
@@ -47,7 +48,7 @@ def section(run: Run) -> Section | None:
     said = generator_section.sentence(run)
     paragraphs = (said,) if said else ()
     tables = _tables(run)
-    return Section("Where the time went", paragraphs, tables) if paragraphs or tables else None
+    return titled("time", paragraphs, tables) if paragraphs or tables else None
 
 
 def _tables(run: Run) -> tuple[Table, ...]:

@@ -18,6 +18,7 @@ from iocast.report.charts.overview import overview
 from iocast.report.charts.percentiles import percentiles
 from iocast.report.charts.scaling import scaling
 from iocast.report.charts.throughput import throughput
+from iocast.report.titles import section
 
 # In the order in which they are shown; each makes a chart of a family, or None where there is nothing to show.
 WITHOUT_COURSE: tuple[Callable[[Family], Chart | None], ...] = (
@@ -46,10 +47,10 @@ def early(run: Run) -> Iterator[Chart]:
 def chart_sections(run: Run, examination: Examination, courses: dict[int, Course]) -> tuple[Section, ...]:
     """A section for each ladder of loads, one for all other rows together, one for the device."""
     sections = [
-        Section(family.title, charts=_there(make(family) for make in OF_A_FAMILY))
+        Section("family", family.title, charts=_there(make(family) for make in OF_A_FAMILY))
         for family in _shown(run, examination, courses)
     ]
-    sections.append(Section("What the device saw", charts=_there((request_sizes(run), queues(run)))))
+    sections.append(section("device_view", charts=_there((request_sizes(run), queues(run)))))
     return tuple(section for section in sections if section.charts)
 
 

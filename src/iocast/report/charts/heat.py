@@ -15,10 +15,12 @@ from msgspec import Struct
 
 from iocast import text
 from iocast.analyse.changepoint import change_points
+from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns, bucket_index, merge
 from iocast.model.intervals import Interval
-from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.report.charts.families import Family, Member
+from iocast.report.titles import words
 
 CELLS_A_DECADE = 16
 MAX_COLUMNS = 240  # more moments than this are drawn together
@@ -181,14 +183,15 @@ def _findings(stretch: _Stretch) -> Iterator[Row]:
     """What diagnosis has found, where it was seen."""
     for found in stretch.member.findings:
         perhaps = found.state == "suggested"
-        says = f"{stretch.name}: {'perhaps ' if perhaps else ''}{found.name}. {found.says}"
+        says = f"{stretch.name}: {'perhaps ' if perhaps else ''}{words(found.code)}. {found.says}"
         for span in found.spans:
             at, end = (min(stretch.start_ns + each, stretch.end_ns) for each in (span.start_ns, span.end_ns))
-            yield _mark("finding", f"{found.name}{'?' if perhaps else ''}", at, end, None, says)
+            yield _mark("finding", f"{words(found.code)}{'?' if perhaps else ''}", at, end, None, says, found)
 
 
-def _mark(kind: str, name: str, at: int, end: int, time_ns: int | None, says: str) -> Row:
-    return Row({"kind": kind, "name": name, "at": at, "end": end, "time": time_ns, "says": says})
+def _mark(kind: str, name: str, at: int, end: int, time_ns: int | None, says: str, found: Finding | None = None) -> Row:
+    about: dict[str, Cell] = {"code": found.code, "state": found.state} if found else {}
+    return Row({**about, "kind": kind, "name": name, "at": at, "end": end, "time": time_ns, "says": says})
 
 
 def _slow(stretch: _Stretch) -> Iterator[Row]:
@@ -233,6 +236,6 @@ def _summary(moments: tuple[_Moment, ...], marks: tuple[Row, ...]) -> str:
     changes = sum(row.cells["kind"] == "change" for row in marks)
     if changes:
         words += f"; throughput took another level {changes} time{'s' if changes > 1 else ''}"
-    names = dict.fromkeys(str(row.cells["name"]) for row in marks if row.cells["kind"] == "finding")
-    said = [f"perhaps {name[:-1]}" if name.endswith("?") else name for name in names]
+    found = dict.fromkeys((str(row.cells["code"]), row.cells["state"]) for row in marks if "code" in row.cells)
+    said = [f"perhaps {words(code)}" if state == "suggested" else words(code) for code, state in found]
     return f"{words}. Found and marked: {', '.join(said)}." if said else f"{words}."

@@ -10,6 +10,7 @@ import re
 from html import escape
 from typing import TextIO
 
+from iocast.model.codes import SectionCode
 from iocast.model.report import Badge, Figure, Report, Section
 from iocast.report.cells import cell_text
 from iocast.report.renderers.page import policy, script, style
@@ -17,12 +18,12 @@ from iocast.report.renderers.page.page_tables import grade_html, table_html
 from iocast.report.renderers.page.plots import charts_html, drawings
 
 # A reader of the page wants results first; what was tested, and what to keep in mind, stand at the end.
-LAST = ("Target", "What to keep in mind")
+LAST: tuple[SectionCode, ...] = ("target", "remarks")
 
 
 def render(report: Report, out: TextIO, *, colour: bool = True, width: int = 0) -> None:
     """Writes the page. `colour` and `width` mean nothing here."""
-    ordered = sorted(report.sections, key=lambda each: LAST.index(each.title) + 1 if each.title in LAST else 0)
+    ordered = sorted(report.sections, key=lambda each: LAST.index(each.code) + 1 if each.code in LAST else 0)
     sections = [(_anchor(at, section), section) for at, section in enumerate(ordered)]
     out.write(
         '<!doctype html>\n<html lang="en" class="no-script"><head><meta charset="utf-8">\n'
@@ -109,5 +110,4 @@ def _section(anchor: str, section: Section, drawn: dict[str, str]) -> str:
 
 
 def _anchor(at: int, section: Section) -> str:
-    name = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-")
-    return f"s{at}-{name}"
+    return f"s{at}-{section.code.replace('_', '-')}"

@@ -23,13 +23,14 @@ from iocast.diagnose.detectors.interference.stalls import stalls
 from iocast.diagnose.evidence import is_open_loop, row_of, simulated
 from iocast.diagnose.trust.isolation import isolation
 from iocast.diagnose.words import count, number, percent
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import GRADES, Finding, Span
 from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it counts what others did
 
-NAME = "shared drives"
+CODE: FindingCode = "shared_drives"
 LEAST_SECONDS = 20
 VARIES = 0.10  # models C, 2: coefficient of variation
 OVER_SCATTER = 3.0  # times what the I/Os' own scatter makes of a second [J]
@@ -55,7 +56,7 @@ def _counted(run: Run, record: PhaseRecord) -> Finding | None:
     if GRADES.index(part.grade) < GRADES.index("C") or share <= limits.FOREIGN.b:
         return None
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
         says=part.reason,
@@ -77,7 +78,7 @@ def _ups_and_downs(record: PhaseRecord) -> Finding | None:
     if varies < max(VARIES, OVER_SCATTER * scatter) or crossings < CROSSINGS:
         return None
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
         says=(

@@ -16,13 +16,14 @@ from collections.abc import Iterator
 from iocast.analyse.scalability import Scalability, scalability
 from iocast.diagnose.curves import Curve, at_depth, random_curves, same_place
 from iocast.diagnose.words import number, percent
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "retrograde scaling"
+CODE: FindingCode = "retrograde_scaling"
 FALLS_TO = 0.95  # models C, 22: X(2N) < .95 X(N)
 
 
@@ -52,7 +53,7 @@ def _law(curve: Curve) -> Scalability | None:
 def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Finding:
     most, less = peak.measurement, beyond.measurement
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=beyond.phase.name,
         says=(
@@ -74,7 +75,7 @@ def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Findin
         confidence=0.8,
         confirm="the load of the peak and twice that load in turns",
         state="suggested",
-        rivals=("shared drives",),
+        rivals=("shared_drives",),
     )
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from iocast.diagnose.evidence import is_open_loop
 from iocast.diagnose.pairs import past_the_host
 from iocast.diagnose.words import number, time
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.measurement import ClassResult
 from iocast.model.run import PhaseRecord, Run
@@ -27,7 +28,7 @@ from iocast.model.workload import Op
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "round-trip floor"
+CODE: FindingCode = "round_trip_floor"
 NETWORK_FILESYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "lustre", "gpfs", "beegfs", "afs", "9p"}
 )
@@ -52,7 +53,7 @@ def detect(run: Run) -> Iterator[Finding]:
     if max(reads, writes) > ALIKE * floor_ns or floor_ns < MOSTLY * alone:
         return
     yield Finding(
-        name=NAME,
+        code=CODE,
         severity="note",
         phase="",
         says=(

@@ -18,6 +18,7 @@ from iocast.analyse.rate_drops import Drop, drop
 from iocast.diagnose.evidence import bytes_of, is_open_loop, row_of, simulated
 from iocast.diagnose.pairs import only
 from iocast.diagnose.words import data_size, throughput, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
@@ -25,7 +26,7 @@ from iocast.model.workload import Constant, MixItem, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "write cliff"
+CODE: FindingCode = "write_cliff"
 FALLS = 0.3  # of the rate [J]
 SLOWER, READS_KEEP = 0.7, 0.7  # writes beyond the cliff, and reads, over those before it [J]
 IDLE_S = (20.0, 120.0)  # at least, at most [J]
@@ -51,7 +52,7 @@ def detect(run: Run) -> Iterator[Finding]:
 def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
     size = found.bytes / max(1, found.ios)
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
         says=f"At t={time(found.at_ns)}, after {data_size(found.bytes)}, writes fell from"
@@ -67,7 +68,7 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
         confidence=0.6,
         confirm="write the same volume again after an idle time, with reads before and after",
         state="suggested",
-        rivals=("burst credits", "throttle"),
+        rivals=("burst_credits", "throttle"),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
     )
 

@@ -15,12 +15,13 @@ from collections.abc import Iterator
 
 from iocast.analyse.modes import modes
 from iocast.diagnose.words import percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "several peaks"
+CODE: FindingCode = "several_peaks"
 APART = 2.0  # peaks nearer to each other do not mislead [J]
 SHARE = 0.02  # of the I/Os, in each of them [J]
 
@@ -37,7 +38,7 @@ def detect(run: Run) -> Iterator[Finding]:
             continue
         peaks = [f"{percent(mode.share)} around {time(mode.location_ns)}" for mode in found]
         yield Finding(
-            name=NAME,
+            code=CODE,
             severity="note",
             phase=record.phase.name,
             says=f"The times have {len(found)} peaks: {', '.join(peaks[:-1])} and {peaks[-1]}.",

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.diagnose.words import percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns
 from iocast.model.run import PhaseRecord, Run
@@ -25,7 +26,7 @@ Mix = tuple[MixItem, ...]
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "coarse clock"
+CODE: FindingCode = "coarse_clock"
 SHARE = 0.99  # of the times lie on marks [J]
 MARKS = 3
 LEAST_IOS = 200
@@ -45,7 +46,7 @@ def detect(run: Run) -> Iterator[Finding]:
         return
     worst = min(record.measurement.service().quantile_ns(0.5) for record in coarse)
     found = Finding(
-        name=NAME,
+        code=CODE,
         severity="severe",
         phase="",
         says=(

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.diagnose.bound import bounds
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "generator-bound"
+CODE: FindingCode = "generator_bound"
 
 
 def detect(run: Run) -> Iterator[Finding]:
@@ -25,7 +26,7 @@ def detect(run: Run) -> Iterator[Finding]:
     for phase, bound in bounds(run).items():
         if bound.by == "generator":
             yield Finding(
-                name=NAME,
+                code=CODE,
                 severity="severe",
                 phase=phase,
                 says=f"{bound.says} The row is a lower limit of what the storage can do.",

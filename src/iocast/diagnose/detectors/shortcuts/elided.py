@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from iocast.diagnose.evidence import row_of, share_of_device
 from iocast.diagnose.pairs import mean_ns, mib_below, only, pairs, past_the_host, region, target_bytes, written_before
 from iocast.diagnose.words import percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -25,7 +26,7 @@ from iocast.model.workload import MixItem, Sequential, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "elided reads"
+CODE: FindingCode = "elided_reads"
 # models C, 9 says a half. The way through a loop device is half of a quick read, and a hole has to go it too. [J]
 QUICKER = 0.67
 PROVEN = 0.8  # by the whole interval: it is told which parts were written, so chance has no part in it [J]
@@ -59,7 +60,7 @@ def _seen(run: Run, fresh: PhaseRecord, written: PhaseRecord) -> Finding | None:
     times = {"untouched_ns": mean_ns(fresh), "written_ns": mean_ns(written), "ratio": mean_ns(fresh) / mean_ns(written)}
     took = f"took {time(mean_ns(fresh))}, reads of what this run wrote {time(mean_ns(written))}"
     certain = Finding(
-        name=NAME,
+        code=CODE,
         severity="void",
         phase=fresh.phase.name,
         says=f"Reads of what was never written {took}.",
@@ -78,7 +79,7 @@ def _seen(run: Run, fresh: PhaseRecord, written: PhaseRecord) -> Finding | None:
         hypothesis="the storage knows that nothing is there, and does not look",
         confidence=0.7,
         confirm="write one part and leave another alone, and read both",
-        rivals=("cache in the storage", "tier migration"),
+        rivals=("cache_in_the_storage", "tier_migration"),
     )
 
 

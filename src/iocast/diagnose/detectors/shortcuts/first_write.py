@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from iocast.diagnose.pairs import mib_below, only, p50_ns, pairs, target_bytes, written_before
 from iocast.diagnose.words import number, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
@@ -23,7 +24,7 @@ from iocast.model.workload import MixItem, Stride, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "first-write penalty"
+CODE: FindingCode = "first_write_penalty"
 SUGGESTS = 1.25  # of one pair, whose ratio is not exact [J]
 COSTS = 1.1  # [J] models C, 8 has 1.5, which is plain at once; in turns a tenth can be told from nothing
 ENOUGH = 50  # I/Os [J]
@@ -43,7 +44,7 @@ def detect(run: Run) -> Iterator[Finding]:
         ratio = p50_ns(first) / p50_ns(second)
         if ratio > SUGGESTS:
             yield Finding(
-                name=NAME,
+                code=CODE,
                 severity="warn",
                 phase=first.phase.name,
                 says=f"Half of the first writes took {time(p50_ns(first))} or more; the same places written again"

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.pairs import has_an_arm, mean_ns, mib_below, only, p50_ns, pairs, target_bytes
 from iocast.diagnose.words import number, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -25,7 +26,7 @@ from iocast.model.workload import MixItem, Sequential, Uniform, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "read-ahead"
+CODE: FindingCode = "read_ahead"
 HALF = 0.5  # models C, 6
 ENOUGH = 50  # I/Os [J]
 ROUNDS = 6
@@ -55,7 +56,7 @@ def detect(run: Run) -> Iterator[Finding]:
 def _finding(ordered: PhaseRecord, random: PhaseRecord) -> Finding:
     ratio = p50_ns(random) / p50_ns(ordered)
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="note",
         phase=ordered.phase.name,
         says=f"Half of the reads in order took {time(p50_ns(ordered))} or less, the same reads at random"
@@ -66,7 +67,7 @@ def _finding(ordered: PhaseRecord, random: PhaseRecord) -> Finding:
         confidence=0.6,
         confirm="two readers forwards against two backwards, on fresh ground",
         state="suggested",
-        rivals=("cache in the storage", "tier migration"),
+        rivals=("cache_in_the_storage", "tier_migration"),
     )
 
 

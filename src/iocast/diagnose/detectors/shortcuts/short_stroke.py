@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from iocast.diagnose.evidence import data_bytes, row_of
 from iocast.diagnose.pairs import has_an_arm, only, past_the_host, region
 from iocast.diagnose.words import data_size, percent
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -22,7 +23,7 @@ from iocast.model.workload import MixItem, Uniform, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "short stroke"
+CODE: FindingCode = "short_stroke"
 SPAN = 0.5  # models C, 17
 LONGER = 1.15  # models C, 17
 
@@ -40,7 +41,7 @@ def detect(run: Run) -> Iterator[Finding]:
     share = data_bytes(widest) / disk
     if share < SPAN:
         yield Finding(
-            name=NAME,
+            code=CODE,
             severity="warn",
             phase=widest.phase.name,
             says=f"The test used {data_size(data_bytes(widest))}, {percent(share)} of a disk of {data_size(disk)} whose"

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.pairs import groups, mib_below, only, p50_ns, past_the_host, target_bytes
 from iocast.diagnose.words import number, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -26,7 +27,7 @@ from iocast.model.workload import Constant, MixItem, Stride, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "tier migration"
+CODE: FindingCode = "tier_migration"
 PASSES = 4  # models C, 7
 FALLS = 0.7  # models C, 7: hot over untouched
 ENOUGH = 30  # I/Os a pass [J]
@@ -51,7 +52,7 @@ def detect(run: Run) -> Iterator[Finding]:
 def _finding(passes: list[PhaseRecord], second_ns: float, last_ns: float) -> Finding:
     began, ended = passes[0].measurement.started_unix_ns, passes[-1].measurement.started_unix_ns
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=passes[-1].phase.name,
         says=f"{len(passes)} passes over the same blocks became faster: half of the reads took {time(second_ns)} in the"
@@ -68,7 +69,7 @@ def _finding(passes: list[PhaseRecord], second_ns: float, last_ns: float) -> Fin
         confidence=0.6,
         confirm=f"{number(TRIED)} passes over fresh blocks, for as long as the policy needs",
         state="suggested",
-        rivals=("cache in the storage",),
+        rivals=("cache_in_the_storage",),
     )
 
 
