@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from iocast.diagnose.words import ASPECTS
 from iocast.model.codes import (
     ComparisonCode,
@@ -146,24 +149,22 @@ DIFFERENCES: dict[DifferenceCode, str] = {
     "rows_alone": "rows without a partner",
 }
 
-_OTHERS = {"not_tested": "not tested"}
-
-# No code has other words in one vocabulary than in another, but those of repeats, which are looked up there.
-_WORDS: dict[str, str] = {
-    **FINDINGS,
-    **TRUST,
-    **ASPECTS,
-    **COMPARISONS,
-    **SERIALISATIONS,
-    **STATISTICS,
-    **DIFFERENCES,
-    **_OTHERS,
-}
+# Where a code is a cell of a table. None has other words in one vocabulary than in another, but those of repeats.
+_VOCABULARIES: tuple[Mapping[Any, str], ...] = (
+    FINDINGS,
+    TRUST,
+    ASPECTS,
+    COMPARISONS,
+    SERIALISATIONS,
+    STATISTICS,
+    DIFFERENCES,
+    {"not_tested": "not tested"},
+)
 
 
 def words(code: str) -> str:
     """A code as people read it; one that has no other words is its own."""
-    return _WORDS.get(code, code)
+    return next((vocabulary[code] for vocabulary in _VOCABULARIES if code in vocabulary), code)
 
 
 def section(

@@ -229,13 +229,13 @@ def _changes(stretch: _Stretch) -> Iterator[Row]:
 
 def _summary(moments: tuple[_Moment, ...], marks: tuple[Row, ...]) -> str:
     slowest = max(moments, key=lambda moment: moment.times.max_ns)
-    words = (
+    said = (
         f"The slowest I/O, of {text.duration_in_words(slowest.times.max_ns)}, ended in the interval from "
         f"{text.duration_in_words(slowest.start_ns) if slowest.start_ns else 'the start'} on"
     )
     changes = sum(row.cells["kind"] == "change" for row in marks)
     if changes:
-        words += f"; throughput took another level {changes} time{'s' if changes > 1 else ''}"
+        said += f"; throughput took another level {changes} time{'s' if changes > 1 else ''}"
     found = dict.fromkeys((str(row.cells["code"]), row.cells["state"]) for row in marks if "code" in row.cells)
-    said = [f"perhaps {words(code)}" if state == "suggested" else words(code) for code, state in found]
-    return f"{words}. Found and marked: {', '.join(said)}." if said else f"{words}."
+    names = [f"perhaps {words(code)}" if state == "suggested" else words(code) for code, state in found]
+    return f"{said}. Found and marked: {', '.join(names)}." if names else f"{said}."

@@ -253,7 +253,8 @@ def _verdict(first: Side, other: Side, rows: tuple[Pair, ...]) -> str:
     said = ", ".join(f"{count} {words(verdict)}" for verdict, count in counts.most_common())
     pair, what, found, more = max(judged, key=lambda each: abs(difference(1.0, each[2].ratio).log_ratio))
     better = (found.ratio > 1) == more
-    most = f" Most of all moved the {words(what)} of {pair.name}: {_moved(found.ratio)} ({'better' if better else 'worse'})."
+    way = "better" if better else "worse"
+    most = f" Most of all moved the {words(what)} of {pair.name}: {_moved(found.ratio)} ({way})."
     figures = f"{text.counted(len(judged), 'figure')} of throughput and p99"
     return f"{other.label} against {first.label}: of {figures}, {said}.{most if found.ratio != 1 else ''}"
 
