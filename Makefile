@@ -46,7 +46,7 @@ lab: $(CORE) ## check the engine against a device with known answers (root, a qu
 matrix: $(CORE) ## plant conditions in devices and see what diagnose finds (root for real ones)
 	@scripts/need tests $(TEST_NEEDS)
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
-	$(BIN)/python tests/matrix/matrix.py $(CELLS)
+	PYTHONPATH=tests $(BIN)/python tests/matrix/matrix.py $(CELLS)
 
 lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	$(BIN)/ruff check .
