@@ -170,6 +170,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     started_unix_ns: int  # 0 where the source of an imported run does not say
     seed: int | None  # None of an imported run
     iocast_version: str
+    run_id: str = ""
     folder: str = ""  # where it is kept, "" where that is not known
     side: str = ""
 

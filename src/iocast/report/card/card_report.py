@@ -173,11 +173,12 @@ def _errors(run: Run) -> Section | None:
         Row(
             {
                 "test": record.phase.name,
+                "phase": record.phase.name,
                 "op": error.op,
                 "error": error.name,
                 "count": error.count,
                 "first_at": error.first[0].time_ns if error.first else None,
-                "first_offset": error.first[0].offset_bytes if error.first else None,
+                "first_offset_bytes": error.first[0].offset_bytes if error.first else None,
                 "file": _path(record, error.first[0].file) if error.first else None,
             }
         )
@@ -192,7 +193,7 @@ def _errors(run: Run) -> Section | None:
         Column("error", "error"),
         Column("count", "count", "count"),
         Column("first_at", "first at", "duration"),
-        Column("first_offset", "byte", "count", spare=1),
+        Column("first_offset_bytes", "byte", "count", spare=1),
         Column("file", "of", spare=2),
     )
     return section("errors", tables=(Table("", columns, rows, key="errors"),))
@@ -208,11 +209,12 @@ def _slowest(run: Run) -> Section | None:
         Row(
             {
                 "test": record.phase.name,
+                "phase": record.phase.name,
                 "op": slow.op,
                 "response": slow.response_ns,
                 "at": slow.time_ns,
                 "size": slow.size_bytes or None,
-                "offset": slow.offset_bytes,
+                "offset_bytes": slow.offset_bytes,
                 "file": _path(record, slow.file),
             }
         )
@@ -224,7 +226,7 @@ def _slowest(run: Run) -> Section | None:
         Column("response", "took", "duration"),
         Column("at", "at", "duration", "since the start of the phase"),
         Column("size", "size", "bytes", spare=3),
-        Column("offset", "byte", "count", spare=1),
+        Column("offset_bytes", "byte", "count", spare=1),
         Column("file", "of", spare=2),
     )
     note = "These took more than ten times as long as the p99 of their row."

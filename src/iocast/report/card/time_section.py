@@ -68,6 +68,7 @@ def _row(each: Whereabouts, cost: generator_section.Cost | None) -> Row:
     return Row(
         {
             "test": each.phase,
+            "phase": each.phase,
             "op": each.op,
             "response": each.response_ns,
             "unsent": each.unsent_ns,

@@ -89,7 +89,7 @@ def _tables(found: Verification) -> Iterator[Table]:
             {
                 "kind": place.kind,
                 "file": found.files[place.file],
-                "offset": place.offset_bytes,
+                "offset_bytes": place.offset_bytes,
                 "expected": _span(place.expected_from, place.expected_to),
                 "found": _found(found, place),
             }
@@ -99,7 +99,7 @@ def _tables(found: Verification) -> Iterator[Table]:
     shown = (
         Column("kind", "block"),
         Column("file", "of", spare=1),
-        Column("offset", "byte", "count"),
+        Column("offset_bytes", "byte", "count"),
         Column("expected", "write expected", "text"),
         Column("found", "found"),
     )

@@ -42,7 +42,7 @@ def tested_section(diagnosis: Diagnosis | None) -> Section | None:
         Row({"finding": code, "verdict": "not_tested", "says": text.sentence(why)})
         for code, why in diagnosis.untested.items()
     ]
-    return section("tested", tables=(Table("", COLUMNS, tuple(rows), key="experiments"),))
+    return section("tested", tables=(Table("", COLUMNS, tuple(rows), key="tested"),))
 
 
 def conclusion(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> str:
