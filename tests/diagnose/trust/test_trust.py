@@ -40,7 +40,7 @@ def test_of_an_imported_row_too_the_ratio_says_which_way_it_is_off(ratio: float)
     record = card_runs.reads(users=8)
     record = _with(record, elapsed_ns=round(record.measurement.elapsed_ns / ratio))
     part = imported.components(card_runs.run(record, source=Source(tool="fio")), record)[0]
-    assert (part.name, part.evidence["little_ratio"]) == ("integrity", pytest.approx(ratio, rel=1e-3))
+    assert (part.code, part.evidence["little_ratio"]) == ("integrity", pytest.approx(ratio, rel=1e-3))
 
 
 def test_integrity_counts_think_time() -> None:
@@ -171,10 +171,10 @@ def test_a_busy_generator_is_a_warning_but_not_on_virtual_time() -> None:
 @pytest.mark.parametrize(("severity", "grade"), [("void", "F"), ("severe", "D"), ("warn", "C"), ("note", "B")])
 def test_anomalies_follow_the_gravest_finding_of_the_phase_or_the_run(severity: Any, grade: str) -> None:
     record = card_runs.reads()
-    others = Finding(name="x", severity="void", phase="another", says="Not here.")
+    others = Finding(code="x", severity="void", phase="another", says="Not here.")
     assert components.anomalies(record, (others,)).grade == "A"
     for phase in (record.phase.name, ""):
-        found = Finding(name="x", severity=severity, phase=phase, says="Here.")
+        found = Finding(code="x", severity=severity, phase=phase, says="Here.")
         assert components.anomalies(record, (others, found)).grade == grade
 
 
@@ -187,12 +187,12 @@ def test_a_simulated_row_may_earn_an_a() -> None:
     run = card_runs.run(card_runs.reads(), target=card_runs.SIMULATED)
     trust = examination.examine(run).trust["randread 8k"]
     assert (trust.grade, trust.reason) == ("A", "")
-    assert [part.name for part in trust.components] == [
+    assert [part.code for part in trust.components] == [
         "integrity",
         "precision",
         "representative",
         "steady",
-        "load achieved",
+        "load_achieved",
         "isolation",
         "anomalies",
     ]
