@@ -32,7 +32,7 @@ Names = tuple[str, ...]
 
 
 class Trial(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of a condition with one seed: names of findings by what became of them."""
+    """What came of a condition with one seed: codes of findings by what became of them."""
 
     condition: str
     seed: int
