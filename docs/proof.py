@@ -10,7 +10,7 @@ from typing import Any
 
 from iocast.diagnose import detectors
 from iocast.model.codes import FindingCode
-from iocast.report.titles import FINDINGS
+from iocast.report.wording import FINDINGS
 
 DOCS = Path(__file__).resolve().parent
 TRIALS = DOCS / "matrix" / "trials.json"

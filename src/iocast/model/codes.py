@@ -1,6 +1,6 @@
 """Codes: the stable names by which programs tell findings, sections, letters and verdicts apart; never shown as words.
 
-A code never changes once it was released; the words for people (report/titles.py) may.
+A code never changes once it was released; the words for people (report/wording.py) may.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iocast import text
 from iocast.model.report import SAME, Cell, Kind
-from iocast.report.titles import words
+from iocast.report.wording import words
 
 
 def cell_text(kind: Kind, cell: Cell) -> str:

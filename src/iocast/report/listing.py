@@ -5,7 +5,7 @@ from __future__ import annotations
 from iocast import text
 from iocast.catalogue import Found
 from iocast.model.report import Column, Report, Row, Table
-from iocast.report.titles import section
+from iocast.report.wording import section
 from iocast.text import shown
 
 COLUMNS = (

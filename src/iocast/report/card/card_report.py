@@ -23,7 +23,7 @@ from iocast.report.card.verdict import verdict
 from iocast.report.charts import at_a_glance, chart_sections
 from iocast.report.diagnosis.tested_section import tested_section
 from iocast.report.subjects import subject
-from iocast.report.titles import section
+from iocast.report.wording import section
 
 SLOW_FACTOR = 10.0  # an I/O this many times slower than p99 is worth naming [J]
 SLOW_SHOWN = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iocast.model.grading import Grades
 from iocast.model.report import Column, Row, Section, Table
-from iocast.report.titles import section, words
+from iocast.report.wording import section, words
 
 SCALES = {
     "modern": "iocast's absolute scale: a letter is a factor of two at every technology",

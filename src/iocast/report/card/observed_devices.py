@@ -8,7 +8,7 @@ from statistics import fmean
 from iocast import text
 from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Run, Sample
-from iocast.report.titles import section as titled
+from iocast.report.wording import section as titled
 
 OBSERVERS = ("iostat", "sar")  # whose samples are rates and means of an interval, not raw counters
 

@@ -10,7 +10,7 @@ from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Host, Run, Source
 from iocast.model.target import Layer, Target
 from iocast.report.card.simulated_device_text import describe
-from iocast.report.titles import section
+from iocast.report.wording import section
 
 COLUMNS = (
     Column("layer", "device"),

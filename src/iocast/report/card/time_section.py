@@ -10,7 +10,7 @@ from iocast.analyse.time_breakdown import Whereabouts, whereabouts
 from iocast.model.report import Column, Row, Section, Table
 from iocast.model.run import Run
 from iocast.report.card import generator_section
-from iocast.report.titles import section as titled
+from iocast.report.wording import section as titled
 
 COLUMNS = (
     Column("test", "row"),

@@ -14,7 +14,7 @@ from iocast.model.codes import FindingCode, TrustCode
 from iocast.model.finding import GRADES, Examination, Finding, Grade, Trust, TrustComponent
 from iocast.model.run import PhaseRecord, Run
 from iocast.report.card.summary_sentences import sentences
-from iocast.report.titles import words
+from iocast.report.wording import words
 
 USABLE: tuple[Grade, ...] = ("A", "B", "C")  # what is graded worse is not put into words
 

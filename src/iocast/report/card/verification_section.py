@@ -10,7 +10,7 @@ from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import Run
 from iocast.model.verification import BadBlock, Verification
 from iocast.report.subjects import subject
-from iocast.report.titles import section as titled
+from iocast.report.wording import section as titled
 
 MEANINGS = {
     "torn": "part of one write and part of another, or of what was there before",

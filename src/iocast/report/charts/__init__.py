@@ -18,7 +18,7 @@ from iocast.report.charts.overview import overview
 from iocast.report.charts.percentiles import percentiles
 from iocast.report.charts.scaling import scaling
 from iocast.report.charts.throughput import throughput
-from iocast.report.titles import section
+from iocast.report.wording import section
 
 # In the order in which they are shown; each makes a chart of a family, or None where there is nothing to show.
 WITHOUT_COURSE: tuple[Callable[[Family], Chart | None], ...] = (

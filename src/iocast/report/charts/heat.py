@@ -20,7 +20,7 @@ from iocast.model.histogram import Histogram, bucket_bounds_ns, bucket_index, me
 from iocast.model.intervals import Interval
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.report.charts.families import Family, Member
-from iocast.report.titles import words
+from iocast.report.wording import words
 
 CELLS_A_DECADE = 16
 MAX_COLUMNS = 240  # more moments than this are drawn together

@@ -31,8 +31,8 @@ from iocast.report.charts.sides import sides as sides_of
 from iocast.report.comparison.compared_values import REPEATS, STATISTICS, iops, response, throughput, values
 from iocast.report.comparison.relative_table import relative_sections
 from iocast.report.subjects import subject
-from iocast.report.titles import REPEATS as REPEATS_WORDS
-from iocast.report.titles import SECTIONS, section, words
+from iocast.report.wording import REPEATS as REPEATS_WORDS
+from iocast.report.wording import SECTIONS, section, words
 
 SCATTER = 0.10  # repeats that differ by more are looked into before anything is compared (models B4)
 

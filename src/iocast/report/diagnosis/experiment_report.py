@@ -13,7 +13,7 @@ from iocast.diagnose.experiments.named import Ruling, find_trial, question
 from iocast.model.report import Figure, Report, Section
 from iocast.model.run import Run
 from iocast.report.subjects import subject
-from iocast.report.titles import SECTIONS
+from iocast.report.wording import SECTIONS
 
 
 def trial_report(run: Run, folder: str) -> Report:

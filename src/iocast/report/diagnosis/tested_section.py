@@ -8,7 +8,7 @@ from iocast import text
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Finding
 from iocast.model.report import Column, Row, Section, Table
-from iocast.report.titles import section, words
+from iocast.report.wording import section, words
 
 COLUMNS = (
     Column("finding", "suspected", "code"),

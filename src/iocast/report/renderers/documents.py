@@ -35,10 +35,11 @@ from iocast.model.workload import Op
 VERSION = 1
 
 Number = int | float
-# A percentile; two edges between which it lies where the source of an imported row knows no better.
-Duration = Number | tuple[Number, Number] | None
+# A percentile; two edges between which it lies where the source of an imported row knows no better,
+# the second null where nothing bounds it.
+Duration = Number | tuple[Number, Number | None] | None
 # A cell of a chart, or of a table that a named experiment makes for its own question.
-Value = str | bool | int | float | list[str | int | float] | None
+Value = str | bool | int | float | list[str | int | float | None] | None
 
 
 class MeasuredRow(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -122,7 +122,14 @@ def _of_a_card(report: Report, keys: Iterable[str]) -> Json:
 
 def _fields(row: Json, kind: type[msgspec.Struct]) -> Json:
     """What of a row is for programs: labels, and cells that are text for people, are left out."""
-    return {name: row[name] for name in kind.__struct_fields__ if row.get(name) not in (None, "")}
+    found = {name: _field(row, name) for name in kind.__struct_fields__}
+    return {name: value for name, value in found.items() if value not in (None, "")}
+
+
+def _field(row: Json, name: str) -> object:
+    """The cell of a field; a column that is not shown has not said the unit of its cells."""
+    bare = next((name.removesuffix(unit) for unit in UNITS.values() if name.endswith(unit)), name)
+    return row.get(name, row.get(bare))
 
 
 def _experiment(report: Report) -> Json:
@@ -284,6 +291,8 @@ def _cell(key: str, kind: Kind, cell: Cell) -> Json:
     return {key + UNITS.get(kind, ""): _known(cell)}
 
 
-def _known(cell: Cell) -> Cell:
-    """What JSON can say: not-a-number is null."""
+def _known(cell: Cell) -> object:
+    """What JSON can say: not-a-number and infinity are null."""
+    if isinstance(cell, tuple):
+        return [_known(each) for each in cell]
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
