@@ -69,7 +69,8 @@ def document(report: Report) -> doc.Document:
             found |= {**_only_subject(report), **_of_a_card(report, TABLES), **_experiment(report)}
             found["letters"] = {badge.code: badge.letter or None for badge in report.badges}
             found["findings"] = list(_findings(report.findings))
-    return msgspec.convert(found, doc.Document)
+    made: doc.Document = msgspec.convert(found, doc.Document)
+    return made
 
 
 def _head(report: Report) -> Json:
@@ -89,9 +90,9 @@ def _head(report: Report) -> Json:
 
 
 def _only_subject(report: Report) -> Json:
-    found = _subject(report.subjects[0]) if report.subjects else {"job": "", "target": ""}
-    found.pop("side", None)
-    return found
+    if not report.subjects:
+        return {"job": "", "target": ""}
+    return {key: value for key, value in _subject(report.subjects[0]).items() if key != "side"}
 
 
 def _subjects(report: Report) -> list[Json]:
