@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from iocast import __version__, load
-from iocast.archive import RunFolder, series
+from iocast.archive import RunFolder, new_run_id, series
 from iocast.errors import IocastError
 from iocast.load.filling import check_filled, claimed, create, cut, fill_phase, finish, in_blocks, spoil
 from iocast.load.removal import remove
@@ -71,10 +71,12 @@ def perform(
     when something fails. Files that were not laid out to the end by then are removed again. Raises
     IocastError when the work could not even begin.
     """
+    started_unix_ns = time.time_ns()
     run = Run(
+        run_id=new_run_id(started_unix_ns),
         plan=plan,
         host=_measured_host(plan),
-        started_unix_ns=time.time_ns(),
+        started_unix_ns=started_unix_ns,
         status="running",
         iocast_version=__version__,
         warnings=layout.notes,

@@ -15,6 +15,7 @@ def subject(run: Run, folder: str = "", side: str = "") -> Subject:
         started_unix_ns=run.started_unix_ns,
         seed=None if run.source is not None else run.plan.seed,
         iocast_version=run.iocast_version,
+        run_id=run.run_id,
         folder=folder,
         side=side,
     )

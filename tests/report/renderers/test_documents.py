@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from makers import card_runs, planted, trial_runs
 
-from iocast.catalogue import Found
+from iocast.archive.catalogue import Found
 from iocast.diagnose.comparable import side
 from iocast.diagnose.examination import examine
 from iocast.diagnose.experiments.named import cache, dio_matrix, working_set

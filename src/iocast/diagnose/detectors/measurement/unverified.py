@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.words import count
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
-from iocast.model.run import Run
 from iocast.model.verification import BAD_KINDS
 
 NEEDS: tuple[str, ...] = ()
@@ -25,8 +25,9 @@ NEEDS: tuple[str, ...] = ()
 CODE: FindingCode = "writes_did_not_come_back"
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """One finding when the last verification of the run found bad blocks."""
+    run = facts.run
     if not run.verifications:
         return
     last = run.verifications[-1]

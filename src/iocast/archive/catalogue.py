@@ -1,0 +1,112 @@
+"""Finds run folders below a directory and reads their summaries, quickly enough for thousands."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from iocast.archive.file_names import RUN_FILE
+from iocast.archive.opening import load
+from iocast.archive.summary_file import read_summary
+from iocast.errors import ArchiveError
+from iocast.model.run import Run
+from iocast.model.summary import Summary
+from iocast.text import shown
+
+DEEPEST = 4  # folders of groups of runs: out/ab-…/A/run
+LAST = "last"
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A run folder: where it is, its path below the directory searched, and its line ("" and why, if unreadable)."""
+
+    folder: str
+    name: str
+    summary: Summary | None
+    why: str = ""
+
+
+def run_folders(directory: str, deepest: int = DEEPEST) -> Iterator[str]:
+    """All run folders at and below `directory`; a run folder is not searched further. Raises ArchiveError."""
+    try:
+        entries = list(os.scandir(directory))
+    except OSError as error:
+        raise ArchiveError(
+            f"{directory} cannot be listed: {error.strerror}", "give the directory of run folders"
+        ) from error
+    names = {entry.name for entry in entries}
+    if RUN_FILE in names:
+        yield directory
+        return
+    if deepest:
+        for entry in entries:
+            if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
+                with contextlib.suppress(ArchiveError):  # a folder that is not ours to read is no run
+                    yield from run_folders(entry.path, deepest - 1)
+
+
+def runs_below(directory: str) -> list[Found]:
+    """The runs at and below a directory, the newest first; those that cannot be read come last with the reason."""
+    found = [_found(folder, directory) for folder in run_folders(directory)]
+    return sorted(found, key=lambda run: (-(run.summary.started_unix_ns if run.summary else 0), run.name))
+
+
+def _found(folder: str, directory: str) -> Found:
+    name = os.path.relpath(folder, directory)
+    name = shown(os.path.basename(os.path.abspath(folder)) if name == "." else name)
+    try:
+        return Found(folder, name, read_summary(folder))
+    except ArchiveError as error:
+        return Found(folder, name, None, shown(error.message))
+
+
+def find_run(directory: str, name: str) -> str:
+    """The run folder that is meant: a path, "last", or the beginning of a name below `directory`.
+
+    Raises ArchiveError when none or several are meant.
+    """
+    if os.path.exists(os.path.join(name, RUN_FILE)) or name.endswith(RUN_FILE):
+        return name
+    runs = runs_below(directory) if os.path.isdir(directory) else []
+    readable = [run for run in runs if run.summary]
+    if name == LAST:
+        if not readable:
+            raise ArchiveError(f"there is no run in {directory}", "`iocast card PATH` makes one")
+        return readable[0].folder
+    meant = [run for run in runs if run.name == name] or [
+        run for run in runs if run.name.startswith(name) or os.path.basename(run.folder).startswith(name)
+    ]
+    if not meant:
+        raise ArchiveError(f"no run in {directory} begins with {name}", f"`iocast runs {directory}` lists them")
+    if len(meant) > 1:
+        first = ", ".join(run.name for run in meant[:3])
+        raise ArchiveError(f"{len(meant)} runs begin with {name}: {first} …", "write more of the name")
+    return meant[0].folder
+
+
+def runs_in(folder: str) -> tuple[Run, ...]:
+    """The run in `folder`, or all runs in the folders right below it, by name. Raises ArchiveError."""
+    path = Path(folder)
+    if (path / RUN_FILE).exists() or not path.is_dir():
+        return (load(folder),)
+    below = sorted(child for child in path.iterdir() if (child / RUN_FILE).exists())
+    if not below:
+        raise ArchiveError(
+            f"{folder} holds no run folder",
+            "give the folder that `iocast card`, `run` or `repeat` named when it ended",
+        )
+    return tuple(load(str(child)) for child in below)
+
+
+def labels(folders: tuple[str, ...]) -> tuple[str, ...]:
+    """A short name for each folder: its last part, or as much of its path as tells them apart."""
+    parts = [Path(os.path.abspath(folder)).parts for folder in folders]
+    for length in range(1, max(map(len, parts)) + 1):
+        names = tuple("/".join(each[-length:]) for each in parts)
+        if len(set(names)) == len(names):
+            return names
+    return tuple(f"{name} ({at})" for at, name in enumerate(names, 1))

@@ -1,0 +1,81 @@
+"""Runs are found below a directory, listed from their summaries, and named by the beginning of their names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+from makers import card_runs
+from msgspec.structs import replace
+
+from iocast import archive
+from iocast.archive import RunFolder
+from iocast.archive.catalogue import find_run, runs_below
+from iocast.archive.summary_file import read_summary
+from iocast.errors import ArchiveError
+from iocast.model.run import Run
+
+
+def _saved(out: Path, minutes: int = 0, **changes: object) -> Path:
+    run: Run = card_runs.quick_card()
+    run = replace(run, started_unix_ns=run.started_unix_ns + minutes * 60 * card_runs.SECOND_NS, **changes)
+    return RunFolder.create(str(out), run).path
+
+
+def test_runs_are_found_in_groups_too_and_the_newest_comes_first(tmp_path: Path) -> None:
+    old, new = _saved(tmp_path), _saved(tmp_path / "ab-x" / "A", minutes=5)
+    found = runs_below(str(tmp_path))
+    assert [run.folder for run in found] == [str(new), str(old)]
+    assert found[0].name == f"ab-x/A/{new.name}"
+    assert found[0].summary
+    assert (found[0].summary.rows, found[0].summary.target) == (8, "/mnt/db")
+
+
+def test_a_summary_that_is_missing_or_damaged_is_made_from_the_run(tmp_path: Path) -> None:
+    folder = _saved(tmp_path)
+    kept = read_summary(str(folder))
+    for text in (None, "{", "{}"):
+        (folder / archive.SUMMARY_FILE).unlink(missing_ok=True)
+        if text is not None:
+            (folder / archive.SUMMARY_FILE).write_text(text)
+        assert read_summary(str(folder)) == kept
+
+
+def test_an_unreadable_run_is_listed_last_with_the_reason(tmp_path: Path) -> None:
+    good, bad = _saved(tmp_path), _saved(tmp_path, minutes=9)
+    (bad / archive.RUN_FILE).write_text("{")
+    (bad / archive.SUMMARY_FILE).unlink()
+    found = runs_below(str(tmp_path))
+    assert [run.folder for run in found] == [str(good), str(bad)]
+    assert "cannot be understood" in found[1].why
+
+
+def test_names_that_are_no_text_are_listed_and_refused_in_words(tmp_path: Path) -> None:
+    """A list of thousands does not fail for one name; what would move the cursor is not sent to a terminal."""
+    folder = _saved(tmp_path)
+    folder.rename(tmp_path / "a\x1b[2J\nb")
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/odd-\xff"))
+    shutil.copytree(tmp_path / "a\x1b[2J\nb", odd)
+    found = runs_below(str(tmp_path))
+    assert sorted(run.name for run in found) == ["a�[2J�b", "odd-�"]
+    msgspec.json.encode([run.name for run in found])
+    with pytest.raises(ArchiveError, match="odd-� is not UTF-8 text") as refused:
+        archive.load(str(odd))
+    assert "rename" in refused.value.hint
+    (tmp_path / "by another name").symlink_to(odd)
+    assert archive.load(str(tmp_path / "by another name"))
+
+
+def test_a_run_is_named_by_its_beginning_or_last(tmp_path: Path) -> None:
+    old, new = _saved(tmp_path), _saved(tmp_path, minutes=60 * 24 * 40)
+    assert find_run(str(tmp_path), "last") == str(new)
+    assert find_run(str(tmp_path), str(old)) == str(old)
+    assert find_run(str(tmp_path), old.name[:8]) == str(old)
+    for name, said in (("2", "2 runs begin with 2"), ("nothing", "begins with nothing")):
+        with pytest.raises(ArchiveError, match=said):
+            find_run(str(tmp_path), name)
+    with pytest.raises(ArchiveError, match="no run in"):
+        find_run(str(tmp_path / "absent"), "last")
