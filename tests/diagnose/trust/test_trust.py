@@ -249,7 +249,7 @@ def test_a_suspicion_does_not_void_a_row(state: StateCode, anomalies: Grade) -> 
     record = card_runs.reads()
     trust = row_trust.judge(Facts(card_runs.run(record)).row(record), (_suspected(state),))
     assert trust.void == ""
-    assert [part.grade for part in trust.components if part.name == "anomalies"] == [anomalies]
+    assert [part.grade for part in trust.components if part.code == "anomalies"] == [anomalies]
     assert trust.grade != "F"
 
 
