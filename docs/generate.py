@@ -157,6 +157,13 @@ def job_files() -> Iterator[tuple[str, str]]:
     yield "job.md", page("Job files", "\n\n".join(sections))
 
 
+def report_schema() -> tuple[str, str]:
+    """The JSON schema of reports as JSON."""
+    from iocast.report.renderers.documents import schema_text
+
+    return "report.schema.json", schema_text()
+
+
 def _fields(fields: dict[str, dict[str, Any]]) -> str:
     rows = ["| field | meaning | values, or examples |", "|---|---|---|"]
     for name, about in fields.items():
@@ -203,7 +210,7 @@ def _forms(name: str, form: str) -> str:
 
 def pages() -> dict[str, str]:
     """Every generated file of docs/reference: its name and its text."""
-    return dict([*job_files(), commands_page(), engines_page(), simulated_page(), *plug_in_pages()])
+    return dict([*job_files(), report_schema(), commands_page(), engines_page(), simulated_page(), *plug_in_pages()])
 
 
 def main() -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from iocast.diagnose import detectors
+from iocast.model.codes import FindingCode
+from iocast.report.wording import FINDINGS
 
 DOCS = Path(__file__).resolve().parent
 TRIALS = DOCS / "matrix" / "trials.json"
@@ -17,29 +19,29 @@ FOUND_SHARE, CONFIRMED_SHARE, FALSE_SHARE, PASSIVE_SHARE = 0.95, 0.90, 0.05, 0.0
 Trial = dict[str, Any]
 
 # The anomalies of the founding documents: number, title, what is said of them in a word, findings that tell them.
-ANOMALIES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+ANOMALIES: tuple[tuple[str, str, tuple[FindingCode, ...]], ...] = (
     (
         "caches",
         "Caches: of the host, of the array, memory that is measured, faster than the link",
         (
-            "page cache",
-            "cached although direct was claimed",
-            "cache in the storage",
-            "memory file system",
-            "memory device",
-            "faster than memory",
-            "faster than the link",
+            "page_cache",
+            "cached_although_direct_was_claimed",
+            "cache_in_the_storage",
+            "memory_file_system",
+            "memory_device",
+            "faster_than_memory",
+            "faster_than_the_link",
         ),
     ),
-    ("shared-drives", "Drives shared with others", ("shared drives",)),
-    ("link-limit", "The link is the limit", ("link limit",)),
+    ("shared-drives", "Drives shared with others", ("shared_drives",)),
+    ("link-limit", "The link is the limit", ("link_limit",)),
     ("consolidation", "Requests are consolidated", ("consolidation",)),
     ("fragmentation", "Requests are split", ("splitting",)),
-    ("read-ahead", "Read-ahead", ("read-ahead",)),
-    ("tier-migration", "Data move between tiers", ("tier migration",)),
-    ("first-write", "The first write of a place costs more", ("first-write penalty",)),
-    ("elided-reads", "Reads that never reach the storage", ("elided reads",)),
-    ("compression-and-dedupe", "Compression and deduplication", ("compression or deduplication",)),
+    ("read-ahead", "Read-ahead", ("read_ahead",)),
+    ("tier-migration", "Data move between tiers", ("tier_migration",)),
+    ("first-write", "The first write of a place costs more", ("first_write_penalty",)),
+    ("elided-reads", "Reads that never reach the storage", ("elided_reads",)),
+    ("compression-and-dedupe", "Compression and deduplication", ("compression_or_deduplication",)),
     ("maintenance", "Maintenance of the storage", ("maintenance",)),
 )
 
@@ -85,7 +87,7 @@ def _outside(records: Trial) -> str:
     found = Counter(name for trial in records["trials"] for name in trial.get("outside", ()))
     if not found:
         return ""
-    counts = ", ".join(f"{name} in {_runs(count)}" for name, count in found.most_common())
+    counts = ", ".join(f"{FINDINGS[code]} in {_runs(count)}" for code, count in found.most_common())
     return (
         " On real devices some things are true that nobody planted, and that the place has no say in: other programs"
         " use this machine's own disk, which stands still at times; the hypervisor takes a processor away; a queue of"
@@ -158,19 +160,23 @@ def _planted(records: Trial, planted: Trial) -> str:
         trials, wanted = _of(records, name), set(about["finds"])
         if not trials:
             why = next((each["blind"] for each in records["trials"] if each["condition"] == name), "")
-            rows.append(f"| {name} | {about['says']} | {', '.join(about['finds'])} | 0: {why} | | | | |")
+            rows.append(f"| {name} | {about['says']} | {_words(about['finds'], ', ')} | 0: {why} | | | | |")
             continue
         found = sum(bool(_seen(trial) & wanted) for trial in trials)
         proved = sum(bool(_certain(trial) & wanted) for trial in trials)
         cells = [len(trials), found, proved, len(trials) - found, _counts(trials)]
         shown = " | ".join(str(cell) for cell in cells)
-        rows.append(f"| {name} ({about['where']}) | {about['says']} | {' or '.join(about['finds'])} | {shown} |")
+        rows.append(f"| {name} ({about['where']}) | {about['says']} | {_words(about['finds'], ' or ')} | {shown} |")
     return "\n".join(rows)
+
+
+def _words(codes: list[FindingCode], between: str) -> str:
+    return between.join(FINDINGS[code] for code in codes)
 
 
 def _counts(trials: list[Trial]) -> str:
     wrong = Counter(name for trial in trials for name in trial.get("wrong", ()))
-    return ", ".join(f"{name} {count}" for name, count in wrong.most_common()) or "0"
+    return ", ".join(f"{FINDINGS[code]} {count}" for code, count in wrong.most_common()) or "0"
 
 
 def _clean(records: Trial, clean: Trial) -> str:
@@ -199,16 +205,16 @@ def _findings(records: Trial, planted: Trial) -> str:
         found = _detector(finding)
         detector = detectors.module_name(found) if found else ""
         link = f"[{detector}](reference/detectors.md#{detector})" if detector else ""
-        rows.append(f"| {finding} | {link} | {_runs(len(trials))} | {proved} | {false} | {shown} |")
+        rows.append(f"| {FINDINGS[finding]} | {link} | {_runs(len(trials))} | {proved} | {false} | {shown} |")
     return "\n".join(rows)
 
 
-def _detector(finding: str) -> detectors.Detector | None:
-    """The detector that gives a finding of this name; None when there is none yet."""
-    return next((each for each in detectors.DETECTORS if finding in detectors.names(each)), None)
+def _detector(finding: FindingCode) -> detectors.Detector | None:
+    """The detector that gives a finding of this code; None when there is none yet."""
+    return next((each for each in detectors.DETECTORS if finding in detectors.codes(each)), None)
 
 
-def _anomaly(records: Trial, number: int, title: str, findings: tuple[str, ...]) -> str:
+def _anomaly(records: Trial, number: int, title: str, findings: tuple[FindingCode, ...]) -> str:
     from generate import paragraphs  # the same layout as in the reference
 
     manuals = dict.fromkeys(found.__doc__ or "" for finding in findings if (found := _detector(finding)))
@@ -220,7 +226,7 @@ def _anomaly(records: Trial, number: int, title: str, findings: tuple[str, ...])
     return "\n\n".join(parts) + "\n"
 
 
-def _shown(records: Trial, finding: str) -> str:
+def _shown(records: Trial, finding: FindingCode) -> str:
     """What a run says where it is planted: a real one if there is one, else a simulated one, and which it is."""
     places = sorted(records["conditions"].items(), key=lambda each: each[1]["where"] != "real")
     for name, about in places:
@@ -228,7 +234,8 @@ def _shown(records: Trial, finding: str) -> str:
         if text:
             real = "a real run" if about["where"] == "real" else "a simulated run, for want of a real one"
             says = f"{about['says'][:1].upper()}{about['says'][1:]}."
-            return f"## {finding[:1].upper()}{finding[1:]}: {real}\n\n{says}\n\n```\n{text}\n```"
+            title = FINDINGS[finding]
+            return f"## {title[:1].upper()}{title[1:]}: {real}\n\n{says}\n\n```\n{text}\n```"
     return ""
 
 

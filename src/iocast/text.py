@@ -182,6 +182,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
+def sentence(clause: str) -> str:
+    """A clause as a sentence: with a capital and a full stop; "" stays empty."""
+    return f"{clause[:1].upper()}{clause[1:]}." if clause else ""
+
+
 def three_figures(value: float) -> str:
     """Three figures, and all of the whole ones: "0.84", "1.24", "62.0", "241", "1240"."""
     if value < 9.995:

@@ -35,7 +35,7 @@ def _histogram(values: list[int]) -> Histogram:
             (1.0427786, 1.2338591),
             (1.0634503, 1.2098749),
             3.9443144,
-            "small difference",
+            "small_difference",
         ),
         (
             [12.543, 12.6, 12.4],

@@ -14,8 +14,8 @@ import pytest
 
 from iocast import archive
 from iocast.archive import RunFolder
-from iocast.archive.migrations.v1_to_v2 import code_of_old_name
 from iocast.archive.summary_file import read_summary
+from iocast.model.codes import code_of_old_name
 from iocast.report.card.judged import judge
 from iocast.report.renderers import RENDERERS
 

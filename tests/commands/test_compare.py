@@ -42,25 +42,26 @@ def test_ab_measures_in_turns_and_tells_which_is_faster(job: Path, tmp_path: Pat
         "ab", str(job), "sim:hdd", "sim:nvme", "--rounds", "3", "--out", str(tmp_path / "o"), "--json", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    rows = [row for row in json.loads(done.stdout)["rows"] if row["what"] == "p50"]
+    (pair,) = json.loads(done.stdout)["pairs"]
+    rows = [row for row in pair["rows"] if row["statistic"] == "p50"]
     assert [row["verdict"] for row in rows] == ["different", "different"]
-    assert all(row["ratio_value"] < 0.1 and row["relative_value"] > 10 for row in rows)
+    assert all(row["ratio"] < 0.1 and row["relative"] > 10 for row in rows)
     folder = _only(tmp_path / "o")
     assert {side.name: len(list(side.iterdir())) for side in folder.iterdir()} == {"A": 3, "B": 3}
     rounds = [line for line in done.stderr.splitlines() if line.startswith("round ")]
     assert len(rounds) == 6
     # The same seed draws the same order and the same offsets: compared again, nothing has changed.
     again = iocast("compare", str(folder / "A"), str(folder / "B"), "--json", cwd=tmp_path)
-    assert json.loads(again.stdout)["rows"] == json.loads(done.stdout)["rows"]
+    assert json.loads(again.stdout)["pairs"][0]["rows"] == pair["rows"]
 
 
 def test_a_device_against_itself_is_equivalent(job: Path, tmp_path: Path) -> None:
     done = iocast(
         "ab", str(job), "sim:nvme", "sim:nvme", "--rounds", "5", "--out", str(tmp_path / "o"), "--json", cwd=tmp_path
     )
-    rows = json.loads(done.stdout)["rows"]
+    rows = json.loads(done.stdout)["pairs"][0]["rows"]
     assert {row["verdict"] for row in rows} == {"equivalent"}
-    assert {row["within_tenth"] for row in rows} == {"true"}
+    assert {row["within_tenth"] for row in rows} == {True}
 
 
 def test_repeat_shows_whether_the_figures_repeat(job: Path, tmp_path: Path) -> None:
@@ -88,9 +89,9 @@ def test_unlike_rows_are_marked_and_strange_runs_refused(job: Path, tmp_path: Pa
     iocast("run", str(changed), "sim:nvme", "--out", str(tmp_path / "b"), cwd=tmp_path)
     done = iocast("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    found = {row.get("phase") or row["test"]: row["verdict"] for row in json.loads(done.stdout)["rows"]}
-    assert found["randread 8k x8"] == "not compared"
-    assert found["randread 8k x1"] != "not compared"
+    found = {row["phase"]: row["verdict"] for row in json.loads(done.stdout)["pairs"][0]["rows"]}
+    assert found["randread 8k x8"] == "not_compared"
+    assert found["randread 8k x1"] != "not_compared"
     other = tmp_path / "other.toml"
     other.write_text(JOB.replace('"randread"', '"something"'))
     iocast("run", str(other), "sim:nvme", "--out", str(tmp_path / "c"), cwd=tmp_path)
@@ -107,10 +108,11 @@ def test_other_lengths_and_rows_without_a_partner_are_told_first(job: Path, tmp_
     iocast("run", str(changed), "sim:nvme", "--out", str(tmp_path / "b"), cwd=tmp_path)
     done = iocast("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = {row["what"]: (row["first"], row["other"]) for row in json.loads(done.stdout)["differences"]}
+    differences = json.loads(done.stdout)["pairs"][0]["differences"]
+    told = {row["code"]: (row["first"], row["other"]) for row in differences}
     assert told == {
-        "length of rows": ("1s", "500ms"),
-        "rows without a partner": ("randread 8k x8", "randread 8k x4"),
+        "length": ("1s", "500ms"),
+        "rows_alone": ("randread 8k x8", "randread 8k x4"),
     }
 
 
@@ -135,7 +137,7 @@ def test_a_comparison_is_written_in_the_form_of_its_suffix(job: Path, tmp_path: 
     page = (tmp_path / "c.html").read_text("utf-8")
     assert page.count("<figure") == len(list(tmp_path.glob("c-*.png"))) == 4
     assert "nvme over hdd" in page
-    assert json.loads((tmp_path / "c.json").read_text("utf-8"))["rows"]
+    assert json.loads((tmp_path / "c.json").read_text("utf-8"))["pairs"][0]["rows"]
     refused = iocast("compare", "hdd", "nvme", "-o", "c.xyz", cwd=tmp_path)
     assert refused.returncode == 2
     assert "what form is that?" in refused.stderr

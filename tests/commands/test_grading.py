@@ -17,17 +17,17 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _grades(text: str) -> dict[str, str]:
-    return {row["aspect"]: row["letter"] for row in json.loads(text)["grades"]}
+    return {row["code"]: row["letter"] for row in json.loads(text)["grades"]}
 
 
 def test_the_card_has_a_letter_for_each_aspect(folder: Path) -> None:
     done = iocast("report", folder, "--json", cwd=folder)
     assert _grades(done.stdout) == {
-        "random read": "A+",
+        "random_read": "A+",
         "commit": "A+",
         "scan": "A+",
         "scaling": "A+",
-        "write interference": "A",
+        "write_interference": "A",
     }
 
 

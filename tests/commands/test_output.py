@@ -38,7 +38,20 @@ def test_a_report_is_the_card_that_was_shown(tmp_path: Path, form: str) -> None:
 def test_json_has_its_keys_and_nothing_else_is_on_stdout(tmp_path: Path) -> None:
     done = iocast("card", "sim:nvme", "--time", "100ms", "--json", cwd=tmp_path)
     document = json.loads(done.stdout)
-    assert {"schema", "title", "verdict", "rows", "trust", "findings", "notes", "next_steps"} <= set(document)
+    assert {
+        "schema_version",
+        "kind",
+        "host",
+        "started",
+        "seed",
+        "title",
+        "verdict",
+        "rows",
+        "trust",
+        "findings",
+        "notes",
+        "next_steps",
+    } <= set(document)
     row = document["rows"][0]
     assert (row["phase"], row["users"], row["depth"], row["size_bytes"]) == ("randread 8k x1", 1, 1, 8192)
     assert row["response_p50_ns"] > 10_000

@@ -58,8 +58,8 @@ def test_a_json_file_has_the_charts(runs: Path, tmp_path: Path) -> None:
     iocast("report", run_folder(runs / "iocast-runs"), "-o", "card.json", cwd=tmp_path)
     charts = json.loads((tmp_path / "card.json").read_text())["charts"]
     assert charts["randread-8k-load-curve"]["kind"] == "load_curve"
-    assert [row["users"] for row in charts["randread-8k-load-curve"]["loads"]] == [1, 8, 32, 4]
-    assert charts["randread-8k-heat"]["moments"][0]["p50_ns"] > 1e6
+    assert [row["users"] for row in charts["randread-8k-load-curve"]["tables"]["loads"]] == [1, 8, 32, 4]
+    assert charts["randread-8k-heat"]["tables"]["moments"][0]["p50_ns"] > 1e6
 
 
 @pytest.mark.parametrize(("suffix", "magic"), [("png", b"\x89PNG"), ("svg", b"<svg ")])

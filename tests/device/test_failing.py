@@ -187,7 +187,7 @@ def test_a_device_that_hangs(tmp_path: Path, more: str) -> None:
     assert 25e9 < longest.service_ns < 45e9
     assert "4 I/Os had not come back when iocast gave up waiting: for " in said
     assert f"a read of 4,096 bytes at byte {longest.offset_bytes:,} of {tmp_path}/device" in said
-    assert any(finding.name == "hung" for finding in examine(kept).findings)
+    assert any(finding.code == "hung" for finding in examine(kept).findings)
 
 
 def test_a_loop_whose_file_is_cut_short(tmp_path: Path, attach: Callable[..., str]) -> None:

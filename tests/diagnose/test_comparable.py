@@ -31,16 +31,16 @@ def partners(first: Side, other: Side) -> dict[str, str]:
 def test_rows_that_do_the_same_are_compared_under_whatever_name() -> None:
     own = side("own", card_runs.reads("deep 8k x1 d8", depth=8), weighted(card_runs.reads("rd 8k x1"), 100))
     assert partners(FIO, own) == {"rd": "rd 8k x1", "deep": "deep 8k x1 d8"}
-    told = {each.what: (each.first, each.other) for each in unlike(FIO, own, pairs(FIO, own))}
-    assert told["names of the same rows"] == ("rd, deep", "rd 8k x1, deep 8k x1 d8")
-    assert "rows without a partner" not in told
+    told = {each.code: (each.first, each.other) for each in unlike(FIO, own, pairs(FIO, own))}
+    assert told["row_names"] == ("rd, deep", "rd 8k x1, deep 8k x1 d8")
+    assert "rows_alone" not in told
 
 
 def test_a_name_goes_before_the_same_work() -> None:
     own = side("own", card_runs.reads("rd"), card_runs.reads("again"))
     assert partners(FIO, own) == {"rd": "rd"}
-    told = {each.what: (each.first, each.other) for each in unlike(FIO, own, pairs(FIO, own))}
-    assert told["rows without a partner"] == ("deep", "again")
+    told = {each.code: (each.first, each.other) for each in unlike(FIO, own, pairs(FIO, own))}
+    assert told["rows_alone"] == ("deep", "again")
 
 
 def test_what_could_be_either_is_left_alone() -> None:

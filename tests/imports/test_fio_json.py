@@ -116,7 +116,7 @@ def test_a_client_names_the_server(fixtures: Path) -> None:
 def test_littles_law_holds_and_c_is_the_best_letter(fixtures: Path) -> None:
     run = of(fixtures / "fio_client.json")
     trust = examine(run).trust[run.phases[0].phase.name]
-    integrity = next(part for part in trust.components if part.name == "integrity")
+    integrity = next(part for part in trust.components if part.code == "integrity")
     assert integrity.grade in "AB"
     assert trust.grade == "C"
     assert "not measured by iocast" in trust.reason
@@ -233,5 +233,5 @@ def test_a_rate_that_was_missed_is_a_load_not_achieved(read_all: Reader) -> None
     paced = json.loads(changed())
     paced["jobs"][0]["job options"]["rate_iops"] = "2000"
     run = read_all(("paced.json", json.dumps(paced)))
-    load = next(part for part in examine(run).trust["old"].components if part.name == "load achieved")
+    load = next(part for part in examine(run).trust["old"].components if part.code == "load_achieved")
     assert (load.grade, load.evidence["achieved"]) == ("D", 0.5)

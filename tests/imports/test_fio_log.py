@@ -178,7 +178,7 @@ def test_rates_that_are_not_stated_stay_blank(fixtures: Path) -> None:
         out = io.StringIO()
         json_report.render(card_report.card(run, examine(run)), out)
         (row,) = json.loads(out.getvalue())["rows"]
-        assert row["rate"] is None
+        assert row["rate_per_s"] is None
 
 
 @pytest.mark.parametrize(("name", "size"), [("avg_bw", "4096"), ("each_bw", "0")])

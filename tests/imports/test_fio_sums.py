@@ -142,7 +142,7 @@ def test_jobs_of_one_group_ran_at_once(fixtures: Path) -> None:
     assert "at once: all of them together" in card_of_all
     assert re.search(r"A random 8k read takes [^.]+ beside other rows", card_of_all)
     run = of(fixtures / "fio_clients.json")
-    letter = next(part for part in grade(run, examine(run)).parts if part.aspect == "random read")
+    letter = next(part for part in grade(run, examine(run)).parts if part.code == "random_read")
     assert re.search(r"in flight \(the knee is near [\d.]+\), beside other rows", letter.says)
 
 

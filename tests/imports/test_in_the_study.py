@@ -50,19 +50,18 @@ def drawn(run: Run, examination: Examination | None = None) -> str:
 def test_v5_letters_of_rows_that_fioparse_printed(read_all: Reader, system: str) -> None:
     base, scaled, wanted = V5[system]
     run = read_all(("all.csv", HEAD + csv_row(system, 16, *base) + csv_row(system, 32, *scaled)))
-    parts = {part.aspect: part for part in grade(run, examine(run), "hailey2012").parts}
     got = [
         re.sub(r"^(\S+)\s*/(\S+).*", r"\1/\2", part.says, flags=re.DOTALL)
-        for name, part in parts.items()
-        if name.startswith("random read")
+        for part in grade(run, examine(run), "hailey2012").parts
+        if part.code == "random_read_8k"
     ]
     assert tuple(got) == wanted
 
 
 def test_a_percentile_that_is_not_stated_is_not_graded(read_all: Reader) -> None:
     run = read_all(("all.csv", HEAD + csv_row("x", 16, 5, 0, 9) + csv_row("x", 32, 6, 0, 10)))
-    parts = {part.aspect: part for part in grade(run, examine(run), "hailey2012").parts}
-    p95 = next(part for name, part in parts.items() if name.startswith("random read") and name.endswith("p95"))
+    parts = grade(run, examine(run), "hailey2012").parts
+    p95 = next(part for part in parts if (part.code, part.statistic) == ("random_read_8k", "p95"))
     assert p95.letter is None
     assert "states no p95" in p95.says
 
@@ -129,7 +128,7 @@ def test_repeats_without_a_percentile_have_no_shift(read_all: Reader) -> None:
 def test_trust_says_what_cannot_be_judged(fixtures: Path) -> None:
     (run,) = imports.read((str(fixtures / "fio_client.txt"),))
     (trust,) = examine(run).trust.values()
-    assert {part.name for part in trust.components} == {"integrity", "precision", "representative", "anomalies"}
+    assert {part.code for part in trust.components} == {"integrity", "precision", "representative", "anomalies"}
     assert "cannot be judged" in trust.reason
 
 

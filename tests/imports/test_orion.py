@@ -74,7 +74,7 @@ def test_a_summary_names_two_points(read_all: Reader) -> None:
     assert run.source is not None
     assert run.source.version == "11.1.0.7.0"
     trust = examine(run).trust[small.phase.name]
-    assert next(part.grade for part in trust.components if part.name == "integrity") == "A"
+    assert next(part.grade for part in trust.components if part.code == "integrity") == "A"
 
 
 def test_a_latency_with_a_unit_is_in_it(read_all: Reader) -> None:

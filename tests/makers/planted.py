@@ -97,17 +97,17 @@ def measured(target: str, job: str, out: Path, seed: int = 1) -> Run:
 
 
 def suspected(run: Run) -> dict[str, Finding]:
-    """The findings of a run, the last of each name."""
-    return {finding.name: finding for finding in examination.examine(run).findings}
+    """The findings of a run, the last of each code."""
+    return {finding.code: finding for finding in examination.examine(run).findings}
 
 
 def inquired(run: Run, out: Path) -> tuple[dict[str, Finding], Diagnosis]:
-    """All findings after the experiments, the last of each name."""
+    """All findings after the experiments, the last of each code."""
     found = inquire(run, BUDGET, str(out / "experiments"), Quiet())
     after = examination.examine(run, found.diagnosis)
-    return {finding.name: finding for finding in after.findings}, found.diagnosis
+    return {finding.code: finding for finding in after.findings}, found.diagnosis
 
 
 def confirmed(run: Run, out: Path) -> set[str]:
-    """The names of what an experiment has confirmed."""
+    """The codes of what an experiment has confirmed."""
     return {name for name, finding in inquired(run, out)[0].items() if finding.state == "confirmed"}

@@ -64,13 +64,13 @@ def _lab(time: str, servers: int, jitter: str) -> Place:
     return image(below=f"read_latency={time} write_latency={time} servers={servers} jitter={jitter}")
 
 
-CACHE, READ_AHEAD, TIERS, FIRST_WRITE = "cache in the storage", "read-ahead", "tier migration", "first-write penalty"
-ELIDED, REDUCED, CREDITS = "elided reads", "compression or deduplication", "burst credits"
-SLC, STROKE = "write cliff", "short stroke"
-SHARED, LINK, MERGED, SPLIT = "shared drives", "link limit", "consolidation", "splitting"
-MAINTENANCE, SERIALISED, PEAKS, THROTTLE = "maintenance", "serialised direct I/O", "several peaks", "throttle"
-TICK, RETROGRADE, STALLS, PAGE_CACHE = "coarse clock", "retrograde scaling", "stalls", "page cache"
-POLLUTED, ROUND_TRIP, GENERATOR, SHALLOW = "cache pollution", "round-trip floor", "generator-bound", "too few in flight"
+CACHE, READ_AHEAD, TIERS, FIRST_WRITE = "cache_in_the_storage", "read_ahead", "tier_migration", "first_write_penalty"
+ELIDED, REDUCED, CREDITS = "elided_reads", "compression_or_deduplication", "burst_credits"
+SLC, STROKE = "write_cliff", "short_stroke"
+SHARED, LINK, MERGED, SPLIT = "shared_drives", "link_limit", "consolidation", "splitting"
+MAINTENANCE, SERIALISED, PEAKS, THROTTLE = "maintenance", "serialised_direct_io", "several_peaks", "throttle"
+TICK, RETROGRADE, STALLS, PAGE_CACHE = "coarse_clock", "retrograde_scaling", "stalls", "page_cache"
+POLLUTED, ROUND_TRIP, GENERATOR, SHALLOW = "cache_pollution", "round_trip_floor", "generator_bound", "too_few_in_flight"
 HOLES = "has holes"  # in the words of the refusal
 # A thread: a process of its own would leave the group in which it is ended.
 OTHERS = (
@@ -149,9 +149,9 @@ REAL = (
         "loop device with a cache",
         "ext4 on a loop device without direct I/O",
         image(direct=False),
-        "cached although direct was claimed",
-        "device counters stood still",
-        also=("faster than memory", *OF_MEMORY),
+        "cached_although_direct_was_claimed",
+        "device_counters_stood_still",
+        also=("faster_than_memory", *OF_MEMORY),
         job="reads",
         own_disk=True,
     ),
@@ -169,18 +169,18 @@ REAL = (
         "a loop device over a file that is allocated as it is written",
         raw("sparse"),
         ELIDED,
-        also=(FIRST_WRITE, "cached although direct was claimed"),  # which says "or was never stored"
+        also=(FIRST_WRITE, "cached_although_direct_was_claimed"),  # which says "or was never stored"
         job="ground",
         given_up=True,
         own_disk=True,
     ),
-    _real("zram", "ext4 on a zram device", zram(), "memory device", also=(REDUCED, *OF_MEMORY), job="reads"),
+    _real("zram", "ext4 on a zram device", zram(), "memory_device", also=(REDUCED, *OF_MEMORY), job="reads"),
     _real(
         "zeros in zram",
         "which keeps no pages of zeros",
         zram(),
         REDUCED,
-        also=("memory device", *OF_MEMORY),
+        also=("memory_device", *OF_MEMORY),
         job="payload",
     ),
     # btrfs with compress-force is none: it compresses neither direct I/O nor files whose space was allocated before.

@@ -31,7 +31,7 @@ SMALL = [
 
 # What is no condition of a place: failures have tests of their own, imported times no place, and of this machine
 # nobody plants what happens by itself.
-UNPLANTED = {"errors", "writes did not come back", "generator did not run", "asynchronous timing"}
+UNPLANTED = {"errors", "writes_did_not_come_back", "generator_did_not_run", "asynchronous_timing"}
 
 
 def condition(name: str) -> Condition:
@@ -47,15 +47,15 @@ def test_conditions_have_names_of_their_own_and_clean_ones_say_so() -> None:
 
 
 def test_conditions_name_findings_that_a_detector_gives() -> None:
-    declared = {name for detector in detectors.DETECTORS for name in detectors.names(detector)}
+    declared = {name for detector in detectors.DETECTORS for name in detectors.codes(detector)}
     named = {name for each in CONDITIONS for name in (*each.finds, *each.also)}
-    assert named | {"generator did not run"} <= declared
+    assert named | {"generator_did_not_run"} <= declared
 
 
 def test_every_detector_has_a_condition_or_says_why_not() -> None:
     planted = {name for each in CONDITIONS for name in each.finds}
     for detector in detectors.DETECTORS:
-        names = set(detectors.names(detector))
+        names = set(detectors.codes(detector))
         assert bool(names & planted) != bool(names & UNPLANTED), names
 
 
@@ -95,20 +95,20 @@ def test_a_place_that_is_refused_as_it_should_be_is_found(tmp_path: Path, monkey
 
 
 def _counted(name: str, **evidence: float) -> Finding:
-    return Finding(name=name, severity="warn", phase="randread", says="", evidence=evidence)
+    return Finding(code=name, severity="warn", phase="randread", says="", evidence=evidence)
 
 
 @pytest.mark.parametrize(
     ("name", "evidence", "disk", "other"),
     [
         ("stalls", {}, True, False),
-        ("shared drives", {}, True, False),
+        ("shared_drives", {}, True, False),
         ("splitting", {"explained": 1.0}, True, True),
         ("splitting", {"explained": 0.0}, False, False),
-        ("generator-bound", {"queued_share": 0.6, "cpu_share": 0.3}, True, True),
-        ("generator-bound", {"queued_share": 0.1, "cpu_share": 0.9}, False, False),
+        ("generator_bound", {"queued_share": 0.6, "cpu_share": 0.3}, True, True),
+        ("generator_bound", {"queued_share": 0.1, "cpu_share": 0.9}, False, False),
         ("consolidation", {}, True, True),
-        ("page cache", {}, False, False),
+        ("page_cache", {}, False, False),
     ],
 )
 def test_what_is_true_of_the_machine_is_no_false_alarm(
@@ -127,7 +127,7 @@ def test_an_absence_of_the_generator_is_the_machines_unless_it_was_busy(
     record = card_runs.reads()
     away = Generator(threads=1, absences=(Absence(0, 200_000_000, cause),))
     run: Run = card_runs.run(replace(record, measurement=replace(record.measurement, generator=away)))
-    found = replace(_counted("generator did not run"), phase=record.phase.name)
+    found = replace(_counted("generator_did_not_run"), phase=record.phase.name)
     assert is_of_the_machine(condition("clean: lab, 1 ms"), run, found) == outside
 
 

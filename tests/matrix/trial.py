@@ -32,7 +32,7 @@ Names = tuple[str, ...]
 
 
 class Trial(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of a condition with one seed: names of findings by what became of them."""
+    """What came of a condition with one seed: codes of findings by what became of them."""
 
     condition: str
     seed: int
@@ -133,7 +133,7 @@ def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Tria
     steps = () if diagnosis is None else diagnosis.steps
     counted = _names(each for each in last if each.state == "counted")
     confirmed = _names(each for each in last if each.state == "confirmed")
-    false = [each for each in last if _weighs(each) and each.name not in {*condition.finds, *condition.also}]
+    false = [each for each in last if _weighs(each) and each.code not in {*condition.finds, *condition.also}]
     outside = [each for each in false if is_of_the_machine(condition, run, each)]
     made = Trial(
         condition=condition.name,
@@ -149,7 +149,7 @@ def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Tria
         wrong=_names(each for each in false if each not in outside),
         outside=_names(outside),
     )
-    return made, {each.name: _told(each, steps) for each in reversed(last) if each.certain}
+    return made, {each.code: _told(each, steps) for each in reversed(last) if each.certain}
 
 
 def _weighs(finding: Finding) -> bool:
@@ -161,18 +161,18 @@ def is_of_the_machine(condition: Condition, run: Run, finding: Finding) -> bool:
     """Whether what was counted is true, and no fault of the place: on real devices only, and each for its reason."""
     if condition.where != "real" or finding.state != "counted":
         return False
-    match finding.name:
-        case "generator did not run":  # the hypervisor, or other work, had the processors
+    match finding.code:
+        case "generator_did_not_run":  # the hypervisor, or other work, had the processors
             rows = [each for each in run.measured if each.phase.name == finding.phase]
             causes = {absence.cause for row in rows for absence in row.measurement.generator.absences}
             return "busy" not in causes
-        case "generator-bound":  # it waited for a processor, whoever had it, for longer than it worked
+        case "generator_bound":  # it waited for a processor, whoever had it, for longer than it worked
             return finding.evidence["queued_share"] > finding.evidence["cpu_share"]
         case "splitting":  # a limit that the kernel states for a queue gives just as many pieces
             return finding.evidence.get("explained") == 1.0
         case "consolidation":  # both ends were counted: the kernel merges neighbours that wait in a queue
             return True
-        case "shared drives" | "stalls":  # others use the disk of this machine, and it stands still at times
+        case "shared_drives" | "stalls":  # others use the disk of this machine, and it stands still at times
             return condition.own_disk
         case _:
             return False
@@ -185,11 +185,11 @@ def _told(finding: Finding, steps: tuple[Step, ...]) -> str:
     if finding.hypothesis:
         lines.append(f"  hypothesis: {finding.hypothesis}")
     for step in steps:
-        if step.finding == finding.name:
+        if step.finding == finding.code:
             lines += [f"  experiment: {step.question}", f"  {step.outcome.verdict}: {step.outcome.says}"]
     return "\n".join([*lines, f"  what to do: {finding.remedy}"])
 
 
 def _names(findings: object) -> Names:
     chosen: list[Finding] = list(findings)  # type: ignore[call-overload]
-    return tuple(sorted({finding.name for finding in chosen}))
+    return tuple(sorted({finding.code for finding in chosen}))

@@ -14,7 +14,7 @@ from iocast.model.histogram import Histogram, bucket_bounds_ns
 
 MARGIN = 0.10  # what counts as the same: B within -10 % and +11 % of A (models B5)
 
-Verdict = Literal["equivalent", "different", "small difference", "inconclusive"]
+Verdict = Literal["equivalent", "different", "small_difference", "inconclusive"]
 
 
 class Ratio(Struct, frozen=True):
@@ -61,7 +61,7 @@ def _judged(shift: float, half95: float, half90: float, degrees: float, margin: 
     elif high < least or low > most:
         verdict = "different"
     elif low > 1 or high < 1:
-        verdict = "small difference"
+        verdict = "small_difference"
     return Ratio(math.exp(shift), low, high, low90, high90, degrees, verdict)
 
 

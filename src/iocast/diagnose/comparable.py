@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from iocast.diagnose.examination import examine
 from iocast.diagnose.words import count, data_size
+from iocast.model.codes import DifferenceCode
 from iocast.model.finding import GRADES, Grade
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord, Run
@@ -17,7 +18,6 @@ from iocast.model.workload import MixItem, Unstated, Workload
 from iocast.units import duration_text
 
 USABLE = ("A", "B", "C")  # trust that a comparison can rest on
-MEASURED_BY = "measured by"
 MOST_NAMED = 4  # rows without a partner that are told by name
 
 
@@ -32,7 +32,7 @@ class Side(Struct, frozen=True):
 class Unlike(Struct, frozen=True):
     """Something that differs between two sides besides the results."""
 
-    what: str
+    code: DifferenceCode
     first: str
     other: str
 
@@ -60,16 +60,16 @@ def unlike(first: Side, other: Side, rows: Sequence[Pair]) -> tuple[Unlike, ...]
     same = {pair.name: pair.other[0].phase.name for pair in rows}
     seen = _facts(first.runs, same.keys()), _facts(other.runs, set(same.values()))
     found = [
-        Unlike(what, before, after)
-        for what in seen[0]
-        if (before := seen[0][what]) != (after := seen[1].get(what, "")) or (" / " in before and what != "seed")
+        Unlike(code, " / ".join(before), " / ".join(after))
+        for code in seen[0]
+        if (before := seen[0][code]) != (after := seen[1].get(code, ())) or (len(before) > 1 and code != "seed")
     ]
     renamed = [names for names in same.items() if names[0] != names[1]]
     if renamed:
-        found.append(Unlike("names of the same rows", *(_listed(list(names)) for names in zip(*renamed, strict=True))))
+        found.append(Unlike("row_names", *(_listed(list(names)) for names in zip(*renamed, strict=True))))
     alone = [name for name in _rows(first) if name not in same], [n for n in _rows(other) if n not in same.values()]
     if any(alone):
-        found.append(Unlike("rows without a partner", *map(_listed, alone)))
+        found.append(Unlike("rows_alone", *map(_listed, alone)))
     return tuple(found)
 
 
@@ -78,19 +78,18 @@ def _listed(names: list[str]) -> str:
     return f"{shown} and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else shown or "none"
 
 
-def _facts(runs: tuple[Run, ...], shared: Set[str]) -> dict[str, str]:
-    found: dict[str, list[str]] = {}
+def _facts(runs: tuple[Run, ...], shared: Set[str]) -> dict[DifferenceCode, tuple[str, ...]]:
+    """Each fact with all the values that it has among these runs, every one once."""
+    found: dict[DifferenceCode, dict[str, None]] = {}
     for run in runs:
-        for what, value in _of_run(run, shared):
-            values = found.setdefault(what, [])
-            if value not in values:
-                values.append(value)
-    return {what: " / ".join(values) for what, values in found.items()}
+        for code, value in _of_run(run, shared):
+            found.setdefault(code, {})[value] = None
+    return {code: tuple(values) for code, values in found.items()}
 
 
-def _of_run(run: Run, shared: Set[str]) -> Iterator[tuple[str, str]]:
+def _of_run(run: Run, shared: Set[str]) -> Iterator[tuple[DifferenceCode, str]]:
     host, target, plan = run.host, run.plan.target, run.plan
-    yield MEASURED_BY, f"{run.source.tool} {run.source.version}".strip() if run.source else "iocast"
+    yield "measured_by", f"{run.source.tool} {run.source.version}".strip() if run.source else "iocast"
     if run.source is not None:  # it says little of the rest
         yield "target", target.path
         yield "job", plan.name
@@ -102,13 +101,13 @@ def _of_run(run: Run, shared: Set[str]) -> Iterator[tuple[str, str]]:
     yield "virtualisation", host.virtualisation or "none seen"
     yield "iocast", run.iocast_version
     yield "target", target.path
-    yield "file system", " ".join(filter(None, (target.filesystem, target.mount_options))) or "none"
+    yield "file_system", " ".join(filter(None, (target.filesystem, target.mount_options))) or "none"
     yield "device", ", ".join(layer.model or layer.name for layer in target.layers) or "none seen"
     yield "job", plan.name
     phases = [record.phase for record in run.measured if record.phase.name in shared]
-    yield "length of rows", ", ".join(dict.fromkeys(map(_length, phases))) or "none"
-    yield "part of the data", ", ".join(dict.fromkeys(map(_part, phases))) or "none"
-    yield "work files", f"{plan.files.count} x {data_size(plan.files.size_bytes)}"
+    yield "length", ", ".join(dict.fromkeys(map(_length, phases))) or "none"
+    yield "region", ", ".join(dict.fromkeys(map(_part, phases))) or "none"
+    yield "work_files", f"{plan.files.count} x {data_size(plan.files.size_bytes)}"
     yield "engine", ", ".join(sorted({record.measurement.engine.name for record in run.measured}))
     yield "seed", str(plan.seed)
 

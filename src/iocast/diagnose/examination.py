@@ -9,11 +9,12 @@ from iocast.diagnose import bound
 from iocast.diagnose.detectors import DETECTORS, module_name
 from iocast.diagnose.experiments.next_step import with_steps
 from iocast.diagnose.trust import row_trust
+from iocast.model.codes import SeverityCode
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Examination
 from iocast.model.run import Run
 
-SEVERITIES = ("void", "severe", "warn", "note")
+SEVERITIES: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
 
 
 def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination:

@@ -4,6 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from iocast.model.codes import AspectCode
+
+# What letters are for, as it stands in a sentence.
+ASPECTS: dict[AspectCode, str] = {
+    "random_read": "random read",
+    "commit": "commit",
+    "scan": "scan",
+    "scaling": "scaling",
+    "write_interference": "write interference",
+    "service_level": "service level",
+    "random_read_8k": "random read 8K",
+    "sequential_read_1m": "sequential read 1M",
+    "write_1k": "write 1K",
+    "write_128k": "write 128K",
+}
+
 _BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _DECIMAL = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.codes import FindingCode, VerdictCode
 from iocast.model.workload import Workload
 
 Statistic = Literal["p50", "p95", "p99", "mean", "rate", "bytes_per_s"]
@@ -75,7 +76,7 @@ class Experiment(Struct, frozen=True, kw_only=True):
 class Outcome(Struct, frozen=True, kw_only=True):
     """What an experiment found. `says` is a sentence with its figures."""
 
-    verdict: Literal["confirmed", "rejected", "undecided"]
+    verdict: VerdictCode
     says: str
     ratio: float | None = None
     low: float | None = None
@@ -86,7 +87,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
 class Step(Struct, frozen=True, kw_only=True):
     """One turn of the loop: what was suspected, what was asked, what came of it, where its run is kept."""
 
-    finding: str
+    finding: FindingCode
     phase: str
     hypothesis: str
     question: str
@@ -98,4 +99,4 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
     """The steps of a diagnosis in order, and the findings that could not be tested, each with the reason."""
 
     steps: tuple[Step, ...] = ()
-    untested: dict[str, str] = {}
+    untested: dict[FindingCode, str] = {}

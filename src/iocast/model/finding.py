@@ -6,17 +6,27 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.codes import BoundCode, FindingCode, SeverityCode, StateCode, TrustCode
+from iocast.text import sentence
+
 Grade = Literal["A", "B", "C", "D", "F"]
 GRADES: tuple[Grade, ...] = ("A", "B", "C", "D", "F")
 
 
 class TrustComponent(Struct, frozen=True):
-    """One row of the trust table: its letter, why in one sentence, and the figures behind it."""
+    """One row of the trust table: its letter, why, and the figures behind it."""
 
-    name: str  # "integrity", "steady", "precision", "representative", "load achieved", "isolation", "anomalies"
+    code: TrustCode
     grade: Grade
-    reason: str
+    clause: str  # why, fit to follow a colon: no capital, no full stop; "" where `more` says it all
     evidence: dict[str, float] = {}
+    more: str = ""  # whole sentences that follow
+    finding: FindingCode | None = None  # the gravest, of "anomalies"
+
+    @property
+    def reason(self) -> str:
+        """Why, in whole sentences."""
+        return " ".join(filter(None, (sentence(self.clause), self.more)))
 
 
 class Trust(Struct, frozen=True):
@@ -25,24 +35,26 @@ class Trust(Struct, frozen=True):
     grade: Grade
     components: tuple[TrustComponent, ...]
     void: str = ""
+    void_by: FindingCode | None = None  # the finding that says so
+    void_clause: str = ""  # the same, fit to follow a colon; "" where it was not put so
+
+    @property
+    def worst(self) -> tuple[TrustComponent, ...]:
+        """The components that made the letter what it is."""
+        return tuple(part for part in self.components if part.grade == self.grade)
 
     @property
     def reason(self) -> str:
         """The reason of the worst component ("" for an A)."""
-        worst = [c for c in self.components if c.grade == self.grade]
-        return self.void or (worst[0].reason if worst and self.grade != "A" else "")
+        return self.void or (self.worst[0].reason if self.worst and self.grade != "A" else "")
 
 
 class Bound(Struct, frozen=True):
     """What set the pace of one phase, in a sentence, with the figures behind it."""
 
-    by: Literal["generator", "kernel", "link", "queue", "device", "rate", "unknown"]
+    by: BoundCode
     says: str
     evidence: dict[str, float] = {}
-
-
-# Who says so: it only looks like it; it was counted, so nothing remains to be tested; an experiment decided.
-State = Literal["suggested", "counted", "confirmed", "rejected"]
 
 
 class Span(Struct, frozen=True):
@@ -55,18 +67,19 @@ class Span(Struct, frozen=True):
 class Finding(Struct, frozen=True, kw_only=True):
     """An abnormality: what was seen, what explains it, how sure that is, how to be surer, what to do about it."""
 
-    name: str
-    severity: Literal["note", "warn", "severe", "void"]  # what it means for the row, when it is true
+    code: FindingCode
+    severity: SeverityCode  # what it means for the row, when it is true
     phase: str  # name of the phase, "" for the whole run
     says: str  # what was seen, with its figures
+    clause: str = ""  # the core of it, fit to follow a colon: no capital, no full stop; "" where none was put so
     evidence: dict[str, float] = {}
     remedy: str = ""
     hypothesis: str = ""  # what would explain it
     confidence: float = 1.0  # from 0 to 1, before any experiment [J]
     confirm: str = ""  # what would confirm it, in words
-    state: State = "counted"
+    state: StateCode = "counted"
     learned: str = ""  # what the experiment found
-    rivals: tuple[str, ...] = ()  # names of other findings that would explain the same
+    rivals: tuple[FindingCode, ...] = ()  # other findings that would explain the same
     spans: tuple[Span, ...] = ()  # when it was seen, in order of time; () where that is the whole phase, or not known
     detector: str = ""  # the module that found it; `examine` fills it in
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.codes import AspectCode, StatisticCode
 from iocast.model.finding import Grade
 
 Letter = Literal["A+", "A", "A-", "B", "B-", "C", "C-", "D", "F"]
@@ -33,9 +34,11 @@ class GradeAsked(Struct, frozen=True):
 class Graded(Struct, frozen=True, kw_only=True):
     """One letter. `letter` is None where nothing may be graded; `says` is the evidence, or why not."""
 
-    aspect: str  # "random read", "commit", "scan", "scaling", "write interference", "read 1M p95" ...
+    code: AspectCode
     letter: Letter | None
     says: str
+    statistic: StatisticCode | None = None  # what of the aspect, where it has a letter for each
+    why_not: str = ""  # why there is no letter, without the words around it
     phases: tuple[str, ...] = ()  # the rows that were judged
     best: Letter | None = None  # the letters at the ends of the interval of the value
     worst: Letter | None = None

@@ -6,7 +6,11 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.codes import BadgeCode, ReportCode, SectionCode, VerdictCode
+from iocast.model.finding import Finding
+
 Kind = Literal[
+    "code",  # what programs go by; people are shown its words
     "text",  # words; the last text column of a table takes the room that is left and wraps
     "names",  # a tuple of words
     "load",  # (users, depth): "4", "4×16"
@@ -57,7 +61,7 @@ class Column(Struct, frozen=True):
     spare: int = 0
 
 
-Cell = str | float | int | tuple[float, ...] | tuple[str, ...] | None
+Cell = str | bool | float | int | tuple[float, ...] | tuple[str, ...] | None
 
 
 class Row(Struct, frozen=True):
@@ -115,18 +119,20 @@ class Chart(Struct, frozen=True, kw_only=True):
 
 
 class Section(Struct, frozen=True):
-    """A heading, paragraphs, tables, charts."""
+    """A heading, paragraphs, tables, charts. `of` says whose it is where a report has several of one code."""
 
+    code: SectionCode
     title: str
     paragraphs: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
+    of: tuple[str, ...] = ()
 
 
 class Badge(Struct, frozen=True):
     """A letter that stands at the head of a report: what it is for, and in a few words why."""
 
-    key: str  # "trust"
+    code: BadgeCode
     title: str
     letter: str  # "B", "A-", "" where there is none to give
     says: str = ""
@@ -141,6 +147,20 @@ class Figure(Struct, frozen=True):
     says: str = ""
 
 
+class Subject(Struct, frozen=True, kw_only=True):
+    """A run that a report speaks of. `side` is the label of its side where sides are compared."""
+
+    job: str
+    target: str
+    host: str
+    started_unix_ns: int  # 0 where the source of an imported run does not say
+    seed: int | None  # None of an imported run
+    iocast_version: str
+    run_id: str = ""
+    folder: str = ""  # where it is kept, "" where that is not known
+    side: str = ""
+
+
 class Report(Struct, frozen=True):
     """A whole report: the verdict in a sentence first, the next steps last."""
 
@@ -150,7 +170,10 @@ class Report(Struct, frozen=True):
     next_steps: tuple[str, ...] = ()
     badges: tuple[Badge, ...] = ()
     figures: tuple[Figure, ...] = ()
-    answer: str = ""  # of an experiment, for machines: "confirmed", "rejected", "undecided"
+    kind: ReportCode = "card"
+    answer: VerdictCode | None = None  # of an experiment
+    subjects: tuple[Subject, ...] = ()
+    findings: tuple[Finding, ...] = ()  # those that its tables put into words
 
     @property
     def charts(self) -> tuple[Chart, ...]:

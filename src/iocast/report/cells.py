@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iocast import text
 from iocast.model.report import SAME, Cell, Kind
+from iocast.report.wording import words
 
 
 def cell_text(kind: Kind, cell: Cell) -> str:
@@ -11,7 +12,7 @@ def cell_text(kind: Kind, cell: Cell) -> str:
     if cell is None:
         return ""
     if isinstance(cell, str):
-        return cell
+        return words(cell) if kind == "code" else cell
     if kind == "names" and isinstance(cell, tuple):
         return ", ".join(str(each) for each in cell)
     if isinstance(cell, tuple):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from iocast import text
 from iocast.archive.catalogue import Found
-from iocast.model.report import Column, Report, Row, Section, Table
+from iocast.model.report import Column, Report, Row, Table
+from iocast.report.wording import section
 from iocast.text import shown
 
 COLUMNS = (
@@ -30,7 +31,8 @@ def listing(runs: tuple[Found, ...], total: int, directory: str) -> Report:
     return Report(
         title=f"Runs · {shown(directory)}",
         verdict=f"{text.counted(total, 'run')}, the newest first.",
-        sections=(Section("Runs", tables=(table,)),),
+        sections=(section("runs", tables=(table,)),),
+        kind="listing",
         next_steps=("To see one: iocast show RUN. To compare: iocast compare RUN RUN.",),
     )
 
@@ -38,12 +40,15 @@ def listing(runs: tuple[Found, ...], total: int, directory: str) -> Report:
 def _row(run: Found) -> Row:
     line = run.summary
     if line is None:
-        return Row({"run": run.name, "folder": shown(run.folder), "status": "unreadable"}, note=run.why)
+        return Row({"run": run.name, "folder": shown(run.folder), "status": "unreadable", "why": run.why}, note=run.why)
     return Row(
         {
             "run": run.name,
             "folder": shown(run.folder),
             "started": text.instant(line.started_unix_ns),
+            "started_unix_ns": line.started_unix_ns,
+            "done_rows": line.rows,
+            "planned_rows": line.planned,
             "job": line.name,
             "target": line.target,
             "host": line.host,

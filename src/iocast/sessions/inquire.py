@@ -16,6 +16,7 @@ from iocast.diagnose.experiments.design import judge, plan_of
 from iocast.diagnose.experiments.next_step import USUAL_BUDGET, Budget
 from iocast.errors import IocastError, SpecError
 from iocast.jobs.job import Job
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Diagnosis, Experiment, Outcome, Step
 from iocast.model.finding import Finding
 from iocast.model.run import Run
@@ -126,13 +127,13 @@ class _Asking:
     def __init__(self, run: Run, out: str, listener: Listener, budget: Budget) -> None:
         self.run, self.out, self.listener, self.budget = run, out, listener, budget
         self.steps: list[Step] = []
-        self.untested: dict[str, str] = {}
+        self.untested: dict[FindingCode, str] = {}
         self.stopped = False
 
     def leave(self, finding: Finding, why: str, *, again: bool = False) -> None:
         """A finding is not tested."""
         if not again:
-            self.untested[finding.name] = why
+            self.untested[finding.code] = why
         self.listener.tell(Untested(finding, why, again))
 
     def test(self, finding: Finding, experiment: Experiment) -> None:
@@ -161,7 +162,7 @@ class _Asking:
         from iocast import load
 
         of = self.run.plan
-        plan = plan_of(finding.detector or finding.name, experiment, of.target, of.files, of.seed)
+        plan = plan_of(finding.detector or finding.code, experiment, of.target, of.files, of.seed)
         layout = load.lay_out(plan)
         self.listener.tell(Planned(plan=plan, layout=layout))
         done = perform(plan, layout, self.out, self.listener)
@@ -178,7 +179,7 @@ class _Asking:
             outcome = Outcome(verdict="undecided", says=error.message)
         self.listener.tell(Decided(finding, outcome))
         return Step(
-            finding=finding.name,
+            finding=finding.code,
             phase=finding.phase,
             hypothesis=finding.hypothesis,
             question=experiment.question,

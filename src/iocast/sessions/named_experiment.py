@@ -14,6 +14,7 @@ from iocast import archive
 from iocast.errors import SpecError, TargetError
 from iocast.jobs.job import FileSize, Job
 from iocast.load.work_files import permission_of
+from iocast.model.codes import VerdictCode
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.target import Target
@@ -52,9 +53,11 @@ class Answered(Struct, frozen=True):
     folder: str
 
     @property
-    def answer(self) -> str:
+    def answer(self) -> VerdictCode:
         """confirmed, rejected or undecided."""
-        return self.report().answer
+        answer = self.report().answer
+        assert answer is not None
+        return answer
 
     def report(self) -> Report:
         """The question, the verdict and the table. Raises ArchiveError for a damaged folder."""

@@ -38,7 +38,7 @@ def away(*spans: tuple[int, int], at_ms: int = 1000, took_ms: int = 1000) -> Pha
 
 def names(record: PhaseRecord) -> list[str]:
     run = card_runs.run(record)
-    return [found.name for detector in (absent, stalls) for found in detector.detect(Facts(run))]
+    return [found.code for detector in (absent, stalls) for found in detector.detect(Facts(run))]
 
 
 def test_without_absence_it_is_the_storage() -> None:
@@ -47,7 +47,7 @@ def test_without_absence_it_is_the_storage() -> None:
 
 def test_the_generator_is_named_in_place_of_the_storage() -> None:
     record = away((1080, 930))
-    assert names(record) == ["generator did not run"]
+    assert names(record) == ["generator_did_not_run"]
     (found,) = absent.detect(Facts(card_runs.run(record)))
     assert found.says.startswith(
         "This machine, not the storage, stood still: the test did not run for 930 ms at t=1.1 s"
@@ -59,7 +59,7 @@ def test_a_short_absence_explains_no_long_stall() -> None:
 
 
 def test_two_absences_make_two_sentences_and_another_stall_stays_one() -> None:
-    assert names(away((5000, 400))) == ["generator did not run", "stalls"]
+    assert names(away((5000, 400))) == ["generator_did_not_run", "stalls"]
     spans = absent.absences(Facts(card_runs.run()).row(away((100, 100), (150, 100), (400, 20))))
     assert spans == [(100 * MS_NS, 250 * MS_NS), (400 * MS_NS, 420 * MS_NS)]
 
@@ -129,7 +129,7 @@ def test_a_process_that_is_stopped_for_a_second(tmp_path: Path) -> None:
         plan = replace(PLAN, engine=engine, files=(FileRegion(str(file), 0, 1 << 20),))
         record = _record(plan, _stopped_for_a_second(plan))
         found = list(absent.detect(Facts(card_runs.run(record))))
-        assert [each.name for each in found] == ["generator did not run"], engine
+        assert [each.code for each in found] == ["generator_did_not_run"], engine
         assert found[0].evidence["absent_ns"] >= 0.8 * SECOND_NS
         assert not list(stalls.detect(Facts(card_runs.run(record)))), "nobody blames the storage"
 

@@ -55,7 +55,7 @@ def _imported(label: str, tmp_path: Path) -> Run:
 )
 def test_waits_that_are_known_to_be_none_of_an_io(label: str, says: str, tmp_path: Path) -> None:
     (found,) = async_timing.detect(Facts(_imported(label, tmp_path)))
-    assert (found.name, found.severity, found.state) == (async_timing.NAME, "warn", "counted")
+    assert (found.code, found.severity, found.state) == (async_timing.CODE, "warn", "counted")
     assert says in found.says
 
 
@@ -77,7 +77,7 @@ def test_times_that_leave_most_of_the_depth_out() -> None:
     (found,) = async_timing.detect(Facts(_test("libaio", 800)))
     assert found.state == "suggested"
     assert "makes 8 I/Os in flight, and the load says that it kept 32" in found.says
-    assert found.rivals == ("too few in flight",)
+    assert found.rivals == ("too_few_in_flight",)
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,8 @@ together = "backup"
 def test_a_cache_that_forgets_is_found_and_confirmed(target: str, seed: int, tmp_path: Path) -> None:
     run = planted.measured(target, SURVEY, tmp_path, seed)
     found, _ = planted.inquired(run, tmp_path)
-    assert found[cache_pollution.NAME].state == "confirmed", found[cache_pollution.NAME].learned
-    assert "the cache what was read again and again" in found[cache_pollution.NAME].learned
+    assert found[cache_pollution.CODE].state == "confirmed", found[cache_pollution.CODE].learned
+    assert "the cache what was read again and again" in found[cache_pollution.CODE].learned
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_cache_that_forgets_is_found_and_confirmed(target: str, seed: int, tmp
 )
 def test_where_nothing_is_pushed_out_nothing_is_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, SURVEY, tmp_path)
-    assert cache_pollution.NAME not in planted.confirmed(run, tmp_path)
+    assert cache_pollution.CODE not in planted.confirmed(run, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_beside_writers_a_cache_is_told_from_a_bandwidth_that_is_shared(
     target: str, state: str, tmp_path: Path
 ) -> None:
     run = planted.measured(target, BESIDE, tmp_path)
-    assert cache_pollution.NAME in planted.suspected(run)
+    assert cache_pollution.CODE in planted.suspected(run)
     found, _ = planted.inquired(run, tmp_path)
-    assert found[cache_pollution.NAME].state == state, found[cache_pollution.NAME].learned
+    assert found[cache_pollution.CODE].state == state, found[cache_pollution.CODE].learned
 
 
 def _victim(times: Histogram, name: str, **changes: object) -> PhaseRecord:
@@ -107,7 +107,7 @@ def _writer(mib: int, locality: object = Sequential()) -> PhaseRecord:
 
 
 def _names(run: Run) -> list[str]:
-    return [finding.name for finding in cache_pollution.detect(Facts(run))]
+    return [finding.code for finding in cache_pollution.detect(Facts(run))]
 
 
 def test_the_same_reads_before_and_after_writes_in_order() -> None:
@@ -135,5 +135,5 @@ def test_where_there_is_no_room_beside_the_set_nothing_can_be_tried(tmp_path: Pa
     run = planted.measured(
         "sim:sata-ssd,cache=64MiB:10us", BESIDE.replace("1GiB", "320MiB").replace("896", "192"), tmp_path
     )
-    found = planted.suspected(run)[cache_pollution.NAME]
+    found = planted.suspected(run)[cache_pollution.CODE]
     assert cache_pollution.confirm(run, found) is None

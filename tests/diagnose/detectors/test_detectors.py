@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -18,6 +18,7 @@ from iocast.diagnose import detectors, examination
 from iocast.diagnose.detectors.limits import credits
 from iocast.diagnose.detectors.measurement import failures, impossible
 from iocast.diagnose.detectors.shortcuts import cached
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.measurement import ErrorCount, ErrorPlace
 from iocast.model.run import PhaseRecord, Run, Sample, Source
@@ -30,7 +31,7 @@ replace = msgspec.structs.replace
 
 
 def _only(found: list[Finding]) -> Finding:
-    assert len(found) == 1, [finding.name for finding in found]
+    assert len(found) == 1, [finding.code for finding in found]
     return found[0]
 
 
@@ -65,7 +66,7 @@ def test_faster_than_the_memory_of_all_cores_is_void() -> None:
     unknown_link = replace(card_runs.TARGET, layers=())
     assert not list(impossible.detect(Facts(card_runs.run(_fast_scan(0.85 * ceiling), target=unknown_link))))
     found = _only(list(impossible.detect(Facts(card_runs.run(_fast_scan(0.95 * ceiling), target=unknown_link)))))
-    assert (found.name, found.severity, found.phase) == ("faster than memory", "void", "read 1M")
+    assert (found.code, found.severity, found.phase) == ("faster_than_memory", "void", "read 1M")
     assert "68 GB/s" in found.says
 
 
@@ -78,7 +79,7 @@ def test_unknown_memory_bandwidth_accuses_no_one() -> None:
 def test_faster_than_the_link_is_void() -> None:
     assert not list(impossible.detect(Facts(card_runs.run(_fast_scan(3_938_000_000)))))
     found = _only(list(impossible.detect(Facts(card_runs.run(_fast_scan(4_300_000_000))))))
-    assert (found.name, found.severity) == ("faster than the link", "void")
+    assert (found.code, found.severity) == ("faster_than_the_link", "void")
     assert found.says.startswith("Reads ran at 4.3 GB/s, but the link to the device carries 3.9 GB/s")
 
 
@@ -100,7 +101,7 @@ def test_paths_side_by_side_add_up_and_one_unknown_path_hides_the_ceiling() -> N
 def test_too_quick_for_a_device(median_ns: int, void: bool) -> None:
     record = card_runs.reads(times=card_runs.histogram((median_ns, 50_000)))
     found = list(impossible.detect(Facts(card_runs.run(record))))
-    assert [finding.name for finding in found] == (["too quick for a device"] if void else [])
+    assert [finding.code for finding in found] == (["too_quick_for_a_device"] if void else [])
 
 
 def test_pmem_may_be_that_quick() -> None:
@@ -113,17 +114,17 @@ def test_pmem_may_be_that_quick() -> None:
 def test_a_device_in_memory_is_told_unless_there_is_a_disk_beside_it() -> None:
     zram = replace(card_runs.VDA, name="zram0", kind="zram", lower=(), link_bytes_per_s=None)
     disk = replace(zram, name="sda", kind="disk")
-    for layers, told in (((zram,), ["memory device"]), ((zram, disk), [])):
+    for layers, told in (((zram,), ["memory_device"]), ((zram, disk), [])):
         target = replace(card_runs.TARGET, layers=layers)
         found = list(impossible.detect(Facts(card_runs.run(card_runs.reads(), target=target))))
-        assert [finding.name for finding in found] == told
+        assert [finding.code for finding in found] == told
 
 
 def test_a_file_system_in_memory_is_told_once_for_the_whole_run() -> None:
     target = replace(card_runs.TARGET, filesystem="tmpfs", layers=())
     run = card_runs.run(_fast_scan(1e12), card_runs.reads(), target=target)
     found = _only(list(examination.examine(run).findings))
-    assert (found.name, found.severity, found.phase) == ("memory file system", "severe", "")
+    assert (found.code, found.severity, found.phase) == ("memory_file_system", "severe", "")
 
 
 def test_a_simulated_device_may_do_anything() -> None:
@@ -131,10 +132,10 @@ def test_a_simulated_device_may_do_anything() -> None:
     assert examination.examine(run).findings == ()
 
 
-@pytest.mark.parametrize(("share", "names"), [(0.96, []), (0.5, ["cached although direct was claimed"])])
+@pytest.mark.parametrize(("share", "names"), [(0.96, []), (0.5, ["cached_although_direct_was_claimed"])])
 def test_direct_reads_that_the_device_did_not_see(share: float, names: list[str]) -> None:
     found = list(cached.detect(Facts(card_runs.run(_seeing(share)))))
-    assert [finding.name for finding in found] == names
+    assert [finding.code for finding in found] == names
     assert all(finding.severity == "void" for finding in found)
 
 
@@ -166,7 +167,7 @@ def test_a_loop_device_that_keeps_a_cache_of_its_own(op: Op, did: str) -> None:
     workload = Workload(mix=(MixItem(op, 8192),))
     assert not list(cached.detect(Facts(_over_a_disk(LOOP, 1.0, workload))))
     found = _only(list(cached.detect(Facts(_over_a_disk(LOOP, 0.02, workload)))))
-    assert (found.name, found.severity) == ("cached although direct was claimed", "void")
+    assert (found.code, found.severity) == ("cached_although_direct_was_claimed", "void")
     assert found.says.startswith(f"vda, below loop0, {did} only 2% of the bytes")
     assert "--direct-io=on" in found.remedy
 
@@ -190,7 +191,7 @@ def test_a_layer_that_compresses_is_not_accused_of_caching() -> None:
 
 def test_counters_that_stand_still_are_severe_but_not_void() -> None:
     found = _only(list(cached.detect(Facts(card_runs.run(_seeing(0.0))))))
-    assert (found.name, found.severity) == ("device counters stood still", "severe")
+    assert (found.code, found.severity) == ("device_counters_stood_still", "severe")
 
 
 def test_a_file_system_that_compresses_is_not_accused_of_caching() -> None:
@@ -204,7 +205,7 @@ def test_a_file_system_that_compresses_is_not_accused_of_caching() -> None:
 def test_buffered_reads_from_the_page_cache(share: float, severity: str | None) -> None:
     found = list(cached.detect(Facts(card_runs.run(_seeing(share, direct=False)))))
     assert [finding.severity for finding in found] == ([severity] if severity else [])
-    assert all(finding.name == "page cache" for finding in found)
+    assert all(finding.code == "page_cache" for finding in found)
 
 
 def test_buffered_writes_that_stay_in_memory() -> None:
@@ -246,33 +247,33 @@ def _failing(count: int, *, errno: int = 5, **changes: Any) -> PhaseRecord:
 @pytest.mark.parametrize(("count", "severity"), [(1, "severe"), (99, "severe"), (100, "void")])
 def test_errors_are_severe_and_void_when_they_are_half(count: int, severity: str) -> None:
     found = _only(list(failures.detect(Facts(card_runs.run(_failing(count))))))
-    assert (found.name, found.severity) == ("errors", severity)
+    assert (found.code, found.severity) == ("errors", severity)
 
 
 def test_an_end_of_file_is_called_by_its_name() -> None:
     found = _only(list(failures.detect(Facts(card_runs.run(_failing(3, errno=0))))))
-    assert found.name == "end of file"
+    assert found.code == "end_of_file"
     assert "3 I/Os failed" in found.says
 
 
 def test_nothing_done_is_void() -> None:
     found = _only(list(failures.detect(Facts(card_runs.run(card_runs.reads(times=card_runs.histogram()))))))
-    assert (found.name, found.severity) == ("nothing done", "void")
+    assert (found.code, found.severity) == ("nothing_done", "void")
 
 
 def test_short_ios_hung_and_interrupted() -> None:
     base = card_runs.reads()
     short = replace(base.measurement.classes[0], short_ios=5)
     ends: list[tuple[dict[str, Any], str, str]] = [
-        ({"classes": (short,)}, "short I/Os", "warn"),
+        ({"classes": (short,)}, "short_ios", "warn"),
         ({"stopped": "hung", "abandoned_ios": 3}, "hung", "void"),
-        ({"stopped": "errors"}, "stopped by errors", "severe"),
+        ({"stopped": "errors"}, "stopped_by_errors", "severe"),
         ({"stopped": "interrupted"}, "interrupted", "note"),
     ]
     for changes, name, severity in ends:
         record = replace(base, measurement=replace(base.measurement, **changes))
         found = _only(list(failures.detect(Facts(card_runs.run(record)))))
-        assert (found.name, found.severity) == (name, severity)
+        assert (found.code, found.severity) == (name, severity)
 
 
 def test_findings_come_gravest_first_and_void_rows_say_why() -> None:
@@ -283,25 +284,25 @@ def test_findings_come_gravest_first_and_void_rows_say_why() -> None:
     assert set(examined.trust) == {record.phase.name for record in card_runs.troubled_card().measured}
 
 
-def test_every_finding_bears_a_name_that_its_detector_declares() -> None:
+def test_every_finding_bears_a_code_that_its_detector_declares() -> None:
     for detector in detectors.DETECTORS:
         module = sys.modules[str(getattr(detector, "__name__", ""))]
         given = {name for node in _findings(module) for name in _strings(module, node)}
         assert given, detector
-        assert given <= {*detectors.names(detector)}, detector
+        assert given <= {*detectors.codes(detector)}, detector
 
 
-def test_no_two_detectors_declare_one_name() -> None:
-    declared = [name for detector in detectors.DETECTORS for name in detectors.names(detector)]
-    assert "" not in declared
+def test_no_two_detectors_declare_one_code() -> None:
+    declared = [code for detector in detectors.DETECTORS for code in detectors.codes(detector)]
     assert sorted(set(declared)) == sorted(declared)
+    assert {*declared} == {*get_args(FindingCode)}, "every code has its detector"
 
 
 def _findings(module: ModuleType) -> Iterator[ast.expr]:
-    """What each Finding(...) of a module is given as its name."""
+    """What each Finding(...) of a module is given as its code."""
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding":
-            yield next(each.value for each in node.keywords if each.arg == "name")
+            yield next(each.value for each in node.keywords if each.arg == "code")
 
 
 def _strings(module: ModuleType, node: ast.expr) -> set[str]:
@@ -336,4 +337,4 @@ def test_trims_move_no_data() -> None:
 
 def test_what_a_cache_of_this_machine_answered_spent_no_credits() -> None:
     """One user was answered from memory, eight by the disk: that is a fall, and nobody has saved anything."""
-    assert credits.NAME not in [found.name for found in examination.examine(card_runs.troubled_card()).findings]
+    assert credits.CODE not in [found.code for found in examination.examine(card_runs.troubled_card()).findings]

@@ -15,16 +15,16 @@ from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import MixItem, Workload
 
 US, MS = 1_000, 1_000_000
-OURS = {throttle.NAME, serialised.NAME, retrograde.NAME}
+OURS = {throttle.CODE, serialised.CODE, retrograde.CODE}
 
 PLANTED = [
-    ("sim:nvme,iops=5000/s", throttle.NAME),
-    ("sim:nvme,throughput=100MB/s", throttle.NAME),
-    ("sim:sata-ssd,iops=2000/s", throttle.NAME),
-    ("sim:nvme,service=constant:80us,iops=200/s", throttle.NAME),  # even as it is
-    ("sim:nvme,serialised=writes", serialised.NAME),
-    ("sim:sata-ssd,serialised=writes", serialised.NAME),
-    ("sim:nvme,servers=1024,bandwidth=none,usl=0.02:0.002", retrograde.NAME),
+    ("sim:nvme,iops=5000/s", throttle.CODE),
+    ("sim:nvme,throughput=100MB/s", throttle.CODE),
+    ("sim:sata-ssd,iops=2000/s", throttle.CODE),
+    ("sim:nvme,service=constant:80us,iops=200/s", throttle.CODE),  # even as it is
+    ("sim:nvme,serialised=writes", serialised.CODE),
+    ("sim:sata-ssd,serialised=writes", serialised.CODE),
+    ("sim:nvme,servers=1024,bandwidth=none,usl=0.02:0.002", retrograde.CODE),
 ]
 CLEAN = ["sim:hdd", "sim:sata-ssd", "sim:nvme", "sim:cached-array", "sim:nfs-filer", "sim:qlc-ssd"]
 LOOK_ALIKES = [

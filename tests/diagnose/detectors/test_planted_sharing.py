@@ -27,12 +27,12 @@ KIB, MIB = 1 << 10, 1 << 20
 def test_bursts_of_others_are_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(f"sim:{target}", planted.long(120), tmp_path)
     found, _ = planted.inquired(run, tmp_path)
-    assert found[shared_drives.NAME].state == "confirmed", found[shared_drives.NAME].learned
+    assert found[shared_drives.CODE].state == "confirmed", found[shared_drives.CODE].learned
 
 
 def test_it_is_told_when_others_were_there(tmp_path: Path) -> None:
     run = planted.measured("sim:hdd,noise=60/s:10s/60s", planted.long(120), tmp_path)
-    spans = planted.suspected(run)[shared_drives.NAME].spans
+    spans = planted.suspected(run)[shared_drives.CODE].spans
     assert [(each.end_ns - each.start_ns) / 1e9 for each in spans] == pytest.approx([10, 10], abs=1)
     assert (spans[1].start_ns - spans[0].start_ns) / 1e9 == pytest.approx(60, abs=1)
 
@@ -41,55 +41,55 @@ def test_it_is_told_when_others_were_there(tmp_path: Path) -> None:
 def test_bursts_are_seen_although_they_make_the_times_scatter(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.SUSTAINED, tmp_path)
     found, _ = planted.inquired(run, tmp_path)
-    assert found[shared_drives.NAME].state == "confirmed", found[shared_drives.NAME].learned
+    assert found[shared_drives.CODE].state == "confirmed", found[shared_drives.CODE].learned
 
 
 @pytest.mark.parametrize("target", ["sim:hdd", "sim:sata-ssd", "sim:cached-array", "sim:nvme,stall=1s/5s"])
 def test_nobody_else_is_suspected_where_nobody_is(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.long(60), tmp_path)
-    assert shared_drives.NAME not in planted.suspected(run)
-    assert under_maintenance.NAME not in planted.suspected(run)
+    assert shared_drives.CODE not in planted.suspected(run)
+    assert under_maintenance.CODE not in planted.suspected(run)
 
 
 def test_others_that_were_away_are_not_rejected(tmp_path: Path) -> None:
     run = planted.measured("sim:hdd,noise=60/s:10s/60s", planted.long(120), tmp_path)
     quiet = replace(run, plan=replace(run.plan, target=parse_target("sim:hdd")))
     found, _ = planted.inquired(quiet, tmp_path)
-    assert found[shared_drives.NAME].state == "suggested"
-    assert "says nothing of other hours" in found[shared_drives.NAME].learned
+    assert found[shared_drives.CODE].state == "suggested"
+    assert "says nothing of other hours" in found[shared_drives.CODE].learned
 
 
 def test_a_slow_time_with_an_end_is_maintenance_perhaps(tmp_path: Path) -> None:
     run = planted.measured("sim:hdd,slow=100s..200s:3", planted.long(300), tmp_path)
     found = planted.suspected(run)
-    assert found[under_maintenance.NAME].state == "suggested"
-    assert found[under_maintenance.NAME].evidence["from_ns"] == pytest.approx(100e9, rel=0.05)
-    (span,) = found[under_maintenance.NAME].spans
+    assert found[under_maintenance.CODE].state == "suggested"
+    assert found[under_maintenance.CODE].evidence["from_ns"] == pytest.approx(100e9, rel=0.05)
+    (span,) = found[under_maintenance.CODE].spans
     assert (span.start_ns, span.end_ns) == (pytest.approx(100e9, rel=0.05), pytest.approx(200e9, rel=0.05))
-    assert shared_drives.NAME not in found
+    assert shared_drives.CODE not in found
 
 
 @pytest.mark.parametrize("target", ["hdd,slow=60s..130s:3", "sata-ssd,slow=60s..130s:3"])
 def test_maintenance_that_comes_again_is_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(f"sim:{target}", planted.long(200), tmp_path)
     found, _ = planted.inquired(run, tmp_path)
-    assert found[under_maintenance.NAME].state == "confirmed", found[under_maintenance.NAME].learned
+    assert found[under_maintenance.CODE].state == "confirmed", found[under_maintenance.CODE].learned
 
 
 def test_the_clock_of_a_simulated_device_begins_with_the_first_row(tmp_path: Path) -> None:
     twice = planted.long(30) + planted.long(240).partition("[[phase]]")[1] + planted.long(240).partition("[[phase]]")[2]
     run = planted.measured("sim:hdd,slow=100s..180s:3", twice, tmp_path)
     found, _ = planted.inquired(run, tmp_path)
-    assert found[under_maintenance.NAME].evidence["from_ns"] == pytest.approx(70e9, rel=0.05)
-    assert found[under_maintenance.NAME].state == "confirmed", found[under_maintenance.NAME].learned
+    assert found[under_maintenance.CODE].evidence["from_ns"] == pytest.approx(70e9, rel=0.05)
+    assert found[under_maintenance.CODE].state == "confirmed", found[under_maintenance.CODE].learned
 
 
 def test_maintenance_that_is_over_is_not_rejected(tmp_path: Path) -> None:
     run = planted.measured("sim:hdd,slow=60s..130s:3", planted.long(200), tmp_path)
     over = replace(run, plan=replace(run.plan, target=parse_target("sim:hdd")))
     found, _ = planted.inquired(over, tmp_path)
-    assert found[under_maintenance.NAME].state == "suggested"
-    assert "goes evenly now, which says nothing of what ran then" in found[under_maintenance.NAME].learned
+    assert found[under_maintenance.CODE].state == "suggested"
+    assert "goes evenly now, which says nothing of what ran then" in found[under_maintenance.CODE].learned
 
 
 @pytest.mark.parametrize(("subject", "severity"), [("vda", "warn"), ("md7", "note")])
@@ -108,13 +108,13 @@ def test_a_task_that_was_seen_is_counted(subject: str, severity: str) -> None:
 def test_a_full_link_is_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.ladder(1), tmp_path)
     found, _ = planted.inquired(run, tmp_path)
-    assert found[link_limit.NAME].state == "confirmed", found[link_limit.NAME].learned
+    assert found[link_limit.CODE].state == "confirmed", found[link_limit.CODE].learned
 
 
 @pytest.mark.parametrize("limit", ["bandwidth=117.7MB/s", "throughput=117MB/s", "bandwidth=850MB/s"])
 def test_a_device_that_is_as_fast_as_a_link_is_no_link(limit: str, tmp_path: Path) -> None:
     run = planted.measured(f"sim:nvme,{limit}", planted.ladder(1), tmp_path)
-    assert link_limit.NAME not in planted.confirmed(run, tmp_path)
+    assert link_limit.CODE not in planted.confirmed(run, tmp_path)
 
 
 def _on_the_link(name: str, share: float, *ops: Op) -> PhaseRecord:
@@ -144,9 +144,9 @@ def test_a_plateau_of_a_link_is_of_rows_that_go_one_way(rows: tuple[PhaseRecord,
 
 def test_ticks_are_counted_and_saturation_is_none(tmp_path: Path) -> None:
     found = planted.suspected(planted.measured("sim:nvme,tick=1ms", planted.ladder(1), tmp_path))
-    assert found[coarse_clock.NAME].evidence["step_ns"] == pytest.approx(1e6, rel=0.01)
+    assert found[coarse_clock.CODE].evidence["step_ns"] == pytest.approx(1e6, rel=0.01)
     for target in ("sim:nvme", "sim:sata-ssd", "sim:hdd", "sim:nvme,link=117MB/s:200us"):
-        assert coarse_clock.NAME not in planted.suspected(planted.measured(target, planted.ladder(1), tmp_path))
+        assert coarse_clock.CODE not in planted.suspected(planted.measured(target, planted.ladder(1), tmp_path))
 
 
 TICKS = card_runs.histogram((MS, 500), (2 * MS, 300), (3 * MS, 200))
@@ -173,12 +173,12 @@ def test_a_constant_time_for_each_kib_is_no_tick() -> None:
     ]
     assert not list(coarse_clock.detect(Facts(card_runs.run(*rows))))
     again = card_runs.reads("read 8k, later", times=card_runs.histogram((2 * 8 * 6828, 1000)), size_bytes=8 * KIB)
-    assert [each.name for each in coarse_clock.detect(Facts(card_runs.run(*rows, again)))] == [coarse_clock.NAME]
+    assert [each.code for each in coarse_clock.detect(Facts(card_runs.run(*rows, again)))] == [coarse_clock.CODE]
 
 
 def test_peaks_are_told_with_their_shares(tmp_path: Path) -> None:
     run = planted.measured("sim:nvme,service=bimodal:90%:400us:6ms", planted.long(10), tmp_path)
-    says = planted.suspected(run)[bimodal.NAME].says
+    says = planted.suspected(run)[bimodal.CODE].says
     assert "2 peaks: 90% around 398 µs and 10% around 6.0 ms" in says
     assert list(bimodal.detect(Facts(planted.measured("sim:sata-ssd", planted.long(10), tmp_path)))) == []
 
@@ -212,7 +212,7 @@ def _device(record: PhaseRecord, **deltas: float) -> PhaseRecord:
 def test_requests_of_another_size(size: int, requests: int, name: str | None, why: str) -> None:
     record = card_runs.reads(size_bytes=size, times=card_runs.histogram((MS, 1000)), sequential=True)
     found = list(request_shape.detect(Facts(card_runs.run(_device(record, reads=requests, read_bytes=1000 * size)))))
-    assert [each.name for each in found] == ([name] if name else [])
+    assert [each.code for each in found] == ([name] if name else [])
     assert all(why in each.says for each in found)
 
 

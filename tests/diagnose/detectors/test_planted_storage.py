@@ -25,24 +25,24 @@ from iocast.model.finding import Span
 SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")
 
 PLANTED = {
-    "sim:cached-array": storage_cache.NAME,
-    "sim:hdd,cache=1GiB:200us": storage_cache.NAME,
-    "sim:nvme,service=exponential:2ms,hit=40%:200us": storage_cache.NAME,
-    "sim:hdd,read_ahead=1MiB:100us": read_ahead.NAME,
-    "sim:nfs-filer": read_ahead.NAME,
-    "sim:nvme,service=exponential:5ms,tier=100GiB:300us:3": tiers.NAME,
-    "sim:thin-array": tiers.NAME,
-    "sim:sata-ssd,tier=100GiB:20us:3": tiers.NAME,  # all of it would have moved by the time other rows have read it
-    "sim:nvme,first_write=1ms": first_write.NAME,
-    "sim:thin-array,tier=none": first_write.NAME,  # a third more
-    "sim:nvme,holes=10us": elided.NAME,
-    "sim:nvme,compress=on": reduction.NAME,
-    "sim:nvme,dedupe=on": reduction.NAME,
-    "sim:nvme,zeros=5us": reduction.NAME,
-    "sim:cloud-volume,credits=300/s:20000": credits.NAME,
-    "sim:nvme,byte_credits=40MB/s:1GiB": credits.NAME,  # spent before the row that is long enough to see it
-    "sim:qlc-ssd,slc=10GiB:160MB/s:50MB/s": write_cliff.NAME,
-    "sim:cached-array,dirty=2GiB:200MB/s": write_cliff.NAME,
+    "sim:cached-array": storage_cache.CODE,
+    "sim:hdd,cache=1GiB:200us": storage_cache.CODE,
+    "sim:nvme,service=exponential:2ms,hit=40%:200us": storage_cache.CODE,
+    "sim:hdd,read_ahead=1MiB:100us": read_ahead.CODE,
+    "sim:nfs-filer": read_ahead.CODE,
+    "sim:nvme,service=exponential:5ms,tier=100GiB:300us:3": tiers.CODE,
+    "sim:thin-array": tiers.CODE,
+    "sim:sata-ssd,tier=100GiB:20us:3": tiers.CODE,  # all of it would have moved by the time other rows have read it
+    "sim:nvme,first_write=1ms": first_write.CODE,
+    "sim:thin-array,tier=none": first_write.CODE,  # a third more
+    "sim:nvme,holes=10us": elided.CODE,
+    "sim:nvme,compress=on": reduction.CODE,
+    "sim:nvme,dedupe=on": reduction.CODE,
+    "sim:nvme,zeros=5us": reduction.CODE,
+    "sim:cloud-volume,credits=300/s:20000": credits.CODE,
+    "sim:nvme,byte_credits=40MB/s:1GiB": credits.CODE,  # spent before the row that is long enough to see it
+    "sim:qlc-ssd,slc=10GiB:160MB/s:50MB/s": write_cliff.CODE,
+    "sim:cached-array,dirty=2GiB:200MB/s": write_cliff.CODE,
 }
 # What belongs to the device by its description is no false alarm.
 CLEAN = ("sim:hdd", "sim:nvme", "sim:sata-ssd", "sim:cloud-volume", "sim:nvme,service=bimodal:60%:300us:5ms")
@@ -68,18 +68,18 @@ def test_a_short_stroke_is_found_where_only_part_of_a_disk_was_read(tmp_path: Pa
     )
     run = planted.measured("sim:hdd", part, tmp_path)
     found, _ = planted.inquired(run, tmp_path)
-    assert found[short_stroke.NAME].state == "confirmed", found[short_stroke.NAME].learned
-    assert short_stroke.NAME not in planted.suspected(planted.measured("sim:nvme", part, tmp_path))
+    assert found[short_stroke.CODE].state == "confirmed", found[short_stroke.CODE].learned
+    assert short_stroke.CODE not in planted.suspected(planted.measured("sim:nvme", part, tmp_path))
 
 
 @pytest.mark.parametrize("target", ["sim:hdd", "sim:hdd,service=disk:15000:0.5ms:5ms", "sim:hdd,stripe=8:1MiB"])
 def test_two_readers_in_order_on_a_disk_have_spent_nothing(target: str, tmp_path: Path) -> None:
-    assert credits.NAME not in planted.suspected(planted.measured(target, SURVEY, tmp_path))
+    assert credits.CODE not in planted.suspected(planted.measured(target, SURVEY, tmp_path))
 
 
 def test_credits_are_counted_over_all_rows(tmp_path: Path) -> None:
     run = planted.measured("sim:cloud-volume,credits=300/s:20000", SURVEY, tmp_path)
-    found = planted.suspected(run)[credits.NAME]
+    found = planted.suspected(run)[credits.CODE]
     assert found.evidence["credits"] == pytest.approx(20_000, rel=0.1)
     record = next(each for each in run.measured if each.phase.name == found.phase)
     assert found.spans == (Span(round(found.evidence["at_ns"]), record.measurement.elapsed_ns),)
@@ -87,7 +87,7 @@ def test_credits_are_counted_over_all_rows(tmp_path: Path) -> None:
 
 def test_the_idle_time_before_a_cliff_is_as_long_as_making_room_takes(tmp_path: Path) -> None:
     run = planted.measured("sim:qlc-ssd,slc=10GiB:160MB/s:50MB/s", SURVEY, tmp_path)
-    found = planted.suspected(run)[write_cliff.NAME]
+    found = planted.suspected(run)[write_cliff.CODE]
     real = replace(run, plan=replace(run.plan, target=replace(run.plan.target, kind="file")))
     experiment = write_cliff.confirm(real, found)
     assert experiment is not None
@@ -100,7 +100,7 @@ def test_the_idle_time_before_a_cliff_is_as_long_as_making_room_takes(tmp_path: 
 def test_data_that_shrink_are_written_as_the_rows_were(tmp_path: Path) -> None:
     buffered = SURVEY.replace('size = "128k"', 'size = "128k"\ndirect = false\nsync = "dsync"')
     run = planted.measured("sim:nvme,compress=on", buffered, tmp_path)
-    experiment = reduction.confirm(run, planted.suspected(run)[reduction.NAME])
+    experiment = reduction.confirm(run, planted.suspected(run)[reduction.CODE])
     assert experiment is not None
     loads = [arm.workload for arm in (*experiment.prepare, *experiment.arms)]
     assert {(load.direct, load.sync, load.depth) for load in loads} == {(False, "dsync", 4)}

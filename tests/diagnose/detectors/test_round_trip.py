@@ -26,7 +26,7 @@ US = 1_000
     ids=["filer", "far"],
 )
 def test_the_floor_of_a_link_is_told(target: str, reads_us: int, writes_us: int, tmp_path: Path) -> None:
-    found = planted.suspected(planted.measured(target, SURVEY, tmp_path))[round_trip.NAME]
+    found = planted.suspected(planted.measured(target, SURVEY, tmp_path))[round_trip.CODE]
     assert (found.severity, found.state, found.phase) == ("note", "counted", "")
     assert found.evidence["read_floor_ns"] == pytest.approx(reads_us * US, rel=0.05)
     assert found.evidence["write_floor_ns"] == pytest.approx(writes_us * US, rel=0.05)
@@ -36,7 +36,7 @@ def test_the_floor_of_a_link_is_told(target: str, reads_us: int, writes_us: int,
 @pytest.mark.parametrize("target", ["sim:hdd", "sim:nvme", "sim:cloud-volume", "sim:hdd,link=117MB/s:200us"])
 def test_where_the_storage_takes_longer_than_the_way_nothing_is_told(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, SURVEY, tmp_path)
-    assert round_trip.NAME not in planted.suspected(run)
+    assert round_trip.CODE not in planted.suspected(run)
 
 
 NFS = Target(path="/mnt/db", kind="directory", filesystem="nfs4", direct=True)

@@ -52,7 +52,7 @@ def test_a_stall_ends_with_the_last_of_its_ios() -> None:
 def test_the_finding_says_how_often_how_long_and_when() -> None:
     record = _phase(_slow(4 * SECOND_NS, SECOND_NS), _slow(9 * SECOND_NS, SECOND_NS))
     (found,) = stalls.detect(Facts(card_runs.run(record)))
-    assert (found.name, found.severity, found.phase) == ("stalls", "warn", "randread 8k")
+    assert (found.code, found.severity, found.phase) == ("stalls", "warn", "randread 8k")
     assert found.says == "I/Os stood still: 2 stalls of 1.0 s, at t=4.0 s and t=9.0 s."
     assert found.evidence["stalled_ns"] == 2 * SECOND_NS
     assert found.spans == (Span(4 * SECOND_NS, 5 * SECOND_NS), Span(9 * SECOND_NS, 10 * SECOND_NS))

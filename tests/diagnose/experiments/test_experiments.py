@@ -91,7 +91,7 @@ def test_one_round_cannot_decide_and_none_is_an_error() -> None:
 
 def _suspicion(name: str, **changes: object) -> Finding:
     fields = {"severity": "warn", "phase": "a", "says": "seen", "state": "suggested", "confidence": 0.5}
-    return Finding(name=name, **{**fields, **changes})
+    return Finding(code=name, **{**fields, **changes})
 
 
 def test_the_gravest_is_tested_first_and_each_kind_once() -> None:
@@ -104,7 +104,7 @@ def test_the_gravest_is_tested_first_and_each_kind_once() -> None:
         _suspicion("sure", state="counted", severity="void"),
     )
     run = card_runs.quick_card()
-    order = [each.finding.name for each in next_step.candidates(run, findings, lambda _: lambda *_: _experiment())]
+    order = [each.finding.code for each in next_step.candidates(run, findings, lambda _: lambda *_: _experiment())]
     assert order == ["void", "likely", "unlikely", "note"]
 
 

@@ -92,7 +92,7 @@ def test_one_beside_the_other() -> None:
 
     report = compare([disk("SATA", SATA), disk("SAS", SAS), disk("SATA again", SATA)])
     (table,) = (each for section in report.sections for each in section.tables if each.key == "relative")
-    means = [row.cells for row in table.rows if row.cells["what"] == "mean latency"]
+    means = [row.cells for row in table.rows if row.cells["what"] == "mean"]
     assert [cells["side1"] for cells in means] == pytest.approx([1.375, 1.667, 1.786], abs=0.0005)
     rates = [row.cells["first"] for row in table.rows if row.cells["what"] == "throughput"]
     assert rates == ["182/s", "133/s", "80/s"]

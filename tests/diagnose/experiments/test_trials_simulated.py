@@ -160,7 +160,7 @@ def test_a_lock_for_writes_is_seen_and_one_server_is_not_taken_for_one(tmp_path:
     assert ruling(dio_matrix, "sim:nvme", tmp_path, seconds=0.2).verdict == "rejected"
     disk = ruling(dio_matrix, "sim:hdd", tmp_path)
     assert disk.verdict == "undecided"
-    assert set(column(disk, "verdict")) == {"device too fast"}
+    assert set(column(disk, "verdict")) == {"device_too_fast"}
 
 
 def test_others_on_the_same_drives(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def _grade(*records: PhaseRecord, distrusted: str = "", **options: object) -> Gr
 
 
 def _letters(grades: Grades) -> dict[str, str | None]:
-    return {part.aspect: part.letter for part in grades.parts}
+    return {part.code: part.letter for part in grades.parts}
 
 
 # 0.4 ms alone; 8 at once take no longer; 32 only wait: the knee is at 8.
@@ -51,7 +51,7 @@ CURVE = (_steady("one", 0.4, 1), _steady("eight", 0.4, 8), _steady("many", 1.6, 
 def test_random_reads_are_graded_at_the_knee() -> None:
     grades = _grade(*CURVE, _commit(0.9))
     part = grades.parts[0]
-    assert (part.aspect, part.letter, part.phases) == ("random read", "A", ("eight",))
+    assert (part.code, part.letter, part.phases) == ("random_read", "A", ("eight",))
     assert "knee is near 8" in part.says
     assert _letters(grades)["commit"] == "A-"
     assert (grades.overall, grades.trust) == ("A-", "A")
@@ -61,7 +61,7 @@ def test_random_reads_are_graded_at_the_knee() -> None:
 def test_scaling_compares_loads_below_saturation_only() -> None:
     assert _letters(_grade(*CURVE))["scaling"] == "A+"
     waiting = (_steady("one", 1.0, 1), _steady("two", 2.0, 2), _steady("four", 4.0, 4))
-    part = next(p for p in _grade(*waiting).parts if p.aspect == "scaling")
+    part = next(p for p in _grade(*waiting).parts if p.code == "scaling")
     assert part.letter is None
     assert "no two measured loads" in part.says
 
@@ -79,7 +79,7 @@ def test_scan_takes_the_best_row_in_decimal_megabytes() -> None:
     fast = card_runs.reads(
         "read eight", size_bytes=1 << 20, times=card_runs.histogram((8 * MS, 4000)), sequential=True, users=8
     )
-    part = next(p for p in _grade(slow, fast).parts if p.aspect == "scan")
+    part = next(p for p in _grade(slow, fast).parts if p.code == "scan")
     assert (part.letter, part.phases) == ("A-", ("read eight",))
     assert part.figures["mb_per_s"] == pytest.approx(8 * 1.048576 / 0.008, rel=0.01)
 
@@ -101,7 +101,7 @@ def test_writes_that_disturb_reads() -> None:
         card_runs.part("write", 8192, card_runs.histogram((0.3 * MS, 12_000))),
     )
     record = card_runs.record("mixed", mix, card_runs.measurement(parts, users=8))
-    part = next(p for p in _grade(*CURVE, record).parts if p.aspect == "write interference")
+    part = next(p for p in _grade(*CURVE, record).parts if p.code == "write_interference")
     assert part.letter == "C"
     assert part.figures["ratio"] == pytest.approx(1.75, rel=0.01)
 

@@ -13,7 +13,8 @@ from makers import card_runs
 from iocast.analyse.facts import Facts
 from iocast.diagnose import examination, thresholds, words
 from iocast.diagnose.trust import components, imported, row_trust
-from iocast.model.finding import GRADES, Finding, Grade, State
+from iocast.model.codes import StateCode
+from iocast.model.finding import GRADES, Finding, Grade
 from iocast.model.measurement import ErrorCount
 from iocast.model.run import PhaseRecord, Source
 
@@ -41,7 +42,7 @@ def test_of_an_imported_row_too_the_ratio_says_which_way_it_is_off(ratio: float)
     record = card_runs.reads(users=8)
     record = _with(record, elapsed_ns=round(record.measurement.elapsed_ns / ratio))
     part = imported.components(Facts(card_runs.run(record, source=Source(tool="fio"))).row(record))[0]
-    assert (part.name, part.evidence["little_ratio"]) == ("integrity", pytest.approx(ratio, rel=1e-3))
+    assert (part.code, part.evidence["little_ratio"]) == ("integrity", pytest.approx(ratio, rel=1e-3))
 
 
 def test_integrity_counts_think_time() -> None:
@@ -172,10 +173,10 @@ def test_a_busy_generator_is_a_warning_but_not_on_virtual_time() -> None:
 @pytest.mark.parametrize(("severity", "grade"), [("void", "F"), ("severe", "D"), ("warn", "C"), ("note", "B")])
 def test_anomalies_follow_the_gravest_finding_of_the_phase_or_the_run(severity: Any, grade: str) -> None:
     record = card_runs.reads()
-    others = Finding(name="x", severity="void", phase="another", says="Not here.")
+    others = Finding(code="x", severity="void", phase="another", says="Not here.")
     assert components.anomalies(record, (others,)).grade == "A"
     for phase in (record.phase.name, ""):
-        found = Finding(name="x", severity=severity, phase=phase, says="Here.")
+        found = Finding(code="x", severity=severity, phase=phase, says="Here.")
         assert components.anomalies(record, (others, found)).grade == grade
 
 
@@ -188,12 +189,12 @@ def test_a_simulated_row_may_earn_an_a() -> None:
     run = card_runs.run(card_runs.reads(), target=card_runs.SIMULATED)
     trust = examination.examine(run).trust["randread 8k"]
     assert (trust.grade, trust.reason) == ("A", "")
-    assert [part.name for part in trust.components] == [
+    assert [part.code for part in trust.components] == [
         "integrity",
         "precision",
         "representative",
         "steady",
-        "load achieved",
+        "load_achieved",
         "isolation",
         "anomalies",
     ]
@@ -231,24 +232,24 @@ def test_figures_in_sentences(said: str, text: str) -> None:
     assert said == text
 
 
-def _suspected(state: State) -> Finding:
-    return Finding(name="x", severity="void", phase="", says="It looks like memory.", state=state)
+def _suspected(state: StateCode) -> Finding:
+    return Finding(code="x", severity="void", phase="", says="It looks like memory.", state=state)
 
 
 @pytest.mark.parametrize("state", ["counted", "confirmed"])
-def test_what_is_certain_voids_a_row(state: State) -> None:
+def test_what_is_certain_voids_a_row(state: StateCode) -> None:
     record = card_runs.reads()
     trust = row_trust.judge(Facts(card_runs.run(record)).row(record), (_suspected(state),))
     assert (trust.grade, trust.void, trust.reason) == ("F", "It looks like memory.", "It looks like memory.")
 
 
 @pytest.mark.parametrize(("state", "anomalies"), [("suggested", "B"), ("rejected", "A")])
-def test_a_suspicion_does_not_void_a_row(state: State, anomalies: Grade) -> None:
+def test_a_suspicion_does_not_void_a_row(state: StateCode, anomalies: Grade) -> None:
     """What only looks like it costs no more than an A, whatever it would mean if it were true."""
     record = card_runs.reads()
     trust = row_trust.judge(Facts(card_runs.run(record)).row(record), (_suspected(state),))
     assert trust.void == ""
-    assert [part.grade for part in trust.components if part.name == "anomalies"] == [anomalies]
+    assert [part.grade for part in trust.components if part.code == "anomalies"] == [anomalies]
     assert trust.grade != "F"
 
 

@@ -51,21 +51,21 @@ def test_findings_are_marked_by_name_where_they_were_seen() -> None:
     run = card_runs.run(reads())
     found = [
         Finding(
-            name="stalls", severity="warn", phase="randread 8k", says="A second.", spans=(Span(SECOND_NS, SECOND_NS),)
+            code="stalls", severity="warn", phase="randread 8k", says="A second.", spans=(Span(SECOND_NS, SECOND_NS),)
         ),
         Finding(
-            name="burst credits",
+            code="burst_credits",
             severity="severe",
             phase="randread 8k",
             says="It fell.",
             state="suggested",
             spans=(Span(20 * SECOND_NS, 99 * SECOND_NS),),
         ),
-        Finding(name="throttle", severity="warn", phase="randread 8k", says="All of it."),
+        Finding(code="throttle", severity="warn", phase="randread 8k", says="All of it."),
         Finding(
-            name="maintenance", severity="warn", phase="randread 8k", says="No.", state="rejected", spans=(Span(0, 1),)
+            code="maintenance", severity="warn", phase="randread 8k", says="No.", state="rejected", spans=(Span(0, 1),)
         ),
-        Finding(name="hung", severity="warn", phase="another row", says="Not here.", spans=(Span(0, 1),)),
+        Finding(code="hung", severity="warn", phase="another row", says="Not here.", spans=(Span(0, 1),)),
     ]
     examination = replace(examine(run), findings=tuple(found))
     whole, half = lognormal(2000, 240_000, 0.3), lognormal(1000, 240_000, 0.3)
@@ -88,7 +88,7 @@ def test_findings_are_marked_by_name_where_they_were_seen() -> None:
 def test_names_of_findings_do_not_lie_on_each_other() -> None:
     run = card_runs.run(reads())
     found = tuple(
-        Finding(name=f"finding {at}", severity="warn", phase="randread 8k", says="Seen.", spans=(Span(at * 10**7, at),))
+        Finding(code=f"finding {at}", severity="warn", phase="randread 8k", says="Seen.", spans=(Span(at * 10**7, at),))
         for at in range(9)
     )
     chart = _heat(run, replace(examine(run), findings=found), [lognormal(1000, 240_000, 0.3)] * 40)

@@ -60,7 +60,7 @@ def test_the_virtualisation_study_is_printed_to_the_digit() -> None:
     assert [column.title for column in table.columns] == ["row", "what", "bare", *VIRTUAL, "repeats"]
     lines = [line for line in _shown(report).split("Relative to bare")[1].splitlines() if "%" in line]
     for at, name in enumerate(CELLS):
-        what = "throughput" if at >= 3 else "mean latency"
+        what = "throughput" if at >= 3 else "mean"
         (row,) = [row for row in table.rows if row.cells["phase"] == name and row.cells["what"] == what]
         want = [VIRTUAL[side][1][at] for side in VIRTUAL]
         assert [f"{row.cells[f'side{number}']:.1%}" for number in range(1, 6)] == want

@@ -47,7 +47,7 @@ def test_every_line_of_the_csv_is_as_wide_as_its_head() -> None:
 def test_markdown_takes_no_sign_for_its_own() -> None:
     table = Table("", (Column("a", "a|b"), Column("b", "b")), (Row({"a": "x|y_z", "b": "`<b>`"}),))
     out = io.StringIO()
-    markdown.render(Report("*t*", "1 < 2", (Section("s", tables=(table,)),)), out)
+    markdown.render(Report("*t*", "1 < 2", (Section("results", "s", tables=(table,)),)), out)
     text = out.getvalue()
     assert "# \\*t\\*" in text
     assert "1 &lt; 2" in text

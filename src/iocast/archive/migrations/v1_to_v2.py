@@ -6,10 +6,10 @@ they are.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from iocast.archive.run_id import derived_run_id
+from iocast.model.codes import code_of_old_name
 
 _OF_THE_JOB = {"name": "name", "job": "file", "experiment": "experiment"}
 
@@ -36,8 +36,3 @@ def diagnosis(old: dict[str, Any]) -> dict[str, Any]:
     steps = [{**step, "finding": code_of_old_name(step["finding"])} for step in old.get("steps", ())]
     untested = {code_of_old_name(name): why for name, why in old.get("untested", {}).items()}
     return {**old, "schema_version": 2, "steps": steps, "untested": untested}
-
-
-def code_of_old_name(name: str) -> str:
-    """The code of a finding that was known by its name: lower case, spaces as underscores, no punctuation."""
-    return re.sub(r"[^a-z0-9_]", "", re.sub(r"[\s_-]+", "_", name.lower()))

@@ -47,6 +47,7 @@ from iocast.diagnose.detectors.shortcuts import (
     storage_cache,
     tiers,
 )
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
@@ -55,7 +56,7 @@ from iocast.model.run import Run
 class Detector(Protocol):
     """A module that finds one kind of abnormality; its docstring is its manual page.
 
-    It declares the names of its findings: NAME, or NAMES where there are several. One whose findings can be tested
+    It declares the codes of its findings: CODE, or CODES where there are several. One whose findings can be tested
     has `confirm(run, finding) -> Experiment | None` as well.
     """
 
@@ -103,10 +104,11 @@ def module_name(detector: Detector) -> str:
     return str(getattr(detector, "__name__", "")).rpartition(".")[2]
 
 
-def names(detector: Detector) -> tuple[str, ...]:
-    """The names of all findings that a detector may give."""
-    several: tuple[str, ...] = getattr(detector, "NAMES", ())
-    return several or (str(getattr(detector, "NAME", "")),)
+def codes(detector: Detector) -> tuple[FindingCode, ...]:
+    """The codes of all findings that a detector may give."""
+    several: tuple[FindingCode, ...] = getattr(detector, "CODES", ())
+    one: FindingCode | None = getattr(detector, "CODE", None)
+    return several or ((one,) if one else ())
 
 
 def confirmer(finding: Finding) -> Callable[[Run, Finding], Experiment | None] | None:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from itertools import pairwise
 from statistics import median
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +15,7 @@ from iocast.analyse.changepoint import change_points
 from iocast.analyse.comparison import ab_ratio
 from iocast.diagnose.words import number, percent, throughput, time
 from iocast.errors import AnalysisError
+from iocast.model.codes import VerdictCode
 from iocast.model.experiment import Decision, Statistic
 from iocast.model.run import PhaseRecord, Run
 
@@ -23,13 +23,11 @@ QUANTILES: dict[Statistic, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 TAIL = 0.025  # on either side of a 95 % interval
 COMES_BACK = 0.9  # of the level before a dip
 
-Verdict = Literal["confirmed", "rejected", "undecided"]
-
 
 class Decided(Struct, frozen=True, kw_only=True):
     """The verdict of one decision: `value` (a ratio, or a coefficient of variation) with its 95 % interval."""
 
-    verdict: Verdict
+    verdict: VerdictCode
     figures: str  # "The p50 of direct is 92 µs, of buffered 3.1 µs"
     interval: str  # "ratio 0.03, 95% interval 0.02 to 0.05, limit 0.5", "" with a single round
     value: float
@@ -86,7 +84,7 @@ def _ratio(decision: Decision, first: list[float], other: list[float]) -> Decide
     )
 
 
-def _of_interval(decision: Decision, low: float, high: float) -> Verdict:
+def _of_interval(decision: Decision, low: float, high: float) -> VerdictCode:
     limit = decision.limit
     match decision.direction:
         case "below":

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from iocast.diagnose.experiments.decisions import Decided, Verdict, decide
+from iocast.diagnose.experiments.decisions import Decided, decide
+from iocast.model.codes import VerdictCode
 from iocast.model.experiment import Arm, Experiment, Outcome
 from iocast.model.plan import Length, Phase, Plan, WorkFiles
 from iocast.model.run import Run
@@ -84,8 +85,8 @@ def judge(experiment: Experiment, run: Run) -> Outcome:
     return Outcome(verdict=verdict, says=says, ratio=first.value, low=first.low, high=first.high, evidence=evidence)
 
 
-def _together(found: list[Decided]) -> tuple[Verdict, str]:
-    worse: tuple[Verdict, ...] = ("rejected", "undecided")
+def _together(found: list[Decided]) -> tuple[VerdictCode, str]:
+    worse: tuple[VerdictCode, ...] = ("rejected", "undecided")
     for verdict in worse:
         those = [each for each in found if each.verdict == verdict]
         if those:

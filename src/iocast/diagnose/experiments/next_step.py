@@ -8,13 +8,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.diagnose.words import data_size
+from iocast.model.codes import FindingCode, SeverityCode
 from iocast.model.experiment import Arm, Diagnosis, Experiment, Outcome
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.workload import Closed
 
 LONGER = 2  # an experiment that could not tell is made once more, with so many times the rounds
-GRAVEST_FIRST = ("void", "severe", "warn", "note")
+GRAVEST_FIRST: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
 
 
 class Budget(Struct, frozen=True):
@@ -43,10 +44,10 @@ def candidates(run: Run, findings: tuple[Finding, ...], confirmer: Confirmer) ->
 
     A finding of many rows is tested once, on the first of them. `confirmer` finds what proposes an experiment.
     """
-    seen: set[str] = set()
+    seen: set[FindingCode] = set()
     for finding in sorted(findings, key=lambda f: (GRAVEST_FIRST.index(f.severity), -f.confidence)):
-        if finding.state == "suggested" and finding.name not in seen:
-            seen.add(finding.name)
+        if finding.state == "suggested" and finding.code not in seen:
+            seen.add(finding.code)
             confirm = confirmer(finding)
             yield Candidate(finding, confirm(run, finding) if confirm else None)
 
@@ -105,16 +106,16 @@ def refined(finding: Finding, outcome: Outcome) -> Finding:
 
 
 def with_steps(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> tuple[Finding, ...]:
-    """All findings, those of a tested name refined by the last step that was about them.
+    """All findings, those of a tested code refined by the last step that was about them.
 
     A confirmed one rejects no rival by itself, but a rival that is only suggested becomes half as likely.
     """
     outcomes = {step.finding: step.outcome for step in diagnosis.steps}
-    confirmed = {name for name, outcome in outcomes.items() if outcome.verdict == "confirmed"}
+    confirmed = {code for code, outcome in outcomes.items() if outcome.verdict == "confirmed"}
     found = []
     for finding in findings:
-        if finding.state == "suggested" and finding.name in outcomes:
-            finding = refined(finding, outcomes[finding.name])
+        if finding.state == "suggested" and finding.code in outcomes:
+            finding = refined(finding, outcomes[finding.code])
         elif finding.state == "suggested" and confirmed & set(finding.rivals):
             finding = replace(finding, confidence=finding.confidence / 2)
         found.append(finding)

@@ -7,6 +7,8 @@ from iocast.diagnose.grades.hailey2012 import HEADLINE, classic
 from iocast.diagnose.grades.modern_scale import modern
 from iocast.diagnose.grades.service_level import against
 from iocast.diagnose.thresholds import worst
+from iocast.diagnose.words import ASPECTS
+from iocast.model.codes import AspectCode
 from iocast.model.finding import Examination, Grade
 from iocast.model.grading import Graded, Grades, Letter, Scale, ServiceLevel, letter_rank, stepped_down, worst_letter
 from iocast.model.run import Run
@@ -30,22 +32,23 @@ def grade(
 
 def _modern(parts: tuple[Graded, ...], examination: Examination) -> Grades:
     """The worse of commit and random read, one letter less where scan or interference is far worse."""
-    by_name = {part.aspect: part for part in parts}
-    bearing = [by_name[name] for name in ("commit", "random read")]
+    by_code = {part.code: part for part in parts}
+    bearing = [by_code["commit"], by_code["random_read"]]
     graded = [part for part in bearing if part.letter]
     if len(graded) < len(bearing):
         failed = next(part for part in bearing if not part.letter)
-        says = failed.says.removeprefix("Not graded: ")
-        return _grades("modern", None, f"Not graded, for want of {failed.aspect}: {says}", (), parts, examination)
+        says = f"Not graded, for want of {ASPECTS[failed.code]}: {failed.why_not}"
+        return _grades("modern", None, says, (), parts, examination)
     overall = worst_letter(*(part.letter for part in graded if part.letter))
     weakest = next(part for part in graded if part.letter == overall)
-    says = f"It is as good as its weakest: {weakest.aspect}."
-    for name in ("scan", "write interference"):
-        letter = by_name[name].letter
+    says = f"It is as good as its weakest: {ASPECTS[weakest.code]}."
+    pulling: tuple[AspectCode, ...] = ("scan", "write_interference")
+    for code in pulling:
+        letter = by_code[code].letter
         if letter and letter_rank(letter) - letter_rank(overall) >= FAR_WORSE:
             says = (
-                f"It is as good as the weaker of commit and random read, which is {weakest.aspect} ({overall}), and a"
-                f" letter less for {name} ({letter})."
+                f"It is as good as the weaker of commit and random read, which is {ASPECTS[weakest.code]} ({overall}),"
+                f" and a letter less for {ASPECTS[code]} ({letter})."
             )
             overall = stepped_down(overall)
             break
@@ -54,17 +57,17 @@ def _modern(parts: tuple[Graded, ...], examination: Examination) -> Grades:
 
 def _hailey(facts: Facts, examination: Examination) -> Grades:
     parts = classic(facts, examination)
-    headlines = tuple(part for part in parts if part.aspect.endswith(HEADLINE))
+    headlines = tuple(part for part in parts if part.statistic == HEADLINE)
     missing = [part for part in headlines if part.letter is None]
     if missing:
-        names = ", ".join(part.aspect.removesuffix(f" {HEADLINE}") for part in missing)
-        says = f"Not graded as a whole, for want of {names}: {missing[0].says.removeprefix('Not graded: ')}"
+        names = ", ".join(ASPECTS[part.code] for part in missing)
+        says = f"Not graded as a whole, for want of {names}: {missing[0].why_not}"
         if not all(part.phases for part in missing):
             says += " The preset hailey has all rows of this scale."
         return _grades("hailey2012", None, says, (), parts, examination)
     overall = worst_letter(*(part.letter for part in headlines if part.letter))
     weakest = next(part for part in headlines if part.letter == overall)
-    says = f"The worst p95 decides: {weakest.aspect.removesuffix(f' {HEADLINE}')}."
+    says = f"The worst p95 decides: {ASPECTS[weakest.code]}."
     return _grades("hailey2012", overall, says, headlines, parts, examination)
 
 

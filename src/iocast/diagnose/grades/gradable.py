@@ -8,6 +8,8 @@ from collections.abc import Callable
 from iocast.analyse.facts import Facts, RowFacts, point
 from iocast.analyse.ladder import Curve
 from iocast.analyse.load_kind import is_open_loop, only, waits_for_the_device
+from iocast.model.codes import AspectCode, StatisticCode
+from iocast.model.grading import Graded
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Sequential, Uniform, Zipf
 
@@ -15,6 +17,14 @@ KIB = 1 << 10
 SMALL_FROM, SMALL_TO = 4 * KIB, 16 * KIB  # pages of databases
 LARGE_FROM = 128 * KIB  # what scans and backups read at once
 KNEE_SLACK = 1.25  # a load this much beyond the knee still counts as at it: loads are measured in steps [J]
+
+
+def ungraded(
+    code: AspectCode, why_not: str, phases: tuple[str, ...] = (), statistic: StatisticCode | None = None
+) -> Graded:
+    """An aspect without a letter; `why_not` ends with a full stop."""
+    says = f"Not graded: {why_not}"
+    return Graded(code=code, letter=None, says=says, phases=phases, statistic=statistic, why_not=why_not)
 
 
 def only_size(record: PhaseRecord) -> int | None:

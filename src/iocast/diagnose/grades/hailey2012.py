@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.statistics import enough_beyond
-from iocast.diagnose.grades.gradable import KIB, only_size
+from iocast.diagnose.grades.gradable import KIB, only_size, ungraded
 from iocast.diagnose.grades.scales import letter_scale
 from iocast.diagnose.words import count
+from iocast.model.codes import AspectCode, StatisticCode
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord
@@ -22,7 +23,7 @@ USABLE = ("A", "B", "C")
 class ClassicTest(NamedTuple):
     """One of the four: which rows, and which loads are compared."""
 
-    aspect: str
+    code: AspectCode
     scale: str  # in scales.toml
     op: Op
     sequential: bool
@@ -32,13 +33,13 @@ class ClassicTest(NamedTuple):
 
 
 TESTS = (
-    ClassicTest("random read 8K", "randread_8k", "read", False, 8 * KIB, 16, 32),
-    ClassicTest("sequential read 1M", "read_1m", "read", True, 1024 * KIB, 1, 8),
-    ClassicTest("write 1K", "write_1k", "write", True, KIB, 4, 16),
-    ClassicTest("write 128K", "write_128k", "write", True, 128 * KIB, 4, 16),
+    ClassicTest("random_read_8k", "randread_8k", "read", False, 8 * KIB, 16, 32),
+    ClassicTest("sequential_read_1m", "read_1m", "read", True, 1024 * KIB, 1, 8),
+    ClassicTest("write_1k", "write_1k", "write", True, KIB, 4, 16),
+    ClassicTest("write_128k", "write_128k", "write", True, 128 * KIB, 4, 16),
 )
-STATISTICS = (("mean", None), ("p95", 0.95), ("p99", 0.99))
-HEADLINE = "p95"
+STATISTICS: tuple[tuple[StatisticCode, float | None], ...] = (("mean", None), ("p95", 0.95), ("p99", 0.99))
+HEADLINE: StatisticCode = "p95"
 
 
 class ClassicLetters(NamedTuple):
@@ -72,28 +73,26 @@ def _test(test: ClassicTest, facts: Facts, examination: Examination) -> list[Gra
     base, scaled = _row(test, facts, test.base_users), _row(test, facts, test.scaled_users)
     if base is None or scaled is None:
         missing = [str(users) for users, row in ((test.base_users, base), (test.scaled_users, scaled)) if row is None]
-        says = f"Not graded: no row of this test with {' and '.join(missing)} users."
-        return [Graded(aspect=f"{test.aspect} {HEADLINE}", letter=None, says=says)]
+        return [ungraded(test.code, f"no row of this test with {' and '.join(missing)} users.", statistic=HEADLINE)]
     return [_statistic(test, name, q, base, scaled, examination) for name, q in STATISTICS]
 
 
 def _statistic(
-    test: ClassicTest, name: str, q: float | None, base: RowFacts, scaled: RowFacts, examination: Examination
+    test: ClassicTest, name: StatisticCode, q: float | None, base: RowFacts, scaled: RowFacts, examination: Examination
 ) -> Graded:
-    aspect, phases = f"{test.aspect} {name}", (base.name, scaled.name)
+    phases = (base.name, scaled.name)
     for row in (base, scaled):
         trust = examination.trust[row.name]
         if trust.grade not in USABLE:
-            says = f"Not graded: trust in {row.name} is {trust.grade}. {trust.reason}".strip()
-            return Graded(aspect=aspect, letter=None, says=says, phases=phases)
+            why_not = f"trust in {row.name} is {trust.grade}. {trust.reason}".strip()
+            return ungraded(test.code, why_not, phases, name)
     responses = [row.response(test.op) for row in (base, scaled)]
     fewest = min(response.total for response in responses)
     if q is not None and not any(response.coarse for response in responses) and not enough_beyond(fewest, q):
-        return Graded(aspect=aspect, letter=None, says=f"Not graded: {fewest} I/Os are too few for it.", phases=phases)
+        return ungraded(test.code, f"{fewest} I/Os are too few for it.", phases, name)
     low, high = _ms(base, test.op, q), _ms(scaled, test.op, q)
     if math.isnan(low) or math.isnan(high):
-        says = f"Not graded: the source of these rows states no {name}."
-        return Graded(aspect=aspect, letter=None, says=says, phases=phases)
+        return ungraded(test.code, f"the source of these rows states no {name}.", phases, name)
     letters = classic_letters(test, low, high)
     remark = " It falls as the load grows: a cache or read-ahead answers." if letters.scaling_value < 0 else ""
     says = (
@@ -102,7 +101,15 @@ def _statistic(
     )
     figures = {"base_ms": low, "scaled_ms": high, "scaling": letters.scaling_value}
     source = letter_scale("hailey2012", test.scale).source
-    return Graded(aspect=aspect, letter=letters.time, says=says, phases=phases, figures=figures, source=source)
+    return Graded(
+        code=test.code,
+        letter=letters.time,
+        says=says,
+        statistic=name,
+        phases=phases,
+        figures=figures,
+        source=source,
+    )
 
 
 def _row(test: ClassicTest, facts: Facts, users: int) -> RowFacts | None:

@@ -11,6 +11,7 @@ from iocast.diagnose.grades import gradable as pick
 from iocast.diagnose.grades.scales import LetterScale, letter_scale
 from iocast.diagnose.thresholds import HEADLINE_Q
 from iocast.diagnose.words import number, time
+from iocast.model.codes import AspectCode
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord
@@ -37,7 +38,7 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
     """p99 of small random reads at the last measured load before the knee."""
     curve = pick.by_load(facts, pick.random_reads)
     if not curve.points:
-        return _without("random read", "no row of 4 to 16 KiB random reads")
+        return _without("random_read", "no row of 4 to 16 KiB random reads")
     at = pick.up_to_knee(curve)[-1]
     knee = curve.saturation_load
     where = f"with {at.measurement.asked_depth} in flight (the knee is near {number(max(1.0, knee))})"
@@ -45,7 +46,7 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
         where = f"with {at.measurement.asked_depth} in flight, the only load measured"
     where += _beside(at)
     scale = letter_scale("modern", "random_read")
-    return _of_p99("random read", scale, facts.row(at), "read", where, examination)
+    return _of_p99("random_read", scale, facts.row(at), "read", where, examination)
 
 
 def commit(facts: Facts, examination: Examination) -> Graded:
@@ -78,7 +79,7 @@ def scan(facts: Facts, examination: Examination) -> Graded:
         f" ({scale.limit_words(letter)} is {_an(letter)})."
     )
     return Graded(
-        aspect="scan",
+        code="scan",
         letter=letter,
         says=says,
         phases=(at.phase.name,),
@@ -114,7 +115,7 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
         f" (0: the load costs nothing, 1: it only waits; {scale.limit_words(letter)} is {_an(letter)})."
     )
     phases = (low.phase.name, high.phase.name)
-    return Graded(aspect="scaling", letter=letter, says=says, phases=phases, figures={"s": value}, source=scale.source)
+    return Graded(code="scaling", letter=letter, says=says, phases=phases, figures={"s": value}, source=scale.source)
 
 
 def interference(facts: Facts, examination: Examination) -> Graded:
@@ -127,11 +128,11 @@ def interference(facts: Facts, examination: Examination) -> Graded:
         if r.measurement.asked_depth in alone and _usable(r, examination)
     ]
     if not pairs:
-        return _without("write interference", "no row of 70 % reads and 30 % writes beside one of reads at equal load")
+        return _without("write_interference", "no row of 70 % reads and 30 % writes beside one of reads at equal load")
     clean, mixed = max(pairs, key=lambda pair: pair[1].measurement.asked_depth)
     before, beside = (published(facts.row(each).response("read"), HEADLINE_Q) for each in (clean, mixed))
     if before is None or beside is None:
-        return _without("write interference", "too few I/Os for a p99, or none stated")
+        return _without("write_interference", "too few I/Os for a p99, or none stated")
     scale = letter_scale("modern", "interference")
     letter = scale.letter(beside / before)
     says = (
@@ -139,7 +140,7 @@ def interference(facts: Facts, examination: Examination) -> Graded:
         f" {time(beside)} for {time(before)} ({scale.limit_words(letter)} is {_an(letter)})."
     )
     return Graded(
-        aspect="write interference",
+        code="write_interference",
         letter=letter,
         says=says,
         phases=(clean.phase.name, mixed.phase.name),
@@ -148,17 +149,19 @@ def interference(facts: Facts, examination: Examination) -> Graded:
     )
 
 
-def _of_p99(aspect: str, scale: LetterScale, row: RowFacts, op: Op, where: str, examination: Examination) -> Graded:
+def _of_p99(
+    code: AspectCode, scale: LetterScale, row: RowFacts, op: Op, where: str, examination: Examination
+) -> Graded:
     record = row.record
     if not _usable(record, examination):
-        return _unusable(aspect, record, examination)
+        return _unusable(code, record, examination)
     histogram = row.response(op)
     estimates = (row.quantile(op, q) for q in (HEADLINE_Q, TOO_FEW_Q) if enough_beyond(histogram.total, q))
     estimate = next((each for each in estimates if each.known), None)
     if estimate is None and histogram.coarse is not None:
-        return _without(aspect, f"the source of {record.phase.name} states no p99 or p95 of enough I/Os", record)
+        return _without(code, f"the source of {record.phase.name} states no p99 or p95 of enough I/Os", record)
     if estimate is None:
-        return _without(aspect, f"{histogram.total} I/Os are too few for a p99 or a p95", record)
+        return _without(code, f"{histogram.total} I/Os are too few for a p99 or a p95", record)
     letter = scale.letter(estimate.value_ns / MS)
     what = {"read": "random reads", "write": "durable appends"}.get(op, f"{op} after an append")
     size = _size(record)
@@ -171,7 +174,7 @@ def _of_p99(aspect: str, scale: LetterScale, row: RowFacts, op: Op, where: str, 
         says += f" {histogram.total} I/Os are too few for a p99, which lies higher: the letter may be worse."
         high_ns = None if math.isnan(histogram.most_ns) else histogram.most_ns
     return Graded(
-        aspect=aspect,
+        code=code,
         letter=letter,
         says=says,
         phases=(record.phase.name,),
@@ -198,12 +201,11 @@ def _usable(record: PhaseRecord, examination: Examination) -> bool:
     return examination.trust[record.phase.name].grade in USABLE
 
 
-def _unusable(aspect: str, record: PhaseRecord, examination: Examination) -> Graded:
+def _unusable(code: AspectCode, record: PhaseRecord, examination: Examination) -> Graded:
     trust = examination.trust[record.phase.name]
-    says = f"Not graded: trust in {record.phase.name} is {trust.grade}. {trust.reason}"
-    return Graded(aspect=aspect, letter=None, says=says.strip(), phases=(record.phase.name,))
+    why_not = f"trust in {record.phase.name} is {trust.grade}. {trust.reason}".strip()
+    return pick.ungraded(code, why_not, (record.phase.name,))
 
 
-def _without(aspect: str, why: str, record: PhaseRecord | None = None) -> Graded:
-    phases = (record.phase.name,) if record else ()
-    return Graded(aspect=aspect, letter=None, says=f"Not graded: {why}.", phases=phases)
+def _without(code: AspectCode, why: str, record: PhaseRecord | None = None) -> Graded:
+    return pick.ungraded(code, f"{why}.", (record.phase.name,) if record else ())

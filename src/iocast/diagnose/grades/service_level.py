@@ -36,27 +36,25 @@ def parse_slo(text: str) -> ServiceLevel:
 
 def against(level: ServiceLevel, facts: Facts, examination: Examination) -> Graded:
     """The letter of the measured response at the least load that reaches the rate (at the knee without one)."""
-    aspect, curve = "service level", pick.by_load(facts, pick.random_reads)
+    curve = pick.by_load(facts, pick.random_reads)
     if not curve.points:
-        return Graded(aspect=aspect, letter=None, says="Not graded: no row of 4 to 16 KiB random reads.")
+        return pick.ungraded("service_level", "no row of 4 to 16 KiB random reads.")
     at = _row(level, curve)
     if at is None:
         most = curve.peak.rate_per_s
         says = f"The peak of {number(level.rate_per_s or 0)} I/Os a second was not reached by any row; the most is"
         figures = {"most_per_s": most, "peak_per_s": level.rate_per_s or 0.0}
-        return Graded(aspect=aspect, letter="F", says=f"{says} {number(most)}.", figures=figures)
+        return Graded(code="service_level", letter="F", says=f"{says} {number(most)}.", figures=figures)
     trust = examination.trust[at.phase.name]
     if trust.grade not in USABLE:
-        says = f"Not graded: trust in {at.phase.name} is {trust.grade}. {trust.reason}".strip()
-        return Graded(aspect=aspect, letter=None, says=says, phases=(at.phase.name,))
+        why_not = f"trust in {at.phase.name} is {trust.grade}. {trust.reason}".strip()
+        return pick.ungraded("service_level", why_not, (at.phase.name,))
     estimate = facts.row(at).quantile("read", level.q)
     name = f"p{level.q * 100:g}"
     if not estimate.enough:
-        says = f"Not graded: {estimate.total} I/Os are too few for a {name}."
-        return Graded(aspect=aspect, letter=None, says=says, phases=(at.phase.name,))
+        return pick.ungraded("service_level", f"{estimate.total} I/Os are too few for a {name}.", (at.phase.name,))
     if not estimate.known:
-        says = f"Not graded: the source of {at.phase.name} states no {name}."
-        return Graded(aspect=aspect, letter=None, says=says, phases=(at.phase.name,))
+        return pick.ungraded("service_level", f"the source of {at.phase.name} states no {name}.", (at.phase.name,))
     scale, used = letter_scale("slo", "response"), estimate.value_ns / level.limit_ns
     letter = scale.letter(used)
     says = (
@@ -67,7 +65,7 @@ def against(level: ServiceLevel, facts: Facts, examination: Examination) -> Grad
         letter if end is None else scale.letter(end / level.limit_ns) for end in (estimate.low_ns, estimate.high_ns)
     ]
     return Graded(
-        aspect=aspect,
+        code="service_level",
         letter=letter,
         says=says,
         phases=(at.phase.name,),

@@ -19,23 +19,23 @@ BUCKET_HALF_WIDTH = 1 / (2 * SUB_BUCKETS)  # of a histogram: no percentile is kn
 
 def integrity(row: RowFacts) -> TrustComponent:
     """Little's law: the I/Os in flight must equal rate x time; any failed I/O breaks the books."""
-    name, did = "integrity", row.measurement
+    did = row.measurement
     if did.error_count:
         failed = count(did.error_count, "I/O")
         return TrustComponent(
-            name, "F", f"{failed} failed, so the times are not all of them.", {"errors": did.error_count}
+            "integrity", "F", f"{failed} failed, so the times are not all of them", {"errors": did.error_count}
         )
     if not did.ios:
-        return TrustComponent(name, "F", "Not one I/O was completed.")
+        return TrustComponent("integrity", "F", "not one I/O was completed")
     kept_ns, expected_ns, whose = _time_in_flight(row)
     ratio = kept_ns / expected_ns if expected_ns else float("nan")
     off = abs(ratio - 1.0)
     span_ns = max(1, did.issuing_ns)
-    reason = (
-        f"Rate x time makes {number(kept_ns / span_ns)} I/Os in flight where {number(expected_ns / span_ns)}"
-        f" were {whose}: {percent(off)} off (Little's law)."
+    clause = (
+        f"rate x time makes {number(kept_ns / span_ns)} I/Os in flight where {number(expected_ns / span_ns)}"
+        f" were {whose}: {percent(off)} off (Little's law)"
     )
-    return TrustComponent(name, limits.LITTLE_ERROR.grade(off), reason, {"little_ratio": ratio})
+    return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), clause, {"little_ratio": ratio})
 
 
 def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
@@ -53,16 +53,15 @@ def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
 
 def precision(row: RowFacts) -> TrustComponent:
     """How far chance alone can have moved the headline percentile."""
-    name = "precision"
     op = max(OPS, key=lambda each: row.response(each).total)
     histogram = row.response(op)
     if not histogram.total:
-        return TrustComponent(name, "F", "There is no response time to judge.")
+        return TrustComponent("precision", "F", "there is no response time to judge")
     for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS):
         if enough_beyond(histogram.total, q):
             return _precision_of(row.quantile(op, q), op)
-    few = f"Only {count(histogram.total, 'I/O')}, too few for any percentile. Give the phase more time."
-    return TrustComponent(name, "F", few, {"ios": histogram.total})
+    few = f"only {count(histogram.total, 'I/O')}, too few for any percentile"
+    return TrustComponent("precision", "F", few, {"ios": histogram.total}, "Give the phase more time.")
 
 
 def _precision_of(estimate: QuantileEstimate, op: Op) -> TrustComponent:
@@ -74,24 +73,24 @@ def _precision_of(estimate: QuantileEstimate, op: Op) -> TrustComponent:
     lie = "I/O lies" if round(estimate.beyond) == 1 else "I/Os lie"
     beyond = f"{number(round(estimate.beyond))} {lie} beyond"
     if half is None:
-        return TrustComponent("precision", "F", f"The {label} has no upper bound: only {beyond} it.", figures)
+        return TrustComponent("precision", "F", f"the {label} has no upper bound: only {beyond} it", figures)
     width = limits.HALF_WIDTH.grade(half)
     if estimate.q != limits.HEADLINE_Q:
         few = f"{count(estimate.total, 'I/O')} are too few for a p99"
-        reason = f"{few}; the {label} is known to ±{percent(half)}."
-        return TrustComponent("precision", limits.worst(width, "C"), reason, figures)
+        clause = f"{few}; the {label} is known to ±{percent(half)}"
+        return TrustComponent("precision", limits.worst(width, "C"), clause, figures)
     enough = limits.BEYOND.grade(estimate.beyond + 1e-9)
     if limits.worst(width, enough) != width:
         better, needed = limits.BEYOND.next_better(enough)
-        reason = f"Only {beyond} the {label}; {number(needed)} are needed for {_a_letter(better)}."
-        return TrustComponent("precision", enough, reason, figures)
+        clause = f"only {beyond} the {label}; {number(needed)} are needed for {_a_letter(better)}"
+        return TrustComponent("precision", enough, clause, figures)
     if width == "A":
-        return TrustComponent("precision", width, f"The {label} is known to ±{percent(half)}.", figures)
+        return TrustComponent("precision", width, f"the {label} is known to ±{percent(half)}", figures)
     better, needed = limits.HALF_WIDTH.next_better(width)
     # A hair beyond a limit must not read as the limit itself.
     known = percent(half) if percent(half) != percent(needed) else f"{half:.2%}"
-    reason = f"The {label} is known to ±{known}; ±{percent(needed)} is needed for {_a_letter(better)}."
-    return TrustComponent("precision", width, reason, figures)
+    clause = f"the {label} is known to ±{known}; ±{percent(needed)} is needed for {_a_letter(better)}"
+    return TrustComponent("precision", width, clause, figures)
 
 
 def _a_letter(grade: Grade) -> str:
@@ -108,9 +107,9 @@ def load_achieved(row: RowFacts) -> TrustComponent:
     share = got / asked if asked else 0.0
     unsent = f"; {count(did.unsent_arrivals, 'arrival')} fell due and never left" if did.unsent_arrivals else ""
     worst = TrustComponent(
-        "load achieved",
+        "load_achieved",
         limits.LOAD.grade(share),
-        f"{number(got)} of {number(asked)} {what}: {percent(share)} of the load asked for{unsent}.",
+        f"{number(got)} of {number(asked)} {what}: {percent(share)} of the load asked for{unsent}",
         {"asked": asked, "achieved": got, "unsent": did.unsent_arrivals},
     )
     if row.facts.simulated:
@@ -142,12 +141,12 @@ def _lag(row: RowFacts) -> TrustComponent | None:
     )
     late_ns, response_ns = lag.quantile_ns(q), response.quantile_ns(q)
     share = late_ns / response_ns if response_ns else 0.0
-    reason = (
-        f"One I/O in {1 / (1 - q):.0f} left this machine {time(late_ns)} late or more, {percent(share)} of the"
-        f" p{q * 100:.0f} response of {time(response_ns)}: so much of it is this machine's own delay."
+    clause = (
+        f"one I/O in {1 / (1 - q):.0f} left this machine {time(late_ns)} late or more, {percent(share)} of the"
+        f" p{q * 100:.0f} response of {time(response_ns)}: so much of it is this machine's own delay"
     )
     figures = {"lag_ns": late_ns, "response_ns": response_ns, "percentile": q * 100}
-    return TrustComponent("load achieved", limits.LAG.grade(share), reason, figures)
+    return TrustComponent("load_achieved", limits.LAG.grade(share), clause, figures)
 
 
 def _preempted(row: RowFacts) -> TrustComponent | None:
@@ -160,12 +159,12 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
     each = f"{time(made.queued_ns / made.threads)} each" if made.threads > 1 else time(made.queued_ns)
     steal = _stolen(row.record)
     taken = f"; the hypervisor took {percent(steal)} of all processors" if steal > limits.STEAL_TOLD else ""
-    reason = (
-        f"The test's threads were ready for {each} and had no processor, {percent(share)} of the time of their I/Os:"
-        f" other work shared this machine{taken}."
+    clause = (
+        f"the test's threads were ready for {each} and had no processor, {percent(share)} of the time of their I/Os:"
+        f" other work shared this machine{taken}"
     )
     figures = {"queued_ns": made.queued_ns, "switches": made.involuntary_switches, "steal_share": steal}
-    return TrustComponent("load achieved", limits.LAG.grade(share), reason, figures)
+    return TrustComponent("load_achieved", limits.LAG.grade(share), clause, figures)
 
 
 def _stolen(record: PhaseRecord) -> float:
@@ -188,17 +187,19 @@ def _generator_cpu(row: RowFacts) -> TrustComponent | None:
     share = (did.cpu_user_ns + did.cpu_system_ns) / did.elapsed_ns / threads
     if share <= limits.BUSY_GENERATOR:
         return None
-    reason = f"The test's own threads used {percent(min(1.0, share))} of their CPU time: they may be the limit."
-    return TrustComponent("load achieved", "C", reason, {"cpu_share": share})
+    clause = f"the test's own threads used {percent(min(1.0, share))} of their CPU time: they may be the limit"
+    return TrustComponent("load_achieved", "C", clause, {"cpu_share": share})
 
 
 def anomalies(record: PhaseRecord, findings: tuple[Finding, ...]) -> TrustComponent:
     """The gravest finding about the phase, or about the whole run; what is only suggested costs no more than an A."""
     own = [f for f in findings if f.phase in (record.phase.name, "") and f.state != "rejected"]
     if not own:
-        return TrustComponent("anomalies", "A", "Nothing abnormal was found.")
+        return TrustComponent("anomalies", "A", "nothing abnormal was found")
     gravest = max(own, key=lambda finding: "ABCDF".index(_weight(finding)))
-    return TrustComponent("anomalies", _weight(gravest), gravest.says, {"findings": len(own)})
+    more = "" if gravest.clause else gravest.says
+    evidence = {"findings": float(len(own))}
+    return TrustComponent("anomalies", _weight(gravest), gravest.clause, evidence, more, gravest.code)
 
 
 def _weight(finding: Finding) -> Grade:

@@ -24,9 +24,9 @@ def _integrity(row: RowFacts) -> TrustComponent | None:
     record, did = row.record, row.measurement
     if did.error_count:
         failed = count(did.error_count, "I/O")
-        return TrustComponent("integrity", "F", f"{failed} failed, so the times are not all of them.")
+        return TrustComponent("integrity", "F", f"{failed} failed, so the times are not all of them")
     if not did.ios and "ios" not in record.unstated:
-        return TrustComponent("integrity", "F", "Not one I/O was completed.")
+        return TrustComponent("integrity", "F", "not one I/O was completed")
     service_ns = row.service().mean_ns
     if not did.ios or any(name in record.unstated for name in SAID) or row.is_open_loop or math.isnan(service_ns):
         return None
@@ -35,11 +35,11 @@ def _integrity(row: RowFacts) -> TrustComponent | None:
     in_flight = did.rate_per_s * service_ns / 1e9
     ratio = in_flight / did.asked_depth
     off = abs(ratio - 1.0)
-    reason = (
-        f"Rate x time makes {number(in_flight)} I/Os in flight where {number(did.asked_depth)} were asked for:"
-        f" {percent(off)} off (Little's law)."
+    clause = (
+        f"rate x time makes {number(in_flight)} I/Os in flight where {number(did.asked_depth)} were asked for:"
+        f" {percent(off)} off (Little's law)"
     )
-    return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), reason, {"little_ratio": ratio})
+    return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), clause, {"little_ratio": ratio})
 
 
 def _precision(row: RowFacts) -> TrustComponent | None:
@@ -49,10 +49,10 @@ def _precision(row: RowFacts) -> TrustComponent | None:
     most = max((row.service(part.op).total for part in row.measurement.classes), default=0)
     beyond = most * (1 - limits.HEADLINE_Q)
     if not most:
-        return TrustComponent("precision", "C", "No response times are stated.")
+        return TrustComponent("precision", "C", "no response times are stated")
     grade = limits.worst("B", limits.BEYOND.grade(beyond + 1e-9))
-    reason = f"About {number(beyond)} I/Os lie beyond the p99; how far chance has moved it cannot be told."
-    return TrustComponent("precision", grade, reason, {"beyond": beyond})
+    clause = f"about {number(beyond)} I/Os lie beyond the p99; how far chance has moved it cannot be told"
+    return TrustComponent("precision", grade, clause, {"beyond": beyond})
 
 
 def _load(record: PhaseRecord) -> TrustComponent | None:
@@ -61,17 +61,17 @@ def _load(record: PhaseRecord) -> TrustComponent | None:
     if not did.asked_rate_per_s:
         return None
     share = did.rate_per_s / did.asked_rate_per_s
-    reason = (
+    clause = (
         f"{number(did.rate_per_s)} of {number(did.asked_rate_per_s)} I/Os a second: {percent(share)} of the load asked"
-        " for."
+        " for"
     )
-    return TrustComponent("load achieved", limits.LOAD.grade(share), reason, {"achieved": share})
+    return TrustComponent("load_achieved", limits.LOAD.grade(share), clause, {"achieved": share})
 
 
 def _unseen(run: Run) -> TrustComponent:
     tool = run.source.tool if run.source else "another tool"
-    reason = (
-        f"Imported from {tool}, not measured by iocast: whether the storage answered or a cache did, whether the load"
-        " was achieved on time, and who else used the device cannot be judged."
+    clause = (
+        f"imported from {tool}, not measured by iocast: whether the storage answered or a cache did, whether the load"
+        " was achieved on time, and who else used the device cannot be judged"
     )
-    return TrustComponent("representative", "C", reason)
+    return TrustComponent("representative", "C", clause)

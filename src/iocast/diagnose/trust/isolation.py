@@ -15,11 +15,13 @@ from iocast.analyse.load_kind import MOVING, bytes_of, waits_for_the_device
 from iocast.analyse.places import PAGE_BYTES, Place
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.words import data_size, number, percent
+from iocast.model.codes import TrustCode
 from iocast.model.finding import GRADES, Grade, TrustComponent
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
+from iocast.text import sentence
 
-NAME = "isolation"
+CODE: TrustCode = "isolation"
 
 
 class _Foreign(Struct, frozen=True):
@@ -65,25 +67,26 @@ def isolation(row: RowFacts) -> TrustComponent:
     if row.facts.simulated:
         device = run.plan.target.simulated
         if device is not None and device.noise is not None:
-            others = f"{number(device.noise.rate_per_s)} I/Os a second of others are part of the simulated device."
-            return TrustComponent(NAME, "C", others, {"others_per_s": device.noise.rate_per_s})
-        return TrustComponent(NAME, "A", "This simulated device has no other users.")
+            others = f"{number(device.noise.rate_per_s)} I/Os a second of others are part of the simulated device"
+            return TrustComponent(CODE, "C", others, {"others_per_s": device.noise.rate_per_s})
+        return TrustComponent(CODE, "A", "this simulated device has no other users")
     seen = [place for place in every.places if _counted(place)]
     if not seen:
-        unseen = "The device's own counters were not seen, so other programs' I/O cannot be told apart."
-        return TrustComponent(NAME, "B", unseen)
+        unseen = "the device's own counters were not seen, so other programs' I/O cannot be told apart"
+        return TrustComponent(CODE, "B", unseen)
     if not any((place.io.read_bytes or 0) + (place.io.written_bytes or 0) for place in seen):
-        return TrustComponent(NAME, "B", "The device counted nothing, so other programs' I/O cannot be seen.")
+        return TrustComponent(CODE, "B", "the device counted nothing, so other programs' I/O cannot be seen")
     if not every.is_really_direct and not waits_for_the_device(record):
-        return TrustComponent(NAME, "B", "With buffered I/O, other programs' I/O cannot be told from read-ahead.")
+        return TrustComponent(CODE, "B", "with buffered I/O, other programs' I/O cannot be told from read-ahead")
     if not any(part.op in MOVING for part in record.measurement.classes):
         # Beside nothing, every byte of others would be all there was.
-        unknown = "It moved no bytes itself, so how much of the work was other programs' is not known."
-        return TrustComponent(NAME, "B", unknown)
+        unknown = "it moved no bytes itself, so how much of the work was other programs' is not known"
+        return TrustComponent(CODE, "B", unknown)
     found = [_foreign(record, place) for place in seen]
     # Of equal letters the one with the most; of equal shares the uppermost, because max keeps the first.
     worst = max(found, key=lambda each: (GRADES.index(each.grade), each.share))
-    return TrustComponent(NAME, worst.grade, _reason(record, worst), _figures(worst))
+    clause, more = _why(record, worst)
+    return TrustComponent(CODE, worst.grade, clause, _figures(worst), more)
 
 
 def _counted(place: Place) -> bool:
@@ -170,22 +173,23 @@ def _queue_is_not_its_own(record: PhaseRecord, place: Place) -> bool:
     return place.io.queue_mean > limits.QUEUE_FACTOR * _own_queue(record, place) + 1
 
 
-def _reason(record: PhaseRecord, worst: _Foreign) -> str:
+def _why(record: PhaseRecord, worst: _Foreign) -> tuple[str, str]:
+    """The clause, and what there is to say after it."""
     layer = worst.place.io.layer
     queue = ""
     if worst.queue_excess:
         queue = (
             f"{number(worst.place.io.queue_mean or 0.0)} requests were at {layer} on average, where this test keeps"
-            f" at most {_own_queue(record, worst.place)}: others' I/O waited in the same queue."
+            f" at most {_own_queue(record, worst.place)}: others' I/O waited in the same queue"
         )
     if worst.certain == worst.grade:
-        return f"{_how_much(worst, layer, record)} {queue}".rstrip()
+        return _how_much(worst, layer, record), sentence(queue)
     if queue:
-        return queue
+        return queue, ""
     return (
-        f"{layer} wrote {data_size(worst.unsure_bytes)} more than the test: what the file system's journal wrote"
-        " cannot be told from other programs' writes."
-    )
+        f"the device {layer} wrote {data_size(worst.unsure_bytes)} more than the test: what the file system's journal"
+        " wrote cannot be told from other programs' writes"
+    ), ""
 
 
 def _how_much(worst: _Foreign, layer: str, record: PhaseRecord) -> str:
@@ -197,8 +201,8 @@ def _how_much(worst: _Foreign, layer: str, record: PhaseRecord) -> str:
         size = data_size(worst.foreign_bytes)
         said = f"{percent(worst.byte_share)} of what {layer} moved was not this test's ({size})"
     if worst.certain == limits.FOREIGN.grade(worst.share):
-        return f"{said}."
-    return f"{said}, but with {number(worst.place.io.queue_mean or 0.0)} at it on average few of ours met them."
+        return said
+    return f"{said}, but with {number(worst.place.io.queue_mean or 0.0)} at it on average few of ours met them"
 
 
 def _figures(worst: _Foreign) -> dict[str, float]:

@@ -15,20 +15,19 @@ from iocast.model.workload import Compressible, Dedupable, Payload, Repeated, Un
 
 def representative(row: RowFacts) -> TrustComponent:
     """Payload, page cache, layout; caches inside a drive or an array stay unknown, so a B is the best."""
-    name, run = "representative", row.run
+    run = row.run
     if row.facts.simulated:
         return _simulated(run)
     missing = [*_payload_faults(run, row.record), *_access_faults(row)]
     if missing:
         grade: Grade = "C" if len(missing) == 1 else "D"
-        text = "; ".join(missing)
-        return TrustComponent(name, grade, f"{text[0].upper()}{text[1:]}.", {"missing": len(missing)})
+        return TrustComponent("representative", grade, "; ".join(missing), {"missing": len(missing)})
     if not _seen_laid_out(row):
         what = "this device was" if run.plan.target.kind == "block" else "these files were"
-        unseen = f"It was not seen that {what} written in full; parts may never have been stored."
-        return TrustComponent(name, "B", unseen)
-    unknown = "Some answers may come from a cache of unknown size inside the drive or the array."
-    return TrustComponent(name, "B", unknown)
+        unseen = f"it was not seen that {what} written in full; parts may never have been stored"
+        return TrustComponent("representative", "B", unseen)
+    unknown = "some answers may come from a cache of unknown size inside the drive or the array"
+    return TrustComponent("representative", "B", unknown)
 
 
 def _simulated(run: Run) -> TrustComponent:
@@ -43,9 +42,9 @@ def _simulated(run: Run) -> TrustComponent:
     }
     there = [what for what, has in parts.items() if has]
     if there:
-        answers = f"The simulated device has {' and '.join(there)}: some answers may come from there."
+        answers = f"the simulated device has {' and '.join(there)}: some answers may come from there"
         return TrustComponent("representative", "B", answers, {"parts": len(there)})
-    return TrustComponent("representative", "A", "The simulated device answers exactly as described.")
+    return TrustComponent("representative", "A", "the simulated device answers exactly as described")
 
 
 def _payload_faults(run: Run, record: PhaseRecord) -> Iterator[str]:

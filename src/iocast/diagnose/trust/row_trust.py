@@ -32,5 +32,6 @@ def judge(row: RowFacts, findings: tuple[Finding, ...]) -> Trust:
             isolation.isolation(row),
             components.anomalies(record, findings),
         )
-    void = [f.says for f in findings if f.severity == "void" and f.certain and f.phase in (record.phase.name, "")]
-    return Trust(worst(*(part.grade for part in parts)), parts, void[0] if void else "")
+    void = [f for f in findings if f.severity == "void" and f.certain and f.phase in (record.phase.name, "")]
+    grade = worst(*(part.grade for part in parts))
+    return Trust(grade, parts, void[0].says, void[0].code, void[0].clause) if void else Trust(grade, parts)

@@ -14,10 +14,11 @@ from iocast.analyse.load_kind import bytes_of, data_bytes, is_open_loop, simulat
 from iocast.analyse.steady import LAG_MOST, LEAST_INTERVALS, WITHIN, Steadiness
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.words import number, percent, time
+from iocast.model.codes import TrustCode
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Run
 
-NAME = "steady"
+CODE: TrustCode = "steady"
 
 
 def steady(row: RowFacts) -> TrustComponent:
@@ -26,9 +27,9 @@ def steady(row: RowFacts) -> TrustComponent:
     series = record.series
     if not series.ios:
         few = "not one whole second of it was kept"
-        return TrustComponent(NAME, "C", f"Whether it was steady cannot be told: {few}.")
+        return TrustComponent(CODE, "C", f"whether it was steady cannot be told: {few}")
     if row.is_open_loop and sum(series.ios) < limits.SERIES_LEAST_IOS * len(series.ios):
-        return TrustComponent(NAME, "C", "Too few I/Os a second to tell whether it was steady.")
+        return TrustComponent(CODE, "C", "too few I/Os a second to tell whether it was steady")
     found = row.steadiness
     figures = _figures(found, series.interval_ns)
     over = time(found.length * series.interval_ns)
@@ -37,24 +38,24 @@ def steady(row: RowFacts) -> TrustComponent:
     if not found.b3:
         why = f"{_why_not(found, record)}"
         if found.snia and found.change is None:
-            return TrustComponent(NAME, "C", f"Five rounds of it agree, but {why}.", figures)
-        return TrustComponent(NAME, "D", f"Not steady: {why}.", figures)
+            return TrustComponent(CODE, "C", f"five rounds of it agree, but {why}", figures)
+        return TrustComponent(CODE, "D", f"not steady: {why}", figures)
     since = f" from t={time(found.cut * series.interval_ns)} on" if found.cut else ""
     if found.length * series.interval_ns < limits.STEADY_B_NS:
-        return TrustComponent(NAME, "C", f"Steady over {over}{since}; 5 minutes are needed for a B.", figures)
+        return TrustComponent(CODE, "C", f"steady over {over}{since}; 5 minutes are needed for a B", figures)
     why = "" if _has_no_cliff(run) else next(_cliffs(run, record, figures), "")
     if why:
-        return TrustComponent(NAME, "B", f"Steady, but a cliff that comes later is not excluded: {why}.", figures)
-    return TrustComponent(NAME, "A", f"Steady over {over}{since}.", figures)
+        return TrustComponent(CODE, "B", f"steady, but a cliff that comes later is not excluded: {why}", figures)
+    return TrustComponent(CODE, "A", f"steady over {over}{since}", figures)
 
 
 def _short(found: Steadiness, over: str, figures: dict[str, float], record: PhaseRecord) -> TrustComponent:
     """Less than can be judged; what plainly goes up or down is told all the same."""
     if found.length >= limits.STEADY_LEAST_SECONDS and abs(found.halves) > limits.PLAIN_DRIFT and not found.snia:
-        return TrustComponent(NAME, "D", f"Not steady: {_halves(found, record)} within {over}.", figures)
+        return TrustComponent(CODE, "D", f"not steady: {_halves(found, record)} within {over}", figures)
     needed = time(max(LEAST_INTERVALS * record.series.interval_ns, limits.STEADY_C_NS))
     return TrustComponent(
-        NAME, "C", f"Too short to tell whether it was steady: {over}, where {needed} are needed.", figures
+        CODE, "C", f"too short to tell whether it was steady: {over}, where {needed} are needed", figures
     )
 
 

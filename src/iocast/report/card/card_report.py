@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from iocast import text
 from iocast.analyse.facts import Facts, RowFacts, facts_of
 from iocast.analyse.statistics import published
+from iocast.model.codes import BoundCode, FindingCode, SeverityCode, TrustCode
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import GRADES, Examination, Finding, Grade
 from iocast.model.grading import Grades
@@ -24,6 +25,8 @@ from iocast.report.card.verdict import verdict
 from iocast.report.charts import chart_sections, charts_at
 from iocast.report.charts.subjects.examined_run import ExaminedRun
 from iocast.report.diagnosis.tested_section import tested_section
+from iocast.report.subjects import subject
+from iocast.report.wording import section
 
 SLOW_FACTOR = 10.0  # an I/O this many times slower than p99 is worth naming [J]
 SLOW_SHOWN = 5
@@ -47,7 +50,7 @@ def card(
     glance = charts_at("glance", ExaminedRun(facts, examination)) if courses is not None else ()
     sections = (
         target_section(run),
-        Section("Results", tables=(results(facts, examination),), charts=glance) if run.measured else None,
+        section("results", tables=(results(facts, examination),), charts=glance) if run.measured else None,
         time_section.section(facts),
         observed_devices.section(run),
         graded_section(grades),
@@ -66,23 +69,25 @@ def card(
         verdict=verdict(run, examination)
         if run.measured or not observed_devices.seen(run)
         else observed_devices.sentence(run),
-        sections=tuple(section for section in sections if section is not None),
+        sections=tuple(each for each in sections if each is not None),
         next_steps=tuple(_next_steps(run, examination, folder)),
         badges=badges(run, examination, grades),
         figures=figures(facts, examination),
+        subjects=(subject(run, folder),),
+        findings=examination.findings,
     )
 
 
 def _why(run: Run, examination: Examination) -> Section | None:
     """Every reason that made a row's letter what it is, rows with the same reason together."""
-    groups: dict[tuple[Grade, str, str], list[PhaseRecord]] = {}
+    groups: dict[tuple[Grade, TrustCode, str], list[PhaseRecord]] = {}
     for record in run.measured:
         trust = examination.trust[record.phase.name]
         told = set()  # an anomaly may be what a question before it has said already
         for part in trust.components:
             if part.grade == trust.grade != "A" and part.reason not in told:
                 told.add(part.reason)
-                groups.setdefault((part.grade, part.name, part.reason), []).append(record)
+                groups.setdefault((part.grade, part.code, part.reason), []).append(record)
     if not groups:
         return None
     ordered = sorted(groups.items(), key=lambda item: -GRADES.index(item[0][0]))
@@ -90,27 +95,27 @@ def _why(run: Run, examination: Examination) -> Section | None:
         Row(
             {
                 "trust": grade,
-                "component": name,
+                "component": code,
                 "tests": _labels(run, records),
                 "phases": tuple(record.phase.name for record in records),
                 "reason": reason,
             }
         )
-        for (grade, name, reason), records in ordered
+        for (grade, code, reason), records in ordered
     )
     columns = (
         Column("trust", "trust", "grade"),
-        Column("component", "for its"),
+        Column("component", "for its", "code"),
         Column("tests", "rows", "names"),
         Column("reason", "because"),
     )
-    return Section("Why these letters", tables=(Table("", columns, rows, key="trust", notes=(LETTERS_NOTE,)),))
+    return section("trust", tables=(Table("", columns, rows, key="trust", notes=(LETTERS_NOTE,)),))
 
 
 def _findings(run: Run, findings: tuple[Finding, ...]) -> Section | None:
-    groups: dict[tuple[str, str, str, str], list[str]] = {}
+    groups: dict[tuple[SeverityCode, FindingCode, str, str], list[str]] = {}
     for found in findings:
-        groups.setdefault((found.severity, found.name, found.says, found.remedy), []).append(found.phase)
+        groups.setdefault((found.severity, found.code, found.says, found.remedy), []).append(found.phase)
     if not groups:
         return None
     by_name = {record.phase.name: record for record in run.measured}
@@ -119,7 +124,7 @@ def _findings(run: Run, findings: tuple[Finding, ...]) -> Section | None:
         Row(
             {
                 "severity": severity,
-                "name": name,
+                "code": code,
                 "tests": _labels(run, [by_name[each] for each in phases if each in by_name]),
                 "phases": tuple(each for each in phases if each),
                 "says": says,
@@ -127,20 +132,20 @@ def _findings(run: Run, findings: tuple[Finding, ...]) -> Section | None:
             },
             note="" if remedy == after else remedy,  # once below neighbours with the same
         )
-        for ((severity, name, says, remedy), phases), after in zip(groups.items(), following, strict=True)
+        for ((severity, code, says, remedy), phases), after in zip(groups.items(), following, strict=True)
     )
     columns = (
-        Column("severity", "gravity"),
-        Column("name", "finding", spare=1),
+        Column("severity", "gravity", "code"),
+        Column("code", "finding", "code", spare=1),
         Column("tests", "rows", "names"),
         Column("says", "what was seen"),
     )
-    return Section("Findings", tables=(Table("", columns, rows, key="findings"),))
+    return section("findings", tables=(Table("", columns, rows, key="findings"),))
 
 
 def _bounds(run: Run, examination: Examination) -> Section | None:
     """What set the pace, rows with the same answer together; nothing where no row could be told."""
-    groups: dict[tuple[str, str], list[PhaseRecord]] = {}
+    groups: dict[tuple[BoundCode, str], list[PhaseRecord]] = {}
     for record in run.measured:
         bound = examination.bounds.get(record.phase.name)
         if bound is not None and bound.by != "unknown":
@@ -158,8 +163,8 @@ def _bounds(run: Run, examination: Examination) -> Section | None:
         )
         for (by, says), records in groups.items()
     )
-    columns = (Column("by", "set by"), Column("tests", "rows", "names"), Column("says", "as seen from"))
-    return Section("What set the pace", tables=(Table("", columns, rows, key="bounds"),))
+    columns = (Column("by", "set by", "code"), Column("tests", "rows", "names"), Column("says", "as seen from"))
+    return section("bounds", tables=(Table("", columns, rows, key="bounds"),))
 
 
 def _labels(run: Run, records: list[PhaseRecord]) -> tuple[str, ...]:
@@ -173,11 +178,12 @@ def _errors(run: Run) -> Section | None:
         Row(
             {
                 "test": record.phase.name,
+                "phase": record.phase.name,
                 "op": error.op,
                 "error": error.name,
                 "count": error.count,
                 "first_at": error.first[0].time_ns if error.first else None,
-                "first_offset": error.first[0].offset_bytes if error.first else None,
+                "first_offset_bytes": error.first[0].offset_bytes if error.first else None,
                 "file": _path(record, error.first[0].file) if error.first else None,
             }
         )
@@ -192,10 +198,10 @@ def _errors(run: Run) -> Section | None:
         Column("error", "error"),
         Column("count", "count", "count"),
         Column("first_at", "first at", "duration"),
-        Column("first_offset", "byte", "count", spare=1),
+        Column("first_offset_bytes", "byte", "count", spare=1),
         Column("file", "of", spare=2),
     )
-    return Section("Errors", tables=(Table("", columns, rows, key="errors"),))
+    return section("errors", tables=(Table("", columns, rows, key="errors"),))
 
 
 def _slowest(facts: Facts) -> Section | None:
@@ -210,11 +216,12 @@ def _slowest(facts: Facts) -> Section | None:
         Row(
             {
                 "test": record.phase.name,
+                "phase": record.phase.name,
                 "op": slow.op,
                 "response": slow.response_ns,
                 "at": slow.time_ns,
                 "size": slow.size_bytes or None,
-                "offset": slow.offset_bytes,
+                "offset_bytes": slow.offset_bytes,
                 "file": _path(record, slow.file),
             }
         )
@@ -226,11 +233,11 @@ def _slowest(facts: Facts) -> Section | None:
         Column("response", "took", "duration"),
         Column("at", "at", "duration", "since the start of the phase"),
         Column("size", "size", "bytes", spare=3),
-        Column("offset", "byte", "count", spare=1),
+        Column("offset_bytes", "byte", "count", spare=1),
         Column("file", "of", spare=2),
     )
     note = "These took more than ten times as long as the p99 of their row."
-    return Section("The slowest I/Os", tables=(Table("", columns, rows, key="slowest", notes=(note,)),))
+    return section("slowest", tables=(Table("", columns, rows, key="slowest", notes=(note,)),))
 
 
 def _far_outside(row: RowFacts) -> Iterator[SlowIo]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iocast.model.grading import Grades
 from iocast.model.report import Column, Row, Section, Table
+from iocast.report.wording import section, words
 
 SCALES = {
     "modern": "iocast's absolute scale: a letter is a factor of two at every technology",
@@ -25,12 +26,16 @@ def graded_section(grades: Grades | None) -> Section | None:
     rows = tuple(
         Row(
             {
-                "aspect": part.aspect,
+                "code": part.code,
+                "statistic": part.statistic,
+                "aspect": " ".join(filter(None, (words(part.code), part.statistic))),
                 "letter": part.letter or "",
                 "range": f"{part.best} to {part.worst}" if part.best != part.worst else "",
                 "says": part.says,
                 "phases": part.phases,
                 "source": part.source,
+                "best": part.best,
+                "worst": part.worst,
             }
         )
         for part in grades.parts
@@ -40,7 +45,7 @@ def graded_section(grades: Grades | None) -> Section | None:
         trust = f", trust {grades.trust}" if grades.trust else ""
         head = f"Overall {grades.overall}{trust}. {grades.says}"
     if not any(part.letter for part in grades.parts):
-        return Section("Grade", paragraphs=(head,))  # a list of what is missing says no more
+        return section("grade", (head,))  # a list of what is missing says no more
     columns = tuple(each for each in COLUMNS if each.key != "range" or any(row.cells["range"] for row in rows))
     table = Table("", columns, rows, key="grades", notes=(f"By {SCALES[grades.scale]}.",))
-    return Section("Grade", paragraphs=(head,), tables=(table,))
+    return section("grade", (head,), tables=(table,))

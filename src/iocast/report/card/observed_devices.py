@@ -8,6 +8,7 @@ from statistics import fmean
 from iocast import text
 from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Run, Sample
+from iocast.report.wording import section as titled
 
 OBSERVERS = ("iostat", "sar")  # whose samples are rates and means of an interval, not raw counters
 
@@ -66,7 +67,7 @@ def section(run: Run) -> Section | None:
     notes = [] if run.measured else [*run.source.notes]
     notes += [UTIL_NOTE] if any("util_percent" in row.cells for row in rows) else []
     notes += [LAYER_NOTE] if len(rows) > 1 else []
-    return Section("Devices", tables=(Table("", columns, rows, key="devices", notes=(*notes, ALONE_NOTE)),))
+    return titled("devices", tables=(Table("", columns, rows, key="devices", notes=(*notes, ALONE_NOTE)),))
 
 
 def sentence(run: Run) -> str:

@@ -10,6 +10,7 @@ from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Host, Run, Source
 from iocast.model.target import Layer, Target
 from iocast.report.card.simulated_device_text import describe
+from iocast.report.wording import section
 
 COLUMNS = (
     Column("layer", "device"),
@@ -41,11 +42,11 @@ ENGINES = {"uring": "io_uring", "sync": "sync", "sim": "simulated"}
 def target_section(run: Run) -> Section:
     """File system, machine, device stack, and what stayed out of sight."""
     if run.source is not None:
-        return Section("Source", tuple(_source(run, run.source)))
+        return section("source", tuple(_source(run, run.source)))
     target = run.plan.target
     paragraphs = [_place(target), _machine(run.host, text.instant(run.started_unix_ns)), engine_line(run)]
     tables = (_layers(target),) if target.layers else ()
-    return Section("Target", tuple(line for line in paragraphs if line), tables)
+    return section("target", tuple(line for line in paragraphs if line), tables)
 
 
 def _source(run: Run, source: Source) -> Iterator[str]:
@@ -73,7 +74,7 @@ def blind_section(run: Run) -> Section | None:
         *(f"Not seen, {blind.observer}: {blind.why}" for blind in run.blind),
         *run.plan.target.notes,
     ]
-    return Section("What to keep in mind", tuple(dict.fromkeys(map(_sentence, lines)))) if lines else None
+    return section("remarks", tuple(dict.fromkeys(map(_sentence, lines)))) if lines else None
 
 
 def engine_line(run: Run) -> str:
@@ -159,6 +160,7 @@ def _layer_row(layer: Layer, depth: int) -> Row:
         "scheduler": layer.scheduler,
         "write_cache": layer.write_cache,
         "rotational": spins,
+        "spins": layer.rotational,
         "queue_depth": layer.queue_depth,
         "max_io": layer.max_io_bytes,
         "link": layer.link,

@@ -10,6 +10,7 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.time_breakdown import Whereabouts
 from iocast.model.report import Column, Row, Section, Table
 from iocast.report.card import generator_section
+from iocast.report.wording import section as titled
 
 COLUMNS = (
     Column("test", "row"),
@@ -47,7 +48,7 @@ def section(facts: Facts) -> Section | None:
     said = generator_section.sentence(facts)
     paragraphs = (said,) if said else ()
     tables = _tables(facts)
-    return Section("Where the time went", paragraphs, tables) if paragraphs or tables else None
+    return titled("time", paragraphs, tables) if paragraphs or tables else None
 
 
 def _tables(facts: Facts) -> tuple[Table, ...]:
@@ -67,6 +68,7 @@ def _row(each: Whereabouts, cost: generator_section.Cost | None) -> Row:
     return Row(
         {
             "test": each.phase,
+            "phase": each.phase,
             "op": each.op,
             "response": each.response_ns,
             "unsent": each.unsent_ns,

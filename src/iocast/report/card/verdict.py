@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from msgspec import Struct
 
+from iocast.diagnose.detectors.interference import stalls
 from iocast.diagnose.thresholds import worst
-from iocast.model.finding import GRADES, Examination, Finding, Grade, Trust
+from iocast.model.codes import FindingCode, TrustCode
+from iocast.model.finding import GRADES, Examination, Finding, Grade, Trust, TrustComponent
 from iocast.model.run import PhaseRecord, Run
 from iocast.report.card.summary_sentences import sentences
+from iocast.report.wording import words
 
 USABLE: tuple[Grade, ...] = ("A", "B", "C")  # what is graded worse is not put into words
 
 # The components of trust as they read after "for".
-ASPECTS = {
+ASPECTS: dict[TrustCode, str] = {
     "integrity": "their integrity",
     "steady": "their steadiness",
     "precision": "their precision",
     "representative": "what they measured",
-    "load achieved": "the load achieved",
+    "load_achieved": "the load achieved",
     "isolation": "other programs' I/O",
     "anomalies": "what went wrong",
 }
@@ -29,10 +33,10 @@ Judged = list[tuple[PhaseRecord, Trust]]
 
 
 class _Lead(Struct, frozen=True):
-    """What the verdict opens with, and the sentences of diagnosis that need no repeating after it."""
+    """What the verdict opens with, and the findings that need no repeating after it."""
 
     says: str
-    told: frozenset[str]
+    told: frozenset[FindingCode]
 
 
 def verdict(run: Run, examination: Examination) -> str:
@@ -45,7 +49,7 @@ def verdict(run: Run, examination: Examination) -> str:
     said = sentences(usable)
     if usable and not said:
         said = ["No plain random reads, scans, commits or mixes were measured: see the rows below."]
-    told = frozenset[str]().union(*(lead.told for lead in leads))
+    told = frozenset[FindingCode]().union(*(lead.told for lead in leads))
     return " ".join([*(lead.says for lead in leads), *said, *_belief(judged, told)])
 
 
@@ -53,16 +57,17 @@ def _leads(judged: Judged, examination: Examination) -> Iterator[_Lead]:
     """What no figure may be read without: memory in place of a disk, void rows, stalls."""
     for found in examination.findings:
         if not found.phase and found.severity in ("void", "severe"):
-            yield _Lead(found.says, frozenset({found.says}))
-    void = [trust.void for _, trust in judged if trust.void]
+            yield _Lead(found.says, frozenset({found.code}))
+    void = [trust for _, trust in judged if trust.void]
     if void:
         rows = "Every row is" if len(void) == len(judged) else f"{len(void)} of {len(judged)} rows are"
         rows = f"1 of {len(judged)} rows is" if len(void) == 1 < len(judged) else rows
-        yield _Lead(f"{rows} void: {_inside(_commonest(void))}", frozenset(void))
+        told = frozenset(trust.void_by for trust in void if trust.void_by)
+        yield _Lead(f"{rows} void{_reason(_commonest(void))}", told)
     names = {record.phase.name for record, _ in judged}
-    stalls = [found for found in examination.findings if found.name == "stalls" and found.phase in names]
-    if stalls:
-        yield _Lead(_stalled(stalls, len(judged)), frozenset(found.says for found in stalls))
+    stood = [found for found in examination.findings if found.code == stalls.CODE and found.phase in names]
+    if stood:
+        yield _Lead(_stalled(stood, len(judged)), frozenset({stalls.CODE}))
 
 
 def _stalled(found: list[Finding], rows: int) -> str:
@@ -70,17 +75,16 @@ def _stalled(found: list[Finding], rows: int) -> str:
     if rows == 1:
         return longest.says
     where = "on every row" if len(found) == rows else f"on {len(found)} of {rows} rows"
-    what = longest.says.removeprefix("I/Os stood still: ").split(". ")[0].rstrip(".")
     mostly = ", most of all on" if len(found) > 1 else ","
-    return f"I/Os stood still {where}{mostly} {longest.phase}: {what}."
+    return f"I/Os stood still {where}{mostly} {longest.phase}: {stalls.in_words(longest.spans)}."
 
 
-def _belief(judged: Judged, told: frozenset[str]) -> Iterator[str]:
+def _belief(judged: Judged, told: frozenset[FindingCode]) -> Iterator[str]:
     """How far to believe the rows, and the one thing behind the worst of them."""
     grades = [trust.grade for _, trust in judged]
     useless = [(record, trust) for record, trust in judged if trust.grade not in USABLE]
     if useless:
-        rest = [row for row in useless if told.isdisjoint(_reasons(row[1]))]
+        rest = [row for row in useless if told.isdisjoint(_found(row[1]))]
         void = sum(bool(trust.void) for _, trust in judged)
         if void == len(judged):
             return
@@ -95,7 +99,7 @@ def _belief(judged: Judged, told: frozenset[str]) -> Iterator[str]:
     low = [(record, trust) for record, trust in judged if trust.grade == grade]
     where = f" on {len(low)} of {len(judged)} rows" if len(low) < len(judged) else " on every row"
     where = "" if len(judged) == 1 else where
-    untold = [row for row in low if told.isdisjoint(_reasons(row[1]))]
+    untold = [row for row in low if told.isdisjoint(_found(row[1]))]
     yield f"Trust is {grade}{where}" + (_because(untold, low) if untold else " for that.")
 
 
@@ -115,31 +119,54 @@ def _because(rows: Judged, among: Judged) -> str:
     reasons = Counter(reason for _, trust in among for reason in _reasons(trust))
     reason, often = reasons.most_common(1)[0]
     if often == len(among):
-        return f": {_inside(reason)}"
+        return _reason(reason)
     names = Counter(_component(trust) for _, trust in rows)
     gravity = {_component(trust): GRADES.index(trust.grade) for _, trust in sorted(rows, key=lambda row: row[1].grade)}
     name = max(names, key=lambda each: (names[each], gravity[each]))
     record, trust = max((row for row in rows if _component(row[1]) == name), key=lambda row: row[1].grade)
-    first = _inside(trust.reason).split(". ")[0].rstrip(".")
+    first = trust.void_clause if trust.void else _short(trust.worst[0])
     if names[name] == 1:
         return f": on {record.phase.name}, {first}."
     many = f"{names[name]} of them for" if len(names) > 1 else "for"
-    return f", {many} {ASPECTS.get(name, name)}: on {record.phase.name}, {first}."
+    return f", {many} {ASPECTS[name]}: on {record.phase.name}, {first}."
 
 
-def _reasons(trust: Trust) -> tuple[str, ...]:
+class _Reason(NamedTuple):
+    """Why a row has its letter: a clause where there is one, and all of it in sentences."""
+
+    clause: str
+    more: str
+    says: str
+
+
+def _reasons(trust: Trust) -> tuple[_Reason, ...]:
     """All reasons that made the letter what it is."""
-    return (trust.void,) if trust.void else tuple(part.reason for part in trust.components if part.grade == trust.grade)
+    if trust.void:
+        return (_Reason(trust.void_clause, "", trust.void),)
+    return tuple(_Reason(part.clause, part.more, part.reason) for part in trust.worst)
 
 
-def _component(trust: Trust) -> str:
-    return next((part.name for part in trust.components if part.grade == trust.grade), "trust")
+def _reason(reason: _Reason) -> str:
+    """As it follows what it is the reason of."""
+    if not reason.clause:
+        return f". {reason.says}"
+    return " ".join(filter(None, (f": {reason.clause}.", reason.more)))
 
 
-def _commonest(reasons: list[str]) -> str:
-    return Counter(reasons).most_common(1)[0][0]
+def _short(part: TrustComponent) -> str:
+    """A component in one clause, or the words for its finding."""
+    return part.clause or (words(part.finding) if part.finding else words(part.code))
 
 
-def _inside(sentence: str) -> str:
-    """A sentence made fit to follow a colon; names in capitals (I/O, CPU) and of devices keep theirs."""
-    return sentence if sentence[1:2].isupper() or sentence[1:2] == "/" else sentence[:1].lower() + sentence[1:]
+def _found(trust: Trust) -> frozenset[FindingCode]:
+    """The findings that made the letter what it is."""
+    found = [trust.void_by] if trust.void else [part.finding for part in trust.worst]
+    return frozenset(code for code in found if code)
+
+
+def _component(trust: Trust) -> TrustCode:
+    return trust.worst[0].code if trust.worst else "anomalies"
+
+
+def _commonest(void: list[Trust]) -> _Reason:
+    return Counter(reason for trust in void for reason in _reasons(trust)).most_common(1)[0][0]

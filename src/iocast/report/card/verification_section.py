@@ -9,6 +9,8 @@ from iocast import text
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import Run
 from iocast.model.verification import BadBlock, Verification
+from iocast.report.subjects import subject
+from iocast.report.wording import section as titled
 
 MEANINGS = {
     "torn": "part of one write and part of another, or of what was there before",
@@ -24,7 +26,7 @@ def section(run: Run) -> Section | None:
     if not run.verifications:
         return None
     last = run.verifications[-1]
-    return Section("Verification", (says(last),), tuple(_tables(last)))
+    return titled("verification", (says(last),), tuple(_tables(last)))
 
 
 def report(run: Run, found: Verification, folder: str) -> Report:
@@ -36,8 +38,10 @@ def report(run: Run, found: Verification, folder: str) -> Report:
     return Report(
         title=f"{run.plan.name} · {run.plan.target.path} · verified",
         verdict=says(found),
-        sections=(Section("What was read back", tables=tuple(_tables(found))),),
+        sections=(Section("verification", "What was read back", tables=tuple(_tables(found))),),
         next_steps=tuple(steps),
+        kind="verification",
+        subjects=(subject(run, folder),),
     )
 
 
@@ -85,7 +89,7 @@ def _tables(found: Verification) -> Iterator[Table]:
             {
                 "kind": place.kind,
                 "file": found.files[place.file],
-                "offset": place.offset_bytes,
+                "offset_bytes": place.offset_bytes,
                 "expected": _span(place.expected_from, place.expected_to),
                 "found": _found(found, place),
             }
@@ -95,7 +99,7 @@ def _tables(found: Verification) -> Iterator[Table]:
     shown = (
         Column("kind", "block"),
         Column("file", "of", spare=1),
-        Column("offset", "byte", "count"),
+        Column("offset_bytes", "byte", "count"),
         Column("expected", "write expected", "text"),
         Column("found", "found"),
     )

@@ -30,6 +30,7 @@ from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place, Stand
 from iocast.report.charts.subjects.examined_run import ExaminedRun
 from iocast.report.charts.subjects.families import Family, families, pooled
+from iocast.report.wording import section
 
 
 class ChartModule(Protocol):
@@ -91,8 +92,8 @@ def chart_sections(run: Run | Facts, examination: Examination, courses: dict[int
     """A section for each ladder of loads, one for all other rows together, one for the device."""
     facts = facts_of(run)
     found = _shown(facts, examination, courses)
-    sections = [Section(family.title, charts=charts_at("family", family)) for family in found]
-    sections.append(Section("What the device saw", charts=charts_at("device", ExaminedRun(facts, examination))))
+    sections = [Section("family", family.title, charts=charts_at("family", family)) for family in found]
+    sections.append(section("device_view", charts=charts_at("device", ExaminedRun(facts, examination))))
     return tuple(section for section in sections if section.charts)
 
 

@@ -15,9 +15,10 @@ from msgspec import Struct
 
 from iocast import text
 from iocast.analyse.changepoint import change_points
+from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns, bucket_index, merge
 from iocast.model.intervals import Interval
-from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.report.cells import numbers as several
 from iocast.report.charts.drawing.cell_image import data_url, levels
 from iocast.report.charts.drawing.parts import (
@@ -35,6 +36,7 @@ from iocast.report.charts.drawing.parts import (
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
 from iocast.report.charts.subjects.families import Family, Member
+from iocast.report.wording import words
 
 PLACE = Place("family", wide=True, late=True)
 CELLS_A_DECADE = 16
@@ -205,14 +207,15 @@ def _findings(stretch: _Stretch) -> Iterator[Row]:
     """What diagnosis has found, where it was seen."""
     for found in stretch.member.findings:
         perhaps = found.state == "suggested"
-        says = f"{stretch.name}: {'perhaps ' if perhaps else ''}{found.name}. {found.says}"
+        says = f"{stretch.name}: {'perhaps ' if perhaps else ''}{words(found.code)}. {found.says}"
         for span in found.spans:
             at, end = (min(stretch.start_ns + each, stretch.end_ns) for each in (span.start_ns, span.end_ns))
-            yield _mark("finding", f"{found.name}{'?' if perhaps else ''}", at, end, None, says)
+            yield _mark("finding", f"{words(found.code)}{'?' if perhaps else ''}", at, end, None, says, found)
 
 
-def _mark(kind: str, name: str, at: int, end: int, time_ns: int | None, says: str) -> Row:
-    return Row({"kind": kind, "name": name, "at": at, "end": end, "time": time_ns, "says": says})
+def _mark(kind: str, name: str, at: int, end: int, time_ns: int | None, says: str, found: Finding | None = None) -> Row:
+    about: dict[str, Cell] = {"code": found.code, "state": found.state} if found else {}
+    return Row({**about, "kind": kind, "name": name, "at": at, "end": end, "time": time_ns, "says": says})
 
 
 def _slow(stretch: _Stretch) -> Iterator[Row]:
@@ -250,16 +253,16 @@ def _changes(stretch: _Stretch) -> Iterator[Row]:
 
 def _summary(moments: tuple[_Moment, ...], marks: tuple[Row, ...]) -> str:
     slowest = max(moments, key=lambda moment: moment.times.max_ns)
-    words = (
+    said = (
         f"The slowest I/O, of {text.duration_in_words(slowest.times.max_ns)}, ended in the interval from "
         f"{text.duration_in_words(slowest.start_ns) if slowest.start_ns else 'the start'} on"
     )
     changes = sum(row.cells["kind"] == "change" for row in marks)
     if changes:
-        words += f"; throughput took another level {changes} time{'s' if changes > 1 else ''}"
-    names = dict.fromkeys(str(row.cells["name"]) for row in marks if row.cells["kind"] == "finding")
-    said = [f"perhaps {name[:-1]}" if name.endswith("?") else name for name in names]
-    return f"{words}. Found and marked: {', '.join(said)}." if said else f"{words}."
+        said += f"; throughput took another level {changes} time{'s' if changes > 1 else ''}"
+    found = dict.fromkeys((str(row.cells["code"]), row.cells["state"]) for row in marks if "code" in row.cells)
+    names = [f"perhaps {words(code)}" if state == "suggested" else words(code) for code, state in found]
+    return f"{said}. Found and marked: {', '.join(names)}." if names else f"{said}."
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:

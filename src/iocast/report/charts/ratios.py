@@ -53,7 +53,7 @@ def tell(comparison: Comparison) -> Iterator[Chart]:
 def _ratio(row: dict[str, Cell]) -> Row:
     value = row["ratio_value"]
     better = isinstance(value, float) and (value > 1) == (row["what"] == "throughput")
-    told = row["verdict"] in ("different", "small difference")
+    told = row["verdict"] in ("different", "small_difference")
     shown = {key: row[key] for key in ("what", "ratio", "verdict", "ratio_value", "ratio_low", "ratio_high")}
     name = f"{row['phase']} · {row['what']}"
     side = ("better" if better else "worse") if told else "same"

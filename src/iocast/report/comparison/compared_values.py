@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from iocast import text
 from iocast.analyse.statistics import published
+from iocast.model.codes import StatisticCode
 from iocast.model.run import PhaseRecord
 
 REPEATS = 3  # fewer tell nothing about chance; more than half of true equality is seen with five (models B4, B5)
@@ -40,7 +41,7 @@ def iops(value: float) -> str:
     return f"{text.rate(value)}/s"
 
 
-STATISTICS: tuple[tuple[str, Callable[[PhaseRecord], float | None], Callable[[float], str], bool], ...] = (
+STATISTICS: tuple[tuple[StatisticCode, Callable[[PhaseRecord], float | None], Callable[[float], str], bool], ...] = (
     ("throughput", throughput, iops, True),
     ("p50", response(0.50), text.duration, False),
     ("p95", response(0.95), text.duration, False),

@@ -19,32 +19,30 @@ from iocast.analyse.comparison import (
     variation,
 )
 from iocast.analyse.statistics import bucket_shares
-from iocast.diagnose.comparable import MEASURED_BY, Pair, Side, Unlike, pairs, unlike
+from iocast.diagnose.comparable import Pair, Side, Unlike, pairs, unlike
 from iocast.errors import AnalysisError
+from iocast.model.codes import RepeatsCode, SectionCode, StatisticCode
 from iocast.model.histogram import Histogram, merge
-from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Report, Row, Section, Table
+from iocast.model.report import LATENCY_EDGES_NS, Cell, Chart, Column, Report, Row, Section, Subject, Table
 from iocast.model.run import PhaseRecord
 from iocast.report.charts import charts_at
 from iocast.report.charts.subjects.compared_sides import Comparison
 from iocast.report.comparison.compared_values import REPEATS, STATISTICS, iops, response, throughput, values
 from iocast.report.comparison.relative_table import relative_sections
+from iocast.report.subjects import subject
+from iocast.report.wording import REPEATS as REPEATS_WORDS
+from iocast.report.wording import SECTIONS, section, words
 
 SCATTER = 0.10  # repeats that differ by more are looked into before anything is compared (models B4)
-VERDICT_WORDS = {
-    "equivalent": "equivalent: the difference is within 10% either way",
-    "different": "different: the difference is beyond 10%",
-    "small difference": "a small difference: it is there, and within or about 10%",
-    "inconclusive": "inconclusive: these runs cannot tell",
-}
 
 COLUMNS = (
     Column("test", "row"),
-    Column("what", "what"),
+    Column("what", "what", "code"),
     Column("first", "first", "text"),
     Column("other", "other", "text"),
     Column("ratio", "ratio", "text", "the other over the first, with its 95% interval"),
     Column("relative", "kept", "relative", "performance relative to the first: 100% is equal, less is worse"),
-    Column("verdict", "verdict"),
+    Column("verdict", "verdict", "code"),
 )
 
 
@@ -66,33 +64,39 @@ def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
         verdict=" ".join(_verdict(first, other, found[other.label]) for other in others),
         sections=(*sections, *relative_sections(first, others, found), *_repeats(sides)),
         next_steps=tuple(_next_steps(sides, found)),
+        kind="comparison",
+        subjects=_subjects(sides),
     )
 
 
 def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool, *, charts: bool) -> Iterator[Section]:
-    suffix = f": {first.label} and {other.label}" if named else ""
+    both = (first.label, other.label)
+
+    def part(code: SectionCode, tables: tuple[Table, ...], charts: tuple[Chart, ...] = ()) -> Section:
+        title = f"{SECTIONS[code]}: {both[0]} and {both[1]}" if named else SECTIONS[code]
+        return Section(code, title, (), tables, charts, both)
+
     differs = unlike(first, other, rows)
     if differs:
-        cells = tuple(Row({"what": each.what, "first": each.first, "other": each.other}) for each in differs)
-        columns = (Column("what", "what"), Column("first", first.label), Column("other", other.label))
+        cells = tuple(Row({"what": each.code, "first": each.first, "other": each.other}) for each in differs)
+        columns = (Column("what", "what", "code"), Column("first", first.label), Column("other", other.label))
         table = Table("", columns, cells, key="differences", notes=tuple(_what_figures_count(differs, first, other)))
-        yield Section(f"What else is different{suffix}", tables=(table,))
+        yield part("differences", (table,))
     results = _results(first, other, rows)
     drawn = tuple((pair.name, _pooled(pair.first), _pooled(pair.other)) for pair in rows if charts and not pair.why_not)
-    both = Comparison((first.label, other.label), tuple(row.cells for row in results.rows), drawn) if drawn else None
-    seen = charts_at("compared results", both) if both else ()
-    yield Section(f"Results{suffix}", tables=(results,), charts=seen)
-    strips, times = _strips(first, other, rows), charts_at("compared times", both) if both else ()
-    yield Section(f"Response times on one axis{suffix}", tables=(strips,), charts=times)
+    seen = Comparison(both, tuple(row.cells for row in results.rows), drawn) if drawn else None
+    yield part("results", (results,), charts_at("compared results", seen) if seen else ())
+    strips, times = _strips(first, other, rows), charts_at("compared times", seen) if seen else ()
+    yield part("latency", (strips,), times)
     moved = _percentiles(first, other, rows)
-    curves = charts_at("compared percentiles", both) if both else ()
+    curves = charts_at("compared percentiles", seen) if seen else ()
     if moved.rows or curves:
-        yield Section(f"Percentiles{suffix}", tables=(moved,) if moved.rows else (), charts=curves)
+        yield part("percentiles", (moved,) if moved.rows else (), curves)
 
 
 def _what_figures_count(differs: tuple[Unlike, ...], *sides: Side) -> Iterator[str]:
     """What the figures of other tools count, where not all are of the same one."""
-    if any(each.what == MEASURED_BY for each in differs):
+    if any(each.code == "measured_by" for each in differs):
         sources = [run.source for side in sides for run in side.runs if run.source is not None]
         yield from dict.fromkeys(f"{source.tool}: {note}" for source in sources for note in source.notes)
 
@@ -118,7 +122,8 @@ def _note(rows: tuple[Pair, ...]) -> str:
 
 def _pair_rows(pair: Pair) -> Iterator[Row]:
     if pair.why_not:
-        yield Row({"test": pair.name, "verdict": "not compared"}, note=pair.why_not)
+        cells: dict[str, Cell] = {"test": pair.name, "phase": pair.name, "verdict": "not_compared"}
+        yield Row(cells | {"why_not": pair.why_not}, note=pair.why_not)
         return
     for what, figure, show, more_is_better in STATISTICS:
         of_first, of_other = values(pair.first, figure), values(pair.other, figure)
@@ -128,7 +133,7 @@ def _pair_rows(pair: Pair) -> Iterator[Row]:
 
 def _cells(
     name: str,
-    what: str,
+    what: StatisticCode,
     first: list[float],
     other: list[float],
     show: Callable[[float], str],
@@ -151,8 +156,9 @@ def _cells(
         "ratio_low": found.low,
         "ratio_high": found.high,
         "relative_value": kept,
-        "within_tenth": str(abs(kept - 1) <= MARGIN).lower(),
-        "repeats": f"{len(first)} and {len(other)}",
+        "within_tenth": abs(kept - 1) <= MARGIN,
+        "first_repeats": len(first),
+        "other_repeats": len(other),
     }
 
 
@@ -178,6 +184,7 @@ def _strips(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
                 "response_p50": histogram.quantile_ns(0.50),
                 "response_p99": histogram.quantile_ns(0.99),
                 "ks": f"{apart.ks:.0%}" if at and apart else "",
+                "distance": apart.ks if at and apart else None,
             }
             cells.append(Row(strip, part=bool(at)))
     return Table("", columns, tuple(cells), key="latency")
@@ -209,9 +216,14 @@ def _percentiles(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
                         "test": "" if at else pair.name,
                         "phase": pair.name,
                         "q": f"p{move.q * 100:g}",
+                        "quantile": move.q,
                         "first": move.a_ns,
                         "other": move.b_ns,
                         "ratio": text.ratio(move.ratio.ratio, move.ratio.low, move.ratio.high),
+                        "ratio_value": move.ratio.ratio,
+                        "ratio_low": move.ratio.low,
+                        "ratio_high": move.ratio.high,
+                        "p_value": move.p_value,
                         "p": "" if move.p_value is None else f"{move.p_value:.2g}",
                     },
                     part=bool(at),
@@ -233,10 +245,11 @@ def _verdict(first: Side, other: Side, rows: tuple[Pair, ...]) -> str:
         )
     judged = [(pair, what, found, more) for pair in compared for what, found, more in _judged(pair)]
     counts = Counter(found.verdict for _, _, found, _ in judged)
-    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    said = ", ".join(f"{count} {words(verdict)}" for verdict, count in counts.most_common())
     pair, what, found, more = max(judged, key=lambda each: abs(difference(1.0, each[2].ratio).log_ratio))
     better = (found.ratio > 1) == more
-    most = f" Most of all moved the {what} of {pair.name}: {_moved(found.ratio)} ({'better' if better else 'worse'})."
+    way = "better" if better else "worse"
+    most = f" Most of all moved the {words(what)} of {pair.name}: {_moved(found.ratio)} ({way})."
     figures = f"{text.counted(len(judged), 'figure')} of throughput and p99"
     return f"{other.label} against {first.label}: of {figures}, {said}.{most if found.ratio != 1 else ''}"
 
@@ -248,7 +261,7 @@ def _moved(ratio: float) -> str:
     return f"{text.three_figures(ratio)} times as high" if ratio > 1 else f"down to 1/{text.three_figures(1 / ratio)}"
 
 
-def _judged(pair: Pair) -> Iterator[tuple[str, Ratio, bool]]:
+def _judged(pair: Pair) -> Iterator[tuple[StatisticCode, Ratio, bool]]:
     for what, figure, _, more_is_better in STATISTICS:
         first, other = values(pair.first, figure), values(pair.other, figure)
         if first and other and what in ("throughput", "p99"):
@@ -259,7 +272,7 @@ def _repeats(sides: Sequence[Side]) -> Iterator[Section]:
     """How well each side repeats itself; nothing for single runs."""
     cells = [row for side in sides for row in repeat_rows(side)]
     if cells:
-        yield Section("Do the repeats agree?", tables=(Table("", REPEAT_COLUMNS, tuple(cells), key="repeats"),))
+        yield section("repeats", tables=(Table("", REPEAT_COLUMNS, tuple(cells), key="repeats"),))
 
 
 REPEAT_COLUMNS = (
@@ -284,9 +297,12 @@ def repeat_rows(side: Side) -> Iterator[Row]:
         rates, p99 = values(records, throughput), values(records, response(0.99))
         scatter, scatter_p99 = variation(rates), variation(p99)
         worst = max(scatter or 0.0, scatter_p99 or 0.0)
-        verdict = "repeats" if worst <= SCATTER else "inconclusive: find out why before comparing"
-        if len(rates) < REPEATS:
-            verdict = f"incomplete: {len(rates)} of {REPEATS} repeats" if worst <= SCATTER else verdict
+        agree: RepeatsCode = "repeats" if worst <= SCATTER else "inconclusive"
+        if agree == "repeats" and len(rates) < REPEATS:
+            agree = "incomplete"
+        verdict = REPEATS_WORDS[agree]
+        if agree == "incomplete":
+            verdict += f": {len(rates)} of {REPEATS} repeats"
         yield Row(
             {
                 "whose": side.label,
@@ -297,17 +313,29 @@ def repeat_rows(side: Side) -> Iterator[Row]:
                 "scatter": "" if scatter is None else f"{scatter:.1%}",
                 "scatter_p99": "" if scatter_p99 is None else f"{scatter_p99:.1%}",
                 "agree": verdict,
+                "code": agree,
+                "median_value": median_of(rates) if rates else None,
+                "apart_value": _apart_value(rates),
+                "scatter_value": scatter,
+                "scatter_p99_value": scatter_p99,
             }
         )
 
 
 def _apart(rates: list[float]) -> str:
     """The percent difference as the study of 2012 printed it."""
-    if len(rates) < 2:
+    apart = _apart_value(rates)
+    if apart is None:
         return ""
-    furthest = max(rates[1:], key=lambda rate: abs(math.log(rate / rates[0])))
-    shown = f"{difference(rates[0], furthest).of_first:.1%}"
+    shown = f"{apart:.1%}"
     return "0.0%" if shown == "-0.0%" else shown
+
+
+def _apart_value(rates: list[float]) -> float | None:
+    if len(rates) < 2:
+        return None
+    furthest = max(rates[1:], key=lambda rate: abs(math.log(rate / rates[0])))
+    return difference(rates[0], furthest).of_first
 
 
 def _next_steps(sides: Sequence[Side], found: dict[str, tuple[Pair, ...]]) -> Iterator[str]:
@@ -324,7 +352,7 @@ def _next_steps(sides: Sequence[Side], found: dict[str, tuple[Pair, ...]]) -> It
 def repeats(side: Side, *, charts: bool = False) -> Report:
     """The report of several runs of one job on one target: do they agree?"""
     rows = tuple(repeat_rows(side))
-    bad = [str(row.cells["test"]) for row in rows if str(row.cells["agree"]).startswith("inconclusive")]
+    bad = [str(row.cells["test"]) for row in rows if row.cells["code"] == "inconclusive"]
     if bad:
         verdict = f"The repeats of {', '.join(bad)} differ by more than {SCATTER:.0%}: find out why before comparing."
     elif len(side.runs) < 2:
@@ -333,5 +361,15 @@ def repeats(side: Side, *, charts: bool = False) -> Report:
         agreeing = "The only row repeats" if len(rows) == 1 else f"All {len(rows)} rows repeat"
         verdict = f"{agreeing} within {SCATTER:.0%} over {len(side.runs)} runs."
     table = Table("", REPEAT_COLUMNS[1:], rows, key="repeats")  # the title says whose they are
-    section = Section("Do the repeats agree?", tables=(table,), charts=charts_at("repeats", side) if charts else ())
-    return Report(title=f"Repeats · {side.label}", verdict=verdict, sections=(section,))
+    drawn = charts_at("repeats", side) if charts else ()
+    return Report(
+        title=f"Repeats · {side.label}",
+        verdict=verdict,
+        sections=(section("repeats", tables=(table,), charts=drawn),),
+        kind="repeats",
+        subjects=_subjects((side,)),
+    )
+
+
+def _subjects(sides: Sequence[Side]) -> tuple[Subject, ...]:
+    return tuple(subject(run, side=side.label) for side in sides for run in side.runs)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from iocast import text
 from iocast.analyse.comparison import median_of, relative
 from iocast.diagnose.comparable import Pair, Side
+from iocast.model.codes import StatisticCode
 from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import PhaseRecord
 from iocast.report.comparison.compared_values import REPEATS, STATISTICS, iops, response, throughput, values
@@ -16,11 +17,11 @@ NOTE = (
     " throughput; the medians of the repeats. Green is within 10%."
 )
 
-_Statistic = tuple[str, Callable[[PhaseRecord], float | None], Callable[[float], str], bool]
+_Statistic = tuple[StatisticCode, Callable[[PhaseRecord], float | None], Callable[[float], str], bool]
 # The study gave means; they never stand alone.
 SHOWN: tuple[_Statistic, ...] = (
     ("throughput", throughput, iops, True),
-    ("mean latency", response(None), text.duration, False),
+    ("mean", response(None), text.duration, False),
     *(each for each in STATISTICS if each[0] in ("p50", "p99")),
 )
 
@@ -29,7 +30,7 @@ def relative_sections(first: Side, others: Sequence[Side], found: Mapping[str, S
     """Any number of configurations against the first, a line for each statistic of each row that all can show."""
     columns = (
         Column("test", "row"),
-        Column("what", "what"),
+        Column("what", "what", "code"),
         Column("first", first.label, "text"),
         *(Column(f"side{at}", other.label, "relative") for at, other in enumerate(others, 1)),
         Column("runs", "repeats"),
@@ -39,7 +40,7 @@ def relative_sections(first: Side, others: Sequence[Side], found: Mapping[str, S
     rows = tuple(row for name in names for row in _rows(name, [of_side.get(name) for of_side in pairs]))
     table = Table("", columns, rows, key="relative", notes=(NOTE.format(first=first.label),))
     if rows:
-        yield Section(f"Relative to {first.label}", tables=(table,))
+        yield Section("relative", f"Relative to {first.label}", tables=(table,))
 
 
 def _rows(name: str, pairs: Sequence[Pair | None]) -> list[Row]:
@@ -55,6 +56,8 @@ def _rows(name: str, pairs: Sequence[Pair | None]) -> list[Row]:
             "phase": name,
             "what": what,
             "first": show(median_of(start)),
+            "first_value": median_of(start),
+            "repeats": fewest,
             "runs": "" if rows else _complete(fewest),
         }
         for at, pair in enumerate(pairs, 1):

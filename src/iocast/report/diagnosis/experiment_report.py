@@ -12,6 +12,8 @@ from iocast.archive.catalogue import run_folders
 from iocast.diagnose.experiments.named import Ruling, find_trial, question
 from iocast.model.report import Figure, Report, Section
 from iocast.model.run import Run
+from iocast.report.subjects import subject
+from iocast.report.wording import SECTIONS
 
 
 def trial_report(run: Run, folder: str) -> Report:
@@ -26,6 +28,8 @@ def trial_report(run: Run, folder: str) -> Report:
         next_steps=(f"To see its card with all figures: iocast report {shlex.quote(folder)}",) if folder else (),
         figures=(_verdict(ruling),),
         answer=ruling.verdict,
+        kind="experiment",
+        subjects=tuple(subject(each, folder if each is run else "") for each in runs),
     )
 
 
@@ -47,7 +51,8 @@ def _judged(runs: tuple[Run, ...]) -> tuple[Ruling, Section]:
     trial = find_trial(runs[0].plan.experiment)
     assert trial is not None
     ruling = trial.judge(runs)
-    return ruling, Section(f"Experiment {trial.NAME}", paragraphs=(question(trial),), tables=(ruling.table,))
+    title = f"{SECTIONS['experiment']} {trial.NAME}"
+    return ruling, Section("experiment", title, (question(trial),), (ruling.table,))
 
 
 def _answer(ruling: Ruling) -> str:

@@ -8,10 +8,11 @@ from iocast import text
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Finding
 from iocast.model.report import Column, Row, Section, Table
+from iocast.report.wording import section, words
 
 COLUMNS = (
-    Column("finding", "suspected"),
-    Column("verdict", "verdict"),
+    Column("finding", "suspected", "code"),
+    Column("verdict", "verdict", "code"),
     Column("says", "what the experiment found"),
 )
 
@@ -30,30 +31,31 @@ def tested_section(diagnosis: Diagnosis | None) -> Section | None:
                 "ratio": step.outcome.ratio,
                 "low": step.outcome.low,
                 "high": step.outcome.high,
-                "run": step.run,
+                "run": step.run or None,
+                "question": step.question,
             },
             note=step.question,
         )
         for step in diagnosis.steps
     ]
     rows += [
-        Row({"finding": name, "verdict": "not tested", "says": f"{why[:1].upper()}{why[1:]}."})
-        for name, why in diagnosis.untested.items()
+        Row({"finding": code, "verdict": "not_tested", "says": text.sentence(why)})
+        for code, why in diagnosis.untested.items()
     ]
-    return Section("What was tested", tables=(Table("", COLUMNS, tuple(rows), key="experiments"),))
+    return section("tested", tables=(Table("", COLUMNS, tuple(rows), key="tested"),))
 
 
 def conclusion(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> str:
     """The diagnosis in a few sentences: what is certain, what was ruled out, what remains open."""
     counts = Counter(step.outcome.verdict for step in diagnosis.steps)
-    certain = list(dict.fromkeys(f.name for f in findings if f.certain and f.severity != "note"))
+    certain = list(dict.fromkeys(words(f.code) for f in findings if f.certain and f.severity != "note"))
     parts = []
     if certain:
         parts.append(f"Certain: {', '.join(certain)}.")
-    ruled_out = [step.finding for step in diagnosis.steps if step.outcome.verdict == "rejected"]
+    ruled_out = [words(step.finding) for step in diagnosis.steps if step.outcome.verdict == "rejected"]
     if ruled_out:
         parts.append(f"Ruled out by experiment: {', '.join(dict.fromkeys(ruled_out))}.")
-    open_ = list(dict.fromkeys(f.name for f in findings if f.state == "suggested"))
+    open_ = list(dict.fromkeys(words(f.code) for f in findings if f.state == "suggested"))
     if open_:
         parts.append(f"Open: {', '.join(open_)}.")
     if not parts:

@@ -20,7 +20,7 @@ INDENT = "  "  # of a part row
 NAMES_WIDTH = 24
 SENTENCE_WIDTH = 30  # a column of sentences is never narrower, unless the page is
 
-LEFT: frozenset[Kind] = frozenset({"text", "names", "strip", "grade"})
+LEFT: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:ns|µs|us|ms|s|kB|MB|GB|TB|KiB|MiB|GiB|TiB|bytes|I/Os?|users?|CPUs?)\b)")
 
@@ -59,7 +59,7 @@ def lay_out(table: Table, show: Callable[[Column, Cell], str], width: int) -> Gr
             break
         columns.remove(spare)
     widths = [natural[column.key] for column in columns]
-    if columns and columns[-1].kind == "text":
+    if columns and columns[-1].kind in ("text", "code"):
         others = sum(widths[:-1]) + GAP * (len(columns) - 1)
         widths[-1] = min(widths[-1], max(width - others, min(SENTENCE_WIDTH, taken)))
     header = _stacked([column.title.split("\n") for column in columns], columns, widths, at_bottom=True)
@@ -86,13 +86,13 @@ def _natural(column: Column, cells: list[str]) -> int:
 def _least(columns: list[Column], natural: dict[str, int]) -> int:
     """The width that these columns need when the sentences are wrapped as far as they may be."""
     widths = [natural[column.key] for column in columns]
-    if columns[-1].kind == "text":
+    if columns[-1].kind in ("text", "code"):
         widths[-1] = min(widths[-1], SENTENCE_WIDTH)
     return sum(widths) + GAP * (len(columns) - 1)
 
 
 def _broken(column: Column, text: str, width: int) -> list[str]:
-    if column.kind in ("text", "names") and len(text) > width:
+    if column.kind in ("text", "code", "names") and len(text) > width:
         return wrap(text, width)
     return [text]
 

@@ -11,6 +11,7 @@ from typing import TextIO
 
 from markupsafe import Markup
 
+from iocast.model.codes import SectionCode
 from iocast.model.report import Badge, Figure, Report, Section
 from iocast.report.cells import cell_text
 from iocast.report.charts import place_of
@@ -20,7 +21,7 @@ from iocast.report.renderers.page.page_tables import grade_html, table_html
 from iocast.report.renderers.page.plots import charts_html, drawings
 
 # A reader of the page wants results first; what was tested, and what to keep in mind, stand at the end.
-LAST = ("Target", "What to keep in mind")
+LAST: tuple[SectionCode, ...] = ("target", "remarks")
 
 
 FRAME = Markup(
@@ -55,7 +56,7 @@ END = Markup(
 
 def render(report: Report, out: TextIO, *, colour: bool = True, width: int = 0) -> None:
     """Writes the page. `colour` and `width` mean nothing here."""
-    ordered = sorted(report.sections, key=lambda each: LAST.index(each.title) + 1 if each.title in LAST else 0)
+    ordered = sorted(report.sections, key=lambda each: LAST.index(each.code) + 1 if each.code in LAST else 0)
     sections = [(_anchor(at, section), section) for at, section in enumerate(ordered)]
     out.write(FRAME.format(policy=policy(), title=report.title, style=Markup(style())))
     drawn = drawings(report.charts)
@@ -124,5 +125,4 @@ def _section(anchor: str, section: Section, drawn: dict[str, Markup]) -> Markup:
 
 
 def _anchor(at: int, section: Section) -> str:
-    name = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-")
-    return f"s{at}-{name}"
+    return f"s{at}-{section.code.replace('_', '-')}"

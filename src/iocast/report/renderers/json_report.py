@@ -1,14 +1,20 @@
-"""Renders a report as JSON: raw values, each with its unit in the name of its key."""
+"""Renders a report as JSON: a document of a published schema (docs/reference/report.schema.json), raw values, each
+with its unit in the name of its key.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import TextIO
 
 import msgspec
+from msgspec.structs import asdict, replace
 
-from iocast.model.report import Cell, Chart, Kind, Report, Row, Table
-
-SCHEMA = 1
+from iocast.model.finding import Finding
+from iocast.model.report import Cell, Chart, Kind, Report, Row, Subject, Table
+from iocast.report.renderers import documents as doc
 
 UNITS: dict[Kind, str] = {
     "bytes": "_bytes",
@@ -19,39 +25,242 @@ UNITS: dict[Kind, str] = {
     "share": "_share",
 }
 
+# The tables of a card by their keys, and what their rows are.
+TABLES: dict[str, type[msgspec.Struct]] = {
+    "rows": doc.MeasuredRow,
+    "trust": doc.TrustReason,
+    "grades": doc.GradeRow,
+    "bounds": doc.BoundRow,
+    "layers": doc.LayerRow,
+    "whereabouts": doc.TimeRow,
+    "devices": doc.DeviceRow,
+    "tested": doc.TestedRow,
+    "blocks": doc.BlockRow,
+    "places": doc.PlaceRow,
+    "errors": doc.ErrorRow,
+    "slowest": doc.SlowRow,
+}
+
 Json = dict[str, object]
 
 
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
     """Writes one JSON object. `colour` and `width` mean nothing here; not-a-number and blank become null."""
-    document: Json = {
-        "schema": SCHEMA,
+    text = msgspec.json.encode(document(report))
+    out.write(msgspec.json.format(text, indent=2).decode() + "\n")
+
+
+def document(report: Report) -> doc.Document:
+    """The report as a document of the schema."""
+    found: Json = {"kind": report.kind, **_head(report)}
+    match report.kind:
+        case "listing":
+            found["runs"] = [_listed(row) for table in _tables(report, "runs") for row in table.rows]
+        case "repeats":
+            found |= {"subjects": _subjects(report), "repeats": _repeats(report)}
+        case "comparison":
+            found |= {"subjects": _subjects(report), "pairs": list(_pairs(report)), "relative": _relative(report)}
+            found["repeats"] = _repeats(report)
+        case "experiment":
+            found |= {**_only_subject(report), "subjects": _subjects(report), **_experiment(report)}
+        case "verification":
+            found |= {**_only_subject(report), **_of_a_card(report, ("blocks", "places"))}
+        case _:
+            found |= {**_only_subject(report), **_of_a_card(report, TABLES), **_experiment(report)}
+            found["letters"] = {badge.code: badge.letter or None for badge in report.badges}
+            found["findings"] = list(_findings(report.findings))
+    made: doc.Document = msgspec.convert(found, doc.Document)
+    return made
+
+
+def _head(report: Report) -> Json:
+    text: dict[str, list[str]] = {}
+    for section in report.sections:
+        if section.paragraphs:
+            text.setdefault(section.code, []).extend(section.paragraphs)
+    return {
+        "schema_version": doc.VERSION,
         "title": report.title,
         "verdict": report.verdict,
-        "rows": [],
-        "trust": [],
-        "findings": [],
+        "notes": [note for section in report.sections for table in section.tables for note in table.notes],
+        "next_steps": list(report.next_steps),
+        "text": text,
+        "charts": {chart.key: _chart(chart) for chart in report.charts},
     }
-    if report.answer:
-        document["answer"] = report.answer
-    notes: list[str] = []
-    for section in report.sections:
-        for table in section.tables:
-            document[table.key or section.title] = _rows(table)
-            notes += table.notes
-        if section.paragraphs:
-            document[_key(section.title)] = list(section.paragraphs)
-    document |= {"notes": notes, "next_steps": list(report.next_steps)}
-    document["letters"] = {badge.key: badge.letter for badge in report.badges}
-    if report.charts:
-        document["charts"] = {chart.key: _chart(chart) for chart in report.charts}
-    out.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+
+
+def _only_subject(report: Report) -> Json:
+    if not report.subjects:
+        return {"job": "", "target": ""}
+    return {key: value for key, value in _subject(report.subjects[0]).items() if key != "side"}
+
+
+def _subjects(report: Report) -> list[Json]:
+    return [_subject(each) for each in report.subjects]
+
+
+def _subject(about: Subject) -> Json:
+    known = {key: value if value not in ("", 0) else None for key, value in asdict(about).items() if key != "seed"}
+    known |= {"job": about.job, "target": about.target, "seed": about.seed}
+    return {**known, "started": _iso(about.started_unix_ns)}
+
+
+def _iso(unix_ns: object) -> str | None:
+    """A moment by ISO 8601, in UTC, to the millisecond; None for 0."""
+    if not isinstance(unix_ns, int) or not unix_ns:
+        return None
+    moment = datetime.fromtimestamp(unix_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{moment}.{unix_ns // 1_000_000 % 1000:03}Z"
+
+
+def _tables(report: Report, key: str) -> Iterator[Table]:
+    return (table for section in report.sections for table in section.tables if table.key == key)
+
+
+def _of_a_card(report: Report, keys: Iterable[str]) -> Json:
+    return {key: [_fields(row, TABLES[key]) for table in _tables(report, key) for row in _rows(table)] for key in keys}
+
+
+def _fields(row: Json, kind: type[msgspec.Struct]) -> Json:
+    """What of a row is for programs: labels, and cells that are text for people, are left out."""
+    found = {name: _field(row, name) for name in kind.__struct_fields__}
+    return {name: value for name, value in found.items() if value not in (None, "")}
+
+
+def _field(row: Json, name: str) -> object:
+    """The cell of a field; a column that is not shown has not said the unit of its cells."""
+    bare = next((name.removesuffix(unit) for unit in UNITS.values() if name.endswith(unit)), name)
+    return row.get(name, row.get(bare))
+
+
+def _experiment(report: Report) -> Json:
+    rows = [row for table in _tables(report, "experiment") for row in _rows(table)]
+    return {"answer": report.answer, "experiment": rows}
+
+
+def _findings(findings: Iterable[Finding]) -> Iterator[Json]:
+    """Each finding once, with all the phases in which it is the same to the figure."""
+    groups: list[tuple[Finding, list[str]]] = []
+    for each in findings:
+        alike = replace(each, phase="")
+        phases = next((phases for found, phases in groups if found == alike), None)
+        if phases is None:
+            groups.append((alike, phases := []))
+        phases += [each.phase] if each.phase else []
+    for found, phases in groups:
+        told = {key: value for key, value in asdict(found).items() if key in doc.FoundDocument.__struct_fields__}
+        blank = {key for key, value in told.items() if value == ""}
+        yield {
+            **{key: value for key, value in told.items() if key not in blank},
+            "phases": phases,
+            "evidence": {name: _known(value) for name, value in found.evidence.items()},
+            "spans": [asdict(span) for span in found.spans],
+        }
+
+
+def _listed(row: Row) -> Json:
+    cells = row.cells
+    known = {key: cells.get(key) or None for key in doc.ListedRun.__struct_fields__ if key in cells}
+    return {
+        **known,
+        "started": _iso(cells.get("started_unix_ns")),
+        "rows": cells.get("done_rows"),
+        "best_rate_per_s": _known(cells.get("best_rate")),
+        "best_throughput_bytes_per_s": _known(cells.get("best_throughput")),
+    }
+
+
+def _pairs(report: Report) -> Iterator[Json]:
+    """What is said of each two sides, in the order in which they stand."""
+    for sides in dict.fromkeys(section.of for section in report.sections if section.of):
+        tables = {table.key: table for section in report.sections if section.of == sides for table in section.tables}
+        rows = {key: [row.cells for row in table.rows] for key, table in tables.items()}
+        yield {
+            "first": sides[0],
+            "other": sides[1],
+            "rows": [_compared(cells) for cells in rows.get("rows", ())],
+            "differences": [
+                {"code": cells["what"], "first": cells["first"], "other": cells["other"]}
+                for cells in rows.get("differences", ())
+            ],
+            "latency": [
+                {
+                    **{key: cells[key] for key in ("phase", "distance")},
+                    "side": cells["whose"],
+                    "latency_shares": cells["latency"],
+                    "response_p50_ns": _known(cells["response_p50"]),
+                    "response_p99_ns": _known(cells["response_p99"]),
+                }
+                for cells in rows.get("latency", ())
+            ],
+            "percentiles": [
+                {
+                    **{key: cells[key] for key in ("phase", "quantile", "p_value")},
+                    **_ratio(cells),
+                    "first_ns": _known(cells["first"]),
+                    "other_ns": _known(cells["other"]),
+                }
+                for cells in rows.get("percentiles", ())
+            ],
+        }
+
+
+def _compared(cells: dict[str, Cell]) -> Json:
+    if cells["verdict"] == "not_compared":
+        return {key: cells[key] for key in ("phase", "verdict", "why_not")}
+    unit = _unit(cells["what"])
+    plain = ("phase", "verdict", "relative", "within_tenth", "first_repeats", "other_repeats")
+    return {
+        **{key: cells[key] for key in plain},
+        **_ratio(cells),
+        "statistic": cells["what"],
+        f"first_{unit}": cells["first_value"],
+        f"other_{unit}": cells["other_value"],
+    }
+
+
+def _unit(statistic: Cell) -> str:
+    return "per_s" if statistic == "throughput" else "ns"
+
+
+def _ratio(cells: dict[str, Cell]) -> Json:
+    return {"ratio": cells["ratio_value"], "ratio_low": cells["ratio_low"], "ratio_high": cells["ratio_high"]}
+
+
+def _relative(report: Report) -> list[Json]:
+    return [
+        {
+            **{key: row.cells[key] for key in ("phase", "repeats")},
+            "statistic": row.cells["what"],
+            f"first_{_unit(row.cells['what'])}": row.cells["first_value"],
+            "relative": [row.cells[each.key] for each in table.columns if each.kind == "relative"],
+        }
+        for table in _tables(report, "relative")
+        for row in table.rows
+    ]
+
+
+def _repeats(report: Report) -> list[Json]:
+    return [
+        {
+            "side": row.cells["whose"],
+            "phase": row.cells["test"],
+            "runs": row.cells["runs"],
+            "verdict": row.cells["code"],
+            "median_per_s": row.cells["median_value"],
+            "apart_share": row.cells["apart_value"],
+            "scatter_share": row.cells["scatter_value"],
+            "scatter_p99_share": row.cells["scatter_p99_value"],
+        }
+        for table in _tables(report, "repeats")
+        for row in table.rows
+    ]
 
 
 def _chart(chart: Chart) -> Json:
     """What a chart tells, for those who draw it themselves."""
-    found: Json = {"kind": chart.kind, "title": chart.title, "summary": chart.summary}
-    return found | {table.key: _rows(table) for table in chart.tables}
+    tables = {table.key: _rows(table) for table in chart.tables}
+    return {"kind": chart.kind, "title": chart.title, "summary": chart.summary, "tables": tables}
 
 
 def _rows(table: Table) -> list[Json]:
@@ -70,6 +279,8 @@ def _row(table: Table, row: Row) -> Json:
     found: Json = {}
     for key, cell in row.cells.items():
         found |= _cell(key, kinds.get(key, "text"), cell)
+    if table.key == "rows":
+        found["part"] = row.part
     if row.void:
         found["void"] = row.note
     return found
@@ -78,8 +289,11 @@ def _row(table: Table, row: Row) -> Json:
 def _cell(key: str, kind: Kind, cell: Cell) -> Json:
     if kind == "load" and isinstance(cell, tuple):
         return {"users": cell[0], "depth": cell[1]}
-    return {key + UNITS.get(kind, ""): cell}
+    return {key + UNITS.get(kind, ""): _known(cell)}
 
 
-def _key(title: str) -> str:
-    return title.lower().replace(" ", "_")
+def _known(cell: Cell) -> object:
+    """What JSON can say: not-a-number and infinity are null."""
+    if isinstance(cell, tuple):
+        return [_known(each) for each in cell]
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell

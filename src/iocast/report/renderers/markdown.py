@@ -7,7 +7,7 @@ from typing import TextIO
 from iocast.model.report import Chart, Column, Kind, Report, Row, Table
 from iocast.report.cells import cell_text
 
-LEFT: frozenset[Kind] = frozenset({"text", "names", "strip", "grade"})
+LEFT: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
 CHART_ROWS = 40  # of a chart's figures; longer tables are for other forms
 
 

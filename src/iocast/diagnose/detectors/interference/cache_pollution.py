@@ -27,6 +27,7 @@ from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import data_size, percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -34,7 +35,7 @@ from iocast.model.workload import Constant, MixItem, Sequential, Stride, Uniform
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "cache pollution"
+CODE: FindingCode = "cache_pollution"
 HURTS = 1.2  # models C, 14: with the writes over without
 FEWER = 0.9  # of the reads that were quick before are quick still, at the most [J]
 QUICK = 2.0  # times what the fastest tenth took [J]
@@ -106,7 +107,7 @@ def _suffered(before: RowFacts, after: RowFacts) -> _Harm | None:
 
 def _finding(record: PhaseRecord, harm: _Harm, when: str, written: int) -> Finding:
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
         says=f"The same reads took {time(harm.before_ns)} before, and {time(harm.after_ns)} {when};"
@@ -122,7 +123,7 @@ def _finding(record: PhaseRecord, harm: _Harm, when: str, written: int) -> Findi
         confidence=0.5,
         confirm="read a set until it is held, write once through another place, and read the set again",
         state="suggested",
-        rivals=("shared drives", "maintenance", "write cliff"),
+        rivals=("shared_drives", "maintenance", "write_cliff"),
     )
 
 

@@ -22,12 +22,15 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import bytes_of, is_synced
 from iocast.analyse.places import PAGE_BYTES
 from iocast.diagnose.words import data_size, number, percent
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ("diskstats",)
 
-MERGED, SPLIT = NAMES = "consolidation", "splitting"
+MERGED: FindingCode = "consolidation"
+SPLIT: FindingCode = "splitting"
+CODES = (MERGED, SPLIT)
 LARGER, MERGES = 1.2, 0.05  # models C, 4
 MORE, LARGE_BYTES = 1.25, 128 << 10  # models C, 5
 SAME_BYTES = (0.95, 1.10)
@@ -81,7 +84,7 @@ def _judge(run: Run, record: PhaseRecord, device: DeviceIo) -> Iterator[Finding]
 def _merged(record: PhaseRecord, device: DeviceIo, figures: dict[str, float]) -> Finding:
     writes = is_synced(record)
     return Finding(
-        name=MERGED,
+        code=MERGED,
         severity="severe" if writes else "warn",
         phase=record.phase.name,
         says=(
@@ -97,7 +100,7 @@ def _merged(record: PhaseRecord, device: DeviceIo, figures: dict[str, float]) ->
 def _split(run: Run, record: PhaseRecord, device: DeviceIo, figures: dict[str, float]) -> Finding:
     why = _why(run, figures)
     return Finding(
-        name=SPLIT,
+        code=SPLIT,
         severity="warn",
         phase=record.phase.name,
         says=(

@@ -23,13 +23,14 @@ from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.trust.isolation import isolation
 from iocast.diagnose.words import count, number, percent
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import GRADES, Finding, Span
 from iocast.model.run import Run
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it counts what others did
 
-NAME = "shared drives"
+CODE: FindingCode = "shared_drives"
 LEAST_SECONDS = 20
 VARIES = 0.10  # models C, 2: coefficient of variation
 OVER_SCATTER = 3.0  # times what the I/Os' own scatter makes of a second [J]
@@ -55,7 +56,7 @@ def _counted(row: RowFacts) -> Finding | None:
     if GRADES.index(part.grade) < GRADES.index("C") or share <= limits.FOREIGN.b:
         return None
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
         says=part.reason,
@@ -76,7 +77,7 @@ def _ups_and_downs(row: RowFacts) -> Finding | None:
     if varies < max(VARIES, OVER_SCATTER * scatter) or crossings < CROSSINGS:
         return None
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
         says=(

@@ -23,12 +23,14 @@ from msgspec import Struct
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.detectors.measurement.absent import explains
 from iocast.diagnose.words import count, time
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord
+from iocast.text import sentence
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "stalls"
+CODE: FindingCode = "stalls"
 LEAST_NS = 100_000_000  # what a person and a lock time-out begin to notice [J]
 OVER_MEDIAN = 20  # disks whose every I/O takes long do not stall [J]
 SHOWN = 5
@@ -84,11 +86,14 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
     full = stood == len(did.slow) >= record.plan.slow_limit
     bounded = f" Only the {len(did.slow)} slowest I/Os are kept by name: there may have been more." if full else ""
     longest = max(each.duration_ns for each in found)
+    spans = tuple(Span(each.start_ns, each.end_ns) for each in found)
+    clause = f"I/Os stood still: {in_words(spans)}"
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"I/Os stood still: {_how_often(found)}, at {_when(found)}.{bounded}",
+        says=f"{sentence(clause)}{bounded}",
+        clause=clause,
         evidence={
             "stalls": len(found),
             "longest_ns": longest,
@@ -98,18 +103,20 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
             "elapsed_ns": did.elapsed_ns,
         },
         remedy=REMEDY,
-        spans=tuple(Span(each.start_ns, each.end_ns) for each in found),
+        spans=spans,
     )
 
 
-def _how_often(found: tuple[Stall, ...]) -> str:
-    shortest, longest = (time(pick(each.duration_ns for each in found)) for pick in (min, max))
-    often = count(len(found), "stall")
-    return f"{often} of {longest}" if shortest == longest else f"{often} of {shortest} to {longest}"
+def in_words(spans: tuple[Span, ...]) -> str:
+    """How many stalls, how long and when: "2 stalls of 110 ms to 2.1 s, at t=6.1 s and t=9.0 s"."""
+    shortest, longest = (time(pick(each.end_ns - each.start_ns for each in spans)) for pick in (min, max))
+    often = count(len(spans), "stall")
+    lasted = longest if shortest == longest else f"{shortest} to {longest}"
+    return f"{often} of {lasted}, at {_when(spans)}"
 
 
-def _when(found: tuple[Stall, ...]) -> str:
-    moments = [f"t={time(each.start_ns)}" for each in found[:SHOWN]]
-    if len(found) > SHOWN:
-        return f"{', '.join(moments)} and {len(found) - SHOWN} times more"
+def _when(spans: tuple[Span, ...]) -> str:
+    moments = [f"t={time(each.start_ns)}" for each in spans[:SHOWN]]
+    if len(spans) > SHOWN:
+        return f"{', '.join(moments)} and {len(spans) - SHOWN} times more"
     return " and ".join([", ".join(moments[:-1]), moments[-1]]) if len(moments) > 1 else moments[0]

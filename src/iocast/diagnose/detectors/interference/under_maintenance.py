@@ -21,13 +21,14 @@ from iocast.analyse.load_kind import simulated
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.words import percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ()  # with the observer of maintenance it knows instead of guessing
 
-NAME = "maintenance"
+CODE: FindingCode = "maintenance"
 OBSERVER = "maintenance"
 FALLS, LASTS_NS = 0.20, 60_000_000_000  # models C, 11
 BACK = 0.9  # of the level before it
@@ -51,7 +52,7 @@ def _seen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     for subject, metric in sorted(tasks):
         own = subject in ours or metric == "btrfs_scrub"  # which is asked of the target alone
         yield Finding(
-            name=NAME,
+            code=CODE,
             severity="warn" if own else "note",
             phase=record.phase.name,
             says=f"{_words(metric)} on {subject}{'' if own else ', which is not known to be below this target'}.",
@@ -93,7 +94,7 @@ def _slow_time(row: RowFacts) -> Iterator[Finding]:
 
 def _suspected(record: PhaseRecord, from_ns: int, lasted_ns: int, shift: float) -> Finding:
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
         says=(
@@ -106,7 +107,7 @@ def _suspected(record: PhaseRecord, from_ns: int, lasted_ns: int, shift: float) 
         confidence=0.5,
         confirm="look for what ran at that time, pause it, and measure again",
         state="suggested",
-        rivals=("shared drives",),
+        rivals=("shared_drives",),
         spans=(Span(from_ns, from_ns + lasted_ns),),
     )
 

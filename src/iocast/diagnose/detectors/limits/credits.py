@@ -20,6 +20,7 @@ from iocast.analyse.rate_drops import Drop
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.diagnose.words import count, number, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
@@ -27,7 +28,7 @@ from iocast.model.workload import Constant, MixItem, Uniform, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "burst credits"
+CODE: FindingCode = "burst_credits"
 FALLS = 0.3  # of the rate [J]
 CONSTANT = 0.02  # models C, 18
 RECOVERS = 1.5  # the rate right after a pause over the one before it [J]
@@ -87,7 +88,7 @@ def _spent(row: RowFacts, found: Drop) -> float:
 def _finding(record: PhaseRecord, found: Drop, credits: float) -> Finding:
     lasts_s = credits / max(1.0, found.before_per_s - found.after_per_s)
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="severe",
         phase=record.phase.name,
         says=f"{_when(record, found)} the rate fell from {number(found.before_per_s)}/s to"

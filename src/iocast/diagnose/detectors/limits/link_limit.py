@@ -20,6 +20,7 @@ from iocast.diagnose import thresholds as limits
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import same_place
 from iocast.diagnose.words import data_size, percent, throughput
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -27,7 +28,7 @@ from iocast.model.workload import Closed, MixItem, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "link limit"
+CODE: FindingCode = "link_limit"
 GUESSED_LOW = 0.98  # of a link that is not known: other limits lie everywhere [J]
 DEPTH = 16
 # MB/s of payload: TCP over Ethernet by (mtu-52)/(mtu+38), serial links by line rate x code (the vectors `link.*`).
@@ -70,7 +71,7 @@ def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> It
     last = full[-1]
     most = max(row.measurement.bytes_per_s for row in full)
     yield Finding(
-        name=NAME,
+        code=CODE,
         severity="note",
         phase=last.phase.name,
         says=(

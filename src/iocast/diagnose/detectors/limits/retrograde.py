@@ -18,13 +18,14 @@ from iocast.analyse.ladder import Curve
 from iocast.analyse.scalability import Scalability
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.words import number, percent
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "retrograde scaling"
+CODE: FindingCode = "retrograde_scaling"
 FALLS_TO = 0.95  # models C, 22: X(2N) < .95 X(N)
 
 
@@ -50,7 +51,7 @@ def _falls(curve: Curve) -> tuple[PhaseRecord, PhaseRecord, Scalability] | None:
 def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Finding:
     most, less = peak.measurement, beyond.measurement
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=beyond.phase.name,
         says=(
@@ -72,7 +73,7 @@ def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Findin
         confidence=0.8,
         confirm="the load of the peak and twice that load in turns",
         state="suggested",
-        rivals=("shared drives",),
+        rivals=("shared_drives",),
     )
 
 

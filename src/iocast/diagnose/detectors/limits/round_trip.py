@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.words import number, time
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.measurement import ClassResult
 from iocast.model.run import PhaseRecord
@@ -26,7 +27,7 @@ from iocast.model.workload import Op
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "round-trip floor"
+CODE: FindingCode = "round_trip_floor"
 NETWORK_FILESYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "lustre", "gpfs", "beegfs", "afs", "9p"}
 )
@@ -51,7 +52,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     if max(reads, writes) > ALIKE * floor_ns or floor_ns < MOSTLY * alone:
         return
     yield Finding(
-        name=NAME,
+        code=CODE,
         severity="note",
         phase="",
         says=(

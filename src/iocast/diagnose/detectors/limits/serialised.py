@@ -24,6 +24,7 @@ from iocast.diagnose.detectors.limits.throttle import known_limits
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.words import number, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -31,7 +32,7 @@ from iocast.model.workload import Closed
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it sees more
 
-NAME = "serialised direct I/O"
+CODE: FindingCode = "serialised_direct_io"
 FLAG, WARN = 0.5, 0.7  # models C, 12: the device's queue over what was kept in flight
 LEAST_DEPTH = 4  # with fewer a device that is quick now and then explains it [J]
 KEPT = 0.9  # of the depth must have been in flight, or it is another finding
@@ -74,7 +75,7 @@ def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding
     if share >= WARN or service_ns < max(SLOW_NS, OVER_DEVICE * device_ns):
         return
     yield Finding(
-        name=NAME,
+        code=CODE,
         severity="severe" if share < FLAG else "warn",
         phase=record.phase.name,
         says=(
@@ -87,7 +88,7 @@ def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding
         confidence=0.7,
         confirm="the same load on one file, on many, and on a raw device; overwriting against allocating",
         state="suggested",
-        rivals=("generator-bound",),
+        rivals=("generator_bound",),
     )
 
 
@@ -96,7 +97,7 @@ def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
     if gain is None or other is None or gain[0] > FLAT or other[0] < GAINS or _of_other_kinds(gain[1], other[1]):
         return
     yield Finding(
-        name=NAME,
+        code=CODE,
         severity="severe",
         phase=gain[2].phase.name,
         says=(

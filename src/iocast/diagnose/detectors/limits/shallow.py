@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.words import count, number, percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "too few in flight"
+CODE: FindingCode = "too_few_in_flight"
 SPREAD = 0.05  # of the row: users that ended so much earlier than the last
 
 
@@ -35,7 +36,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if share >= limits.LOAD.a:
             continue
         yield Finding(
-            name=NAME,
+            code=CODE,
             severity="severe" if share < limits.LOAD.d else "warn" if share < limits.LOAD.b else "note",
             phase=record.phase.name,
             says=(

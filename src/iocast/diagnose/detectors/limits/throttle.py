@@ -24,6 +24,7 @@ from iocast.analyse.ladder import Curve, Point
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import same_place
 from iocast.diagnose.words import number, percent, throughput, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -31,7 +32,7 @@ from iocast.model.workload import Closed, Constant, Workload
 
 NEEDS: tuple[str, ...] = ()  # with the observer of limits it sees our own cgroup's
 
-NAME = "throttle"
+CODE: FindingCode = "throttle"
 OBSERVER = "limits"
 REACHED = (0.90, 1.10)  # of a limit; cgroups of version 1 let 3 % more through (measured)
 FLAT = 1.05  # the rate of many at once over that of one
@@ -80,7 +81,7 @@ def _known_limits(record: PhaseRecord) -> Iterator[Finding]:
         if REACHED[0] * limit <= got <= REACHED[1] * limit:
             shown = throughput if what == "bytes_per_s" else _per_second
             yield Finding(
-                name=NAME,
+                code=CODE,
                 severity="warn",
                 phase=record.phase.name,
                 says=(
@@ -142,7 +143,7 @@ def _spread(point: Point) -> float:
 
 def _suspicion(record: PhaseRecord, says: str, evidence: dict[str, float], *, confidence: float) -> Finding:
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
         says=says,
@@ -152,7 +153,7 @@ def _suspicion(record: PhaseRecord, says: str, evidence: dict[str, float], *, co
         confidence=confidence,
         confirm="ask for half of the rate: a free device then answers as fast as it works",
         state="suggested",
-        rivals=("link limit", "serialised direct I/O"),
+        rivals=("link_limit", "serialised_direct_io"),
     )
 
 

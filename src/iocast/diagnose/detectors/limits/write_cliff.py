@@ -19,6 +19,7 @@ from iocast.analyse.load_kind import bytes_of, simulated
 from iocast.analyse.rate_drops import Drop
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.words import data_size, throughput, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
@@ -26,7 +27,7 @@ from iocast.model.workload import Constant, MixItem, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "write cliff"
+CODE: FindingCode = "write_cliff"
 FALLS = 0.3  # of the rate [J]
 SLOWER, READS_KEEP = 0.7, 0.7  # writes beyond the cliff, and reads, over those before it [J]
 IDLE_S = (20.0, 120.0)  # at least, at most [J]
@@ -53,7 +54,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
     size = found.bytes / max(1, found.ios)
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
         says=f"At t={time(found.at_ns)}, after {data_size(found.bytes)}, writes fell from"
@@ -69,7 +70,7 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
         confidence=0.6,
         confirm="write the same volume again after an idle time, with reads before and after",
         state="suggested",
-        rivals=("burst credits", "throttle"),
+        rivals=("burst_credits", "throttle"),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
     )
 

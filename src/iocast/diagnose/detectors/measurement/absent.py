@@ -16,12 +16,13 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.words import time
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "generator did not run"
+CODE: FindingCode = "generator_did_not_run"
 LEAST_NS = 100_000_000  # as long as a stall of the storage must be to be told [J]
 SHOWN = 3
 WHY = {
@@ -66,7 +67,7 @@ def _finding(record: PhaseRecord, found: list[tuple[int, int]]) -> Finding:
     moments = [f"{time(to_ns - from_ns)} at t={time(from_ns)}" for from_ns, to_ns in found[:SHOWN]]
     more = f" and {len(found) - SHOWN} times more" if len(found) > SHOWN else ""
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
         says=f"This machine, not the storage, stood still: the test did not run for {', '.join(moments)}{more};"

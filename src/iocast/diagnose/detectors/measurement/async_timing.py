@@ -23,13 +23,14 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import bytes_of, is_open_loop
 from iocast.analyse.statistics import in_flight_mean
 from iocast.diagnose.words import number, percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Op
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it holds its own rows against the device
 
-NAME = "asynchronous timing"
+CODE: FindingCode = "asynchronous_timing"
 # Waits of Oracle that are no times of an I/O (source-systems C5, databases: "wait, not latency"), and what they are.
 WAITS: tuple[tuple[str, str], ...] = (
     ("direct path", "what was left to wait when the session came for blocks that it had asked for earlier"),
@@ -64,7 +65,7 @@ def _named(record: PhaseRecord) -> list[Finding]:
         return []
     return [
         Finding(
-            name=NAME,
+            code=CODE,
             severity="warn",
             phase=record.phase.name,
             says=f'The times of "{record.phase.name}" are {what}: a wait, and not how long an I/O took.',
@@ -84,7 +85,7 @@ def _half_missing(record: PhaseRecord) -> list[Finding]:
         return []
     return [
         Finding(
-            name=NAME,
+            code=CODE,
             severity="warn",
             phase=record.phase.name,
             says=(
@@ -97,7 +98,7 @@ def _half_missing(record: PhaseRecord) -> list[Finding]:
             confidence=0.3,
             confirm="the same load by iocast, which counts from the moment at which an I/O is sent",
             state="suggested",
-            rivals=("too few in flight",),
+            rivals=("too_few_in_flight",),
         )
     ]
 
@@ -118,7 +119,7 @@ def _quicker_than_its_device(row: RowFacts) -> Iterator[Finding]:
         if (device_ns - own_ns) * own.total < AT_THE_EDGE_NS + others_ns:
             continue
         yield Finding(
-            name=NAME,
+            code=CODE,
             severity="severe",
             phase=record.phase.name,
             says=(

@@ -15,11 +15,12 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.words import percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "several peaks"
+CODE: FindingCode = "several_peaks"
 APART = 2.0  # peaks nearer to each other do not mislead [J]
 SHARE = 0.02  # of the I/Os, in each of them [J]
 
@@ -36,7 +37,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
             continue
         peaks = [f"{percent(mode.share)} around {time(mode.location_ns)}" for mode in found]
         yield Finding(
-            name=NAME,
+            code=CODE,
             severity="note",
             phase=record.phase.name,
             says=f"The times have {len(found)} peaks: {', '.join(peaks[:-1])} and {peaks[-1]}.",

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.words import percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns
 from iocast.model.workload import MixItem
@@ -25,7 +26,7 @@ Mix = tuple[MixItem, ...]
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "coarse clock"
+CODE: FindingCode = "coarse_clock"
 SHARE = 0.99  # of the times lie on marks [J]
 MARKS = 3
 LEAST_IOS = 200
@@ -45,7 +46,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         return
     worst = min(row.service().quantile_ns(0.5) for row in coarse)
     found = Finding(
-        name=NAME,
+        code=CODE,
         severity="severe",
         phase="",
         says=(

@@ -14,12 +14,22 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.words import count, percent
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord
+from iocast.text import sentence
 
 NEEDS: tuple[str, ...] = ()
 
-NAMES = ("nothing done", "end of file", "errors", "short I/Os", "hung", "stopped by errors", "interrupted")
+CODES: tuple[FindingCode, ...] = (
+    "nothing_done",
+    "end_of_file",
+    "errors",
+    "short_ios",
+    "hung",
+    "stopped_by_errors",
+    "interrupted",
+)
 
 VOID_SHARE = 0.5  # with as many failures as this, what is left is no sample of the target [J]
 
@@ -37,10 +47,11 @@ def _errors(record: PhaseRecord) -> Iterator[Finding]:
     if not failed:
         if not done and "ios" not in record.unstated:
             yield Finding(
-                name="nothing done",
+                code="nothing_done",
                 severity="void",
                 phase=record.phase.name,
                 says="Not one I/O was completed.",
+                clause="not one I/O was completed",
                 remedy="Give the phase more time.",
             )
         return
@@ -50,11 +61,13 @@ def _errors(record: PhaseRecord) -> Iterator[Finding]:
     where = f"; the first at byte {first.offset_bytes:,} after {first.time_ns / 1e9:.1f} s" if first else ""
     kinds = ", ".join(sorted({f"{error.name} on {error.op}" for error in record.measurement.errors}))
     ended = all(error.errno == 0 for error in record.measurement.errors)
+    clause = f"{count(failed, 'I/O')} failed, {percent(share)} of all ({kinds}{where})"
     yield Finding(
-        name="end of file" if ended else "errors",
+        code="end_of_file" if ended else "errors",
         severity="void" if share >= VOID_SHARE else "severe",
         phase=record.phase.name,
-        says=f"{count(failed, 'I/O')} failed, {percent(share)} of all ({kinds}{where}).",
+        says=sentence(clause),
+        clause=clause,
         evidence={"failed": failed, "completed": done, "failed_share": share},
         remedy="The file is shorter than the region under test: lay it out in full."
         if ended
@@ -67,7 +80,7 @@ def _short(record: PhaseRecord) -> Iterator[Finding]:
     short = sum(part.short_ios for part in record.measurement.classes)
     if short:
         yield Finding(
-            name="short I/Os",
+            code="short_ios",
             severity="warn",
             phase=record.phase.name,
             says=f"{count(short, 'I/O')} moved fewer bytes than asked for,"
@@ -80,17 +93,19 @@ def _short(record: PhaseRecord) -> Iterator[Finding]:
 def _outstanding(record: PhaseRecord) -> Iterator[Finding]:
     left = record.measurement.abandoned_ios
     if record.measurement.stopped == "hung" or left:
+        clause = f"{count(left, 'I/O')} had not come back when iocast gave up waiting{_which(record)}"
         yield Finding(
-            name="hung",
+            code="hung",
             severity="void",
             phase=record.phase.name,
-            says=f"{count(left, 'I/O')} had not come back when iocast gave up waiting{_which(record)}.",
+            says=sentence(clause),
+            clause=clause,
             evidence={"abandoned_ios": left, **_longest(record)},
             remedy="Look for time-outs and resets in the kernel's log (dmesg): a path or a disk is stuck.",
         )
     elif record.measurement.stopped == "errors":
         yield Finding(
-            name="stopped by errors",
+            code="stopped_by_errors",
             severity="severe",
             phase=record.phase.name,
             says="The phase was stopped before its end because too many I/Os failed.",
@@ -98,7 +113,7 @@ def _outstanding(record: PhaseRecord) -> Iterator[Finding]:
         )
     elif record.measurement.stopped == "interrupted":
         yield Finding(
-            name="interrupted",
+            code="interrupted",
             severity="note",
             phase=record.phase.name,
             says="The phase was stopped before its planned end.",

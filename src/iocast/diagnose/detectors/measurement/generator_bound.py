@@ -13,11 +13,12 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.bound import bounds
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "generator-bound"
+CODE: FindingCode = "generator_bound"
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -25,7 +26,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for phase, bound in bounds(facts).items():
         if bound.by == "generator":
             yield Finding(
-                name=NAME,
+                code=CODE,
                 severity="severe",
                 phase=phase,
                 says=f"{bound.says} The row is a lower limit of what the storage can do.",

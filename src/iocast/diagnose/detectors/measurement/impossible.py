@@ -19,13 +19,21 @@ from iocast.analyse.load_kind import MOVING, bytes_per_s_of
 from iocast.diagnose.evidence import MEMORY_FILESYSTEMS, MEMORY_KINDS, VOLATILE_KINDS
 from iocast.diagnose.thresholds import LINK_AT_MOST
 from iocast.diagnose.words import percent, throughput, time
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.target import Layer, Target
+from iocast.text import sentence
 
 NEEDS: tuple[str, ...] = ()
 
-NAMES = ("memory file system", "memory device", "faster than memory", "faster than the link", "too quick for a device")
+CODES: tuple[FindingCode, ...] = (
+    "memory_file_system",
+    "memory_device",
+    "faster_than_memory",
+    "faster_than_the_link",
+    "too_quick_for_a_device",
+)
 MEMORY_SHARE = 0.9  # of the copy bandwidth of all cores (models, C 1c)
 FASTEST_DEVICE_NS = 5_000  # median at depth 1 (models, C 1)
 
@@ -49,7 +57,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 
 def _memory_filesystem(target: Target) -> Finding:
     return Finding(
-        name="memory file system",
+        code="memory_file_system",
         severity="severe",
         phase="",
         says=f"{target.filesystem} keeps its files in memory: these figures are memory's, not a disk's.",
@@ -61,7 +69,7 @@ def _memory_device(target: Target) -> Iterator[Finding]:
     disks = [layer for layer in target.layers if not layer.lower]
     if disks and all(layer.kind in VOLATILE_KINDS for layer in disks):
         yield Finding(
-            name="memory device",
+            code="memory_device",
             severity="severe",
             phase="",
             says=f"{' and '.join(layer.name for layer in disks)} keeps its blocks in this machine's memory: these"
@@ -79,12 +87,16 @@ def _faster_than_memory(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     did = record.measurement
     seen = sum(bytes_per_s_of(did, op) for op in MOVING)  # a trim names bytes and moves none
     if seen > MEMORY_SHARE * ceiling:
+        clause = (
+            f"{throughput(seen)} is {percent(seen / ceiling)} of what all cores of this machine can copy in memory"
+            f" ({throughput(ceiling)}): no storage answered this"
+        )
         yield Finding(
-            name="faster than memory",
+            code="faster_than_memory",
             severity="void",
             phase=record.phase.name,
-            says=f"{throughput(seen)} is {percent(seen / ceiling)} of what all cores of this machine can copy"
-            f" in memory ({throughput(ceiling)}): no storage answered this.",
+            says=sentence(clause),
+            clause=clause,
             evidence={"bytes_per_s": seen, "memory_bytes_per_s": float(ceiling)},
             remedy=REMEDY,
         )
@@ -100,12 +112,16 @@ def _faster_than_link(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     for op in MOVING:  # links carry each direction on its own
         seen = bytes_per_s_of(record.measurement, op)
         if seen > LINK_AT_MOST * ceiling:
+            clause = (
+                f"{op}s ran at {throughput(seen)}, but the link to the device carries {throughput(ceiling)}: a cache"
+                " on this side of it answered"
+            )
             yield Finding(
-                name="faster than the link",
+                code="faster_than_the_link",
                 severity="void",
                 phase=record.phase.name,
-                says=f"{op.capitalize()}s ran at {throughput(seen)}, but the link to the device carries"
-                f" {throughput(ceiling)}: a cache on this side of it answered.",
+                says=sentence(clause),
+                clause=clause,
                 evidence={"bytes_per_s": seen, "link_bytes_per_s": float(ceiling)},
                 remedy=REMEDY,
             )
@@ -133,12 +149,16 @@ def _too_quick(row: RowFacts) -> Iterator[Finding]:
         return
     median_ns = reads.quantile_ns(0.5)
     if median_ns < FASTEST_DEVICE_NS:
+        clause = (
+            f"half of the direct reads took {time(median_ns)} or less, one at a time: a command needs"
+            f" {time(FASTEST_DEVICE_NS)} to reach a device and come back, so memory answered"
+        )
         yield Finding(
-            name="too quick for a device",
+            code="too_quick_for_a_device",
             severity="void",
             phase=record.phase.name,
-            says=f"Half of the direct reads took {time(median_ns)} or less, one at a time: a command needs"
-            f" {time(FASTEST_DEVICE_NS)} to reach a device and come back, so memory answered.",
+            says=sentence(clause),
+            clause=clause,
             evidence={"read_p50_ns": median_ns, "floor_ns": float(FASTEST_DEVICE_NS)},
             remedy=REMEDY,
         )

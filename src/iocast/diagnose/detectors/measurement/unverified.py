@@ -16,12 +16,13 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.words import count
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.verification import BAD_KINDS
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "writes did not come back"
+CODE: FindingCode = "writes_did_not_come_back"
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -35,7 +36,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     kinds = {kind: last.count(kind) for kind in BAD_KINDS if last.count(kind)}
     named = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
     yield Finding(
-        name=NAME,
+        code=CODE,
         severity="severe",
         phase="",
         says=f"The storage did not keep what it acknowledged: {count(last.bad_blocks, 'block')} of {last.blocks}"

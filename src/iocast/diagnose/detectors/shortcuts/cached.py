@@ -21,14 +21,16 @@ from iocast.analyse.places import RESHAPING_FILESYSTEMS, SHRINKING
 from iocast.diagnose.evidence import MEMORY_FILESYSTEMS
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.diagnose.words import data_size, percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.workload import MixItem, Op, Sequential, Workload
+from iocast.text import sentence
 
 NEEDS: tuple[str, ...] = ("diskstats", "pagecache")
 
-NAMES = ("cached although direct was claimed", "device counters stood still", "page cache")
+CODES: tuple[FindingCode, ...] = ("cached_although_direct_was_claimed", "device_counters_stood_still", "page_cache")
 MOSTLY_SHARE = 0.5  # below this the buffered figure is mostly the cache's [J]
 QUICK_NS = 5_000  # models C, 1: p50 at depth 1
 SAME_BLOCKS = 0.7  # models C, 1: buffered over direct
@@ -56,12 +58,16 @@ def _direct_but_cached(row: RowFacts) -> Iterator[Finding]:
     record = row.record
     cache = row.residency if bytes_of(row.measurement, "read") else None
     if cache is not None and cache.rise_share > RISE_SHARE:
+        clause = (
+            f"{percent(cache.rise_share)} of the test files moved into this machine's page cache while they were"
+            " being read directly: the reads were not direct"
+        )
         yield Finding(
-            name="cached although direct was claimed",
+            code="cached_although_direct_was_claimed",
             severity="void",
             phase=record.phase.name,
-            says=f"{percent(cache.rise_share)} of the test files moved into this machine's page cache while"
-            " they were being read directly: the reads were not direct.",
+            says=sentence(clause),
+            clause=clause,
             evidence={"resident_rise_share": cache.rise_share},
             remedy=DIRECT_REMEDY,
         )
@@ -79,7 +85,7 @@ def _device_too_idle(row: RowFacts, share: float, device: DeviceIo, op: Op) -> F
     if top is not None and top.stood_still:
         # Some stacks are simply not counted (NVMe multipath on older kernels, iostats=0): accuse no one.
         return Finding(
-            name="device counters stood still",
+            code="device_counters_stood_still",
             severity="severe",
             phase=record.phase.name,
             says=f"The kernel counted no I/O at all on {top.layer} during the test: either a cache"
@@ -90,15 +96,19 @@ def _device_too_idle(row: RowFacts, share: float, device: DeviceIo, op: Op) -> F
     shrinks = _what_shrinks(run)
     did, done = ("delivered", "read") if op == "read" else ("took", "wrote")
     on_top = top is None or device.layer == top.layer
-    place = "The device" if on_top else f"{device.layer}, below {top.layer if top else 'it'},"
+    place = "the device" if on_top else f"{device.layer}, below {top.layer if top else 'it'},"
     loop = any(layer.kind == "loop" for layer in run.plan.target.layers)
+    clause = (
+        f"{place} {did} {_only(share)} of the bytes that the test {done} directly: the rest"
+        + (" came from a cache in this machine or was never stored" if op == "read" else " stayed in a cache")
+        + (f" ({shrinks} may also have compressed it)" if shrinks else "")
+    )
     return Finding(
-        name="cached although direct was claimed",
+        code="cached_although_direct_was_claimed",
         severity="severe" if shrinks else "void",
         phase=record.phase.name,
-        says=f"{place} {did} {_only(share)} of the bytes that the test {done} directly: the rest"
-        + (" came from a cache in this machine or was never stored" if op == "read" else " stayed in a cache")
-        + (f" ({shrinks} may also have compressed it)." if shrinks else "."),
+        says=f"{clause}." if not on_top else sentence(clause),
+        clause=clause,
         evidence={"device_share": share},
         remedy=LOOP_REMEDY if loop and not on_top else DIRECT_REMEDY,
     )
@@ -137,7 +147,7 @@ def _from_the_cache(row: RowFacts, op: Op, what: str) -> Iterator[Finding]:
     if found is not None and found[0] < DEVICE_SHARE:
         share = found[0]
         yield Finding(
-            name="page cache",
+            code="page_cache",
             severity="severe" if share < MOSTLY_SHARE else "warn",
             phase=record.phase.name,
             says=f"{percent(1 - share)} {what}.",
@@ -164,7 +174,7 @@ def _unseen(row: RowFacts) -> Iterator[Finding]:
     )
     known = data_bytes(record) and run.host.memory_bytes  # neither of what another tool measured
     yield Finding(
-        name="page cache",
+        code="page_cache",
         severity="severe",
         phase=record.phase.name,
         says=f"{why}These reads are buffered,{compared if known else ''} and nobody counted what the device delivered.",

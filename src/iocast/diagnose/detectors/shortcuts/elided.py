@@ -19,6 +19,7 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
@@ -26,7 +27,7 @@ from iocast.model.workload import MixItem, Sequential, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "elided reads"
+CODE: FindingCode = "elided_reads"
 # models C, 9 says a half. The way through a loop device is half of a quick read, and a hole has to go it too. [J]
 QUICKER = 0.67
 PROVEN = 0.8  # by the whole interval: it is told which parts were written, so chance has no part in it [J]
@@ -61,7 +62,7 @@ def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
     times = {"untouched_ns": fresh_ns, "written_ns": written_ns, "ratio": fresh_ns / written_ns}
     took = f"took {time(fresh_ns)}, reads of what this run wrote {time(written_ns)}"
     certain = Finding(
-        name=NAME,
+        code=CODE,
         severity="void",
         phase=fresh.name,
         says=f"Reads of what was never written {took}.",
@@ -80,7 +81,7 @@ def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
         hypothesis="the storage knows that nothing is there, and does not look",
         confidence=0.7,
         confirm="write one part and leave another alone, and read both",
-        rivals=("cache in the storage", "tier migration"),
+        rivals=("cache_in_the_storage", "tier_migration"),
     )
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from iocast.analyse.facts import Facts
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import number, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
@@ -24,7 +25,7 @@ from iocast.model.workload import MixItem, Stride, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "first-write penalty"
+CODE: FindingCode = "first_write_penalty"
 SUGGESTS = 1.25  # of one pair, whose ratio is not exact [J]
 COSTS = 1.1  # [J] models C, 8 has 1.5, which is plain at once; in turns a tenth can be told from nothing
 ENOUGH = 50  # I/Os [J]
@@ -44,7 +45,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         ratio = first.p50_ns / second.p50_ns
         if ratio > SUGGESTS:
             yield Finding(
-                name=NAME,
+                code=CODE,
                 severity="warn",
                 phase=first.name,
                 says=f"Half of the first writes took {time(first.p50_ns)} or more; the same places written again"

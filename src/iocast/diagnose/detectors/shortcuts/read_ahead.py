@@ -19,6 +19,7 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.evidence import has_an_arm, row_of
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import number, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
@@ -26,7 +27,7 @@ from iocast.model.workload import MixItem, Sequential, Uniform, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "read-ahead"
+CODE: FindingCode = "read_ahead"
 HALF = 0.5  # models C, 6
 ENOUGH = 50  # I/Os [J]
 ROUNDS = 6
@@ -56,7 +57,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _finding(ordered: RowFacts, random: RowFacts) -> Finding:
     ratio = random.p50_ns / ordered.p50_ns
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="note",
         phase=ordered.name,
         says=f"Half of the reads in order took {time(ordered.p50_ns)} or less, the same reads at random"
@@ -67,7 +68,7 @@ def _finding(ordered: RowFacts, random: RowFacts) -> Finding:
         confidence=0.6,
         confirm="two readers forwards against two backwards, on fresh ground",
         state="suggested",
-        rivals=("cache in the storage", "tier migration"),
+        rivals=("cache_in_the_storage", "tier_migration"),
     )
 
 

@@ -18,6 +18,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import number, throughput
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -25,7 +26,7 @@ from iocast.model.workload import Compressible, MixItem, Payload, Repeated, Sequ
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "compression or deduplication"
+CODE: FindingCode = "compression_or_deduplication"
 FACTOR = 1.1  # models C, 10
 SUGGESTS = 1.2  # of one pair, whose ratio is not exact [J]
 BUSY_MAKING = 0.5  # of a processor: then it is the making of unique data that takes long [J]
@@ -57,7 +58,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _finding(ratio: float, unique: PhaseRecord, same: PhaseRecord) -> Finding:
     fast, slow = same.measurement.bytes_per_s, unique.measurement.bytes_per_s
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="severe",
         phase=same.phase.name,
         says=f"{_kind(same).capitalize()} were written at {throughput(fast)}, unique data at {throughput(slow)}:"

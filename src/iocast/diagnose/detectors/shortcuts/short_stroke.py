@@ -16,6 +16,7 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.load_kind import data_bytes, region
 from iocast.diagnose.evidence import has_an_arm, row_of
 from iocast.diagnose.words import data_size, percent
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -23,7 +24,7 @@ from iocast.model.workload import MixItem, Uniform, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "short stroke"
+CODE: FindingCode = "short_stroke"
 SPAN = 0.5  # models C, 17
 LONGER = 1.15  # models C, 17
 
@@ -41,7 +42,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     share = data_bytes(widest) / disk
     if share < SPAN:
         yield Finding(
-            name=NAME,
+            code=CODE,
             severity="warn",
             phase=widest.phase.name,
             says=f"The test used {data_size(data_bytes(widest))}, {percent(share)} of a disk of {data_size(disk)} whose"

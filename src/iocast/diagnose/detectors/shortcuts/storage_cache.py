@@ -21,6 +21,7 @@ from iocast.diagnose.evidence import ARM_NS, row_of
 from iocast.diagnose.same_load import target_bytes
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.diagnose.words import data_size, percent, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -28,7 +29,7 @@ from iocast.model.workload import MixItem, Uniform, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "cache in the storage"
+CODE: FindingCode = "cache_in_the_storage"
 FLOOR_NS = 500_000  # no disk reads at random below this (models C, 1b)
 ENOUGH = 200  # reads, for a share of two in a hundred to be more than chance [J]
 SHARE = 0.02  # of the reads
@@ -105,7 +106,7 @@ def _finding(record: PhaseRecord, quick: float, low_ns: float, high_ns: float) -
 
 def _suggested(record: PhaseRecord, says: str, evidence: dict[str, float]) -> Finding:
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=record.phase.name,
         says=says,
@@ -115,7 +116,7 @@ def _suggested(record: PhaseRecord, says: str, evidence: dict[str, float]) -> Fi
         confidence=0.7,
         confirm="read single blocks again and again beside cold random reads, and compare the means",
         state="suggested",
-        rivals=("tier migration",),
+        rivals=("tier_migration",),
     )
 
 

@@ -20,6 +20,7 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import number, time
+from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
@@ -27,7 +28,7 @@ from iocast.model.workload import Constant, MixItem, Stride, Workload
 
 NEEDS: tuple[str, ...] = ()
 
-NAME = "tier migration"
+CODE: FindingCode = "tier_migration"
 PASSES = 4  # models C, 7
 FALLS = 0.7  # models C, 7: hot over untouched
 ENOUGH = 30  # I/Os a pass [J]
@@ -52,7 +53,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> Finding:
     began, ended = passes[0].measurement.started_unix_ns, passes[-1].measurement.started_unix_ns
     return Finding(
-        name=NAME,
+        code=CODE,
         severity="warn",
         phase=passes[-1].name,
         says=f"{len(passes)} passes over the same blocks became faster: half of the reads took {time(second_ns)} in the"
@@ -69,7 +70,7 @@ def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> 
         confidence=0.6,
         confirm=f"{number(TRIED)} passes over fresh blocks, for as long as the policy needs",
         state="suggested",
-        rivals=("cache in the storage",),
+        rivals=("cache_in_the_storage",),
     )
 
 

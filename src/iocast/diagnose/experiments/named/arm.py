@@ -26,6 +26,7 @@ MOST = 2 << 30  # of each end (source row A7)
 FARTHER = 1.5
 SAME = ("side by side, one", "side by side, other")
 APART = ("opposite ends, first", "opposite ends, last")
+SHOWN = {SAME: "side by side", APART: "opposite ends"}
 DECISION = Decision(statistic="mean", first=SAME[0], other=APART[0], limit=FARTHER, direction="above")
 COLUMNS = (
     Column("test", "two readers"),
@@ -47,7 +48,7 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
     reads = work("read", asked.block_bytes)
     pairs = ((SAME, (0, 0)), (APART, (0, asked.last(size))))
     for names, starts in pairs if at % 2 else reversed(pairs):
-        beside = f"round {at}: {names[0].partition(',')[0]}"
+        beside = f"round {at}: {SHOWN[names]}"
         for name, start in zip(names, starts, strict=True):
             yield row(name, at, reads, seconds=asked.seconds, start=start, size=size, together=beside)
 
@@ -74,7 +75,7 @@ def _pair(run: Run, names: tuple[str, str]) -> Row | None:
     slower = both[0].mean_ns / first.mean_ns - 1 if names == APART else None
     return Row(
         {
-            "test": names[0].partition(",")[0],
+            "test": SHOWN[names],
             "ios": sum(each.ios for each in both),
             "each": 1e9 / sum(each.rate_per_s for each in both),
             "waited": both[0].mean_ns,

@@ -50,7 +50,8 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """Page cache when the device moved (nearly) nothing of what was read buffered; else by how much quicker it was."""
     run = runs[0]
-    shares = {test: device_share(run, test, "read" if test.startswith("read") else "write") for test in tests(run)}
+    ops = {each.phase.test: each.phase.workload.mix[0].op for each in run.measured}
+    shares = {test: device_share(run, test, ops[test]) for test in tests(run)}
     table = table_with_device(run, shares)
     if "read direct" not in tests(run):
         why = run.plan.target.direct_why_not or "O_DIRECT is refused"

@@ -20,6 +20,7 @@ from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, tests, work
 from iocast.diagnose.words import number
+from iocast.model.codes import SerialisationCode
 from iocast.model.plan import EngineName, Phase
 from iocast.model.report import Column, Row
 from iocast.model.run import Run
@@ -31,6 +32,7 @@ IMAGES = ("raw", "ext2", "ext3", "ext4", "xfs", "btrfs")  # what is made on loop
 DEFAULTS = Defaults(size_bytes=128 * MIB, seconds=2.0, rounds=1, depth=8)
 SERIALISED, ENOUGH = 0.25, 0.5  # source row G1
 ENGINES: dict[str, EngineName] = {"threads": "sync", "ring": "uring"}
+CASES = "overwrite", "allocating", "extending"
 ALONE, CONTROL = ", alone", "reads"
 COLUMNS = (
     Column("where", "on"),
@@ -40,7 +42,7 @@ COLUMNS = (
     Column("device", "at the device", "decimal", "mean queue of the device"),
     Column("rate", "IOPS", "rate"),
     Column("mean", "mean", "duration"),
-    Column("verdict", "verdict"),
+    Column("verdict", "verdict", "code"),
 )
 
 
@@ -68,16 +70,16 @@ def _real(asked: Asked) -> Iterator[Phase]:
             yield row("lay out", at, work("read", MIB, Sequential()), moved_bytes=MIB, size=size, role="warm")
         for by, engine in ENGINES.items():
             load = work("write", asked.block_bytes, depth=asked.depth)
-            yield row(f"overwrite, {by}", at, load, seconds=asked.seconds, size=size, engine=engine)
+            yield row(_named(CASES[0], by), at, load, seconds=asked.seconds, size=size, engine=engine)
         for by, engine in ENGINES.items() if asked.target.kind != "block" else ():
             empty = work("trim", MIB, Sequential())
             yield row(f"empty, {by}", at, empty, moved_bytes=size, size=size, role="warm")
             load = work("write", asked.block_bytes, once, depth=asked.depth)
-            yield row(f"allocating, {by}", at, load, seconds=asked.seconds, moved_bytes=size, size=size, engine=engine)
+            yield row(_named(CASES[1], by), at, load, seconds=asked.seconds, moved_bytes=size, size=size, engine=engine)
         for by, engine in ENGINES.items() if asked.target.kind != "block" else ():
             load = work("write", asked.block_bytes, Sequential(), depth=asked.depth)
             yield row(
-                f"extending, {by}",
+                _named(CASES[2], by),
                 at,
                 load,
                 seconds=asked.seconds,
@@ -125,13 +127,24 @@ def _real_rows(run: Run) -> Iterator[Cells]:
     facts, target = Facts(run), run.plan.target
     where = "raw" if target.kind == "block" else target.filesystem or target.path
     for test in tests(run):
-        name, _, by = test.partition(", ")
+        name, by = _case(run, test)
         queues = [
             io.queue_mean
             for each in records(run, test)
             if (io := facts.row(each).under_filesystem) is not None and io.queue_mean is not None
         ]
         yield _cells(run, test, where, name, by, median_of(queues) if queues else None)
+
+
+def _named(case: str, by: str) -> str:
+    return f"{case}, {by}"
+
+
+def _case(run: Run, test: str) -> tuple[str, str]:
+    """What is written, and by which engine: the two that a test's name is made of."""
+    engine = next(each.phase.engine for each in run.measured if each.phase.test == test)
+    by = next(by for by, name in ENGINES.items() if name == engine)
+    return next(case for case in CASES if _named(case, by) == test), by
 
 
 def _simulated_rows(run: Run) -> Iterator[Cells]:
@@ -160,11 +173,11 @@ def _cells(run: Run, test: str, where: str, name: str, by: str, queue: float | N
     }
 
 
-def _verdict(cells: Cells, control: float) -> str:
+def _verdict(cells: Cells, control: float) -> SerialisationCode:
     if cells["device"] is None:
-        return "not seen"
+        return "not_seen"
     if control < ENOUGH * _asked(cells):
-        return "device too fast"
+        return "device_too_fast"
     return "serialised" if _depth(cells) <= SERIALISED * control else "parallel"
 
 

@@ -8,10 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.diagnose.experiments.design import judge
-from iocast.diagnose.experiments.named.trial_request import Verdict
 from iocast.diagnose.experiments.named.trial_rows import figures, tests
 from iocast.diagnose.words import number
 from iocast.errors import AnalysisError
+from iocast.model.codes import VerdictCode
 from iocast.model.experiment import Decision, Experiment, Outcome
 from iocast.model.report import Column, Row, Table
 from iocast.model.run import Run
@@ -20,7 +20,7 @@ from iocast.model.run import Run
 class Ruling(Struct, frozen=True, kw_only=True):
     """The verdict on the question of an experiment: `says` is its sentence with figures."""
 
-    verdict: Verdict
+    verdict: VerdictCode
     says: str
     table: Table
 

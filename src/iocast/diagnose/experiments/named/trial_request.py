@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
 
 from iocast.errors import TargetError
@@ -59,6 +57,3 @@ class Asked(Struct, frozen=True, kw_only=True):
 def cannot(asked: Asked, why: str, hint: str) -> TargetError:
     """The error of an experiment that this target cannot show."""
     return TargetError(f"{asked.target.path}: {why}", hint)
-
-
-Verdict = Literal["confirmed", "rejected", "undecided"]

@@ -63,7 +63,8 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     """Whether the time grows with the set, and how well the arm's law tells it."""
     run = runs[0]
     size_of = {each.phase.test: each.phase.region_size_bytes or 0 for each in run.measured}
-    even = sorted((test for test in tests(run) if test.endswith(" even")), key=lambda test: size_of[test])
+    uneven = {each.phase.test for each in run.measured if isinstance(each.phase.workload.locality, Zipf)}
+    even = sorted((test for test in tests(run) if test not in uneven), key=lambda test: size_of[test])
     found = {test: each for test in tests(run) if (each := figures(run, test)) is not None}
     whole = run.plan.target.size_bytes or max(size_of.values(), default=1)
     stroke = fit_stroke([(size_of[test] / whole, found[test].mean_ns) for test in even])
@@ -75,7 +76,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
             Row(
                 {
                     "set": size_of[test],
-                    "where": f"zipf {THETA}" if test.endswith(" zipf") else "even",
+                    "where": f"zipf {THETA}" if test in uneven else "even",
                     "mean": found[test].mean_ns,
                     "rate": found[test].rate_per_s,
                     "seek": found[test].mean_ns - floor if test != even[0] else 0,

@@ -11,7 +11,7 @@ from iocast.model.grading import LETTERS
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Kind, Row, Table
 from iocast.report.cells import as_good, cell_text, numbers
 
-WORDS: frozenset[Kind] = frozenset({"text", "names", "strip", "grade"})
+WORDS: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
 FIGURES: frozenset[Kind] = frozenset({"bytes_per_s", "rate", "duration", "strip", "decimal", "share", "relative"})
 LONG_WORDS = 40  # characters from which a cell of words wraps
 MANY = 12  # columns from which they stand closer together

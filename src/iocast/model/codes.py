@@ -1,0 +1,159 @@
+"""Codes: the stable names by which programs tell findings, sections, letters and verdicts apart; never shown as words.
+
+A code never changes once it was released; the words for people (report/wording.py) may.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+FindingCode = Literal[
+    # The measurement itself is at fault.
+    "nothing_done",
+    "end_of_file",
+    "errors",
+    "short_ios",
+    "hung",
+    "stopped_by_errors",
+    "interrupted",
+    "writes_did_not_come_back",
+    "memory_file_system",
+    "memory_device",
+    "faster_than_memory",
+    "faster_than_the_link",
+    "too_quick_for_a_device",
+    "generator_did_not_run",
+    "generator_bound",
+    "several_peaks",
+    "asynchronous_timing",
+    "coarse_clock",
+    # Something nearer than the medium answered.
+    "cached_although_direct_was_claimed",
+    "device_counters_stood_still",
+    "page_cache",
+    "cache_in_the_storage",
+    "read_ahead",
+    "tier_migration",
+    "first_write_penalty",
+    "elided_reads",
+    "compression_or_deduplication",
+    "short_stroke",
+    # What capped the rate.
+    "burst_credits",
+    "write_cliff",
+    "link_limit",
+    "round_trip_floor",
+    "serialised_direct_io",
+    "too_few_in_flight",
+    "throttle",
+    "retrograde_scaling",
+    # Other load on the same storage.
+    "stalls",
+    "shared_drives",
+    "consolidation",
+    "splitting",
+    "maintenance",
+    "cache_pollution",
+]
+
+SeverityCode = Literal["note", "warn", "severe", "void"]
+
+# Who says so: it only looks like it; it was counted, so nothing remains to be tested; an experiment decided.
+StateCode = Literal["suggested", "counted", "confirmed", "rejected"]
+
+# The questions asked of each row before anyone asks how fast it is.
+TrustCode = Literal["integrity", "steady", "precision", "representative", "load_achieved", "isolation", "anomalies"]
+
+# What a letter is for. Those of 2012 have a letter for each `StatisticCode`.
+AspectCode = Literal[
+    "random_read",
+    "commit",
+    "scan",
+    "scaling",
+    "write_interference",
+    "service_level",
+    "random_read_8k",
+    "sequential_read_1m",
+    "write_1k",
+    "write_128k",
+]
+
+StatisticCode = Literal["throughput", "mean", "p50", "p95", "p99"]
+
+BoundCode = Literal["generator", "kernel", "link", "queue", "device", "rate", "unknown"]
+
+# What an experiment answers to its question.
+VerdictCode = Literal["confirmed", "rejected", "undecided"]
+
+# What a comparison of two sides says of one figure.
+ComparisonCode = Literal["equivalent", "different", "small_difference", "inconclusive", "not_compared"]
+
+# Whether repeats of a row agree.
+RepeatsCode = Literal["repeats", "incomplete", "inconclusive"]
+
+# What a file system does with direct writes that come at the same time.
+SerialisationCode = Literal["serialised", "parallel", "device_too_fast", "not_seen"]
+
+# What may differ between two sides besides their results.
+DifferenceCode = Literal[
+    "measured_by",
+    "target",
+    "job",
+    "host",
+    "kernel",
+    "processor",
+    "memory",
+    "virtualisation",
+    "iocast",
+    "file_system",
+    "device",
+    "length",
+    "region",
+    "work_files",
+    "engine",
+    "seed",
+    "row_names",
+    "rows_alone",
+]
+
+ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification"]
+
+SectionCode = Literal[
+    # of a card
+    "target",
+    "source",
+    "results",
+    "time",
+    "devices",
+    "grade",
+    "trust",
+    "findings",
+    "tested",
+    "bounds",
+    "verification",
+    "errors",
+    "slowest",
+    "family",
+    "device_view",
+    "remarks",
+    # of a comparison
+    "differences",
+    "latency",
+    "percentiles",
+    "relative",
+    "repeats",
+    # of others
+    "experiment",
+    "runs",
+]
+
+BadgeCode = Literal["trust", "grade"]
+
+
+def code_of_old_name(name: str) -> str:
+    """The code of what folders of version 1 call by its name: "serialised direct I/O" is "serialised_direct_io".
+
+    Spaces and hyphens become underscores, other punctuation goes, all is lower case.
+    """
+    joined = name.lower().replace(" ", "_").replace("-", "_")
+    return "".join(sign for sign in joined if sign.isalnum() or sign == "_")

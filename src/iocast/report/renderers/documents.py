@@ -1,0 +1,483 @@
+"""The JSON documents of reports, field by field: one kind of document for each kind of report, each with its tables.
+
+Every key is a field's name or a code, and has its unit at its end; numbers are numbers, and null is unknown, or not
+of this row. docs/reference/report.schema.json is made from here. A field may be added within a version; one that
+goes, or changes its meaning, makes a new version.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from iocast.model.codes import (
+    AspectCode,
+    BadgeCode,
+    BoundCode,
+    ComparisonCode,
+    DifferenceCode,
+    FindingCode,
+    RepeatsCode,
+    SectionCode,
+    SeverityCode,
+    StateCode,
+    StatisticCode,
+    TrustCode,
+    VerdictCode,
+)
+from iocast.model.finding import Grade
+from iocast.model.grading import Letter
+from iocast.model.workload import Op
+
+VERSION = 1
+
+Number = int | float
+# A percentile; two edges between which it lies where the source of an imported row knows no better,
+# the second null where nothing bounds it.
+Duration = Number | tuple[Number, Number | None] | None
+# A cell of a chart, or of a table that a named experiment makes for its own question.
+Value = str | bool | int | float | list[str | int | float | None] | None
+
+
+class MeasuredRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A row of results. A part row says more of the row above it: one operation of a mix, the service times, the
+    commits, or all that ran at the same time.
+    """
+
+    phase: str
+    test: str
+    part: bool
+    op: Op | None = None
+    clock: Literal["service"] | None = None  # null: response, from when an I/O was due
+    together: list[str] | None = None  # the phases that a row of all of them adds up
+    users: int | None = None
+    depth: int | None = None
+    size_bytes: Number | None = None
+    throughput_bytes_per_s: Number | None = None
+    rate_per_s: Number | None = None
+    response_mean_ns: Number | None = None
+    response_p50_ns: Duration = None
+    response_p95_ns: Duration = None
+    response_p99_ns: Duration = None
+    response_p99_9_ns: Duration = None
+    response_max_ns: Number | None = None
+    latency_shares: list[Number] | None = None
+    device_size_bytes: Number | None = None
+    device_queue: Number | None = None
+    trust: Grade | None = None
+    void: str | None = None  # why it is no measurement
+
+
+class TrustReason(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Why rows have the letter of trust that they have."""
+
+    trust: Grade
+    component: TrustCode
+    phases: list[str]
+    reason: str
+
+
+class FoundDocument(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A finding. No phases: it is about the whole run."""
+
+    code: FindingCode
+    severity: SeverityCode
+    state: StateCode
+    confidence: Number
+    phases: list[str]
+    says: str
+    evidence: dict[str, Number | None]
+    remedy: str | None = None
+    hypothesis: str | None = None
+    confirm: str | None = None
+    learned: str | None = None
+    rivals: list[FindingCode] = []
+    spans: list[SpanDocument] = []
+    detector: str | None = None
+
+
+class SpanDocument(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A stretch of a phase, counted from its start."""
+
+    start_ns: int
+    end_ns: int
+
+
+class GradeRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A letter, or why there is none."""
+
+    code: AspectCode
+    statistic: StatisticCode | None = None
+    letter: Letter | None = None
+    best: Letter | None = None
+    worst: Letter | None = None
+    says: str
+    phases: list[str] = []
+    source: str | None = None
+
+
+class BoundRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What set the pace of rows."""
+
+    by: BoundCode
+    phases: list[str]
+    says: str
+
+
+class LayerRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A layer of the device stack."""
+
+    layer: str
+    lower: list[str]
+    kind: str
+    size_bytes: Number | None = None
+    scheduler: str | None = None
+    write_cache: str | None = None
+    spins: bool | None = None
+    queue_depth: int | None = None
+    max_io_bytes: Number | None = None
+    link: str | None = None
+    model: str | None = None
+
+
+class TimeRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Where the time of a row went; means, but where a percentile is named."""
+
+    phase: str
+    op: Op
+    response_ns: Number | None = None
+    unsent_ns: Number | None = None
+    system_ns: Number | None = None
+    queue_ns: Number | None = None
+    device_ns: Number | None = None
+    queue_p99_ns: Number | None = None
+    device_p99_ns: Number | None = None
+    generator_share: Number | None = None
+    cpu_per_io_ns: Number | None = None
+    requests: int | None = None
+    watched_share: Number | None = None
+    size_ratio: Number | None = None
+    lost_events: int | None = None
+    inexact: list[str] = []
+    devices: list[str] = []
+
+
+class DeviceRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What iostat or sar saw of a device: means over the intervals of an imported run."""
+
+    device: str
+    intervals: int
+    ios_per_s: Number | None = None
+    reads_per_s: Number | None = None
+    writes_per_s: Number | None = None
+    flushes_per_s: Number | None = None
+    read_bytes_per_s: Number | None = None
+    write_bytes_per_s: Number | None = None
+    size_bytes: Number | None = None
+    read_size_bytes: Number | None = None
+    write_size_bytes: Number | None = None
+    await_ns: Number | None = None
+    read_await_ns: Number | None = None
+    write_await_ns: Number | None = None
+    flush_await_ns: Number | None = None
+    queue_mean: Number | None = None
+    queue_most: Number | None = None
+    util_percent: Number | None = None
+
+
+class ErrorRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """I/Os of a row that failed in one way, and where the first of them was."""
+
+    phase: str
+    op: Op
+    error: str
+    count: int
+    first_at_ns: Number | None = None
+    first_offset_bytes: int | None = None
+    file: str | None = None
+
+
+class SlowRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One I/O far slower than its row."""
+
+    phase: str
+    op: Op
+    response_ns: Number
+    at_ns: Number
+    size_bytes: Number | None = None
+    offset_bytes: int
+    file: str | None = None
+
+
+class TestedRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A suspicion and what its experiment found. `run` is a folder below the run's own `experiments`."""
+
+    finding: FindingCode
+    verdict: VerdictCode | Literal["not_tested"]
+    says: str
+    phase: str | None = None
+    question: str | None = None
+    ratio: Number | None = None
+    low: Number | None = None
+    high: Number | None = None
+    run: str | None = None
+
+
+class BlockRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """How many blocks that were read back are of a kind."""
+
+    kind: str
+    count: int
+    says: str
+
+
+class PlaceRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A block that is not as it must be."""
+
+    kind: str
+    file: str
+    offset_bytes: int
+    expected: str
+    found: str
+
+
+class ChartDocument(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What a chart tells, for those who draw it themselves. The columns of its tables are those of the chart's kind."""
+
+    kind: str  # the name of the chart's file
+    title: str
+    summary: str
+    tables: dict[str, list[dict[str, Value]]]
+
+
+class SubjectDocument(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A run that a report speaks of."""
+
+    job: str
+    target: str
+    host: str | None = None
+    started: str | None = None  # ISO 8601, in UTC
+    started_unix_ns: int | None = None
+    seed: int | None = None
+    iocast_version: str | None = None
+    run_id: str | None = None
+    folder: str | None = None
+    side: str | None = None
+
+
+class _Document(Struct, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
+    """What all documents have. `text` is what sections say in prose, by their codes."""
+
+    schema_version: Literal[1]
+    title: str
+    verdict: str
+    notes: list[str] = []
+    next_steps: list[str] = []
+    text: dict[SectionCode, list[str]] = {}
+    charts: dict[str, ChartDocument] = {}
+
+
+class _OfARun(_Document, kw_only=True):
+    """What documents have that speak of one run."""
+
+    job: str
+    target: str
+    host: str | None = None
+    started: str | None = None  # ISO 8601, in UTC
+    started_unix_ns: int | None = None
+    seed: int | None = None
+    iocast_version: str | None = None
+    run_id: str | None = None
+    folder: str | None = None
+
+
+class CardDocument(_OfARun, kw_only=True, tag="card"):
+    """A card, of a run of iocast or of an imported one, with what was diagnosed; `experiment` and `answer` are of a
+    run that a named experiment made.
+    """
+
+    letters: dict[BadgeCode, Letter | None] = {}
+    rows: list[MeasuredRow] = []
+    trust: list[TrustReason] = []
+    findings: list[FoundDocument] = []
+    grades: list[GradeRow] = []
+    bounds: list[BoundRow] = []
+    layers: list[LayerRow] = []
+    whereabouts: list[TimeRow] = []
+    devices: list[DeviceRow] = []
+    tested: list[TestedRow] = []
+    blocks: list[BlockRow] = []
+    places: list[PlaceRow] = []
+    errors: list[ErrorRow] = []
+    slowest: list[SlowRow] = []
+    answer: VerdictCode | None = None
+    experiment: list[dict[str, Value]] = []
+
+
+class ExperimentDocument(_OfARun, kw_only=True, tag="experiment"):
+    """The answer of a named experiment, and its own table."""
+
+    answer: VerdictCode
+    experiment: list[dict[str, Value]]
+    subjects: list[SubjectDocument]  # one for each target
+
+
+class VerificationDocument(_OfARun, kw_only=True, tag="verification"):
+    """What was read back."""
+
+    blocks: list[BlockRow]
+    places: list[PlaceRow] = []
+
+
+class ListedRun(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A run in a list; of one that cannot be read only its name, its folder and why."""
+
+    run: str
+    folder: str
+    status: str
+    why: str | None = None
+    run_id: str | None = None
+    started: str | None = None  # ISO 8601, in UTC
+    started_unix_ns: int | None = None
+    job: str | None = None
+    target: str | None = None
+    host: str | None = None
+    rows: int | None = None
+    planned_rows: int | None = None
+    best_rate_per_s: Number | None = None
+    best_throughput_bytes_per_s: Number | None = None
+    grade: Letter | None = None
+    trust: Grade | None = None
+    verdict: str | None = None
+
+
+class ListingDocument(_Document, kw_only=True, tag="listing"):
+    """The runs of a directory."""
+
+    runs: list[ListedRun]
+
+
+class DifferenceRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What differs between two sides besides the results."""
+
+    code: DifferenceCode
+    first: str
+    other: str
+
+
+class ComparedRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One figure of a row on both sides: I/Os a second, or a time."""
+
+    phase: str
+    statistic: StatisticCode | None = None  # null: the row is not compared
+    verdict: ComparisonCode
+    why_not: str | None = None
+    first_per_s: Number | None = None
+    other_per_s: Number | None = None
+    first_ns: Number | None = None
+    other_ns: Number | None = None
+    ratio: Number | None = None
+    ratio_low: Number | None = None
+    ratio_high: Number | None = None
+    relative: Number | None = None
+    within_tenth: bool | None = None
+    first_repeats: int | None = None
+    other_repeats: int | None = None
+
+
+class SideLatencyRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The response times of a row on one side, all repeats together."""
+
+    phase: str
+    side: str
+    latency_shares: list[Number] | None = None
+    response_p50_ns: Number | None = None
+    response_p99_ns: Number | None = None
+    distance: Number | None = None  # the largest of the two cumulative curves, with the second side
+
+
+class ShiftRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """How a percentile moved."""
+
+    phase: str
+    quantile: Number
+    first_ns: Number | None = None
+    other_ns: Number | None = None
+    ratio: Number | None = None
+    ratio_low: Number | None = None
+    ratio_high: Number | None = None
+    p_value: Number | None = None
+
+
+class RelativeRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """How much of the first side's performance each other side keeps, in the order of the sides."""
+
+    phase: str
+    statistic: StatisticCode
+    first_per_s: Number | None = None
+    first_ns: Number | None = None
+    relative: list[Number | None]
+    repeats: int
+
+
+class RepeatsRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """How well a row repeats itself."""
+
+    side: str
+    phase: str
+    runs: int
+    verdict: RepeatsCode
+    median_per_s: Number | None = None
+    apart_share: Number | None = None
+    scatter_share: Number | None = None
+    scatter_p99_share: Number | None = None
+
+
+class PairDocument(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One side against the first."""
+
+    first: str
+    other: str
+    rows: list[ComparedRow]
+    differences: list[DifferenceRow] = []
+    latency: list[SideLatencyRow] = []
+    percentiles: list[ShiftRow] = []
+
+
+class ComparisonDocument(_Document, kw_only=True, tag="comparison"):
+    """Two or more sides; all are compared with the first."""
+
+    subjects: list[SubjectDocument]
+    pairs: list[PairDocument]
+    relative: list[RelativeRow] = []
+    repeats: list[RepeatsRow] = []
+
+
+class RepeatsDocument(_Document, kw_only=True, tag="repeats"):
+    """Several runs of one job on one target."""
+
+    subjects: list[SubjectDocument]
+    repeats: list[RepeatsRow]
+
+
+Document = (
+    CardDocument | ExperimentDocument | VerificationDocument | ListingDocument | ComparisonDocument | RepeatsDocument
+)
+
+
+def report_schema() -> dict[str, Any]:
+    """JSON Schema of all documents; docs/reference/report.schema.json is its copy."""
+    (shape,), definitions = msgspec.json.schema_components([Document], ref_template="#/definitions/{name}")
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Reports of iocast as JSON",
+        **shape,
+        "definitions": {name: definitions[name] for name in sorted(definitions)},
+    }
+
+
+def schema_text() -> str:
+    """The schema as it is kept in docs/reference/report.schema.json."""
+    return msgspec.json.format(msgspec.json.encode(report_schema()), indent=2).decode() + "\n"

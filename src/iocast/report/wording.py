@@ -1,0 +1,177 @@
+"""The words for codes: how people read them. Nothing is decided here, and no program reads what stands here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from iocast.diagnose.words import ASPECTS
+from iocast.model.codes import (
+    ComparisonCode,
+    DifferenceCode,
+    FindingCode,
+    RepeatsCode,
+    SectionCode,
+    SerialisationCode,
+    StatisticCode,
+    TrustCode,
+)
+from iocast.model.report import Chart, Section, Table
+
+SECTIONS: dict[SectionCode, str] = {
+    "target": "Target",
+    "source": "Source",
+    "results": "Results",
+    "time": "Where the time went",
+    "devices": "Devices",
+    "grade": "Grade",
+    "trust": "Why these letters",
+    "findings": "Findings",
+    "tested": "What was tested",
+    "bounds": "What set the pace",
+    "verification": "Verification",
+    "errors": "Errors",
+    "slowest": "The slowest I/Os",
+    "family": "All rows",
+    "device_view": "What the device saw",
+    "remarks": "What to keep in mind",
+    "differences": "What else is different",
+    "latency": "Response times on one axis",
+    "percentiles": "Percentiles",
+    "relative": "Relative to",
+    "repeats": "Do the repeats agree?",
+    "experiment": "Experiment",
+    "runs": "Runs",
+}
+
+FINDINGS: dict[FindingCode, str] = {
+    "nothing_done": "nothing done",
+    "end_of_file": "end of file",
+    "errors": "errors",
+    "short_ios": "short I/Os",
+    "hung": "hung",
+    "stopped_by_errors": "stopped by errors",
+    "interrupted": "interrupted",
+    "writes_did_not_come_back": "writes did not come back",
+    "memory_file_system": "memory file system",
+    "memory_device": "memory device",
+    "faster_than_memory": "faster than memory",
+    "faster_than_the_link": "faster than the link",
+    "too_quick_for_a_device": "too quick for a device",
+    "generator_did_not_run": "generator did not run",
+    "generator_bound": "generator-bound",
+    "several_peaks": "several peaks",
+    "asynchronous_timing": "asynchronous timing",
+    "coarse_clock": "coarse clock",
+    "cached_although_direct_was_claimed": "cached although direct was claimed",
+    "device_counters_stood_still": "device counters stood still",
+    "page_cache": "page cache",
+    "cache_in_the_storage": "cache in the storage",
+    "read_ahead": "read-ahead",
+    "tier_migration": "tier migration",
+    "first_write_penalty": "first-write penalty",
+    "elided_reads": "elided reads",
+    "compression_or_deduplication": "compression or deduplication",
+    "short_stroke": "short stroke",
+    "burst_credits": "burst credits",
+    "write_cliff": "write cliff",
+    "link_limit": "link limit",
+    "round_trip_floor": "round-trip floor",
+    "serialised_direct_io": "serialised direct I/O",
+    "too_few_in_flight": "too few in flight",
+    "throttle": "throttle",
+    "retrograde_scaling": "retrograde scaling",
+    "stalls": "stalls",
+    "shared_drives": "shared drives",
+    "consolidation": "consolidation",
+    "splitting": "splitting",
+    "maintenance": "maintenance",
+    "cache_pollution": "cache pollution",
+}
+
+TRUST: dict[TrustCode, str] = {
+    "integrity": "integrity",
+    "steady": "steady",
+    "precision": "precision",
+    "representative": "representative",
+    "load_achieved": "load achieved",
+    "isolation": "isolation",
+    "anomalies": "anomalies",
+}
+
+COMPARISONS: dict[ComparisonCode, str] = {
+    "equivalent": "equivalent",
+    "different": "different",
+    "small_difference": "small difference",
+    "inconclusive": "inconclusive",
+    "not_compared": "not compared",
+}
+
+REPEATS: dict[RepeatsCode, str] = {
+    "repeats": "repeats",
+    "incomplete": "incomplete",
+    "inconclusive": "inconclusive: find out why before comparing",
+}
+
+SERIALISATIONS: dict[SerialisationCode, str] = {
+    "serialised": "serialised",
+    "parallel": "parallel",
+    "device_too_fast": "device too fast",
+    "not_seen": "not seen",
+}
+
+STATISTICS: dict[StatisticCode, str] = {
+    "throughput": "throughput",
+    "mean": "mean latency",
+    "p50": "p50",
+    "p95": "p95",
+    "p99": "p99",
+}
+
+DIFFERENCES: dict[DifferenceCode, str] = {
+    "measured_by": "measured by",
+    "target": "target",
+    "job": "job",
+    "host": "host",
+    "kernel": "kernel",
+    "processor": "processor",
+    "memory": "memory",
+    "virtualisation": "virtualisation",
+    "iocast": "iocast",
+    "file_system": "file system",
+    "device": "device",
+    "length": "length of rows",
+    "region": "part of the data",
+    "work_files": "work files",
+    "engine": "engine",
+    "seed": "seed",
+    "row_names": "names of the same rows",
+    "rows_alone": "rows without a partner",
+}
+
+# Where a code is a cell of a table. None has other words in one vocabulary than in another, but those of repeats.
+_VOCABULARIES: tuple[Mapping[Any, str], ...] = (
+    FINDINGS,
+    TRUST,
+    ASPECTS,
+    COMPARISONS,
+    SERIALISATIONS,
+    STATISTICS,
+    DIFFERENCES,
+    {"not_tested": "not tested"},
+)
+
+
+def words(code: str) -> str:
+    """A code as people read it; one that has no other words is its own."""
+    return next((vocabulary[code] for vocabulary in _VOCABULARIES if code in vocabulary), code)
+
+
+def section(
+    code: SectionCode,
+    paragraphs: tuple[str, ...] = (),
+    tables: tuple[Table, ...] = (),
+    charts: tuple[Chart, ...] = (),
+) -> Section:
+    """A section under its usual heading."""
+    return Section(code, SECTIONS[code], paragraphs, tables, charts)
