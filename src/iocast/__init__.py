@@ -1,5 +1,117 @@
-"""iocast: I/O performance testing, diagnosis and forecasting of database storage."""
+"""iocast: I/O performance testing, diagnosis and forecasting of database storage.
+
+    card = iocast.card("sim:hdd", time="1s")
+    print(card.grade, card.trust, card.folder)
+
+Everything here is quiet: it prints nothing, and tells what happens to a listener that is handed in. What cannot be
+done raises an `IocastError` with a message and a hint.
+"""
 
 from __future__ import annotations
 
+import importlib
+
+TYPE_CHECKING = False  # as type checkers know it, without the time that `typing` takes
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from iocast.jobs.job import Job
+    from iocast.model.finding import Examination
+    from iocast.model.run import Run
+    from iocast.sessions.comparing import Comparison
+    from iocast.sessions.listener import Listener
+    from iocast.sessions.named_experiment import Answered
+    from iocast.sessions.run_card import Card
+
 __version__ = "0.1.0"
+__all__ = ["card", "compare", "diagnose", "examine", "experiment", "open", "run"]
+
+importlib.import_module("iocast.diagnose")  # the room, before the function of its name takes its place here
+_RUNS = "iocast-runs"
+
+
+def card(
+    path: str,
+    *,
+    preset: str = "quick",
+    size: str | None = None,
+    time: str | None = None,
+    seed: int = 1,
+    destroy: str = "",
+    out: str = _RUNS,
+    listener: Listener | None = None,
+) -> Card:
+    """Measures a path with a preset ("quick", "standard", "full") and judges it, as `iocast card` does."""
+    job = f"card-{preset}"
+    return run(job, path, size=size, time=time, seed=seed, destroy=destroy, out=out, listener=listener)
+
+
+def run(
+    job: str | Job,
+    path: str = ".",
+    *,
+    size: str | None = None,
+    time: str | None = None,
+    seed: int = 1,
+    destroy: str = "",
+    out: str = _RUNS,
+    listener: Listener | None = None,
+) -> Card:
+    """Runs a job (a preset's name, the path of a job file, or a Job) on a path and judges it, as `iocast run` does."""
+    from iocast.sessions import public
+
+    options = public.options(size, time, seed, out, destroy)
+    return public.measured(job, path, options, listener)
+
+
+def open(folder: str) -> Card:
+    """The card of a finished run, from its folder alone, as `iocast report` shows it."""
+    from iocast.sessions.run_card import open_card
+
+    return open_card(folder)
+
+
+def examine(run: Run | Card | str) -> Examination:
+    """The findings of a run, and the trust and the bound of each row; a run, its card or its folder."""
+    from iocast.sessions import public
+
+    return public.examined(run)
+
+
+def compare(first: Card | str, *others: Card | str) -> Comparison:
+    """Runs beside the first: cards, run folders, or folders of repeats, as `iocast compare` does."""
+    from iocast.sessions import public
+
+    return public.compared((first, *others))
+
+
+def diagnose(
+    run: Card | str, *, budget: str = "10min", most_bytes: str = "64GiB", listener: Listener | None = None
+) -> Card:
+    """Tests by experiment what looks abnormal about a finished run, and judges it again, as `iocast diagnose` does."""
+    from iocast.sessions import public
+
+    return public.diagnosed(run, budget, most_bytes, listener)
+
+
+def experiment(
+    name: str,
+    *paths: str,
+    size: str | None = None,
+    time: str | None = None,
+    rounds: int | None = None,
+    block: str | None = None,
+    depth: int | None = None,
+    streams: int | None = None,
+    sizes: Sequence[str] = (),
+    seed: int = 1,
+    destroy: str = "",
+    out: str = _RUNS,
+    listener: Listener | None = None,
+) -> Answered:
+    """Asks one question about a path by a named experiment, as `iocast experiment` does."""
+    from iocast.sessions import public
+
+    options = public.options(size, time, seed, out, destroy)
+    request = public.trial(name, paths, options, rounds, block, depth, streams, sizes)
+    return public.answered(request, listener)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from iocast import load
-from iocast.commands.progress import LiveProgress, PlainProgress, live_line, progress
+from iocast.commands.shell.progress import LiveProgress, PlainProgress, live_line, progress
 from iocast.jobs import load_job, parse_target
 from iocast.jobs import plan as make_plan
 from iocast.model.plan import Phase, Plan

@@ -17,13 +17,13 @@ from makers.disk_images import HOLDING, MIB, blank, gpt, tool
 from makers.rootly import Mount, command, need
 
 from iocast import archive, load, runner
-from iocast.commands.session import adjust, make_plan
-from iocast.commands.targets import find_target
 from iocast.errors import SpecError, TargetError
 from iocast.jobs import load_job
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord
 from iocast.observe.target.device_stack import describe
+from iocast.sessions.fitted_plan import make_plan
+from iocast.sessions.target_finding import find_target
 
 pytestmark = pytest.mark.device
 Attach = Callable[..., str]
@@ -291,8 +291,8 @@ def test_a_device_that_changed_since_the_plan_is_not_written_to(tmp_path: Path, 
     tool("mkfs.ext4", "-q")(other)
     device, path = attach(image), str(tmp_path / "disk")
     os.symlink(device, path)
-    job = adjust(load_job(small_job(tmp_path)), None, None)
-    plan, _ = make_plan(job, find_target(path, name_of(device)), 1)
+    job = load_job(small_job(tmp_path))
+    plan = make_plan(job, find_target(path, name_of(device)), 1).plan
     layout = load.lay_out(plan)
     if change == "larger":
         os.truncate(image, 128 * MIB)
@@ -320,7 +320,7 @@ def test_a_device_is_looked_at_again_before_each_phase_that_writes(tmp_path: Pat
     tool("mkfs.ext4", "-q")(other)
     device, path, elsewhere = attach(image), str(tmp_path / "disk"), attach(other)
     os.symlink(device, path)
-    plan, _ = make_plan(load_job(small_job(tmp_path)), find_target(path, name_of(device)), 1)
+    plan = make_plan(load_job(small_job(tmp_path)), find_target(path, name_of(device)), 1).plan
 
     class Swapping(Silent):
         def end(self, record: PhaseRecord) -> None:
@@ -339,7 +339,7 @@ def test_nobody_can_mount_what_is_written_to(tmp_path: Path, attach: Attach, mou
     image = tmp_path / "image"
     tool("mkfs.ext4", "-q")(image)
     device = attach(image)
-    plan, _ = make_plan(load_job(small_job(tmp_path)), find_target(device, name_of(device)), 1)
+    plan = make_plan(load_job(small_job(tmp_path)), find_target(device, name_of(device)), 1).plan
     said: list[str] = []
 
     class Mounting(Silent):

@@ -186,9 +186,11 @@ AS_NOBODY = """\
 import os, sys
 import iocast.commands.cmd_card, iocast.commands.cmd_clean, iocast.runner, iocast._core, iocast.jobs.toml.job_schema
 import duckdb, iocast.report.card.card_report, iocast.diagnose, iocast.report.renderers.classic, msgspec.json, ctypes
-import iocast.commands.interrupts, iocast.commands.progress, iocast.commands.mistakes, iocast.load.filling, difflib
+import iocast.commands.shell.terminal_listener, iocast.commands.shell.progress, iocast.commands.shell.mistakes
+import iocast.commands.shell.plan_lines, iocast.load.filling, difflib
 import rich.console, rich.panel, rich.table, rich_click.rich_help_rendering, secrets, shutil
 import iocast.observe.target.device_stack
+import iocast.sessions.measure, iocast.sessions.fitted_plan, iocast.sessions.clean_up
 from iocast.jobs import load_job, presets
 load_job("card-quick"); presets()
 os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)

@@ -18,6 +18,7 @@ from iocast.model.finding import Bound
 from iocast.model.measurement import Generator
 from iocast.model.run import Run
 from iocast.model.workload import MixItem, Op, Poisson, Workload
+from iocast.sessions.target_finding import find_target
 
 replace = msgspec.structs.replace
 MIB = 1 << 20
@@ -86,8 +87,6 @@ def test_a_file_that_is_all_in_memory_is_bound_by_this_machine(tmp_path: Path) -
     job = parse_job(
         'name = "j"\n[defaults]\nengine = "sync"\n[[phase]]\nsize = "4k"\ntime = "1s"\ndirect = false\n', "j"
     )
-    from iocast.commands.targets import find_target
-
     made, _ = make_plan(job, find_target(str(file)), seed=1, memory_bytes=1 << 30)
     run = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), _Quiet(), lambda: False).run
     (found,) = by_depth(run).values()

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from makers.command_line import iocast
 
-from iocast.commands import run_command_line
 from iocast.jobs import load_job
 
 JOB = "[global]\nsize=1g\nruntime=1\ntime_based\nexitall\n[a]\nrw=randread\nnorandommap\nbs=8k\n"
@@ -21,19 +21,20 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_fio_to_toml(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["spec", "a.fio", "--to", "toml"]) == 0
-    said = capsys.readouterr()
-    assert said.err == ("note: line 5: exitall does nothing here: each phase ends by its own length\n")
-    (job.parent / "a.toml").write_text(said.out, encoding="utf-8")
+def test_fio_to_toml(job: Path) -> None:
+    done = iocast("spec", "a.fio", "--to", "toml", cwd=job.parent)
+    assert done.returncode == 0
+    assert done.stderr == ("note: line 5: exitall does nothing here: each phase ends by its own length\n")
+    (job.parent / "a.toml").write_text(done.stdout, encoding="utf-8")
     back = load_job("a.toml")
     assert back.phases == load_job("a.fio").phases
     assert (back.name, back.engine) == ("a", "sync")
 
 
-def test_a_preset_to_fio(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["spec", "hailey", "--to", "fio", "--size", "1GiB", "--time", "2s"]) == 0
-    text = capsys.readouterr().out
+def test_a_preset_to_fio(job: Path) -> None:
+    done = iocast("spec", "hailey", "--to", "fio", "--size", "1GiB", "--time", "2s", cwd=job.parent)
+    assert done.returncode == 0
+    text = done.stdout
     assert text.startswith("; hailey: one section after the other\n[global]\ndescription=")
     assert "\nioengine=psync\n" in text
     assert "\nruntime=2s\n" in text
@@ -41,19 +42,20 @@ def test_a_preset_to_fio(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(load_job("hailey.fio").phases) == 22
 
 
-def test_what_fio_cannot_say_is_an_error(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_fio_cannot_say_is_an_error(job: Path) -> None:
     (job.parent / "b.toml").write_text(
         'name = "b"\n[[phase]]\nwrite = 50\nfsync = 50\nsize = "8k"\ntime = "1s"\n', encoding="utf-8"
     )
-    assert run_command_line(["spec", "b.toml", "--to", "fio"]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert 'phase "randwrite 8k x1": fio does not mix fsync with other I/Os (fsync_every is nearest)' in said.err
+    done = iocast("spec", "b.toml", "--to", "fio", cwd=job.parent)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert 'phase "randwrite 8k x1": fio does not mix fsync with other I/Os (fsync_every is nearest)' in done.stderr
 
 
-def test_a_fio_job_file_runs(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["run", "a.fio", "sim:nvme", "--out", "runs"]) == 0
-    assert "a 8k x1: " in capsys.readouterr().err
+def test_a_fio_job_file_runs(job: Path) -> None:
+    done = iocast("run", "a.fio", "sim:nvme", "--out", "runs", cwd=job.parent)
+    assert done.returncode == 0
+    assert "a 8k x1: " in done.stderr
     (folder,) = (job.parent / "runs").iterdir()
-    plan = json.loads((folder / "run.json").read_text(encoding="utf-8"))["plan"]
-    assert (plan["job"], [phase["name"] for phase in plan["phases"]]) == (JOB, ["a 8k x1"])
+    kept = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert (kept["job"]["file"], [phase["name"] for phase in kept["plan"]["phases"]]) == (JOB, ["a 8k x1"])

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from iocast.errors import SpecError, TargetError
 from iocast.jobs import Job, parse_fio_job, parse_job, parse_target, plan
+from iocast.model.permission import permission
 from iocast.model.plan import WorkFiles
 from iocast.model.target import Layer, Target
 
@@ -47,17 +48,17 @@ def test_nothing_that_exists_is_written_to(target: Target, what: str) -> None:
 
 @pytest.mark.parametrize("target", [DISK, FILE])
 def test_reads_run_there_and_what_is_left_out_is_said(target: Target) -> None:
-    made, omitted = plan(BOTH, target, seed=1, memory_bytes=GIB, read_only=True)
+    made, omitted = plan(replace(BOTH, fits_target=True), target, seed=1, memory_bytes=GIB)
     assert [phase.name for phase in made.phases] == ["r 8k x1"]
     assert omitted == ["w 8k x1", "m 8k x1"]
     assert made.files == WorkFiles(1, GIB)
 
 
 def test_own_file_permits_the_file_but_never_a_device() -> None:
-    made, omitted = plan(BOTH, FILE, seed=1, memory_bytes=GIB, own_file=True)
+    made, omitted = plan(BOTH, FILE, seed=1, memory_bytes=GIB, allowed=permission(FILE, own_file=True))
     assert (len(made.phases), omitted) == (3, [])
     with pytest.raises(TargetError, match="is a block device"):
-        plan(BOTH, DISK, seed=1, memory_bytes=GIB, own_file=True)
+        plan(BOTH, DISK, seed=1, memory_bytes=GIB, allowed=permission(DISK, own_file=True))
 
 
 def test_a_file_that_does_not_exist_yet_is_made_as_large_as_the_job_says() -> None:
@@ -67,7 +68,7 @@ def test_a_file_that_does_not_exist_yet_is_made_as_large_as_the_job_says() -> No
 
 def test_nothing_left_to_measure() -> None:
     with pytest.raises(SpecError) as refused:
-        plan(job("write = 1"), DISK, seed=1, memory_bytes=GIB, read_only=True)
+        plan(replace(job("write = 1"), fits_target=True), DISK, seed=1, memory_bytes=GIB)
     assert refused.value.message == (
         'job "j" has nothing to measure: every phase of it writes, and only reads are allowed here'
     )

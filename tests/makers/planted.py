@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from iocast import jobs, load, runner
-from iocast.commands.inquiry import inquire
 from iocast.diagnose import examination
 from iocast.diagnose.experiments.next_step import Budget
 from iocast.jobs import parse_job, parse_target
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Finding
 from iocast.model.run import Run
+from iocast.sessions.inquire import inquire
+from iocast.sessions.listener import Quiet, QuietProgress
 
 BUDGET = Budget(seconds=6000.0, bytes=1 << 50)
 
@@ -78,13 +78,6 @@ direct = true
 """
 
 
-class _Silent:
-    def begin(self, *_: Any) -> None: ...
-    def tick(self, *_: Any) -> None: ...
-    def end(self, *_: Any) -> None: ...
-    def close(self) -> None: ...
-
-
 def ladder(seconds: int = 2, scan: str = "1M") -> str:
     """The job of curves, each row so long."""
     return LADDER.format(seconds=seconds, scan=scan)
@@ -98,7 +91,7 @@ def long(seconds: int, users: int = 1) -> str:
 def measured(target: str, job: str, out: Path, seed: int = 1) -> Run:
     """The run of a job on a simulated target."""
     made, _ = jobs.plan(parse_job(job, "planted"), parse_target(target), seed=seed, memory_bytes=8 << 30)
-    done = runner.perform(made, load.lay_out(made), str(out), _Silent(), lambda: False)
+    done = runner.perform(made, load.lay_out(made), str(out), QuietProgress(), lambda: False)
     assert done.error is None
     return done.run
 
@@ -110,7 +103,7 @@ def suspected(run: Run) -> dict[str, Finding]:
 
 def inquired(run: Run, out: Path) -> tuple[dict[str, Finding], Diagnosis]:
     """All findings after the experiments, the last of each name."""
-    found = inquire(run, BUDGET, str(out / "experiments"))
+    found = inquire(run, BUDGET, str(out / "experiments"), Quiet())
     after = examination.examine(run, found.diagnosis)
     return {finding.name: finding for finding in after.findings}, found.diagnosis
 

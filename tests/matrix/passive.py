@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import time
-from contextlib import redirect_stderr
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -13,11 +11,13 @@ from unittest.mock import patch
 from msgspec import Struct
 
 from iocast import archive, observe, runner
-from iocast.commands.session import carry_out
-from iocast.commands.targets import find_target
 from iocast.diagnose import examination
 from iocast.jobs import load_job
 from iocast.model.run import Sample
+from iocast.sessions.carry_out import carry_out
+from iocast.sessions.listener import Quiet
+from iocast.sessions.requests import RunOptions
+from iocast.sessions.target_finding import find_target
 
 
 class Passive(Struct, frozen=True, kw_only=True):
@@ -63,9 +63,9 @@ def passive_cost(base: Path, job: str = "card-quick") -> Passive:
     """Runs the card in a directory of its own and times its passive part."""
     _Timed.spent_s = 0.0
     with TemporaryDirectory(prefix="iocast-matrix-", dir=base) as place, TemporaryDirectory() as out:
-        with patch.object(runner, "Watch", _Timed), redirect_stderr(io.StringIO()):
+        with patch.object(runner, "Watch", _Timed):
             began = time.perf_counter()
-            done, _ = carry_out(load_job(job), find_target(place), 1, None, out)
+            done = carry_out(load_job(job), find_target(place), RunOptions(out=out), Quiet())
             run_s = time.perf_counter() - began
         run = archive.load(str(done.folder))
         began = time.perf_counter()

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import io
 import time
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from conditions import Condition
+from makers.recording import Recording
 from making import NotHere
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import archive
-from iocast.commands.inquiry import diagnose_run
-from iocast.commands.session import adjust, carry_out
-from iocast.commands.targets import find_target, identity_name
 from iocast.diagnose import examination
 from iocast.diagnose.experiments.next_step import USUAL_BUDGET
 from iocast.errors import IocastError
-from iocast.jobs import Job, load_job
+from iocast.jobs import Job
 from iocast.model.experiment import Step
 from iocast.model.finding import Finding
 from iocast.model.plan import Phase
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.sessions.carry_out import carry_out
+from iocast.sessions.inquire import diagnose_run
+from iocast.sessions.requests import RunOptions, asked_job, size_of_files
+from iocast.sessions.target_finding import find_target, identity_name
 
 JOBS = Path(__file__).parent / "jobs"
 Names = tuple[str, ...]
@@ -69,37 +69,41 @@ class Tried(Struct, frozen=True):
 def attempt(condition: Condition, seed: int, base: Path) -> Tried:
     """Makes the place, measures and diagnoses it, takes it away. What cannot be made here is a blind trial."""
     began = time.monotonic()
-    said = io.StringIO()
+    listener = Recording()
     shown: dict[str, str] = {}
     with TemporaryDirectory(prefix="iocast-matrix-", dir=base) as scratch, TemporaryDirectory() as out:
         try:
-            with redirect_stderr(said), redirect_stdout(io.StringIO()), condition.place(Path(scratch)) as place:
-                trial, shown = _diagnosed(condition, seed, place, out)
+            with condition.place(Path(scratch)) as place:
+                trial, shown = _diagnosed(condition, seed, place, out, listener)
         except (NotHere, IocastError, OSError) as why:
             trial = Trial(condition=condition.name, seed=seed, seconds=0.0, blind=str(why))
-    return Tried(replace(trial, seconds=round(time.monotonic() - began, 2)), said.getvalue(), shown)
+    return Tried(replace(trial, seconds=round(time.monotonic() - began, 2)), listener.said, shown)
 
 
-def _diagnosed(condition: Condition, seed: int, place: str, out: str) -> tuple[Trial, dict[str, str]]:
+def _diagnosed(
+    condition: Condition, seed: int, place: str, out: str, listener: Recording
+) -> tuple[Trial, dict[str, str]]:
     try:
-        done, stopped = carry_out(_job(condition), _target(condition, place), seed, condition.size, out)
+        options = RunOptions(size_bytes=_size(condition), seed=seed, out=out)
+        done = carry_out(_job(condition, options), _target(condition, place), options, listener)
     except IocastError as why:
         if condition.refuses and condition.refuses in why.message:
             return _refused(condition, seed, why)
         raise
-    if stopped:
-        raise KeyboardInterrupt  # the run has taken the signal: the matrix ends as well
     if done.error is not None or done.folder is None:
         why = done.error.message if done.error else "nothing was measured"
         return Trial(condition=condition.name, seed=seed, seconds=0.0, blind=why), {}
-    if diagnose_run(str(done.folder), USUAL_BUDGET):
-        raise KeyboardInterrupt
+    diagnose_run(str(done.folder), USUAL_BUDGET, listener)
     return judged(condition, seed, archive.load(str(done.folder)), str(done.folder))
 
 
-def _job(condition: Condition) -> Job:
+def _size(condition: Condition) -> int | None:
+    return None if condition.size is None else size_of_files(condition.size)
+
+
+def _job(condition: Condition, options: RunOptions) -> Job:
     own = JOBS / f"{condition.job}.toml"
-    job = adjust(load_job(str(own) if own.exists() else condition.job), condition.size, None)
+    job = asked_job(str(own) if own.exists() else condition.job, options)
     return replace(job, phases=tuple(_paced(phase, condition.pace) for phase in job.phases))
 
 

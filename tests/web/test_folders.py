@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import random
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from makers.damaged_folders import FILES, damaged, whole_folder
 from makers.saved_runs import empty_run, measured
 from msgspec.structs import replace
 
 from iocast import archive
 from iocast.archive import RunFolder
+from iocast.errors import ArchiveError
 from iocast.model.experiment import Diagnosis
 from iocast.web.folders import Folders
 
@@ -79,3 +84,16 @@ def test_a_dead_run_is_followed_no_further(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace('"started_ticks":', '"started_ticks":9'))
     found = Folders(str(tmp_path)).progress(folder.path.name)
     assert (found["summary"]["status"], found["under_way"]) == ("dead", None)
+
+
+def test_following_a_damaged_run_says_so_in_words(tmp_path: Path) -> None:
+    """What a page is told is JSON, or a refusal; never a fault of the server."""
+    whole = whole_folder(tmp_path / "whole")
+    folder = tmp_path / "runs/run"
+    shutil.copytree(whole, folder)
+    for seed in range(120):
+        name = FILES[seed % len(FILES)]
+        (folder / name).write_bytes(damaged((whole / name).read_bytes(), random.Random(seed)))
+        with contextlib.suppress(ArchiveError):
+            json.dumps(Folders(str(folder.parent)).progress("run"), allow_nan=False)
+        shutil.copyfile(whole / name, folder / name)

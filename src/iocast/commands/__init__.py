@@ -70,7 +70,7 @@ class Verbs(click.RichGroup):
         name = args[0]
         if name in VERBS:
             return name, load_verb(name), args[1:]
-        from iocast.commands.mistakes import near
+        from iocast.commands.shell.mistakes import near
 
         raise click.UsageError(f'there is no verb "{name}"{near(name, VERBS)}', ctx)
 
@@ -105,7 +105,7 @@ def run_command_line(arguments: list[str] | None = None) -> int:
         if sys.stdout:
             sys.stdout.flush()  # here, where a reader who has gone, or a full disk, can still be answered
     except click.ClickException as mistake:
-        from iocast.commands.mistakes import in_words
+        from iocast.commands.shell.mistakes import in_words
 
         return _refused(*in_words(mistake))
     except IocastError as error:

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import os
-import random
 
 import rich_click as click
-from msgspec.structs import replace
 
-from iocast.archive.catalogue import runs_in
-from iocast.commands.groups import group_folder
-from iocast.commands.options import filing, measuring, out_option, presenting
-from iocast.commands.session import adjust, carry_out, say
-from iocast.commands.targets import find_target, identity_name
-from iocast.commands.writing import Into, deliver
-from iocast.errors import SpecError
-from iocast.jobs import load_job
-
-SIDES = ("A", "B")
+from iocast.commands.shell.options import filing, presenting, run_options
+from iocast.commands.shell.showing import Into, deliver, say
+from iocast.commands.shell.terminal_listener import TerminalListener
+from iocast.sessions.requests import RunOptions
 
 
 @click.command()
@@ -37,8 +29,7 @@ SIDES = ("A", "B")
     multiple=True,
     help="Let the target that is this block device be overwritten; may be given for each.",
 )
-@measuring
-@out_option
+@run_options(destroy=False)
 @filing
 @presenting
 def ab(
@@ -47,10 +38,7 @@ def ab(
     target_b: str,
     rounds: int,
     destroy: tuple[str, ...],
-    size: str | None,
-    time: str | None,
-    seed: int,
-    out: str,
+    options: RunOptions,
     into: Into | None,
     form: str,
 ) -> int:
@@ -59,34 +47,13 @@ def ab(
     Each round measures both, in an order drawn anew (by the seed), so that what changes slowly on the machine
     does not fall on one of them.
     """
-    wanted = adjust(load_job(job), size, time)
-    targets = dict(zip(SIDES, (target_a, target_b), strict=True))
-    given_up = dict.fromkeys(destroy, False)
-    for path in targets.values():
-        given_up |= {name: True for name in destroy if name == identity_name(find_target(path))}
-    if unknown := [name for name, found in given_up.items() if not found]:
-        raise SpecError(f"--destroy {unknown[0]} is the identity of neither target", "a refusal says what to write")
-    folder = group_folder(out, f"ab-{wanted.name.replace(' ', '-')}")
-    order = random.Random(seed)
-    for number in range(1, rounds + 1):
-        for name in order.sample(SIDES, 2):
-            say(f"round {number} of {rounds}: {name}, {targets[name]}")
-            run_seed = seed + number - 1  # the same offsets on both sides, others in each round
-            target = find_target(targets[name])
-            target = replace(target, destroy=identity_name(target) if identity_name(target) in destroy else "")
-            done, code = carry_out(wanted, target, run_seed, size, os.path.join(folder, name))
-            if done.error is not None:
-                raise done.error
-            if code:
-                return code
-    return _show(folder, form, into)
+    from iocast.sessions.comparing import AbRequest
+    from iocast.sessions.comparing import ab as measure_both
 
-
-def _show(folder: str, form: str, into: Into | None) -> int:
-    from iocast.diagnose.comparable import side
-    from iocast.report.comparison.comparison_report import compare
-
-    sides = [side(name, runs_in(os.path.join(folder, name))) for name in SIDES]
-    deliver(compare(sides, charts=into is not None), form, into)
-    say(f"run folders: {os.path.relpath(folder)}/A and B")
-    return 0
+    listener, paths = TerminalListener(), (target_a, target_b)
+    request = AbRequest(job=job, paths=paths, rounds=rounds, destroy=destroy, options=options)
+    made = measure_both(request, listener)
+    if made is not None:
+        deliver(made, form, into)
+        say(f"run folders: {os.path.relpath(made.folder)}/A and B")
+    return listener.exit_code

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast import load
-from iocast.commands.session import say
+from iocast.commands.shell.showing import say
 
 
 @click.command()
@@ -13,9 +12,10 @@ from iocast.commands.session import say
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 def clean(path: str, dry_run: bool) -> int:
     """Remove the work files that iocast made in PATH (by default the current directory)."""
+    from iocast.sessions.clean_up import clean_up
     from iocast.text import capacity
 
-    cleaned = load.clean(path, dry_run=dry_run)
+    cleaned = clean_up(path, dry_run=dry_run)
     verb = "would remove" if dry_run else "removed"
     for name, freed_bytes in cleaned.removed:
         print(f"{verb} {name} ({capacity(freed_bytes)})")

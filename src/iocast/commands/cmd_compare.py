@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.archive.catalogue import labels, runs_in
-from iocast.commands.options import filing, presenting
-from iocast.commands.writing import Into, deliver, get_ready
+from iocast.commands.shell.options import filing, presenting
+from iocast.commands.shell.showing import Into, deliver
 
 
 @click.command()
@@ -20,12 +19,12 @@ def compare(folders: tuple[str, ...], into: Into | None, form: str) -> int:
     whose runs then count as repeats. Rows are compared where they have the same workload; what differs between
     hosts, targets and plans is told first.
     """
+    from iocast.sessions.report_files import get_ready
+
     if len(folders) < 2:
         raise click.UsageError("two folders at least are needed: the first is what the others are compared with")
-    get_ready(into)
-    from iocast.diagnose.comparable import side
-    from iocast.report.comparison.comparison_report import compare as report_of
+    get_ready(into and into.path)
+    from iocast.sessions.comparing import compare as compared
 
-    sides = [side(label, runs_in(folder)) for label, folder in zip(labels(folders), folders, strict=True)]
-    deliver(report_of(sides, charts=into is not None), form, into)
+    deliver(compared(folders), form, into)
     return 0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import rich_click as click
 
-from iocast import archive
-from iocast.commands.options import showing
-from iocast.commands.session import RUNS, say, show
+from iocast.commands.shell.options import showing
+from iocast.commands.shell.terminal_listener import TerminalListener
+from iocast.sessions.requests import RUNS
 
 
 @click.command("import")
@@ -21,16 +19,7 @@ def import_(files: tuple[str, ...], out: str, form: str) -> int:
     Files of one format become the rows of one run. What a file does not say stays blank; what cannot be read is
     refused with its line.
     """
-    from msgspec.structs import replace
+    from iocast.sessions.import_results import import_results
 
-    from iocast import __version__, imports
-    from iocast.report.card.judged import judge
-
-    for run in imports.read(files):
-        run = replace(run, iocast_version=__version__)
-        folder = archive.RunFolder.create(out, run)
-        for number, record in enumerate(run.phases):
-            folder.save_phase(number, record.phase.name, None, record.samples)
-        say(f"run folder: {os.path.relpath(folder.path)}")
-        show(judge(run, os.path.relpath(folder.path)), form)
+    import_results(files, out, TerminalListener(form))
     return 0

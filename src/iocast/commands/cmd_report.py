@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import rich_click as click
 
-from iocast import archive
-from iocast.commands.options import filing, grading, showing
-from iocast.commands.session import passed, say, show
-from iocast.commands.writing import Into, begin_page, get_ready, write_file
+from iocast.commands.shell.options import filing, grading, showing
+from iocast.commands.shell.showing import Into
+from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
 
 
@@ -24,29 +21,11 @@ def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeA
     With `-o card.html` it becomes one page that needs nothing else. Of several folders each gets a file of its own,
     with the folder's name in it.
     """
-    from iocast.report.card.judged import judge
+    from iocast.sessions.show_again import ReportFile, show_again, write_again
 
-    get_ready(into)
-    failed = False
-    files = _files(into.path, folders) if into is not None else ()
-    for at, folder in enumerate(folders):
-        run = archive.load(folder)
-        begin_page(into, run)
-        judged = judge(run, folder, asked)
-        if into is None:
-            show(judged, form)
-        else:
-            for written in write_file(judged.report(charts=True), files[at], into.theme):
-                say(f"wrote {written}")
-        failed |= not passed(judged, asked)
-    return int(failed)
-
-
-def _files(output: Path, folders: tuple[str, ...]) -> tuple[Path, ...]:
-    """One for each folder, with its name in it, and a number where that is taken."""
-    from iocast.report.unique_names import numbered
-
-    if len(folders) == 1:
-        return (output,)
-    stems = numbered(f"{output.stem}-{Path(folder).resolve().name}" for folder in folders)
-    return tuple(output.with_name(f"{stem}{output.suffix}") for stem in stems)
+    listener = TerminalListener(form)
+    if into is None:
+        passed = [show_again(folder, asked, listener) for folder in folders]
+    else:
+        passed = write_again(folders, ReportFile(into.path, into.theme), asked, listener)
+    return int(not all(passed))

@@ -4,39 +4,28 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.options import destroying, grading, measuring, out_option, page_option, showing
-from iocast.commands.session import adjust, perform
-from iocast.commands.targets import find_target
-from iocast.jobs import load_job
+from iocast.commands.shell.options import grading, page_option, run_options, showing
+from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
+from iocast.sessions.requests import MeasureRequest, RunOptions
 
 
 @click.command()
 @click.argument("job")
 @click.argument("path", default=".")
-@measuring
-@destroying
-@out_option
+@run_options()
 @showing
 @page_option
 @grading
-def run(
-    job: str,
-    path: str,
-    size: str | None,
-    time: str | None,
-    seed: int,
-    destroy: str,
-    out: str,
-    form: str,
-    page: bool,
-    asked: GradeAsked,
-) -> int:
+def run(job: str, path: str, options: RunOptions, form: str, page: bool, asked: GradeAsked) -> int:
     """Run JOB (a TOML job file, or a preset) on PATH, by default the current directory.
 
     Work files are laid out in PATH if it is a directory. Jobs that write are refused on files that iocast
     did not make, and on block devices that --destroy does not name. `iocast plan JOB PATH` shows first what
     would be done.
     """
-    made = adjust(load_job(job), size, time)
-    return perform(made, find_target(path, destroy), seed, size, out, form, page, asked)
+    from iocast.sessions.measure import measure
+
+    listener = TerminalListener(form)
+    measured = measure(MeasureRequest(job=job, path=path, options=options, asked=asked, page=page), listener)
+    return listener.exit_code or int(not measured.passed)

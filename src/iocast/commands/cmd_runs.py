@@ -7,8 +7,9 @@ import sys
 import rich_click as click
 
 from iocast.archive.catalogue import Found, runs_below
-from iocast.commands.options import presenting
-from iocast.commands.session import RUNS, present
+from iocast.commands.shell.options import presenting
+from iocast.commands.shell.showing import present
+from iocast.sessions.requests import RUNS
 
 
 @click.command()

@@ -6,8 +6,9 @@ import secrets
 
 import rich_click as click
 
-from iocast.commands.session import RUNS, say
+from iocast.commands.shell.showing import say
 from iocast.errors import LoadError
+from iocast.sessions.requests import RUNS
 
 
 @click.command()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast import archive
 from iocast.archive.catalogue import LAST, find_run
-from iocast.commands.options import grading, showing
-from iocast.commands.session import RUNS, passed
-from iocast.commands.session import show as show_card
+from iocast.commands.shell.options import grading, showing
+from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
+from iocast.sessions.requests import RUNS
 
 
 @click.command()
@@ -19,9 +18,6 @@ from iocast.model.grading import GradeAsked
 @grading
 def show(run: str, directory: str, form: str, asked: GradeAsked) -> int:
     """Show the card of RUN: a folder, the beginning of the name of one in DIR, or `last` (the default)."""
-    from iocast.report.card.judged import judge
+    from iocast.sessions.show_again import show_again
 
-    folder = find_run(directory, run)
-    judged = judge(archive.load(folder), folder, asked)
-    show_card(judged, form)
-    return int(not passed(judged, asked))
+    return int(not show_again(find_run(directory, run), asked, TerminalListener(form)))

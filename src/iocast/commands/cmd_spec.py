@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import sys
+from typing import Literal
 
 import rich_click as click
 
-from iocast.commands.session import adjust, say
-from iocast.jobs import load_job
+from iocast.commands.shell.options import sizing
+from iocast.commands.shell.showing import say
+from iocast.sessions.requests import RunOptions
 
 
 @click.command()
 @click.argument("job")
 @click.option("--to", type=click.Choice(["fio", "toml"]), default="toml", show_default=True, help="Whose job file.")
-@click.option("--size", metavar="SIZE", help="Size of each work file, e.g. 4GiB, instead of the job's.")
-@click.option("--time", metavar="TIME", help="Length of every row, e.g. 10s, instead of the job's.")
-def spec(job: str, to: str, size: str | None, time: str | None) -> int:
+@sizing
+def spec(job: str, to: Literal["fio", "toml"], size_bytes: int | None, duration_ns: int | None) -> int:
     """Write JOB, a preset or a job file of iocast or of fio, as a job file of fio or of iocast.
 
     What the other cannot say is refused, phase by phase. Notes go to stderr, the job file to stdout.
     """
-    from iocast.jobs.fio.fio_writing import fio_text, notes_on
-    from iocast.jobs.toml.job_writing import toml_notes, toml_text
+    from iocast.sessions.plan_job import write_job
 
-    loaded = adjust(load_job(job), size, time)
-    text, notes = (fio_text(loaded), notes_on(loaded)) if to == "fio" else (toml_text(loaded), toml_notes(loaded))
-    for note in (*loaded.notes, *notes):
+    written = write_job(job, to, RunOptions(size_bytes=size_bytes, duration_ns=duration_ns))
+    for note in written.notes:
         say(f"note: {note}")
-    sys.stdout.write(text)
+    sys.stdout.write(written.text)
     return 0

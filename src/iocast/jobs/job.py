@@ -37,3 +37,4 @@ class Job(Struct, frozen=True, kw_only=True):
     text: str = ""
     notes: tuple[str, ...] = ()
     experiment: str = ""  # the named experiment that it is
+    fits_target: bool = False  # it measures what the target allows; one that does not is run as it is, or refused

@@ -6,6 +6,8 @@ import tomllib
 from importlib import resources
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from iocast.errors import SpecError
 from iocast.jobs.fio.fio_reading import parse_fio_job
 from iocast.jobs.fio.fio_text import looks_like_fio
@@ -15,6 +17,8 @@ from iocast.jobs.toml.job_reading import parse_job
 
 # As a newcomer meets them.
 _ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "survey", "virtualisation")
+# They measure what the target allows: without O_DIRECT where it is refused, without writes where it is only read.
+_FITS_TARGET = frozenset({"card-quick", "card-standard", "card-full", "survey"})
 
 
 def presets() -> dict[str, str]:
@@ -28,7 +32,8 @@ def load_job(path: str) -> Job:
     A name without a slash that is a preset is the preset: write ./hailey for a file of that name.
     """
     if path in _preset_names():
-        return parse_job(_preset_text(path), f"preset {path}")
+        job = parse_job(_preset_text(path), f"preset {path}")
+        return replace(job, fits_target=path in _FITS_TARGET)
     try:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from iocast.errors import SpecError, TargetError
 from iocast.jobs.job import Job
 from iocast.jobs.toml.verify_rules import refuse_unverifiable
+from iocast.model.permission import Permission, permission
 from iocast.model.plan import Phase, Plan, WorkFiles
 from iocast.model.target import Target
 from iocast.model.workload import Sequential
@@ -26,22 +27,23 @@ def plan(
     *,
     seed: int,
     memory_bytes: int,
-    own_file: bool = False,
-    read_only: bool = False,
+    allowed: Permission | None = None,
 ) -> tuple[Plan, list[str]]:
-    """The Plan of `job` on `target`, and the names of the phases that `read_only` left out.
+    """The Plan of `job` on `target`, and the names of the phases left out because the target is only read.
 
-    `memory_bytes` is what "2xRAM" multiplies. `own_file` says that an existing file was made by iocast, so
-    that writing to it destroys nothing. Raises TargetError for what would be destroyed or does not fit,
-    SpecError for what the job does not say.
+    Only a job that fits itself to its target leaves any out. `memory_bytes` is what "2xRAM" multiplies. Without
+    `allowed` a file that has a size is taken for one of others. Raises TargetError for what would be destroyed
+    or does not fit, SpecError for what the job does not say.
     """
+    allowed = allowed or permission(target, own_file=target.size_bytes is None)
+    read_only = job.fits_target and not allowed.may_write
     kept = [phase for phase in job.phases if not (read_only and phase.workload.writes)]
     omitted = [phase.name for phase in job.phases if read_only and phase.workload.writes]
     if not any(phase.role == "measure" for phase in kept):
         why = "every phase of it writes, and only reads are allowed here" if omitted else "every phase only warms"
         raise SpecError(f'job "{job.name}" has nothing to measure: {why}')
     refuse_unverifiable(kept, target)
-    _refuse_destruction(kept, target, own_file)
+    _refuse_destruction(kept, target, allowed)
     _check_polling(job, kept)
     files = _files(job, target, memory_bytes)
     for phase in kept:
@@ -79,16 +81,14 @@ def _check_polling(job: Job, phases: Iterable[Phase]) -> None:
             raise SpecError(f'phase "{phase.name}": an fsync cannot be polled for', 'sync = "dsync", or no polling')
 
 
-def _refuse_destruction(phases: Iterable[Phase], target: Target, own_file: bool) -> None:
+def _refuse_destruction(phases: Iterable[Phase], target: Target, allowed: Permission) -> None:
     """Nothing that iocast did not make is written to, but for a device that was given up by its identity."""
     writing = [phase.name for phase in phases if phase.workload.writes]
-    existing_file = target.kind == "file" and target.size_bytes is not None and not own_file
-    if not writing or not ((target.kind == "block" and not target.destroy) or existing_file):
+    if not writing or allowed.may_write:
         return
-    what = "a block device" if target.kind == "block" else "a file that iocast did not make"
     more = f" and {len(writing) - 1} more" if len(writing) > 1 else ""
     raise TargetError(
-        f'{target.path} is {what}: phase "{writing[0]}"{more} would overwrite it',
+        f'{target.path} is {allowed.reason}: phase "{writing[0]}"{more} would overwrite it',
         "run only the phases that read, or name a directory: iocast lays out files of its own there",
     )
 

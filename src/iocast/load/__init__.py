@@ -15,7 +15,7 @@ from iocast.load.core_phases import (
     sim_world,
 )
 from iocast.load.removal import Cleaned, clean
-from iocast.load.work_files import Layout, WorkFile, lay_out
+from iocast.load.work_files import Layout, WorkFile, lay_out, permission_of
 
 __all__ = [
     "Answer",
@@ -30,6 +30,7 @@ __all__ = [
     "measure",
     "measure_together",
     "memory_bytes_per_s",
+    "permission_of",
     "phase_plan",
     "phase_seed",
     "sim_world",

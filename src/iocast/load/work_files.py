@@ -12,6 +12,7 @@ from iocast.errors import TargetError
 from iocast.load.extents import survey
 from iocast.load.marks import begun, made_here, mark_path, read_mark
 from iocast.load.os_refusals import refusal
+from iocast.model.permission import Permission, permission
 from iocast.model.plan import Plan
 from iocast.model.target import Target
 
@@ -55,6 +56,11 @@ def own_file(path: str) -> bool:
     return not os.path.lexists(path) or made_here(path) is not None
 
 
+def permission_of(target: Target) -> Permission:
+    """May iocast write to the target, as its files stand now?"""
+    return permission(target, own_file=target.kind == "file" and own_file(target.path))
+
+
 def lay_out(plan: Plan) -> Layout:
     """What is there and what must be written. Writes nothing. Raises TargetError.
 
@@ -64,7 +70,7 @@ def lay_out(plan: Plan) -> Layout:
     if target.kind in ("sim", "block"):
         return Layout((WorkFile(target.path, target.size_bytes or 0, fill=False),), own=False)
     try:
-        if target.kind == "file" and not own_file(target.path):
+        if permission_of(target).code == "foreign_file":
             return _foreign(target)
         files = tuple(_work_file(path, wanted.size_bytes) for path in work_paths(target, wanted.count))
     except OSError as error:

@@ -10,7 +10,6 @@ from makers import card_runs, planted
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
-from iocast.commands import inquiry
 from iocast.diagnose.detectors.interference import cache_pollution
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord, Run
@@ -56,11 +55,6 @@ region = {start = "128MiB", size = "896MiB"}
 time = "3s"
 together = "backup"
 """
-
-
-@pytest.fixture(autouse=True)
-def _silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inquiry, "say", lambda *_: None)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -10,7 +10,6 @@ import pytest
 from makers import planted
 from msgspec.structs import replace
 
-from iocast.commands import inquiry
 from iocast.diagnose.detectors.limits import credits, write_cliff
 from iocast.diagnose.detectors.shortcuts import (
     elided,
@@ -47,11 +46,6 @@ PLANTED = {
 }
 # What belongs to the device by its description is no false alarm.
 CLEAN = ("sim:hdd", "sim:nvme", "sim:sata-ssd", "sim:cloud-volume", "sim:nvme,service=bimodal:60%:300us:5ms")
-
-
-@pytest.fixture(autouse=True)
-def _silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inquiry, "say", lambda *_: None)
 
 
 @pytest.mark.parametrize(("target", "name"), PLANTED.items(), ids=PLANTED)

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iocast.errors import TargetError
+from iocast.model.permission import permission
 from iocast.model.target import Identity, Target
 from iocast.observe.target.claims import claims, loop_claims
 from iocast.observe.target.identity import identify
@@ -163,9 +164,9 @@ def _would(target: Target, writing: Sequence[str]) -> str:
 
 def _require_given_up(target: Target, writing: Sequence[str], found: tuple[Signature, ...]) -> None:
     """Refuses unless `--destroy` named the device."""
-    name = target.identity.name if target.identity is not None else ""
-    if name and target.destroy == name:
+    if permission(target, own_file=False).may_write:
         return
+    name = target.identity.name if target.identity is not None else ""
     more = f" and {len(writing) - 1} more" if len(writing) > 1 else ""
     holds = "; ".join(_signature_text(each) for each in found)
     raise TargetError(

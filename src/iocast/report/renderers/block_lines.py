@@ -21,6 +21,28 @@ _HEAD = (
 )
 
 
+class Shown(msgspec.Struct, frozen=True):
+    """How an interval is shown: the live table, iolatency's histogram, or JSON; slow requests by name."""
+
+    iolatency: bool = False
+    unit: Unit = "ms"
+    queued: bool = False
+    as_json: bool = False
+    slow_ns: int | None = None
+
+
+def interval_text(times: BlockTimes, ended_unix_ns: int, shown: Shown) -> str:
+    """All that is said of one interval."""
+    if shown.as_json:
+        return json_line(times, ended_unix_ns)
+    lines = ["", *(slow(times, shown.slow_ns) if shown.slow_ns is not None else ())]
+    if shown.iolatency:
+        lines += [*iolatency(powers(times, shown.unit, queued=shown.queued), shown.unit), *losses(times)]
+    else:
+        lines += live(times)
+    return "\n".join(lines)
+
+
 def live(times: BlockTimes) -> Iterator[str]:
     """One line for each device and operation that did anything."""
     yield _HEAD

@@ -1,4 +1,4 @@
-"""A path as a person gives it becomes a Target, and what iocast may do to it."""
+"""A path as a person gives it becomes a Target."""
 
 from __future__ import annotations
 
@@ -83,11 +83,6 @@ def _refuse_devices_home(target: Target) -> None:
             f"{target.path} is where the kernel keeps its devices: files there lie in memory",
             "give a block device (`lsblk` lists them), or a directory on a file system that stores something",
         )
-
-
-def only_read(target: Target) -> bool:
-    """True for what is not ours to write to: devices not given up, and files that iocast did not make."""
-    return (target.kind == "block" and not target.destroy) or (target.kind == "file" and not own_file(target.path))
 
 
 def with_direct_tried(target: Target) -> Target:

@@ -8,10 +8,10 @@ from typing import Any
 
 import rich_click as click
 
-from iocast.commands.session import FORMATS, RUNS
-from iocast.commands.writing import THEMES, Into, form_of
+from iocast.commands.shell.showing import FORMATS, THEMES, Into
 from iocast.errors import SpecError
-from iocast.model.grading import LETTERS, GradeAsked
+from iocast.model.grading import LETTERS
+from iocast.sessions.requests import RUNS, RunOptions
 
 Command = Callable[..., Any]
 
@@ -22,37 +22,55 @@ def _seed(_context: click.Context, _param: click.Parameter, text: str) -> int:
     raise click.BadParameter(f'"{text}" is not a whole number from 0 to {2**32 - 1}')
 
 
-def measuring(command: Command) -> Command:
-    """--size, --time, --seed."""
-    for option in (
-        click.option(
-            "--seed",
-            metavar="NUMBER",
-            callback=_seed,
-            default="1",
-            show_default=True,
-            help="Same seed, same offsets.",
-        ),
-        click.option("--time", metavar="TIME", help="Length of every row, e.g. 10s, instead of the job's."),
-        click.option("--size", metavar="SIZE", help="Size of each work file, e.g. 4GiB, instead of the job's."),
-    ):
-        command = option(command)
-    return command
+def sizing(command: Command) -> Command:
+    """--size and --time, handed over as `size_bytes` and `duration_ns`."""
+    from functools import wraps
+
+    @click.option("--size", metavar="SIZE", help="Size of each work file, e.g. 4GiB, instead of the job's.")
+    @click.option("--time", metavar="TIME", help="Length of every row, e.g. 10s, instead of the job's.")
+    @wraps(command)
+    def sized(*args: Any, size: str | None, time: str | None, **kwargs: Any) -> Any:
+        from iocast.sessions.requests import size_of_files, time_of_rows
+
+        size_bytes = None if size is None else size_of_files(size)
+        duration_ns = None if time is None else time_of_rows(time)
+        return command(*args, size_bytes=size_bytes, duration_ns=duration_ns, **kwargs)
+
+    return sized
 
 
-def destroying(command: Command) -> Command:
-    """--destroy, for verbs with one target."""
-    return click.option(
-        "--destroy",
-        metavar="IDENTITY",
-        default="",
-        help="Let PATH, a block device that is this one, be overwritten. A refusal says what to write here.",
-    )(command)
+def run_options(*, destroy: bool = True, out: bool = True) -> Callable[[Command], Command]:
+    """--size, --time, --seed, and --destroy and --out where they are wanted, handed over as one `options`."""
+    from functools import wraps
+
+    def bundle(command: Command) -> Command:
+        @wraps(command)
+        def bundled(*args: Any, **kwargs: Any) -> Any:
+            names = ("size_bytes", "duration_ns", "seed", *(["destroy"] if destroy else []), *(["out"] if out else []))
+            options = RunOptions(**{name: kwargs.pop(name) for name in names})
+            return command(*args, options=options, **kwargs)
+
+        made: Command = _OUT(bundled) if out else bundled
+        return sizing(_SEED(_DESTROY(made) if destroy else made))
+
+    return bundle
 
 
-def out_option(command: Command) -> Command:
-    """--out."""
-    return click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Where run folders go.")(command)
+_SEED = click.option(
+    "--seed",
+    metavar="NUMBER",
+    callback=_seed,
+    default="1",
+    show_default=True,
+    help="Same seed, same offsets.",
+)
+_DESTROY = click.option(
+    "--destroy",
+    metavar="IDENTITY",
+    default="",
+    help="Let PATH, a block device that is this one, be overwritten. A refusal says what to write here.",
+)
+_OUT = click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Where run folders go.")
 
 
 def page_option(command: Command) -> Command:
@@ -116,7 +134,7 @@ def filing(command: Command) -> Command:
     @wraps(command)
     def filed(*args: Any, output: str | None, theme: str | None, **kwargs: Any) -> Any:
         into = None if output is None else Into(Path(output), theme or "light")
-        form = None if into is None else form_of(into.path)
+        form = None if into is None else _form_of(into.path)
         if theme is not None and form != "pictures":
             raise SpecError(
                 "--theme is for pictures; a page (.html) has light, dark and classic colours itself",
@@ -125,6 +143,12 @@ def filing(command: Command) -> Command:
         return command(*args, into=into, **kwargs)
 
     return filed
+
+
+def _form_of(path: Path) -> str:
+    from iocast.sessions.report_files import form_of
+
+    return form_of(path)
 
 
 def grading(command: Command) -> Command:
@@ -147,13 +171,8 @@ def grading(command: Command) -> Command:
     )
     @wraps(command)
     def graded(*args: Any, scale: Any, slo: str | None, fail_under: Any, **kwargs: Any) -> Any:
-        level = None
-        if slo is not None and scale != "modern":
-            raise SpecError(f"--slo beside --scale {scale}: that scale knows no service level", "leave one of them out")
-        if slo is not None:
-            from iocast.diagnose.grades.service_level import parse_slo
+        from iocast.sessions.requests import grade_asked
 
-            level = parse_slo(slo)
-        return command(*args, asked=GradeAsked(scale=scale, level=level, floor=fail_under), **kwargs)
+        return command(*args, asked=grade_asked(scale, slo, fail_under), **kwargs)
 
     return graded

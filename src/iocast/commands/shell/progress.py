@@ -6,13 +6,15 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord
-from iocast.runner import Progress
 from iocast.text import capacity, duration, megabytes_per_s, rate
+
+if TYPE_CHECKING:
+    from iocast.sessions.listener import Progress
 
 BAR = 24
 _RATE_AFTER_NS = 300_000_000  # sooner it jumps about

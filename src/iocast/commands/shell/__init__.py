@@ -1,0 +1,1 @@
+"""What the verbs share: options, words for events, progress, signals, mistakes."""

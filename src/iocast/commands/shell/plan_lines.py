@@ -1,0 +1,189 @@
+"""A plan in lines: what will be done, its rows, how long it takes, what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from iocast.model.plan import Phase, Plan
+from iocast.model.workload import Bursts, Closed, Locality, Sequential, Uniform, Workload
+
+if TYPE_CHECKING:
+    from iocast.sessions.events import Layout, Planned
+
+MIX_WIDTH = 60  # of the column that says the I/O; a mix of many sizes goes on below
+_MIB = 1 << 20
+
+
+def planned_lines(planned: Planned) -> Iterator[str]:
+    """What will be done, before it is done."""
+    from iocast.text import capacity
+
+    plan, layout = planned.plan, planned.layout
+    fill = f"lays out {capacity(layout.fill_bytes)} of work files, then " if layout.fill_bytes else ""
+    count = f"{len(plan.phases)} row" + ("s" if len(plan.phases) != 1 else "")
+    yield f"{plan.name} on {plan.target.path}: {fill}measures {count}: {lasting(plan)}"
+    yield from note_lines((*layout.notes, *planned.notes), plan, planned.left_out)
+    if planned.idle_size_bytes is not None:
+        size = f"{planned.idle_size_bytes // _MIB}MiB"
+        yield f"note: --size {size} says nothing here: {plan.target.path} is taken as it is"
+
+
+def note_lines(notes: Sequence[str], plan: Plan, left_out: Sequence[str]) -> Iterator[str]:
+    """How a plan differs from what was asked."""
+    for note in notes:
+        yield f"note: {note}"
+    if left_out:
+        these = ", ".join(left_out)
+        yield f"note: {plan.target.path} is only read: {len(left_out)} rows that write are left out ({these})"
+
+
+def lasting(plan: Plan) -> str:
+    """How long a plan takes, as far as that is known: "36 s", "10 s, and 2 that end by their I/Os or bytes"."""
+    timed = any(phase.length.seconds is not None for phase in plan.phases)
+    counted = sum(phase.length.seconds is None and not phase.length.follows for phase in plan.phases)
+    most = "at most " if any(phase.until for phase in plan.phases) else ""
+    clock = " of virtual time" if plan.target.kind == "sim" else ""
+    parts = [f"{most}{about(plan.expected_seconds)}{clock}"] if timed or not counted else []
+    if counted:
+        parts.append(
+            f"{counted} that end by their I/Os or bytes" if counted > 1 else "1 that ends by its I/Os or bytes"
+        )
+    return ", and ".join(parts)
+
+
+def about(seconds: float) -> str:
+    """A length of time as one plans with it: "40 s", "22 min", "2.1 h"."""
+    if seconds < 99.5:
+        return f"{max(1, round(seconds))} s"
+    return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.1f} h"
+
+
+def rows(plan: Plan) -> Iterator[str]:
+    """A head, and a line for each phase."""
+    from iocast.report.renderers.grid import wrap
+
+    yield f"{plan.name} on {plan.target.path} ({plan.engine} engine)"
+    yield ""
+    table = [("row", "I/O", "where", "access", "load", "for"), *(_cells(phase) for phase in plan.phases)]
+    widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]))]
+    widths[1] = min(widths[1], MIX_WIDTH)
+    for cells in table:
+        for line in zip_longest(*(wrap(cell, width) for cell, width in zip(cells, widths, strict=True)), fillvalue=""):
+            yield "  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
+    yield ""
+
+
+def totals(plan: Plan, layout: Layout) -> Iterator[str]:
+    """How long it takes, and what it needs."""
+    from iocast.text import capacity
+
+    yield f"rows    {len(plan.phases)}: {lasting(plan)}"
+    if not layout.own:
+        yield f"target  {plan.target.path}, {capacity(layout.files[0].size_bytes)}, taken as it is"
+        return
+    for file in layout.files:
+        yield f"file    {file.path}, {capacity(file.size_bytes)}, {'to be written' if file.fill else 'there already'}"
+
+
+def image_line(images: Sequence[str]) -> str:
+    """The file systems that a named experiment makes."""
+    each = "each once, one after the other, on an image of 512 MiB that is removed again"
+    return f"on      {', '.join(images)}: {each}"
+
+
+def writing_line(phases: Sequence[Phase]) -> str:
+    """What phases write, besides laying out their files."""
+    from iocast.text import capacity
+
+    writing = [phase for phase in phases if phase.workload.writes and not phase.workload.trims]
+    if not writing:
+        return "writes  nothing but its work files"
+    timed = sum(phase.length.seconds or 0.0 for phase in writing if not phase.length.bytes)
+    bounded = sum(phase.length.bytes or 0 for phase in writing)
+    parts = [f"for {about(timed)}" if timed else "", f"at most {capacity(bounded)}" if bounded else ""]
+    return f"writes  {' and '.join(part for part in parts if part)} in {len(writing)} rows, in place"
+
+
+def repeated(plan: Plan, repeats: int) -> str:
+    """How many cells are measured, how often, and the command that does it."""
+    cells = sum(phase.role == "measure" for phase in plan.phases)
+    return (
+        f"runs    {cells} cells x {repeats} repeats: {cells * repeats} runs, {about(repeats * plan.expected_seconds)}"
+        f" (iocast repeat {repeats} {plan.name} {plan.target.path})"
+    )
+
+
+def _cells(phase: Phase) -> tuple[str, ...]:
+    from iocast.text import capacity
+
+    workload, length = phase.workload, phase.length
+    limits = (
+        _time(phase) if length.seconds else "",
+        f"{length.ios} I/O{'s' if length.ios > 1 else ''}" if length.ios else "",
+        capacity(length.bytes) if length.bytes else "",
+        "as long as the others" if length.follows else "",
+    )
+    if phase.role == "verify":
+        return phase.name, "reads back all that was written with verify", "", "", "", ""
+    beside = f" (at once: {phase.together})" if phase.together else ""
+    warms = " (warms)" if phase.role == "warm" else ""
+    return (
+        phase.name + warms + beside,
+        _mix(workload),
+        _where(workload.locality),
+        _access(workload),
+        _load(workload) + _pace(workload),
+        " or ".join(limit for limit in limits if limit),
+    )
+
+
+def _time(phase: Phase) -> str:
+    from iocast.text import duration
+
+    longest = duration((phase.length.seconds or 0.0) * 1e9)
+    return f"until steady, {duration(phase.until.first_s * 1e9)} to {longest}" if phase.until else longest
+
+
+def _mix(workload: Workload) -> str:
+    from iocast.text import percent, size
+
+    weights = sum(item.weight for item in workload.mix)
+    words = [f"{item.op} {size(item.size_bytes)}" if item.size_bytes else item.op for item in workload.mix]
+    if len(words) > 1:
+        shares = [percent(item.weight / weights) for item in workload.mix]
+        words = [f"{share} {word}" for share, word in zip(shares, words, strict=True)]
+    return " + ".join(words) + (f", {workload.fsync_op} every {workload.fsync_every}" if workload.fsync_every else "")
+
+
+def _where(locality: Locality) -> str:
+    """The pattern, in the words of job files."""
+    match locality:
+        case Sequential(backwards=True):
+            return "sequential, backwards"
+        case Uniform(repeats=repeats):
+            return "random" if repeats else "random, no repeats"
+        case _:
+            return type(locality).__name__.lower()
+
+
+def _load(workload: Workload) -> str:
+    """How much at once: "1 user x depth 1", "4 users x depth 16"."""
+    return f"{workload.users} user{'s' if workload.users > 1 else ''} x depth {workload.depth}"
+
+
+def _access(workload: Workload) -> str:
+    durable = {"none": "", "sync": ", O_SYNC", "dsync": ", O_DSYNC", "rwf_dsync": ", RWF_DSYNC"}[workload.sync]
+    return ("direct" if workload.direct else "buffered") + durable
+
+
+def _pace(workload: Workload) -> str:
+    from iocast.text import duration, rate
+
+    arrival = workload.arrival
+    if isinstance(arrival, Closed):
+        return f", {duration(arrival.think_ns)} think time" if arrival.think_ns else ""
+    if isinstance(arrival, Bursts):
+        return f" in bursts of {arrival.ios} every {duration(arrival.every_ns)}"
+    return f" at {rate(arrival.rate_per_s)}/s {type(arrival).__name__.lower()}"

@@ -1,0 +1,142 @@
+"""Listens to a session for a person at a terminal: each event becomes its words."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from iocast.commands.shell.interrupts import Interrupts
+from iocast.commands.shell.showing import present, say, show_card
+from iocast.sessions import events
+from iocast.units import duration_text
+
+if TYPE_CHECKING:
+    from iocast.sessions.listener import Progress
+
+MIB = 1 << 20
+
+
+class TerminalListener:
+    """Says what happens on stderr, prints cards on stdout in `form`, and asks a session to stop at a signal."""
+
+    def __init__(self, form: str = "terminal") -> None:
+        self.exit_code = 0  # of the signal that stopped the work
+        self._form = form
+
+    @contextmanager
+    def working(self) -> Iterator[Callable[[], bool]]:
+        """Signals only ask to stop while load runs."""
+        with Interrupts() as interrupts:
+            try:
+                yield interrupts.stopped
+            finally:
+                self.exit_code = interrupts.exit_code
+
+    def progress(self, stopping: Callable[[], bool]) -> Progress:
+        """The progress that suits where stderr goes."""
+        from iocast.commands.shell.progress import progress
+
+        return progress(stopping)
+
+    def tell(self, event: events.Event) -> None:
+        """Says it, or prints it where it is what was asked for."""
+        match event:
+            case events.CardMade():
+                show_card(event.card, event.report, self._form)
+                sys.stdout.flush()  # it can be read while the session goes on
+            case events.AnswerMade():
+                present(event.report, self._form)
+                sys.stdout.flush()
+            case _:
+                for line in lines(event):
+                    say(line)
+
+
+def lines(event: events.WorkEvent | events.InquiryEvent | events.TrialEvent | events.FileEvent) -> Iterator[str]:
+    """An event in words."""
+    from iocast.commands.shell.plan_lines import planned_lines
+
+    match event:
+        case events.Planned():
+            yield from planned_lines(event)
+        case events.Stopped(measured, planned):
+            rows = f"{measured} of {planned} rows {'was' if measured == 1 else 'were'} measured and kept"
+            yield f"stopped: {rows if measured else 'nothing was measured yet, and nothing is left behind'}"
+        case events.RunBegun(number, of, side, path):
+            yield f"round {number} of {of}: {side}, {path}" if side else f"run {number} of {of}"
+        case events.FloorMissed(name, floor, grades):
+            got = f"is {grades.overall}" if grades and grades.overall else "could not be given"
+            why = grades.says if grades else "nothing was measured"
+            yield f"{name}: grade {floor} was asked for; the grade {got}: {why}"
+        case events.Imported(folder):
+            yield f"run folder: {folder}"
+        case events.Interrupted():
+            yield "note: this machine was down since the run began: only what was made durable must be there"
+        case events.NotKept(error):
+            yield f"note: the result is not kept: {error.message}"
+        case events.WatchBegun(devices, interval_ns, notes):
+            yield from (f"note: {note}" for note in notes)
+            said, every = ", ".join(devices) or "all devices", duration_text(interval_ns)
+            yield f"tracing requests of {said}, every {every}; Ctrl-C ends it"
+        case events.FileWritten() | events.PageWritten() | events.PageFailed():
+            yield _file(event)
+        case (
+            events.TrialBegun()
+            | events.TrialPlanned()
+            | events.TrialFailed()
+            | events.ImageAnnounced()
+            | events.ImageLeftOut()
+        ):
+            yield _trial(event)
+        case _:
+            yield from _inquiry(event)
+
+
+def _file(event: events.FileEvent) -> str:
+    match event:
+        case events.FileWritten(path):
+            return f"wrote {path}"
+        case events.PageWritten(path):
+            return f"report: {os.path.relpath(path)}"
+        case events.PageFailed(why):
+            return f"note: no report.html: {why.message}"
+
+
+def _trial(event: events.TrialEvent) -> str:
+    """What happens while a named experiment is made."""
+    from iocast.commands.shell.plan_lines import writing_line
+
+    match event:
+        case events.TrialBegun(name, question):
+            return f"experiment {name}: {question}"
+        case events.TrialPlanned(phases):
+            return writing_line(phases)
+        case events.TrialFailed(why):
+            return f"note: {why.message}"
+        case events.ImageAnnounced(directory, size_bytes):
+            return f"note: makes an image of {size_bytes // MIB} MiB in {directory}, and removes it at the end"
+        case events.ImageLeftOut(kind, why):
+            return f"note: {kind} is left out: {why.message}"
+
+
+def _inquiry(event: events.InquiryEvent) -> Iterator[str]:
+    """What happens while a run is diagnosed."""
+    match event:
+        case events.Suspected(finding):
+            where = f" in {finding.phase}" if finding.phase else ""
+            yield f"\nseen{where}: {finding.says}"
+            if finding.hypothesis:
+                yield f"  hypothesis ({finding.confidence:.0%}): {finding.hypothesis}"
+        case events.Untested(_, why, again):
+            yield f"  not tested{' again' if again else ''}: {why}"
+        case events.ExperimentBegun(_, experiment):
+            yield f"  experiment: {experiment.question}"
+        case events.ExperimentFailed(error):
+            yield f"  the experiment failed: {error.message}"
+        case events.Decided(_, outcome):
+            yield f"  {outcome.verdict}: {outcome.says}"
+        case events.Diagnosed():
+            yield ""

@@ -1,0 +1,48 @@
+"""Permission: may iocast write to a target? The one place that decides it; whoever writes asks here."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from iocast.model.target import Target
+
+PermissionCode = Literal["simulated", "own_files", "given_up", "block_device", "foreign_file", "unknown_place"]
+
+_REASONS: dict[PermissionCode, str] = {
+    "simulated": "a simulated device",
+    "own_files": "work files of iocast's own",
+    "given_up": "a block device that was given up by its identity",
+    "block_device": "a block device",
+    "foreign_file": "a file that iocast did not make",
+    "unknown_place": "the place of a run that was imported",
+}
+
+
+class Permission(Struct, frozen=True):
+    """Whether a target may be written to; `code` says why, or why not."""
+
+    may_write: bool
+    code: PermissionCode
+
+    @property
+    def reason(self) -> str:
+        """The code as people read it: "a block device"."""
+        return _REASONS[self.code]
+
+
+def permission(target: Target, *, own_file: bool) -> Permission:
+    """What may be done to a target. `own_file`: a file there was made by iocast, or is still to be made."""
+    match target.kind:
+        case "sim":
+            return Permission(True, "simulated")
+        case "directory":
+            return Permission(True, "own_files")
+        case "file":
+            return Permission(True, "own_files") if own_file else Permission(False, "foreign_file")
+        case "block":
+            given_up = target.identity is not None and target.destroy == target.identity.name != ""
+            return Permission(True, "given_up") if given_up else Permission(False, "block_device")
+        case "unknown":
+            return Permission(False, "unknown_place")

@@ -1,0 +1,150 @@
+"""compare, repeat, ab: groups of runs are made or found, and set beside each other."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast.archive.catalogue import labels, runs_in
+from iocast.errors import ArchiveError, SpecError
+from iocast.jobs.job import Job
+from iocast.model.report import Report
+from iocast.sessions.carry_out import carry_out
+from iocast.sessions.events import RunBegun
+from iocast.sessions.listener import Listener
+from iocast.sessions.requests import RunOptions, asked_job
+from iocast.sessions.target_finding import find_target, identity_name
+
+if TYPE_CHECKING:
+    from iocast.diagnose.comparable import Pair, Side
+
+SIDES = ("A", "B")
+
+
+class Comparison(Struct, frozen=True):
+    """Runs, or groups of repeats, beside the first of them."""
+
+    sides: tuple[Side, ...]
+    folder: str = ""  # that `ab` made for them
+
+    def pairs(self) -> Iterator[tuple[Side, tuple[Pair, ...]]]:
+        """Each side but the first, with the rows that it shares with the first."""
+        from iocast.diagnose.comparable import pairs
+
+        first, *others = self.sides
+        return ((other, pairs(first, other)) for other in others)
+
+    def report(self, *, charts: bool = False) -> Report:
+        """What else differs, a verdict for each row, percentiles. Raises AnalysisError without a common row."""
+        from iocast.report.comparison.comparison_report import compare as report_of
+
+        return report_of(self.sides, charts=charts)
+
+
+class Repeats(Struct, frozen=True):
+    """Runs of one job on one target."""
+
+    folder: str
+    side: Side
+
+    def report(self, *, charts: bool = False) -> Report:
+        """Whether the figures repeat."""
+        from iocast.report.comparison.comparison_report import repeats
+
+        return repeats(self.side, charts=charts)
+
+
+class RepeatRequest(Struct, frozen=True, kw_only=True):
+    """A job, where, how often."""
+
+    job: Job | str
+    path: str
+    times: int
+    options: RunOptions = RunOptions()
+
+
+class AbRequest(Struct, frozen=True, kw_only=True):
+    """A job on two targets in turns; `destroy` has the identities of those that may be overwritten."""
+
+    job: Job | str
+    paths: tuple[str, str]
+    rounds: int = 5
+    destroy: tuple[str, ...] = ()
+    options: RunOptions = RunOptions()
+
+
+def compare(folders: tuple[str, ...]) -> Comparison:
+    """Run folders, or folders of repeats, beside the first of them. Raises ArchiveError."""
+    from iocast.diagnose.comparable import side
+
+    named = zip(labels(folders), folders, strict=True)
+    return Comparison(tuple(side(label, runs_in(folder)) for label, folder in named))
+
+
+def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
+    """Runs the job several times; None when it was stopped. Raises IocastError."""
+    from iocast.diagnose.comparable import side
+
+    job, options = asked_job(request.job, request.options), request.options
+    find_target(request.path, options.destroy)  # what is wrong with it is said before anything is made
+    folder = _group_folder(options.out, f"repeat-{job.name.replace(' ', '-')}")
+    for number in range(1, request.times + 1):
+        listener.tell(RunBegun(number, request.times))
+        # Other offsets in each run, or a lucky choice of them would repeat as well.
+        this = replace(options, seed=options.seed + number - 1, out=folder)
+        if carry_out(job, find_target(request.path, options.destroy), this, listener).or_error().stopped:
+            return None
+    return Repeats(folder, side(os.path.basename(folder), runs_in(folder)))
+
+
+def ab(request: AbRequest, listener: Listener) -> Comparison | None:
+    """Runs the job on both targets in turns, in an order drawn for each round; None when stopped. Raises
+    IocastError."""
+    from iocast.diagnose.comparable import side
+
+    job, options = asked_job(request.job, request.options), request.options
+    targets = dict(zip(SIDES, request.paths, strict=True))
+    _refuse_unknown(request)
+    folder = _group_folder(options.out, f"ab-{job.name.replace(' ', '-')}")
+    order = random.Random(options.seed)
+    for number in range(1, request.rounds + 1):
+        for name in order.sample(SIDES, 2):
+            listener.tell(RunBegun(number, request.rounds, name, targets[name]))
+            # The same offsets on both sides, others in each round.
+            this = replace(options, seed=options.seed + number - 1, out=os.path.join(folder, name))
+            target = find_target(targets[name])
+            target = replace(target, destroy=identity_name(target) if identity_name(target) in request.destroy else "")
+            if carry_out(job, target, this, listener).or_error().stopped:
+                return None
+    return Comparison(tuple(side(name, runs_in(os.path.join(folder, name))) for name in SIDES), folder)
+
+
+def _refuse_unknown(request: AbRequest) -> None:
+    known = {identity_name(find_target(path)) for path in request.paths}
+    if unknown := [name for name in request.destroy if name not in known]:
+        raise SpecError(f"--destroy {unknown[0]} is the identity of neither target", "a refusal says what to write")
+
+
+def _group_folder(out: str, name: str) -> str:
+    """A fresh folder for the runs of one command, `out/<time>-<name>`. Raises ArchiveError."""
+    import time
+
+    stamp = time.strftime("%Y-%m-%dT%H%M%S")
+    for attempt in range(1, 1000):
+        folder = Path(out) / (f"{stamp}-{name}" if attempt == 1 else f"{stamp}-{name}-{attempt}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise ArchiveError(
+                f"cannot make a folder in {out}: {error.strerror}", "say where run folders go with --out DIR"
+            ) from error
+        return str(folder)
+    raise ArchiveError(f"a thousand folders of this second are in {out}", "say where run folders go with --out DIR")

@@ -1,0 +1,189 @@
+"""What happens in a session, as values: a door turns them into words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from iocast.errors import IocastError
+from iocast.model.experiment import Experiment, Outcome
+from iocast.model.finding import Finding
+from iocast.model.grading import Grades, Letter
+from iocast.model.plan import Phase, Plan
+from iocast.model.report import Report
+
+if TYPE_CHECKING:
+    from iocast.load import Layout as Layout
+    from iocast.sessions.run_card import Card
+
+
+class Planned(Struct, frozen=True, kw_only=True):
+    """What will be done, told before it is done. `notes` say how it differs from what was asked."""
+
+    plan: Plan
+    layout: Layout
+    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # phases that write, where the target is only read
+    idle_size_bytes: int | None = None  # a size that was asked for, where the target is taken as it is
+
+
+class Stopped(Struct, frozen=True):
+    """The listener asked to stop: so many of the rows planned were measured, and are kept."""
+
+    measured: int
+    planned: int
+
+
+class CardMade(Struct, frozen=True):
+    """A run was judged; `report` is its card without charts."""
+
+    card: Card
+    report: Report
+
+
+class FloorMissed(Struct, frozen=True):
+    """A run did not earn the grade that was asked for; `grades` is None where nothing was measured."""
+
+    name: str
+    floor: Letter
+    grades: Grades | None
+
+
+class FileWritten(Struct, frozen=True):
+    """A report was written."""
+
+    path: Path
+
+
+class PageWritten(Struct, frozen=True):
+    """The page stands in the run folder."""
+
+    path: Path
+
+
+class PageFailed(Struct, frozen=True):
+    """No page could be made; the run is safe."""
+
+    why: IocastError
+
+
+class Suspected(Struct, frozen=True):
+    """A finding is only suggested: what would decide it comes next."""
+
+    finding: Finding
+
+
+class Untested(Struct, frozen=True):
+    """A finding is not tested, or not tested `again`."""
+
+    finding: Finding
+    why: str
+    again: bool = False
+
+
+class ExperimentBegun(Struct, frozen=True):
+    """An experiment about a finding begins."""
+
+    finding: Finding
+    experiment: Experiment
+
+
+class ExperimentFailed(Struct, frozen=True):
+    """An experiment was cut short by an error; what it measured until then is judged."""
+
+    why: IocastError
+
+
+class Decided(Struct, frozen=True):
+    """What an experiment found."""
+
+    finding: Finding
+    outcome: Outcome
+
+
+class Diagnosed(Struct, frozen=True):
+    """The diagnosis is kept in the run folder."""
+
+    folder: str
+
+
+class RunBegun(Struct, frozen=True):
+    """The next of several runs of one job begins; with `side` the next of a round."""
+
+    number: int
+    of: int
+    side: str = ""
+    path: str = ""
+
+
+class Imported(Struct, frozen=True):
+    """Results of another tool became a run folder."""
+
+    folder: str
+
+
+class TrialBegun(Struct, frozen=True):
+    """A named experiment begins."""
+
+    name: str
+    question: str
+
+
+class TrialPlanned(Struct, frozen=True):
+    """The rows of a named experiment on its next target are known."""
+
+    phases: tuple[Phase, ...]
+
+
+class TrialFailed(Struct, frozen=True):
+    """A target ended a named experiment early; what was measured is judged."""
+
+    why: IocastError
+
+
+class AnswerMade(Struct, frozen=True):
+    """A named experiment was judged; `report` is its answer."""
+
+    report: Report
+
+
+class ImageAnnounced(Struct, frozen=True):
+    """A file for file systems of its own is about to be made in a directory, and removed at the end."""
+
+    directory: str
+    size_bytes: int
+
+
+class ImageLeftOut(Struct, frozen=True):
+    """A file system could not be made."""
+
+    kind: str
+    why: IocastError
+
+
+class Interrupted(Struct, frozen=True):
+    """The machine was down since the run began: only what was made durable must be there."""
+
+
+class NotKept(Struct, frozen=True):
+    """The result of a verification could not be saved."""
+
+    why: IocastError
+
+
+class WatchBegun(Struct, frozen=True):
+    """Block requests of devices are watched; none named: of all."""
+
+    devices: tuple[str, ...]
+    interval_ns: int
+    notes: tuple[str, ...]
+
+
+InquiryEvent = Suspected | Untested | ExperimentBegun | ExperimentFailed | Decided | Diagnosed
+TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut
+WorkEvent = Planned | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept | WatchBegun
+FileEvent = FileWritten | PageWritten | PageFailed
+Made = CardMade | AnswerMade  # what was asked for
+Event = WorkEvent | InquiryEvent | TrialEvent | FileEvent | Made

@@ -1,0 +1,29 @@
+"""import: results of other tools become run folders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from iocast import archive
+from iocast.sessions.events import CardMade, Imported
+from iocast.sessions.listener import Listener
+from iocast.sessions.run_card import Card, make_card, shown_folder
+
+
+def import_results(files: Sequence[str], out: str, listener: Listener) -> list[Card]:
+    """Reads files of other tools into run folders in `out`, and judges them. Raises IocastError."""
+    from iocast import __version__, imports
+
+    cards = []
+    for run in imports.read(tuple(files)):
+        run = replace(run, iocast_version=__version__)
+        folder = archive.RunFolder.create(out, run)
+        for number, record in enumerate(run.phases):
+            folder.save_phase(number, record.phase.name, None, record.samples)
+        shown = shown_folder(folder.path)
+        listener.tell(Imported(shown))
+        cards.append(make_card(run, shown))
+        listener.tell(CardMade(cards[-1], cards[-1].report()))
+    return cards

@@ -1,0 +1,187 @@
+"""diagnose: a finding, its hypothesis, an experiment, a verdict, and on to the next."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast import archive
+from iocast.diagnose import detectors, examination
+from iocast.diagnose.experiments import next_step
+from iocast.diagnose.experiments.design import judge, plan_of
+from iocast.diagnose.experiments.next_step import USUAL_BUDGET, Budget
+from iocast.errors import IocastError, SpecError
+from iocast.jobs.job import Job
+from iocast.model.experiment import Diagnosis, Experiment, Outcome, Step
+from iocast.model.finding import Finding
+from iocast.model.run import Run
+from iocast.model.target import Target
+from iocast.sessions.carry_out import carry_out, perform
+from iocast.sessions.events import (
+    CardMade,
+    Decided,
+    Diagnosed,
+    ExperimentBegun,
+    ExperimentFailed,
+    Planned,
+    Suspected,
+    Untested,
+)
+from iocast.sessions.listener import Listener
+from iocast.sessions.requests import RunOptions, asked_job, option_value
+from iocast.sessions.run_card import Card, open_card, shown_folder
+from iocast.sessions.target_finding import find_target
+from iocast.units import parse_duration, parse_size
+
+SURVEY_BYTES = 1 << 30  # what the regions of the survey need
+
+
+class DiagnoseRequest(Struct, frozen=True, kw_only=True):
+    """A path that is measured first, or the folder of a run that was (one of them), and what experiments may cost."""
+
+    path: str | None = None
+    folder: str | None = None
+    job: Job | str | None = None  # what is measured first; None: the survey where it fits
+    options: RunOptions = RunOptions()
+    budget: Budget = USUAL_BUDGET
+
+
+class Inquiry(NamedTuple):
+    """What came of it, and whether it was stopped."""
+
+    diagnosis: Diagnosis
+    stopped: bool
+
+
+def budget_of(time: str, size: str) -> Budget:
+    """What is given as the budget of experiments. Raises SpecError, which names the option."""
+    seconds = option_value("--budget", time, parse_duration) / 1e9
+    return Budget(seconds, option_value("--bytes", size, parse_size))
+
+
+def diagnose(request: DiagnoseRequest, listener: Listener) -> Card | None:
+    """Measures unless there is a run, tests what is suspected, judges; None when it was stopped before. Raises
+    IocastError."""
+    if (request.path is None) == (request.folder is None):
+        raise SpecError("one of PATH and --for RUN is needed", "iocast diagnose /mnt/db, or --for iocast-runs/...")
+    folder = request.folder
+    if folder is None:
+        target = find_target(request.path or "")
+        job = asked_job(request.job or _first_job(target, request.options), request.options)
+        whole = carry_out(job, target, request.options, listener).or_error().whole
+        if whole is None:
+            return None
+        folder = str(whole)
+    diagnose_run(folder, request.budget, listener)
+    card = open_card(folder)
+    card = replace(card, judged=card.judged._replace(folder=shown_folder(Path(folder))))
+    listener.tell(CardMade(card, card.report()))
+    return card
+
+
+def _first_job(target: Target, options: RunOptions) -> str:
+    """The preset that is measured first: the survey, where it fits."""
+    given = options.size_bytes is not None and target.size_bytes is None
+    room = options.size_bytes if given else target.size_bytes
+    return "survey" if room is None or room >= SURVEY_BYTES else "card-quick"
+
+
+def diagnose_run(folder: str, budget: Budget, listener: Listener) -> Inquiry:
+    """Tests what is suspected of the run in `folder`, and keeps the diagnosis there. Raises IocastError."""
+    found = inquire(archive.load(folder), budget, os.path.join(folder, archive.EXPERIMENTS), listener)
+    archive.save_diagnosis(Path(folder), found.diagnosis)
+    listener.tell(Diagnosed(folder))
+    return found
+
+
+def inquire(run: Run, budget: Budget, out: str, listener: Listener) -> Inquiry:
+    """Tests what is only suggested about a run, the gravest first, as far as the budget goes.
+
+    Runs of experiments are kept in `out`. Raises IocastError when not even one could be made.
+    """
+    from iocast.load.work_files import permission_of
+
+    if not permission_of(run.plan.target).may_write:
+        budget = replace(budget, writes=False)
+    asking = _Asking(run, out, listener, budget)
+    found = examination.examine(run).findings
+    for candidate in next_step.candidates(run, found, detectors.confirmer):
+        listener.tell(Suspected(candidate.finding))
+        if candidate.experiment is None:
+            asking.leave(candidate.finding, next_step.why_untested(candidate.finding))
+        else:
+            asking.test(candidate.finding, candidate.experiment)
+        if asking.stopped:
+            break
+    return Inquiry(Diagnosis(steps=tuple(asking.steps), untested=asking.untested), asking.stopped)
+
+
+class _Asking:
+    """One inquiry as it goes on: its steps, what is left of its budget, whether it was stopped."""
+
+    def __init__(self, run: Run, out: str, listener: Listener, budget: Budget) -> None:
+        self.run, self.out, self.listener, self.budget = run, out, listener, budget
+        self.steps: list[Step] = []
+        self.untested: dict[str, str] = {}
+        self.stopped = False
+
+    def leave(self, finding: Finding, why: str, *, again: bool = False) -> None:
+        """A finding is not tested."""
+        if not again:
+            self.untested[finding.name] = why
+        self.listener.tell(Untested(finding, why, again))
+
+    def test(self, finding: Finding, experiment: Experiment) -> None:
+        """Makes an experiment, once more and longer when it could not tell."""
+        step = None
+        for attempt in (experiment, next_step.longer(experiment)):
+            moved = next_step.moved_guess(self.run, attempt)
+            why_not = next_step.unaffordable(attempt, self.budget, moved)
+            if why_not:
+                self.leave(finding, why_not, again=step is not None)
+                break
+            self.listener.tell(ExperimentBegun(finding, attempt))
+            done, name = self._carry_out(finding, attempt)
+            left = self.budget.seconds - attempt.seconds, int(self.budget.bytes - moved)
+            self.budget = replace(self.budget, seconds=left[0], bytes=left[1])
+            if done is None:
+                break
+            step = self._decided(finding, attempt, done, name)
+            if self.stopped or step.outcome.verdict != "undecided":
+                break
+        if step is not None:
+            self.steps.append(step)
+
+    def _carry_out(self, finding: Finding, experiment: Experiment) -> tuple[Run | None, str]:
+        """The run of an experiment, None when nothing was measured, and the name of its folder."""
+        from iocast import load
+
+        of = self.run.plan
+        plan = plan_of(finding.detector or finding.name, experiment, of.target, of.files, of.seed)
+        layout = load.lay_out(plan)
+        self.listener.tell(Planned(plan=plan, layout=layout))
+        done = perform(plan, layout, self.out, self.listener)
+        self.stopped = done.stopped
+        if done.error is not None:
+            self.listener.tell(ExperimentFailed(done.error))
+        folder = "" if done.folder is None else os.path.relpath(done.folder, self.out)
+        return (done.run if done.run.measured else None), folder
+
+    def _decided(self, finding: Finding, experiment: Experiment, done: Run, name: str) -> Step:
+        try:
+            outcome = judge(experiment, done)
+        except IocastError as error:
+            outcome = Outcome(verdict="undecided", says=error.message)
+        self.listener.tell(Decided(finding, outcome))
+        return Step(
+            finding=finding.name,
+            phase=finding.phase,
+            hypothesis=finding.hypothesis,
+            question=experiment.question,
+            outcome=outcome,
+            run=name,
+        )

@@ -1,0 +1,65 @@
+"""card, run: a job is carried out, what looks abnormal is tested if asked for, and the run becomes a card."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from iocast.errors import LoadError
+from iocast.model.run import Run
+from iocast.sessions.carry_out import Carried, carry_out
+from iocast.sessions.events import CardMade
+from iocast.sessions.listener import Listener
+from iocast.sessions.requests import MeasureRequest, asked_job
+from iocast.sessions.run_card import Card, check_floor, keep_summary, leave_page, make_card, shown_folder
+from iocast.sessions.target_finding import find_target
+
+
+class Measured(Struct, frozen=True):
+    """What came of it: the run, and its card; None where nothing was measured."""
+
+    run: Run
+    card: Card | None
+    passed: bool = True  # the grade asked for was earned, and nothing that was verified is bad
+
+
+def measure(request: MeasureRequest, listener: Listener) -> Measured:
+    """Plans, announces, lays out, performs, tests, judges, leaves a page. Raises IocastError."""
+    job = asked_job(request.job, request.options)
+    target = find_target(request.path, request.options.destroy)
+    done = carry_out(job, target, request.options, listener)
+    if request.diagnosing and done.whole is not None:
+        from iocast.diagnose.experiments.next_step import USUAL_BUDGET
+        from iocast.sessions.inquire import diagnose_run
+
+        diagnose_run(str(done.whole), USUAL_BUDGET, listener)
+    measured = _judged(done, request, listener)
+    _refuse_empty(done)
+    done.or_error()
+    return measured
+
+
+def _judged(done: Carried, request: MeasureRequest, listener: Listener) -> Measured:
+    """Judges the run, saves its line for lists, and leaves the page last: the card can be read meanwhile."""
+    if done.folder is None:
+        return Measured(done.run, None)
+    page = request.page and done.run.status == "done"
+    if page:
+        from iocast.report.vega import engine
+
+        engine.get_ready()  # it warms up while the card is made
+    card = make_card(done.run, shown_folder(done.folder), request.asked)
+    report = card.report()
+    keep_summary(card, report)  # before anything is shown: who reads may stop after a page
+    listener.tell(CardMade(card, report))
+    passed = check_floor(card, request.asked.floor, listener) and not card.bad_blocks
+    if page:
+        leave_page(card, listener)
+    return Measured(done.run, card, passed)
+
+
+def _refuse_empty(done: Carried) -> None:
+    """Rows without one I/O are no measurement."""
+    rows = done.run.measured
+    nothing = bool(rows) and not any(record.measurement.ios for record in rows)
+    if nothing and (done.error is None or isinstance(done.error, LoadError)):
+        raise LoadError("not one I/O of any row succeeded", "the card above names the errors")

@@ -1,0 +1,189 @@
+"""experiment: one question about a path, a plan that answers it, a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast import archive
+from iocast.errors import SpecError, TargetError
+from iocast.jobs.job import FileSize, Job
+from iocast.load.work_files import permission_of
+from iocast.model.report import Report
+from iocast.model.run import Run
+from iocast.model.target import Target
+from iocast.sessions.carry_out import carry_out
+from iocast.sessions.events import AnswerMade, Planned, TrialBegun, TrialFailed, TrialPlanned
+from iocast.sessions.listener import Listener
+from iocast.sessions.requests import MIB, RunOptions, option_value
+from iocast.sessions.run_card import Card, leave_page, make_card, shown_folder
+from iocast.sessions.target_finding import find_target, identity_name, with_direct_tried
+from iocast.sessions.trial_places import Places, image_kinds, targets_of
+from iocast.units import parse_size
+
+if TYPE_CHECKING:
+    from iocast.diagnose.experiments.named import Asked, Trial
+
+
+class TrialRequest(Struct, frozen=True, kw_only=True):
+    """A named experiment, where, and what is changed about it; None: as the experiment has it."""
+
+    name: str
+    paths: tuple[str, ...]
+    filesystems: str = "all"
+    rounds: int | None = None
+    block_bytes: int | None = None
+    depth: int | None = None
+    streams: int | None = None
+    sizes: tuple[int, ...] = ()
+    options: RunOptions = RunOptions()
+    page: bool = False
+
+
+class Answered(Struct, frozen=True):
+    """What a named experiment found: the run of its first target, which shows it again."""
+
+    run: Run
+    folder: str
+
+    @property
+    def answer(self) -> str:
+        """confirmed, rejected or undecided."""
+        return self.report().answer
+
+    def report(self) -> Report:
+        """The question, the verdict and the table. Raises ArchiveError for a damaged folder."""
+        from iocast.report.diagnosis.experiment_report import trial_report
+
+        return trial_report(self.run, self.folder)
+
+    def card(self) -> Card:
+        """The card of the run, headed by the answer."""
+        return make_card(self.run, self.folder)
+
+
+def trial_request(name: str, *, block: str | None, sizes: str, **asked: Any) -> TrialRequest:
+    """The request of options as they are written on a command line. Raises SpecError, which names the option."""
+    return TrialRequest(
+        name=name,
+        block_bytes=None if block is None else option_value("--block", block, parse_size),
+        sizes=tuple(option_value("--sizes", each, parse_size) for each in sizes.split(",") if each.strip()),
+        **asked,
+    )
+
+
+def questions() -> dict[str, str]:
+    """The name of every experiment, and what it asks."""
+    from iocast.diagnose.experiments.named import TRIALS, question
+
+    return {each.NAME: question(each) for each in TRIALS}
+
+
+def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
+    """Carries it out on every target, the runs of the others inside the folder of the first. None when nothing
+    was measured. Raises IocastError."""
+    trial, places = _found(request), _places(request)
+    listener.tell(TrialBegun(trial.NAME, questions()[trial.NAME]))
+    first: Path | None = None
+    stopped = False
+    # Closed whatever happens: what it mounted is taken away before the image below it.
+    with closing(targets_of(places, listener)) as targets:
+        for target in targets:
+            job = _job(trial, _asked(trial, request, with_direct_tried(target)))
+            listener.tell(TrialPlanned(job.phases))
+            inside = request.options.out if first is None else str(first / archive.EXPERIMENTS)
+            done = carry_out(job, target, replace(request.options, out=inside), listener)
+            first = first or done.folder
+            if done.error is not None and not done.run.measured:
+                raise done.error
+            if done.error is not None:
+                listener.tell(TrialFailed(done.error))
+            if done.stopped:
+                stopped = True
+                break
+    return None if first is None else _answered(first, request.page and not stopped, listener)
+
+
+def _answered(folder: Path, page: bool, listener: Listener) -> Answered:
+    """Judges what was measured, and leaves the page of its card last: the answer can be read meanwhile."""
+    answered = Answered(archive.load(str(folder)), shown_folder(folder))
+    listener.tell(AnswerMade(answered.report()))
+    if page:
+        leave_page(answered.card(), listener)
+    return answered
+
+
+def plans(request: TrialRequest) -> Iterator[Planned]:
+    """What it would do on each path; nothing is done. Raises IocastError."""
+    from iocast import load
+    from iocast.sessions.fitted_plan import make_plan
+
+    trial, places = _found(request), _places(request)
+    for path in places.paths:
+        target = find_target(path, places.destroy)
+        fitted = make_plan(_job(trial, _asked(trial, request, target)), target, request.options.seed, dry=True)
+        layout = load.lay_out(fitted.plan)
+        yield Planned(plan=fitted.plan, layout=layout, notes=fitted.notes, left_out=fitted.left_out)
+
+
+def images_of(request: TrialRequest) -> tuple[str, ...]:
+    """The file systems that it would make; () when paths are taken as they are. Raises SpecError."""
+    return _places(request).images
+
+
+def _found(request: TrialRequest) -> Trial:
+    from iocast.diagnose.experiments.named import find_trial
+    from iocast.jobs.problems import meant
+
+    trial = find_trial(request.name)
+    if trial is None:
+        said = f'there is no experiment "{request.name}"{meant(request.name, questions())}'
+        raise SpecError(said, "`iocast experiment` lists them")
+    return trial
+
+
+def _places(request: TrialRequest) -> Places:
+    paths = request.paths or (".",)
+    return Places(paths, request.options.destroy, image_kinds(_found(request), paths, request.filesystems))
+
+
+def _asked(trial: Trial, request: TrialRequest, target: Target) -> Asked:
+    """What is asked of a trial on a target, defaults filled in. Raises TargetError."""
+    from iocast.diagnose.experiments.named import Asked
+
+    usual, options, allowed = trial.DEFAULTS, request.options, permission_of(target)
+    wanted = options.size_bytes or usual.size_bytes
+    if trial.WRITES and not allowed.may_write:
+        name = identity_name(target)
+        named = f", or --destroy {name} if what the device holds may go" if name else ""
+        said = f"{target.path} is {allowed.reason}, and {trial.NAME} writes"
+        raise TargetError(said, f"give a directory{named}")
+    own = target.kind == "directory" or target.size_bytes is None
+    return Asked(
+        target=target,
+        size_bytes=wanted // MIB * MIB if own else target.size_bytes or 0,
+        may_write=allowed.may_write,
+        seconds=usual.seconds if options.duration_ns is None else options.duration_ns / 1e9,
+        rounds=request.rounds or usual.rounds,
+        block_bytes=request.block_bytes or usual.block_bytes,
+        depth=request.depth or usual.depth,
+        streams=request.streams or usual.streams,
+        sizes=request.sizes,
+    )
+
+
+def _job(trial: Trial, asked: Asked) -> Job:
+    """The experiment as a job: what can be run, is checked and planned as any other."""
+    count = trial.files(asked) if hasattr(trial, "files") and asked.target.kind == "directory" else 1
+    return Job(
+        name=f"experiment {trial.NAME}",
+        phases=trial.phases(asked),
+        file_count=count,
+        file_size=FileSize(size_bytes=asked.size_bytes // count // MIB * MIB),
+        experiment=trial.NAME,
+    )

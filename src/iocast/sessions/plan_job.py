@@ -1,0 +1,68 @@
+"""plan, spec: what a job would do on a path, and the job in another tool's words; nothing is done."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from iocast.jobs.job import Job
+from iocast.load import Layout, lay_out
+from iocast.model.plan import Plan
+from iocast.sessions.fitted_plan import Fitted, make_plan
+from iocast.sessions.requests import RunOptions, asked_job
+from iocast.sessions.target_finding import find_target
+
+
+class Proposed(Struct, frozen=True):
+    """A job and the plan that it would be."""
+
+    job: Job
+    fitted: Fitted
+
+    @property
+    def plan(self) -> Plan:
+        """What would be done."""
+        return self.fitted.plan
+
+    def layout(self) -> Layout:
+        """The files that it needs. Raises TargetError where they do not fit."""
+        return lay_out(self.plan)
+
+
+def plan_job(job: str, path: str, options: RunOptions) -> Proposed:
+    """The plan of a job on a path; nothing at all is tried there. Raises IocastError."""
+    wanted = asked_job(job, options)
+    return Proposed(wanted, make_plan(wanted, find_target(path, options.destroy), options.seed, dry=True))
+
+
+def presets() -> dict[str, str]:
+    """The name of every preset with its description in one line."""
+    from iocast.jobs import presets as known
+
+    return known()
+
+
+def schema_text() -> str:
+    """The JSON Schema of job files."""
+    from iocast.jobs.toml.job_schema import schema_text as text
+
+    return text()
+
+
+class Written(Struct, frozen=True):
+    """A job file, and what it says otherwise than the job."""
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def write_job(job: str, to: Literal["fio", "toml"], options: RunOptions) -> Written:
+    """The job as a job file of fio, or of iocast. Raises SpecError for what that cannot say."""
+    from iocast.jobs.fio.fio_writing import fio_text, notes_on
+    from iocast.jobs.toml.job_writing import toml_notes, toml_text
+
+    wanted = asked_job(job, options)
+    if to == "fio":
+        return Written(fio_text(wanted), (*wanted.notes, *notes_on(wanted)))
+    return Written(toml_text(wanted), (*wanted.notes, *toml_notes(wanted)))

@@ -1,0 +1,90 @@
+"""What the functions of `iocast` itself do with what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iocast.errors import LoadError, SpecError
+from iocast.jobs.job import Job
+from iocast.model.finding import Examination
+from iocast.model.run import Run
+from iocast.sessions.comparing import Comparison, compare
+from iocast.sessions.inquire import DiagnoseRequest, budget_of, diagnose
+from iocast.sessions.listener import Listener, Quiet
+from iocast.sessions.measure import measure
+from iocast.sessions.named_experiment import Answered, TrialRequest, experiment, trial_request
+from iocast.sessions.requests import MeasureRequest, RunOptions, size_of_files, time_of_rows
+from iocast.sessions.run_card import Card
+
+
+def options(size: str | None, time: str | None, seed: int, out: str, destroy: str) -> RunOptions:
+    """What is changed about a job. Raises SpecError, which names the argument."""
+    size_bytes = None if size is None else size_of_files(size, "size")
+    duration_ns = None if time is None else time_of_rows(time, "time")
+    return RunOptions(size_bytes=size_bytes, duration_ns=duration_ns, seed=seed, out=out, destroy=destroy)
+
+
+def measured(job: str | Job, path: str, options: RunOptions, listener: Listener | None) -> Card:
+    """The card of a job on a path. Raises IocastError."""
+    card = measure(MeasureRequest(job=job, path=path, options=options), listener or Quiet()).card
+    if card is None:
+        raise LoadError(f"{path}: nothing was measured", "the listener stopped it before the first row ended")
+    return card
+
+
+def examined(run: Run | Card | str) -> Examination:
+    """What is thought of a run. Raises ArchiveError for a folder that cannot be read."""
+    from iocast import archive
+    from iocast.diagnose.examination import examine
+
+    if isinstance(run, Card):
+        return run.examination
+    if isinstance(run, str):
+        return examine(archive.load(run), archive.load_diagnosis(run))
+    return examine(run)
+
+
+def compared(runs: Sequence[Card | str]) -> Comparison:
+    """Runs beside the first of them. Raises ArchiveError, SpecError."""
+    if len(runs) < 2:
+        raise SpecError("two runs at least are needed: the first is what the others are compared with")
+    return compare(tuple(_folder(each) for each in runs))
+
+
+def diagnosed(run: Card | str, budget: str, most_bytes: str, listener: Listener | None) -> Card:
+    """The card of a run after its experiments. Raises IocastError."""
+    allowed = budget_of(budget, most_bytes)
+    card = diagnose(DiagnoseRequest(folder=_folder(run), budget=allowed), listener or Quiet())
+    assert card is not None  # there is a run already
+    return card
+
+
+def trial(
+    name: str,
+    paths: tuple[str, ...],
+    options: RunOptions,
+    rounds: int | None,
+    block: str | None,
+    depth: int | None,
+    streams: int | None,
+    sizes: Sequence[str],
+) -> TrialRequest:
+    """The request of a named experiment. Raises SpecError, which names the option."""
+    changes = {"rounds": rounds, "depth": depth, "streams": streams}
+    return trial_request(name, block=block, sizes=",".join(sizes), paths=paths, options=options, **changes)
+
+
+def answered(request: TrialRequest, listener: Listener | None) -> Answered:
+    """What a named experiment found. Raises IocastError."""
+    found = experiment(request, listener or Quiet())
+    if found is None:
+        raise LoadError(f"experiment {request.name}: nothing was measured", "the listener stopped it before")
+    return found
+
+
+def _folder(run: Card | str) -> str:
+    if isinstance(run, str):
+        return run
+    if not run.folder:
+        raise SpecError("this run was not saved: it has no folder", "take the card of a run folder")
+    return run.folder

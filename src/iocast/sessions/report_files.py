@@ -1,0 +1,71 @@
+"""Writes a report into a file whose suffix says in which form."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from iocast.errors import ArchiveError, SpecError
+from iocast.model.report import Report
+from iocast.model.run import Run
+
+WIDTH = 120  # of a text file
+
+
+def write_file(report: Report, path: Path, theme: str = "light") -> list[Path]:
+    """Writes any report in the form that the suffix asks for; returns the files. Raises IocastError."""
+    from iocast.report.renderers import RENDERERS
+    from iocast.report.renderers.pictures import write_pictures
+
+    form = form_of(path)
+    if form == "pictures":
+        from iocast.report.vega.theme import THEMES
+
+        return write_pictures(report, path, THEMES[theme])
+    # Written beside and renamed, so that a page that is open in a browser is never half a page.
+    fresh = path.with_name(path.name + ".new")
+    try:
+        with fresh.open("w", encoding="utf-8", newline="") as out:
+            RENDERERS[form].render(report, out, colour=False, width=WIDTH)
+        os.replace(fresh, path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise ArchiveError(f"cannot write {path}: {error.strerror}", "name another place with -o") from error
+    return [path]
+
+
+def form_of(path: Path) -> str:
+    """The form that the suffix of a file asks for: a renderer's name, or "pictures". Raises SpecError."""
+    from iocast.report.renderers import SUFFIXES
+    from iocast.report.renderers.pictures import SUFFIXES as PICTURES
+
+    suffix = path.suffix.lower()
+    if suffix in PICTURES:
+        return "pictures"
+    if suffix not in SUFFIXES:
+        known = ", ".join((*SUFFIXES, *PICTURES))
+        raise SpecError(f"-o {path}: what form is that? The suffix says it: {known}", "for example -o card.html")
+    return SUFFIXES[suffix]
+
+
+def get_ready(path: Path | None) -> None:
+    """Lets what draws a page start, before what is drawn has been read and computed."""
+    if _is_page(path):
+        from iocast.report.vega import engine
+
+        engine.get_ready()
+
+
+def begin_page(path: Path | None, run: Run) -> None:
+    """Begins to draw what the page of a run will show, before the run is examined."""
+    if _is_page(path):
+        from iocast.report.charts import early
+        from iocast.report.vega import begin
+        from iocast.report.vega.theme import PAGE
+
+        for chart in early(run):
+            begin(chart, PAGE)
+
+
+def _is_page(path: Path | None) -> bool:
+    return path is not None and form_of(path) == "html"

@@ -1,0 +1,46 @@
+"""A job is fitted to its target before anything is done."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from iocast.errors import TargetError
+from iocast.jobs import load_job
+from iocast.model.target import Target
+from iocast.sessions.fitted_plan import make_plan
+from iocast.sessions.target_finding import with_direct_tried
+
+
+def directory(path: Path, direct: bool | None) -> Target:
+    return Target(path=str(path), kind="directory", direct=direct, direct_why_not="no such thing here")
+
+
+def test_a_card_goes_without_direct_io_where_it_must_and_says_so(tmp_path: Path) -> None:
+    fitted = make_plan(load_job("card-quick"), directory(tmp_path, False), 1)
+    plan, notes = fitted.plan, fitted.notes
+    assert not any(phase.workload.direct for phase in plan.phases)
+    assert "takes no direct I/O: no such thing here" in notes[0]
+    assert notes[0] in plan.target.notes
+    fitted = make_plan(load_job("card-quick"), directory(tmp_path, True), 1)
+    plan, notes = fitted.plan, fitted.notes
+    assert all(phase.workload.direct for phase in plan.phases)
+    assert notes == ()
+
+
+def test_a_job_of_ones_own_is_not_changed(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="asks for it") as refused:
+        make_plan(load_job("hailey"), directory(tmp_path, False), 1)
+    assert "direct = false" in refused.value.hint
+
+
+def test_where_nothing_tells_direct_io_is_tried_on_a_work_file(tmp_path: Path) -> None:
+    assert with_direct_tried(directory(tmp_path, None)).direct in (True, False)
+    assert os.listdir(tmp_path) == []
+    make_plan(load_job("card-quick"), directory(tmp_path, None), 1, dry=True)
+    (tmp_path / "iocast-work.0.dat").write_bytes(b"x" * 65536)
+    before = os.stat(tmp_path).st_mtime_ns
+    assert with_direct_tried(directory(tmp_path, None)).direct in (True, False)
+    assert os.stat(tmp_path).st_mtime_ns == before

@@ -1,0 +1,107 @@
+"""The public API: each function on simulated devices, quiet, typed, and told to a listener that is handed in."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from makers.recording import Recording
+
+import iocast
+from iocast.errors import LoadError, SpecError
+from iocast.sessions.run_card import Card
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Card:
+    return iocast.card("sim:hdd", time="200ms", out=str(tmp_path / "disk"))
+
+
+def test_a_card_is_measured_and_opened_again(disk: Card, capfd: pytest.CaptureFixture[str]) -> None:
+    again = iocast.open(disk.folder)
+    assert (again.grade, again.trust, len(again.run.measured)) == (disk.grade, disk.trust, 12)
+    assert again.report().verdict == disk.report().verdict
+    assert iocast.examine(disk) == iocast.examine(disk.run) == iocast.examine(disk.folder)
+    (page,) = disk.write(Path(disk.folder) / "card.md")
+    assert "sim:hdd" in page.read_text("utf-8")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_job_is_run_and_compared(disk: Card, tmp_path: Path) -> None:
+    flash = iocast.run("card-quick", "sim:nvme", time="200ms", seed=2, out=str(tmp_path / "flash"))
+    assert {phase.length.seconds for phase in flash.run.plan.phases} == {0.2}
+    made = iocast.compare(disk, flash.folder)
+    ((side, pairs),) = made.pairs()
+    assert (len(pairs), side.runs[0].plan.seed) == (12, 2)
+    assert "high (better)" in made.report().verdict
+
+
+def test_a_run_is_diagnosed_and_a_listener_hears_it(tmp_path: Path) -> None:
+    listener = Recording()
+    card = iocast.run("survey", "sim:hdd,cache=256MiB:200us", out=str(tmp_path), listener=listener)
+    assert listener.names == ["Planned", "CardMade"]
+    after = iocast.diagnose(card, listener=listener)
+    assert after.diagnosis is not None
+    tested = [step.finding for step in after.diagnosis.steps]
+    assert tested
+    assert listener.names.count("Decided") >= len(tested)
+    assert listener.names[-2:] == ["Diagnosed", "CardMade"]
+    assert "hypothesis" in listener.said
+
+
+def test_an_experiment_answers(tmp_path: Path) -> None:
+    listener = Recording()
+    found = iocast.experiment("payload", "sim:nvme", time="50ms", out=str(tmp_path), listener=listener)
+    assert found.answer == "rejected"
+    assert listener.names == ["TrialBegun", "TrialPlanned", "Planned", "AnswerMade"]
+    assert found.card().run.plan.experiment == "payload"
+
+
+class Impatient(Recording):
+    """Stops at the first question."""
+
+    def working(self):  # type: ignore[no-untyped-def]
+        from contextlib import nullcontext
+
+        return nullcontext(lambda: True)
+
+
+def test_what_cannot_be_done_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="time 0s: a row needs some time"):
+        iocast.card("sim:hdd", time="0s", out=str(tmp_path))
+    with pytest.raises(SpecError, match="two runs"):
+        iocast.compare(str(tmp_path))
+    listener = Impatient()
+    with pytest.raises(LoadError, match="nothing was measured"):
+        iocast.card("sim:hdd", out=str(tmp_path / "runs"), listener=listener)
+    assert "stopped: nothing was measured yet" in listener.said
+    assert list(tmp_path.glob("runs/*")) == []
+
+
+def test_all_names_are_functions_whatever_was_imported() -> None:
+    """A room of the house bears the name of one of them."""
+    importlib.import_module("iocast.diagnose.examination")
+    assert all(inspect.isfunction(getattr(iocast, name)) for name in iocast.__all__)
+    tree = ast.parse(Path(iocast.__file__).read_text("utf-8"))
+    assert sorted(each.name for each in tree.body if isinstance(each, ast.FunctionDef)) == sorted(iocast.__all__)
+
+
+def test_the_import_is_light() -> None:
+    code = "import sys, iocast; print(sorted(m for m in sys.modules if m.startswith(('iocast', 'msgspec', 'click'))))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['iocast', 'iocast.diagnose']"
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples/python").glob("*.py")), ids=lambda path: path.stem)
+def test_the_examples_run(example: Path, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, example, tmp_path / "runs"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+    assert "p99" in done.stdout

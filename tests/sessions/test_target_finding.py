@@ -1,0 +1,25 @@
+"""A path as a person gives it becomes a target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from iocast.errors import TargetError
+from iocast.sessions.target_finding import find_target
+
+
+def test_a_file_to_be_made_stands_on_its_directory(tmp_path: Path) -> None:
+    target = find_target(str(tmp_path / "new.dat"))
+    assert (target.kind, target.path, target.size_bytes) == ("file", str(tmp_path / "new.dat"), None)
+    assert target.filesystem == find_target(str(tmp_path)).filesystem
+
+
+def test_a_path_that_looks_like_a_directory_misspelt_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(TargetError) as refused:
+        find_target(str(tmp_path / "mnt"))
+    assert (refused.value.message, refused.value.hint) == (
+        f"{tmp_path}/mnt does not exist",
+        f"check the path; a work file to be made there needs an ending, such as {tmp_path}/mnt.dat",
+    )
