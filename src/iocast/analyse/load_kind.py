@@ -19,11 +19,6 @@ def really_direct(run: Run, record: PhaseRecord) -> bool:
     return record.phase.workload.direct and record.plan.direct and run.plan.target.direct is not False
 
 
-def past_the_host(run: Run, record: PhaseRecord) -> bool:
-    """True when the page cache of this machine has no part in a row."""
-    return simulated(run) or really_direct(run, record)
-
-
 def is_open_loop(record: PhaseRecord) -> bool:
     """True when I/Os are due at given times, whether earlier ones have ended or not."""
     return not isinstance(record.phase.workload.arrival, Closed)
