@@ -120,7 +120,7 @@ def test_a_picture_says_itself_what_a_page_says_around_it(charts: dict[str, Char
 
 
 def _report(chart: Chart) -> Report:
-    return Report("", "", (Section("", charts=(chart,)),))
+    return Report("", "", (Section("family", "", charts=(chart,)),))
 
 
 def _first_pixel(data: bytes) -> bytes:
