@@ -46,7 +46,7 @@ lab: $(CORE) ## check the engine against a device with known answers (root, a qu
 matrix: $(CORE) ## plant conditions in devices and see what diagnose finds (root for real ones)
 	@scripts/need tests $(TEST_NEEDS)
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
-	$(BIN)/python tests/matrix/matrix.py $(CELLS)
+	PYTHONPATH=tests $(BIN)/python tests/matrix/matrix.py $(CELLS)
 
 lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	$(BIN)/ruff check .
@@ -70,7 +70,7 @@ docs: $(CORE) ## write docs/reference again from the code
 
 lock: .venv/.packages ## write requirements.lock again after a change of pyproject.toml
 	@[ -x $(BIN)/uv ] || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip compile --quiet pyproject.toml --group dev --universal --python-version 3.11 \
+	$(BIN)/uv pip compile --quiet pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" -o requirements.lock
 
 clean: ## remove everything that make made (run folders stay)

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -172,6 +173,96 @@ def too_long(root: Path) -> list[str]:
         if over.get(what, 0) < recorded:
             now = over.get(what)
             bad.append(f"{what}: it shrank: {f'write {now}' if now else 'remove its line'} in {RATCHET}")
+    return bad
+
+
+def crowded(root: Path) -> list[str]:
+    """At most FILES_ON_A_LEVEL Python files in a folder of the house, and no two of one name anywhere in it."""
+    bad, folders, seen = [], Counter[str](), dict[str, str]()
+    for path, _ in _sources(root, "src/iocast", ".py"):
+        folder, _, name = path.rpartition("/")
+        if name in {"__init__.py", "__main__.py"}:
+            continue
+        folders[folder] += 1
+        if name in seen:
+            bad.append(f"{path}: {seen[name]} has the same name")
+        seen.setdefault(name, path)
+    bad += [f"{folder}: {n} files, at most {FILES_ON_A_LEVEL}" for folder, n in folders.items() if n > FILES_ON_A_LEVEL]
+    return bad
+
+
+def private_imports(root: Path) -> list[str]:
+    """No `_name` of another file is imported, or reached through its module; `_core` is a room of its own."""
+    bad = []
+    for path, text in _sources(root, "src/iocast", ".py"):
+        tree = ast.parse(text)
+        modules = {module.rpartition(".")[2] for _, module in _imports(path, tree) if module.startswith("iocast.")}
+        for line, module in _imports(path, tree):
+            leaf = module.rpartition(".")[2]
+            if module.startswith("iocast.") and leaf.startswith("_") and leaf != "_core" and not leaf.endswith("__"):
+                bad.append(f"{path}:{line}: {module} is private to its file")
+        for node in ast.walk(tree):
+            match node:
+                case ast.Attribute(value=ast.Name(id=module), attr=name) if module in modules and module != "self":
+                    if name.startswith("_") and not name.startswith("__"):
+                        bad.append(f"{path}:{node.lineno}: {module}.{name} is private to its file")
+    return bad
+
+
+def _file_arrows(root: Path) -> dict[str, set[str]]:
+    """Which files each file imports when it is loaded itself: imports inside of functions do not count."""
+    arrows: dict[str, set[str]] = {}
+    for path, text in _sources(root, "src/iocast", ".py"):
+        own = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        arrows.setdefault(own, set())
+        for module in _loaded(path, ast.parse(text)):
+            found = module
+            while found.startswith("iocast") and not _is_module(root, found):
+                found = found.rpartition(".")[0]
+            if found.startswith("iocast.") and found != own:
+                arrows[own].add(found)
+    return arrows
+
+
+def _is_module(root: Path, dotted: str) -> bool:
+    place = root / "src" / dotted.replace(".", "/")
+    return place.with_suffix(".py").exists() or (place / "__init__.py").exists()
+
+
+def _loaded(path: str, tree: ast.Module) -> Iterator[str]:
+    """The modules that a file imports at its top, those that only the type checker sees left out."""
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for _, module in _imports(path, ast.Module([node], [])):
+                yield module
+
+
+def circles(root: Path) -> list[str]:
+    """No file imports itself through others."""
+    arrows, done, bad = _file_arrows(root), set[str](), []
+
+    def visit(name: str, way: list[str]) -> None:
+        if name in way:
+            bad.append(" → ".join([*way[way.index(name) :], name]))
+        elif name not in done:
+            for other in sorted(arrows.get(name, ())):
+                visit(other, [*way, name])
+            done.add(name)
+
+    for name in arrows:
+        visit(name, [])
+    return bad
+
+
+def doors_in_tests(root: Path) -> list[str]:
+    """Tests use sessions; only the makers open the command line, and only by its one entry."""
+    bad = []
+    for path, text in _sources(root, "tests", ".py"):
+        if path.startswith(("tests/makers/", "tests/commands/", "tests/web/", "tests/browser/")):
+            continue
+        for line, module in _imports(path, ast.parse(text)):
+            if module.split(".")[:1] == ["iocast"] and module.split(".")[1:2] and module.split(".")[1] in DOORS:
+                bad.append(f"{path}:{line}: {module} is a door")
     return bad
 
 

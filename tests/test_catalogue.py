@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import msgspec
 import pytest
+from makers import card_runs
 from msgspec.structs import replace
-
-sys.path.append(str(Path(__file__).parent / "report"))
-import card_runs
 
 from iocast import archive
 from iocast.archive import RunFolder

@@ -266,3 +266,38 @@ def test_a_room_without_a_place_on_the_map_is_named(tmp_path: Path) -> None:
         "ARCHITECTURE.md: does not name crates/iocast-core",
         "ARCHITECTURE.md: does not name src/iocast/load",
     ]
+
+
+def test_a_crowded_folder_and_a_second_file_of_one_name_are_named(tmp_path: Path) -> None:
+    files = {f"src/iocast/load/file{n}.py": "" for n in range(21)} | {"src/iocast/observe/file3.py": ""}
+    assert house_rules.crowded(tree(tmp_path, files)) == [
+        "src/iocast/observe/file3.py: src/iocast/load/file3.py has the same name",
+        "src/iocast/load: 21 files, at most 20",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["from iocast.load.b import _hidden\n", "from iocast.load import b\n\nb._hidden()\n"],
+    ids=["name", "module"],
+)
+def test_what_is_private_to_another_file_is_named(tmp_path: Path, text: str) -> None:
+    (found,) = house_rules.private_imports(tree(tmp_path, {"src/iocast/load/a.py": text}))
+    assert found.startswith("src/iocast/load/a.py:")
+    assert "_hidden" in found
+
+
+def test_a_circle_of_files_is_named_and_a_late_import_closes_none(tmp_path: Path) -> None:
+    files = {
+        "src/iocast/load/a.py": "from iocast.load import b\n",
+        "src/iocast/load/b.py": "from iocast.load.c import x\n",
+        "src/iocast/load/c.py": "def x():\n    from iocast.load import a\n",
+    }
+    assert house_rules.circles(tree(tmp_path, files)) == []
+    tree(tmp_path, {"src/iocast/load/c.py": "from iocast.load.a import y\nx = 1\n"})
+    assert house_rules.circles(tmp_path) == ["iocast.load.a → iocast.load.b → iocast.load.c → iocast.load.a"]
+
+
+def test_a_test_that_opens_a_door_is_named(tmp_path: Path) -> None:
+    files = {"tests/load/test_x.py": "from iocast.commands import x\n", "tests/makers/m.py": "import iocast.commands\n"}
+    assert house_rules.doors_in_tests(tree(tmp_path, files)) == ["tests/load/test_x.py:1: iocast.commands.x is a door"]

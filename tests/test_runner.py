@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from makers.work_files import MIB, phase, plan
 from msgspec.structs import replace
 
 from iocast import archive, load, runner
@@ -21,10 +21,6 @@ from iocast.model.plan import Length, Phase
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import Constant, MixItem, Workload, Zeros
 from iocast.runner import performing
-
-sys.path.append(str(Path(__file__).parent / "load"))
-
-from work_files import MIB, phase, plan
 
 
 class Told:

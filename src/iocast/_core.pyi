@@ -9,9 +9,13 @@ __all__ = [
     "Intervals",
     "SimWorld",
     "__version__",
+    "chi_square_quantile",
+    "f_survival",
     "memory_copy_bytes_per_s",
     "read_back",
     "run_together",
+    "student_t_cdf",
+    "student_t_quantile",
 ]
 
 __version__: str
@@ -69,3 +73,15 @@ def read_back(plan_json: str, on_tick: Callable[[int, int], bool]) -> str:
 
 def memory_copy_bytes_per_s(budget_s: float) -> float:
     """Bytes a second that one core copies in memory, the best pass within about budget_s seconds."""
+
+def student_t_quantile(q: float, degrees: float) -> float:
+    """The value that Student's t falls below with probability `q`. Raises ValueError."""
+
+def student_t_cdf(t: float, degrees: float) -> float:
+    """The probability that Student's t falls below `t`. Raises ValueError."""
+
+def f_survival(x: float, degrees_above: float, degrees_below: float) -> float:
+    """The probability that F exceeds `x`. Raises ValueError."""
+
+def chi_square_quantile(q: float, degrees: float) -> float:
+    """The value that chi-square falls below with probability `q`. Raises ValueError."""

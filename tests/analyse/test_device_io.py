@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import card_runs
 import msgspec
 import pytest
+from makers import card_runs
 
 from iocast.analyse.device_io import TIME_PERIOD_NS, device_io, top_layers, under_filesystem
 from iocast.model.run import PhaseRecord, Sample

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import card_runs
 import pytest
+from makers import card_runs
 
 from iocast.analyse.file_residency import residency
 from iocast.model.run import Sample

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import card_runs
 import msgspec
 import pytest
+from makers import card_runs
 
 from iocast.analyse.places import Place, places
 from iocast.model.target import Layer

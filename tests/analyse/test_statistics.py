@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import card_runs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from makers import card_runs
 
 from iocast.analyse import statistics
 from iocast.model.histogram import Histogram, merge

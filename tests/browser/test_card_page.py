@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import card_runs
 import pytest
+from makers import card_runs
+from makers.card_pages import page_of
 from msgspec.structs import replace
-from test_page import page_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"

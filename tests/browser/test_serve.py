@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from served import browser_page, served
+from makers.served import browser_page, served
 
 from iocast.web.access import is_loopback, name_asked_for
 

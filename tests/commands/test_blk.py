@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from command_line import iocast
+from makers.command_line import iocast
 
 
 @pytest.mark.parametrize(

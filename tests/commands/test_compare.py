@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import iocast
+from makers.command_line import iocast
 
 JOB = """
 name = "two rows"

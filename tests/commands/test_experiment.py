@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from command_line import compare, iocast, run_folder
+from makers.command_line import compare, iocast, run_folder
 
 from iocast.diagnose.experiments.named import TRIALS
 

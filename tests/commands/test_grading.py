@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import iocast, run_folder
+from makers.command_line import iocast, run_folder
 
 
 @pytest.fixture

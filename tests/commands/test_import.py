@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from command_line import iocast, run_folder
+from makers.command_line import iocast, run_folder
 
 FIXTURES = Path(__file__).parents[1] / "imports" / "fixtures"
 

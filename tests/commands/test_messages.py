@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from command_line import compare, iocast, small_job
+from makers.command_line import compare, iocast, small_job
 
 # Name of the golden file: the arguments. `@` stands for the directory of the test.
 REFUSED = {

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import IOCAST, compare, environment, iocast, run_folder, small_job, without_machine
+from makers.command_line import IOCAST, compare, environment, iocast, run_folder, small_job, without_machine
 
 from iocast.jobs import load_job
 

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from command_line import compare, iocast
+from makers.command_line import compare, iocast
 
 
 def test_hailey_has_its_22_rows_and_nothing_is_touched(tmp_path: Path) -> None:

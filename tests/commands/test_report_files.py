@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import iocast, run_folder
+from makers.command_line import iocast, run_folder
 
 
 @pytest.fixture(scope="module")

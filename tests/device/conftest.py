@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from rootly import Mount, command, need
+from makers.rootly import Mount, command, need
 
-sys.path.append(str(Path(__file__).parents[1] / "commands"))
 SAID = pytest.StashKey[list[str]]()
 
 

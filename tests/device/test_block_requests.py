@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import command, need
-from lab import SIZE_BYTES, run
+from makers.lab import SIZE_BYTES, run
+from makers.rootly import command, need
 
 from iocast import _core
 from iocast.model.block_times import DeviceNumber

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import iocast, run_folder, start
-from lab import lab, run
-from rootly import Mount, command, need
+from makers.command_line import iocast, run_folder, start
+from makers.lab import lab, run
+from makers.rootly import Mount, command, need
 
 from iocast import archive
 from iocast.diagnose.examination import examine

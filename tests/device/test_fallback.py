@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from command_line import IOCAST, environment, iocast, run_folder
-from rootly import need
+from makers.command_line import IOCAST, environment, iocast, run_folder
+from makers.rootly import need
 
 from iocast import archive
 
@@ -20,7 +20,7 @@ NOBODY = 65534
 
 
 def test_the_card_says_which_engine_ran_and_why(tmp_path: Path) -> None:
-    before = (sys.executable, str(Path(__file__).parent / "without_io_uring.py"))
+    before = (sys.executable, str(Path(__file__).parents[1] / "makers" / "without_io_uring.py"))
     done = iocast("card", ".", "--size", "16MiB", "--time", "50ms", cwd=tmp_path, before=before)
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
@@ -37,7 +37,11 @@ def test_the_card_says_which_engine_ran_and_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("size_bytes", "without"), [(4096, "sync engine instead"), (65536, "registered buffers")])
 def test_little_locked_memory_is_lived_with(tmp_path: Path, size_bytes: int, without: str) -> None:
     """Enough for a page: no ring at all. Enough for rings: buffers that are not registered."""
-    before = (sys.executable, str(Path(__file__).parent / "with_little_locked_memory.py"), str(size_bytes))
+    before = (
+        sys.executable,
+        str(Path(__file__).parents[1] / "makers" / "with_little_locked_memory.py"),
+        str(size_bytes),
+    )
     done = iocast("card", ".", "--size", "16MiB", "--time", "50ms", cwd=tmp_path, before=before)
     assert done.returncode == 0, done.stderr
     measured = [record.measurement for record in archive.load(str(run_folder(tmp_path / "iocast-runs"))).phases]

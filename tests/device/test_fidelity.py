@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import iocast, run_folder
-from lab import hold, lab, near, patiently, run
+from makers.command_line import iocast, run_folder
+from makers.lab import hold, lab, near, patiently, run
 
 from iocast import archive
 from iocast.model.workload import Constant

@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import pytest
-from command_line import iocast
-from lab import lab, near, need_lab, patiently
+from makers.command_line import iocast
+from makers.lab import lab, near, need_lab, patiently
 
 from iocast import archive
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import iocast, run_folder, start
+from makers.command_line import iocast, run_folder, start
 
 from iocast import archive
 from iocast.load.marks import read_mark

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from lab import SIZE_BYTES, hold, lab, near, need_lab, run
-from lab_process import PROGRAM
+from makers.lab import SIZE_BYTES, hold, lab, near, need_lab, run
+from makers.lab_process import PROGRAM
 
 from iocast.model.workload import Sequential
 

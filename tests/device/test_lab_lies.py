@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lab import SIZE_BYTES, lab
+from makers.lab import SIZE_BYTES, lab
 from msgspec import structs
 
 from iocast import load

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import IOCAST, environment, iocast, run_folder
-from conftest import Mount, command, need
+from makers.command_line import IOCAST, environment, iocast, run_folder
+from makers.rootly import Mount, command, need
 
 SHORT = ("--no-page", "--out", "runs", "--json")
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command_line import iocast, run_folder, small_job
-from disk_images import HOLDING, MIB, blank, gpt, tool
-from rootly import Mount, command, need
+from makers.command_line import iocast, run_folder, small_job
+from makers.disk_images import HOLDING, MIB, blank, gpt, tool
+from makers.rootly import Mount, command, need
 
 from iocast import archive, load, runner
 from iocast.commands.session import adjust, make_plan

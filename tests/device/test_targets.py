@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import IOCAST, environment, iocast, small_job
-from rootly import Mount, command, need
+from makers.command_line import IOCAST, environment, iocast, small_job
+from makers.rootly import Mount, command, need
 
 pytestmark = pytest.mark.device
 MIB = 1 << 20

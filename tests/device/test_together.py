@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import iocast, run_folder, start
-from lab import lab
+from makers.command_line import iocast, run_folder, start
+from makers.lab import lab
 
 from iocast import archive
 

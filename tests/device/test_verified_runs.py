@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import IOCAST, environment, iocast
+from makers.command_line import IOCAST, environment, iocast
 
 from iocast.archive import load
 from iocast.load.verify_journal import read_description

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import card_runs
 import msgspec
 import pytest
+from makers import card_runs
 
 from iocast import load, runner
 from iocast.diagnose import bound

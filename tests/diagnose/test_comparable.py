@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import card_runs
+from makers import card_runs
 from msgspec.structs import replace
 
 from iocast.diagnose.comparable import Side, pairs, unlike

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import card_runs
 import pytest
+from makers import card_runs
 
 from iocast.diagnose.pairs import written_before
 from iocast.model.workload import MixItem, Op, Workload

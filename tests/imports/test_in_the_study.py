@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from makers.fio_outputs import FIO_1_50
 from msgspec.structs import replace
 
 from iocast import imports
@@ -140,8 +141,6 @@ def test_a_row_of_rates_alone_is_not_called_empty(fixtures: Path) -> None:
 
 
 def test_ranges_and_blanks_in_the_report(read_all: Reader) -> None:
-    from test_fio_text import FIO_1_50
-
     text = drawn(read_all(("v1.out", FIO_1_50)))
     assert "500–750µs" in text
     assert "A range is two edges of the source's own buckets" in text
@@ -150,8 +149,6 @@ def test_ranges_and_blanks_in_the_report(read_all: Reader) -> None:
 
 
 def test_a_range_is_one_cell_of_a_csv(read_all: Reader) -> None:
-    from test_fio_text import FIO_1_50
-
     run = read_all(("v1.out", FIO_1_50))
     out = io.StringIO()
     csv_table.render(card_report.card(run, examine(run)), out)

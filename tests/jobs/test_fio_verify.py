@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_fio_round_trip import assert_fio_takes, assert_same
+from makers.fio_round_trip import assert_fio_takes, assert_same
 
 from iocast.errors import SpecError
 from iocast.jobs import Job, parse_fio_job, parse_job

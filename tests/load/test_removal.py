@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from work_files import MIB, lay, listing, plan
+from makers.work_files import MIB, lay, listing, plan
 
 from iocast import load
 from iocast.errors import TargetError

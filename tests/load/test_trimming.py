@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from work_files import listing
+from makers.work_files import listing
 
 from iocast.load import trimming
 

@@ -6,15 +6,12 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1] / "device"))  # a lab device is made as the device tests make it
-
-from lab_process import NoLab, lab_process
+from makers.lab_process import NoLab, lab_process
 
 ROOT = Path(__file__).resolve().parents[2]
 CGROUP = Path("/sys/fs/cgroup/blkio")

@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
-import card_runs
 import making
 import matrix
 import pytest
 from conditions import CLEAN, CONDITIONS, Condition
+from makers import card_runs
 from making import NotHere, Place, file_of, image, lab, raw, scrubbed, split, squeezed, starved, throttled, zram
 from msgspec.structs import replace
 from trial import Trial, Tried, attempt, is_of_the_machine

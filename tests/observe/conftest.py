@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from machine_tree import MachineTree
+from makers.machine_tree import MachineTree
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import os
 import platform
 
 import pytest
-from machine_tree import MachineTree
+from makers.machine_tree import MachineTree
 
 from iocast.observe.host import cpu_model, describe_host, memory_bytes, usable_cpus, virtualisation
 

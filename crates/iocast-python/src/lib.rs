@@ -1,6 +1,7 @@
 //! The bridge: converts and forwards, no logic. The typed face is `src/iocast/_core.pyi`.
 
 mod blk;
+mod statistics;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -197,6 +198,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<blk::BlkWatch>()?;
     module.add_class::<Intervals>()?;
     module.add_class::<SimWorld>()?;
+    module.add_function(wrap_pyfunction!(statistics::student_t_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics::student_t_cdf, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics::f_survival, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics::chi_square_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(run_together, module)?)?;
     module.add_function(wrap_pyfunction!(read_back, module)?)?;
     module.add_function(wrap_pyfunction!(memory_copy_bytes_per_s, module)?)

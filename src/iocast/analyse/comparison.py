@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast._core import student_t_cdf, student_t_quantile
 from iocast.model.histogram import Histogram, bucket_bounds_ns
 
 MARGIN = 0.10  # what counts as the same: B within -10 % and +11 % of A (models B5)
@@ -65,9 +66,7 @@ def _judged(shift: float, half95: float, half90: float, degrees: float, margin: 
 
 
 def _t(q: float, degrees: float) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, q))
+    return student_t_quantile(q, degrees)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -155,10 +154,8 @@ def _p_value(ratio: Ratio) -> float | None:
     half = (math.log(ratio.high) - math.log(ratio.low)) / 2
     if not half:
         return 1.0 if ratio.ratio == 1 else 0.0
-    from scipy.special import stdtr
-
     t = abs(math.log(ratio.ratio)) / (half / _t(0.975, ratio.degrees))
-    return float(2 * stdtr(ratio.degrees, -t))
+    return 2 * student_t_cdf(-t, ratio.degrees)
 
 
 class Overlap(Struct, frozen=True):

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Struct
+
+from iocast._core import student_t_quantile
+from iocast.analyse.least_squares import least_squares
 
 LEAST_POINTS = 5  # three parameters, and something left to tell the noise by
 STARTS = ((0.01, 1e-5), (0.1, 1e-3), (0.3, 1e-2))
@@ -44,23 +46,22 @@ def scalability(loads: Sequence[float], rates_per_s: Sequence[float]) -> Scalabi
     """
     if len(loads) < LEAST_POINTS or len(loads) != len(rates_per_s) or min(rates_per_s) <= 0:
         return None
-    import numpy as np
-    from scipy.optimize import least_squares
-    from scipy.special import stdtrit
+    scale, first = max(rates_per_s), rates_per_s[0] / loads[0]
 
-    n, x = np.asarray(loads, dtype=float), np.asarray(rates_per_s, dtype=float)
-    scale = float(x.max())
-
-    def misses(parameters: Any) -> Any:
+    def law(parameters: list[float]) -> tuple[list[float], list[list[float]]]:
         g, a, b = parameters
-        return (g * n / (1 + a * (n - 1) + b * n * (n - 1)) * (x[0] / n[0]) - x) / scale
+        misses, slopes = [], []
+        for n, x in zip(loads, rates_per_s, strict=True):
+            below = 1 + a * (n - 1) + b * n * (n - 1)
+            one = n / below * first / scale
+            misses.append(g * one - x / scale)
+            slopes.append([one, -g * one * (n - 1) / below, -g * one * n * (n - 1) / below])
+        return misses, slopes
 
-    fits = [least_squares(misses, (1.0, a, b), bounds=((0, 0, 0), (np.inf, 1, np.inf))) for a, b in STARTS]
+    fits = [least_squares(law, (1.0, a, b), (0.0, 0.0, 0.0), (math.inf, 1.0, math.inf)) for a, b in STARTS]
     best = min(fits, key=lambda fit: fit.cost)
-    free = len(n) - 3
+    free = len(loads) - 3
     variance = 2 * best.cost / free
-    slopes = np.asarray(best.jac, dtype=float)
-    covariance = variance * np.linalg.pinv(slopes.T @ slopes)
-    half = float(stdtrit(free, 0.975)) * math.sqrt(max(0.0, float(covariance[2, 2])))
-    g, a, b = (float(each) for each in best.x)
-    return Scalability(g * float(x[0] / n[0]), a, b, b - half, b + half)
+    half = student_t_quantile(0.975, free) * math.sqrt(max(0.0, variance * best.covariance[2][2]))
+    g, a, b = best.parameters
+    return Scalability(g * first, a, b, b - half, b + half)

@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast._core import chi_square_quantile
 from iocast.analyse.changepoint import change_points
 from iocast.analyse.comparison import ab_ratio
 from iocast.diagnose.words import number, percent, throughput, time
@@ -112,12 +113,10 @@ def _scatter(decision: Decision, values: list[float]) -> Decided:
     figures = f"{len(values)} times the same: {_statistic(decision)} from {shown(min(values))} to {shown(max(values))}"
     if len(logs) < 3:
         return Decided(verdict="undecided", figures=figures, interval="", value=0.0, rounds=len(logs))
-    from scipy.special import chdtri
-
     free, mean = len(logs) - 1, math.fsum(logs) / len(logs)
     square = math.fsum((log - mean) ** 2 for log in logs)
     spread = math.sqrt(square / free)
-    low, high = (math.sqrt(square / float(chdtri(free, tail))) for tail in (TAIL, 1 - TAIL))
+    low, high = (math.sqrt(square / chi_square_quantile(q, free)) for q in (1 - TAIL, TAIL))
     steps = [after - before for before, after in pairwise(logs)]
     both_ways = max(steps) > decision.limit and min(steps) < -decision.limit
     verdict = _of_interval(decision, low, high)

@@ -26,13 +26,13 @@ Rates = str | Annotated[list[str], Meta(min_length=1)]
 OpName = Literal["read", "write", "trim", "fsync", "fdatasync"]
 PatternName = Literal["sequential", "random", "zipf", "hotspot", "stride"]
 
-_WEIGHT = "a weight, 0 or more"
-_SIZE = 'a size such as "8k"'
-_AMOUNT = 'a size such as "1GiB"'
-_SIZES = 'a size such as "8k", a list of sizes, or a table such as {"4k" = 60, "64k" = 40}'
-_CROWD = f"a whole number from 1 to {MOST_USERS}, or a list of them"
-_PERCENT = "a number above 0, up to 100"
-_TIME = 'a time such as "10s"'
+WEIGHT = "a weight, 0 or more"
+SIZE = 'a size such as "8k"'
+AMOUNT = 'a size such as "1GiB"'
+SIZES = 'a size such as "8k", a list of sizes, or a table such as {"4k" = 60, "64k" = 40}'
+CROWD = f"a whole number from 1 to {MOST_USERS}, or a list of them"
+PERCENT = "a number above 0, up to 100"
+TIME = 'a time such as "10s"'
 
 
 Together = Annotated[
@@ -59,16 +59,16 @@ Follows = Annotated[bool, about("In place of a length: it ends when the others t
 class RegionTable(Struct, forbid_unknown_fields=True):
     """The part of each file, or of the device, that I/O may touch."""
 
-    start: Annotated[int | str, about("First byte. Default 0.", _SIZE, "size")] | Unset = UNSET
-    size: Annotated[int | str, about("How much from there. Default: to the end.", _AMOUNT, "amount")] | Unset = UNSET
+    start: Annotated[int | str, about("First byte. Default 0.", SIZE, "size")] | Unset = UNSET
+    size: Annotated[int | str, about("How much from there. Default: to the end.", AMOUNT, "amount")] | Unset = UNSET
 
 
 class MixTable(Struct, forbid_unknown_fields=True):
     """One operation of an exact mix."""
 
     op: Annotated[OpName, about("The operation.", "an operation")] | Unset = UNSET
-    size: Annotated[int | str, about("Its size; not for fsync and fdatasync.", _SIZE, "io_size")] | Unset = UNSET
-    weight: Annotated[float, about("How often, relative to the others. Default 1.", _WEIGHT, ge=0)] | Unset = UNSET
+    size: Annotated[int | str, about("Its size; not for fsync and fdatasync.", SIZE, "io_size")] | Unset = UNSET
+    weight: Annotated[float, about("How often, relative to the others. Default 1.", WEIGHT, ge=0)] | Unset = UNSET
 
 
 class FilesTable(Struct, forbid_unknown_fields=True):
@@ -102,7 +102,7 @@ class FilesTable(Struct, forbid_unknown_fields=True):
             int | str,
             about(
                 "striped: how much goes to one file before the next; a multiple of every I/O's size.",
-                _AMOUNT,
+                AMOUNT,
                 "amount",
                 examples=["1MiB"],
             ),

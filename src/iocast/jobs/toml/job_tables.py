@@ -12,13 +12,13 @@ from msgspec import UNSET, Struct
 
 from iocast.jobs.toml.engine_field import Engine, Polling
 from iocast.jobs.toml.inner_tables import (
-    _AMOUNT,
-    _CROWD,
-    _PERCENT,
-    _SIZE,
-    _SIZES,
-    _TIME,
-    _WEIGHT,
+    AMOUNT,
+    CROWD,
+    PERCENT,
+    SIZE,
+    SIZES,
+    TIME,
+    WEIGHT,
     Crowds,
     FilesTable,
     Follows,
@@ -38,23 +38,23 @@ from iocast.jobs.toml.verify_fields import VerifyTable
 class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
     """The fields that [defaults] and [[phase]] share."""
 
-    read: Annotated[float, about("Weight of reads. Default 100 if no other is given.", _WEIGHT, ge=0)] | Unset = UNSET
-    write: Annotated[float, about("Weight of writes.", _WEIGHT, ge=0)] | Unset = UNSET
+    read: Annotated[float, about("Weight of reads. Default 100 if no other is given.", WEIGHT, ge=0)] | Unset = UNSET
+    write: Annotated[float, about("Weight of writes.", WEIGHT, ge=0)] | Unset = UNSET
     trim: (
         Annotated[
             float,
-            about("Weight of trims: holes punched in a file, discards on a device.", _WEIGHT, ge=0),
+            about("Weight of trims: holes punched in a file, discards on a device.", WEIGHT, ge=0),
         ]
         | Unset
     ) = UNSET
-    fsync: Annotated[float, about("Weight of fsync calls.", _WEIGHT, ge=0)] | Unset = UNSET
-    fdatasync: Annotated[float, about("Weight of fdatasync calls.", _WEIGHT, ge=0)] | Unset = UNSET
+    fsync: Annotated[float, about("Weight of fsync calls.", WEIGHT, ge=0)] | Unset = UNSET
+    fdatasync: Annotated[float, about("Weight of fdatasync calls.", WEIGHT, ge=0)] | Unset = UNSET
     size: (
         Annotated[
             Sizes,
             about(
                 "Size of an I/O. A list makes one phase for each; a table mixes sizes by weight.",
-                _SIZES,
+                SIZES,
                 "io_size",
                 examples=["8k", ["8k", "64k"], {"4k": 60, "64k": 40}],
             ),
@@ -121,11 +121,11 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         | Unset
     ) = UNSET
     access_percent: (
-        Annotated[float, about("hotspot: per cent of the I/Os that go there. Default 80.", _PERCENT, gt=0, le=100)]
+        Annotated[float, about("hotspot: per cent of the I/Os that go there. Default 80.", PERCENT, gt=0, le=100)]
         | Unset
     ) = UNSET
     stride: (
-        Annotated[int | str, about("stride: from the start of one I/O to the start of the next.", _SIZE, "io_size")]
+        Annotated[int | str, about("stride: from the start of one I/O to the start of the next.", SIZE, "io_size")]
         | Unset
     ) = UNSET
     users: (
@@ -133,7 +133,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
             Crowds,
             about(
                 "Threads that work at the same time. A list makes one phase for each. Default 1.",
-                _CROWD,
+                CROWD,
                 examples=[8, [1, 8, 32]],
             ),
         ]
@@ -142,7 +142,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
     depth: (
         Annotated[
             Crowds,
-            about("I/Os each user keeps outstanding. A list makes one phase for each. Default 1.", _CROWD),
+            about("I/Os each user keeps outstanding. A list makes one phase for each. Default 1.", CROWD),
         ]
         | Unset
     ) = UNSET
@@ -271,7 +271,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
-    time: Annotated[str, about("Ends after this time.", _TIME, "length", examples=["10s"])] | Unset = UNSET
+    time: Annotated[str, about("Ends after this time.", TIME, "length", examples=["10s"])] | Unset = UNSET
     until: (
         Annotated[
             Literal["steady"],
@@ -299,7 +299,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
     at_most: (
         Annotated[
             str,
-            about("until: ends then, steady or not. Default four times at_least.", _TIME, "length", examples=["1h"]),
+            about("until: ends then, steady or not. Default four times at_least.", TIME, "length", examples=["1h"]),
         ]
         | Unset
     ) = UNSET
@@ -318,7 +318,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[int, about("Ends after so many I/Os of all users together.", "a whole number, 1 or more", ge=1)]
         | Unset
     ) = UNSET
-    bytes: Annotated[int | str, about("Ends after so much data.", _AMOUNT, "amount", examples=["1GiB"])] | Unset = UNSET
+    bytes: Annotated[int | str, about("Ends after so much data.", AMOUNT, "amount", examples=["1GiB"])] | Unset = UNSET
     region: (
         Annotated[
             RegionTable,
@@ -390,7 +390,7 @@ class JobFile(Struct, forbid_unknown_fields=True):
     interval: (
         Annotated[
             str,
-            about("How fine the course of each phase is kept. Default 1s.", _TIME, "length", examples=["250ms"]),
+            about("How fine the course of each phase is kept. Default 1s.", TIME, "length", examples=["250ms"]),
         ]
         | Unset
     ) = UNSET

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+from iocast._core import f_survival
 from iocast.analyse.comparison import variation
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
@@ -101,8 +102,6 @@ def _row(stretch: list[Reading]) -> Row:
 
 def _chance(groups: list[list[float]]) -> float:
     """How likely means so different are by chance: the F test of groups; 1 where nothing varies."""
-    from scipy.special import fdtrc
-
     total = [value for group in groups for value in group]
     mean = math.fsum(total) / len(total)
     of = [math.fsum(group) / len(group) for group in groups]
@@ -111,4 +110,4 @@ def _chance(groups: list[list[float]]) -> float:
     free = (len(groups) - 1, len(total) - len(groups))
     if not within:
         return 0.0 if between else 1.0
-    return float(fdtrc(*free, (between / free[0]) / (within / free[1])))
+    return f_survival((between / free[0]) / (within / free[1]), *free)

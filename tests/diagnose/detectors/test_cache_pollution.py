@@ -1,0 +1,144 @@
+"""Writes in order that push out of a cache what was read: planted, confirmed, not seen where no cache forgets."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from makers import card_runs, planted
+from msgspec.structs import replace
+
+from iocast.commands import inquiry
+from iocast.diagnose.detectors.interference import cache_pollution
+from iocast.model.histogram import Histogram
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import MixItem, Sequential, Workload
+
+SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")
+US, MS = 1_000, 1_000_000
+MIB = 1 << 20
+QUICK, MIXED = card_runs.histogram((200 * US, 950), (9 * MS, 50)), card_runs.histogram((200 * US, 500), (9 * MS, 500))
+
+# A victim beside writers of its own cache, which has all that it reads before they come.
+BESIDE = """\
+name = "beside"
+[files]
+size = "1GiB"
+[defaults]
+size = "8k"
+pattern = "random"
+direct = true
+[[phase]]
+test = "learn"
+role = "warm"
+size = "1M"
+repeats = false
+region = {start = 0, size = "128MiB"}
+bytes = "128MiB"
+[[phase]]
+test = "victim"
+region = {start = 0, size = "128MiB"}
+time = "3s"
+[[phase]]
+test = "victim"
+region = {start = 0, size = "128MiB"}
+time = "3s"
+together = "backup"
+[[phase]]
+test = "backup"
+write = 100
+size = "1M"
+pattern = "sequential"
+depth = 8
+region = {start = "128MiB", size = "896MiB"}
+time = "3s"
+together = "backup"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inquiry, "say", lambda *_: None)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("target", ["sim:hdd,cache=256MiB:200us", "sim:sata-ssd,cache=512MiB:10us"])
+def test_a_cache_that_forgets_is_found_and_confirmed(target: str, seed: int, tmp_path: Path) -> None:
+    run = planted.measured(target, SURVEY, tmp_path, seed)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[cache_pollution.NAME].state == "confirmed", found[cache_pollution.NAME].learned
+    assert "the cache what was read again and again" in found[cache_pollution.NAME].learned
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "sim:hdd,cache=256MiB:200us,scan_resistant=on",  # keeps what it knows
+        "sim:hdd,cache=16GiB:200us",  # has room for both
+        "sim:hdd",
+        "sim:nvme",
+        "sim:cached-array",  # its hits are a matter of chance
+        "sim:qlc-ssd,slc=1GiB:160MB/s:50MB/s",
+    ],
+)
+def test_where_nothing_is_pushed_out_nothing_is_confirmed(target: str, tmp_path: Path) -> None:
+    run = planted.measured(target, SURVEY, tmp_path)
+    assert cache_pollution.NAME not in planted.confirmed(run, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("target", "state"),
+    [("sim:sata-ssd,cache=256MiB:10us", "confirmed"), ("sim:sata-ssd,bandwidth=200MB/s", "rejected")],
+)
+def test_beside_writers_a_cache_is_told_from_a_bandwidth_that_is_shared(
+    target: str, state: str, tmp_path: Path
+) -> None:
+    run = planted.measured(target, BESIDE, tmp_path)
+    assert cache_pollution.NAME in planted.suspected(run)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[cache_pollution.NAME].state == state, found[cache_pollution.NAME].learned
+
+
+def _victim(times: Histogram, name: str, **changes: object) -> PhaseRecord:
+    record = card_runs.reads(name, times=times)
+    return replace(record, phase=replace(record.phase, test="victim", **changes))
+
+
+def _writer(mib: int, locality: object = Sequential()) -> PhaseRecord:
+    load = Workload(mix=(MixItem("write", MIB),), locality=locality)  # type: ignore[arg-type]
+    did = card_runs.measurement((card_runs.part("write", MIB, card_runs.histogram((MS, mib))),))
+    return card_runs.record("backup", load, did, role="warm")
+
+
+def _names(run: Run) -> list[str]:
+    return [finding.name for finding in cache_pollution.detect(run)]
+
+
+def test_the_same_reads_before_and_after_writes_in_order() -> None:
+    before, after = _victim(QUICK, "victim"), _victim(MIXED, "victim again")
+    (found,) = cache_pollution.detect(card_runs.run(before, _writer(64), after))
+    assert found.state == "suggested"
+    assert found.says == (
+        "The same reads took 640 µs before, and 4.6 ms after 64.0 MiB were written in order; 95% of them were quick,"
+        " then 50%."
+    )
+
+
+def test_without_such_writes_in_between_nothing_is_suggested() -> None:
+    before, after = _victim(QUICK, "victim"), _victim(MIXED, "victim again")
+    assert _names(card_runs.run(before, after)) == []
+    assert _names(card_runs.run(before, _writer(16), after)) == []
+    assert _names(card_runs.run(before, _writer(64, Workload(mix=()).locality), after)) == []
+    assert _names(card_runs.run(_writer(64), before, after)) == []
+    assert _names(card_runs.run(after, _writer(64), before)) == []  # quicker than before
+    slower = _victim(card_runs.histogram((MS, 1000)), "victim again")
+    assert _names(card_runs.run(_victim(card_runs.histogram((900 * US, 1000)), "v"), _writer(64), slower)) == []
+
+
+def test_where_there_is_no_room_beside_the_set_nothing_can_be_tried(tmp_path: Path) -> None:
+    run = planted.measured(
+        "sim:sata-ssd,cache=64MiB:10us", BESIDE.replace("1GiB", "320MiB").replace("896", "192"), tmp_path
+    )
+    found = planted.suspected(run)[cache_pollution.NAME]
+    assert cache_pollution.confirm(run, found) is None

@@ -1,0 +1,114 @@
+"""Conditions that a load curve shows, planted in simulated devices: confirmed, and not seen elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from makers import card_runs, planted
+from msgspec.structs import replace
+
+from iocast.diagnose.detectors.limits import retrograde, serialised, throttle
+from iocast.model.run import PhaseRecord, Sample
+from iocast.model.workload import MixItem, Workload
+
+US, MS = 1_000, 1_000_000
+OURS = {throttle.NAME, serialised.NAME, retrograde.NAME}
+
+PLANTED = [
+    ("sim:nvme,iops=5000/s", throttle.NAME),
+    ("sim:nvme,throughput=100MB/s", throttle.NAME),
+    ("sim:sata-ssd,iops=2000/s", throttle.NAME),
+    ("sim:nvme,service=constant:80us,iops=200/s", throttle.NAME),  # even as it is
+    ("sim:nvme,serialised=writes", serialised.NAME),
+    ("sim:sata-ssd,serialised=writes", serialised.NAME),
+    ("sim:nvme,servers=1024,bandwidth=none,usl=0.02:0.002", retrograde.NAME),
+]
+CLEAN = ["sim:hdd", "sim:sata-ssd", "sim:nvme", "sim:cached-array", "sim:nfs-filer", "sim:qlc-ssd"]
+LOOK_ALIKES = [
+    "sim:hdd,holes=20us",  # reads that reach no disk gain, writes of its one arm do not
+    "sim:hdd,service=constant:5ms",  # flat and even, and its own limit
+    "sim:nvme,serialised=all",
+    "sim:nvme,bandwidth=100MB/s",
+    "sim:nvme,link=117MB/s:200us",
+]
+
+
+@pytest.mark.parametrize(("target", "name"), PLANTED)
+def test_what_is_planted_is_confirmed(target: str, name: str, tmp_path: Path) -> None:
+    run = planted.measured(target, planted.ladder(1), tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[name].state == "confirmed", found[name].learned
+    assert {each for each in OURS if each in found and found[each].state == "confirmed"} == {name}
+
+
+@pytest.mark.parametrize("target", CLEAN + LOOK_ALIKES)
+def test_nothing_of_it_is_confirmed_elsewhere(target: str, tmp_path: Path) -> None:
+    run = planted.measured(target, planted.ladder(1), tmp_path)
+    assert not planted.confirmed(run, tmp_path) & OURS
+
+
+def test_slices_of_the_kernels_throttle() -> None:
+    times = card_runs.histogram((60 * US, 9000), (99 * MS, 300))
+    (found,) = throttle.detect(card_runs.run(card_runs.reads(times=times)))
+    assert found.state == "suggested"
+    assert "slices of 100 ms" in found.says
+    other = card_runs.histogram((60 * US, 9000), (60 * MS, 300))
+    assert list(throttle.detect(card_runs.run(card_runs.reads(times=other)))) == []
+
+
+@pytest.mark.parametrize(("limit", "told"), [(4200.0, True), (9000.0, False)])
+def test_a_limit_of_our_cgroup_that_was_reached_is_counted(limit: float, told: bool) -> None:
+    record = card_runs.reads(times=card_runs.histogram((240 * US, 40_000)))  # 4,167 a second
+    sample = Sample(card_runs.START_UNIX_NS, throttle.OBSERVER, "vda", "read_ios_per_s", limit)
+    limited = replace(record, samples=(*record.samples, sample))
+    found = list(throttle.detect(card_runs.run(limited)))
+    assert [each.state for each in found] == (["counted"] if told else [])
+
+
+def test_a_queue_above_the_device() -> None:
+    def row(device_ns: float, users: int = 8) -> PhaseRecord:
+        record = card_runs.reads(times=card_runs.histogram((8 * MS, 20_000)), users=users)
+        did = record.measurement
+        seen = card_runs.diskstats(
+            did.elapsed_ns, reads=20_000, read_bytes=did.bytes, read_ns=device_ns * 20_000, queue_ns=device_ns * 20_000
+        )
+        return replace(record, samples=seen)
+
+    (found,) = serialised.detect(card_runs.run(row(1 * MS)))
+    assert found.severity == "severe"
+    assert "8 I/Os were in flight and 1 at vda1: 8.0 ms each, 1.0 ms of it at the device" in found.says
+    assert [each.severity for each in serialised.detect(card_runs.run(row(4.8 * MS)))] == []
+    assert list(serialised.detect(card_runs.run(row(7.5 * MS)))) == []
+    assert list(serialised.detect(card_runs.run(row(0.5 * MS, users=2)))) == []
+
+
+def test_what_waits_for_our_groups_limit_is_not_serialised() -> None:
+    record = card_runs.reads(times=card_runs.histogram((8 * MS, 20_000)), users=8)  # 1,000 a second
+    seen = card_runs.diskstats(record.measurement.elapsed_ns, reads=20_000, read_ns=MS * 20_000, queue_ns=MS * 20_000)
+    limit = Sample(card_runs.START_UNIX_NS, throttle.OBSERVER, "vda", "read_ios_per_s", 1000.0)
+    assert len(list(serialised.detect(card_runs.run(replace(record, samples=seen))))) == 1
+    assert list(serialised.detect(card_runs.run(replace(record, samples=(*seen, limit))))) == []
+
+
+@pytest.mark.parametrize(("commits", "told"), [({}, 1), ({"sync": "dsync"}, 0), ({"fsync_every": 1}, 0)])
+def test_commits_that_wait_for_one_flush_together_are_not_serialised(commits: dict[str, Any], told: int) -> None:
+    load = Workload(mix=(MixItem("write", 8192),), users=8, **commits)
+    did = card_runs.measurement([card_runs.part("write", 8192, card_runs.histogram((8 * MS, 20_000)))], users=8)
+    seen = card_runs.diskstats(
+        did.elapsed_ns, writes=20_000, written_bytes=did.bytes, write_ns=MS * 20_000, queue_ns=MS * 20_000
+    )
+    assert len(list(serialised.detect(card_runs.run(card_runs.record("row", load, did, seen))))) == told
+
+
+def test_where_one_alone_is_best_one_is_kept_in_flight() -> None:
+    """The law of this curve has its peak at 0.45."""
+    took = {users: MS * (1 + 5 * users * (users - 1)) for users in (1, 2, 4, 8, 16)}
+    rows = [
+        card_runs.reads(f"r x{users}", users=users, times=card_runs.histogram((each, 1000)))
+        for users, each in took.items()
+    ]
+    (found,) = retrograde.detect(card_runs.run(*rows))
+    assert found.evidence["fitted_peak"] == pytest.approx(0.45, abs=0.01)
+    assert found.remedy.startswith("Keep at most about 1 in flight;")

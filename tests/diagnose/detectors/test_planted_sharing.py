@@ -1,0 +1,260 @@
+"""Others on the drives, full links, coarse clocks, peaks and maintenance: planted, confirmed, not seen elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from makers import card_runs, planted
+from msgspec.structs import replace
+
+from iocast.diagnose.detectors.interference import request_shape, shared_drives, under_maintenance
+from iocast.diagnose.detectors.limits import link_limit, shallow
+from iocast.diagnose.detectors.measurement import bimodal, coarse_clock, generator_bound
+from iocast.diagnose.trust import isolation, representative
+from iocast.jobs import parse_target
+from iocast.model.finding import Span
+from iocast.model.measurement import Generator, UserResult
+from iocast.model.run import PhaseRecord, Sample
+from iocast.model.workload import Closed, MixItem, Op, Workload
+
+US, MS = 1_000, 1_000_000
+KIB, MIB = 1 << 10, 1 << 20
+
+
+@pytest.mark.parametrize("target", ["hdd,noise=60/s:10s/60s", "hdd,noise=60/s:1s/10s", "sata-ssd,noise=90000/s:3s/20s"])
+def test_bursts_of_others_are_confirmed(target: str, tmp_path: Path) -> None:
+    run = planted.measured(f"sim:{target}", planted.long(120), tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[shared_drives.NAME].state == "confirmed", found[shared_drives.NAME].learned
+
+
+def test_it_is_told_when_others_were_there(tmp_path: Path) -> None:
+    run = planted.measured("sim:hdd,noise=60/s:10s/60s", planted.long(120), tmp_path)
+    spans = planted.suspected(run)[shared_drives.NAME].spans
+    assert [(each.end_ns - each.start_ns) / 1e9 for each in spans] == pytest.approx([10, 10], abs=1)
+    assert (spans[1].start_ns - spans[0].start_ns) / 1e9 == pytest.approx(60, abs=1)
+
+
+@pytest.mark.parametrize("target", ["sim:hdd,noise=60/s:1s/4s", "sim:sata-ssd,noise=60000/s:1s/4s"])
+def test_bursts_are_seen_although_they_make_the_times_scatter(target: str, tmp_path: Path) -> None:
+    run = planted.measured(target, planted.SUSTAINED, tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[shared_drives.NAME].state == "confirmed", found[shared_drives.NAME].learned
+
+
+@pytest.mark.parametrize("target", ["sim:hdd", "sim:sata-ssd", "sim:cached-array", "sim:nvme,stall=1s/5s"])
+def test_nobody_else_is_suspected_where_nobody_is(target: str, tmp_path: Path) -> None:
+    run = planted.measured(target, planted.long(60), tmp_path)
+    assert shared_drives.NAME not in planted.suspected(run)
+    assert under_maintenance.NAME not in planted.suspected(run)
+
+
+def test_others_that_were_away_are_not_rejected(tmp_path: Path) -> None:
+    run = planted.measured("sim:hdd,noise=60/s:10s/60s", planted.long(120), tmp_path)
+    quiet = replace(run, plan=replace(run.plan, target=parse_target("sim:hdd")))
+    found, _ = planted.inquired(quiet, tmp_path)
+    assert found[shared_drives.NAME].state == "suggested"
+    assert "says nothing of other hours" in found[shared_drives.NAME].learned
+
+
+def test_a_slow_time_with_an_end_is_maintenance_perhaps(tmp_path: Path) -> None:
+    run = planted.measured("sim:hdd,slow=100s..200s:3", planted.long(300), tmp_path)
+    found = planted.suspected(run)
+    assert found[under_maintenance.NAME].state == "suggested"
+    assert found[under_maintenance.NAME].evidence["from_ns"] == pytest.approx(100e9, rel=0.05)
+    (span,) = found[under_maintenance.NAME].spans
+    assert (span.start_ns, span.end_ns) == (pytest.approx(100e9, rel=0.05), pytest.approx(200e9, rel=0.05))
+    assert shared_drives.NAME not in found
+
+
+@pytest.mark.parametrize("target", ["hdd,slow=60s..130s:3", "sata-ssd,slow=60s..130s:3"])
+def test_maintenance_that_comes_again_is_confirmed(target: str, tmp_path: Path) -> None:
+    run = planted.measured(f"sim:{target}", planted.long(200), tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[under_maintenance.NAME].state == "confirmed", found[under_maintenance.NAME].learned
+
+
+def test_the_clock_of_a_simulated_device_begins_with_the_first_row(tmp_path: Path) -> None:
+    twice = planted.long(30) + planted.long(240).partition("[[phase]]")[1] + planted.long(240).partition("[[phase]]")[2]
+    run = planted.measured("sim:hdd,slow=100s..180s:3", twice, tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[under_maintenance.NAME].evidence["from_ns"] == pytest.approx(70e9, rel=0.05)
+    assert found[under_maintenance.NAME].state == "confirmed", found[under_maintenance.NAME].learned
+
+
+def test_maintenance_that_is_over_is_not_rejected(tmp_path: Path) -> None:
+    run = planted.measured("sim:hdd,slow=60s..130s:3", planted.long(200), tmp_path)
+    over = replace(run, plan=replace(run.plan, target=parse_target("sim:hdd")))
+    found, _ = planted.inquired(over, tmp_path)
+    assert found[under_maintenance.NAME].state == "suggested"
+    assert "goes evenly now, which says nothing of what ran then" in found[under_maintenance.NAME].learned
+
+
+@pytest.mark.parametrize(("subject", "severity"), [("vda", "warn"), ("md7", "note")])
+def test_a_task_that_was_seen_is_counted(subject: str, severity: str) -> None:
+    record = card_runs.reads()
+    sample = Sample(card_runs.START_UNIX_NS + 5, under_maintenance.OBSERVER, subject, "md_resync", 1.0)
+    idle = replace(sample, value=0.0)
+    later = replace(sample, time_ns=sample.time_ns + 10**15)  # right after the load
+    run = card_runs.run(replace(record, samples=(*record.samples, sample, later)))
+    assert [(each.severity, each.state) for each in under_maintenance.detect(run)] == [(severity, "counted")]
+    assert [each.spans for each in under_maintenance.detect(run)] == [(Span(5, record.measurement.elapsed_ns),)]
+    assert list(under_maintenance.detect(card_runs.run(replace(record, samples=(*record.samples, idle))))) == []
+
+
+@pytest.mark.parametrize("target", ["sim:nfs-filer", "sim:nvme,link=117.7MB/s:200us", "sim:nvme,link=850MB/s:50us"])
+def test_a_full_link_is_confirmed(target: str, tmp_path: Path) -> None:
+    run = planted.measured(target, planted.ladder(1), tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[link_limit.NAME].state == "confirmed", found[link_limit.NAME].learned
+
+
+@pytest.mark.parametrize("limit", ["bandwidth=117.7MB/s", "throughput=117MB/s", "bandwidth=850MB/s"])
+def test_a_device_that_is_as_fast_as_a_link_is_no_link(limit: str, tmp_path: Path) -> None:
+    run = planted.measured(f"sim:nvme,{limit}", planted.ladder(1), tmp_path)
+    assert link_limit.NAME not in planted.confirmed(run, tmp_path)
+
+
+def _on_the_link(name: str, share: float, *ops: Op) -> PhaseRecord:
+    """A row that moves so much of what the link carries, all its operations together."""
+    ios = round(10 * share * (card_runs.VDA.link_bytes_per_s or 0) / MIB / len(ops))
+    parts = [card_runs.part(op, MIB, card_runs.histogram((MS, ios))) for op in ops]
+    load = Workload(mix=tuple(MixItem(op, MIB) for op in ops))
+    return card_runs.record(name, load, card_runs.measurement(parts, elapsed_ns=10 * card_runs.SECOND_NS))
+
+
+READS, WRITES = _on_the_link("reads", 0.95, "read"), _on_the_link("writes", 0.96, "write")
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ((READS, WRITES), ["writes"]),
+        ((READS,), []),
+        ((_on_the_link("mixed", 0.95, "read", "write"),), []),  # of two kinds, but one row
+        ((READS, WRITES, _on_the_link("trims", 5.0, "trim")), ["writes"]),  # takes none of it
+        ((READS, WRITES, _on_the_link("more reads", 1.2, "read")), []),
+    ],
+)
+def test_a_plateau_of_a_link_is_of_rows_that_go_one_way(rows: tuple[PhaseRecord, ...], told: list[str]) -> None:
+    assert [each.phase for each in link_limit.detect(card_runs.run(*rows))] == told
+
+
+def test_ticks_are_counted_and_saturation_is_none(tmp_path: Path) -> None:
+    found = planted.suspected(planted.measured("sim:nvme,tick=1ms", planted.ladder(1), tmp_path))
+    assert found[coarse_clock.NAME].evidence["step_ns"] == pytest.approx(1e6, rel=0.01)
+    for target in ("sim:nvme", "sim:sata-ssd", "sim:hdd", "sim:nvme,link=117MB/s:200us"):
+        assert coarse_clock.NAME not in planted.suspected(planted.measured(target, planted.ladder(1), tmp_path))
+
+
+TICKS = card_runs.histogram((MS, 500), (2 * MS, 300), (3 * MS, 200))
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ((1.5 * MS, 100), [""]),  # too few to say anything
+        ((21 * MS, 1000), [f"r{at}" for at in range(10)]),  # as good as any clock for what takes so long
+    ],
+)
+def test_coarse_rows_are_named_where_others_are_not(last: tuple[float, int], told: list[str]) -> None:
+    rows = [card_runs.reads(f"r{at}", times=TICKS) for at in range(10)]
+    run = card_runs.run(*rows, card_runs.reads("last", times=card_runs.histogram(last)))
+    assert [each.phase for each in coarse_clock.detect(run)] == told
+
+
+def test_a_constant_time_for_each_kib_is_no_tick() -> None:
+    """A disk that streams: 8k, 32k and 128k stand at 55, 219 and 874 us, which are multiples of the first."""
+    rows = [
+        card_runs.reads(f"read {kib}k", times=card_runs.histogram((kib * 6828, 1000)), size_bytes=kib * KIB)
+        for kib in (8, 32, 128)
+    ]
+    assert not list(coarse_clock.detect(card_runs.run(*rows)))
+    again = card_runs.reads("read 8k, later", times=card_runs.histogram((2 * 8 * 6828, 1000)), size_bytes=8 * KIB)
+    assert [each.name for each in coarse_clock.detect(card_runs.run(*rows, again))] == [coarse_clock.NAME]
+
+
+def test_peaks_are_told_with_their_shares(tmp_path: Path) -> None:
+    run = planted.measured("sim:nvme,service=bimodal:90%:400us:6ms", planted.long(10), tmp_path)
+    says = planted.suspected(run)[bimodal.NAME].says
+    assert "2 peaks: 90% around 398 µs and 10% around 6.0 ms" in says
+    assert list(bimodal.detect(planted.measured("sim:sata-ssd", planted.long(10), tmp_path))) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "isolated", "shown"),
+    [("", "A", "A"), (",noise=10/s", "C", "A"), (",cache=1GiB:200us", "A", "B"), (",read_ahead=1MiB:100us", "A", "B")],
+)
+def test_trust_claims_nothing_that_the_options_contradict(options: str, isolated: str, shown: str) -> None:
+    record = card_runs.reads()
+    run = card_runs.run(record, target=parse_target(f"sim:hdd{options}"))
+    assert isolation.isolation(run, record).grade == isolated
+    assert representative.representative(run, record).grade == shown
+
+
+def _device(record: PhaseRecord, **deltas: float) -> PhaseRecord:
+    did = record.measurement
+    return replace(record, samples=card_runs.diskstats(did.elapsed_ns, **{"reads_merged": 0, **deltas}))
+
+
+@pytest.mark.parametrize(
+    ("size", "requests", "name", "why"),
+    [
+        (MIB, 8000, request_shape.SPLIT, "no limit of a queue explains it"),
+        (MIB, 1000, None, ""),
+        (64 * KIB, 8000, None, ""),
+        (4 * KIB, 100, request_shape.MERGED, "I/Os of 4.0 KiB reached vda1 as requests of 40.0 KiB"),
+        (4 * KIB, 950, None, ""),
+    ],
+)
+def test_requests_of_another_size(size: int, requests: int, name: str | None, why: str) -> None:
+    record = card_runs.reads(size_bytes=size, times=card_runs.histogram((MS, 1000)), sequential=True)
+    found = list(request_shape.detect(card_runs.run(_device(record, reads=requests, read_bytes=1000 * size))))
+    assert [each.name for each in found] == ([name] if name else [])
+    assert all(why in each.says for each in found)
+
+
+def test_the_limit_that_splits_is_named() -> None:
+    record = card_runs.reads(size_bytes=MIB, times=card_runs.histogram((MS, 1000)), sequential=True)
+    layers = tuple(replace(layer, max_io_bytes=128 * KIB) for layer in card_runs.TARGET.layers)
+    target = replace(card_runs.TARGET, layers=layers)
+    (found,) = request_shape.detect(card_runs.run(_device(record, reads=8000, read_bytes=1000 * MIB), target=target))
+    assert "became 8 requests of 128.0 KiB at vda1, as max_sectors_kb of vda1 says (128)" in found.says
+
+
+def test_bytes_of_others_or_of_a_cache_are_another_finding() -> None:
+    record = card_runs.reads(size_bytes=MIB, times=card_runs.histogram((MS, 1000)), sequential=True)
+    for moved in (500, 2000):
+        seen = _device(record, reads=8000, read_bytes=moved * MIB)
+        assert list(request_shape.detect(card_runs.run(seen))) == []
+
+
+def test_users_that_ended_early_are_named() -> None:
+    record = card_runs.reads(users=4)
+    did = record.measurement
+    early = tuple(UserResult(1, did.elapsed_ns // part) for part in (4, 2, 1, 1))
+    short = replace(record, measurement=replace(did, users=early, depth_mean=2.6))
+    (found,) = shallow.detect(card_runs.run(short))
+    assert found.severity == "warn"
+    assert "2.6 of 4 I/Os were in flight on average, 65%: the first user ended after" in found.says
+    assert list(shallow.detect(card_runs.run(record))) == []
+    assert record.phase.workload.arrival == Closed()
+
+
+def test_a_generator_without_a_processor_is_told_whatever_it_did_with_the_rest() -> None:
+    record = card_runs.reads()
+    did = record.measurement
+    starved = Generator(threads=1, system_ns=round(0.1 * did.elapsed_ns), queued_ns=round(0.85 * did.elapsed_ns))
+    (found,) = generator_bound.detect(card_runs.run(replace(record, measurement=replace(did, generator=starved))))
+    assert "ready to go on for 85% of the time, and had no processor" in found.says
+
+
+def test_a_busy_generator_is_told() -> None:
+    record = card_runs.reads()
+    did = record.measurement
+    busy = Generator(threads=1, user_ns=round(0.95 * did.elapsed_ns))
+    (found,) = generator_bound.detect(card_runs.run(replace(record, measurement=replace(did, generator=busy))))
+    assert found.severity == "severe"
+    assert "lower limit" in found.says
+    assert list(generator_bound.detect(card_runs.run(record))) == []

@@ -1,0 +1,112 @@
+"""What storage does behind a test's back: planted in simulated devices, found by the survey, decided by experiment."""
+
+from __future__ import annotations
+
+import itertools
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from makers import planted
+from msgspec.structs import replace
+
+from iocast.commands import inquiry
+from iocast.diagnose.detectors.limits import credits, write_cliff
+from iocast.diagnose.detectors.shortcuts import (
+    elided,
+    first_write,
+    read_ahead,
+    reduction,
+    short_stroke,
+    storage_cache,
+    tiers,
+)
+from iocast.model.finding import Span
+
+SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")
+
+PLANTED = {
+    "sim:cached-array": storage_cache.NAME,
+    "sim:hdd,cache=1GiB:200us": storage_cache.NAME,
+    "sim:nvme,service=exponential:2ms,hit=40%:200us": storage_cache.NAME,
+    "sim:hdd,read_ahead=1MiB:100us": read_ahead.NAME,
+    "sim:nfs-filer": read_ahead.NAME,
+    "sim:nvme,service=exponential:5ms,tier=100GiB:300us:3": tiers.NAME,
+    "sim:thin-array": tiers.NAME,
+    "sim:sata-ssd,tier=100GiB:20us:3": tiers.NAME,  # all of it would have moved by the time other rows have read it
+    "sim:nvme,first_write=1ms": first_write.NAME,
+    "sim:thin-array,tier=none": first_write.NAME,  # a third more
+    "sim:nvme,holes=10us": elided.NAME,
+    "sim:nvme,compress=on": reduction.NAME,
+    "sim:nvme,dedupe=on": reduction.NAME,
+    "sim:nvme,zeros=5us": reduction.NAME,
+    "sim:cloud-volume,credits=300/s:20000": credits.NAME,
+    "sim:nvme,byte_credits=40MB/s:1GiB": credits.NAME,  # spent before the row that is long enough to see it
+    "sim:qlc-ssd,slc=10GiB:160MB/s:50MB/s": write_cliff.NAME,
+    "sim:cached-array,dirty=2GiB:200MB/s": write_cliff.NAME,
+}
+# What belongs to the device by its description is no false alarm.
+CLEAN = ("sim:hdd", "sim:nvme", "sim:sata-ssd", "sim:cloud-volume", "sim:nvme,service=bimodal:60%:300us:5ms")
+
+
+@pytest.fixture(autouse=True)
+def _silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inquiry, "say", lambda *_: None)
+
+
+@pytest.mark.parametrize(("target", "name"), PLANTED.items(), ids=PLANTED)
+def test_what_is_planted_is_found_and_confirmed(target: str, name: str, tmp_path: Path) -> None:
+    run = planted.measured(target, SURVEY, tmp_path)
+    assert name in planted.suspected(run)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[name].state == "confirmed", found[name].learned
+
+
+@pytest.mark.parametrize(("target", "seed"), list(itertools.product(CLEAN, (1, 2))))
+def test_nothing_is_confirmed_on_clean_devices(target: str, seed: int, tmp_path: Path) -> None:
+    run = planted.measured(target, SURVEY, tmp_path, seed)
+    assert planted.confirmed(run, tmp_path) == set()
+
+
+def test_a_short_stroke_is_found_where_only_part_of_a_disk_was_read(tmp_path: Path) -> None:
+    part = SURVEY.partition("[[phase]]")[0] + (
+        '[[phase]]\ntest = "randread"\nregion = {start = 0, size = "50GiB"}\ntime = "5s"\n'
+    )
+    run = planted.measured("sim:hdd", part, tmp_path)
+    found, _ = planted.inquired(run, tmp_path)
+    assert found[short_stroke.NAME].state == "confirmed", found[short_stroke.NAME].learned
+    assert short_stroke.NAME not in planted.suspected(planted.measured("sim:nvme", part, tmp_path))
+
+
+@pytest.mark.parametrize("target", ["sim:hdd", "sim:hdd,service=disk:15000:0.5ms:5ms", "sim:hdd,stripe=8:1MiB"])
+def test_two_readers_in_order_on_a_disk_have_spent_nothing(target: str, tmp_path: Path) -> None:
+    assert credits.NAME not in planted.suspected(planted.measured(target, SURVEY, tmp_path))
+
+
+def test_credits_are_counted_over_all_rows(tmp_path: Path) -> None:
+    run = planted.measured("sim:cloud-volume,credits=300/s:20000", SURVEY, tmp_path)
+    found = planted.suspected(run)[credits.NAME]
+    assert found.evidence["credits"] == pytest.approx(20_000, rel=0.1)
+    record = next(each for each in run.measured if each.phase.name == found.phase)
+    assert found.spans == (Span(round(found.evidence["at_ns"]), record.measurement.elapsed_ns),)
+
+
+def test_the_idle_time_before_a_cliff_is_as_long_as_making_room_takes(tmp_path: Path) -> None:
+    run = planted.measured("sim:qlc-ssd,slc=10GiB:160MB/s:50MB/s", SURVEY, tmp_path)
+    found = planted.suspected(run)[write_cliff.NAME]
+    real = replace(run, plan=replace(run.plan, target=replace(run.plan.target, kind="file")))
+    experiment = write_cliff.confirm(real, found)
+    assert experiment is not None
+    written = 0.75 * found.evidence["before_bytes_per_s"]
+    assert experiment.prepare[0].seconds * found.evidence["after_bytes_per_s"] == pytest.approx(3 * written)
+    slower = replace(found, evidence={**found.evidence, "after_bytes_per_s": 1.0})
+    assert (write_cliff.confirm(real, slower) or experiment).prepare[0].seconds == 120
+
+
+def test_data_that_shrink_are_written_as_the_rows_were(tmp_path: Path) -> None:
+    buffered = SURVEY.replace('size = "128k"', 'size = "128k"\ndirect = false\nsync = "dsync"')
+    run = planted.measured("sim:nvme,compress=on", buffered, tmp_path)
+    experiment = reduction.confirm(run, planted.suspected(run)[reduction.NAME])
+    assert experiment is not None
+    loads = [arm.workload for arm in (*experiment.prepare, *experiment.arms)]
+    assert {(load.direct, load.sync, load.depth) for load in loads} == {(False, "dsync", 4)}

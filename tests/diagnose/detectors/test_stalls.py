@@ -1,0 +1,113 @@
+"""Stalls: I/Os that stood still together are one, slow disks do not stall, and the verdict says so."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from makers import card_runs
+
+from iocast.diagnose.detectors.interference import stalls
+from iocast.diagnose.examination import examine
+from iocast.model.finding import Span
+from iocast.model.measurement import SlowIo
+from iocast.model.run import PhaseRecord
+from iocast.report.card.card_report import card
+
+replace = msgspec.structs.replace
+SECOND_NS = card_runs.SECOND_NS
+MS_NS = 1_000_000
+
+
+def _slow(at_ns: float, service_ns: float, *, response_ns: float | None = None) -> SlowIo:
+    response = service_ns if response_ns is None else response_ns
+    return SlowIo(round(at_ns), "read", 0, 0, 8192, round(response), round(service_ns))
+
+
+def _phase(*slow: SlowIo, median_ns: float = 240_000, name: str = "randread 8k", users: int = 8) -> PhaseRecord:
+    times = card_runs.histogram((median_ns, 40_000), *((each.service_ns, 1) for each in slow))
+    return card_runs.reads(name, times=times, users=users, slow=slow)
+
+
+def test_ios_that_overlap_are_one_stall() -> None:
+    first = [_slow(4 * SECOND_NS + each * MS_NS, SECOND_NS - each * MS_NS) for each in range(8)]
+    second = [_slow(9 * SECOND_NS, SECOND_NS) for _ in range(8)]
+    found = stalls.stalls(_phase(*second, *first))
+    assert [(each.start_ns, each.end_ns, each.ios) for each in found] == [
+        (4 * SECOND_NS, 5 * SECOND_NS, 8),
+        (9 * SECOND_NS, 10 * SECOND_NS, 8),
+    ]
+
+
+def test_a_stall_ends_with_the_last_of_its_ios() -> None:
+    """The first ends early, the second reaches further, the third only overlaps with the second."""
+    (found,) = stalls.stalls(_phase(_slow(0, 3e8), _slow(1e8, 8e8), _slow(5e8, 2e8)))
+    assert (found.start_ns, found.end_ns, found.ios) == (0, 900 * MS_NS, 3)
+
+
+def test_the_finding_says_how_often_how_long_and_when() -> None:
+    record = _phase(_slow(4 * SECOND_NS, SECOND_NS), _slow(9 * SECOND_NS, SECOND_NS))
+    (found,) = stalls.detect(card_runs.run(record))
+    assert (found.name, found.severity, found.phase) == ("stalls", "warn", "randread 8k")
+    assert found.says == "I/Os stood still: 2 stalls of 1.0 s, at t=4.0 s and t=9.0 s."
+    assert found.evidence["stalled_ns"] == 2 * SECOND_NS
+    assert found.spans == (Span(4 * SECOND_NS, 5 * SECOND_NS), Span(9 * SECOND_NS, 10 * SECOND_NS))
+    assert found.remedy
+
+
+@pytest.mark.parametrize(
+    ("durations_ms", "says"),
+    [
+        ((400,), "1 stall of 400 ms, at t=0 s"),
+        ((400, 1000), "2 stalls of 400 ms to 1.0 s, at t=0 s and t=2.0 s"),
+        ((400,) * 7, "7 stalls of 400 ms, at t=0 s, t=2.0 s, t=4.0 s, t=6.0 s, t=8.0 s and 2 times more"),
+    ],
+)
+def test_many_stalls_in_one_sentence(durations_ms: tuple[int, ...], says: str) -> None:
+    slow = [_slow(index * 2 * SECOND_NS, each * MS_NS) for index, each in enumerate(durations_ms)]
+    (found,) = stalls.detect(card_runs.run(_phase(*slow)))
+    assert says in found.says
+
+
+@pytest.mark.parametrize(
+    ("service_ns", "median_ns", "stalled"),
+    [(99e6, 240_000, False), (100e6, 240_000, True), (190e6, 10e6, False), (210e6, 10e6, True)],
+)
+def test_a_stall_is_long_for_a_person_and_for_its_row(service_ns: float, median_ns: float, stalled: bool) -> None:
+    assert bool(stalls.stalls(_phase(_slow(0, service_ns), median_ns=median_ns))) == stalled
+
+
+def test_waiting_for_ones_turn_is_no_stall() -> None:
+    """In an open loop behind its schedule responses grow without end while each I/O is served at once."""
+    assert not stalls.stalls(_phase(_slow(0, 300_000, response_ns=5 * SECOND_NS)))
+
+
+def test_a_list_full_of_stalled_ios_is_said_to_be_bounded() -> None:
+    full = [_slow(0, SECOND_NS) for _ in range(64)]
+    (found,) = stalls.detect(card_runs.run(_phase(*full)))
+    assert "Only the 64 slowest I/Os are kept by name" in found.says
+    # Where the list goes on with quick ones, no stall can be missing from it.
+    (found,) = stalls.detect(card_runs.run(_phase(*full[1:], _slow(0, 300_000))))
+    assert "kept by name" not in found.says
+
+
+def test_a_simulated_device_stalls_too_and_every_row_is_a_c() -> None:
+    rows = [_phase(_slow(4 * SECOND_NS, SECOND_NS), name=name) for name in ("one", "two")]
+    examination = examine(card_runs.run(*rows, target=card_runs.SIMULATED))
+    assert {trust.grade for trust in examination.trust.values()} == {"C"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (1, "I/Os stood still: 1 stall of 1.0 s, at t=4.0 s."),
+        (2, "I/Os stood still on 1 of 2 rows, row 0: 1 stall of 1.0 s, at t=4.0 s."),
+    ],
+)
+def test_the_verdict_opens_with_the_stalls_and_does_not_repeat_them(rows: int, says: str) -> None:
+    phases = [_phase(_slow(4 * SECOND_NS, SECOND_NS), name="row 0")]
+    phases += [card_runs.reads(f"row {number}") for number in range(1, rows)]
+    run = card_runs.run(*phases, target=card_runs.SIMULATED)
+    verdict = card(run, examine(run)).verdict
+    assert verdict.startswith(says)
+    assert verdict.count("stall of") == 1
+    assert verdict.endswith("for that.")

@@ -1,0 +1,66 @@
+"""A cache in the storage: suggested by two groups of reads, not by one, nor by a deep queue."""
+
+from __future__ import annotations
+
+from makers import card_runs
+from msgspec.structs import replace
+
+from iocast.diagnose.detectors.shortcuts import storage_cache
+from iocast.diagnose.pairs import has_an_arm
+
+MS = 1_000_000
+
+
+def _findings(*pairs: tuple[float, int], users: int = 1) -> list:
+    record = card_runs.reads(times=card_runs.histogram(*((ms * MS, n) for ms, n in pairs)), users=users)
+    return list(storage_cache.detect(card_runs.run(record)))
+
+
+def test_two_groups_of_reads_suggest_a_cache() -> None:
+    (found,) = _findings((0.2, 4000), (8.0, 6000))
+    assert found.state == "suggested"
+    assert found.evidence["quick_share"] == 0.4
+    assert "40% of the reads took about 200 µs, the others about 8.0 ms" in found.says
+
+
+def test_one_group_or_a_queue_suggests_nothing() -> None:
+    assert _findings((0.2, 10_000)) == []
+    assert _findings((8.0, 10_000)) == []
+    assert _findings((0.2, 100), (8.0, 9_900)) == []
+    assert _findings((0.45, 5000), (0.9, 5000)) == []
+    assert _findings((0.2, 4000), (8.0, 6000), users=8) == []
+
+
+def test_the_experiment_reads_single_blocks_and_the_whole() -> None:
+    record = card_runs.reads(times=card_runs.histogram((0.2 * MS, 4000), (8 * MS, 6000)))
+    run = card_runs.run(record)
+    (found,) = storage_cache.detect(run)
+    experiment = storage_cache.confirm(run, found)
+    assert experiment is not None
+    assert not experiment.writes
+    whole, *blocks = experiment.arms
+    assert whole.region_size_bytes is None
+    assert {arm.region_size_bytes for arm in blocks} == {8192}
+    assert len({arm.region_start_bytes for arm in blocks}) == storage_cache.SPOTS
+    assert {arm.name for arm in blocks} == {experiment.decision.other, *experiment.decision.or_others}
+
+
+def test_a_wait_for_what_was_due_before_is_no_second_group() -> None:
+    """With a rate, one stall makes a crowd of long responses; what the storage took is the service time."""
+    late = card_runs.histogram((0.2 * MS, 4000), (50 * MS, 6000))
+    record = card_runs.reads(times=card_runs.histogram((0.2 * MS, 10_000)))
+    did = record.measurement
+    parts = tuple(replace(part, response=late) for part in did.classes)
+    record = replace(record, measurement=replace(did, classes=parts))
+    assert list(storage_cache.detect(card_runs.run(record))) == []
+
+
+def test_one_stall_does_not_make_an_arm() -> None:
+    """Guests are told of arms that are not there: the median decides, which no stall moves."""
+    quick = card_runs.reads(times=card_runs.histogram((0.1 * MS, 900), (400 * MS, 9)))
+    slow = card_runs.reads(times=card_runs.histogram((8 * MS, 900)))
+    turning = replace(
+        card_runs.TARGET, layers=tuple(replace(each, rotational=True) for each in card_runs.TARGET.layers)
+    )
+    assert not has_an_arm(card_runs.run(quick, target=turning))
+    assert has_an_arm(card_runs.run(slow, target=turning))

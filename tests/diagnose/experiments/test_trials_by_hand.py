@@ -1,0 +1,160 @@
+"""The judges of named experiments on runs made by hand: the published figures, and what the device counted."""
+
+from __future__ import annotations
+
+import pytest
+from makers import card_runs
+from makers.card_runs import histogram, measurement, part
+from msgspec.structs import replace
+
+from iocast.analyse.device_io import DeviceIo
+from iocast.diagnose.experiments.named import arm, cache, concurrent_readers, lost_writes, request_size, zones
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.verification import Verification
+from iocast.model.workload import MixItem, Op, Workload
+
+SECOND = 1_000_000_000
+MS = 1_000_000
+
+
+def _test(name: str, at: int, did: object, users: int = 1, samples: object = None) -> PhaseRecord:
+    op: Op = did.classes[0].op
+    load = Workload(mix=(MixItem(op, did.classes[0].size_bytes),), users=users)
+    return card_runs.record(f"{name} ({at})", load, did, samples, test=name)
+
+
+def _pairs(*seconds: tuple[str, float]) -> Run:
+    """Two processes of 1000 reads each, that took so long together, three times."""
+    records = []
+    for at in (1, 2, 3):
+        for name, took in seconds:
+            took *= 1 + 0.001 * at
+            times = histogram((took * SECOND / 1000, 2000))
+            did = measurement([part("read", 8192, times)], users=2, elapsed_ns=round(took * SECOND))
+            records.append(_test(name, at, did, users=2))
+    return card_runs.run(*records)
+
+
+def test_zones_of_the_published_disk() -> None:
+    found = zones.judge((_pairs((zones.FIRST, 11.5), (zones.LAST, 17.5)),))
+    assert found.verdict == "confirmed"
+    first, last = (row.cells for row in found.table.rows)
+    assert (first["each"] / MS, last["each"] / MS) == (pytest.approx(5.75, rel=0.003), pytest.approx(8.75, rel=0.003))
+    assert (first["waited"] / MS, last["waited"] / MS) == (pytest.approx(11.5, rel=0.01), pytest.approx(17.5, rel=0.01))
+    assert last["slower"] == pytest.approx(0.522, abs=0.005)
+    assert "52% longer" in found.says
+
+
+def test_the_arm_of_the_published_disk() -> None:
+    found = arm.judge((_pairs((arm.SAME[0], 11.5), (arm.APART[0], 32.5)),))
+    assert found.verdict == "confirmed"
+    assert found.table.rows[-1].cells["slower"] == pytest.approx(1.826, abs=0.01)
+    assert "2.83 times as long" in found.says
+
+
+def _readers(*rates: tuple[str, int, float], device_share: float = 1.0) -> Run:
+    records = []
+    for at in (1, 2, 3):
+        for name, users, mb_per_s in rates:
+            ios = round(mb_per_s * (1 + 0.001 * at))
+            did = measurement(
+                [part("read", 1_000_000, histogram((users * SECOND / ios, ios)))], users=users, elapsed_ns=SECOND
+            )
+            moved = round(device_share * ios * 1_000_000)
+            samples = card_runs.diskstats(
+                SECOND, reads=ios, read_bytes=moved, writes=0, written_bytes=0, read_ns=1, write_ns=0, queue_ns=1
+            )
+            records.append(_test(name, at, did, users, samples))
+    return card_runs.run(*records)
+
+
+def test_the_published_concurrent_copies() -> None:
+    rates = (("1 reader", 1, 815), ("2 readers", 2, 1460), ("6 readers", 6, 2900))
+    found = concurrent_readers.judge((_readers(*rates),))
+    assert found.verdict == "confirmed"
+    scaling = [row.cells["scaling"] for row in found.table.rows]
+    assert scaling == [1.0, pytest.approx(1.79, abs=0.005), pytest.approx(3.56, abs=0.005)]
+    assert found.table.rows[2].cells["efficiency"] == pytest.approx(3.56 / 6, abs=0.002)
+    assert "memory" not in found.says
+    cached = concurrent_readers.judge((_readers(*rates, device_share=0.0),))
+    assert "this is memory" in cached.says
+
+
+def _cached(share: float) -> Run:
+    records = []
+    for at in (1, 2, 3):
+        for name, us, seen in (("read buffered", 2, share), ("read direct", 90, 1.0)):
+            did = measurement([part("read", 8192, histogram((us * 1000 + at, 10_000)))])
+            samples = card_runs.diskstats(
+                did.elapsed_ns, reads=1, read_bytes=round(seen * did.bytes), writes=0, written_bytes=0
+            )
+            records.append(_test(name, at, did, samples=samples))
+    return card_runs.run(*records)
+
+
+def test_the_page_cache_is_named_by_the_bytes_at_the_device() -> None:
+    found = cache.judge((_cached(0.001),))
+    assert found.verdict == "confirmed"
+    assert found.says.startswith("Page cache: buffered reads come from memory. The device moved 0.1%")
+
+
+def test_without_direct_reads_nothing_is_compared() -> None:
+    run = _cached(0.0)
+    target = replace(run.plan.target, direct=False, direct_why_not="EINVAL")
+    only = tuple(record for record in run.phases if record.phase.test == "read buffered")
+    found = cache.judge((replace(run, plan=replace(run.plan, target=target), phases=only),))
+    assert found.verdict == "undecided"
+    assert "no direct I/O (EINVAL)" in found.says
+
+
+@pytest.mark.parametrize(
+    ("asked", "seen", "merged", "verdict"),
+    [
+        (1 << 20, 131072, 0, "fragmentation"),
+        (1024, 65536, 0, "consolidation"),
+        (4096, 4096, 100, "consolidation"),
+        (8192, 8192, 0, "as sent"),
+    ],
+)
+def test_requests_at_both_ends(asked: int, seen: int, merged: int, verdict: str) -> None:
+    io = DeviceIo(layer="sda", elapsed_ns=SECOND, reads=100, reads_merged=merged, writes=0, writes_merged=0)
+    assert request_size.verdict_of(asked, seen, io) == verdict
+
+
+def test_requests_that_are_cut_up_are_named() -> None:
+    times = histogram((MS, 100))
+    did = measurement([part("read", 1 << 20, times)])
+    samples = card_runs.diskstats(
+        did.elapsed_ns, reads=800, reads_merged=0, read_bytes=did.bytes, writes=0, writes_merged=0, written_bytes=0
+    )
+    found = request_size.judge((card_runs.run(_test("read 1.0 MiB direct", 1, did, samples=samples)),))
+    assert found.verdict == "confirmed"
+    assert "read 1.0 MiB direct: 1.0 MiB became 128.0 KiB" in found.says
+
+
+def _verified(bad: tuple[int, int, int, int, int]) -> Run:
+    did = measurement([part("write", 4096, histogram((MS, 100)))])
+    found = Verification(
+        files=("x",),
+        block_bytes=4096,
+        started_unix_ns=0,
+        elapsed_ns=1,
+        blocks=100,
+        intact=100 - sum(bad),
+        undecided=0,
+        outstanding=0,
+        ahead=0,
+        bad=bad,
+        places=(),
+        direct=True,
+        complete=True,
+        durable_only=False,
+    )
+    return replace(card_runs.run(_test("write", 1, did)), verifications=(found,))
+
+
+def test_what_was_read_back() -> None:
+    assert lost_writes.judge((_verified((0, 0, 0, 0, 0)),)).verdict == "rejected"
+    torn = lost_writes.judge((_verified((2, 1, 0, 0, 0)),))
+    assert torn.verdict == "confirmed"
+    assert "2 torn, 1 lost" in torn.says

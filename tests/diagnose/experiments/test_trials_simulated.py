@@ -1,0 +1,220 @@
+"""Named experiments on simulated devices, whose answers are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from makers.trial_runs import asked, column, ruling, run_of
+
+from iocast.diagnose.experiments.named import (
+    TRIALS,
+    arm,
+    cache,
+    concurrent_readers,
+    dio_matrix,
+    holes,
+    lost_writes,
+    noise,
+    overwrite,
+    payload,
+    probe,
+    readahead,
+    request_size,
+    working_set,
+    zones,
+)
+from iocast.errors import TargetError
+from iocast.jobs import parse_target
+
+MS = 1_000_000
+GIB = 1 << 30
+
+
+def test_the_working_set_of_a_disk_follows_its_arm(tmp_path: Path) -> None:
+    found = ruling(working_set, "sim:hdd", tmp_path, seconds=20.0)
+    assert found.verdict == "confirmed"
+    assert "as an arm's way does" in found.says
+    even = [row.cells for row in found.table.rows if row.cells["where"] == "even"]
+    means = [cells["mean"] for cells in even]
+    assert means == sorted(means)
+    # base: half a turn, the seek over no distance, 8 KiB at 150 MB/s; the whole stroke adds 13.58 ms x 8/15.
+    base = 4.1667 + 1.0075 + 8192 / 150e3
+    for cells in even:
+        law = base + 13.58 * 8 / 15 * (cells["set"] / (1 << 40)) ** 0.5
+        assert cells["mean"] / MS == pytest.approx(law, rel=0.04)
+        assert cells["fitted"] / MS == pytest.approx(law, rel=0.04)
+    (zipf,) = (row.cells for row in found.table.rows if row.cells["where"] != "even")
+    assert zipf["mean"] < means[-1]
+
+
+def test_flash_has_no_arm(tmp_path: Path) -> None:
+    found = ruling(working_set, "sim:nvme", tmp_path, seconds=0.5)
+    assert found.verdict == "rejected"
+    assert "no seek component" in found.says
+
+
+def test_a_cache_is_no_arm(tmp_path: Path) -> None:
+    found = ruling(working_set, "sim:nvme,cache=64MiB:5us", tmp_path, seconds=0.5, sizes=(32 << 20, 4 * GIB))
+    assert found.verdict == "confirmed"
+
+
+def test_asked_working_sets_must_fit() -> None:
+    with pytest.raises(TargetError, match="does not fit"):
+        working_set.phases(asked(working_set, parse_target("sim:hdd"), sizes=(2 << 40, GIB)))
+
+
+@pytest.mark.parametrize(
+    ("option", "quick"),
+    [("compress=on", {"zeros", "compressible by half"}), ("dedupe=on", {"zeros", "repeated"}), ("size=1TiB", set())],
+)
+def test_payloads_that_shrink(option: str, quick: set[str], tmp_path: Path) -> None:
+    found = ruling(payload, f"sim:sata-ssd,{option}", tmp_path, seconds=0.2)
+    assert found.verdict == ("confirmed" if quick else "rejected")
+    faster = {row.cells["test"] for row in found.table.rows if row.cells["times"] > payload.FASTER}
+    assert faster == quick
+    if option == "compress=on":
+        half = next(row.cells for row in found.table.rows if row.cells["test"] == "compressible by half")
+        assert half["times"] == pytest.approx(2.0, rel=0.05)
+
+
+def test_noise_that_empties_a_cache(tmp_path: Path) -> None:
+    # The writes go round the cache in a second, the reads come back to a place every three.
+    device = "sim:hdd,size=8GiB,bandwidth=2GB/s,cache=1088MiB:200us,write_back=on"
+    found = ruling(noise, device, tmp_path, seconds=10.0, size_bytes=2 << 30, rounds=2, depth=1)
+    assert found.verdict == "confirmed"
+    assert "too fond of sequential writes" in found.says
+    quick = {row.cells["test"]: row.cells["quick"] for row in found.table.rows}
+    assert quick["before"] > 0.95
+    assert quick["after"] < 0.9 * quick["before"]
+
+
+def test_noise_that_a_scan_resistant_cache_keeps_out(tmp_path: Path) -> None:
+    device = "sim:hdd,size=8GiB,bandwidth=2GB/s,cache=1088MiB:200us,write_back=on,scan_resistant=on"
+    found = ruling(noise, device, tmp_path, seconds=10.0, size_bytes=2 << 30, rounds=2, depth=1)
+    quick = {row.cells["test"]: row.cells["quick"] for row in found.table.rows}
+    assert quick["after"] == pytest.approx(quick["before"], abs=0.02)
+    assert "too fond" not in found.says
+
+
+def test_noise_on_flash_does_no_harm(tmp_path: Path) -> None:
+    found = ruling(noise, "sim:nvme", tmp_path, seconds=0.2, size_bytes=64 << 20)
+    assert found.verdict == "rejected"
+    assert "do no harm" in found.says
+
+
+def test_one_arm_is_shared_and_two_are_not(tmp_path: Path) -> None:
+    one = ruling(arm, "sim:hdd", tmp_path, seconds=5.0)
+    assert one.verdict == "confirmed"
+    assert "share one arm" in one.says
+    two = ruling(arm, "sim:hdd,stripe=2:512GiB", tmp_path, seconds=5.0)
+    assert two.verdict == "rejected"
+
+
+def test_a_simulated_disk_has_no_zones(tmp_path: Path) -> None:
+    found = ruling(zones, "sim:hdd", tmp_path, seconds=10.0)
+    assert found.verdict == "rejected"
+    assert "no effect of zones" in found.says
+    assert column(found, "test")[:2] == [zones.FIRST, zones.LAST]
+
+
+def test_first_writes_that_cost(tmp_path: Path) -> None:
+    thin = ruling(overwrite, "sim:nvme,first_write=3ms,unit=8KiB", tmp_path)
+    assert thin.verdict == "confirmed"
+    first, second = thin.table.rows
+    assert first.cells["mean"] - second.cells["mean"] == pytest.approx(3 * MS, rel=0.05)
+    wide = ruling(overwrite, "sim:nvme,first_write=3ms,unit=1MiB", tmp_path)
+    assert wide.verdict == "confirmed"
+    assert ruling(overwrite, "sim:nvme", tmp_path).verdict == "rejected"
+
+
+def test_holes_that_answer_too_soon(tmp_path: Path) -> None:
+    elided = ruling(holes, "sim:hdd,holes=20us", tmp_path)
+    assert elided.verdict == "confirmed"
+    times = dict(zip(column(elided, "test"), column(elided, "p50"), strict=True))
+    assert times["never written"] == pytest.approx(20_000, rel=0.02)
+    assert ruling(holes, "sim:hdd", tmp_path).verdict != "confirmed"
+
+
+def test_read_ahead(tmp_path: Path) -> None:
+    ahead = ruling(readahead, "sim:nvme,read_ahead=1MiB:10us", tmp_path, seconds=0.2)
+    assert ahead.verdict == "confirmed"
+    assert "times as quick" in ahead.says
+    assert ruling(readahead, "sim:nvme", tmp_path, seconds=0.2).verdict == "rejected"
+
+
+def test_more_readers(tmp_path: Path) -> None:
+    striped = "sim:hdd,stripe=8:1GiB,size=42GiB"
+    more = ruling(concurrent_readers, striped, tmp_path, seconds=1.0)
+    assert more.verdict == "confirmed"
+    assert column(more, "readers") == [1, 2, 6]
+    assert column(more, "efficiency")[0] == 1.0
+    one = ruling(concurrent_readers, "sim:hdd", tmp_path, seconds=1.0)
+    assert one.verdict == "rejected"
+
+
+def test_a_lock_for_writes_is_seen_and_one_server_is_not_taken_for_one(tmp_path: Path) -> None:
+    locked = ruling(dio_matrix, "sim:nvme,serialised=writes", tmp_path, seconds=0.2)
+    assert locked.verdict == "confirmed"
+    assert column(locked, "verdict") == ["parallel", "serialised"]
+    assert ruling(dio_matrix, "sim:nvme", tmp_path, seconds=0.2).verdict == "rejected"
+    disk = ruling(dio_matrix, "sim:hdd", tmp_path)
+    assert disk.verdict == "undecided"
+    assert set(column(disk, "verdict")) == {"device too fast"}
+
+
+def test_others_on_the_same_drives(tmp_path: Path) -> None:
+    shared = ruling(probe, "sim:hdd,noise=60/s:10m/60m", tmp_path, seconds=7200.0)
+    assert shared.verdict == "confirmed"
+    means = column(shared, "mean")
+    assert max(means[0], means[1]) > 1.5 * means[4]
+    assert ruling(probe, "sim:hdd", tmp_path, seconds=7200.0).verdict == "rejected"
+    short = ruling(probe, "sim:hdd", tmp_path, seconds=20.0)
+    assert short.verdict == "undecided"
+
+
+def test_there_is_no_page_cache_over_a_simulated_device(tmp_path: Path) -> None:
+    assert ruling(cache, "sim:nvme", tmp_path, seconds=0.2).verdict == "rejected"
+
+
+@pytest.mark.parametrize("trial", [request_size, lost_writes])
+def test_what_a_simulated_device_cannot_show_is_said(trial: object) -> None:
+    with pytest.raises(TargetError) as refused:
+        trial.phases(asked(trial, parse_target("sim:hdd")))
+    assert "simulated device" in refused.value.message
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "trial", [each for each in TRIALS if not each.WRITES and each is not request_size], ids=lambda trial: trial.NAME
+)
+def test_a_target_that_is_only_read_is_never_written(trial: object) -> None:
+    asked_for = asked(trial, parse_target("sim:hdd"), may_write=False)
+    assert not any(phase.workload.writes for phase in trial.phases(asked_for))
+
+
+@pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: trial.NAME)
+def test_every_experiment_has_its_manual_page(trial: object) -> None:
+    text = trial.__doc__ or ""
+    assert text.partition("\n")[0].endswith("?")
+    for heading in ("What it is", "Why it matters", "How it shows", "How to confirm", "What to change"):
+        assert f"\n{heading}: " in text
+
+
+def test_a_run_that_was_cut_short_is_judged_by_what_there_is(tmp_path: Path) -> None:
+    from msgspec.structs import replace
+
+    run = run_of(payload, "sim:sata-ssd", tmp_path, seconds=0.05)
+    for kept in range(1, len(run.phases)):
+        assert payload.judge((replace(run, phases=run.phases[:kept]),)).says
+
+
+@pytest.mark.parametrize("trial", [t for t in TRIALS if t not in (request_size, lost_writes)], ids=lambda t: t.NAME)
+def test_no_experiment_falls_over_a_run_that_was_stopped(trial: object, tmp_path: Path) -> None:
+    from msgspec.structs import replace
+
+    run = run_of(trial, "sim:nvme", tmp_path, seconds=0.02)
+    for kept in range(len(run.phases)):
+        cut = replace(run, phases=run.phases[:kept])
+        if cut.measured:
+            assert trial.judge((cut,)).says

@@ -1,0 +1,186 @@
+"""The modern and the workload-relative scale on runs made by hand, and what trust does to a grade."""
+
+from __future__ import annotations
+
+import pytest
+from makers import card_runs
+
+from iocast.diagnose.examination import examine
+from iocast.diagnose.grades import grade, passes
+from iocast.diagnose.grades.service_level import parse_slo
+from iocast.errors import SpecError
+from iocast.model.finding import Examination, Trust
+from iocast.model.grading import Grades
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import MixItem, Op, Sequential, Uniform, Workload
+
+MS = 1_000_000
+
+
+def _steady(name: str, ms: float, users: int, count: int = 40_000) -> PhaseRecord:
+    """Random reads that all take the same time."""
+    return card_runs.reads(name, times=card_runs.histogram((ms * MS, count)), users=users)
+
+
+def _commit(ms: float) -> PhaseRecord:
+    workload = Workload(mix=(MixItem("write", 8192),), locality=card_runs.Sequential(), sync="dsync")
+    did = card_runs.measurement((card_runs.part("write", 8192, card_runs.histogram((ms * MS, 20_000))),))
+    return card_runs.record("commit", workload, did, card_runs.honest_device(did, journal=1.5))
+
+
+def _believed(run: Run) -> dict[str, Trust]:
+    return {record.phase.name: Trust("A", ()) for record in run.measured}
+
+
+def _grade(*records: PhaseRecord, distrusted: str = "", **options: object) -> Grades:
+    run = card_runs.run(*records)
+    trust = _believed(run)
+    if distrusted:
+        trust[distrusted] = Trust("F", (), "it was the page cache")
+    return grade(run, Examination(trust), **options)
+
+
+def _letters(grades: Grades) -> dict[str, str | None]:
+    return {part.aspect: part.letter for part in grades.parts}
+
+
+# 0.4 ms alone; 8 at once take no longer; 32 only wait: the knee is at 8.
+CURVE = (_steady("one", 0.4, 1), _steady("eight", 0.4, 8), _steady("many", 1.6, 32))
+
+
+def test_random_reads_are_graded_at_the_knee() -> None:
+    grades = _grade(*CURVE, _commit(0.9))
+    part = grades.parts[0]
+    assert (part.aspect, part.letter, part.phases) == ("random read", "A", ("eight",))
+    assert "knee is near 8" in part.says
+    assert _letters(grades)["commit"] == "A-"
+    assert (grades.overall, grades.trust) == ("A-", "A")
+    assert "commit" in grades.says
+
+
+def test_scaling_compares_loads_below_saturation_only() -> None:
+    assert _letters(_grade(*CURVE))["scaling"] == "A+"
+    waiting = (_steady("one", 1.0, 1), _steady("two", 2.0, 2), _steady("four", 4.0, 4))
+    part = next(p for p in _grade(*waiting).parts if p.aspect == "scaling")
+    assert part.letter is None
+    assert "no two measured loads" in part.says
+
+
+def test_a_saturated_device_scores_one_and_a_retrograde_one_more() -> None:
+    from iocast.diagnose.grades.scales import letter_scale
+
+    scale = letter_scale("modern", "scaling")
+    assert scale.letter((8 - 1) / (8 - 1)) == "D"
+    assert scale.letter((9 - 1) / (8 - 1)) == "F"
+
+
+def test_scan_takes_the_best_row_in_decimal_megabytes() -> None:
+    slow = card_runs.reads("read one", size_bytes=1 << 20, times=card_runs.histogram((4 * MS, 4000)), sequential=True)
+    fast = card_runs.reads(
+        "read eight", size_bytes=1 << 20, times=card_runs.histogram((8 * MS, 4000)), sequential=True, users=8
+    )
+    part = next(p for p in _grade(slow, fast).parts if p.aspect == "scan")
+    assert (part.letter, part.phases) == ("A-", ("read eight",))
+    assert part.figures["mb_per_s"] == pytest.approx(8 * 1.048576 / 0.008, rel=0.01)
+
+
+def test_a_far_worse_scan_costs_a_letter() -> None:
+    slow = card_runs.reads("scan", size_bytes=1 << 20, times=card_runs.histogram((20 * MS, 4000)), sequential=True)
+    grades = _grade(*CURVE, _commit(0.4), slow)
+    assert _letters(grades)["scan"] == "C-"  # 52 MB/s
+    assert grades.overall == "A-"
+    assert grades.says == (
+        "It is as good as the weaker of commit and random read, which is commit (A), and a letter less for scan (C-)."
+    )
+
+
+def test_writes_that_disturb_reads() -> None:
+    mix = Workload(mix=(MixItem("read", 8192, 70), MixItem("write", 8192, 30)), users=8)
+    parts = (
+        card_runs.part("read", 8192, card_runs.histogram((0.7 * MS, 28_000))),
+        card_runs.part("write", 8192, card_runs.histogram((0.3 * MS, 12_000))),
+    )
+    record = card_runs.record("mixed", mix, card_runs.measurement(parts, users=8))
+    part = next(p for p in _grade(*CURVE, record).parts if p.aspect == "write interference")
+    assert part.letter == "C"
+    assert part.figures["ratio"] == pytest.approx(1.75, rel=0.01)
+
+
+def test_a_row_without_trust_is_not_graded() -> None:
+    grades = _grade(*CURVE, _commit(0.4), distrusted="commit")
+    assert grades.overall is None
+    assert "trust in commit is F" in grades.says
+    assert not passes(grades, "F")
+
+
+def test_a_slow_device_is_graded_on_its_p95_and_says_so() -> None:
+    part = _grade(_steady("one", 9.0, 1, count=300)).parts[0]
+    assert part.letter == "C-"
+    assert "too few for a p99" in part.says
+
+
+def test_too_few_ios_are_not_graded_at_all() -> None:
+    assert _grade(_steady("one", 9.0, 1, count=50)).parts[0].letter is None
+
+
+def test_a_letter_that_chance_may_move_shows_its_range() -> None:
+    times = card_runs.lognormal(2_000, 0.5 * MS, 0.6)
+    part = _grade(card_runs.reads("few", times=times)).parts[0]
+    assert part.best != part.worst
+    assert part.shown == f"{part.letter} ({part.best}..{part.worst})"
+
+
+def test_service_level_at_the_peak() -> None:
+    level = parse_slo("p99<5ms@4000/s")
+    grades = _grade(*CURVE, level=level)
+    assert (grades.scale, grades.overall) == ("slo", "A+")  # eight users: 20,000/s at 0.4 ms
+    assert grades.parts[0].phases == ("eight",)
+    assert _grade(*CURVE, level=parse_slo("p99 < 0.45ms")).overall == "B-"
+
+
+def test_a_peak_that_no_row_reaches_fails() -> None:
+    grades = _grade(*CURVE, level=parse_slo("p99<5ms@90000/s"))
+    assert grades.overall == "F"
+    assert "not reached" in grades.says
+
+
+@pytest.mark.parametrize("text", ["5ms", "p99", "p99<fast", "p99<0ms", "p99<5ms@often", "p0<5ms"])
+def test_a_service_level_that_cannot_be_read_says_how_it_is_written(text: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        parse_slo(text)
+    assert "--slo" in str(refused.value)
+
+
+def test_fail_under() -> None:
+    grades = _grade(*CURVE, _commit(0.9))
+    assert passes(grades, "A-")
+    assert not passes(grades, "A")
+
+
+def test_hailey_is_graded_as_a_whole_only_with_all_its_rows() -> None:
+    run = card_runs.run(*CURVE)
+    grades = grade(run, examine(run), "hailey2012")
+    assert grades.overall is None
+    assert "preset hailey" in grades.says
+
+
+def test_hailey_says_why_when_its_rows_are_there() -> None:
+    """With all rows at hand, the reason is not that some are missing."""
+    loads = [("randread", "random", "read", 8, (16, 32)), ("read", "sequential", "read", 1024, (1, 8))]
+    loads += [(f"write {kib}k", "sequential", "write", kib, (4, 16)) for kib in (1, 128)]
+    rows = [_classic_row(f"{name} x{n}", order, op, kib, n) for name, order, op, kib, users in loads for n in users]
+    graded = _grade(*rows, scale="hailey2012")
+    assert graded.overall
+    assert any("with 1 user, " in part.says for part in graded.parts)
+    refused = _grade(*rows, scale="hailey2012", distrusted="read x8")
+    assert refused.overall is None
+    assert refused.says == (
+        "Not graded as a whole, for want of sequential read 1M: trust in read x8 is F. it was the page cache"
+    )
+
+
+def _classic_row(name: str, order: str, op: Op, kib: int, users: int) -> PhaseRecord:
+    locality = Sequential() if order == "sequential" else Uniform()
+    workload = Workload(mix=(MixItem(op, kib << 10),), users=users, locality=locality)
+    times = card_runs.part(op, kib << 10, card_runs.histogram((2 * MS, 20_000)))
+    return card_runs.record(name, workload, card_runs.measurement((times,), users=users))

@@ -1,0 +1,116 @@
+"""The letter for steadiness: what is too short, what settled, what drifted, and the cliff that may still come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+from makers import card_runs
+
+from iocast.diagnose.trust.steadiness import steady
+from iocast.model.finding import TrustComponent
+from iocast.model.run import PhaseRecord, Series
+from iocast.model.simulated_device import SimulatedCache
+
+replace = msgspec.structs.replace
+GIB = card_runs.GIB
+
+
+def series(ios: Sequence[float], response_ns: int = 1_000_000) -> Series:
+    counts = tuple(round(each) for each in ios)
+    return Series(
+        interval_ns=card_runs.SECOND_NS,
+        ios=counts,
+        bytes=tuple(8192 * each for each in counts),
+        response_ns=tuple(response_ns * each for each in counts),
+    )
+
+
+def judged(ios: Sequence[float], record: PhaseRecord | None = None, *, simulated: bool = False) -> TrustComponent:
+    record = replace(record or card_runs.reads(), series=series(ios))
+    target = card_runs.SIMULATED if simulated else card_runs.TARGET
+    return steady(card_runs.run(record, target=target), record)
+
+
+@pytest.mark.parametrize(
+    ("ios", "grade", "says"),
+    [
+        ([], "C", "not one whole second of it was kept"),
+        ([1000.0] * 3, "C", "Too short to tell whether it was steady: 3.0 s, where 60 s are needed."),
+        ([1000.0] * 60, "C", "Steady over 60 s; 5 minutes are needed for a B."),
+        ([1000.0] * 300, "B", "Steady, but a cliff that comes later is not excluded: not all of"),
+        ([500.0] * 50 + [1000.0] * 250, "B", "Steady, but a cliff"),
+        ([1000.0] * 200 + [700.0] * 100, "D", "Not steady: at t=200 s the rate fell by 30% and stayed there."),
+        ([1000.0 + 300 * (at % 2) for at in range(15)] + [300.0] * 15, "D", "Not steady: the rate of the second half"),
+        ([1000.0 - at for at in range(300)], "D", "Not steady: "),
+        ([1000.0 - at / 3 for at in range(300)], "C", "Five rounds of it agree, but half of it was over before"),
+    ],
+)
+def test_letters(ios: list[float], grade: str, says: str) -> None:
+    part = judged(ios)
+    assert part.reason.startswith(says) or says in part.reason
+    assert part.grade == grade
+
+
+def test_a_simulated_device_has_no_cliff() -> None:
+    part = judged([1000.0] * 300, simulated=True)
+    assert (part.grade, part.evidence["steady_from_ns"]) == ("A", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("cache", "grade"),
+    [
+        (SimulatedCache(30.0, 1000), "A"),
+        (SimulatedCache(30.0, 1000, write_back=True), "A"),
+        (SimulatedCache(0.0, 1000, size_bytes=GIB), "B"),
+        (SimulatedCache(0.0, 1000, write_back=True, dirty_bytes=GIB, destage_bytes_per_s=GIB), "B"),
+    ],
+)
+def test_a_simulated_cache_that_can_be_full_has_a_cliff(cache: SimulatedCache, grade: str) -> None:
+    assert card_runs.SIMULATED.simulated is not None
+    target = replace(card_runs.SIMULATED, simulated=replace(card_runs.SIMULATED.simulated, cache=cache))
+    record = replace(card_runs.reads(), series=series([1000.0] * 300))
+    assert steady(card_runs.run(record, target=target), record).grade == grade
+
+
+def test_writes_must_go_twice_over_the_device() -> None:
+    record = card_runs.commits()
+    found = judged([1000.0] * 300, record)
+    assert found.reason.endswith("less than twice the size of the device was written.")
+    assert found.evidence["device_bytes"] == 200 * GIB
+    (part,) = record.measurement.classes
+    record = replace(record, measurement=replace(record.measurement, classes=(replace(part, bytes=400 * GIB),)))
+    assert judged([1000.0] * 300, record).grade == "A"
+
+
+@pytest.mark.parametrize(
+    ("read_gib", "data_gib", "grade"), [(7, 8, "B"), (8, 8, "B"), (319, 320, "B"), (320, 320, "A")]
+)
+def test_reads_must_pass_once_over_data_larger_than_any_cache(read_gib: int, data_gib: int, grade: str) -> None:
+    record = card_runs.reads()
+    (part,) = record.measurement.classes
+    files = tuple(replace(file, size_bytes=data_gib * GIB) for file in record.plan.files)
+    record = replace(
+        record,
+        plan=replace(record.plan, files=files),
+        measurement=replace(record.measurement, classes=(replace(part, bytes=read_gib * GIB),)),
+    )
+    assert judged([1000.0] * 300, record).grade == grade
+
+
+def test_an_open_loop_is_judged_by_its_response_and_needs_some_ios() -> None:
+    record = card_runs.paced()
+    slower = replace(series([1000.0] * 300), response_ns=tuple(10**9 * (1 + at // 150) for at in range(300)))
+    record = replace(record, series=slower)
+    part = steady(card_runs.run(record), record)
+    assert (part.grade, "the response time rose by 100%" in part.reason) == ("D", True)
+    assert judged([1.0] * 300, record).reason == "Too few I/Os a second to tell whether it was steady."
+
+
+def test_fine_intervals_make_a_row_no_longer() -> None:
+    """60 intervals of 250 ms are 15 s, and still too short: the sentence must ask for more than was measured."""
+    fine = replace(series([1000.0] * 80), interval_ns=card_runs.SECOND_NS // 4)
+    record = replace(card_runs.reads(), series=fine)
+    said = steady(card_runs.run(record), record).reason
+    assert said == "Too short to tell whether it was steady: 20 s, where 60 s are needed."

@@ -1,0 +1,230 @@
+"""The trust table: each component's letter at and beyond its thresholds, and the worst one wins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers import card_runs
+
+from iocast.diagnose import examination, thresholds, words
+from iocast.diagnose.trust import components, imported
+from iocast.model.finding import GRADES, Finding, Grade
+from iocast.model.measurement import ErrorCount
+from iocast.model.run import PhaseRecord, Source
+
+replace = msgspec.structs.replace
+SECOND_NS = card_runs.SECOND_NS
+GIB = card_runs.GIB
+
+
+def _with(record: PhaseRecord, **changes: Any) -> PhaseRecord:
+    return replace(record, measurement=replace(record.measurement, **changes))
+
+
+@pytest.mark.parametrize(("stretch", "grade"), [(1.0, "A"), (1.04, "B"), (1.09, "C"), (1.3, "D"), (2.0, "F")])
+def test_integrity_is_littles_law(stretch: float, grade: str) -> None:
+    record = card_runs.reads(users=8)
+    longer_ns = int(record.measurement.elapsed_ns * stretch)
+    record = _with(record, elapsed_ns=longer_ns, issuing_ns=longer_ns, depth_mean=8 / stretch)
+    part = components.integrity(card_runs.run(record), record)
+    assert part.grade == grade
+    assert part.evidence["little_ratio"] == pytest.approx(1 / stretch, rel=1e-3)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.25])
+def test_of_an_imported_row_too_the_ratio_says_which_way_it_is_off(ratio: float) -> None:
+    record = card_runs.reads(users=8)
+    record = _with(record, elapsed_ns=round(record.measurement.elapsed_ns / ratio))
+    part = imported.components(card_runs.run(record, source=Source(tool="fio")), record)[0]
+    assert (part.name, part.evidence["little_ratio"]) == ("integrity", pytest.approx(ratio, rel=1e-3))
+
+
+def test_integrity_counts_think_time() -> None:
+    times = card_runs.histogram((1_000_000, 10_000))
+    record = card_runs.reads(times=times, users=4, think_ns=3_000_000, elapsed_ns=10 * SECOND_NS)
+    record = _with(record, depth_mean=1.0)
+    run = card_runs.run(record)
+    assert components.integrity(run, record).grade == "A"
+    assert components.load_achieved(run, record).grade == "A"
+
+
+@pytest.mark.parametrize(("depth_mean", "grade"), [(1.0, "A"), (0.6, "D")])
+def test_think_time_asks_for_the_depth_that_service_and_thinking_leave(depth_mean: float, grade: str) -> None:
+    """Responses that count from a due time in the past would ask for more I/Os in flight than can be."""
+    service = card_runs.histogram((1_000_000, 10_000))
+    record = card_runs.reads(times=service, users=4, think_ns=3_000_000, elapsed_ns=10 * SECOND_NS)
+    late = replace(record.measurement.classes[0], response=card_runs.histogram((9_000_000, 10_000)))
+    record = _with(record, depth_mean=depth_mean, classes=(late,))
+    part = components.load_achieved(card_runs.run(record), record)
+    assert part.evidence["asked"] == pytest.approx(1.0)
+    assert components.limits.LOAD.grade(depth_mean) == grade
+
+
+def test_integrity_of_an_open_loop_uses_time_in_flight_and_not_time_since_due() -> None:
+    record = card_runs.paced()
+    assert components.integrity(card_runs.run(record), record).grade == "A"
+
+
+def test_what_drains_after_the_end_of_a_closed_loop_is_no_fault_of_its_books() -> None:
+    """Sixteen users of a slow disk: the last I/Os come back long after the last one was issued."""
+    times = card_runs.histogram((200_000_000, 96))
+    record = card_runs.reads(times=times, users=16)
+    issuing_ns, elapsed_ns = 1_100_000_000, 1_200_000_000
+    record = _with(record, elapsed_ns=elapsed_ns, issuing_ns=issuing_ns, depth_mean=16.0, in_flight_ns=19.2e9)
+    part = components.integrity(card_runs.run(record), record)
+    assert part.grade == "A"
+    assert part.evidence["little_ratio"] == pytest.approx(1.0)
+
+
+def test_an_open_loop_whose_books_do_not_balance() -> None:
+    record = card_runs.paced()
+    record = _with(record, in_flight_ns=record.measurement.in_flight_ns * 1.5)
+    assert components.integrity(card_runs.run(record), record).grade == "F"
+
+
+def test_one_failed_io_is_an_f() -> None:
+    record = _with(card_runs.reads(), errors=(ErrorCount("read", 5, "EIO", 1, ()),))
+    part = components.integrity(card_runs.run(record), record)
+    assert (part.grade, part.reason) == ("F", "1 I/O failed, so the times are not all of them.")
+
+
+@pytest.mark.parametrize(
+    ("total", "sigma", "grade"),
+    [
+        (40_000, 0.3, "A"),
+        (5_000, 0.1, "B"),
+        (2_000, 0.1, "C"),
+        (40_000, 3.0, "C"),
+        (500, 0.1, "C"),
+        (900, 0.1, "C"),
+        (15, 0.1, "F"),
+    ],
+)
+def test_precision_of_the_headline(total: int, sigma: float, grade: str) -> None:
+    record = card_runs.reads(times=card_runs.lognormal(total, 1e6, sigma))
+    assert components.precision(card_runs.run(record), record).grade == grade
+
+
+@pytest.mark.parametrize(
+    ("total", "sigma", "says"),
+    [
+        (1_500, 0.001, "Only 15 I/Os lie beyond the p99 of reads; 30 are needed for a B."),
+        (5_000, 0.001, "Only 50 I/Os lie beyond the p99 of reads; 100 are needed for an A."),
+        (40_000, 0.0, "The p99 of reads is known to ±0.1%."),
+        (40_000, 0.3, "The p99 of reads is known to ±1%."),
+        (40_000, 3.0, "; ±10% is needed for a B."),
+        (12_000, 3.9, "; ±20% is needed for a C."),
+    ],
+)
+def test_precision_names_what_made_its_letter(total: int, sigma: float, says: str) -> None:
+    record = card_runs.reads(times=card_runs.lognormal(total, 1e6, sigma))
+    assert components.precision(card_runs.run(record), record).reason.endswith(says)
+
+
+def test_a_hair_beyond_a_limit_does_not_read_as_the_limit() -> None:
+    estimate = components.QuantileEstimate(0.99, 1e6, 1e6 - 101_000, 1e6 + 101_000, 40_000)
+    assert "known to ±10.10%; ±10% is needed for a B" in components._precision_of(estimate, "read").reason
+
+
+def test_rates_are_written_out() -> None:
+    record = _with(card_runs.paced(), asked_rate_per_s=5000.0)
+    part = components.load_achieved(card_runs.run(record), record)
+    assert part.reason == "2,880 of 5,000 I/Os a second: 58% of the load asked for."
+
+
+def test_precision_falls_back_to_what_the_row_still_prints() -> None:
+    record = card_runs.reads(times=card_runs.lognormal(500, 1e6, 0.1))
+    reason = components.precision(card_runs.run(record), record).reason
+    assert reason.startswith("500 I/Os are too few for a p99; the p95 of reads is known to ±")
+
+
+@pytest.mark.parametrize(
+    ("share", "grade"), [(1.0, "A"), (0.96, "A"), (0.91, "B"), (0.75, "C"), (0.55, "D"), (0.3, "F")]
+)
+def test_load_achieved_closed_and_open(share: float, grade: str) -> None:
+    closed = card_runs.reads(users=4, depth=16)
+    closed = _with(closed, depth_mean=64 * share)
+    assert components.load_achieved(card_runs.run(closed), closed).grade == grade
+    paced = card_runs.paced()
+    paced = _with(paced, asked_rate_per_s=paced.measurement.rate_per_s / share)
+    assert components.load_achieved(card_runs.run(paced), paced).grade == grade
+
+
+def test_a_late_generator_spoils_the_load() -> None:
+    late = card_runs.histogram((300, 900), (200_000, 100))
+    record = _with(card_runs.reads(), lag=late)
+    part = components.load_achieved(card_runs.run(record), record)
+    assert (part.grade, "late" in part.reason) == ("C", True)
+
+
+def test_a_busy_generator_is_a_warning_but_not_on_virtual_time() -> None:
+    record = card_runs.reads()
+    record = _with(record, cpu_system_ns=record.measurement.elapsed_ns)
+    assert components.load_achieved(card_runs.run(record), record).grade == "C"
+    assert components.load_achieved(card_runs.run(record, target=card_runs.SIMULATED), record).grade == "A"
+
+
+@pytest.mark.parametrize(("severity", "grade"), [("void", "F"), ("severe", "D"), ("warn", "C"), ("note", "B")])
+def test_anomalies_follow_the_gravest_finding_of_the_phase_or_the_run(severity: Any, grade: str) -> None:
+    record = card_runs.reads()
+    others = Finding(name="x", severity="void", phase="another", says="Not here.")
+    assert components.anomalies(record, (others,)).grade == "A"
+    for phase in (record.phase.name, ""):
+        found = Finding(name="x", severity=severity, phase=phase, says="Here.")
+        assert components.anomalies(record, (others, found)).grade == grade
+
+
+@given(st.lists(st.sampled_from(GRADES), min_size=1))
+def test_the_worst_component_wins(grades: list[Grade]) -> None:
+    assert thresholds.worst(*grades) == max(grades)
+
+
+def test_a_simulated_row_may_earn_an_a() -> None:
+    run = card_runs.run(card_runs.reads(), target=card_runs.SIMULATED)
+    trust = examination.examine(run).trust["randread 8k"]
+    assert (trust.grade, trust.reason) == ("A", "")
+    assert [part.name for part in trust.components] == [
+        "integrity",
+        "precision",
+        "representative",
+        "steady",
+        "load achieved",
+        "isolation",
+        "anomalies",
+    ]
+
+
+def test_every_threshold_names_its_source_and_orders_its_letters() -> None:
+    table = [value for value in vars(thresholds).values() if isinstance(value, thresholds.Thresholds)]
+    assert len(table) == 6
+    for each in table:
+        limits = [each.a, each.b, each.c, each.d]
+        assert limits == sorted(limits, reverse=each.falling)
+        assert each.source.startswith(("models", "[J]"))
+        assert each.grade(float("nan")) == "F"
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (words.percent(0.004), "0.4%"),
+        (words.percent(0.12), "12%"),
+        (words.percent(0.0001), "below 0.1%"),
+        (words.percent(0.02), "2%"),
+        (words.data_size(178 << 20), "178.0 MiB"),
+        (words.data_size(25_200_000_000), "23.5 GiB"),
+        (words.number(1000.0), "1,000"),
+        (words.number(7.984), "7.98"),
+        (words.time(0), "0 s"),
+        (words.throughput(3.94e9), "3.9 GB/s"),
+        (words.time(4_000), "4.0 µs"),
+        (words.count(12_400, "I/O"), "12,400 I/Os"),
+        (words.count(1, "I/O"), "1 I/O"),
+    ],
+)
+def test_figures_in_sentences(said: str, text: str) -> None:
+    assert said == text

@@ -1,0 +1,261 @@
+"""What a card says: its verdict, its rows, its reasons, for runs of every kind."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from typing import Any
+
+import msgspec
+import pytest
+from makers import card_runs
+
+from iocast.diagnose.examination import examine
+from iocast.diagnose.grades import grade
+from iocast.model.measurement import EngineReport
+from iocast.model.report import Report, Row, Table
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import MixItem, Poisson, Workload
+from iocast.report.card import target_section
+from iocast.report.card.card_report import card
+from iocast.report.card.grade_section import graded_section
+from iocast.report.card.results_table import published, results
+from iocast.report.renderers import json_report, terminal
+
+replace = msgspec.structs.replace
+
+
+def _card(run: Run) -> Report:
+    return card(run, examine(run), "runs/x")
+
+
+def _tables(report: Report) -> dict[str, Table]:
+    return {table.key: table for section in report.sections for table in section.tables}
+
+
+def _rows(run: Run) -> list[Row]:
+    return list(results(run, examine(run)).rows)
+
+
+def test_an_a_everywhere_needs_no_reasons() -> None:
+    run = card_runs.run(card_runs.reads(), target=card_runs.SIMULATED)
+    report = _card(run)
+    assert report.verdict.endswith("Every row has earned an A for trust.")
+    assert "trust" not in _tables(report)
+    assert "simulated device" in report.sections[0].paragraphs[0]
+
+
+def test_a_mix_has_a_row_for_each_operation_under_its_own() -> None:
+    rows = _rows(card_runs.run(card_runs.mixed()))
+    assert [(row.cells["test"], row.part) for row in rows] == [
+        ("mixed", False),
+        ("read", True),
+        ("write", True),
+        ("fsync", True),
+    ]
+    assert "response_p99" not in rows[0].cells
+    assert rows[0].cells["load"] == (4, 16)
+    assert rows[0].cells["trust"] is not None
+    assert sum(float(str(row.cells["rate"])) for row in rows[1:]) == pytest.approx(rows[0].cells["rate"])
+    assert rows[3].cells["response_p99"] is None  # 9 flushes beyond it: too few to say
+
+
+def test_an_open_loop_shows_service_only_where_it_differs() -> None:
+    rows = _rows(card_runs.run(card_runs.paced()))
+    assert [row.cells["test"] for row in rows] == ["paced", "service"]
+    assert rows[0].note == "3.00k I/Os a second asked for, 2.88k done"
+    late, service = rows[0].cells["response_p99"], rows[1].cells["response_p99"]
+    assert isinstance(late, float)
+    assert isinstance(service, float)
+    assert late > service
+    base = card_runs.paced()
+    same = replace(base.measurement.classes[0], response=base.measurement.classes[0].service)
+    on_time = replace(base, measurement=replace(base.measurement, classes=(same,)))
+    assert len(_rows(card_runs.run(on_time))) == 1
+
+
+@pytest.mark.parametrize(("total", "shown"), [(999, False), (1000, True)])
+def test_a_percentile_needs_ten_ios_beyond_it(total: int, shown: bool) -> None:
+    histogram = card_runs.histogram((1_000_000, total))
+    assert (published(histogram, 0.99) is not None) == shown
+
+
+def test_the_strip_keeps_all_of_the_mass() -> None:
+    (row,) = _rows(card_runs.run(card_runs.reads()))
+    shares = row.cells["latency"]
+    assert isinstance(shares, tuple)
+    assert len(shares) == 13
+    assert sum(float(share) for share in shares) == pytest.approx(1)
+
+
+def test_columns_that_nobody_filled_are_left_out() -> None:
+    run = card_runs.run(card_runs.reads(samples=()))
+    keys = [column.key for column in results(run, examine(run)).columns]
+    assert "device_size" not in keys
+    assert "device_queue" not in keys
+    assert "latency" in keys
+
+
+def test_rows_with_the_same_reason_stand_together() -> None:
+    table = _tables(_card(card_runs.quick_card()))["trust"]
+    first = table.rows[0].cells
+    assert first["tests"] == ("all rows",)
+    assert len(first["phases"] or ()) == 8  # type: ignore[arg-type]
+    grades = [row.cells["trust"] for row in _tables(_card(card_runs.troubled_card()))["trust"].rows]
+    assert grades == sorted(grades, reverse=True)  # type: ignore[type-var]
+
+
+def test_errors_and_far_outliers_are_listed() -> None:
+    tables = _tables(_card(card_runs.troubled_card()))
+    assert tables["errors"].rows[0].cells["first_offset"] == 5_368_709_120
+    assert [row.cells["response"] for row in tables["slowest"].rows] == [2_140_000_000]
+    assert "slowest" not in _tables(_card(card_runs.quick_card()))
+
+
+def test_next_steps_start_with_the_remedy_and_end_with_the_folder() -> None:
+    steps = _card(card_runs.troubled_card()).next_steps
+    assert steps[0].startswith("Check that the file is written in full")
+    assert steps[-1].endswith("iocast report runs/x")
+    stopped = card_runs.run(card_runs.reads(), status="interrupted")
+    assert "did not reach its end" in card(stopped, examine(stopped)).next_steps[0]
+
+
+@pytest.mark.parametrize(
+    ("whole", "kind", "said"), [(True, "directory", True), (True, "sim", False), (False, "file", False)]
+)
+def test_whose_files_are_kept_is_told_how_to_remove_them(whole: bool, kind: str, said: bool) -> None:
+    target = replace(card_runs.TARGET, kind=kind)
+    steps = _card(card_runs.run(card_runs.reads(), target=target, files_whole=whole)).next_steps
+    kept = "The work file is kept for the next run (8.0 GiB). To remove it: iocast clean /mnt/db"
+    assert (kept in steps) == said
+
+
+def test_a_command_that_is_shown_can_be_copied() -> None:
+    run = card_runs.quick_card()
+    steps = card(run, examine(run), "runs of May/it's one").next_steps
+    assert shlex.split(steps[-1])[-3:] == ["iocast", "report", "runs of May/it's one"]
+
+
+def test_what_was_blind_is_said() -> None:
+    section = next(each for each in _card(card_runs.troubled_card()).sections if "mind" in each.title)
+    assert section.paragraphs == (
+        "Another resync may start: md127 is due to be checked on Sunday.",
+        "Not seen, pressure: the kernel has no /proc/pressure (CONFIG_PSI).",
+    )
+
+
+def test_json_has_units_in_its_keys_and_null_for_what_is_blank() -> None:
+    out = io.StringIO()
+    json_report.render(_card(card_runs.quick_card()), out)
+    found: dict[str, Any] = msgspec.json.decode(out.getvalue())
+    row = found["rows"][0]
+    assert (row["users"], row["depth"], row["size_bytes"]) == (1, 1, 8192)
+    assert row["response_p50_ns"] == pytest.approx(240_000, rel=0.01)
+    assert row["throughput_bytes_per_s"] == pytest.approx(32.6e6, rel=0.01)
+    assert row["rate_per_s"] == pytest.approx(3980, rel=0.01)
+    assert sum(row["latency_shares"]) == pytest.approx(1)
+    assert found["rows"][3]["response_p99_9_ns"] is None
+    assert found["trust"][0]["component"] == "representative"
+    assert found["findings"] == []
+
+
+def test_part_rows_in_json_are_to_be_trusted_as_their_row() -> None:
+    out = io.StringIO()
+    json_report.render(_card(card_runs.run(card_runs.mixed(), card_runs.paced())), out)
+    rows = msgspec.json.decode(out.getvalue())["rows"]
+    assert [(row["test"], row["trust"]) for row in rows] == [
+        ("mixed", "B"),
+        ("read", "B"),
+        ("write", "B"),
+        ("fsync", "B"),
+        ("paced", "B"),
+        ("service", "B"),
+    ]
+
+
+@pytest.mark.parametrize(("width", "missing"), [(80, "mean, p95, p99.9"), (200, "")])
+def test_columns_left_out_for_want_of_room_are_named(width: int, missing: str) -> None:
+    out = io.StringIO()
+    terminal.render(_card(card_runs.quick_card()), out, colour=False, width=width)
+    assert ("Left out at this width" in out.getvalue()) == bool(missing)
+    assert missing in out.getvalue()
+
+
+def _with_engine(record: PhaseRecord, engine: EngineReport) -> PhaseRecord:
+    return replace(record, measurement=replace(record.measurement, engine=engine))
+
+
+def test_the_engine_that_ran_and_what_it_lacked_are_told_once() -> None:
+    note = "io_uring is not to be had here (EPERM): sync engine instead"
+    flags = ("pread/pwrite, one thread an outstanding I/O",)
+    sync = EngineReport("sync", flags, "4 KiB pages (small enough for them)", (note,))
+    rows = [_with_engine(card_runs.reads(name), sync) for name in ("one", "two")]
+    run = card_runs.run(*rows, warnings=(f"Engine: {note}", "A resync may start"))
+    said = [line for section in _card(run).sections for line in section.paragraphs]
+    assert f"Engine: sync ({flags[0]}; buffers in 4 KiB pages); {note}." in said
+    assert "A resync may start." in said
+    assert sum(note in line for line in said) == 1
+
+
+def test_engines_set_up_in_different_ways_are_one_line() -> None:
+    small = EngineReport("uring", ("no iowait", "registered files"), "registered, 4 KiB pages (small enough for them)")
+    large = EngineReport("uring", ("registered files", "refilled by 2"), "registered, huge pages")
+    run = card_runs.run(_with_engine(card_runs.reads("one"), small), _with_engine(card_runs.reads("two"), large))
+    assert (
+        target_section.engine_line(run) == "Engine: io_uring (registered files; buffers in 4 KiB pages or huge pages)."
+    )
+
+
+def test_an_open_loop_too_short_for_any_percentile_reads_well() -> None:
+    did = card_runs.measurement(
+        (card_runs.part("read", 8192, card_runs.histogram((493_000, 9), (5_100_000, 3))),),
+        users=4,
+        elapsed_ns=card_runs.SECOND_NS,
+        asked_rate_per_s=12.0,
+    )
+    record = card_runs.record("open", Workload(mix=(MixItem("read", 8192),), arrival=Poisson(12.0), users=4), did)
+    out = io.StringIO()
+    report = _card(card_runs.run(record))
+    terminal.render(report, out, colour=False, width=120)
+    assert report.verdict == (
+        "Do not use the only row, graded F: only 12 I/Os, too few for any percentile. Give the phase more time."
+    )
+    (row,) = _rows(card_runs.run(record))
+    assert (row.note, row.cells["response_p50"]) == ("12 I/Os a second asked for, 12 done", None)
+
+
+def _every_shape() -> list[PhaseRecord]:
+    return [
+        card_runs.reads("none", times=card_runs.histogram()),
+        card_runs.reads("one", times=card_runs.histogram((1, 1))),
+        card_runs.reads("long", times=card_runs.histogram((3e12, 2))),
+        card_runs.reads("wide", users=1000, depth=256, times=card_runs.lognormal(9_000_000, 5e8, 1.5)),
+        card_runs.reads("odd", size_bytes=513),
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_strange_rows_stay_inside_the_page(width: int) -> None:
+    out = io.StringIO()
+    terminal.render(_card(card_runs.run(*_every_shape())), out, colour=False, width=width)
+    assert max(len(line) for line in out.getvalue().splitlines()) <= width
+    assert "nan" not in out.getvalue()
+
+
+def test_what_one_question_has_said_is_not_said_again_by_another() -> None:
+    """A detector may report the very reason for which isolation has lowered the letter."""
+    busy = card_runs.reads("beside")
+    did = busy.measurement
+    samples = card_runs.diskstats(did.elapsed_ns, reads=did.ios, read_bytes=did.bytes * 1.09, writes=0, written_bytes=0)
+    table = _tables(_card(card_runs.run(card_runs.fill(), replace(busy, samples=samples))))["trust"]
+    told = [row.cells["reason"] for row in table.rows]
+    assert any("was not this test's" in str(reason) for reason in told)
+    assert len(told) == len(set(told))
+
+
+def test_a_run_without_any_letter_does_not_list_them_all() -> None:
+    made = card_runs.run(card_runs.paced())
+    section = graded_section(grade(made, examine(made)))
+    assert section is not None
+    assert section.paragraphs[0].startswith("Not graded, for want of")
+    assert section.tables == ()

@@ -1,0 +1,113 @@
+"""Report cards as people and machines see them: golden files, which IOCAST_UPDATE_GOLDEN=1 writes anew."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from pathlib import Path
+
+import pytest
+from makers import card_runs, classic_runs
+
+from iocast.diagnose.examination import examine
+from iocast.model.run import Run
+from iocast.report.card.card_report import card
+from iocast.report.renderers import RENDERERS, terminal
+from iocast.report.renderers.classic import render_run
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "card"
+FOLDER = "runs/2026-09-21T14-13-card"
+RUNS = {"quick": card_runs.quick_card, "troubled": card_runs.troubled_card}
+
+
+def _compare(name: str, text: str) -> None:
+    file = GOLDEN / name
+    if os.environ.get("IOCAST_UPDATE_GOLDEN"):
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
+
+
+def _rendered(run: Run, encoding: str, *, colour: bool, width: int) -> str:
+    raw = io.BytesIO()
+    out = io.TextIOWrapper(raw, encoding=encoding)
+    terminal.render(card(run, examine(run), FOLDER), out, colour=colour, width=width)
+    out.flush()
+    return raw.getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+@pytest.mark.parametrize("run", RUNS)
+def test_terminal(run: str, width: int) -> None:
+    text = _rendered(RUNS[run](), "utf-8", colour=False, width=width)
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert not any(line != line.rstrip() for line in text.splitlines())
+    _compare(f"{run}_{width}.txt", text)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_plain_ascii(run: str) -> None:
+    text = _rendered(RUNS[run](), "ascii", colour=False, width=100)
+    assert "?" not in text
+    _compare(f"{run}_ascii.txt", text)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_colour_changes_no_sign(width: int) -> None:
+    run = card_runs.quick_card()
+    coloured = _rendered(run, "utf-8", colour=True, width=width)
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == _rendered(run, "utf-8", colour=False, width=width)
+
+
+def test_void_rows_are_struck_with_the_reason_in_place() -> None:
+    lines = _rendered(card_runs.troubled_card(), "utf-8", colour=False, width=120).splitlines()
+    at = next(index for index, line in enumerate(lines) if line.startswith("randread      1"))
+    assert "µs" not in lines[at]
+    assert "------" in lines[at]
+    assert lines[at + 1].startswith("  ↳ void: The device delivered only 12%")
+    coloured = _rendered(card_runs.troubled_card(), "utf-8", colour=True, width=120)
+    assert "\x1b[2;9m" in coloured
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_json(run: str) -> None:
+    out = io.StringIO()
+    found = RUNS[run]()
+    RENDERERS["json"].render(card(found, examine(found), FOLDER), out, colour=False, width=0)
+    _compare(f"{run}.json", out.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("golden", "run", "percentiles"),
+    [("classic_v1.txt", classic_runs.fio_1_50, False), ("classic.txt", classic_runs.two_tests, True)],
+)
+def test_classic_is_what_fioparse_printed(golden: str, run: object, percentiles: bool) -> None:
+    assert callable(run)
+    out = io.StringIO()
+    render_run(run(), out, percentiles=percentiles)
+    # These two files came from fioparse.sh itself, so they are never written anew.
+    assert out.getvalue() == (GOLDEN / golden).read_text(encoding="utf-8")
+
+
+def test_classic_without_buckets_is_the_short_form() -> None:
+    out = io.StringIO()
+    render_run(classic_runs.two_tests(), out, buckets=False, percentiles=False)
+    head, first, _ = out.getvalue().splitlines()
+    assert head == "test  users size         MB       ms      min      max      std    IOPS "
+    assert first == "randread 16   8K r   78.125    1.479    0.040 3000.000   35.165   10000"
+
+
+def test_classic_has_a_line_for_each_side_of_a_mix() -> None:
+    out = io.StringIO()
+    render_run(card_runs.run(card_runs.mixed()), out)
+    assert [line[16:19].strip() for line in out.getvalue().splitlines()[1:]] == ["r", "w"]
+
+
+def test_every_renderer_takes_the_same_call() -> None:
+    run = card_runs.quick_card()
+    assert list(RENDERERS) == ["terminal", "html", "markdown", "json", "csv"]
+    for renderer in RENDERERS.values():
+        out = io.StringIO()
+        renderer.render(card(run, examine(run)), out, colour=False, width=100)
+        assert out.getvalue()

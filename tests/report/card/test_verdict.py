@@ -1,0 +1,184 @@
+"""The verdict: the gravest thing first, then what the storage does, then how far to believe it, each once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from makers import card_runs
+
+from iocast.diagnose.examination import examine
+from iocast.model.measurement import SlowIo
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Hotspot, Locality, MixItem, Op, Sequential, Stride, Uniform, Workload, Zipf
+from iocast.report.card.summary_sentences import sentences, takes
+from iocast.report.card.verdict import verdict
+
+replace = msgspec.structs.replace
+
+
+def _verdict(run: Run) -> str:
+    return verdict(run, examine(run))
+
+
+def _sim(*phases: PhaseRecord) -> str:
+    """What is said of rows that have nothing wrong with them."""
+    return _verdict(card_runs.run(*phases, target=card_runs.SIMULATED))
+
+
+def _phase(
+    *items: MixItem,
+    locality: Locality | None = None,
+    users: int = 1,
+    depth: int = 1,
+    median_ns: float = 1e6,
+    **workload: Any,
+) -> PhaseRecord:
+    """A phase of these operations, 40,000 of each."""
+    times = card_runs.lognormal(40_000, median_ns, 0.3)
+    parts = [card_runs.part(item.op, item.size_bytes, times) for item in items]
+    asked = Workload(mix=items, locality=locality or Uniform(), users=users, depth=depth, **workload)
+    name = f"{items[0].op} {items[0].size_bytes} {users} {depth} {locality}"
+    return card_runs.record(name, asked, card_runs.measurement(parts, users=users, depth=depth))
+
+
+def test_reads_scans_commits_mixes_and_then_trust() -> None:
+    assert _verdict(card_runs.quick_card()) == (
+        "A random 8k read takes 240 µs (99 in 100 within 482 µs); 4 users at depth 16 get 39.9k of them a"
+        " second. 1M reads in order run at 997 MB/s with 4 users. A 4k commit takes 828 µs (99 in 100 within"
+        " 1.5 ms). A 70/30 mix of 8k reads and writes runs at 19.2k a second with 4 users at depth 16. Trust is"
+        " B on every row: some answers may come from a cache of unknown size inside the drive or the array."
+    )
+
+
+def test_what_cannot_be_used_is_left_out_and_void_rows_come_first() -> None:
+    said = _verdict(card_runs.troubled_card())
+    assert said.startswith("1 of 5 rows is void: the device delivered only 12%")
+    assert "A random 8k read takes 240 µs" in said
+    assert "reads in order" not in said
+    assert "commit" not in said.split("Do not use")[0]
+    assert "Do not use the rows graded D or F (4 of 5)" in said
+
+
+def test_nothing_and_nothing_but_void() -> None:
+    assert _verdict(card_runs.run()) == "Nothing was measured."
+    only_void = card_runs.run(card_runs.reads(times=card_runs.histogram()))
+    assert _verdict(only_void) == "Every row is void: not one I/O was completed."
+
+
+def test_a_file_system_in_memory_is_the_first_thing_said() -> None:
+    target = replace(card_runs.TARGET, filesystem="tmpfs", layers=())
+    # The second row is a D for another reason as well: the first one has been said.
+    broad = card_runs.reads("two", samples=(), times=card_runs.lognormal(4_000, 1e6, 3.6))
+    rows = [card_runs.reads("one", samples=()), broad]
+    assert _verdict(card_runs.run(*rows, target=target)) == (
+        "tmpfs keeps its files in memory: these figures are memory's, not a disk's."
+        " Do not use the rows graded D (all 2)."
+    )
+
+
+def test_stalls_come_before_the_figures() -> None:
+    slow = SlowIo(4_000_000_000, "read", 0, 0, 8192, 1_000_000_000, 1_000_000_000)
+    rows = [
+        card_runs.reads(name, times=card_runs.histogram((240_000, 40_000), (1e9, 1)), slow=(slow,))
+        for name in ("one", "two")
+    ]
+    assert _sim(*rows) == (
+        "I/Os stood still on every row, most of all on one: 1 stall of 1.0 s, at t=4.0 s."
+        " A random 8k read takes 240 µs (99 in 100 within 240 µs). Trust is C on every row for that."
+    )
+
+
+def _few(name: str, total: int) -> PhaseRecord:
+    return card_runs.reads(name, times=card_runs.lognormal(total, 1e6, 0.1))
+
+
+def test_rows_graded_d_and_f_are_one_sentence_with_the_commonest_reason() -> None:
+    stranger = card_runs.reads("beside")
+    did = stranger.measurement
+    samples = card_runs.diskstats(did.elapsed_ns, reads=did.ios, read_bytes=did.bytes * 1.25, writes=0, written_bytes=0)
+    run = card_runs.run(
+        card_runs.fill(), card_runs.reads(), _few("a", 12), _few("b", 13), replace(stranger, samples=samples)
+    )
+    assert _verdict(run).endswith(
+        "Do not use the rows graded D or F (3 of 4), 2 of them for their precision: on a, only 12 I/Os, too few for"
+        " any percentile."
+    )
+
+
+def test_one_row_that_cannot_be_used() -> None:
+    run = card_runs.run(card_runs.fill(), card_runs.reads(), _few("a", 12))
+    assert "Do not use the row graded F (1 of 2): only 12 I/Os" in _verdict(run)
+    assert _verdict(card_runs.run(_few("a", 12))).startswith("Do not use the only row, graded F: only 12 I/Os")
+
+
+@pytest.mark.parametrize(
+    ("locality", "spoken"),
+    [(Uniform(), True), (Zipf(), True), (Hotspot(), True), (Stride(1 << 20), False), (Sequential(), False)],
+)
+def test_only_what_jumps_at_random_is_called_random(locality: Locality, spoken: bool) -> None:
+    assert ("random 8k read takes" in _sim(_phase(MixItem("read", 8192), locality=locality))) == spoken
+
+
+@pytest.mark.parametrize("locality", [Uniform(), Sequential()])
+def test_a_row_of_several_sizes_is_not_spoken_of_as_one(locality: Locality) -> None:
+    several = _phase(MixItem("read", 8192), MixItem("read", 65_536), locality=locality)
+    assert _sim(several).startswith("No plain random reads")
+
+
+def test_a_scan_is_named_by_its_size_and_who_did_it() -> None:
+    slow = _phase(MixItem("read", 128 << 10), locality=Sequential())
+    fast = _phase(MixItem("read", 1 << 20), locality=Sequential(), users=8)
+    assert "1M reads in order run at 8 GB/s with 8 users." in _sim(slow, fast)
+    assert "128k reads in order run at 125 MB/s with 1 user." in _sim(slow)
+
+
+def test_one_user_gets_what_several_get() -> None:
+    rows = [_phase(MixItem("read", 8192)), _phase(MixItem("read", 8192), depth=16)]
+    assert "; 1 user at depth 16 get" in _sim(*rows)
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "words"), [(8192, "An 8k commit"), (4096, "A 4k commit"), (512, "A 512 commit")]
+)
+def test_a_commit_has_the_right_article(size_bytes: int, words: str) -> None:
+    assert f"{words} takes" in _sim(_phase(MixItem("write", size_bytes), sync="dsync"))
+    flushed = _phase(MixItem("write", size_bytes), MixItem("fsync", 0))
+    assert f"The flush of {words[0].lower()}{words[1:]} takes" in _sim(flushed)
+
+
+@pytest.mark.parametrize(
+    ("items", "words"),
+    [
+        ((("read", 8192, 70), ("write", 8192, 30)), "A 70/30 mix of 8k reads and writes runs at"),
+        ((("read", 8192, 7), ("write", 8192, 3), ("fsync", 0, 1)), "A 70/30 mix of 8k reads and writes"),
+        ((("read", 8192, 1), ("write", 4096, 2)), "A 33/67 mix of reads and writes runs at"),
+    ],
+)
+def test_a_mix_has_a_sentence(items: tuple[tuple[Op, int, float], ...], words: str) -> None:
+    said = _sim(_phase(*(MixItem(*item) for item in items), users=8))
+    assert words in said
+    assert "with 8 users." in said
+
+
+def test_two_peaks_are_told_by_both_mean_and_median() -> None:
+    times = card_runs.histogram((300_000, 30_000), (17_000_000, 10_000))
+    assert takes(times) == "4.5 ms on average (half within 300 µs, 99 in 100 within 17 ms)"
+    assert takes(card_runs.histogram((300_000, 30))) == "300 µs"
+    assert takes(card_runs.histogram((300_000, 3))) == "300 µs on average"
+
+
+def test_open_loops_are_not_spoken_of() -> None:
+    assert sentences([card_runs.paced()]) == []
+
+
+def test_a_reason_is_not_spread_over_rows_that_have_another() -> None:
+    """One row is void, and that was said; what is wrong with the other is wrong with the other alone."""
+    void = card_runs.reads("none", times=card_runs.histogram())
+    said = _verdict(card_runs.run(card_runs.fill(), void, _few("a", 12)))
+    assert said.endswith("Do not use the rows graded F (all 2): on a, only 12 I/Os, too few for any percentile.")
+
+
+def test_of_a_single_row_nobody_says_every() -> None:
+    assert "Trust is B: some answers" in _verdict(card_runs.run(card_runs.reads()))

@@ -1,0 +1,99 @@
+"""The classic layout as one picture: the slides' table (V3) gives the bars and colours that they had (V4)."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from makers import card_runs
+from makers.card_pages import report_of
+
+from iocast.model.report import Chart, Report
+from iocast.report.renderers.pictures import write_pictures
+from iocast.report.vega.theme import CLASSIC
+from iocast.report.vega.trio import trio, trios
+
+# Vector V3: users, ms, MB/s; vector V4: s of each step, and its colour.
+RED, DARK, BLUE = CLASSIC.slower, CLASSIC.lost, CLASSIC.faster
+V4 = {
+    "read 1M": (
+        (
+            (1, 10.890, 91.763),
+            (8, 156.160, 50.784),
+            (16, 296.290, 52.895),
+            (32, 551.610, 55.120),
+            (64, 1051.970, 58.072),
+        ),
+        ((1.7925, DARK), (0.9487, RED), (0.9309, RED), (0.9535, RED)),
+    ),
+    "randread 8k": (
+        ((1, 44.370, 0.176), (8, 22.558, 2.763), (16, 37.708, 3.284), (32, 73.070, 3.393), (64, 131.950, 3.734)),
+        ((0.0636, BLUE), (0.8358, RED), (0.9689, RED), (0.9029, RED)),
+    ),
+    "write 1k": (((1, 0.373, 2.588), (4, 0.581, 6.684), (16, 1.711, 7.939)), ((0.3894, RED), (0.7362, RED))),
+    "write 8k": (((1, 0.289, 26.713), (4, 2.003, 15.513), (16, 12.177, 10.235)), ((1.7327, DARK), (1.5198, DARK))),
+    "write 128k": (((1, 10.451, 11.952), (4, 14.647, 34.005), (16, 150.080, 13.212)), ((0.3504, RED), (2.5616, DARK))),
+}
+
+
+def _report(loads: tuple[tuple[int, float, float], ...]) -> Report:
+    rows = []
+    for users, ms, mb in loads:
+        times = card_runs.histogram((ms * 1e6, 1000))
+        elapsed_ns = round(1000 * 8192 / (mb * 2**20) * 1e9)
+        rows.append(card_runs.reads(f"read x{users}", users=users, times=times, elapsed_ns=elapsed_ns))
+    return report_of(card_runs.run(*rows))
+
+
+def _charts(loads: tuple[tuple[int, float, float], ...]) -> tuple[Chart, ...]:
+    ((_, charts),) = trios(_report(loads).charts)
+    return charts
+
+
+@pytest.mark.parametrize("test", V4)
+def test_the_slides_table_gives_their_bars(test: str) -> None:
+    loads, want = V4[test]
+    charts = _charts(loads)
+    latency, steps, rates = trio(charts, CLASSIC)
+    told = next(chart for chart in charts if chart.kind == "scaling").tables[0].rows
+    assert [row.cells["ratio"] for row in told] == pytest.approx([ratio for ratio, _ in want], abs=6e-5)
+    assert [part["height"] / latency["height"] for part in (steps, rates)] == pytest.approx([3 / 7] * 2)
+    (bars,) = (layer["data"]["values"] for layer in steps["layer"] if layer["mark"]["type"] == "rect")
+    assert [bar["c"] for bar in bars] == [colour for _, colour in want]
+    top = steps["layer"][0]["encoding"]["y"]["scale"]["domain"][1]
+    for bar, (ratio, _) in zip(bars, want, strict=True):
+        assert float(bar["t"]) == pytest.approx(ratio, abs=0.006), "it is written above"
+        assert bar["y2"] / top == pytest.approx(min(1.0, 2 ** (10 * ratio) / 1024), rel=0.002)
+    means = next(layer for layer in latency["layer"] if layer["mark"]["type"] == "circle")["data"]["values"]
+    assert [row["y"] / 1e6 for row in means] == pytest.approx([ms for _, ms, _ in loads], rel=1e-6)
+
+
+def test_no_name_of_a_line_lies_on_another_at_the_top() -> None:
+    """At 64 users mean, p95, p99 and maximum of the slides' 1M reads are all at the end of the axis."""
+    (latency, *_) = trio(_charts(V4["read 1M"][0]), CLASSIC)
+    named = [
+        row
+        for layer in latency["layer"]
+        if layer["mark"]["type"] == "text" and "stroke" not in layer["mark"]  # and is no halo
+        for row in layer["data"]["values"]
+        if row["t"] in ("max", "p99", "p95", "mean", "p50")
+    ]
+    low, high = latency["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    places = sorted(math.log(row["y"] / low) / math.log(high / low) for row in named)
+    assert places[-1] < 1
+    assert all(other - one > 0.05 for one, other in pairwise(places))
+
+
+def test_each_ladder_gets_one_picture_beside_its_charts(tmp_path: Path) -> None:
+    report = _report(V4["write 1k"][0])
+    for suffix, head in ((".svg", b"<svg"), (".png", b"\x89PNG")):
+        written = write_pictures(report, tmp_path / f"card{suffix}", CLASSIC)
+        (classic,) = (file for file in written if file.stem.endswith("-classic"))
+        assert classic.read_bytes().startswith(head)
+        assert len(written) == len(report.charts) + 1
+
+
+def test_without_a_ladder_there_is_no_trio() -> None:
+    assert trios(report_of(card_runs.run(card_runs.reads())).charts) == []
