@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Protocol
+
 from iocast.errors import LoadError
 from iocast.load.loaders import disk, simulator
-from iocast.load.loaders.loader import Loader, LoaderModule
+from iocast.load.loaders.loader import Loader
 from iocast.load.work_files import Layout, WorkFile
 from iocast.model.plan import Phase, PhasePlan, Plan
+from iocast.model.target import Target
+
+
+class LoaderModule(Protocol):
+    """One loader, as a module: `Loader(plan)` makes it."""
+
+    def takes(self, target: Target) -> bool:
+        """True when this loader is the one for such a target."""
+
+    @property
+    def Loader(self) -> Callable[[Plan], Loader]:
+        """Builds the loader of a plan."""
+
 
 LOADERS: tuple[LoaderModule, ...] = (disk, simulator)
 

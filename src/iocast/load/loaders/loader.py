@@ -8,9 +8,8 @@ from typing import NamedTuple, Protocol
 from iocast.load.core_phases import Intervals
 from iocast.load.work_files import Layout, WorkFile
 from iocast.model.measurement import Measurement
-from iocast.model.plan import Phase, PhasePlan, Plan
+from iocast.model.plan import Phase, PhasePlan
 from iocast.model.script import StopRule
-from iocast.model.target import Target
 
 # (elapsed_ns, ios, bytes, errors) of the whole group, about ten times a second of real time; False stops it.
 OnTick = Callable[[int, int, int, int], bool]
@@ -48,14 +47,3 @@ class Loader(Protocol):
 
     def measure(self, group: PlannedGroup, on_tick: OnTick) -> tuple[Measured, ...]:
         """Runs a group from one start. Raises LoadError."""
-
-
-class LoaderModule(Protocol):
-    """One loader, as a module: `Loader(plan)` makes it."""
-
-    def takes(self, target: Target) -> bool:
-        """True when this loader is the one for such a target."""
-
-    @property
-    def Loader(self) -> Callable[[Plan], Loader]:
-        """Builds the loader of a plan."""

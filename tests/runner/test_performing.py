@@ -315,6 +315,22 @@ def test_files_that_were_trimmed_are_filled_again_before_they_are_read(tmp_path:
     assert load.lay_out(made).fill_bytes == 0
 
 
+def test_files_that_were_filled_again_are_not_filled_a_second_time(tmp_path: Path) -> None:
+    trims, reads = replace(phase("trim"), length=Length(ios=100)), phase()
+    done = perform(plan(tmp_path, 2 * MIB, 2, trims, reads, reads, trims, reads), tmp_path / "runs")
+    assert done.error is None
+    roles = [record.phase.role for record in done.run.phases]
+    refilled = ["measure", "fill", "fill", "measure"]
+    assert roles == ["fill", "fill", *refilled, "measure", *refilled], "once after each trim, both files"
+
+
+def test_what_reads_holes_on_purpose_and_what_only_writes_fills_nothing(tmp_path: Path) -> None:
+    trims = replace(phase("trim"), length=Length(ios=100))
+    made = plan(tmp_path, 2 * MIB, 1, trims, replace(phase(), as_it_is=True), phase("write"), phase())
+    done = perform(made, tmp_path / "runs")
+    assert [record.phase.role for record in done.run.phases] == ["fill", *["measure"] * 3, "fill", "measure"]
+
+
 def test_files_that_were_left_trimmed_are_filled_by_the_next_run(tmp_path: Path) -> None:
     trims = replace(phase("trim"), length=Length(ios=10))
     made = plan(tmp_path, 2 * MIB, 1, trims)
