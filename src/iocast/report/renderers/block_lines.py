@@ -8,9 +8,10 @@ from typing import Literal
 
 import msgspec
 
-from iocast import text
+from iocast import metrics, text
 from iocast.model.block_times import BlockDevice, BlockOp, BlockTimes, Part
 from iocast.model.histogram import Histogram
+from iocast.model.view import View
 
 BAR = 38  # the width of iolatency's bars
 Unit = Literal["ms", "us"]
@@ -24,14 +25,14 @@ _HEAD = (
 def live(times: BlockTimes) -> Iterator[str]:
     """One line for each device and operation that did anything."""
     yield _HEAD
-    watched_s = times.watched_ns / 1e9
     for device in times.devices:
         for op in _OPS:
             if not (ios := device.ios(op)):
                 continue
-            moved = (device.size_mean_bytes(op) or 0.0) * ios / watched_s
+            moved = sum(each.bytes for each in device.classes if each.op == op)
+            seen = View(device.name, times.watched_ns, {metrics.IOS: ios, metrics.BYTES: moved})
             spread = "   ".join(_spread(device.times(part, op)) for part in ("queue", "device"))
-            rate = f"{text.rate(ios / watched_s):>8} {text.megabytes_per_s(moved):>8}"
+            rate = f"{text.rate(seen.per_s(metrics.IOS) or 0.0):>8} {text.megabytes_per_s(seen.per_s(metrics.BYTES) or 0.0):>8}"
             yield f"{device.name:<10} {op:<6} {rate}    {spread}  {device.in_flight:>9}"
     yield from losses(times)
 

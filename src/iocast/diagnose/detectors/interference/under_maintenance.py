@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
+from iocast import metrics
 from iocast.analyse.changepoint import change_points
 from iocast.diagnose.curves import at_depth, same_place
 from iocast.diagnose.evidence import is_open_loop, row_of, simulated
@@ -27,7 +28,7 @@ from iocast.model.run import PhaseRecord, Run
 NEEDS: tuple[str, ...] = ()  # with the observer of maintenance it knows instead of guessing
 
 NAME = "maintenance"
-OBSERVER = "maintenance"
+OBSERVER = metrics.MAINTENANCE
 FALLS, LASTS_NS = 0.20, 60_000_000_000  # models C, 11
 BACK = 0.9  # of the level before it
 PROBE_S, MOST_IN_IT = 5.0, 20  # so long each, and so many of them in the slow time: enough to see it, not too many
@@ -48,7 +49,7 @@ def _seen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     ours = {layer.name for layer in run.plan.target.layers}
     tasks = {(each.subject, each.metric) for each in record.samples if each.observer == OBSERVER and each.value > 0}
     for subject, metric in sorted(tasks):
-        own = subject in ours or metric == "btrfs_scrub"  # which is asked of the target alone
+        own = subject in ours or metric == metrics.BTRFS_SCRUB  # which is asked of the target alone
         yield Finding(
             name=NAME,
             severity="warn" if own else "note",
@@ -72,7 +73,7 @@ def _under_way(record: PhaseRecord, subject: str, metric: str) -> Span:
 
 
 def _words(metric: str) -> str:
-    if metric == "hot":
+    if metric == metrics.HOT:
         return "The drive was at its warning temperature"
     return f"Maintenance ({metric.replace('_', ' ')}) was running"
 
