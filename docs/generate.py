@@ -98,10 +98,12 @@ def _fact(module: object, key: str) -> str:
 def engines_page() -> tuple[str, str]:
     """The engines of the core, from the heads of their files."""
     sections = ["They make the I/O. `iocast` chooses one, and the run says which one really ran and why."]
-    for path in sorted((ROOT / "crates/iocast-core/src/engine").glob("*.rs")):
+    core = ROOT / "crates/iocast-core/src"
+    table = re.findall(r'^    "(\w+)",', (core / "engine/table.rs").read_text(encoding="utf-8"), re.MULTILINE)
+    for name, path in [("auto", core / "choose.rs"), *((name, core / f"engine/{name}.rs") for name in table)]:
         head = re.match(r"(?://!.*\n)+", path.read_text(encoding="utf-8"))
         text = re.sub(r"^//! ?", "", head[0], flags=re.MULTILINE) if head else ""
-        sections.append(f"## {path.stem}\n\n{text.strip()}")
+        sections.append(f"## {name}\n\n{text.strip()}")
     return "engines.md", page("Engines", "\n\n".join(sections))
 
 

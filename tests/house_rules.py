@@ -396,20 +396,7 @@ def plug_ins(root: Path) -> list[str]:
                 bad.append(f"{path}: no test imports it")
             if not _documented(Path(path).stem, docs):
                 bad.append(f"{path}: no line in docs/ names it (run: make docs)")
-    return bad + _engines(root, docs)
-
-
-def _engines(root: Path, docs: str) -> list[str]:
-    crate = "crates/iocast-core"
-    tests = "\n".join(text for _, text in _sources(root, f"{crate}/tests", ".rs"))
-    bad = []
-    for path in sorted((root / crate / "src/engine").glob("*.rs")):
-        shown = path.relative_to(root).as_posix()
-        if "#[test]" not in path.read_text() and not _mentioned(path.stem, tests):
-            bad.append(f"{shown}: no test of its own")
-        if not _documented(path.stem, docs):
-            bad.append(f"{shown}: no line in docs/ names it")
-    return bad
+    return bad + rust_source.engines(root)
 
 
 def examples(root: Path) -> list[str]:

@@ -221,9 +221,10 @@ def test_a_list_may_name_its_modules_by_text_and_annotate_itself(tmp_path: Path)
 
 
 def test_an_engine_without_test_or_documentation_is_named(tmp_path: Path) -> None:
-    engine = "crates/iocast-core/src/engine/uring.rs"
-    assert len(house_rules.plug_ins(tree(tmp_path, {engine: "//! x\n"}))) == 2
-    tree(tmp_path, {"crates/iocast-core/tests/engines.rs": "use engine::uring;", "docs/engines.md": "`uring`"})
+    core, docs = "crates/iocast-core", "docs/reference/engines.md"
+    table = {f"{core}/src/engine/table.rs": 'engines! {\n    "uring", Threads::PerUser;\n}\n'}
+    assert len(house_rules.plug_ins(tree(tmp_path, {f"{core}/src/engine/uring.rs": "//! x\n", **table}))) == 2
+    tree(tmp_path, {f"{core}/tests/engines.rs": 'run("uring")', docs: "## uring\n"})
     assert house_rules.plug_ins(tmp_path) == []
 
 

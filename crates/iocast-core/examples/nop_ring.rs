@@ -5,15 +5,15 @@
 use std::sync::{Arc, Mutex};
 
 use io_uring::{IoUring, opcode};
-use iocast_core::control::Control;
 use iocast_core::engine::{Clock, Completion, Engine, Request};
 use iocast_core::error::{Error, Result};
-use iocast_core::lane::Lane;
-use iocast_core::part::Part;
 use iocast_core::plan::PhasePlan;
-use iocast_core::result::EngineReport;
-use iocast_core::stream::Stream;
-use iocast_core::worker::Worker;
+use iocast_core::record::result::EngineReport;
+use iocast_core::run::control::Control;
+use iocast_core::run::lane::Lane;
+use iocast_core::run::part::Part;
+use iocast_core::run::worker::Worker;
+use iocast_core::workload::stream::Stream;
 
 struct NopRing {
     clock: Clock,

@@ -2,16 +2,16 @@
 //!
 //! A [`watch`] owns a private tracing [`instance`] and reads its rings as raw [`pages`], whose records it
 //! understands by the kernel's own description of them ([`layout`]). A [`pairing`] puts insert, issue and
-//! completion of a request together and [`tally`] counts. Where watching everything would cost too much, a
+//! completion of a request together and [`device_times`] counts. Where watching everything would cost too much, a
 //! [`gate`] opens it for a part of each second only. Text (`trace_pipe`) says the same and costs 60 to 90
 //! times as much a record.
 
+pub mod device_times;
 pub mod gate;
 pub mod instance;
 pub mod layout;
 pub mod pages;
 pub mod pairing;
-pub mod tally;
 pub mod tracefs;
 pub mod watch;
 

@@ -1,19 +1,19 @@
 //! The contract of an engine: requests are pushed, submitted in a batch, and reaped when complete.
 //!
-//! An engine sees requests and its own files and buffers, nothing else of the plan's purpose. Adding one is
-//! one file here, one arm in `phase.rs`, one test, one line in docs/reference/engines.md.
+//! An engine sees requests and its own files and buffers, nothing else of the plan's purpose. All that there
+//! are stand in the [`table`]; CONTRIBUTING.md says how to add one.
 
-use std::fs::{File, OpenOptions};
-use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::OpenOptionsExt;
+use rustix::thread::{Timespec, nanosleep};
 
-use crate::error::{Error, Result};
-use crate::plan::{Op, PhasePlan, SyncMode};
-use crate::result::EngineReport;
+use crate::error::Result;
+use crate::plan::Op;
+use crate::record::result::EngineReport;
 
-pub mod auto;
+pub mod setup;
 pub mod sim;
 pub mod sync;
+pub mod table;
+pub mod trim;
 pub mod uring;
 
 /// One I/O to be made. `slot` names it until it is reaped.
@@ -85,6 +85,17 @@ impl Clock {
     pub fn now(&self) -> u64 {
         monotonic_ns() - self.start_ns
     }
+
+    /// Sleeps until `until` ns since the start, to be woken early by a signal only.
+    pub fn sleep_until(&self, until: u64) {
+        let now = self.now();
+        if until > now {
+            let left = until - now;
+            // Not thread::sleep, which goes on sleeping when a signal came.
+            let (tv_sec, tv_nsec) = ((left / 1_000_000_000) as i64, (left % 1_000_000_000) as i64);
+            let _ = nanosleep(&Timespec { tv_sec, tv_nsec });
+        }
+    }
 }
 
 /// Read itself, without what `Instant` does to stay right on clocks that go backwards: this one does not.
@@ -94,36 +105,4 @@ fn monotonic_ns() -> u64 {
     // SAFETY: writes `now`; Linux always has this clock.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
-/// The plan's files, opened as the plan wants them.
-pub fn open_files(plan: &PhasePlan) -> Result<Vec<File>> {
-    let writes = plan.mix.iter().any(|m| m.op != Op::Read) || plan.fsync_every > 0;
-    let mut flags = 0;
-    let mut how = String::from(if writes { "read and write" } else { "read" });
-    if plan.direct {
-        flags |= libc::O_DIRECT;
-        how.push_str(", O_DIRECT");
-    }
-    match plan.sync {
-        SyncMode::None | SyncMode::RwfDsync => {}
-        SyncMode::Sync => flags |= libc::O_SYNC,
-        SyncMode::Dsync => flags |= libc::O_DSYNC,
-    }
-    let open =
-        |path: &str, flags: i32| OpenOptions::new().read(true).write(writes).custom_flags(flags).open(path);
-    plan.files
-        .iter()
-        .map(|region| {
-            // Without O_NOATIME a read can cost the device a write; only a file's owner may ask for it.
-            open(&region.path, flags | libc::O_NOATIME)
-                .or_else(|_| open(&region.path, flags))
-                .map_err(|source| Error::Open { path: region.path.clone(), how: how.clone(), source })
-        })
-        .collect()
-}
-
-/// The raw descriptors of open files.
-pub fn descriptors(files: &[File]) -> Vec<RawFd> {
-    files.iter().map(AsRawFd::as_raw_fd).collect()
 }

@@ -1,28 +1,18 @@
-//! `PhasePlan`: everything the engine is told about one phase. Unknown fields are refused.
+//! `PhasePlan`: everything the core is told about one phase. Unknown fields are refused.
 //!
 //! The JSON form is the contract with the Python side (`src/iocast/model/plan.py`) and is what the run
-//! folder keeps, so that a bug report is a folder that `cargo test` can run.
+//! folder keeps, so that a bug report is a folder that `cargo test` can run. What a plan must be to be run is
+//! in [`checks`], the device of a simulated phase in [`simulated`].
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::SimDevice;
-use crate::error::{Error, Result};
-use crate::journal::VerifyPlan;
-use crate::polling::Polling;
+use self::simulated::SimDevice;
 
-/// Which engine makes the I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EngineName {
-    /// What suits the target, found by a short probe before the phase (engine/auto.rs).
-    Auto,
-    /// io_uring; falls back to `Sync` where the kernel forbids it, and says so.
-    Uring,
-    /// Threads that call pread/pwritev2/fsync.
-    Sync,
-    /// The simulated device on virtual time.
-    Sim,
-}
+pub mod checks;
+pub mod simulated;
+
+/// The `engine` of a plan whose engine is to be chosen for it.
+pub const AUTO: &str = "auto";
 
 /// What an I/O does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -61,6 +51,15 @@ impl Op {
             Op::Trim => "trim",
         }
     }
+}
+
+/// Op × size: the key of every figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// Operation.
+    pub op: Op,
+    /// Size asked for.
+    pub size_bytes: u64,
 }
 
 /// One op × size of the mix; weights are relative.
@@ -263,6 +262,45 @@ pub struct FileRegion {
     pub size_bytes: u64,
 }
 
+/// Who looks for completions; only on request, because polling burns a processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Polling {
+    /// Nobody: the kernel tells.
+    #[default]
+    None,
+    /// A kernel thread polls the ring for submissions.
+    Sqpoll,
+    /// The worker polls the device's own queue; only O_DIRECT, and only devices that have polling queues.
+    Iopoll,
+}
+
+/// How the writes of a phase are recorded.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VerifyPlan {
+    /// The journal.
+    pub journal: String,
+    /// Of this run.
+    pub run_id: u64,
+    /// What is expected to be written whole or not at all.
+    pub block_bytes: u64,
+    /// For each file of the plan, the entry of its first block (of byte 0, not of its region).
+    pub first_blocks: Vec<u64>,
+}
+
+/// What is to be read back.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadBack {
+    /// The journal, and where each file begins in it.
+    pub verify: VerifyPlan,
+    /// The files, in that order: path and bytes.
+    pub files: Vec<(String, u64)>,
+    /// Only what was made durable must be there (after a loss of power); else all that was acknowledged.
+    pub durable_only: bool,
+}
+
 /// One phase, complete.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -271,8 +309,8 @@ pub struct PhasePlan {
     pub name: String,
     /// "fill", "warm", "measure" or "probe"; the engine treats all alike.
     pub role: String,
-    /// Engine asked for.
-    pub engine: EngineName,
+    /// Engine asked for: one of the table (engine/table.rs), or `AUTO`.
+    pub engine: String,
     /// Polling modes of the ring.
     #[serde(default)]
     pub polling: Polling,
@@ -325,13 +363,6 @@ pub struct PhasePlan {
 }
 
 impl PhasePlan {
-    /// Reads a plan from JSON and checks it.
-    pub fn from_json(text: &str) -> Result<PhasePlan> {
-        let plan: PhasePlan = serde_json::from_str(text).map_err(|e| Error::Plan(e.to_string()))?;
-        plan.check()?;
-        Ok(plan)
-    }
-
     /// The largest I/O of the mix.
     pub fn largest_bytes(&self) -> u64 {
         self.mix.iter().map(|m| m.size_bytes).max().unwrap_or(0)
@@ -363,6 +394,24 @@ impl PhasePlan {
         (self.sync != SyncMode::None && self.writes())
             || self.fsync_every > 0
             || self.mix.iter().any(|m| flushes(m.op))
+    }
+
+    /// True when a polling mode is asked for.
+    pub fn polls(&self) -> bool {
+        self.polling != Polling::None
+    }
+
+    /// The op × size classes: those of the mix without repeats, and the sync of `fsync_every`.
+    pub fn classes(&self) -> Vec<Class> {
+        let mut classes: Vec<Class> = Vec::new();
+        let every = (self.fsync_every > 0).then_some(Class { op: self.fsync_op, size_bytes: 0 });
+        let mix = self.mix.iter().map(|m| Class { op: m.op, size_bytes: m.size_bytes });
+        for class in mix.chain(every) {
+            if !classes.contains(&class) {
+                classes.push(class);
+            }
+        }
+        classes
     }
 
     /// True when a write's own flags make it durable.

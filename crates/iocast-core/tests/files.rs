@@ -5,11 +5,11 @@ mod scratch;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use iocast_core::control::Answer;
 use iocast_core::error::Error;
-use iocast_core::phase::run_phase;
+use iocast_core::perform::run_phase;
 use iocast_core::plan::PhasePlan;
-use iocast_core::result::{PhaseResult, Stopped};
+use iocast_core::record::result::{PhaseResult, Stopped};
+use iocast_core::run::control::Answer;
 use scratch::{SIZE, Scratch, plan};
 use serde_json::json;
 

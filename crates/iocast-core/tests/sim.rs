@@ -1,6 +1,6 @@
 //! The loop, the tally and the simulated device together, where the answers are known.
 
-use iocast_core::result::Stopped;
+use iocast_core::record::result::Stopped;
 use serde_json::json;
 
 #[allow(dead_code, reason = "one file of helpers, several test files")]

@@ -1,6 +1,6 @@
 //! What the simulated device remembers: written blocks, caches, tiers, credits, each with its known answer.
 
-use iocast_core::engine::sim::SimWorld;
+use iocast_core::engine::sim::world::SimWorld;
 use serde_json::{Value, json};
 
 #[allow(dead_code, reason = "one file of helpers, several test files")]

@@ -1,6 +1,6 @@
 //! Every option of the simulated device, held against the answer that its formula gives.
 
-use iocast_core::engine::sim::SimWorld;
+use iocast_core::engine::sim::world::SimWorld;
 use serde_json::{Value, json};
 
 #[allow(dead_code, reason = "one file of helpers, several test files")]

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use iocast_core::journal::{HEADER_BYTES, VerifyPlan};
-use iocast_core::phase::run_phase;
-use iocast_core::plan::PhasePlan;
-use iocast_core::read_back::{Found, ReadBack, read_back};
-use iocast_core::verdict::Kind;
+use iocast_core::perform::run_phase;
+use iocast_core::plan::{PhasePlan, ReadBack, VerifyPlan};
+use iocast_core::verify::journal::HEADER_BYTES;
+use iocast_core::verify::read_back::{Found, read_back};
+use iocast_core::verify::verdict::Kind;
 use serde_json::{Value, json};
 
 const SIZE: u64 = 4 << 20;

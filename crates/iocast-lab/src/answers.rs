@@ -6,9 +6,12 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::io;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use rustix::thread::set_current_timer_slack;
 
 /// It wakes so long before the time: timers and wake-ups come up to about this much late.
 const SPIN_NS: u64 = 120_000;
@@ -69,8 +72,8 @@ impl Answers {
         });
         let worker = Arc::clone(&answers);
         std::thread::Builder::new().name("lab-answers".into()).spawn(move || {
-            // SAFETY: sets a property of this thread: by default the kernel lets timers be 50 us late.
-            unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+            // By default the kernel lets the timers of a thread be 50 us late.
+            let _ = set_current_timer_slack(NonZeroU64::new(1));
             loop {
                 (worker.next())();
             }

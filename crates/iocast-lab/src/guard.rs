@@ -4,14 +4,16 @@
 //! A thread of the device could do neither: it would die with it, and a process that waits for its own
 //! FUSE file cannot be ended.
 
-use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+use rustix::mount::UnmountFlags;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::setsid;
+use rustix::thread::set_name;
 
 const MEASURE: u8 = b'm';
 const LEAVE: u8 = b'l';
@@ -62,26 +64,19 @@ impl Guard {
 }
 
 fn pipe() -> io::Result<(File, File)> {
-    let mut ends = [0; 2];
-    // SAFETY: fills two descriptors, which from then on belong to the two files.
-    unsafe {
-        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok((File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])))
-    }
+    let (from, to) = pipe_with(PipeFlags::CLOEXEC)?;
+    Ok((from.into(), to.into()))
 }
 
 /// The guard's life: commands until its pipe ends.
 fn live(path: &Path, made: bool, mut commands: File, mut answers: File) {
-    // SAFETY: properties of this process alone: a terminal's signals are for the device.
-    unsafe {
-        libc::setsid();
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE] {
-            libc::signal(signal, libc::SIG_IGN);
-        }
-        libc::prctl(libc::PR_SET_NAME, c"lab-guard".as_ptr());
+    // A terminal's signals are for the device.
+    let _ = setsid();
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE] {
+        // SAFETY: a property of this process alone.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
+    let _ = set_name(c"lab-guard");
     let mut command = [0];
     while commands.read_exact(&mut command).is_ok() {
         let mut probe_ns = [0; 8];
@@ -96,9 +91,7 @@ fn live(path: &Path, made: bool, mut commands: File, mut answers: File) {
 
 /// Takes the mount away, also from under those who have the file open, and the file if it was made for it.
 pub fn unmount(path: &Path, made: bool) {
-    let Ok(name) = CString::new(path.as_os_str().as_bytes()) else { return };
-    // SAFETY: the name is a string that ends with 0.
-    unsafe { libc::umount2(name.as_ptr(), libc::MNT_DETACH | libc::UMOUNT_NOFOLLOW) };
+    let _ = rustix::mount::unmount(path, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW);
     // A file of its own that now has content is somebody else's.
     if made && std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0) {
         let _ = std::fs::remove_file(path);
@@ -116,10 +109,8 @@ fn typical_read_ns(path: &Path, probe_ns: u64) -> io::Result<u64> {
     let mut times_ns = Vec::with_capacity(probes as usize);
     for _ in 0..probes {
         let began = Instant::now();
-        // SAFETY: the page is that long.
-        let got = unsafe { libc::pread(file.as_raw_fd(), page.0.as_mut_ptr().cast(), PROBE_BYTES, 0) };
-        if got != PROBE_BYTES as isize {
-            return Err(io::Error::last_os_error());
+        if file.read_at(&mut page.0, 0)? != PROBE_BYTES {
+            return Err(io::ErrorKind::UnexpectedEof.into());
         }
         times_ns.push(began.elapsed().as_nanos() as u64);
     }

@@ -22,6 +22,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
+use rustix::process::{Signal, geteuid, getpid, kill_process};
 
 use crate::device::{Device, Served};
 use crate::guard::Guard;
@@ -101,8 +102,7 @@ fn mount(path: &Path, device: Arc<Device>, threads: usize) -> Result<BackgroundS
     ];
     config.acl = SessionACL::All;
     config.n_threads = Some(threads);
-    // SAFETY: asks the kernel for a number.
-    let hint = if unsafe { libc::geteuid() } == 0 {
+    let hint = if geteuid().is_root() {
         "is there a /dev/fuse? modprobe fuse; in a container, --device /dev/fuse --cap-add SYS_ADMIN"
     } else {
         "run it as root"
@@ -154,8 +154,8 @@ impl Signals {
     fn wait_with(&self, session: BackgroundSession) {
         std::thread::spawn(move || {
             let _ = session.guard.join();
-            // SAFETY: a signal to this process, which waits for it.
-            unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
+            // This process waits for it.
+            let _ = kill_process(getpid(), Signal::TERM);
         });
         let mut signal = 0;
         // SAFETY: waits for one of the set.

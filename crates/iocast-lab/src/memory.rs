@@ -6,67 +6,48 @@
 use std::io;
 use std::ptr;
 
+use memmap2::{MmapOptions, MmapRaw};
+
 /// See the module.
 pub struct Memory {
-    base: *mut u8,
-    size_bytes: usize,
+    mapped: MmapRaw,
 }
-
-// SAFETY: the mapping lives as long as the value, and is only copied to and from.
-unsafe impl Send for Memory {}
-// SAFETY: as above.
-unsafe impl Sync for Memory {}
 
 impl Memory {
     /// Zeros that take no memory yet.
     pub fn new(size_bytes: u64) -> io::Result<Memory> {
         let size_bytes = usize::try_from(size_bytes).map_err(|_| io::ErrorKind::InvalidInput)?;
-        let (protection, flags) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-        );
-        // SAFETY: a new mapping, of no file.
-        let base = unsafe { libc::mmap(ptr::null_mut(), size_bytes, protection, flags, -1, 0) };
-        if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(Memory { base: base.cast(), size_bytes })
+        let mapped = MmapOptions::new().len(size_bytes).no_reserve_swap().map_anon()?;
+        Ok(Memory { mapped: MmapRaw::from(mapped) })
     }
 
     /// Size.
     pub fn size_bytes(&self) -> u64 {
-        self.size_bytes as u64
+        self.mapped.len() as u64
     }
 
     /// The bytes from `offset` on, cut at the end.
     pub fn slice(&self, offset: u64, len: usize) -> &[u8] {
-        let offset = (offset as usize).min(self.size_bytes);
-        let len = len.min(self.size_bytes - offset);
+        let offset = (offset as usize).min(self.mapped.len());
+        let len = len.min(self.mapped.len() - offset);
         // SAFETY: inside the mapping.
-        unsafe { std::slice::from_raw_parts(self.base.add(offset), len) }
+        unsafe { std::slice::from_raw_parts(self.mapped.as_mut_ptr().add(offset), len) }
     }
 
     /// Puts bytes at `offset`; the caller has checked that they fit.
     pub fn put(&self, offset: u64, data: &[u8]) {
         let offset = offset as usize;
-        assert!(offset <= self.size_bytes && data.len() <= self.size_bytes - offset, "inside the device");
+        assert!(offset <= self.mapped.len() && data.len() <= self.mapped.len() - offset, "inside the device");
         // SAFETY: inside the mapping, and `data` is a buffer of its own.
-        unsafe { ptr::copy_nonoverlapping(data.as_ptr(), self.base.add(offset), data.len()) };
+        unsafe { ptr::copy_nonoverlapping(data.as_ptr(), self.mapped.as_mut_ptr().add(offset), data.len()) };
     }
 
     /// Zeros a range; the caller has checked that it fits.
     pub fn zero(&self, offset: u64, len: u64) {
         let (offset, len) = (offset as usize, len as usize);
-        assert!(offset <= self.size_bytes && len <= self.size_bytes - offset, "inside the device");
+        assert!(offset <= self.mapped.len() && len <= self.mapped.len() - offset, "inside the device");
         // SAFETY: inside the mapping.
-        unsafe { ptr::write_bytes(self.base.add(offset), 0, len) };
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        // SAFETY: mapped in `new`, unmapped once.
-        unsafe { libc::munmap(self.base.cast(), self.size_bytes) };
+        unsafe { ptr::write_bytes(self.mapped.as_mut_ptr().add(offset), 0, len) };
     }
 }
 

@@ -1,6 +1,7 @@
 //! The bridge: converts and forwards, no logic. The typed face is `src/iocast/_core.pyi`.
 
-mod blk;
+mod blk_watch;
+mod core_error;
 mod statistics;
 
 use std::sync::Arc;
@@ -9,29 +10,19 @@ use std::time::Duration;
 use arrow_array::builder::{ListBuilder, StringBuilder, UInt32Builder, UInt64Builder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, UInt32Array, UInt64Array};
-use iocast_core::control::Answer;
-use iocast_core::engine::sim;
+use iocast_core::engine::sim::world;
 use iocast_core::error::Error;
-use iocast_core::histogram::Histogram;
-use iocast_core::phase::{self, Tick};
-use iocast_core::plan::PhasePlan;
-use iocast_core::read_back::{ReadBack, read_back as core_read_back};
-use iocast_core::result::IntervalRow;
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use iocast_core::perform;
+use iocast_core::plan::{PhasePlan, ReadBack};
+use iocast_core::record::histogram::Histogram;
+use iocast_core::record::result::IntervalRow;
+use iocast_core::run::control::{Answer, Tick};
+use iocast_core::verify::read_back::read_back as core_read_back;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-create_exception!(
-    _core,
-    CoreError,
-    PyException,
-    "The core refused a plan or could not start: (message, hint, errno or None)."
-);
-
-fn refused(error: Error) -> PyErr {
-    CoreError::new_err((error.to_string(), error.hint(), error.errno()))
-}
+use crate::core_error::{CoreError, refused};
 
 /// The interval series of a phase, as an Arrow C stream: DuckDB scans it as it is.
 #[pyclass(frozen, module = "iocast._core")]
@@ -96,7 +87,7 @@ fn batch(rows: &[IntervalRow], interval_ns: u64) -> PyResult<RecordBatch> {
 #[pyclass(frozen, module = "iocast._core")]
 #[derive(Default)]
 struct SimWorld {
-    world: sim::SimWorld,
+    world: world::SimWorld,
 }
 
 #[pymethods]
@@ -140,7 +131,7 @@ fn run_together(
             })
         })
     };
-    let results = py.detach(|| phase::run_together_in(&plans, &world, tick));
+    let results = py.detach(|| perform::run_together_in(&plans, &world, tick));
     if let Some(error) = raised {
         return Err(error);
     }
@@ -188,14 +179,16 @@ fn read_back(py: Python<'_>, plan_json: &str, on_tick: Py<PyAny>) -> PyResult<St
 /// Bytes a second that one core copies in memory, measured for about `budget_s`.
 #[pyfunction]
 fn memory_copy_bytes_per_s(py: Python<'_>, budget_s: f64) -> f64 {
-    py.detach(|| iocast_core::memory::copy_bytes_per_s(Duration::from_secs_f64(budget_s.clamp(0.0, 10.0))))
+    py.detach(|| {
+        iocast_core::copy_speed::copy_bytes_per_s(Duration::from_secs_f64(budget_s.clamp(0.0, 10.0)))
+    })
 }
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CoreError", module.py().get_type::<CoreError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<blk::BlkWatch>()?;
+    module.add_class::<blk_watch::BlkWatch>()?;
     module.add_class::<Intervals>()?;
     module.add_class::<SimWorld>()?;
     module.add_function(wrap_pyfunction!(statistics::student_t_quantile, module)?)?;

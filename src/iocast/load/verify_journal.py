@@ -1,7 +1,7 @@
 """The journal of a verified run, in its run folder, and the reading back of what was written.
 
 verify/journal.json   which files, which run, when the machine was last started
-verify/journal.bin    16 bytes a block: what was sent, acknowledged, made durable (crates/iocast-core, journal.rs)
+verify/journal.bin    16 bytes a block: what was sent, acknowledged, made durable (verify/journal.rs of the core)
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def read_back(
 
 
 class _Found(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the core hands back (read_back.rs)."""
+    """What the core hands back (verify/read_back.rs)."""
 
     blocks: int
     intact: int

@@ -1,4 +1,4 @@
-"""Histogram: counts in log-linear buckets of nanoseconds, as the core records them (histogram.rs).
+"""Histogram: counts in log-linear buckets of nanoseconds, as the core records them (record/histogram.rs).
 
 512 buckets a power of two: values below 1024 ns are exact, all others within 1/512 (0.2 %).
 """

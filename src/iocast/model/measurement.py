@@ -1,4 +1,4 @@
-"""Measurement: what one phase did and how long it took, as the core hands it back (result.rs)."""
+"""Measurement: what one phase did and how long it took, as the core hands it back (record/result.rs)."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ Layout = Concatenated | Striped
 
 
 class VerifyPlan(Struct, frozen=True, forbid_unknown_fields=True):
-    """How the writes of a phase are recorded (crates/iocast-core/src/journal.rs)."""
+    """How the writes of a phase are recorded (crates/iocast-core/src/verify/journal.rs)."""
 
     journal: str
     run_id: int

@@ -81,7 +81,7 @@ class Watching:
 
 @contextmanager
 def watch(devices: tuple[DeviceNumber, ...], options: Mapping[str, object]) -> Iterator[Watching]:
-    """Watches these devices, or all; options are those of the core (watch.rs). Raises TargetError."""
+    """Watches these devices, or all; options are those of the core (blk/watch.rs). Raises TargetError."""
     try:
         watching = Watching(devices, options)
     except _core.CoreError as error:

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::tally::{DeviceTimes, Done, Tally};
+use super::device_times::{DeviceTimes, Done, Tally};
 use super::{BlkOp, Device, Event, Step};
 
 /// More than this are never waiting: what is left over from merges that were not seen is thrown away.

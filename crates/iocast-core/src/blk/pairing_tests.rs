@@ -18,7 +18,7 @@ fn after(events: &[Event]) -> Pairing {
 fn figures(mut pairing: Pairing) -> (u64, u64, u64, u64, u64) {
     let (devices, apart) = pairing.drain();
     let classes: Vec<_> = devices.iter().flat_map(|device| &device.classes).collect();
-    let sum = |pick: &dyn Fn(&super::super::tally::ClassTimes) -> u64| {
+    let sum = |pick: &dyn Fn(&super::super::device_times::ClassTimes) -> u64| {
         classes.iter().map(|class| pick(class)).sum()
     };
     (

@@ -4,12 +4,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
+use super::device_times::DeviceTimes;
 use super::gate::{Gate, Listen};
 use super::instance::Instance;
 use super::pairing::{Pairing, Wanted};
-use super::tally::DeviceTimes;
 use super::tracefs::Tracefs;
 use super::{BlkOp, Device, Event};
 use crate::error::{Error, Result};
@@ -205,11 +206,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn clock_ns() -> u64 {
-    // SAFETY: timespec is plain data, and the clock is always there.
-    let now = unsafe {
-        let mut now = std::mem::zeroed::<libc::timespec>();
-        libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now);
-        now
-    };
+    let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -6,13 +6,15 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::sync::{Arc, Mutex};
 
+use self::machine::Machine;
+use self::world::SimWorld;
+use super::setup::Setup;
 use super::{Clock, Completion, Engine, Request};
-use crate::device::{Serialised, SimDevice};
-use crate::error::Result;
-use crate::plan::{Op, PhasePlan};
-use crate::result::EngineReport;
+use crate::error::{Error, Result};
+use crate::plan::Op;
+use crate::plan::simulated::Serialised;
+use crate::record::result::EngineReport;
 
 mod blocks;
 mod flow;
@@ -23,22 +25,7 @@ mod machine;
 mod members;
 mod streams;
 mod tier;
-
-use machine::Machine;
-
-/// The simulated device between the phases of a run. A fresh one holds a device as it is delivered.
-#[derive(Clone, Debug, Default)]
-pub struct SimWorld {
-    machine: Arc<Mutex<Option<Box<Machine>>>>,
-}
-
-impl SimWorld {
-    /// The same device as it is now, to go another way from here.
-    pub fn copied(&self) -> SimWorld {
-        let machine = self.machine.lock().expect("no engine panics while it holds it").clone();
-        SimWorld { machine: Arc::new(Mutex::new(machine)) }
-    }
-}
+pub mod world;
 
 /// What happens next to an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,16 +55,19 @@ pub struct SimEngine {
 }
 
 impl SimEngine {
-    /// The device that the plans share: the one of `world` if it is the same, else a new one. Its clock is at 0,
-    /// the plans have its slots in their order.
-    pub fn new(plans: &[Arc<PhasePlan>], device: &SimDevice, world: &SimWorld) -> SimEngine {
-        let kept = world.machine.lock().expect("no engine panics while it holds it").take();
-        let mut machine = kept
+    /// The device that the plans share: the one of the world if it is the same, else a new one. Its clock is at
+    /// 0, the plans have its slots in their order.
+    pub fn new(setup: &Setup) -> Result<SimEngine> {
+        let device = setup.plan().simulated.as_ref();
+        let device = device.ok_or_else(|| Error::Plan("the sim engine needs a device".into()))?;
+        let mut machine = setup
+            .world
+            .take()
             .filter(|machine| machine.spec() == device)
-            .unwrap_or_else(|| Box::new(Machine::new(device, plans[0].seed)));
-        machine.begin(plans);
-        SimEngine {
-            world: world.clone(),
+            .unwrap_or_else(|| Box::new(Machine::new(device, setup.plan().seed)));
+        machine.begin(&setup.plans);
+        Ok(SimEngine {
+            world: setup.world.clone(),
             epoch: machine.epoch_ns,
             machine: Some(machine),
             now: 0,
@@ -89,7 +79,7 @@ impl SimEngine {
             holder: None,
             waiting: VecDeque::new(),
             ended: Vec::new(),
-        }
+        })
     }
 
     fn machine(&mut self) -> &mut Machine {
@@ -220,7 +210,7 @@ impl Drop for SimEngine {
     fn drop(&mut self) {
         if let Some(mut machine) = self.machine.take() {
             machine.epoch_ns = self.epoch + self.now;
-            *self.world.machine.lock().expect("no engine panics while it holds it") = Some(machine);
+            self.world.keep(machine);
         }
     }
 }

@@ -1,19 +1,19 @@
 //! The `sync` engine: one system call an I/O (pread, pwrite, pwritev2, fsync, fdatasync, fallocate,
 //! BLKDISCARD), done when it returns.
 //!
-//! It has one slot; a user of depth d is d threads that share the user's stream of I/Os (phase.rs).
+//! It has one slot; a user of depth d is d threads that share the user's stream of I/Os (run/hire.rs).
 
 use std::fs::File;
 use std::io;
 use std::os::fd::RawFd;
 
-use super::auto::Choice;
-use super::{Clock, Completion, Engine, Request, descriptors};
-use crate::buffers::Buffers;
+use super::setup::{Choice, Setup, descriptors};
+use super::trim::{block_devices, trim};
+use super::{Clock, Completion, Engine, Request};
 use crate::error::Result;
-use crate::plan::{Op, PhasePlan};
-use crate::result::EngineReport;
-use crate::trim::{block_devices, trim};
+use crate::plan::Op;
+use crate::record::result::EngineReport;
+use crate::workload::buffers::Buffers;
 
 /// See the module.
 pub struct SyncEngine {
@@ -29,8 +29,9 @@ pub struct SyncEngine {
 }
 
 impl SyncEngine {
-    /// One slot with its buffer. `choice` says why this engine runs.
-    pub fn new(plan: &PhasePlan, files: Vec<File>, choice: &Choice) -> Result<SyncEngine> {
+    /// One slot with its buffer.
+    pub fn new(setup: &Setup) -> Result<SyncEngine> {
+        let (plan, files) = (setup.plan(), setup.open_files()?);
         let buffers = Buffers::new(1, plan.largest_moved_bytes() as usize)?;
         Ok(SyncEngine {
             clock: Clock::start(),
@@ -41,7 +42,7 @@ impl SyncEngine {
             dsync_each: plan.dsync_each(),
             pushed: None,
             ended: None,
-            choice: choice.clone(),
+            choice: setup.choice.clone(),
         })
     }
 
@@ -75,20 +76,6 @@ impl SyncEngine {
     }
 }
 
-/// Sleeps until `until` on `clock`, to be woken early by a signal only.
-pub(super) fn sleep_until(clock: &Clock, until: u64) {
-    let now = clock.now();
-    if until > now {
-        let left = until - now;
-        let time = libc::timespec {
-            tv_sec: (left / 1_000_000_000) as libc::time_t,
-            tv_nsec: (left % 1_000_000_000) as libc::c_long,
-        };
-        // SAFETY: reads `time`. Not thread::sleep, which goes on sleeping when a signal came.
-        unsafe { libc::nanosleep(&time, std::ptr::null_mut()) };
-    }
-}
-
 impl Engine for SyncEngine {
     fn start(&mut self, clock: Clock) {
         self.clock = clock;
@@ -112,7 +99,7 @@ impl Engine for SyncEngine {
                 let result = self.perform(&request);
                 self.ended = Some(Completion { slot: request.slot, result });
             }
-            (None, Some(until)) => sleep_until(&self.clock, until),
+            (None, Some(until)) => self.clock.sleep_until(until),
             (None, None) => {}
         }
         Ok(())
@@ -139,7 +126,7 @@ impl Engine for SyncEngine {
             flags: std::iter::once("pread/pwrite, one thread an outstanding I/O".into())
                 .chain(self.choice.flags.iter().cloned())
                 .collect(),
-            buffers: super::uring::describe_buffers(&self.buffers, false),
+            buffers: self.buffers.described(false),
             notes: self.choice.notes.clone(),
         }
     }

@@ -1,5 +1,5 @@
 //! The `uring` engine: io_uring with registered files, one registered buffer in huge pages and a
-//! registered ring (ring.rs says with which flags). Polling only on request.
+//! registered ring (uring/ring.rs says with which flags). Polling only on request.
 
 use std::fs::File;
 use std::io;
@@ -9,17 +9,15 @@ use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 
 use self::ring::ENTER_GETEVENTS;
-use super::auto::Choice;
-use super::{Clock, Completion, Engine, Request, descriptors};
-use crate::buffers::{Buffers, HUGE_FROM_BYTES};
+use super::setup::{Setup, descriptors};
+use super::{Clock, Completion, Engine, Request, trim};
 use crate::error::{Error, Result};
+use crate::plan::Polling;
 use crate::plan::{Op, PhasePlan};
-use crate::polling::Polling;
-use crate::result::EngineReport;
-use crate::trim;
+use crate::record::result::EngineReport;
+use crate::workload::buffers::Buffers;
 
-pub(super) mod ring;
-pub use ring::SET_UP;
+pub mod ring;
 
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
@@ -47,7 +45,8 @@ pub struct UringEngine {
 impl UringEngine {
     /// A ring with a slot and a buffer for each outstanding I/O of one user. Fails with `Error::Ring` where the kernel
     /// forbids io_uring; smaller things that it refuses are done without and noted.
-    pub fn new(plan: &PhasePlan, files: Vec<File>, choice: &Choice) -> Result<UringEngine> {
+    pub fn new(setup: &Setup) -> Result<UringEngine> {
+        let (plan, choice, files) = (setup.plan(), &setup.choice, setup.open_files()?);
         let (ring, mut flags) = ring::build(plan, choice.inline)?;
         let buffers = Buffers::new(plan.depth as usize, plan.largest_moved_bytes() as usize)?;
         let descriptors = descriptors(&files);
@@ -162,17 +161,6 @@ impl UringEngine {
     }
 }
 
-/// How the I/O memory turned out, for the report.
-pub(super) fn describe_buffers(buffers: &Buffers, registered: bool) -> String {
-    let (_, bytes) = buffers.mapping();
-    let pages = match () {
-        () if bytes < HUGE_FROM_BYTES => "4 KiB pages (small enough for them)",
-        () if buffers.huge_bytes() == bytes => "huge pages",
-        () => "4 KiB pages (no huge pages to be had)",
-    };
-    if registered { format!("registered, {pages}") } else { pages.to_string() }
-}
-
 impl Engine for UringEngine {
     fn start(&mut self, clock: Clock) {
         self.clock = clock;
@@ -245,7 +233,7 @@ impl Engine for UringEngine {
         EngineReport {
             name: "uring".into(),
             flags: self.flags.clone(),
-            buffers: describe_buffers(&self.buffers, self.fixed_buffers),
+            buffers: self.buffers.described(self.fixed_buffers),
             notes: self.notes.clone(),
         }
     }

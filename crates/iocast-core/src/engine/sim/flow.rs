@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::device::{Counts, SimLimit};
+use crate::plan::simulated::{Counts, SimLimit};
 
 /// A transfer rate that I/Os share: each takes the pipe's free time from the moment it is ready, so that one
 /// that is ready late does not hold up those that are ready before it.

@@ -3,8 +3,8 @@
 use rand::RngExt;
 use rand::rngs::SmallRng;
 
-use crate::device::ServiceLaw;
-use crate::pacing::exponential;
+use crate::plan::simulated::ServiceLaw;
+use crate::random::exponential;
 
 /// A service time in ns. `seek` is the distance from the arm to the I/O as a share of the disk, `None` when
 /// it goes on in order; only disks ask for it.

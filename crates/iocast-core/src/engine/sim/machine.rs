@@ -11,10 +11,10 @@ use super::lru::Lru;
 use super::members::{Job, Members, after_stall};
 use super::streams::Streams;
 use super::tier::Tier;
-use crate::buffers::mix64;
-use crate::device::{SimCache, SimDevice, SimReduction};
 use crate::engine::Request;
+use crate::plan::simulated::{SimCache, SimDevice, SimReduction};
 use crate::plan::{Op, Payload, PhasePlan};
+use crate::random::mix64;
 
 /// A trim is a note in the device's own tables.
 const TRIM_NS: u64 = 50_000;

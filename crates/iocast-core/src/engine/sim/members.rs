@@ -8,9 +8,9 @@ use rand::{RngExt, SeedableRng};
 
 use super::flow::Pipe;
 use super::law::draw;
-use crate::buffers::mix64;
-use crate::device::{SimDevice, SimNoise, SimStall};
-use crate::pacing::exponential;
+use crate::plan::simulated::{SimDevice, SimNoise, SimStall};
+use crate::random::exponential;
+use crate::random::mix64;
 
 #[derive(Clone, Debug)]
 struct Member {

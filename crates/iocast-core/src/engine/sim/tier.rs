@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::hash::Mixed;
-use crate::device::SimTier;
+use crate::plan::simulated::SimTier;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {

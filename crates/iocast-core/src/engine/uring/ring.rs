@@ -6,8 +6,7 @@ use std::time::Duration;
 use io_uring::{IoUring, Probe, opcode};
 
 use crate::error::{Error, Result};
-use crate::plan::PhasePlan;
-use crate::polling::Polling;
+use crate::plan::{PhasePlan, Polling};
 
 pub(super) const ENTER_GETEVENTS: u32 = 1;
 /// Do not count this wait as iowait: saves its book-keeping at each sleep (Linux 6.15).
@@ -75,7 +74,7 @@ pub(super) fn build(plan: &PhasePlan, inline: bool) -> Result<(IoUring, Vec<Stri
 }
 
 /// Why io_uring cannot be used here for this plan; `None` when it can.
-pub(crate) fn missing(plan: &PhasePlan) -> Option<String> {
+pub fn missing(plan: &PhasePlan) -> Option<String> {
     let ring = match build(plan, false) {
         Ok((ring, _)) => ring,
         Err(Error::Ring { source, .. }) => return Some(source.to_string()),

@@ -1,0 +1,15 @@
+//! Phases under load: who is hired ([`hire`]) and watched ([`crew`]), the loop of each ([`worker`]), its
+//! [`part`] in a phase with one [`lane`] a user and its [`slots`], what they share ([`control`]), when they did not
+//! run ([`attendance`]), and what all did together ([`merge`]).
+
+pub mod attendance;
+pub mod control;
+mod cpu_usage;
+mod crew;
+mod hire;
+pub mod lane;
+mod merge;
+pub mod part;
+pub mod phase;
+mod slots;
+pub mod worker;

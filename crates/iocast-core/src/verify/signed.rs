@@ -1,0 +1,147 @@
+//! An engine around another one that seals what is written and keeps the journal. Without a journal it does nothing.
+
+use std::sync::Arc;
+
+use super::journal::Journal;
+use super::seal::{Address, seal};
+use crate::engine::{Clock, Completion, Engine, Request};
+use crate::error::Result;
+use crate::plan::Op;
+use crate::record::result::EngineReport;
+
+/// What a slot has outstanding.
+enum Open {
+    Nothing,
+    Write { request: Request, moved: u32 },
+    Flush(Vec<(u64, u32)>),
+}
+
+/// See the module.
+pub struct Signed<E: Engine> {
+    inner: E,
+    journal: Option<Arc<Journal>>,
+    open: Vec<Open>,
+}
+
+impl<E: Engine> Signed<E> {
+    /// `inner` with the journal of the phase.
+    pub fn new(inner: E, journal: Option<Arc<Journal>>) -> Signed<E> {
+        Signed { inner, journal, open: Vec::new() }
+    }
+
+    #[cold]
+    fn sign(&mut self, journal: &Journal, request: Request) {
+        let slot = request.slot as usize;
+        while self.open.len() <= slot {
+            self.open.push(Open::Nothing);
+        }
+        if request.done > 0 && matches!(self.open[slot], Open::Write { .. }) {
+            return; // the rest of a short write: its seals are there
+        }
+        // What came back interrupted and is not gone on with has failed.
+        self.close(journal, slot, false);
+        self.open[slot] = match request.op {
+            Op::Write => {
+                let block_bytes = journal.plan().block_bytes;
+                let run_id = journal.plan().run_id;
+                let buffer = self.inner.buffer(request.slot, request.len as usize);
+                for (number, block) in buffer.chunks_exact_mut(block_bytes as usize).enumerate() {
+                    let offset = request.offset + number as u64 * block_bytes;
+                    let sequence = journal.sending(journal.index(request.file, offset));
+                    seal(block, Address { run_id, file: request.file, offset }, sequence);
+                }
+                Open::Write { request, moved: 0 }
+            }
+            Op::Fsync | Op::Fdatasync => Open::Flush(journal.flushing(request.file)),
+            Op::Read | Op::Trim => Open::Nothing,
+        };
+    }
+
+    fn close(&mut self, journal: &Journal, slot: usize, well: bool) {
+        match std::mem::replace(&mut self.open[slot], Open::Nothing) {
+            Open::Nothing => {}
+            Open::Write { request, .. } => {
+                indices(journal, &request)
+                    .for_each(|index| journal.ended(request.file, index, well, request.durable));
+            }
+            Open::Flush(blocks) if well => journal.flushed(&blocks),
+            // What a failed flush did to the data nobody knows: it stays undurable.
+            Open::Flush(_) => {}
+        }
+    }
+
+    fn note(&mut self, journal: &Journal, completion: Completion) {
+        let slot = completion.slot as usize;
+        match &mut self.open[slot] {
+            Open::Write { request, moved } if completion.result > 0 => {
+                *moved += completion.result as u32;
+                if *moved < request.len {
+                    indices(journal, request).for_each(|index| journal.interrupted(index));
+                    return;
+                }
+                self.close(journal, slot, true);
+            }
+            Open::Write { .. } => self.close(journal, slot, false),
+            _ => self.close(journal, slot, completion.result >= 0),
+        }
+    }
+}
+
+fn indices<'a>(journal: &'a Journal, request: &Request) -> impl Iterator<Item = u64> + use<'a> {
+    let Request { file, offset, len, .. } = *request;
+    let block = journal.plan().block_bytes;
+    (0..u64::from(len) / block).map(move |number| journal.index(file, offset + number * block))
+}
+
+impl<E: Engine> Engine for Signed<E> {
+    fn start(&mut self, clock: Clock) {
+        self.inner.start(clock);
+    }
+
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        self.inner.now()
+    }
+
+    #[inline]
+    fn push(&mut self, request: Request) {
+        if let Some(journal) = self.journal.take() {
+            self.sign(&journal, request);
+            self.journal = Some(journal);
+        }
+        self.inner.push(request);
+    }
+
+    #[inline]
+    fn submit(&mut self, wait: u32, until: Option<u64>) -> Result<()> {
+        self.inner.submit(wait, until)
+    }
+
+    #[inline]
+    fn reap(&mut self, out: &mut Vec<Completion>) {
+        let before = out.len();
+        self.inner.reap(out);
+        if let Some(journal) = self.journal.take() {
+            out[before..].iter().for_each(|completion| self.note(&journal, *completion));
+            self.journal = Some(journal);
+        }
+    }
+
+    fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        self.inner.buffer(slot, len)
+    }
+
+    fn virtual_time(&self) -> bool {
+        self.inner.virtual_time()
+    }
+
+    fn abandon(&mut self) {
+        self.inner.abandon();
+    }
+
+    fn report(&self) -> EngineReport {
+        let mut report = self.inner.report();
+        report.flags.extend(self.journal.is_some().then(|| "writes sealed and journalled".to_string()));
+        report
+    }
+}

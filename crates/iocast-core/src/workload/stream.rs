@@ -1,0 +1,124 @@
+//! A user's stream of I/Os: its [`Source`] says what comes next and where, its [`Schedule`] when it is due.
+
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
+
+use super::next_io::NextIo;
+use super::pacing::Schedule;
+use super::source::Source;
+use crate::plan::PhasePlan;
+use crate::random::mix64;
+
+/// See the module.
+pub struct Stream {
+    /// When I/Os are due.
+    pub schedule: Schedule,
+    source: Source,
+    rng: SmallRng,
+    ios_left: u64,
+    bytes_left: u64,
+    due_end_ns: u64,
+}
+
+impl Stream {
+    /// The stream of `user`. Limits in I/Os and bytes are shared out evenly over users.
+    pub fn new(plan: &PhasePlan, user: u32) -> Stream {
+        let mut rng = SmallRng::seed_from_u64(mix64(plan.seed).wrapping_add(mix64(u64::from(user) + 1)));
+        let (users, user64) = (u64::from(plan.users), u64::from(user));
+        let share =
+            |limit: Option<u64>| limit.map_or(u64::MAX, |n| n / users + u64::from(user64 < n % users));
+        Stream {
+            schedule: Schedule::new(&plan.arrival, user, plan.users, &mut rng),
+            source: Source::new(plan, user),
+            rng,
+            ios_left: share(plan.length.ios),
+            bytes_left: share(plan.length.bytes),
+            due_end_ns: plan.length.seconds.map_or(u64::MAX, |s| (s * 1e9) as u64),
+        }
+    }
+
+    /// True when the user has done all it was asked for.
+    pub fn exhausted(&self) -> bool {
+        self.ios_left == 0
+            || self.bytes_left == 0
+            || (!self.follows_on() && self.schedule.peek().is_some_and(|due| due >= self.due_end_ns))
+    }
+
+    /// Arrivals that were due before `end` and were not taken; they are taken now, so that who shares the
+    /// stream does not count them again.
+    pub fn unsent(&mut self, end: u64) -> u64 {
+        if self.exhausted() { 0 } else { self.schedule.skip(end.min(self.due_end_ns)) }
+    }
+
+    /// True when the next I/O follows the one before at once, without a pause and without an arrival of its own.
+    #[inline]
+    pub fn follows_on(&self) -> bool {
+        self.source.follows_on()
+    }
+
+    /// Takes the next I/O (and its arrival, in an open loop).
+    #[inline]
+    pub fn take(&mut self) -> NextIo {
+        if !self.follows_on() {
+            self.schedule.take(&mut self.rng);
+        }
+        let next = self.source.take(&mut self.rng);
+        self.ios_left -= 1;
+        self.bytes_left = self.bytes_left.saturating_sub(next.size);
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Op;
+    use crate::testing::plan;
+
+    #[test]
+    fn the_mix_has_the_shares_of_its_weights() {
+        let plan = plan(serde_json::json!({"mix": [
+            {"op": "read", "size_bytes": 8192, "weight": 70}, {"op": "write", "size_bytes": 8192, "weight": 20},
+            {"op": "read", "size_bytes": 4096, "weight": 10}]}));
+        let mut stream = Stream::new(&plan, 0);
+        let mut counts = [0u32; 3];
+        for _ in 0..100_000 {
+            counts[stream.take().class] += 1;
+        }
+        for (count, share) in counts.iter().zip([0.7, 0.2, 0.1]) {
+            assert!((f64::from(*count) / 100_000.0 - share).abs() < 0.01, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn fsync_follows_every_so_many_writes() {
+        let plan = plan(serde_json::json!({"mix": [{"op": "write", "size_bytes": 8192}], "fsync_every": 3}));
+        let mut stream = Stream::new(&plan, 0);
+        let ops: Vec<Op> = (0..8).map(|_| stream.take().op).collect();
+        use Op::{Fsync, Write};
+        assert_eq!(ops, [Write, Write, Write, Fsync, Write, Write, Write, Fsync]);
+    }
+
+    #[test]
+    fn an_fdatasync_follows_each_write_of_a_log() {
+        let plan = plan(serde_json::json!({"mix": [{"op": "write", "size_bytes": 4096}],
+            "fsync_every": 1, "fsync_op": "fdatasync"}));
+        let mut stream = Stream::new(&plan, 0);
+        let ops: Vec<Op> = (0..4).map(|_| stream.take().op).collect();
+        assert_eq!(ops, [Op::Write, Op::Fdatasync, Op::Write, Op::Fdatasync]);
+    }
+
+    #[test]
+    fn limits_are_shared_out_to_the_last_io() {
+        let plan = plan(serde_json::json!({"users": 3, "length": {"ios": 11}}));
+        let mut done = 0;
+        for user in 0..3 {
+            let mut stream = Stream::new(&plan, user);
+            while !stream.exhausted() {
+                stream.take();
+                done += 1;
+            }
+        }
+        assert_eq!(done, 11);
+    }
+}
