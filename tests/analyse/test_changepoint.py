@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from iocast.analyse.changepoint import change_points
+from iocast.analyse.changepoint import change_points, one_change
 
+VECTORS = json.loads((Path(__file__).parent / "steady_vectors.json").read_text())
+LEVELS = [pytest.param(each, id=name) for name, each in VECTORS.items() if name.startswith("stats.changepoint")]
 SERIES = json.loads((Path(__file__).parent / "changing_series.json").read_text())
 
 
@@ -64,3 +66,28 @@ def test_a_long_series_is_looked_at_in_means() -> None:
     assert [change.at for change in found.reported] == [10_008]
     assert found.reported[0].shift == pytest.approx(-0.4, abs=0.01)
     assert change_points([100 * each for each in wobble * 2500]).reported == ()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("vector", LEVELS)
+def test_one_change_of_level(vector: Any) -> None:
+    found = one_change(vector["y"])
+    if not vector["changepoints"]:
+        assert found is None
+    else:
+        assert found is not None
+        assert [found.at] == vector["changepoints"]
+        assert found.shift == pytest.approx(vector["relative_shifts"][0], rel=1e-6)
+
+
+def test_one_change_counts_a_standstill() -> None:
+    """Several changes are not looked for where nothing came back; one is."""
+    found = one_change([100.0, 102.0, 98.0, 101.0] * 5 + [0.0] * 10)
+    assert found is not None
+    assert (found.at, found.shift < -0.9) == (20, True)
+
+
+def test_both_ways_to_look_see_the_same_single_change() -> None:
+    levels = [100.0, 103.0, 97.0, 101.0, 99.0] * 6 + [80.0, 82.0, 78.0, 81.0, 79.0] * 6
+    several, one = change_points(levels), one_change(levels)
+    assert several is not None
+    assert [one] == list(several.reported)

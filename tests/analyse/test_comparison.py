@@ -179,3 +179,27 @@ def test_repeats() -> None:
     assert variation([9.0, 10.0, 11.0]) == pytest.approx(0.1)
     assert median_of([3.0, 1.0, 2.0, 4.0]) == 2.0
     assert math.isclose(overlap(_histogram([5]), _histogram([5])).ks, 0.0)
+
+
+def test_groups_of_unequal_size_each_weigh_by_their_own() -> None:
+    """Welch by hand: logarithms 0 and 0.2 against 1, 1.1, 1.2, 1.3 and 1.4."""
+    a, b = [math.exp(x) for x in (0.0, 0.2)], [math.exp(x) for x in (1.0, 1.1, 1.2, 1.3, 1.4)]
+    found = ab_ratio(a, b)
+    of_a, of_b = 0.02 / 2, 0.025 / 5  # variance of the mean of each side
+    degrees = (of_a + of_b) ** 2 / (of_a**2 / 1 + of_b**2 / 4)
+    assert found.ratio == pytest.approx(math.exp(1.1))
+    assert found.degrees == pytest.approx(degrees)
+    assert found.low is not None
+    assert found.high is not None
+    assert math.sqrt(found.low * found.high) == pytest.approx(found.ratio)
+    # Student's t of 97.5 % between 2 degrees (4.303) and 2.25 of this pair (3.876, from tables by interpolation).
+    half = (math.log(found.high) - math.log(found.low)) / 2
+    assert 3.182 < half / math.sqrt(of_a + of_b) < 4.303
+
+
+def test_the_sides_of_unequal_groups_may_change_places() -> None:
+    a, b = [100.0, 104.0], [90.0, 91.0, 95.0, 89.0]
+    there, back = ab_ratio(a, b), ab_ratio(b, a)
+    assert there.ratio * back.ratio == pytest.approx(1.0)
+    assert there.degrees == pytest.approx(back.degrees)  # type: ignore[arg-type]
+    assert there.low * back.high == pytest.approx(1.0)  # type: ignore[operator]

@@ -102,13 +102,15 @@ def test_other_observers_are_left_alone() -> None:
 
 def test_under_the_filesystem_is_the_top_layer_and_not_the_disk() -> None:
     samples = card_runs.diskstats(SECOND_NS, reads=10) + card_runs.diskstats(SECOND_NS, layer="vda", reads=99)
-    seen = under_filesystem(_record(*samples), card_runs.TARGET)
+    seen = under_filesystem(device_io(_record(*samples)), card_runs.TARGET)
     assert seen is not None
     assert (seen.layer, seen.reads) == ("vda1", 10)
 
 
 def test_a_layer_without_counters_is_seen_through_to_the_only_one_below() -> None:
-    seen = under_filesystem(_record(*card_runs.diskstats(SECOND_NS, layer="vda", reads=99)), card_runs.TARGET)
+    seen = under_filesystem(
+        device_io(_record(*card_runs.diskstats(SECOND_NS, layer="vda", reads=99))), card_runs.TARGET
+    )
     assert seen is not None
     assert seen.layer == "vda"
 
@@ -118,14 +120,15 @@ def test_a_mirror_without_counters_is_not_guessed_from_its_halves() -> None:
     target = msgspec.structs.replace(card_runs.TARGET, layers=layers)
     samples = card_runs.diskstats(SECOND_NS, layer="sda", reads=5)
     samples += card_runs.diskstats(SECOND_NS, layer="sdb", reads=5)
-    assert under_filesystem(_record(*samples), target) is None
+    assert under_filesystem(device_io(_record(*samples)), target) is None
 
 
 def test_devices_side_by_side_are_summed_and_none_may_be_missing() -> None:
     target = msgspec.structs.replace(card_runs.TARGET, layers=(_disk("sda"), _disk("sdb")))
     both = card_runs.diskstats(SECOND_NS, layer="sda", reads=5) + card_runs.diskstats(SECOND_NS, layer="sdb", reads=7)
     assert len(top_layers(target)) == 2
-    seen = under_filesystem(_record(*both), target)
+    seen = under_filesystem(device_io(_record(*both)), target)
     assert seen is not None
     assert (seen.layer, seen.reads, seen.writes) == ("sda+sdb", 12, None)
-    assert under_filesystem(_record(*card_runs.diskstats(SECOND_NS, layer="sda", reads=5)), target) is None
+    alone = _record(*card_runs.diskstats(SECOND_NS, layer="sda", reads=5))
+    assert under_filesystem(device_io(alone), target) is None

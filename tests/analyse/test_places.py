@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from makers import card_runs
 
+from iocast.analyse.device_io import device_io
 from iocast.analyse.places import Place, places
 from iocast.model.target import Layer
 
@@ -28,7 +29,7 @@ def _places(*layers: Layer, silent: str = "", filesystem: str | None = "ext4") -
         for sample in card_runs.diskstats(SECOND_NS, layer=layer.name, reads=1, read_bytes=100)
     )
     target = replace(card_runs.TARGET, layers=layers, filesystem=filesystem)
-    return places(card_runs.reads(samples=samples), target)
+    return places(device_io(card_runs.reads(samples=samples)), target)
 
 
 def test_from_a_partition_to_its_disk() -> None:

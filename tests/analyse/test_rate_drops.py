@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from makers import card_runs
-from msgspec.structs import replace
 
+from iocast.analyse.changepoint import change_points
 from iocast.analyse.rate_drops import Drop, drop
 from iocast.model.run import Series
 
@@ -14,7 +13,7 @@ def _drop(*ios: int) -> Drop | None:
     series = Series(
         interval_ns=250_000_000, ios=ios, bytes=tuple(8192 * each for each in ios), response_ns=(1,) * len(ios)
     )
-    return drop(replace(card_runs.reads(), series=series), 0.3)
+    return drop(series, change_points(series.rates_per_s), 0.3)
 
 
 def test_where_it_fell_and_how_much_was_done_by_then() -> None:

@@ -49,17 +49,6 @@ def test_batch_means(vector: Any) -> None:
     assert found.half_width_inflated == pytest.approx(vector["half_width_inflated"], rel=1e-6)
 
 
-@pytest.mark.parametrize("vector", _vectors("stats.changepoint"))
-def test_one_change_of_level(vector: Any) -> None:
-    found = steady.level_change(vector["y"])
-    if not vector["changepoints"]:
-        assert found is None
-    else:
-        assert found is not None
-        assert [found.at] == vector["changepoints"]
-        assert found.shift == pytest.approx(vector["relative_shifts"][0], rel=1e-6)
-
-
 @pytest.mark.parametrize(
     ("rounds", "at"),
     [

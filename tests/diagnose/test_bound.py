@@ -10,6 +10,7 @@ import pytest
 from makers import card_runs
 
 from iocast import load, runner
+from iocast.analyse.facts import Facts
 from iocast.diagnose import bound
 from iocast.jobs import parse_job, parse_target
 from iocast.jobs import plan as make_plan
@@ -36,7 +37,7 @@ def measured(target: str, fields: str, tmp_path: Path) -> Run:
 
 
 def by_depth(run: Run) -> dict[int, Bound]:
-    found = bound.bounds(run)
+    found = bound.bounds(Facts(run))
     return {record.measurement.asked_depth: found[record.phase.name] for record in run.measured}
 
 
@@ -97,7 +98,7 @@ def test_a_file_that_is_all_in_memory_is_bound_by_this_machine(tmp_path: Path) -
 def test_the_link(tmp_path: Path) -> None:
     times = card_runs.histogram((1_000_000, 37_000))
     record = card_runs.reads(size_bytes=1 << 20, times=times, elapsed_ns=10 * card_runs.SECOND_NS)
-    assert bound.bounds(card_runs.run(record))[record.phase.name].by == "link"
+    assert bound.bounds(Facts(card_runs.run(record)))[record.phase.name].by == "link"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_the_link_is_full_of_what_goes_one_way(ops: dict[Op, int], by: str) -> N
     parts = [card_runs.part(op, MIB, card_runs.histogram((1e6, ios))) for op, ios in ops.items()]
     did = card_runs.measurement(parts, elapsed_ns=10 * card_runs.SECOND_NS)
     record = card_runs.record("row", Workload(mix=tuple(MixItem(op, MIB) for op in ops)), did)
-    assert bound.bounds(card_runs.run(record))["row"].by == by
+    assert bound.bounds(Facts(card_runs.run(record)))["row"].by == by
 
 
 @pytest.mark.parametrize(("at_once", "by"), [(1, "kernel"), (2, "unknown")])
@@ -123,7 +124,7 @@ def test_kernel_threads_that_do_the_io_of_one_phase(at_once: int, by: str) -> No
     did = record.measurement
     used = replace(did, cpu_system_ns=int(0.7 * did.elapsed_ns), cpu_phases=at_once)
     record = replace(record, measurement=replace(used, generator=Generator(threads=1, user_ns=1)))
-    found = bound.bounds(card_runs.run(record))[record.phase.name]
+    found = bound.bounds(Facts(card_runs.run(record)))[record.phase.name]
     assert (found.by, "the kernel's own threads" in found.says) == (by, by == "kernel")
 
 
@@ -134,7 +135,7 @@ def test_a_row_beside_others_is_in_no_load_curve() -> None:
         for users, took, ios in ladder
     )
     beside = replace(eight, phase=replace(eight.phase, together="both"))
-    found = bound.bounds(card_runs.run(one, four, beside))
+    found = bound.bounds(Facts(card_runs.run(one, four, beside)))
     assert found["r x4"].says.startswith("Not at the device's limit yet: 4 still brought 4 times")
     assert found["r x8"].says == "What bound it cannot be told: it was measured beside others."
 
@@ -148,7 +149,7 @@ def test_syncs_that_follow_their_writes_do_not_make_the_rate() -> None:
         elapsed_ns=10 * card_runs.SECOND_NS,
         asked_rate_per_s=1000.0,
     )
-    found = bound.bounds(card_runs.run(card_runs.record("log", load, did)))["log"]
+    found = bound.bounds(Facts(card_runs.run(card_runs.record("log", load, did))))["log"]
     assert (found.by, found.evidence["share"]) == ("unknown", 0.5)
 
 
@@ -156,7 +157,7 @@ def test_of_two_rows_of_one_load_the_one_with_more_ios_is_the_base(tmp_path: Pat
     run = measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path)
     one, four = run.measured
     few = replace(one, phase=replace(one.phase, name="few"), measurement=replace(one.measurement, ios=3))
-    found = bound.bounds(replace(run, phases=(one, few, four)))
+    found = bound.bounds(Facts(replace(run, phases=(one, few, four))))
     assert found[four.phase.name].says.startswith("Not at the device's limit yet: 4 still brought 4 times")
     assert found["few"].says == "Bound by its 1 at once: 4 brought 4 times the I/Os a second."
 
@@ -166,7 +167,7 @@ def test_four_cannot_bring_more_than_four_times_of_one(tmp_path: Path) -> None:
     run = measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path)
     one, four = run.measured
     starved = replace(one, measurement=replace(one.measurement, elapsed_ns=10 * one.measurement.elapsed_ns))
-    found = bound.bounds(replace(run, phases=(starved, four)))
+    found = bound.bounds(Facts(replace(run, phases=(starved, four))))
     assert {each.by for each in found.values()} == {"unknown"}
     assert "4 at once brought 40 times the I/Os of 1" in found[four.phase.name].says
 
@@ -175,7 +176,7 @@ def test_a_rate_is_told_as_it_was_asked_for() -> None:
     record = card_runs.paced()
     did = record.measurement
     asked = replace(record, measurement=replace(did, asked_rate_per_s=did.rate_per_s / 0.97))
-    found = bound.bounds(card_runs.run(asked))[record.phase.name]
+    found = bound.bounds(Facts(card_runs.run(asked)))[record.phase.name]
     wanted, came = (bound.number(each) for each in (did.rate_per_s / 0.97, did.rate_per_s))
     assert found.says == f"Bound by the rate that was asked for: {wanted} a second ({came} came)."
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import accumulate, pairwise
 from statistics import fmean, median
 
@@ -56,11 +55,33 @@ def change_points(levels: Sequence[float]) -> ChangePoints | None:
         return None
     if len(levels) > MOST:
         return _of_means(levels, -(-len(levels) // MOST))
-    return _found(tuple(levels))
+    return _found(levels)
+
+
+def one_change(levels: Sequence[float]) -> Change | None:
+    """The one cut that explains most of a series, when it is more than noise and large enough to be told.
+
+    A standstill counts as a thousandth of the mean.
+    """
+    if len(levels) < 2 * MIN_LENGTH or fmean(levels) <= 0:
+        return None
+    floor = fmean(levels) / 1000
+    logs = [math.log(max(level, floor)) for level in levels]
+    total, before, best = math.fsum(logs), 0.0, (0.0, 0)
+    for at, value in enumerate(logs[: len(logs) - MIN_LENGTH], 1):
+        before += value
+        if at >= MIN_LENGTH:
+            gain = before**2 / at + (total - before) ** 2 / (len(logs) - at) - total**2 / len(logs)
+            best = (gain, at) if gain > best[0] else best
+    gain, at = best
+    if not at or gain <= _penalty(*_noise(logs), len(logs)):
+        return None
+    shift = math.expm1(fmean(logs[at:]) - fmean(logs[:at]))
+    return Change(at, shift) if abs(math.log1p(shift)) >= math.log1p(REPORTED_SHIFT) else None
 
 
 def _of_means(levels: Sequence[float], together: int) -> ChangePoints:
-    found = _found(tuple(fmean(levels[at : at + together]) for at in range(0, len(levels), together)))
+    found = _found([fmean(levels[at : at + together]) for at in range(0, len(levels), together)])
     changes = tuple(replace(each, at=_sharpest(levels, each.at * together, together)) for each in found.changes)
     return replace(found, changes=changes)
 
@@ -79,16 +100,20 @@ def _sharpest(levels: Sequence[float], at: int, reach: int) -> int:
     return best[1]
 
 
-@lru_cache(maxsize=64)  # several detectors and a chart ask for the same
-def _found(levels: tuple[float, ...]) -> ChangePoints:
+def _found(levels: Sequence[float]) -> ChangePoints:
     logs = [math.log(level) for level in levels]
     correlation, variance = _noise(logs)
-    penalty = PENALTY * variance * (1 + correlation) / (1 - correlation) * math.log(len(logs))
+    penalty = _penalty(correlation, variance, len(logs))
     starts = _segments(logs, penalty)
     means = [fmean(logs[start:end]) for start, end in pairwise([*starts, len(logs)])]
     shifts = [math.expm1(after - before) for before, after in pairwise(means)]
     found = tuple(Change(at, shift) for at, shift in zip(starts[1:], shifts, strict=True))
     return ChangePoints(correlation, variance, penalty, found)
+
+
+def _penalty(correlation: float, variance: float, length: int) -> float:
+    """What a cut must explain to be more than noise."""
+    return PENALTY * variance * (1 + correlation) / (1 - correlation) * math.log(length)
 
 
 def _noise(logs: list[float]) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -102,9 +102,8 @@ def device_io(record: PhaseRecord) -> dict[str, DeviceIo]:
     return {name: _of(view) for name, view in seen.items()}
 
 
-def under_filesystem(record: PhaseRecord, target: Target) -> DeviceIo | None:
+def under_filesystem(seen: Mapping[str, DeviceIo], target: Target) -> DeviceIo | None:
     """What the block devices right under the file system saw, summed; None unless all of them were seen."""
-    seen = device_io(record)
     found = [_nearest(layer, target, seen) for layer in top_layers(target)]
     parts = [part for part in found if part is not None]
     if not parts or len(parts) < len(found):
@@ -118,7 +117,7 @@ def top_layers(target: Target) -> tuple[Layer, ...]:
     return tuple(layer for layer in target.layers if layer.name not in below)
 
 
-def _nearest(layer: Layer, target: Target, seen: dict[str, DeviceIo]) -> DeviceIo | None:
+def _nearest(layer: Layer, target: Target, seen: Mapping[str, DeviceIo]) -> DeviceIo | None:
     """The layer's own counters, or those of the only one below it that has any."""
     by_name = {each.name: each for each in target.layers}
     at: Layer | None = layer

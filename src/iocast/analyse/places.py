@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from msgspec import Struct
 
-from iocast.analyse.device_io import DeviceIo, device_io, together, top_layers
-from iocast.model.run import PhaseRecord
+from iocast.analyse.device_io import DeviceIo, together, top_layers
 from iocast.model.target import Layer, Target
+from iocast.model.workload import Op
 
 # These hand each write to one of their layers, once; any other kind over several layers may write more.
 SPREADING = frozenset({"raid0", "linear", "multipath"})
@@ -19,6 +21,9 @@ SHRINKING = frozenset({"vdo"})  # these store less than they are given
 RESHAPING_FILESYSTEMS = frozenset({"btrfs", "zfs", "bcachefs", "overlay", "f2fs"})
 
 PAGE_BYTES = 4096
+
+# With fewer bytes than this in a whole phase, one stray request would decide the share.
+ENOUGH_BYTES = 1 << 20
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -34,9 +39,8 @@ class Place(Struct, frozen=True, kw_only=True):
     block_bytes: int  # and at least so
 
 
-def places(record: PhaseRecord, target: Target) -> tuple[Place, ...]:
+def places(seen: Mapping[str, DeviceIo], target: Target) -> tuple[Place, ...]:
     """From under the file system down to the disks; those left out of which a layer was not counted."""
-    seen = device_io(record)
     by_name = {layer.name: layer for layer in target.layers}
     level, above = top_layers(target), list[Layer]()
     found = []
@@ -48,6 +52,34 @@ def places(record: PhaseRecord, target: Target) -> tuple[Place, ...]:
         above += passed
         level = tuple(below.values()) if passed else ()
     return tuple(found)
+
+
+def passed_by_all(top: DeviceIo | None, seen: Sequence[Place]) -> tuple[DeviceIo, ...]:
+    """What must have moved every byte of direct I/O: right under the file system, and all disks together.
+
+    Disks that were not counted, or stand still for another reason than a cache, are left out.
+    """
+    bottom = seen[-1] if seen else None
+    if bottom is None or top is None or bottom.io.layer == top.layer:
+        return () if top is None else (top,)
+    # Paths of NVMe multipath are not counted by older kernels; under a loop device it is a cache that explains it.
+    silent = bottom.io.stood_still and not bottom.cached
+    return (top,) if silent else (top, bottom.io)
+
+
+def moved_share(engine_bytes: int, op: Op, devices: Sequence[DeviceIo]) -> tuple[float, DeviceIo] | None:
+    """Bytes that the device moved over bytes that the test did, and where; None when it is not known.
+
+    Of the places that all of them must pass, the one that moved the least.
+    """
+    if engine_bytes < ENOUGH_BYTES:
+        return None
+    found = [
+        (moved / engine_bytes, device)
+        for device in devices
+        if (moved := device.read_bytes if op == "read" else device.written_bytes) is not None
+    ]
+    return min(found, key=lambda share: share[0], default=None)
 
 
 def _one_down(level: tuple[Layer, ...], by_name: dict[str, Layer]) -> list[Layer]:

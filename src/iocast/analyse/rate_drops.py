@@ -6,8 +6,8 @@ from statistics import fmean, pstdev
 
 from msgspec import Struct
 
-from iocast.analyse.changepoint import change_points
-from iocast.model.run import PhaseRecord
+from iocast.analyse.changepoint import ChangePoints
+from iocast.model.run import Series
 
 
 class Drop(Struct, frozen=True):
@@ -21,15 +21,13 @@ class Drop(Struct, frozen=True):
     constant: float
 
 
-def drop(record: PhaseRecord, least: float) -> Drop | None:
+def drop(series: Series, changes: ChangePoints | None, least: float) -> Drop | None:
     """The deepest fall of a row's rate, when it was at least the share `least` and lasted to the end; else None."""
-    series = record.series
-    rates = series.rates_per_s
-    found = change_points(rates) if rates else None
-    if found is None or not found.reported:
+    if changes is None or not changes.reported:
         return None
-    deepest = min(found.reported, key=lambda change: change.shift)
-    starts = [0, *(change.at for change in found.reported), len(rates)]
+    rates = series.rates_per_s
+    deepest = min(changes.reported, key=lambda change: change.shift)
+    starts = [0, *(change.at for change in changes.reported), len(rates)]
     here = starts.index(deepest.at)
     # The interval in which it fell is of neither level: the first of the last ones, or a short stretch of its own.
     before, last = fmean(rates[starts[here - 1] : deepest.at]), rates[starts[-2] + 1 :]

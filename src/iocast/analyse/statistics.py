@@ -13,10 +13,23 @@ from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
 
 CONFIDENCE = 0.95
+MIN_BEYOND = 10.0  # models B1: a percentile is published only with n(1-q) >= 10
+HAIR = 1e-6  # 1000 x (1 - 0.99) is 10 on paper and a little less in binary
 
 # Above this variance the binomial is so near to the normal distribution that ranks agree to a few in a
 # million, and summing its terms one by one would take noticeable time.
 NORMAL_FROM_VARIANCE = 1e6
+
+
+def enough_beyond(total: int, q: float) -> bool:
+    """Whether of `total` I/Os enough lie beyond quantile `q` to publish it."""
+    return total * (1.0 - q) >= MIN_BEYOND - HAIR
+
+
+def published(histogram: Histogram, q: float) -> float | None:
+    """A percentile in ns; None when it is not known, or too few I/Os lie beyond it to publish it."""
+    value_ns = histogram.quantile_ns(q) if enough_beyond(histogram.total, q) else math.nan
+    return None if math.isnan(value_ns) else value_ns
 
 
 class QuantileEstimate(Struct, frozen=True):
@@ -32,6 +45,11 @@ class QuantileEstimate(Struct, frozen=True):
     def beyond(self) -> float:
         """How many I/Os lie beyond the percentile: n (1 - q)."""
         return self.total * (1.0 - self.q)
+
+    @property
+    def enough(self) -> bool:
+        """True when enough I/Os lie beyond it to publish it."""
+        return enough_beyond(self.total, self.q)
 
     @property
     def known(self) -> bool:

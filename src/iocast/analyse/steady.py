@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import fmean
 
 from msgspec import Struct
+
+from iocast.analyse.changepoint import Change, one_change
 
 MSER_BATCH = 5
 BATCHES = 20
@@ -22,8 +24,6 @@ LAG_MOST = 0.25  # B3: correlation of neighbouring batch means
 LEAST_INTERVALS = 60  # B3, quick mode: less cannot be judged
 SNIA_ROUNDS = 5
 SNIA_EXCURSION, SNIA_DRIFT = 0.20, 0.10
-LEVEL_LEAST, LEVEL_SHARE, LEVEL_PENALTY = 5, 0.10, 4.0  # B6: shortest segment, least shift told, penalty
-MAD_TO_SIGMA = 1.4826
 
 
 class Cut(Struct, frozen=True):
@@ -51,13 +51,6 @@ class BatchMeans(Struct, frozen=True):
     high: float
 
 
-class LevelChange(Struct, frozen=True):
-    """One lasting change of level: the first interval of the new level, and new over old less one."""
-
-    at: int
-    shift: float
-
-
 class Steadiness(Struct, frozen=True, kw_only=True):
     """What a series says of itself. Shares are of the mean of what is kept; nan: too short to be told."""
 
@@ -73,7 +66,7 @@ class Steadiness(Struct, frozen=True, kw_only=True):
     drift: float  # of a straight line through all that is kept, from its first to its last interval
     b3: bool
     snia: bool
-    change: LevelChange | None
+    change: Change | None
 
     @property
     def judged(self) -> bool:
@@ -160,35 +153,6 @@ def fio_slope(values: Sequence[float]) -> float:
     return slope(values) / fmean(values)
 
 
-def level_change(values: Sequence[float]) -> LevelChange | None:
-    """The one split that explains most, when it is beyond what noise of this strength and memory does.
-
-    On logarithms, with the noise from the median of the differences (so that the step itself does not count);
-    segments have at least 5 intervals, and a shift of less than 10 % is not told.
-    """
-    count = len(values)
-    if count < 2 * LEVEL_LEAST or fmean(values) <= 0:
-        return None
-    floor = fmean(values) / 1000
-    logs = [math.log(max(value, floor)) for value in values]
-    steps = [after - before for before, after in pairwise(logs)]
-    middle = median(steps)
-    sigma = MAD_TO_SIGMA * median(abs(step - middle) for step in steps)
-    phi = min(0.95, max(0.0, 1.0 + 2.0 * _lag_1(steps)))
-    variance = sigma * sigma / (2 * (1 - phi))
-    penalty = LEVEL_PENALTY * variance * (1 + phi) / (1 - phi) * math.log(count)
-    total, before, best, best_gain = math.fsum(logs), 0.0, 0, 0.0
-    for at in range(1, count - LEVEL_LEAST + 1):
-        before += logs[at - 1]
-        if at >= LEVEL_LEAST:
-            gain = before**2 / at + (total - before) ** 2 / (count - at) - total**2 / count
-            best, best_gain = (at, gain) if gain > best_gain else (best, best_gain)
-    if not best or best_gain <= penalty:
-        return None
-    shift = math.exp(fmean(logs[best:]) - fmean(logs[:best])) - 1
-    return LevelChange(best, shift) if abs(math.log1p(shift)) >= math.log1p(LEVEL_SHARE) else None
-
-
 def steadiness(values: Sequence[float]) -> Steadiness:
     """Everything that can be said of a series; `b3` and `snia` say which rules accept it."""
     cut = mser5(values)
@@ -212,7 +176,7 @@ def steadiness(values: Sequence[float]) -> Steadiness:
         drift=drift,
         b3=calm and cut.valid and len(values) >= LEAST_INTERVALS,
         snia=snia_accepts(kept),
-        change=level_change(kept),
+        change=one_change(kept),
     )
 
 
@@ -228,10 +192,3 @@ def _halves(values: Sequence[float]) -> float:
     middle = len(values) // 2
     second = fmean(values[middle:]) if values else 0.0
     return fmean(values[:middle]) / second - 1 if middle and second > 0 else math.nan
-
-
-def _lag_1(values: Sequence[float]) -> float:
-    mean = fmean(values)
-    squares = math.fsum((value - mean) ** 2 for value in values)
-    lagged = math.fsum((one - mean) * (other - mean) for one, other in pairwise(values))
-    return lagged / squares if squares > 0 else 0.0

@@ -8,7 +8,7 @@ import random
 import rich_click as click
 from msgspec.structs import replace
 
-from iocast.catalogue import runs_in
+from iocast.archive.catalogue import runs_in
 from iocast.commands.groups import group_folder
 from iocast.commands.options import filing, measuring, out_option, presenting
 from iocast.commands.session import adjust, carry_out, say

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.catalogue import labels, runs_in
+from iocast.archive.catalogue import labels, runs_in
 from iocast.commands.options import filing, presenting
 from iocast.commands.writing import Into, deliver, get_ready
 

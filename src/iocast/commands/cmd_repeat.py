@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.catalogue import runs_in
+from iocast.archive.catalogue import runs_in
 from iocast.commands.groups import group_folder
 from iocast.commands.options import destroying, filing, measuring, out_option, presenting
 from iocast.commands.session import adjust, carry_out, say

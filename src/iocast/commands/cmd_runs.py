@@ -6,7 +6,7 @@ import sys
 
 import rich_click as click
 
-from iocast.catalogue import Found, runs_below
+from iocast.archive.catalogue import Found, runs_below
 from iocast.commands.options import presenting
 from iocast.commands.session import RUNS, present
 

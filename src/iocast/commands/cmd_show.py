@@ -5,7 +5,7 @@ from __future__ import annotations
 import rich_click as click
 
 from iocast import archive
-from iocast.catalogue import LAST, find_run
+from iocast.archive.catalogue import LAST, find_run
 from iocast.commands.options import grading, showing
 from iocast.commands.session import RUNS, passed
 from iocast.commands.session import show as show_card

@@ -7,78 +7,33 @@ is told apart only where another sign says it; else the verdict is that it canno
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from itertools import pairwise
-
-from msgspec import Struct
-
+from iocast.analyse.facts import Facts, RowFacts, once
+from iocast.analyse.ladder import Step
+from iocast.analyse.load_kind import MOVING, bytes_per_s_of, paced_rate_per_s
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.curves import kind
-from iocast.diagnose.evidence import MOVING, bytes_per_s_of, is_open_loop, paced_rate_per_s, simulated
 from iocast.diagnose.words import number, percent, throughput, time
 from iocast.model.finding import Bound
 from iocast.model.run import PhaseRecord, Run
 
 
-class _Step(Struct, frozen=True):
-    """From one row to the next deeper one of the same workload."""
-
-    low: PhaseRecord
-    high: PhaseRecord
-
-    @property
-    def gain(self) -> float:
-        """How many times the I/Os a second a doubling of what is in flight brought."""
-        more = self.high.measurement.asked_depth / self.low.measurement.asked_depth
-        return math.exp(math.log(max(self.ratio, 1e-9)) / math.log2(more))
-
-    @property
-    def ratio(self) -> float:
-        """The rate of the deeper row over that of the other."""
-        return self.high.measurement.rate_per_s / self.low.measurement.rate_per_s
-
-    @property
-    def figures(self) -> dict[str, float]:
-        """The evidence."""
-        return {
-            "depth": self.low.measurement.asked_depth,
-            "deeper": self.high.measurement.asked_depth,
-            "rate_ratio": self.ratio,
-            "time_ratio": self.high.measurement.service().mean_ns / self.low.measurement.service().mean_ns,
-        }
-
-
-def bounds(run: Run) -> dict[str, Bound]:
+@once
+def bounds(facts: Facts) -> dict[str, Bound]:
     """What bound each measured phase, by name."""
-    curves: dict[str, list[PhaseRecord]] = defaultdict(list)
-    for record in run.measured:
-        if not is_open_loop(record) and record.measurement.ios and not record.phase.together:
-            curves[kind(record)].append(record)
-    found: dict[str, Bound] = {}
-    for record in run.measured:
-        found[record.phase.name] = _of(run, record, _curve(curves.get(kind(record), [])))
-    return found
+    return {row.name: _of(row) for row in facts.rows}
 
 
-def _curve(rows: list[PhaseRecord]) -> list[PhaseRecord]:
-    """One row for each depth, from the least to the deepest; of two of equal load the one with more I/Os."""
-    by_depth = {row.measurement.asked_depth: row for row in sorted(rows, key=lambda each: each.measurement.ios)}
-    return [by_depth[depth] for depth in sorted(by_depth)]
-
-
-def _of(run: Run, record: PhaseRecord, curve: list[PhaseRecord]) -> Bound:
-    did = record.measurement
+def _of(row: RowFacts) -> Bound:
+    run, record, did = row.run, row.record, row.measurement
     if not did.ios or run.source is not None:
         return Bound("unknown", "What bound it cannot be told.")
-    own = None if simulated(run) else _generator(run, record) or _link(run, record)
+    own = None if row.facts.simulated else _generator(run, record) or _link(run, record)
     if own is not None:
         return own
-    if is_open_loop(record):
+    if row.is_open_loop:
         return _open(record)
     if record.phase.together:
         return Bound("unknown", "What bound it cannot be told: it was measured beside others.")
-    return _by_curve(record, curve)
+    return _by_curve(row)
 
 
 def _generator(run: Run, record: PhaseRecord) -> Bound | None:
@@ -152,35 +107,51 @@ def _open(record: PhaseRecord) -> Bound:
     return Bound("unknown", "It fell behind the rate asked for, and what held it back cannot be told.", figures)
 
 
-def _by_curve(record: PhaseRecord, curve: list[PhaseRecord]) -> Bound:
+def _evidence(facts: Facts, step: Step) -> dict[str, float]:
+    low, high = (facts.row(point.record) for point in (step.low, step.high))
+    return {
+        "depth": low.measurement.asked_depth,
+        "deeper": high.measurement.asked_depth,
+        "rate_ratio": step.ratio,
+        "time_ratio": high.service().mean_ns / low.service().mean_ns,
+    }
+
+
+def _by_curve(row: RowFacts) -> Bound:
     """Of the rows with the same workload: whether more at once brought more."""
-    steps = [_Step(low, high) for low, high in pairwise(curve)]
-    depth = record.measurement.asked_depth
+    curve, facts = row.facts.curve_of(row), row.facts
+    steps = curve.steps if curve is not None else ()
+    depth = row.measurement.asked_depth
     if not steps:
         alone = "one at a time" if depth == 1 else f"{depth} at once"
         says = f"it was measured with {alone} only; with more users it could be told"
         return Bound("unknown", f"What bound it cannot be told: {says}.")
     full = next((step for step in steps if step.gain < limits.DOUBLING_GAINS), None)
-    if full is not None and depth >= full.low.measurement.asked_depth:
-        at, deeper = full.low.measurement.asked_depth, full.high.measurement.asked_depth
+    if full is not None and depth >= full.low.load:
+        at, deeper = full.low.load, full.high.load
+        figures = _evidence(facts, full)
         more = f"{percent(full.ratio - 1)} more" if full.ratio >= 1 else f"{percent(1 - full.ratio)} fewer"
         brought = f"{more} I/Os a second than {at}"
         if full.ratio < 0.1:  # "100% fewer" would be none
             brought = f"{percent(full.ratio)} of the I/Os a second of {at}"
-        says = f"{deeper} brought {brought}, and {number(full.figures['time_ratio'])} times the time"
-        return Bound("device", f"Bound by the device from {at} at once on: {says}.", full.figures)
-    near = [step for step in steps if depth in (step.low.measurement.asked_depth, step.high.measurement.asked_depth)]
+        says = f"{deeper} brought {brought}, and {number(figures['time_ratio'])} times the time"
+        return Bound("device", f"Bound by the device from {at} at once on: {says}.", figures)
+    near = [step for step in steps if depth in (step.low.load, step.high.load)]
     beyond = next((step for step in near if step.gain > limits.DOUBLING_AT_MOST), None)
     if beyond is not None:
-        low, high = (each.measurement.asked_depth for each in (beyond.low, beyond.high))
+        low, high = beyond.low.load, beyond.high.load
         says = (
             f"{high} at once brought {number(beyond.ratio)} times the I/Os of {low}, more than so many more can bring"
         )
-        return Bound("unknown", f"What bound it cannot be told: {says}; something held {low} back.", beyond.figures)
-    above = next((step for step in steps if step.low.measurement.asked_depth == depth), None)
+        return Bound(
+            "unknown", f"What bound it cannot be told: {says}; something held {low} back.", _evidence(facts, beyond)
+        )
+    above = next((step for step in steps if step.low.load == depth), None)
     if above is None:
         before = steps[-1]
-        says = f"{depth} still brought {number(before.ratio)} times the I/Os of {before.low.measurement.asked_depth}"
-        return Bound("queue", f"Not at the device's limit yet: {says}; more at once may bring more.", before.figures)
-    says = f"{above.high.measurement.asked_depth} brought {number(above.ratio)} times the I/Os a second"
-    return Bound("queue", f"Bound by its {depth} at once: {says}.", above.figures)
+        says = f"{depth} still brought {number(before.ratio)} times the I/Os of {before.low.load}"
+        return Bound(
+            "queue", f"Not at the device's limit yet: {says}; more at once may bring more.", _evidence(facts, before)
+        )
+    says = f"{above.high.load} brought {number(above.ratio)} times the I/Os a second"
+    return Bound("queue", f"Bound by its {depth} at once: {says}.", _evidence(facts, above))

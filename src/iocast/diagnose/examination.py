@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose import bound
 from iocast.diagnose.detectors import DETECTORS, module_name
 from iocast.diagnose.experiments.next_step import with_steps
@@ -15,16 +16,17 @@ from iocast.model.run import Run
 SEVERITIES = ("void", "severe", "warn", "note")
 
 
-def examine(run: Run, diagnosis: Diagnosis | None = None) -> Examination:
+def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination:
     """The trust that each measured phase deserves, what bound it, and all findings, the gravest first.
 
     With a diagnosis, what its experiments decided is part of the findings.
     """
+    facts = facts_of(run)
     found = [
-        replace(finding, detector=module_name(detector)) for detector in DETECTORS for finding in detector.detect(run)
+        replace(finding, detector=module_name(detector)) for detector in DETECTORS for finding in detector.detect(facts)
     ]
     if diagnosis is not None:
         found = list(with_steps(tuple(found), diagnosis))
     findings = tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
-    grades = {record.phase.name: row_trust.judge(run, record, findings) for record in run.measured}
-    return Examination(trust=grades, findings=findings, bounds=bound.bounds(run))
+    grades = {row.name: row_trust.judge(row, findings) for row in facts.rows}
+    return Examination(trust=grades, findings=findings, bounds=bound.bounds(facts))

@@ -62,7 +62,6 @@ JOURNAL_BYTES = 32 << 10  # for each write or flush that waits until it is durab
 SPLIT_MARGIN = 1.1  # requests beyond those that the device's largest size explains
 QUEUE_FACTOR = 2.0  # a queue this many times what the test keeps outstanding, and one more, is not its own
 
-MIN_BEYOND = 10.0  # models B1: publish a percentile only with n(1-q) >= 10
 BUSY_GENERATOR = 0.85  # models C 21: engine CPU > 85 % makes a timer and CPU artefact, a warning (C)
 STEAL_TOLD = 0.01  # [J] of all processor time; less is in every virtual machine
 DEVICE_SHARE = 0.95  # models C 1: device bytes over engine bytes; less means that something else answered

@@ -11,7 +11,7 @@ from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan
 from iocast.model.verification import Verification
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # of a run folder
 
 
 class Host(Struct, frozen=True, kw_only=True):
@@ -119,7 +119,7 @@ class Run(Struct, frozen=True, kw_only=True):
     iocast_version: str = ""
     verifications: tuple[Verification, ...] = ()  # in the order in which they were made, the last one counts
     source: Source | None = None  # None: measured by iocast
-    schema_version: int = SCHEMA_VERSION
+    run_id: str = ""  # the same for ever, and no other run's; "" until it is saved
 
     def beside(self, record: PhaseRecord) -> tuple[PhaseRecord, ...]:
         """All phases that ran at the same time as one, itself among them."""

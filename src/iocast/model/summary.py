@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+import math
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
-from iocast.model.run import Run
+from iocast.model.measurement import Measurement
+from iocast.model.run import PhaseRecord, Run
+
+DEAD = "dead"  # the status of a run that says "running" and has lost its process
+
+_Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -15,33 +23,57 @@ class Summary(Struct, frozen=True, kw_only=True):
     name: str  # of the job
     target: str
     host: str
-    started_unix_ns: int
+    started_unix_ns: _Count
     status: str
-    rows: int  # measured
-    planned: int
+    rows: _Count  # measured
+    planned: _Count
     best_rate_per_s: float | None = None
     best_bytes_per_s: float | None = None
     grade: Letter | None = None
     trust: Grade | None = None
     verdict: str = ""
+    run_id: str = ""  # "" in folders of schema 1
+
+
+class RowSoFar(Struct, frozen=True, kw_only=True):
+    """One finished row, for those who follow a run. The percentiles are of response; None where nothing came back."""
+
+    row: str
+    rate_per_s: float
+    bytes_per_s: float
+    p50_ns: float | None
+    p99_ns: float | None
+
+
+class Owner(Struct, frozen=True, kw_only=True):
+    """The process that makes a run: a pid alone may be another's tomorrow, or on another machine."""
+
+    host: str
+    boot_id: str
+    pid_namespace: str  # of a container; pids mean nothing outside of it
+    pid: _Count
+    started_ticks: _Count  # since the machine was started
 
 
 class UnderWay(Struct, frozen=True):
     """The phase that is being run now. Rates are over the last second or so."""
 
-    phase: str
-    number: int  # from 1
-    total: int
+    phase: str = ""  # "": none has begun
+    number: int = 0  # from 1
+    total: int = 0
     elapsed_ns: int = 0
     rate_per_s: float = 0.0
     bytes_per_s: float = 0.0
     errors: int = 0
+    rows: tuple[RowSoFar, ...] = ()  # that are finished
+    owner: Owner | None = None  # None: of an older iocast
 
 
 def summary_of(run: Run) -> Summary:
     """The facts of a run, without any opinion."""
     measured = [record.measurement for record in run.measured]
     return Summary(
+        run_id=run.run_id,
         name=run.plan.name,
         target=run.plan.target.path,
         host=run.host.name,
@@ -52,3 +84,20 @@ def summary_of(run: Run) -> Summary:
         best_rate_per_s=max((did.rate_per_s for did in measured), default=None),
         best_bytes_per_s=max((did.bytes_per_s for did in measured), default=None),
     )
+
+
+def row_so_far(record: PhaseRecord) -> RowSoFar:
+    """The line of a finished row."""
+    did = record.measurement
+    return RowSoFar(
+        row=record.phase.name,
+        rate_per_s=did.rate_per_s,
+        bytes_per_s=did.bytes_per_s,
+        p50_ns=_response_ns(did, 0.5),
+        p99_ns=_response_ns(did, 0.99),
+    )
+
+
+def _response_ns(did: Measurement, q: float) -> float | None:
+    value_ns = did.response().quantile_ns(q)
+    return None if math.isnan(value_ns) else value_ns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iocast import text
-from iocast.catalogue import Found
+from iocast.archive.catalogue import Found
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.text import shown
 

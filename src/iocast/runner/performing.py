@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from iocast import __version__, load
-from iocast.archive import RunFolder
+from iocast.archive import RunFolder, new_run_id
 from iocast.errors import IocastError, LoadError
 from iocast.load import Layout, Loader, PlannedGroup, loader_of
 from iocast.load.filling import claimed
@@ -49,10 +49,12 @@ def perform(
     that were not laid out to the end by then are removed again. Raises IocastError when the work could not even begin.
     """
     loader = loader_of(plan)
+    started_unix_ns = time.time_ns()
     run = Run(
+        run_id=new_run_id(started_unix_ns),
         plan=plan,
         host=_measured_host(loader),
-        started_unix_ns=time.time_ns(),
+        started_unix_ns=started_unix_ns,
         status="running",
         iocast_version=__version__,
         warnings=layout.notes,

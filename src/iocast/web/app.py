@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from iocast.catalogue import Found
+from iocast.archive.catalogue import Found
 from iocast.errors import IocastError
 from iocast.text import shown
 from iocast.web.access import Access

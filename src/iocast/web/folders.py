@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 
 from iocast import archive
-from iocast.catalogue import DEEPEST, Found, labels, read_summary, runs_below
+from iocast.archive.catalogue import DEEPEST, Found, labels, runs_below
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
+from iocast.model.summary import RowSoFar, row_so_far
 from iocast.text import UNSHOWN
 
 FRESH_S = 1.0  # how long a listing may be shown again without looking
@@ -53,7 +54,7 @@ class Folders:
     def page(self, name: str) -> str:
         """The report of a run as one HTML page. Raises ArchiveError."""
         folder = self.folder(name)
-        return _page(folder, _stamp(folder))
+        return _page(folder, _stamps(folder, archive.RUN_FILE, archive.DIAGNOSIS_FILE, archive.SUMMARY_FILE))
 
     def comparison(self, names: list[str]) -> str:
         """The comparison of some runs as one HTML page. Raises IocastError."""
@@ -65,24 +66,20 @@ class Folders:
         return _html(compare(sides, charts=True))
 
     def progress(self, name: str) -> dict[str, Any]:
-        """How far a run is: its line, the rows so far, what is under way. Raises ArchiveError."""
+        """How far a run is: its line, the rows so far, what is under way. Raises ArchiveError.
+
+        While it runs two small files say all of it; the run itself is read once, when it has ended.
+        """
         folder = self.folder(name)
-        run, under_way = archive.load(folder), archive.load_under_way(folder)
-        rows = [
-            {
-                "row": record.phase.name,
-                "rate_per_s": record.measurement.rate_per_s,
-                "bytes_per_s": record.measurement.bytes_per_s,
-                "p50_ns": _quantile(record.measurement.response(), 0.5),
-                "p99_ns": _quantile(record.measurement.response(), 0.99),
-            }
-            for record in run.measured
-        ]
+        summary = archive.read_summary(folder)
+        under_way = archive.load_under_way(folder)
+        rows = under_way.rows if under_way else _rows(folder, _stamps(folder, archive.RUN_FILE))
+        now = under_way if under_way and under_way.phase and summary.status == "running" else None
         return {
             "name": name,
-            "summary": msgspec.to_builtins(read_summary(folder)),
-            "rows": rows,
-            "under_way": msgspec.to_builtins(under_way) if under_way else None,
+            "summary": msgspec.to_builtins(summary),
+            "rows": msgspec.to_builtins(rows),
+            "under_way": msgspec.to_builtins(now) if now else None,
         }
 
 
@@ -90,19 +87,32 @@ def _is_run(path: str) -> bool:
     return os.path.isfile(os.path.join(path, archive.RUN_FILE))
 
 
-def _quantile(histogram: Any, q: float) -> float | None:
-    return histogram.quantile_ns(q) if histogram.total else None
+# When each file was changed, and its size; (0, 0) where it is not there.
+_Stamps = tuple[tuple[int, int], ...]
 
 
-def _stamp(folder: str) -> int:
-    return os.stat(os.path.join(folder, archive.RUN_FILE)).st_mtime_ns
+def _stamps(folder: str, *files: str) -> _Stamps:
+    return tuple(_stamp(os.path.join(folder, file)) for file in files)
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
 
 
 @lru_cache(maxsize=16)
-def _page(folder: str, _stamp: int) -> str:
+def _page(folder: str, _as_it_was: _Stamps) -> str:
     from iocast.report.card.judged import judge
 
     return _html(judge(archive.load(folder), folder).report(charts=True))
+
+
+@lru_cache(maxsize=16)
+def _rows(folder: str, _as_it_was: _Stamps) -> tuple[RowSoFar, ...]:
+    return tuple(row_so_far(record) for record in archive.load(folder).measured)
 
 
 def _html(report: Report) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from makers import card_runs
 
 from iocast import load
+from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
 from iocast.diagnose.detectors.measurement import absent
 from iocast.diagnose.trust import components
@@ -37,7 +38,7 @@ def away(*spans: tuple[int, int], at_ms: int = 1000, took_ms: int = 1000) -> Pha
 
 def names(record: PhaseRecord) -> list[str]:
     run = card_runs.run(record)
-    return [found.name for detector in (absent, stalls) for found in detector.detect(run)]
+    return [found.name for detector in (absent, stalls) for found in detector.detect(Facts(run))]
 
 
 def test_without_absence_it_is_the_storage() -> None:
@@ -47,7 +48,7 @@ def test_without_absence_it_is_the_storage() -> None:
 def test_the_generator_is_named_in_place_of_the_storage() -> None:
     record = away((1080, 930))
     assert names(record) == ["generator did not run"]
-    (found,) = absent.detect(card_runs.run(record))
+    (found,) = absent.detect(Facts(card_runs.run(record)))
     assert found.says.startswith(
         "This machine, not the storage, stood still: the test did not run for 930 ms at t=1.1 s"
     )
@@ -59,7 +60,7 @@ def test_a_short_absence_explains_no_long_stall() -> None:
 
 def test_two_absences_make_two_sentences_and_another_stall_stays_one() -> None:
     assert names(away((5000, 400))) == ["generator did not run", "stalls"]
-    spans = absent.absences(away((100, 100), (150, 100), (400, 20)))
+    spans = absent.absences(Facts(card_runs.run()).row(away((100, 100), (150, 100), (400, 20))))
     assert spans == [(100 * MS_NS, 250 * MS_NS), (400 * MS_NS, 420 * MS_NS)]
 
 
@@ -69,7 +70,7 @@ def test_waiting_for_a_processor_spoils_the_load_and_steal_is_named() -> None:
     times = {"user_ns": 50, "system_ns": 50, "idle_ns": 800, "iowait_ns": 0, "steal_ns": 100}
     cpu = tuple(Sample(at, "cpu", "", name, float(at * value)) for at in (0, 1) for name, value in times.items())
     record = replace(record, measurement=replace(record.measurement, generator=queued), samples=cpu)
-    part = components.load_achieved(card_runs.run(record), record)
+    part = components.load_achieved(Facts(card_runs.run(record)).row(record))
     assert part.grade == "C"
     assert "33% of the time of their I/Os" in part.reason
     assert "the hypervisor took 10% of all processors" in part.reason
@@ -78,7 +79,7 @@ def test_waiting_for_a_processor_spoils_the_load_and_steal_is_named() -> None:
 def test_arrivals_that_never_left_are_told() -> None:
     record = card_runs.paced()
     record = replace(record, measurement=replace(record.measurement, asked_rate_per_s=5000.0, unsent_arrivals=21_200))
-    part = components.load_achieved(card_runs.run(record), record)
+    part = components.load_achieved(Facts(card_runs.run(record)).row(record))
     assert part.reason.endswith("58% of the load asked for; 21,200 arrivals fell due and never left.")
 
 
@@ -127,10 +128,10 @@ def test_a_process_that_is_stopped_for_a_second(tmp_path: Path) -> None:
     for engine in ("sync", "uring"):
         plan = replace(PLAN, engine=engine, files=(FileRegion(str(file), 0, 1 << 20),))
         record = _record(plan, _stopped_for_a_second(plan))
-        found = list(absent.detect(card_runs.run(record)))
+        found = list(absent.detect(Facts(card_runs.run(record))))
         assert [each.name for each in found] == ["generator did not run"], engine
         assert found[0].evidence["absent_ns"] >= 0.8 * SECOND_NS
-        assert not list(stalls.detect(card_runs.run(record))), "nobody blames the storage"
+        assert not list(stalls.detect(Facts(card_runs.run(record)))), "nobody blames the storage"
 
 
 def _stopped_for_a_second(plan: PhasePlan) -> card_runs.Measurement:

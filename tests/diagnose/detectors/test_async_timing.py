@@ -9,6 +9,7 @@ from makers import card_runs
 from msgspec.structs import replace
 
 from iocast import imports
+from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.measurement import async_timing
 from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram
@@ -53,14 +54,14 @@ def _imported(label: str, tmp_path: Path) -> Run:
     ],
 )
 def test_waits_that_are_known_to_be_none_of_an_io(label: str, says: str, tmp_path: Path) -> None:
-    (found,) = async_timing.detect(_imported(label, tmp_path))
+    (found,) = async_timing.detect(Facts(_imported(label, tmp_path)))
     assert (found.name, found.severity, found.state) == (async_timing.NAME, "warn", "counted")
     assert says in found.says
 
 
 @pytest.mark.parametrize("label", ["db file sequential read", "log file parallel write"])
 def test_synchronous_events_are_times(label: str, tmp_path: Path) -> None:
-    assert list(async_timing.detect(_imported(label, tmp_path))) == []
+    assert list(async_timing.detect(Facts(_imported(label, tmp_path)))) == []
 
 
 def _test(engine: str, mean_us: float, *, depth: int | None = 32, **changes: object) -> Run:
@@ -73,7 +74,7 @@ def _test(engine: str, mean_us: float, *, depth: int | None = 32, **changes: obj
 
 
 def test_times_that_leave_most_of_the_depth_out() -> None:
-    (found,) = async_timing.detect(_test("libaio", 800))
+    (found,) = async_timing.detect(Facts(_test("libaio", 800)))
     assert found.state == "suggested"
     assert "makes 8 I/Os in flight, and the load says that it kept 32" in found.says
     assert found.rivals == ("too few in flight",)
@@ -91,7 +92,7 @@ def test_times_that_leave_most_of_the_depth_out() -> None:
     ],
 )
 def test_other_tests_are_left_alone(other: Run) -> None:
-    assert list(async_timing.detect(other)) == []
+    assert list(async_timing.detect(Facts(other))) == []
 
 
 def _row(times: Histogram, device_ns: int, **changes: float) -> Run:
@@ -104,16 +105,16 @@ def _row(times: Histogram, device_ns: int, **changes: float) -> Run:
 
 def test_a_device_that_took_longer_than_the_row_it_served() -> None:
     times = card_runs.histogram((300 * US, 5000))
-    (found,) = async_timing.detect(_row(times, 2 * MS))
+    (found,) = async_timing.detect(Facts(_row(times, 2 * MS)))
     assert (found.severity, found.state) == ("severe", "counted")
     assert "Reads took 300 µs on average as the test saw them, and 2.0 ms at vda1" in found.says
-    assert list(async_timing.detect(_row(times, 290 * US))) == []
+    assert list(async_timing.detect(Facts(_row(times, 290 * US)))) == []
 
 
 def test_one_slow_request_of_the_row_before_is_no_sign() -> None:
     few = card_runs.histogram((400 * US, 128))
-    assert list(async_timing.detect(_row(few, 558 * US))) == []  # one of 20 ms, counted late
-    assert len(list(async_timing.detect(_row(few, 4 * MS)))) == 1
+    assert list(async_timing.detect(Facts(_row(few, 558 * US)))) == []  # one of 20 ms, counted late
+    assert len(list(async_timing.detect(Facts(_row(few, 4 * MS))))) == 1
 
 
 def test_a_few_requests_of_others_in_the_same_stall_are_no_sign() -> None:
@@ -123,13 +124,13 @@ def test_a_few_requests_of_others_in_the_same_stall_are_no_sign() -> None:
     both_ns = ours_ns + 137 * 2000 * MS
     assert both_ns > 2 * ours_ns
     row = _row(stalled, 0, reads=20_930 + 137, read_ns=both_ns)
-    assert list(async_timing.detect(row)) == []
+    assert list(async_timing.detect(Facts(row))) == []
     far_more_ns = both_ns + 137 * 2000 * MS
-    assert len(list(async_timing.detect(_row(stalled, 0, reads=20_930 + 137, read_ns=far_more_ns)))) == 1
+    assert len(list(async_timing.detect(Facts(_row(stalled, 0, reads=20_930 + 137, read_ns=far_more_ns))))) == 1
 
 
 def test_a_device_that_did_other_io_as_well_says_nothing() -> None:
     times = card_runs.histogram((300 * US, 5000))
-    assert list(async_timing.detect(_row(times, 2 * MS, reads=9000))) == []
-    assert list(async_timing.detect(_row(times, 2 * MS, read_bytes=5000 << 17))) == []
-    assert list(async_timing.detect(card_runs.quick_card())) == []
+    assert list(async_timing.detect(Facts(_row(times, 2 * MS, reads=9000)))) == []
+    assert list(async_timing.detect(Facts(_row(times, 2 * MS, read_bytes=5000 << 17)))) == []
+    assert list(async_timing.detect(Facts(card_runs.quick_card()))) == []

@@ -9,6 +9,7 @@ import pytest
 from makers import card_runs, planted
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts
 from iocast.commands import inquiry
 from iocast.diagnose.detectors.interference import cache_pollution
 from iocast.model.histogram import Histogram
@@ -112,12 +113,12 @@ def _writer(mib: int, locality: object = Sequential()) -> PhaseRecord:
 
 
 def _names(run: Run) -> list[str]:
-    return [finding.name for finding in cache_pollution.detect(run)]
+    return [finding.name for finding in cache_pollution.detect(Facts(run))]
 
 
 def test_the_same_reads_before_and_after_writes_in_order() -> None:
     before, after = _victim(QUICK, "victim"), _victim(MIXED, "victim again")
-    (found,) = cache_pollution.detect(card_runs.run(before, _writer(64), after))
+    (found,) = cache_pollution.detect(Facts(card_runs.run(before, _writer(64), after)))
     assert found.state == "suggested"
     assert found.says == (
         "The same reads took 640 µs before, and 4.6 ms after 64.0 MiB were written in order; 95% of them were quick,"

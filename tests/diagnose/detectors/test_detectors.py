@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from makers import card_runs
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose import detectors, examination
 from iocast.diagnose.detectors.limits import credits
 from iocast.diagnose.detectors.measurement import failures, impossible
@@ -62,8 +63,8 @@ def test_a_sound_run_has_no_findings() -> None:
 def test_faster_than_the_memory_of_all_cores_is_void() -> None:
     ceiling = 9e9 * 8
     unknown_link = replace(card_runs.TARGET, layers=())
-    assert not list(impossible.detect(card_runs.run(_fast_scan(0.85 * ceiling), target=unknown_link)))
-    found = _only(list(impossible.detect(card_runs.run(_fast_scan(0.95 * ceiling), target=unknown_link))))
+    assert not list(impossible.detect(Facts(card_runs.run(_fast_scan(0.85 * ceiling), target=unknown_link))))
+    found = _only(list(impossible.detect(Facts(card_runs.run(_fast_scan(0.95 * ceiling), target=unknown_link)))))
     assert (found.name, found.severity, found.phase) == ("faster than memory", "void", "read 1M")
     assert "68 GB/s" in found.says
 
@@ -71,12 +72,12 @@ def test_faster_than_the_memory_of_all_cores_is_void() -> None:
 def test_unknown_memory_bandwidth_accuses_no_one() -> None:
     host = replace(card_runs.HOST, memory_bytes_per_s=None)
     unknown_link = replace(card_runs.TARGET, layers=())
-    assert not list(impossible.detect(card_runs.run(_fast_scan(1e12), target=unknown_link, host=host)))
+    assert not list(impossible.detect(Facts(card_runs.run(_fast_scan(1e12), target=unknown_link, host=host))))
 
 
 def test_faster_than_the_link_is_void() -> None:
-    assert not list(impossible.detect(card_runs.run(_fast_scan(3_938_000_000))))
-    found = _only(list(impossible.detect(card_runs.run(_fast_scan(4_300_000_000)))))
+    assert not list(impossible.detect(Facts(card_runs.run(_fast_scan(3_938_000_000)))))
+    found = _only(list(impossible.detect(Facts(card_runs.run(_fast_scan(4_300_000_000))))))
     assert (found.name, found.severity) == ("faster than the link", "void")
     assert found.says.startswith("Reads ran at 4.3 GB/s, but the link to the device carries 3.9 GB/s")
 
@@ -98,7 +99,7 @@ def test_paths_side_by_side_add_up_and_one_unknown_path_hides_the_ceiling() -> N
 @pytest.mark.parametrize(("median_ns", "void"), [(4_000, True), (9_000, False)])
 def test_too_quick_for_a_device(median_ns: int, void: bool) -> None:
     record = card_runs.reads(times=card_runs.histogram((median_ns, 50_000)))
-    found = list(impossible.detect(card_runs.run(record)))
+    found = list(impossible.detect(Facts(card_runs.run(record))))
     assert [finding.name for finding in found] == (["too quick for a device"] if void else [])
 
 
@@ -106,7 +107,7 @@ def test_pmem_may_be_that_quick() -> None:
     pmem = replace(card_runs.VDA, kind="pmem", link_bytes_per_s=None)
     target = replace(card_runs.TARGET, layers=(pmem,))
     record = card_runs.reads(times=card_runs.histogram((1_000, 50_000)))
-    assert not list(impossible.detect(card_runs.run(record, target=target)))
+    assert not list(impossible.detect(Facts(card_runs.run(record, target=target))))
 
 
 def test_a_device_in_memory_is_told_unless_there_is_a_disk_beside_it() -> None:
@@ -114,7 +115,7 @@ def test_a_device_in_memory_is_told_unless_there_is_a_disk_beside_it() -> None:
     disk = replace(zram, name="sda", kind="disk")
     for layers, told in (((zram,), ["memory device"]), ((zram, disk), [])):
         target = replace(card_runs.TARGET, layers=layers)
-        found = list(impossible.detect(card_runs.run(card_runs.reads(), target=target)))
+        found = list(impossible.detect(Facts(card_runs.run(card_runs.reads(), target=target))))
         assert [finding.name for finding in found] == told
 
 
@@ -132,14 +133,14 @@ def test_a_simulated_device_may_do_anything() -> None:
 
 @pytest.mark.parametrize(("share", "names"), [(0.96, []), (0.5, ["cached although direct was claimed"])])
 def test_direct_reads_that_the_device_did_not_see(share: float, names: list[str]) -> None:
-    found = list(cached.detect(card_runs.run(_seeing(share))))
+    found = list(cached.detect(Facts(card_runs.run(_seeing(share)))))
     assert [finding.name for finding in found] == names
     assert all(finding.severity == "void" for finding in found)
 
 
 def test_direct_reads_that_fill_the_page_cache() -> None:
-    assert not list(cached.detect(card_runs.run(_seeing(1.0, cached_share=0.04))))
-    found = _only(list(cached.detect(card_runs.run(_seeing(1.0, cached_share=0.4)))))
+    assert not list(cached.detect(Facts(card_runs.run(_seeing(1.0, cached_share=0.04)))))
+    found = _only(list(cached.detect(Facts(card_runs.run(_seeing(1.0, cached_share=0.4))))))
     assert found.severity == "void"
     assert "40% of the test files" in found.says
 
@@ -163,45 +164,45 @@ def _over_a_disk(top: Layer, share: float, workload: Workload) -> Run:
 @pytest.mark.parametrize(("op", "did"), [("read", "delivered"), ("write", "took")])
 def test_a_loop_device_that_keeps_a_cache_of_its_own(op: Op, did: str) -> None:
     workload = Workload(mix=(MixItem(op, 8192),))
-    assert not list(cached.detect(_over_a_disk(LOOP, 1.0, workload)))
-    found = _only(list(cached.detect(_over_a_disk(LOOP, 0.02, workload))))
+    assert not list(cached.detect(Facts(_over_a_disk(LOOP, 1.0, workload))))
+    found = _only(list(cached.detect(Facts(_over_a_disk(LOOP, 0.02, workload)))))
     assert (found.name, found.severity) == ("cached although direct was claimed", "void")
     assert found.says.startswith(f"vda, below loop0, {did} only 2% of the bytes")
     assert "--direct-io=on" in found.remedy
 
 
 def test_a_disk_below_a_loop_device_that_moved_nothing_is_a_cache_too() -> None:
-    found = _only(list(cached.detect(_over_a_disk(LOOP, 0.0, Workload(mix=(MixItem("read", 8192),))))))
+    found = _only(list(cached.detect(Facts(_over_a_disk(LOOP, 0.0, Workload(mix=(MixItem("read", 8192),)))))))
     assert (found.severity, "delivered none of the bytes" in found.says) == ("void", True)
 
 
 def test_paths_that_are_not_counted_accuse_no_one() -> None:
     """NVMe multipath on older kernels: the paths below the disk stand still."""
     head = replace(LOOP, name="nvme0n1", kind="multipath")
-    assert not list(cached.detect(_over_a_disk(head, 0.0, Workload(mix=(MixItem("read", 8192),)))))
+    assert not list(cached.detect(Facts(_over_a_disk(head, 0.0, Workload(mix=(MixItem("read", 8192),))))))
 
 
 def test_a_layer_that_compresses_is_not_accused_of_caching() -> None:
     vdo = replace(LOOP, name="dm-0", kind="vdo")
-    found = _only(list(cached.detect(_over_a_disk(vdo, 0.5, Workload(mix=(MixItem("read", 8192),))))))
+    found = _only(list(cached.detect(Facts(_over_a_disk(vdo, 0.5, Workload(mix=(MixItem("read", 8192),)))))))
     assert (found.severity, "vdo may also have compressed it" in found.says) == ("severe", True)
 
 
 def test_counters_that_stand_still_are_severe_but_not_void() -> None:
-    found = _only(list(cached.detect(card_runs.run(_seeing(0.0)))))
+    found = _only(list(cached.detect(Facts(card_runs.run(_seeing(0.0))))))
     assert (found.name, found.severity) == ("device counters stood still", "severe")
 
 
 def test_a_file_system_that_compresses_is_not_accused_of_caching() -> None:
     target = replace(card_runs.TARGET, filesystem="btrfs")
-    found = _only(list(cached.detect(card_runs.run(_seeing(0.5), target=target))))
+    found = _only(list(cached.detect(Facts(card_runs.run(_seeing(0.5), target=target)))))
     assert found.severity == "severe"
     assert "btrfs may also have compressed it" in found.says
 
 
 @pytest.mark.parametrize(("share", "severity"), [(0.1, "severe"), (0.7, "warn"), (1.0, None)])
 def test_buffered_reads_from_the_page_cache(share: float, severity: str | None) -> None:
-    found = list(cached.detect(card_runs.run(_seeing(share, direct=False))))
+    found = list(cached.detect(Facts(card_runs.run(_seeing(share, direct=False)))))
     assert [finding.severity for finding in found] == ([severity] if severity else [])
     assert all(finding.name == "page cache" for finding in found)
 
@@ -210,7 +211,7 @@ def test_buffered_writes_that_stay_in_memory() -> None:
     workload = Workload(mix=(MixItem("write", 8192),), direct=False)
     did = card_runs.measurement((card_runs.part("write", 8192, card_runs.histogram((5_000, 90_000))),))
     samples = card_runs.diskstats(did.elapsed_ns, reads=0, read_bytes=0, writes=1000, written_bytes=did.bytes // 5)
-    found = _only(list(cached.detect(card_runs.run(card_runs.record("write 8k", workload, did, samples)))))
+    found = _only(list(cached.detect(Facts(card_runs.run(card_runs.record("write 8k", workload, did, samples))))))
     assert found.severity == "severe"
     assert found.says == (
         "80% of the bytes written did not reach the device: memory held them, and they were written over or left there."
@@ -227,11 +228,11 @@ def _imported(*unstated: str) -> Run:
 
 @pytest.mark.parametrize("field", ["direct", "users", "depth"])
 def test_reads_of_which_it_is_not_said_how_they_were_made_are_not_accused(field: str) -> None:
-    assert not list(cached.detect(_imported(field)))
+    assert not list(cached.detect(Facts(_imported(field))))
 
 
 def test_a_size_that_is_not_known_is_not_compared() -> None:
-    found = _only(list(cached.detect(_imported())))
+    found = _only(list(cached.detect(Facts(_imported()))))
     assert found.says == (
         "Half of them took 4.0 µs or less. These reads are buffered, and nobody counted what the device delivered."
     )
@@ -244,18 +245,18 @@ def _failing(count: int, *, errno: int = 5, **changes: Any) -> PhaseRecord:
 
 @pytest.mark.parametrize(("count", "severity"), [(1, "severe"), (99, "severe"), (100, "void")])
 def test_errors_are_severe_and_void_when_they_are_half(count: int, severity: str) -> None:
-    found = _only(list(failures.detect(card_runs.run(_failing(count)))))
+    found = _only(list(failures.detect(Facts(card_runs.run(_failing(count))))))
     assert (found.name, found.severity) == ("errors", severity)
 
 
 def test_an_end_of_file_is_called_by_its_name() -> None:
-    found = _only(list(failures.detect(card_runs.run(_failing(3, errno=0)))))
+    found = _only(list(failures.detect(Facts(card_runs.run(_failing(3, errno=0))))))
     assert found.name == "end of file"
     assert "3 I/Os failed" in found.says
 
 
 def test_nothing_done_is_void() -> None:
-    found = _only(list(failures.detect(card_runs.run(card_runs.reads(times=card_runs.histogram())))))
+    found = _only(list(failures.detect(Facts(card_runs.run(card_runs.reads(times=card_runs.histogram()))))))
     assert (found.name, found.severity) == ("nothing done", "void")
 
 
@@ -270,7 +271,7 @@ def test_short_ios_hung_and_interrupted() -> None:
     ]
     for changes, name, severity in ends:
         record = replace(base, measurement=replace(base.measurement, **changes))
-        found = _only(list(failures.detect(card_runs.run(record))))
+        found = _only(list(failures.detect(Facts(card_runs.run(record)))))
         assert (found.name, found.severity) == (name, severity)
 
 
@@ -330,7 +331,7 @@ def test_trims_move_no_data() -> None:
     load = Workload(mix=(MixItem("trim", 1 << 16),))
     record = card_runs.record("trims", load, card_runs.measurement([card_runs.part("trim", 1 << 16, times)]))
     assert record.measurement.bytes_per_s > 9e9 * 8
-    assert not list(impossible.detect(card_runs.run(record, target=replace(card_runs.TARGET, layers=()))))
+    assert not list(impossible.detect(Facts(card_runs.run(record, target=replace(card_runs.TARGET, layers=())))))
 
 
 def test_what_a_cache_of_this_machine_answered_spent_no_credits() -> None:

@@ -6,6 +6,7 @@ import pytest
 from makers import card_runs
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.shortcuts import elided
 from iocast.model.finding import Finding
 from iocast.model.plan import FileRegion
@@ -37,7 +38,7 @@ def _found(untouched_ns: int, untouched_share: float, *, written_share: float = 
     ground = _at(card_runs.record("ground 1M", WRITE, did, role="warm"), 0)
     written = _read("written 8k", 0, 70_000, written_share)
     untouched = _read("untouched 8k", 128 * MIB, untouched_ns, untouched_share)
-    return list(elided.detect(card_runs.run(ground, written, untouched)))
+    return list(elided.detect(Facts(card_runs.run(ground, written, untouched))))
 
 
 def test_what_a_disk_was_seen_not_to_read_is_certain_however_long_it_takes() -> None:

@@ -9,6 +9,7 @@ import pytest
 from makers import card_runs, planted
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.limits import retrograde, serialised, throttle
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import MixItem, Workload
@@ -51,11 +52,11 @@ def test_nothing_of_it_is_confirmed_elsewhere(target: str, tmp_path: Path) -> No
 
 def test_slices_of_the_kernels_throttle() -> None:
     times = card_runs.histogram((60 * US, 9000), (99 * MS, 300))
-    (found,) = throttle.detect(card_runs.run(card_runs.reads(times=times)))
+    (found,) = throttle.detect(Facts(card_runs.run(card_runs.reads(times=times))))
     assert found.state == "suggested"
     assert "slices of 100 ms" in found.says
     other = card_runs.histogram((60 * US, 9000), (60 * MS, 300))
-    assert list(throttle.detect(card_runs.run(card_runs.reads(times=other)))) == []
+    assert list(throttle.detect(Facts(card_runs.run(card_runs.reads(times=other))))) == []
 
 
 @pytest.mark.parametrize(("limit", "told"), [(4200.0, True), (9000.0, False)])
@@ -63,7 +64,7 @@ def test_a_limit_of_our_cgroup_that_was_reached_is_counted(limit: float, told: b
     record = card_runs.reads(times=card_runs.histogram((240 * US, 40_000)))  # 4,167 a second
     sample = Sample(card_runs.START_UNIX_NS, throttle.OBSERVER, "vda", "read_ios_per_s", limit)
     limited = replace(record, samples=(*record.samples, sample))
-    found = list(throttle.detect(card_runs.run(limited)))
+    found = list(throttle.detect(Facts(card_runs.run(limited))))
     assert [each.state for each in found] == (["counted"] if told else [])
 
 
@@ -76,20 +77,20 @@ def test_a_queue_above_the_device() -> None:
         )
         return replace(record, samples=seen)
 
-    (found,) = serialised.detect(card_runs.run(row(1 * MS)))
+    (found,) = serialised.detect(Facts(card_runs.run(row(1 * MS))))
     assert found.severity == "severe"
     assert "8 I/Os were in flight and 1 at vda1: 8.0 ms each, 1.0 ms of it at the device" in found.says
-    assert [each.severity for each in serialised.detect(card_runs.run(row(4.8 * MS)))] == []
-    assert list(serialised.detect(card_runs.run(row(7.5 * MS)))) == []
-    assert list(serialised.detect(card_runs.run(row(0.5 * MS, users=2)))) == []
+    assert [each.severity for each in serialised.detect(Facts(card_runs.run(row(4.8 * MS))))] == []
+    assert list(serialised.detect(Facts(card_runs.run(row(7.5 * MS))))) == []
+    assert list(serialised.detect(Facts(card_runs.run(row(0.5 * MS, users=2))))) == []
 
 
 def test_what_waits_for_our_groups_limit_is_not_serialised() -> None:
     record = card_runs.reads(times=card_runs.histogram((8 * MS, 20_000)), users=8)  # 1,000 a second
     seen = card_runs.diskstats(record.measurement.elapsed_ns, reads=20_000, read_ns=MS * 20_000, queue_ns=MS * 20_000)
     limit = Sample(card_runs.START_UNIX_NS, throttle.OBSERVER, "vda", "read_ios_per_s", 1000.0)
-    assert len(list(serialised.detect(card_runs.run(replace(record, samples=seen))))) == 1
-    assert list(serialised.detect(card_runs.run(replace(record, samples=(*seen, limit))))) == []
+    assert len(list(serialised.detect(Facts(card_runs.run(replace(record, samples=seen)))))) == 1
+    assert list(serialised.detect(Facts(card_runs.run(replace(record, samples=(*seen, limit)))))) == []
 
 
 @pytest.mark.parametrize(("commits", "told"), [({}, 1), ({"sync": "dsync"}, 0), ({"fsync_every": 1}, 0)])
@@ -99,7 +100,7 @@ def test_commits_that_wait_for_one_flush_together_are_not_serialised(commits: di
     seen = card_runs.diskstats(
         did.elapsed_ns, writes=20_000, written_bytes=did.bytes, write_ns=MS * 20_000, queue_ns=MS * 20_000
     )
-    assert len(list(serialised.detect(card_runs.run(card_runs.record("row", load, did, seen))))) == told
+    assert len(list(serialised.detect(Facts(card_runs.run(card_runs.record("row", load, did, seen)))))) == told
 
 
 def test_where_one_alone_is_best_one_is_kept_in_flight() -> None:
@@ -109,6 +110,6 @@ def test_where_one_alone_is_best_one_is_kept_in_flight() -> None:
         card_runs.reads(f"r x{users}", users=users, times=card_runs.histogram((each, 1000)))
         for users, each in took.items()
     ]
-    (found,) = retrograde.detect(card_runs.run(*rows))
+    (found,) = retrograde.detect(Facts(card_runs.run(*rows)))
     assert found.evidence["fitted_peak"] == pytest.approx(0.45, abs=0.01)
     assert found.remedy.startswith("Keep at most about 1 in flight;")

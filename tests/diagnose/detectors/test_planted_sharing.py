@@ -8,6 +8,7 @@ import pytest
 from makers import card_runs, planted
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import request_shape, shared_drives, under_maintenance
 from iocast.diagnose.detectors.limits import link_limit, shallow
 from iocast.diagnose.detectors.measurement import bimodal, coarse_clock, generator_bound
@@ -98,9 +99,9 @@ def test_a_task_that_was_seen_is_counted(subject: str, severity: str) -> None:
     idle = replace(sample, value=0.0)
     later = replace(sample, time_ns=sample.time_ns + 10**15)  # right after the load
     run = card_runs.run(replace(record, samples=(*record.samples, sample, later)))
-    assert [(each.severity, each.state) for each in under_maintenance.detect(run)] == [(severity, "counted")]
-    assert [each.spans for each in under_maintenance.detect(run)] == [(Span(5, record.measurement.elapsed_ns),)]
-    assert list(under_maintenance.detect(card_runs.run(replace(record, samples=(*record.samples, idle))))) == []
+    assert [(each.severity, each.state) for each in under_maintenance.detect(Facts(run))] == [(severity, "counted")]
+    assert [each.spans for each in under_maintenance.detect(Facts(run))] == [(Span(5, record.measurement.elapsed_ns),)]
+    assert list(under_maintenance.detect(Facts(card_runs.run(replace(record, samples=(*record.samples, idle)))))) == []
 
 
 @pytest.mark.parametrize("target", ["sim:nfs-filer", "sim:nvme,link=117.7MB/s:200us", "sim:nvme,link=850MB/s:50us"])
@@ -138,7 +139,7 @@ READS, WRITES = _on_the_link("reads", 0.95, "read"), _on_the_link("writes", 0.96
     ],
 )
 def test_a_plateau_of_a_link_is_of_rows_that_go_one_way(rows: tuple[PhaseRecord, ...], told: list[str]) -> None:
-    assert [each.phase for each in link_limit.detect(card_runs.run(*rows))] == told
+    assert [each.phase for each in link_limit.detect(Facts(card_runs.run(*rows)))] == told
 
 
 def test_ticks_are_counted_and_saturation_is_none(tmp_path: Path) -> None:
@@ -161,7 +162,7 @@ TICKS = card_runs.histogram((MS, 500), (2 * MS, 300), (3 * MS, 200))
 def test_coarse_rows_are_named_where_others_are_not(last: tuple[float, int], told: list[str]) -> None:
     rows = [card_runs.reads(f"r{at}", times=TICKS) for at in range(10)]
     run = card_runs.run(*rows, card_runs.reads("last", times=card_runs.histogram(last)))
-    assert [each.phase for each in coarse_clock.detect(run)] == told
+    assert [each.phase for each in coarse_clock.detect(Facts(run))] == told
 
 
 def test_a_constant_time_for_each_kib_is_no_tick() -> None:
@@ -170,16 +171,16 @@ def test_a_constant_time_for_each_kib_is_no_tick() -> None:
         card_runs.reads(f"read {kib}k", times=card_runs.histogram((kib * 6828, 1000)), size_bytes=kib * KIB)
         for kib in (8, 32, 128)
     ]
-    assert not list(coarse_clock.detect(card_runs.run(*rows)))
+    assert not list(coarse_clock.detect(Facts(card_runs.run(*rows))))
     again = card_runs.reads("read 8k, later", times=card_runs.histogram((2 * 8 * 6828, 1000)), size_bytes=8 * KIB)
-    assert [each.name for each in coarse_clock.detect(card_runs.run(*rows, again))] == [coarse_clock.NAME]
+    assert [each.name for each in coarse_clock.detect(Facts(card_runs.run(*rows, again)))] == [coarse_clock.NAME]
 
 
 def test_peaks_are_told_with_their_shares(tmp_path: Path) -> None:
     run = planted.measured("sim:nvme,service=bimodal:90%:400us:6ms", planted.long(10), tmp_path)
     says = planted.suspected(run)[bimodal.NAME].says
     assert "2 peaks: 90% around 398 µs and 10% around 6.0 ms" in says
-    assert list(bimodal.detect(planted.measured("sim:sata-ssd", planted.long(10), tmp_path))) == []
+    assert list(bimodal.detect(Facts(planted.measured("sim:sata-ssd", planted.long(10), tmp_path)))) == []
 
 
 @pytest.mark.parametrize(
@@ -189,8 +190,8 @@ def test_peaks_are_told_with_their_shares(tmp_path: Path) -> None:
 def test_trust_claims_nothing_that_the_options_contradict(options: str, isolated: str, shown: str) -> None:
     record = card_runs.reads()
     run = card_runs.run(record, target=parse_target(f"sim:hdd{options}"))
-    assert isolation.isolation(run, record).grade == isolated
-    assert representative.representative(run, record).grade == shown
+    assert isolation.isolation(Facts(run).row(record)).grade == isolated
+    assert representative.representative(Facts(run).row(record)).grade == shown
 
 
 def _device(record: PhaseRecord, **deltas: float) -> PhaseRecord:
@@ -210,7 +211,7 @@ def _device(record: PhaseRecord, **deltas: float) -> PhaseRecord:
 )
 def test_requests_of_another_size(size: int, requests: int, name: str | None, why: str) -> None:
     record = card_runs.reads(size_bytes=size, times=card_runs.histogram((MS, 1000)), sequential=True)
-    found = list(request_shape.detect(card_runs.run(_device(record, reads=requests, read_bytes=1000 * size))))
+    found = list(request_shape.detect(Facts(card_runs.run(_device(record, reads=requests, read_bytes=1000 * size)))))
     assert [each.name for each in found] == ([name] if name else [])
     assert all(why in each.says for each in found)
 
@@ -219,7 +220,9 @@ def test_the_limit_that_splits_is_named() -> None:
     record = card_runs.reads(size_bytes=MIB, times=card_runs.histogram((MS, 1000)), sequential=True)
     layers = tuple(replace(layer, max_io_bytes=128 * KIB) for layer in card_runs.TARGET.layers)
     target = replace(card_runs.TARGET, layers=layers)
-    (found,) = request_shape.detect(card_runs.run(_device(record, reads=8000, read_bytes=1000 * MIB), target=target))
+    (found,) = request_shape.detect(
+        Facts(card_runs.run(_device(record, reads=8000, read_bytes=1000 * MIB), target=target))
+    )
     assert "became 8 requests of 128.0 KiB at vda1, as max_sectors_kb of vda1 says (128)" in found.says
 
 
@@ -227,7 +230,7 @@ def test_bytes_of_others_or_of_a_cache_are_another_finding() -> None:
     record = card_runs.reads(size_bytes=MIB, times=card_runs.histogram((MS, 1000)), sequential=True)
     for moved in (500, 2000):
         seen = _device(record, reads=8000, read_bytes=moved * MIB)
-        assert list(request_shape.detect(card_runs.run(seen))) == []
+        assert list(request_shape.detect(Facts(card_runs.run(seen)))) == []
 
 
 def test_users_that_ended_early_are_named() -> None:
@@ -235,10 +238,10 @@ def test_users_that_ended_early_are_named() -> None:
     did = record.measurement
     early = tuple(UserResult(1, did.elapsed_ns // part) for part in (4, 2, 1, 1))
     short = replace(record, measurement=replace(did, users=early, depth_mean=2.6))
-    (found,) = shallow.detect(card_runs.run(short))
+    (found,) = shallow.detect(Facts(card_runs.run(short)))
     assert found.severity == "warn"
     assert "2.6 of 4 I/Os were in flight on average, 65%: the first user ended after" in found.says
-    assert list(shallow.detect(card_runs.run(record))) == []
+    assert list(shallow.detect(Facts(card_runs.run(record)))) == []
     assert record.phase.workload.arrival == Closed()
 
 
@@ -246,7 +249,9 @@ def test_a_generator_without_a_processor_is_told_whatever_it_did_with_the_rest()
     record = card_runs.reads()
     did = record.measurement
     starved = Generator(threads=1, system_ns=round(0.1 * did.elapsed_ns), queued_ns=round(0.85 * did.elapsed_ns))
-    (found,) = generator_bound.detect(card_runs.run(replace(record, measurement=replace(did, generator=starved))))
+    (found,) = generator_bound.detect(
+        Facts(card_runs.run(replace(record, measurement=replace(did, generator=starved))))
+    )
     assert "ready to go on for 85% of the time, and had no processor" in found.says
 
 
@@ -254,7 +259,7 @@ def test_a_busy_generator_is_told() -> None:
     record = card_runs.reads()
     did = record.measurement
     busy = Generator(threads=1, user_ns=round(0.95 * did.elapsed_ns))
-    (found,) = generator_bound.detect(card_runs.run(replace(record, measurement=replace(did, generator=busy))))
+    (found,) = generator_bound.detect(Facts(card_runs.run(replace(record, measurement=replace(did, generator=busy)))))
     assert found.severity == "severe"
     assert "lower limit" in found.says
-    assert list(generator_bound.detect(card_runs.run(record))) == []
+    assert list(generator_bound.detect(Facts(card_runs.run(record)))) == []

@@ -9,6 +9,7 @@ import pytest
 from makers import card_runs, planted
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.limits import round_trip
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.target import Target
@@ -56,21 +57,21 @@ def _run(*rows: PhaseRecord, target: Target = NFS) -> Run:
 
 
 def test_reads_and_writes_must_share_it_and_half_of_the_reads_be_near_it() -> None:
-    (found,) = round_trip.detect(_run(_reads(300, 350), _writes(320)))
+    (found,) = round_trip.detect(Facts(_run(_reads(300, 350), _writes(320))))
     assert found.says == (
         "No read over the network came back within 300 µs, and no write within 320 µs; half of the reads of one user"
         " take 350 µs. Most of that is the way there and back."
     )
     assert "makes 3,333 a second" in found.remedy
     assert (
-        list(round_trip.detect(_run(_reads(300, 350), _writes(500)))) == []
+        list(round_trip.detect(Facts(_run(_reads(300, 350), _writes(500))))) == []
     )  # something else sets the one or the other
-    assert list(round_trip.detect(_run(_reads(300, 900), _writes(320)))) == []  # the storage takes longer
-    assert list(round_trip.detect(_run(_reads(300, 350)))) == []  # of reads alone nobody knows
+    assert list(round_trip.detect(Facts(_run(_reads(300, 900), _writes(320))))) == []  # the storage takes longer
+    assert list(round_trip.detect(Facts(_run(_reads(300, 350))))) == []  # of reads alone nobody knows
 
 
 def test_only_a_network_has_a_way_there_and_back() -> None:
     rows = (_reads(300, 350), _writes(320))
-    assert list(round_trip.detect(_run(*rows, target=card_runs.TARGET))) == []
+    assert list(round_trip.detect(Facts(_run(*rows, target=card_runs.TARGET)))) == []
     nbd = replace(card_runs.TARGET, layers=(replace(card_runs.VDA, name="nbd0", kind="nbd"),))
-    assert len(list(round_trip.detect(_run(*rows, target=nbd)))) == 1
+    assert len(list(round_trip.detect(Facts(_run(*rows, target=nbd))))) == 1

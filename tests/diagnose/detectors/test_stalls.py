@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from makers import card_runs
 
+from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.detectors.interference import stalls
 from iocast.diagnose.examination import examine
 from iocast.model.finding import Span
@@ -28,10 +29,14 @@ def _phase(*slow: SlowIo, median_ns: float = 240_000, name: str = "randread 8k",
     return card_runs.reads(name, times=times, users=users, slow=slow)
 
 
+def _row(record: PhaseRecord) -> RowFacts:
+    return Facts(card_runs.run(record)).row(record)
+
+
 def test_ios_that_overlap_are_one_stall() -> None:
     first = [_slow(4 * SECOND_NS + each * MS_NS, SECOND_NS - each * MS_NS) for each in range(8)]
     second = [_slow(9 * SECOND_NS, SECOND_NS) for _ in range(8)]
-    found = stalls.stalls(_phase(*second, *first))
+    found = stalls.stalls(_row(_phase(*second, *first)))
     assert [(each.start_ns, each.end_ns, each.ios) for each in found] == [
         (4 * SECOND_NS, 5 * SECOND_NS, 8),
         (9 * SECOND_NS, 10 * SECOND_NS, 8),
@@ -40,13 +45,13 @@ def test_ios_that_overlap_are_one_stall() -> None:
 
 def test_a_stall_ends_with_the_last_of_its_ios() -> None:
     """The first ends early, the second reaches further, the third only overlaps with the second."""
-    (found,) = stalls.stalls(_phase(_slow(0, 3e8), _slow(1e8, 8e8), _slow(5e8, 2e8)))
+    (found,) = stalls.stalls(_row(_phase(_slow(0, 3e8), _slow(1e8, 8e8), _slow(5e8, 2e8))))
     assert (found.start_ns, found.end_ns, found.ios) == (0, 900 * MS_NS, 3)
 
 
 def test_the_finding_says_how_often_how_long_and_when() -> None:
     record = _phase(_slow(4 * SECOND_NS, SECOND_NS), _slow(9 * SECOND_NS, SECOND_NS))
-    (found,) = stalls.detect(card_runs.run(record))
+    (found,) = stalls.detect(Facts(card_runs.run(record)))
     assert (found.name, found.severity, found.phase) == ("stalls", "warn", "randread 8k")
     assert found.says == "I/Os stood still: 2 stalls of 1.0 s, at t=4.0 s and t=9.0 s."
     assert found.evidence["stalled_ns"] == 2 * SECOND_NS
@@ -64,7 +69,7 @@ def test_the_finding_says_how_often_how_long_and_when() -> None:
 )
 def test_many_stalls_in_one_sentence(durations_ms: tuple[int, ...], says: str) -> None:
     slow = [_slow(index * 2 * SECOND_NS, each * MS_NS) for index, each in enumerate(durations_ms)]
-    (found,) = stalls.detect(card_runs.run(_phase(*slow)))
+    (found,) = stalls.detect(Facts(card_runs.run(_phase(*slow))))
     assert says in found.says
 
 
@@ -73,20 +78,20 @@ def test_many_stalls_in_one_sentence(durations_ms: tuple[int, ...], says: str) -
     [(99e6, 240_000, False), (100e6, 240_000, True), (190e6, 10e6, False), (210e6, 10e6, True)],
 )
 def test_a_stall_is_long_for_a_person_and_for_its_row(service_ns: float, median_ns: float, stalled: bool) -> None:
-    assert bool(stalls.stalls(_phase(_slow(0, service_ns), median_ns=median_ns))) == stalled
+    assert bool(stalls.stalls(_row(_phase(_slow(0, service_ns), median_ns=median_ns)))) == stalled
 
 
 def test_waiting_for_ones_turn_is_no_stall() -> None:
     """In an open loop behind its schedule responses grow without end while each I/O is served at once."""
-    assert not stalls.stalls(_phase(_slow(0, 300_000, response_ns=5 * SECOND_NS)))
+    assert not stalls.stalls(_row(_phase(_slow(0, 300_000, response_ns=5 * SECOND_NS))))
 
 
 def test_a_list_full_of_stalled_ios_is_said_to_be_bounded() -> None:
     full = [_slow(0, SECOND_NS) for _ in range(64)]
-    (found,) = stalls.detect(card_runs.run(_phase(*full)))
+    (found,) = stalls.detect(Facts(card_runs.run(_phase(*full))))
     assert "Only the 64 slowest I/Os are kept by name" in found.says
     # Where the list goes on with quick ones, no stall can be missing from it.
-    (found,) = stalls.detect(card_runs.run(_phase(*full[1:], _slow(0, 300_000))))
+    (found,) = stalls.detect(Facts(card_runs.run(_phase(*full[1:], _slow(0, 300_000)))))
     assert "kept by name" not in found.says
 
 

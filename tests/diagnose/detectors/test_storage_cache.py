@@ -5,15 +5,16 @@ from __future__ import annotations
 from makers import card_runs
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.shortcuts import storage_cache
-from iocast.diagnose.pairs import has_an_arm
+from iocast.diagnose.evidence import has_an_arm
 
 MS = 1_000_000
 
 
 def _findings(*pairs: tuple[float, int], users: int = 1) -> list:
     record = card_runs.reads(times=card_runs.histogram(*((ms * MS, n) for ms, n in pairs)), users=users)
-    return list(storage_cache.detect(card_runs.run(record)))
+    return list(storage_cache.detect(Facts(card_runs.run(record))))
 
 
 def test_two_groups_of_reads_suggest_a_cache() -> None:
@@ -34,7 +35,7 @@ def test_one_group_or_a_queue_suggests_nothing() -> None:
 def test_the_experiment_reads_single_blocks_and_the_whole() -> None:
     record = card_runs.reads(times=card_runs.histogram((0.2 * MS, 4000), (8 * MS, 6000)))
     run = card_runs.run(record)
-    (found,) = storage_cache.detect(run)
+    (found,) = storage_cache.detect(Facts(run))
     experiment = storage_cache.confirm(run, found)
     assert experiment is not None
     assert not experiment.writes
@@ -52,7 +53,7 @@ def test_a_wait_for_what_was_due_before_is_no_second_group() -> None:
     did = record.measurement
     parts = tuple(replace(part, response=late) for part in did.classes)
     record = replace(record, measurement=replace(did, classes=parts))
-    assert list(storage_cache.detect(card_runs.run(record))) == []
+    assert list(storage_cache.detect(Facts(card_runs.run(record)))) == []
 
 
 def test_one_stall_does_not_make_an_arm() -> None:
@@ -62,5 +63,5 @@ def test_one_stall_does_not_make_an_arm() -> None:
     turning = replace(
         card_runs.TARGET, layers=tuple(replace(each, rotational=True) for each in card_runs.TARGET.layers)
     )
-    assert not has_an_arm(card_runs.run(quick, target=turning))
-    assert has_an_arm(card_runs.run(slow, target=turning))
+    assert not has_an_arm(Facts(card_runs.run(quick, target=turning)))
+    assert has_an_arm(Facts(card_runs.run(slow, target=turning)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from makers import card_runs
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.measurement import unverified
 from iocast.diagnose.examination import examine
 from iocast.model.verification import BadBlock, Verification
@@ -21,7 +22,7 @@ BAD = replace(SOUND, intact=996, bad=(3, 0, 1, 0, 0), places=(PLACE,))
 
 def test_bad_blocks_lead_the_verdict() -> None:
     run = replace(card_runs.quick_card(), verifications=(SOUND, BAD))
-    (found,) = unverified.detect(run)
+    (found,) = unverified.detect(Facts(run))
     assert (found.severity, found.phase) == ("severe", "")
     assert "4 blocks of 1000" in found.says
     assert "3 torn, 1 misplaced" in found.says
@@ -29,8 +30,8 @@ def test_bad_blocks_lead_the_verdict() -> None:
 
 
 def test_a_sound_verification_and_none_say_nothing() -> None:
-    assert not list(unverified.detect(card_runs.quick_card()))
-    assert not list(unverified.detect(replace(card_runs.quick_card(), verifications=(BAD, SOUND))))
+    assert not list(unverified.detect(Facts(card_runs.quick_card())))
+    assert not list(unverified.detect(Facts(replace(card_runs.quick_card(), verifications=(BAD, SOUND)))))
 
 
 def test_the_words() -> None:

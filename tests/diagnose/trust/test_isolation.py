@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from makers import card_runs
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.trust.isolation import isolation
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Sample
@@ -19,7 +20,7 @@ MIB = 1 << 20
 
 
 def _judge(record: PhaseRecord, target: Target = card_runs.TARGET) -> TrustComponent:
-    return isolation(card_runs.run(record, target=target), record)
+    return isolation(Facts(card_runs.run(record, target=target)).row(record))
 
 
 def _beside(share: float) -> PhaseRecord:

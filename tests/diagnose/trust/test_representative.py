@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from makers import card_runs
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.trust.representative import representative
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Compressible, Dedupable, MixItem, Payload, Repeated, Unique, Workload, Zeros
@@ -23,8 +24,8 @@ def _writes(name: str = "write 8k", *, total: int = 40_000, **workload: Any) -> 
 
 def test_at_best_b_on_a_real_device_and_a_on_a_simulated_one() -> None:
     record = card_runs.reads()
-    assert representative(card_runs.run(card_runs.fill(), record), record).grade == "B"
-    assert representative(card_runs.run(record, target=card_runs.SIMULATED), record).grade == "A"
+    assert representative(Facts(card_runs.run(card_runs.fill(), record)).row(record)).grade == "B"
+    assert representative(Facts(card_runs.run(record, target=card_runs.SIMULATED)).row(record)).grade == "A"
 
 
 @pytest.mark.parametrize(("size_bytes", "grade"), [(330 * GIB, "C"), (100 * GIB, "D"), (8 * GIB, "D")])
@@ -32,20 +33,20 @@ def test_buffered_reads_are_judged_by_data_over_memory(size_bytes: int, grade: s
     record = card_runs.reads(direct=False)
     file = replace(record.plan.files[0], size_bytes=size_bytes)
     record = replace(record, plan=replace(record.plan, files=(file,)))
-    part = representative(card_runs.run(card_runs.fill(size_bytes), record), record)
+    part = representative(Facts(card_runs.run(card_runs.fill(size_bytes), record)).row(record))
     assert part.grade == grade
 
 
 def test_memory_is_written_in_the_unit_of_the_rest_of_the_card() -> None:
     record = card_runs.reads(direct=False)
-    reason = representative(card_runs.run(card_runs.fill(), record), record).reason
+    reason = representative(Facts(card_runs.run(card_runs.fill(), record)).row(record)).reason
     assert "8.0 GiB of data fits, in whole or half, into 32.0 GiB of memory" in reason
 
 
 def test_direct_asked_but_not_had() -> None:
     record = card_runs.reads()
     target = replace(card_runs.TARGET, direct=False)
-    part = representative(card_runs.run(card_runs.fill(), record, target=target), record)
+    part = representative(Facts(card_runs.run(card_runs.fill(), record, target=target)).row(record))
     assert part.grade == "D"
     assert part.reason.startswith("Direct I/O was asked for but could not be had")
 
@@ -62,24 +63,24 @@ def test_direct_asked_but_not_had() -> None:
 def test_buffered_writes_that_wait_for_the_device_are_not_the_page_cache(how: dict[str, Any]) -> None:
     record = _writes(direct=False)
     record = replace(record, phase=replace(record.phase, workload=replace(record.phase.workload, **how)))
-    assert representative(card_runs.run(card_runs.fill(), record), record).grade == "B"
+    assert representative(Facts(card_runs.run(card_runs.fill(), record)).row(record)).grade == "B"
 
 
 def test_buffered_writes_that_nobody_waits_for_are_the_page_cache() -> None:
     record = _writes(direct=False)
-    assert "page cache" in representative(card_runs.run(card_runs.fill(), record), record).reason
+    assert "page cache" in representative(Facts(card_runs.run(card_runs.fill(), record)).row(record)).reason
 
 
 def test_synced_writes_do_not_excuse_buffered_reads() -> None:
     workload = Workload(mix=(MixItem("read", 8192), MixItem("write", 8192)), direct=False, sync="dsync")
     record = replace(_writes(), phase=replace(_writes().phase, workload=workload))
-    assert "page cache" in representative(card_runs.run(card_runs.fill(), record), record).reason
+    assert "page cache" in representative(Facts(card_runs.run(card_runs.fill(), record)).row(record)).reason
 
 
 @pytest.mark.parametrize("payload", [Zeros(), Repeated(), Dedupable(40.0), Compressible(60.0)])
 def test_payloads_that_storage_may_not_store(payload: Payload) -> None:
     record = _writes(payload=payload)
-    assert representative(card_runs.run(card_runs.fill(), record), record).grade == "C"
+    assert representative(Facts(card_runs.run(card_runs.fill(), record)).row(record)).grade == "C"
 
 
 @pytest.mark.parametrize(
@@ -98,15 +99,15 @@ def test_what_an_earlier_phase_left_is_remembered(
     before = _writes("zeros", payload=payload)
     before = replace(before, phase=replace(before.phase, role=role))
     after = card_runs.reads("after")
-    part = representative(card_runs.run(card_runs.fill(), before, after, files_whole=True), after)
+    part = representative(Facts(card_runs.run(card_runs.fill(), before, after, files_whole=True)).row(after))
     assert (part.grade, says in part.reason) == ("C", True)
     first = card_runs.reads("first")
-    assert representative(card_runs.run(card_runs.fill(), first, before), first).grade == "B"
+    assert representative(Facts(card_runs.run(card_runs.fill(), first, before)).row(first)).grade == "B"
 
 
 def test_a_mix_reads_what_lay_there_before_it() -> None:
     mix = replace(card_runs.mixed(), samples=())
-    part = representative(card_runs.run(card_runs.fill(), _writes("zeros", payload=Zeros()), mix), mix)
+    part = representative(Facts(card_runs.run(card_runs.fill(), _writes("zeros", payload=Zeros()), mix)).row(mix))
     assert "all zeros" in part.reason
 
 
@@ -117,26 +118,29 @@ def test_unique_data_takes_the_place_of_zeros_only_when_as_much_is_written(writt
     did = card_runs.measurement((card_runs.part("write", 1 << 20, times),))
     over = card_runs.record("over", Workload(mix=(MixItem("write", 1 << 20),), payload=Unique()), did)
     run = card_runs.run(card_runs.fill(), _writes("zeros", payload=Zeros()), over, after)
-    assert (representative(run, after).grade == "B") == cured
-    assert ("zeros" not in representative(run, after).reason) == cured
+    assert (representative(Facts(run).row(after)).grade == "B") == cured
+    assert ("zeros" not in representative(Facts(run).row(after)).reason) == cured
 
 
 @pytest.mark.parametrize("record", [card_runs.reads(samples=()), _writes()], ids=["reads", "writes"])
 def test_files_that_iocast_wrote_in_an_earlier_run_are_whole(record: PhaseRecord) -> None:
-    kept = representative(card_runs.run(record, files_whole=True), record)
+    kept = representative(Facts(card_runs.run(record, files_whole=True)).row(record))
     assert "not seen" not in kept.reason
-    unknown = representative(card_runs.run(record), record)
+    unknown = representative(Facts(card_runs.run(record)).row(record))
     assert (unknown.grade, "these files were written in full" in unknown.reason) == ("B", True)
 
 
 def test_a_fill_of_one_file_among_many_is_no_fault() -> None:
     """The other files were whole already: only one had to be written anew."""
     record = card_runs.reads()
-    part = representative(card_runs.run(card_runs.fill(4 * GIB), record, files_whole=True), record)
+    part = representative(Facts(card_runs.run(card_runs.fill(4 * GIB), record, files_whole=True)).row(record))
     assert part.grade == "B"
 
 
 def test_a_device_is_called_a_device() -> None:
     record = _writes()
     target = replace(card_runs.TARGET, kind="block", filesystem=None)
-    assert "this device was written in full" in representative(card_runs.run(record, target=target), record).reason
+    assert (
+        "this device was written in full"
+        in representative(Facts(card_runs.run(record, target=target)).row(record)).reason
+    )

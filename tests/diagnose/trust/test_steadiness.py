@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from makers import card_runs
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.trust.steadiness import steady
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Series
@@ -30,7 +31,7 @@ def series(ios: Sequence[float], response_ns: int = 1_000_000) -> Series:
 def judged(ios: Sequence[float], record: PhaseRecord | None = None, *, simulated: bool = False) -> TrustComponent:
     record = replace(record or card_runs.reads(), series=series(ios))
     target = card_runs.SIMULATED if simulated else card_runs.TARGET
-    return steady(card_runs.run(record, target=target), record)
+    return steady(Facts(card_runs.run(record, target=target)).row(record))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_a_simulated_cache_that_can_be_full_has_a_cliff(cache: SimulatedCache, g
     assert card_runs.SIMULATED.simulated is not None
     target = replace(card_runs.SIMULATED, simulated=replace(card_runs.SIMULATED.simulated, cache=cache))
     record = replace(card_runs.reads(), series=series([1000.0] * 300))
-    assert steady(card_runs.run(record, target=target), record).grade == grade
+    assert steady(Facts(card_runs.run(record, target=target)).row(record)).grade == grade
 
 
 def test_writes_must_go_twice_over_the_device() -> None:
@@ -103,7 +104,7 @@ def test_an_open_loop_is_judged_by_its_response_and_needs_some_ios() -> None:
     record = card_runs.paced()
     slower = replace(series([1000.0] * 300), response_ns=tuple(10**9 * (1 + at // 150) for at in range(300)))
     record = replace(record, series=slower)
-    part = steady(card_runs.run(record), record)
+    part = steady(Facts(card_runs.run(record)).row(record))
     assert (part.grade, "the response time rose by 100%" in part.reason) == ("D", True)
     assert judged([1.0] * 300, record).reason == "Too few I/Os a second to tell whether it was steady."
 
@@ -112,5 +113,5 @@ def test_fine_intervals_make_a_row_no_longer() -> None:
     """60 intervals of 250 ms are 15 s, and still too short: the sentence must ask for more than was measured."""
     fine = replace(series([1000.0] * 80), interval_ns=card_runs.SECOND_NS // 4)
     record = replace(card_runs.reads(), series=fine)
-    said = steady(card_runs.run(record), record).reason
+    said = steady(Facts(card_runs.run(record)).row(record)).reason
     assert said == "Too short to tell whether it was steady: 20 s, where 60 s are needed."

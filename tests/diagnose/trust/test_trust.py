@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers import card_runs
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose import examination, thresholds, words
-from iocast.diagnose.trust import components, imported
-from iocast.model.finding import GRADES, Finding, Grade
+from iocast.diagnose.trust import components, imported, row_trust
+from iocast.model.finding import GRADES, Finding, Grade, State
 from iocast.model.measurement import ErrorCount
 from iocast.model.run import PhaseRecord, Source
 
@@ -30,7 +31,7 @@ def test_integrity_is_littles_law(stretch: float, grade: str) -> None:
     record = card_runs.reads(users=8)
     longer_ns = int(record.measurement.elapsed_ns * stretch)
     record = _with(record, elapsed_ns=longer_ns, issuing_ns=longer_ns, depth_mean=8 / stretch)
-    part = components.integrity(card_runs.run(record), record)
+    part = components.integrity(Facts(card_runs.run(record)).row(record))
     assert part.grade == grade
     assert part.evidence["little_ratio"] == pytest.approx(1 / stretch, rel=1e-3)
 
@@ -39,7 +40,7 @@ def test_integrity_is_littles_law(stretch: float, grade: str) -> None:
 def test_of_an_imported_row_too_the_ratio_says_which_way_it_is_off(ratio: float) -> None:
     record = card_runs.reads(users=8)
     record = _with(record, elapsed_ns=round(record.measurement.elapsed_ns / ratio))
-    part = imported.components(card_runs.run(record, source=Source(tool="fio")), record)[0]
+    part = imported.components(Facts(card_runs.run(record, source=Source(tool="fio"))).row(record))[0]
     assert (part.name, part.evidence["little_ratio"]) == ("integrity", pytest.approx(ratio, rel=1e-3))
 
 
@@ -48,8 +49,8 @@ def test_integrity_counts_think_time() -> None:
     record = card_runs.reads(times=times, users=4, think_ns=3_000_000, elapsed_ns=10 * SECOND_NS)
     record = _with(record, depth_mean=1.0)
     run = card_runs.run(record)
-    assert components.integrity(run, record).grade == "A"
-    assert components.load_achieved(run, record).grade == "A"
+    assert components.integrity(Facts(run).row(record)).grade == "A"
+    assert components.load_achieved(Facts(run).row(record)).grade == "A"
 
 
 @pytest.mark.parametrize(("depth_mean", "grade"), [(1.0, "A"), (0.6, "D")])
@@ -59,14 +60,14 @@ def test_think_time_asks_for_the_depth_that_service_and_thinking_leave(depth_mea
     record = card_runs.reads(times=service, users=4, think_ns=3_000_000, elapsed_ns=10 * SECOND_NS)
     late = replace(record.measurement.classes[0], response=card_runs.histogram((9_000_000, 10_000)))
     record = _with(record, depth_mean=depth_mean, classes=(late,))
-    part = components.load_achieved(card_runs.run(record), record)
+    part = components.load_achieved(Facts(card_runs.run(record)).row(record))
     assert part.evidence["asked"] == pytest.approx(1.0)
     assert components.limits.LOAD.grade(depth_mean) == grade
 
 
 def test_integrity_of_an_open_loop_uses_time_in_flight_and_not_time_since_due() -> None:
     record = card_runs.paced()
-    assert components.integrity(card_runs.run(record), record).grade == "A"
+    assert components.integrity(Facts(card_runs.run(record)).row(record)).grade == "A"
 
 
 def test_what_drains_after_the_end_of_a_closed_loop_is_no_fault_of_its_books() -> None:
@@ -75,7 +76,7 @@ def test_what_drains_after_the_end_of_a_closed_loop_is_no_fault_of_its_books() -
     record = card_runs.reads(times=times, users=16)
     issuing_ns, elapsed_ns = 1_100_000_000, 1_200_000_000
     record = _with(record, elapsed_ns=elapsed_ns, issuing_ns=issuing_ns, depth_mean=16.0, in_flight_ns=19.2e9)
-    part = components.integrity(card_runs.run(record), record)
+    part = components.integrity(Facts(card_runs.run(record)).row(record))
     assert part.grade == "A"
     assert part.evidence["little_ratio"] == pytest.approx(1.0)
 
@@ -83,12 +84,12 @@ def test_what_drains_after_the_end_of_a_closed_loop_is_no_fault_of_its_books() -
 def test_an_open_loop_whose_books_do_not_balance() -> None:
     record = card_runs.paced()
     record = _with(record, in_flight_ns=record.measurement.in_flight_ns * 1.5)
-    assert components.integrity(card_runs.run(record), record).grade == "F"
+    assert components.integrity(Facts(card_runs.run(record)).row(record)).grade == "F"
 
 
 def test_one_failed_io_is_an_f() -> None:
     record = _with(card_runs.reads(), errors=(ErrorCount("read", 5, "EIO", 1, ()),))
-    part = components.integrity(card_runs.run(record), record)
+    part = components.integrity(Facts(card_runs.run(record)).row(record))
     assert (part.grade, part.reason) == ("F", "1 I/O failed, so the times are not all of them.")
 
 
@@ -106,7 +107,7 @@ def test_one_failed_io_is_an_f() -> None:
 )
 def test_precision_of_the_headline(total: int, sigma: float, grade: str) -> None:
     record = card_runs.reads(times=card_runs.lognormal(total, 1e6, sigma))
-    assert components.precision(card_runs.run(record), record).grade == grade
+    assert components.precision(Facts(card_runs.run(record)).row(record)).grade == grade
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_precision_of_the_headline(total: int, sigma: float, grade: str) -> None
 )
 def test_precision_names_what_made_its_letter(total: int, sigma: float, says: str) -> None:
     record = card_runs.reads(times=card_runs.lognormal(total, 1e6, sigma))
-    assert components.precision(card_runs.run(record), record).reason.endswith(says)
+    assert components.precision(Facts(card_runs.run(record)).row(record)).reason.endswith(says)
 
 
 def test_a_hair_beyond_a_limit_does_not_read_as_the_limit() -> None:
@@ -132,13 +133,13 @@ def test_a_hair_beyond_a_limit_does_not_read_as_the_limit() -> None:
 
 def test_rates_are_written_out() -> None:
     record = _with(card_runs.paced(), asked_rate_per_s=5000.0)
-    part = components.load_achieved(card_runs.run(record), record)
+    part = components.load_achieved(Facts(card_runs.run(record)).row(record))
     assert part.reason == "2,880 of 5,000 I/Os a second: 58% of the load asked for."
 
 
 def test_precision_falls_back_to_what_the_row_still_prints() -> None:
     record = card_runs.reads(times=card_runs.lognormal(500, 1e6, 0.1))
-    reason = components.precision(card_runs.run(record), record).reason
+    reason = components.precision(Facts(card_runs.run(record)).row(record)).reason
     assert reason.startswith("500 I/Os are too few for a p99; the p95 of reads is known to ±")
 
 
@@ -148,24 +149,24 @@ def test_precision_falls_back_to_what_the_row_still_prints() -> None:
 def test_load_achieved_closed_and_open(share: float, grade: str) -> None:
     closed = card_runs.reads(users=4, depth=16)
     closed = _with(closed, depth_mean=64 * share)
-    assert components.load_achieved(card_runs.run(closed), closed).grade == grade
+    assert components.load_achieved(Facts(card_runs.run(closed)).row(closed)).grade == grade
     paced = card_runs.paced()
     paced = _with(paced, asked_rate_per_s=paced.measurement.rate_per_s / share)
-    assert components.load_achieved(card_runs.run(paced), paced).grade == grade
+    assert components.load_achieved(Facts(card_runs.run(paced)).row(paced)).grade == grade
 
 
 def test_a_late_generator_spoils_the_load() -> None:
     late = card_runs.histogram((300, 900), (200_000, 100))
     record = _with(card_runs.reads(), lag=late)
-    part = components.load_achieved(card_runs.run(record), record)
+    part = components.load_achieved(Facts(card_runs.run(record)).row(record))
     assert (part.grade, "late" in part.reason) == ("C", True)
 
 
 def test_a_busy_generator_is_a_warning_but_not_on_virtual_time() -> None:
     record = card_runs.reads()
     record = _with(record, cpu_system_ns=record.measurement.elapsed_ns)
-    assert components.load_achieved(card_runs.run(record), record).grade == "C"
-    assert components.load_achieved(card_runs.run(record, target=card_runs.SIMULATED), record).grade == "A"
+    assert components.load_achieved(Facts(card_runs.run(record)).row(record)).grade == "C"
+    assert components.load_achieved(Facts(card_runs.run(record, target=card_runs.SIMULATED)).row(record)).grade == "A"
 
 
 @pytest.mark.parametrize(("severity", "grade"), [("void", "F"), ("severe", "D"), ("warn", "C"), ("note", "B")])
@@ -228,3 +229,30 @@ def test_every_threshold_names_its_source_and_orders_its_letters() -> None:
 )
 def test_figures_in_sentences(said: str, text: str) -> None:
     assert said == text
+
+
+def _suspected(state: State) -> Finding:
+    return Finding(name="x", severity="void", phase="", says="It looks like memory.", state=state)
+
+
+@pytest.mark.parametrize("state", ["counted", "confirmed"])
+def test_what_is_certain_voids_a_row(state: State) -> None:
+    record = card_runs.reads()
+    trust = row_trust.judge(Facts(card_runs.run(record)).row(record), (_suspected(state),))
+    assert (trust.grade, trust.void, trust.reason) == ("F", "It looks like memory.", "It looks like memory.")
+
+
+@pytest.mark.parametrize(("state", "anomalies"), [("suggested", "B"), ("rejected", "A")])
+def test_a_suspicion_does_not_void_a_row(state: State, anomalies: Grade) -> None:
+    """What only looks like it costs no more than an A, whatever it would mean if it were true."""
+    record = card_runs.reads()
+    trust = row_trust.judge(Facts(card_runs.run(record)).row(record), (_suspected(state),))
+    assert trust.void == ""
+    assert [part.grade for part in trust.components if part.name == "anomalies"] == [anomalies]
+    assert trust.grade != "F"
+
+
+def test_what_voids_another_row_does_not_void_this_one() -> None:
+    record = card_runs.reads()
+    other = replace(_suspected("counted"), phase="another")
+    assert row_trust.judge(Facts(card_runs.run(record)).row(record), (other,)).void == ""

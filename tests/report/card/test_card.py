@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from makers import card_runs
 
+from iocast.analyse.statistics import published
 from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.measurement import EngineReport
@@ -19,7 +20,7 @@ from iocast.model.workload import MixItem, Poisson, Workload
 from iocast.report.card import target_section
 from iocast.report.card.card_report import card
 from iocast.report.card.grade_section import graded_section
-from iocast.report.card.results_table import published, results
+from iocast.report.card.results_table import results
 from iocast.report.renderers import json_report, terminal
 
 replace = msgspec.structs.replace

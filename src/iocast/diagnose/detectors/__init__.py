@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import (
     cache_pollution,
     request_shape,
@@ -60,7 +61,7 @@ class Detector(Protocol):
 
     NEEDS: tuple[str, ...]  # observers without which it sees nothing
 
-    def detect(self, run: Run) -> Iterator[Finding]:
+    def detect(self, facts: Facts) -> Iterator[Finding]:
         """Everything abnormal that it finds in a run."""
         ...
 

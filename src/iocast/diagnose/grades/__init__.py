@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose.grades.hailey2012 import HEADLINE, classic
 from iocast.diagnose.grades.modern_scale import modern
 from iocast.diagnose.grades.service_level import against
@@ -13,13 +14,16 @@ from iocast.model.run import Run
 FAR_WORSE = 2  # letters by which scan or interference must lie below the rest to pull it down
 
 
-def grade(run: Run, examination: Examination, scale: Scale = "modern", level: ServiceLevel | None = None) -> Grades:
+def grade(
+    run: Run | Facts, examination: Examination, scale: Scale = "modern", level: ServiceLevel | None = None
+) -> Grades:
     """All letters of a run. With a service level the overall letter is that of the level."""
+    facts = facts_of(run)
     if scale == "hailey2012":
-        return _hailey(run, examination)
-    parts = modern(run, examination)
+        return _hailey(facts, examination)
+    parts = modern(facts, examination)
     if level is not None:
-        asked = against(level, run, examination)
+        asked = against(level, facts, examination)
         return _grades("slo", asked.letter, asked.says, (asked,), (asked, *parts), examination)
     return _modern(parts, examination)
 
@@ -48,8 +52,8 @@ def _modern(parts: tuple[Graded, ...], examination: Examination) -> Grades:
     return _grades("modern", overall, says, tuple(graded), parts, examination)
 
 
-def _hailey(run: Run, examination: Examination) -> Grades:
-    parts = classic(run, examination)
+def _hailey(facts: Facts, examination: Examination) -> Grades:
+    parts = classic(facts, examination)
     headlines = tuple(part for part in parts if part.aspect.endswith(HEADLINE))
     missing = [part for part in headlines if part.letter is None]
     if missing:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from iocast.diagnose.evidence import is_open_loop, waits_for_the_device
-from iocast.diagnose.pairs import only
-from iocast.model.run import PhaseRecord, Run
+from iocast.analyse.facts import Facts, RowFacts, point
+from iocast.analyse.ladder import Curve
+from iocast.analyse.load_kind import is_open_loop, only, waits_for_the_device
+from iocast.model.run import PhaseRecord
 from iocast.model.workload import Sequential, Uniform, Zipf
 
 KIB = 1 << 10
@@ -57,37 +58,25 @@ def scans(record: PhaseRecord) -> bool:
     return only(record, "read") and size is not None and size >= LARGE_FROM and sequential
 
 
-def by_load(run: Run, kind: Callable[[PhaseRecord], bool]) -> tuple[PhaseRecord, ...]:
-    """The rows of a kind that did anything, of the size that has most of them, by load."""
-    found = [record for record in run.measured if kind(record) and record.measurement.ios and _is_stated(record)]
-    sizes = [only_size(record) for record in found]
+def by_load(facts: Facts, kind: Callable[[PhaseRecord], bool]) -> Curve:
+    """The rows of a kind that did anything, of the size that has most of them, by load; repeats are all kept."""
+    found = [row for row in facts.rows if kind(row.record) and row.measurement.ios and _is_stated(row)]
+    sizes = [only_size(row.record) for row in found]
     common = max(dict.fromkeys(sizes), key=sizes.count, default=None)
-    same = [record for record in found if only_size(record) == common]
+    same = [row for row in found if only_size(row.record) == common]
     # What ran beside others says less; where nothing ran alone, it is said of the letter.
-    apart = [record for record in same if not record.phase.together] or same
-    return tuple(sorted(apart, key=lambda record: record.measurement.asked_depth))
+    apart = [row for row in same if not row.record.phase.together] or same
+    return Curve(tuple(point(row) for row in sorted(apart, key=lambda row: row.measurement.asked_depth)))
 
 
-def _is_stated(record: PhaseRecord) -> bool:
+def _is_stated(row: RowFacts) -> bool:
     """False for an imported row whose source does not say how much was in flight, or how long it took."""
-    return {"users", "depth"}.isdisjoint(record.unstated) and not math.isnan(record.measurement.response().mean_ns)
+    return {"users", "depth"}.isdisjoint(row.record.unstated) and not math.isnan(row.mean_ns)
 
 
-def knee_depth(rows: Iterable[PhaseRecord]) -> float:
-    """N* of operational analysis: the most that was ever done a second times the time when alone.
-
-    Up to about this many I/Os in flight the device answers side by side; beyond, they only wait.
-    """
-    rows = tuple(rows)
-    alone = min(rows, key=lambda record: record.measurement.asked_depth).measurement
-    most = max(record.measurement.rate_per_s for record in rows)
-    return most * alone.response().mean_ns / 1e9
-
-
-def up_to_knee(rows: tuple[PhaseRecord, ...]) -> tuple[PhaseRecord, ...]:
+def up_to_knee(curve: Curve) -> tuple[PhaseRecord, ...]:
     """The rows whose load is not beyond the knee, the least load always."""
-    knee = knee_depth(rows) * KNEE_SLACK
-    return tuple(record for at, record in enumerate(rows) if not at or record.measurement.asked_depth <= knee)
+    return curve.below(curve.saturation_load * KNEE_SLACK).rows
 
 
 def mixed_thirty(record: PhaseRecord) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.statistics import enough_beyond
 from iocast.diagnose.grades.gradable import KIB, only_size
 from iocast.diagnose.grades.scales import letter_scale
-from iocast.diagnose.thresholds import MIN_BEYOND
 from iocast.diagnose.words import count
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, Letter
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op, Sequential
 
 MS = 1e6
@@ -62,13 +63,13 @@ def classic_letters(test: ClassicTest, base_ms: float, scaled_ms: float) -> Clas
     return ClassicLetters(scale.letter(base_ms), growth.letter(value), base_ms, value)
 
 
-def classic(run: Run, examination: Examination) -> tuple[Graded, ...]:
+def classic(facts: Facts, examination: Examination) -> tuple[Graded, ...]:
     """Mean, p95 and p99 of the four tests; what has no rows says which it needs."""
-    return tuple(graded for test in TESTS for graded in _test(test, run, examination))
+    return tuple(graded for test in TESTS for graded in _test(test, facts, examination))
 
 
-def _test(test: ClassicTest, run: Run, examination: Examination) -> list[Graded]:
-    base, scaled = _row(test, run, test.base_users), _row(test, run, test.scaled_users)
+def _test(test: ClassicTest, facts: Facts, examination: Examination) -> list[Graded]:
+    base, scaled = _row(test, facts, test.base_users), _row(test, facts, test.scaled_users)
     if base is None or scaled is None:
         missing = [str(users) for users, row in ((test.base_users, base), (test.scaled_users, scaled)) if row is None]
         says = f"Not graded: no row of this test with {' and '.join(missing)} users."
@@ -77,17 +78,17 @@ def _test(test: ClassicTest, run: Run, examination: Examination) -> list[Graded]
 
 
 def _statistic(
-    test: ClassicTest, name: str, q: float | None, base: PhaseRecord, scaled: PhaseRecord, examination: Examination
+    test: ClassicTest, name: str, q: float | None, base: RowFacts, scaled: RowFacts, examination: Examination
 ) -> Graded:
-    aspect, phases = f"{test.aspect} {name}", (base.phase.name, scaled.phase.name)
-    for record in (base, scaled):
-        trust = examination.trust[record.phase.name]
+    aspect, phases = f"{test.aspect} {name}", (base.name, scaled.name)
+    for row in (base, scaled):
+        trust = examination.trust[row.name]
         if trust.grade not in USABLE:
-            says = f"Not graded: trust in {record.phase.name} is {trust.grade}. {trust.reason}".strip()
+            says = f"Not graded: trust in {row.name} is {trust.grade}. {trust.reason}".strip()
             return Graded(aspect=aspect, letter=None, says=says, phases=phases)
-    responses = [record.measurement.response(test.op) for record in (base, scaled)]
+    responses = [row.response(test.op) for row in (base, scaled)]
     fewest = min(response.total for response in responses)
-    if q is not None and not any(response.coarse for response in responses) and fewest * (1 - q) < MIN_BEYOND - 1e-9:
+    if q is not None and not any(response.coarse for response in responses) and not enough_beyond(fewest, q):
         return Graded(aspect=aspect, letter=None, says=f"Not graded: {fewest} I/Os are too few for it.", phases=phases)
     low, high = _ms(base, test.op, q), _ms(scaled, test.op, q)
     if math.isnan(low) or math.isnan(high):
@@ -104,8 +105,8 @@ def _statistic(
     return Graded(aspect=aspect, letter=letters.time, says=says, phases=phases, figures=figures, source=source)
 
 
-def _row(test: ClassicTest, run: Run, users: int) -> PhaseRecord | None:
-    return next((record for record in run.measured if _is(test, record, users) and record.measurement.ios), None)
+def _row(test: ClassicTest, facts: Facts, users: int) -> RowFacts | None:
+    return next((row for row in facts.rows if _is(test, row.record, users) and row.measurement.ios), None)
 
 
 def _is(test: ClassicTest, record: PhaseRecord, users: int) -> bool:
@@ -120,6 +121,6 @@ def _is(test: ClassicTest, record: PhaseRecord, users: int) -> bool:
     )
 
 
-def _ms(record: PhaseRecord, op: Op, q: float | None) -> float:
-    response = record.measurement.response(op)
+def _ms(row: RowFacts, op: Op, q: float | None) -> float:
+    response = row.response(op)
     return (response.mean_ns if q is None else response.quantile_ns(q)) / MS

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 
-from iocast.analyse.statistics import quantile_interval
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.ladder import Curve
+from iocast.analyse.statistics import enough_beyond, published
 from iocast.diagnose.grades import gradable as pick
 from iocast.diagnose.grades.scales import LetterScale, letter_scale
-from iocast.diagnose.thresholds import HEADLINE_Q, MIN_BEYOND
+from iocast.diagnose.thresholds import HEADLINE_Q
 from iocast.diagnose.words import number, time
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, Letter
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
 from iocast.units import size_text
 
@@ -20,47 +22,47 @@ TOO_FEW_Q = 0.95  # graded instead of p99 where a slow device answers too seldom
 MS = 1e6
 
 
-def modern(run: Run, examination: Examination) -> tuple[Graded, ...]:
+def modern(facts: Facts, examination: Examination) -> tuple[Graded, ...]:
     """All letters that the rows of a run can carry; an aspect without a row says what would show it."""
     return (
-        random_read(run, examination),
-        commit(run, examination),
-        scan(run, examination),
-        scaling(run, examination),
-        interference(run, examination),
+        random_read(facts, examination),
+        commit(facts, examination),
+        scan(facts, examination),
+        scaling(facts, examination),
+        interference(facts, examination),
     )
 
 
-def random_read(run: Run, examination: Examination) -> Graded:
+def random_read(facts: Facts, examination: Examination) -> Graded:
     """p99 of small random reads at the last measured load before the knee."""
-    rows = pick.by_load(run, pick.random_reads)
-    if not rows:
+    curve = pick.by_load(facts, pick.random_reads)
+    if not curve.points:
         return _without("random read", "no row of 4 to 16 KiB random reads")
-    at = pick.up_to_knee(rows)[-1]
-    knee = pick.knee_depth(rows)
+    at = pick.up_to_knee(curve)[-1]
+    knee = curve.saturation_load
     where = f"with {at.measurement.asked_depth} in flight (the knee is near {number(max(1.0, knee))})"
-    if len(rows) == 1:
+    if len(curve.points) == 1:
         where = f"with {at.measurement.asked_depth} in flight, the only load measured"
     where += _beside(at)
     scale = letter_scale("modern", "random_read")
-    return _of_p99("random read", scale, at, "read", where, examination)
+    return _of_p99("random read", scale, facts.row(at), "read", where, examination)
 
 
-def commit(run: Run, examination: Examination) -> Graded:
+def commit(facts: Facts, examination: Examination) -> Graded:
     """p99 of one writer that makes each small append durable."""
-    rows = pick.by_load(run, pick.commits)
-    if not rows:
+    curve = pick.by_load(facts, pick.commits)
+    if not curve.points:
         return _without("commit", "no row of one writer with small durable appends")
-    at = rows[0]
-    done = at.measurement
+    at = curve.rows[0]
+    done = facts.row(at)
     ops: tuple[Op, ...] = ("fdatasync", "fsync", "write")
     op: Op = next((each for each in ops if done.response(each).total), "write")
-    return _of_p99("commit", letter_scale("modern", "commit"), at, op, f"by one writer{_beside(at)}", examination)
+    return _of_p99("commit", letter_scale("modern", "commit"), done, op, f"by one writer{_beside(at)}", examination)
 
 
-def scan(run: Run, examination: Examination) -> Graded:
+def scan(facts: Facts, examination: Examination) -> Graded:
     """The best throughput of large sequential reads among the rows that may be believed."""
-    rows = [r for r in run.measured if pick.scans(r) and r.measurement.ios]
+    rows = [r for r in facts.run.measured if pick.scans(r) and r.measurement.ios]
     if not rows:
         return _without("scan", "no row of sequential reads of 128 KiB or more")
     believed = [r for r in rows if _usable(r, examination)]
@@ -89,44 +91,45 @@ def _beside(record: PhaseRecord) -> str:
     return ", beside other rows" if record.phase.together else ""
 
 
-def scaling(run: Run, examination: Examination) -> Graded:
+def scaling(facts: Facts, examination: Examination) -> Graded:
     """How far the response time of random reads grows with the load, as long as the device is not full."""
-    rows = pick.by_load(run, pick.random_reads)
-    believed = tuple(record for record in rows if _usable(record, examination))
-    loads = dict.fromkeys(record.measurement.asked_depth for record in believed)
-    if len(loads) < 2:
+    curve = pick.by_load(facts, pick.random_reads)
+    believed = Curve(tuple(point for point in curve.points if _usable(point.record, examination)))
+    if len(set(believed.loads)) < 2:
         return _without("scaling", "no two loads of random reads that can be believed")
     below = pick.up_to_knee(believed)
     low, high = below[0], below[-1]
     if low.measurement.asked_depth == high.measurement.asked_depth:
-        knee = number(max(1.0, pick.knee_depth(believed)))
+        knee = number(max(1.0, believed.saturation_load))
         return _without("scaling", f"the knee is near {knee} in flight: no two measured loads lie below it")
-    grown = high.measurement.response().mean_ns / low.measurement.response().mean_ns
+    low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
+    grown = high_ns / low_ns
     load = high.measurement.asked_depth / low.measurement.asked_depth
     value = (grown - 1) / (load - 1)
     scale = letter_scale("modern", "scaling")
     letter = scale.letter(value)
     says = (
         f"From {low.measurement.asked_depth} to {high.measurement.asked_depth} in flight the mean response went from"
-        f" {time(low.measurement.response().mean_ns)} to {time(high.measurement.response().mean_ns)}: s = {value:.2f}"
+        f" {time(low_ns)} to {time(high_ns)}: s = {value:.2f}"
         f" (0: the load costs nothing, 1: it only waits; {scale.limit_words(letter)} is {_an(letter)})."
     )
     phases = (low.phase.name, high.phase.name)
     return Graded(aspect="scaling", letter=letter, says=says, phases=phases, figures={"s": value}, source=scale.source)
 
 
-def interference(run: Run, examination: Examination) -> Graded:
+def interference(facts: Facts, examination: Examination) -> Graded:
     """p99 of random reads beside 30 % writes over p99 of the same load without."""
-    alone = {r.measurement.asked_depth: r for r in pick.by_load(run, pick.random_reads) if _usable(r, examination)}
+    reads = pick.by_load(facts, pick.random_reads).rows
+    alone = {r.measurement.asked_depth: r for r in reads if _usable(r, examination)}
     pairs = [
         (alone[r.measurement.asked_depth], r)
-        for r in pick.by_load(run, pick.mixed_thirty)
+        for r in pick.by_load(facts, pick.mixed_thirty).rows
         if r.measurement.asked_depth in alone and _usable(r, examination)
     ]
     if not pairs:
         return _without("write interference", "no row of 70 % reads and 30 % writes beside one of reads at equal load")
     clean, mixed = max(pairs, key=lambda pair: pair[1].measurement.asked_depth)
-    before, beside = _p99(clean, "read"), _p99(mixed, "read")
+    before, beside = (published(facts.row(each).response("read"), HEADLINE_Q) for each in (clean, mixed))
     if before is None or beside is None:
         return _without("write interference", "too few I/Os for a p99, or none stated")
     scale = letter_scale("modern", "interference")
@@ -145,14 +148,13 @@ def interference(run: Run, examination: Examination) -> Graded:
     )
 
 
-def _of_p99(
-    aspect: str, scale: LetterScale, record: PhaseRecord, op: Op, where: str, examination: Examination
-) -> Graded:
+def _of_p99(aspect: str, scale: LetterScale, row: RowFacts, op: Op, where: str, examination: Examination) -> Graded:
+    record = row.record
     if not _usable(record, examination):
         return _unusable(aspect, record, examination)
-    histogram = record.measurement.response(op)
-    published = (quantile_interval(histogram, q) for q in (HEADLINE_Q, TOO_FEW_Q))
-    estimate = next((each for each in published if each.beyond >= MIN_BEYOND - 1e-9 and each.known), None)
+    histogram = row.response(op)
+    estimates = (row.quantile(op, q) for q in (HEADLINE_Q, TOO_FEW_Q) if enough_beyond(histogram.total, q))
+    estimate = next((each for each in estimates if each.known), None)
     if estimate is None and histogram.coarse is not None:
         return _without(aspect, f"the source of {record.phase.name} states no p99 or p95 of enough I/Os", record)
     if estimate is None:
@@ -190,12 +192,6 @@ def _ranged(scale: LetterScale, value_ns: float | None, letter: Letter) -> Lette
 
 def _an(letter: Letter) -> str:
     return f"an {letter}" if letter[0] in "AF" else f"a {letter}"
-
-
-def _p99(record: PhaseRecord, op: Op) -> float | None:
-    histogram = record.measurement.response(op)
-    estimate = quantile_interval(histogram, HEADLINE_Q)
-    return estimate.value_ns if estimate.beyond >= MIN_BEYOND - 1e-9 and estimate.known else None
 
 
 def _usable(record: PhaseRecord, examination: Examination) -> bool:

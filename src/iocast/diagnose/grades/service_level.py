@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from iocast.analyse.statistics import quantile_interval
+from iocast.analyse.facts import Facts
+from iocast.analyse.ladder import Curve
 from iocast.diagnose.grades import gradable as pick
 from iocast.diagnose.grades.modern_scale import USABLE
 from iocast.diagnose.grades.scales import letter_scale
-from iocast.diagnose.thresholds import MIN_BEYOND
 from iocast.diagnose.words import number, percent, time
 from iocast.errors import SpecError
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, ServiceLevel
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 from iocast.units import parse_duration, parse_rate
 
 EXAMPLE = "for example --slo 'p99<5ms', or --slo 'p99<5ms@4000/s' for the load at the peak"
@@ -34,14 +34,14 @@ def parse_slo(text: str) -> ServiceLevel:
     return ServiceLevel(float(found[1]) / 100, limit_ns, rate)
 
 
-def against(level: ServiceLevel, run: Run, examination: Examination) -> Graded:
+def against(level: ServiceLevel, facts: Facts, examination: Examination) -> Graded:
     """The letter of the measured response at the least load that reaches the rate (at the knee without one)."""
-    aspect, rows = "service level", pick.by_load(run, pick.random_reads)
-    if not rows:
+    aspect, curve = "service level", pick.by_load(facts, pick.random_reads)
+    if not curve.points:
         return Graded(aspect=aspect, letter=None, says="Not graded: no row of 4 to 16 KiB random reads.")
-    at = _row(level, rows)
+    at = _row(level, curve)
     if at is None:
-        most = max(row.measurement.rate_per_s for row in rows)
+        most = curve.peak.rate_per_s
         says = f"The peak of {number(level.rate_per_s or 0)} I/Os a second was not reached by any row; the most is"
         figures = {"most_per_s": most, "peak_per_s": level.rate_per_s or 0.0}
         return Graded(aspect=aspect, letter="F", says=f"{says} {number(most)}.", figures=figures)
@@ -49,9 +49,9 @@ def against(level: ServiceLevel, run: Run, examination: Examination) -> Graded:
     if trust.grade not in USABLE:
         says = f"Not graded: trust in {at.phase.name} is {trust.grade}. {trust.reason}".strip()
         return Graded(aspect=aspect, letter=None, says=says, phases=(at.phase.name,))
-    estimate = quantile_interval(at.measurement.response("read"), level.q)
+    estimate = facts.row(at).quantile("read", level.q)
     name = f"p{level.q * 100:g}"
-    if estimate.beyond < MIN_BEYOND - 1e-9:
+    if not estimate.enough:
         says = f"Not graded: {estimate.total} I/Os are too few for a {name}."
         return Graded(aspect=aspect, letter=None, says=says, phases=(at.phase.name,))
     if not estimate.known:
@@ -78,7 +78,7 @@ def against(level: ServiceLevel, run: Run, examination: Examination) -> Graded:
     )
 
 
-def _row(level: ServiceLevel, rows: tuple[PhaseRecord, ...]) -> PhaseRecord | None:
+def _row(level: ServiceLevel, curve: Curve) -> PhaseRecord | None:
     if level.rate_per_s is None:
-        return pick.up_to_knee(rows)[-1]
-    return next((row for row in rows if row.measurement.rate_per_s >= (level.rate_per_s or 0.0)), None)
+        return pick.up_to_knee(curve)[-1]
+    return next((row for row in curve.rows if row.measurement.rate_per_s >= (level.rate_per_s or 0.0)), None)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from iocast import metrics
-from iocast.analyse.combined_load import seen_by_devices
-from iocast.analyse.statistics import QuantileEstimate, quantile_interval
+from iocast.analyse.facts import RowFacts
+from iocast.analyse.load_kind import paced_rate_per_s
+from iocast.analyse.statistics import QuantileEstimate, enough_beyond
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.evidence import is_open_loop, paced_rate_per_s, simulated
 from iocast.diagnose.words import count, number, percent, time
 from iocast.model.finding import Finding, Grade, TrustComponent
 from iocast.model.histogram import SUB_BUCKETS
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 from iocast.model.view import views
 from iocast.model.workload import Closed, Op
 
@@ -19,9 +19,9 @@ OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
 BUCKET_HALF_WIDTH = 1 / (2 * SUB_BUCKETS)  # of a histogram: no percentile is known better
 
 
-def integrity(run: Run, record: PhaseRecord) -> TrustComponent:
+def integrity(row: RowFacts) -> TrustComponent:
     """Little's law: the I/Os in flight must equal rate x time; any failed I/O breaks the books."""
-    name, did = "integrity", record.measurement
+    name, did = "integrity", row.measurement
     if did.error_count:
         failed = count(did.error_count, "I/O")
         return TrustComponent(
@@ -29,7 +29,7 @@ def integrity(run: Run, record: PhaseRecord) -> TrustComponent:
         )
     if not did.ios:
         return TrustComponent(name, "F", "Not one I/O was completed.")
-    kept_ns, expected_ns, whose = _time_in_flight(record)
+    kept_ns, expected_ns, whose = _time_in_flight(row)
     ratio = kept_ns / expected_ns if expected_ns else float("nan")
     off = abs(ratio - 1.0)
     span_ns = max(1, did.issuing_ns)
@@ -40,30 +40,29 @@ def integrity(run: Run, record: PhaseRecord) -> TrustComponent:
     return TrustComponent(name, limits.LITTLE_ERROR.grade(off), reason, {"little_ratio": ratio})
 
 
-def _time_in_flight(record: PhaseRecord) -> tuple[float, float, str]:
+def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
     """Little's law as two areas (I/Os x ns): what all service times add up to, and what they should."""
-    did = record.measurement
-    served_ns = float(did.service().sum_ns)
-    if is_open_loop(record):
+    did = row.measurement
+    served_ns = float(row.service().sum_ns)
+    if row.is_open_loop:
         return served_ns, did.in_flight_ns, "counted"
     # A closed loop is full only while it issues, so what drains afterwards is left out; a user who thinks
     # holds his place.
     drained_ns = max(0.0, did.in_flight_ns - did.depth_mean * did.issuing_ns)
-    thought_ns = did.ios * float(_think_ns(record))
+    thought_ns = did.ios * float(_think_ns(row.record))
     return served_ns - drained_ns + thought_ns, float(did.asked_depth * did.issuing_ns), "asked for"
 
 
-def precision(run: Run, record: PhaseRecord) -> TrustComponent:
+def precision(row: RowFacts) -> TrustComponent:
     """How far chance alone can have moved the headline percentile."""
-    name, did = "precision", record.measurement
-    op = max(OPS, key=lambda each: did.response(each).total)
-    histogram = did.response(op)
+    name = "precision"
+    op = max(OPS, key=lambda each: row.response(each).total)
+    histogram = row.response(op)
     if not histogram.total:
         return TrustComponent(name, "F", "There is no response time to judge.")
     for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS):
-        estimate = quantile_interval(histogram, q)
-        if estimate.beyond >= limits.MIN_BEYOND - 1e-9:
-            return _precision_of(estimate, op)
+        if enough_beyond(histogram.total, q):
+            return _precision_of(row.quantile(op, q), op)
     few = f"Only {count(histogram.total, 'I/O')}, too few for any percentile. Give the phase more time."
     return TrustComponent(name, "F", few, {"ios": histogram.total})
 
@@ -101,13 +100,13 @@ def _a_letter(grade: Grade) -> str:
     return f"an {grade}" if grade in "AF" else f"a {grade}"
 
 
-def load_achieved(run: Run, record: PhaseRecord) -> TrustComponent:
+def load_achieved(row: RowFacts) -> TrustComponent:
     """Whether the load that was asked for was the load that the target got."""
-    did = record.measurement
+    did = row.measurement
     if did.asked_rate_per_s:
-        asked, got, what = did.asked_rate_per_s, paced_rate_per_s(record), "I/Os a second"
+        asked, got, what = did.asked_rate_per_s, paced_rate_per_s(row.record), "I/Os a second"
     else:
-        asked, got, what = _depth_expected(record), did.depth_mean, "I/Os in flight"
+        asked, got, what = _depth_expected(row), did.depth_mean, "I/Os in flight"
     share = got / asked if asked else 0.0
     unsent = f"; {count(did.unsent_arrivals, 'arrival')} fell due and never left" if did.unsent_arrivals else ""
     worst = TrustComponent(
@@ -116,18 +115,18 @@ def load_achieved(run: Run, record: PhaseRecord) -> TrustComponent:
         f"{number(got)} of {number(asked)} {what}: {percent(share)} of the load asked for{unsent}.",
         {"asked": asked, "achieved": got, "unsent": did.unsent_arrivals},
     )
-    if simulated(run):
+    if row.facts.simulated:
         return worst
-    for other in (_lag(record), _preempted(record), _generator_cpu(run, record)):
+    for other in (_lag(row), _preempted(row), _generator_cpu(row)):
         if other is not None and limits.worst(worst.grade, other.grade) != worst.grade:
             worst = other
     return worst
 
 
-def _depth_expected(record: PhaseRecord) -> float:
+def _depth_expected(row: RowFacts) -> float:
     """The depth of a closed loop, less the part of the time that its users spend thinking."""
-    service_ns, think_ns = record.measurement.service().mean_ns, _think_ns(record)
-    asked = float(record.measurement.asked_depth)
+    service_ns, think_ns = row.service().mean_ns, _think_ns(row.record)
+    asked = float(row.measurement.asked_depth)
     return asked * service_ns / (service_ns + think_ns) if think_ns and service_ns > 0 else asked
 
 
@@ -136,12 +135,13 @@ def _think_ns(record: PhaseRecord) -> int:
     return arrival.think_ns if isinstance(arrival, Closed) else 0
 
 
-def _lag(record: PhaseRecord) -> TrustComponent | None:
-    lag, response = record.measurement.lag, record.measurement.response()
+def _lag(row: RowFacts) -> TrustComponent | None:
+    lag, response = row.measurement.lag, row.response()
     if not lag.total or not response.total:
         return None
-    published = (q for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS) if lag.total * (1 - q) >= limits.MIN_BEYOND)
-    q = next(published, limits.FALLBACK_QS[-1])
+    q = next(
+        (q for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS) if enough_beyond(lag.total, q)), limits.FALLBACK_QS[-1]
+    )
     late_ns, response_ns = lag.quantile_ns(q), response.quantile_ns(q)
     share = late_ns / response_ns if response_ns else 0.0
     reason = (
@@ -152,15 +152,15 @@ def _lag(record: PhaseRecord) -> TrustComponent | None:
     return TrustComponent("load achieved", limits.LAG.grade(share), reason, figures)
 
 
-def _preempted(record: PhaseRecord) -> TrustComponent | None:
+def _preempted(row: RowFacts) -> TrustComponent | None:
     """The part of the I/Os' time in which their thread was ready to go on and had no processor."""
-    did, made = record.measurement, record.measurement.generator
-    service_ns = did.service().sum_ns
+    did, made = row.measurement, row.measurement.generator
+    service_ns = row.service().sum_ns
     if not made.threads or not service_ns:
         return None
     share = min(1.0, made.queued_ns * max(1.0, did.depth_mean / made.threads) / service_ns)
     each = f"{time(made.queued_ns / made.threads)} each" if made.threads > 1 else time(made.queued_ns)
-    steal = _stolen(record)
+    steal = _stolen(row.record)
     taken = f"; the hypervisor took {percent(steal)} of all processors" if steal > limits.STEAL_TOLD else ""
     reason = (
         f"The test's threads were ready for {each} and had no processor, {percent(share)} of the time of their I/Os:"
@@ -179,10 +179,10 @@ def _stolen(record: PhaseRecord) -> float:
     return (machine.delta(metrics.STEAL_NS) or 0) / spent if spent else 0.0
 
 
-def _generator_cpu(run: Run, record: PhaseRecord) -> TrustComponent | None:
+def _generator_cpu(row: RowFacts) -> TrustComponent | None:
     # The CPU time of phases that ran at once is that of the process, and so of the threads of all of them.
-    did = seen_by_devices(run, record).measurement
-    threads = min(max(1, len(did.users)), max(1, run.host.cpus))
+    did = row.seen_by_devices.measurement
+    threads = min(max(1, len(did.users)), max(1, row.run.host.cpus))
     if not did.elapsed_ns:
         return None
     share = (did.cpu_user_ns + did.cpu_system_ns) / did.elapsed_ns / threads

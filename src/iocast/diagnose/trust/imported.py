@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from iocast.analyse.facts import RowFacts
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.evidence import is_open_loop
 from iocast.diagnose.words import count, number, percent
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Run
@@ -13,24 +13,24 @@ from iocast.model.run import PhaseRecord, Run
 SAID = ("users", "depth")  # what Little's law needs to be known
 
 
-def components(run: Run, record: PhaseRecord) -> tuple[TrustComponent, ...]:
+def components(row: RowFacts) -> tuple[TrustComponent, ...]:
     """Integrity and precision as far as the figures go; the rest in one sentence, for which a C is the best."""
-    parts = (_integrity(record), _precision(record), _unseen(run), _load(record))
+    parts = (_integrity(row), _precision(row), _unseen(row.run), _load(row.record))
     return tuple(part for part in parts if part is not None)
 
 
-def _integrity(record: PhaseRecord) -> TrustComponent | None:
+def _integrity(row: RowFacts) -> TrustComponent | None:
     """Little's law on the stated rate and time; None when the load is not stated."""
-    did = record.measurement
+    record, did = row.record, row.measurement
     if did.error_count:
         failed = count(did.error_count, "I/O")
         return TrustComponent("integrity", "F", f"{failed} failed, so the times are not all of them.")
     if not did.ios and "ios" not in record.unstated:
         return TrustComponent("integrity", "F", "Not one I/O was completed.")
-    service_ns = did.service().mean_ns
-    if not did.ios or any(name in record.unstated for name in SAID) or is_open_loop(record) or math.isnan(service_ns):
+    service_ns = row.service().mean_ns
+    if not did.ios or any(name in record.unstated for name in SAID) or row.is_open_loop or math.isnan(service_ns):
         return None
-    if record.plan.depth > 1 and did.service("fsync", "fdatasync").total:
+    if record.plan.depth > 1 and row.service("fsync", "fdatasync").total:
         return None  # asynchronous engines stop for a flush: its time and that of the I/Os behind it overlap
     in_flight = did.rate_per_s * service_ns / 1e9
     ratio = in_flight / did.asked_depth
@@ -42,11 +42,11 @@ def _integrity(record: PhaseRecord) -> TrustComponent | None:
     return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), reason, {"little_ratio": ratio})
 
 
-def _precision(record: PhaseRecord) -> TrustComponent | None:
+def _precision(row: RowFacts) -> TrustComponent | None:
     """Whether enough I/Os lie beyond the headline percentile; their spread is not known well enough for more."""
-    if "ios" in record.unstated:
+    if "ios" in row.record.unstated:
         return None
-    most = max((record.measurement.service(part.op).total for part in record.measurement.classes), default=0)
+    most = max((row.service(part.op).total for part in row.measurement.classes), default=0)
     beyond = most * (1 - limits.HEADLINE_Q)
     if not most:
         return TrustComponent("precision", "C", "No response times are stated.")

@@ -10,13 +10,13 @@ import math
 
 from msgspec import Struct
 
-from iocast.analyse.combined_load import seen_by_devices
-from iocast.analyse.places import PAGE_BYTES, Place, places
+from iocast.analyse.facts import RowFacts, once
+from iocast.analyse.load_kind import MOVING, bytes_of, waits_for_the_device
+from iocast.analyse.places import PAGE_BYTES, Place
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.evidence import MOVING, bytes_of, really_direct, simulated, waits_for_the_device
 from iocast.diagnose.words import data_size, number, percent
 from iocast.model.finding import GRADES, Grade, TrustComponent
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
 
 NAME = "isolation"
@@ -57,22 +57,24 @@ class _Foreign(Struct, frozen=True):
         return limits.worst(self.certain, unsure, "C" if self.queue_excess else "A")
 
 
-def isolation(run: Run, record: PhaseRecord) -> TrustComponent:
+@once
+def isolation(row: RowFacts) -> TrustComponent:
     """The letter of the place in the stack where the most was someone else's; phases at once are one load."""
-    record = seen_by_devices(run, record)
-    if simulated(run):
+    every, run = row.seen_by_devices, row.run
+    record = every.record
+    if row.facts.simulated:
         device = run.plan.target.simulated
         if device is not None and device.noise is not None:
             others = f"{number(device.noise.rate_per_s)} I/Os a second of others are part of the simulated device."
             return TrustComponent(NAME, "C", others, {"others_per_s": device.noise.rate_per_s})
         return TrustComponent(NAME, "A", "This simulated device has no other users.")
-    seen = [place for place in places(record, run.plan.target) if _counted(place)]
+    seen = [place for place in every.places if _counted(place)]
     if not seen:
         unseen = "The device's own counters were not seen, so other programs' I/O cannot be told apart."
         return TrustComponent(NAME, "B", unseen)
     if not any((place.io.read_bytes or 0) + (place.io.written_bytes or 0) for place in seen):
         return TrustComponent(NAME, "B", "The device counted nothing, so other programs' I/O cannot be seen.")
-    if not really_direct(run, record) and not waits_for_the_device(record):
+    if not every.is_really_direct and not waits_for_the_device(record):
         return TrustComponent(NAME, "B", "With buffered I/O, other programs' I/O cannot be told from read-ahead.")
     if not any(part.op in MOVING for part in record.measurement.classes):
         # Beside nothing, every byte of others would be all there was.

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.analyse.facts import RowFacts
+from iocast.analyse.load_kind import bytes_of, data_bytes, waits_for_the_device
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.evidence import (
-    bytes_of,
-    data_bytes,
-    really_direct,
-    share_of_device,
-    simulated,
-    waits_for_the_device,
-)
-from iocast.diagnose.pairs import only
 from iocast.diagnose.words import data_size, percent
 from iocast.model.finding import Grade, TrustComponent
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Compressible, Dedupable, Payload, Repeated, Unique, Zeros
 
 
-def representative(run: Run, record: PhaseRecord) -> TrustComponent:
+def representative(row: RowFacts) -> TrustComponent:
     """Payload, page cache, layout; caches inside a drive or an array stay unknown, so a B is the best."""
-    name = "representative"
-    if simulated(run):
+    name, run = "representative", row.run
+    if row.facts.simulated:
         return _simulated(run)
-    missing = [*_payload_faults(run, record), *_access_faults(run, record)]
+    missing = [*_payload_faults(run, row.record), *_access_faults(row)]
     if missing:
         grade: Grade = "C" if len(missing) == 1 else "D"
         text = "; ".join(missing)
         return TrustComponent(name, grade, f"{text[0].upper()}{text[1:]}.", {"missing": len(missing)})
-    if not _seen_laid_out(run, record):
+    if not _seen_laid_out(row):
         what = "this device was" if run.plan.target.kind == "block" else "these files were"
         unseen = f"It was not seen that {what} written in full; parts may never have been stored."
         return TrustComponent(name, "B", unseen)
@@ -89,21 +82,21 @@ def _left_by_earlier(run: Run, record: PhaseRecord) -> Payload:
     return left
 
 
-def _access_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
-    workload = record.phase.workload
-    if really_direct(run, record):
+def _access_faults(row: RowFacts) -> Iterator[str]:
+    workload = row.workload
+    if row.is_really_direct:
         return
     if workload.direct:
         yield "direct I/O was asked for but could not be had"
-    elif not waits_for_the_device(record):
+    elif not waits_for_the_device(row.record):
         yield "buffered I/O passes through the page cache"
     else:
         return
-    yield from _memory_faults(run, record)
+    yield from _memory_faults(row)
 
 
-def _memory_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
-    size, memory = data_bytes(record), run.host.memory_bytes
+def _memory_faults(row: RowFacts) -> Iterator[str]:
+    size, memory = row.data_bytes, row.run.host.memory_bytes
     if size >= limits.DATA_OVER_MEMORY * memory:
         return
     if size >= limits.DATA_BARELY_OVER_MEMORY * memory:
@@ -112,9 +105,9 @@ def _memory_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
         yield f"{data_size(size)} of data fits, in whole or half, into {data_size(memory)} of memory"
 
 
-def _seen_laid_out(run: Run, record: PhaseRecord) -> bool:
+def _seen_laid_out(row: RowFacts) -> bool:
     """iocast wrote everything, now or in an earlier run, or the device really delivered all that was read."""
-    if run.files_whole or any(each.phase.role == "fill" for each in run.phases):
+    if row.run.files_whole or any(each.phase.role == "fill" for each in row.run.phases):
         return True
-    found = share_of_device(run, record, "read")
-    return only(record, "read") and found is not None and found[0] >= limits.DEVICE_SHARE
+    found = row.share_of_device("read")
+    return row.is_only("read") and found is not None and found[0] >= limits.DEVICE_SHARE

@@ -11,24 +11,25 @@ What to change: what the reason of the worst component names.
 
 from __future__ import annotations
 
+from iocast.analyse.facts import RowFacts
 from iocast.diagnose.thresholds import worst
 from iocast.diagnose.trust import components, imported, isolation, representative, steadiness
 from iocast.model.finding import Finding, Trust
-from iocast.model.run import PhaseRecord, Run
 
 
-def judge(run: Run, record: PhaseRecord, findings: tuple[Finding, ...]) -> Trust:
+def judge(row: RowFacts, findings: tuple[Finding, ...]) -> Trust:
     """The trust of one phase, given everything that the detectors found in the run."""
-    if run.source is not None:
-        parts = (*imported.components(run, record), components.anomalies(record, findings))
+    record = row.record
+    if row.facts.imported:
+        parts = (*imported.components(row), components.anomalies(record, findings))
     else:
         parts = (
-            components.integrity(run, record),
-            components.precision(run, record),
-            representative.representative(run, record),
-            steadiness.steady(run, record),
-            components.load_achieved(run, record),
-            isolation.isolation(run, record),
+            components.integrity(row),
+            components.precision(row),
+            representative.representative(row),
+            steadiness.steady(row),
+            components.load_achieved(row),
+            isolation.isolation(row),
             components.anomalies(record, findings),
         )
     void = [f.says for f in findings if f.severity == "void" and f.certain and f.phase in (record.phase.name, "")]

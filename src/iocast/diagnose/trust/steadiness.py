@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from iocast.analyse.steady import LAG_MOST, LEAST_INTERVALS, WITHIN, Steadiness, steadiness
+from iocast.analyse.facts import RowFacts
+from iocast.analyse.load_kind import bytes_of, data_bytes, is_open_loop, simulated
+from iocast.analyse.steady import LAG_MOST, LEAST_INTERVALS, WITHIN, Steadiness
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.evidence import bytes_of, data_bytes, is_open_loop, simulated
 from iocast.diagnose.words import number, percent, time
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Run
@@ -19,16 +20,16 @@ from iocast.model.run import PhaseRecord, Run
 NAME = "steady"
 
 
-def steady(run: Run, record: PhaseRecord) -> TrustComponent:
+def steady(row: RowFacts) -> TrustComponent:
     """The letter for steadiness: what is too short to tell is a C."""
+    run, record = row.run, row.record
     series = record.series
     if not series.ios:
         few = "not one whole second of it was kept"
         return TrustComponent(NAME, "C", f"Whether it was steady cannot be told: {few}.")
-    open_loop = is_open_loop(record)
-    if open_loop and sum(series.ios) < limits.SERIES_LEAST_IOS * len(series.ios):
+    if row.is_open_loop and sum(series.ios) < limits.SERIES_LEAST_IOS * len(series.ios):
         return TrustComponent(NAME, "C", "Too few I/Os a second to tell whether it was steady.")
-    found = steadiness(series.responses_ns if open_loop else series.rates_per_s)
+    found = row.steadiness
     figures = _figures(found, series.interval_ns)
     over = time(found.length * series.interval_ns)
     if found.length * series.interval_ns < limits.STEADY_C_NS or not found.judged:

@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Iterable, Iterator
 
 from iocast import text
+from iocast.analyse.facts import Facts, RowFacts, facts_of
+from iocast.analyse.statistics import published
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import GRADES, Examination, Finding, Grade
 from iocast.model.grading import Grades
@@ -16,7 +18,7 @@ from iocast.model.run import PhaseRecord, Run
 from iocast.report.card import observed_devices, time_section, verification_section
 from iocast.report.card.grade_section import graded_section
 from iocast.report.card.headline import badges, figures
-from iocast.report.card.results_table import published, results
+from iocast.report.card.results_table import results
 from iocast.report.card.target_section import blind_section, target_section
 from iocast.report.card.verdict import verdict
 from iocast.report.charts import at_a_glance, chart_sections
@@ -28,7 +30,7 @@ LETTERS_NOTE = "A and B can be used, C is a hint, D and F are not to be used; th
 
 
 def card(
-    run: Run,
+    run: Run | Facts,
     examination: Examination,
     folder: str = "",
     courses: dict[int, Course] | None = None,
@@ -39,11 +41,13 @@ def card(
 
     With `courses`, the course of each phase over time by its number ({} when none was kept), it has charts too.
     """
-    glance = at_a_glance(run, examination) if courses is not None else ()
+    facts = facts_of(run)
+    run = facts.run
+    glance = at_a_glance(facts, examination) if courses is not None else ()
     sections = (
         target_section(run),
-        Section("Results", tables=(results(run, examination),), charts=glance) if run.measured else None,
-        time_section.section(run),
+        Section("Results", tables=(results(facts, examination),), charts=glance) if run.measured else None,
+        time_section.section(facts),
         observed_devices.section(run),
         graded_section(grades),
         _why(run, examination),
@@ -52,8 +56,8 @@ def card(
         _bounds(run, examination),
         verification_section.section(run),
         _errors(run),
-        _slowest(run),
-        *(chart_sections(run, examination, courses) if courses is not None else ()),
+        _slowest(facts),
+        *(chart_sections(facts, examination, courses) if courses is not None else ()),
         blind_section(run),
     )
     return Report(
@@ -64,7 +68,7 @@ def card(
         sections=tuple(section for section in sections if section is not None),
         next_steps=tuple(_next_steps(run, examination, folder)),
         badges=badges(run, examination, grades),
-        figures=figures(run, examination),
+        figures=figures(facts, examination),
     )
 
 
@@ -193,9 +197,11 @@ def _errors(run: Run) -> Section | None:
     return Section("Errors", tables=(Table("", columns, rows, key="errors"),))
 
 
-def _slowest(run: Run) -> Section | None:
+def _slowest(facts: Facts) -> Section | None:
     """The slowest I/Os, where they stand far outside what their row says."""
-    outside = [(slow.response_ns, record, slow) for record in run.measured for slow in _far_outside(record)]
+    outside = [
+        (slow.response_ns, record, slow) for record in facts.run.measured for slow in _far_outside(facts.row(record))
+    ]
     if not outside:
         return None
     outside.sort(key=lambda item: -item[0])
@@ -226,9 +232,9 @@ def _slowest(run: Run) -> Section | None:
     return Section("The slowest I/Os", tables=(Table("", columns, rows, key="slowest", notes=(note,)),))
 
 
-def _far_outside(record: PhaseRecord) -> Iterator[SlowIo]:
-    did = record.measurement
-    p99_ns = {op: published(did.response(op), 0.99) for op in {slow.op for slow in did.slow}}
+def _far_outside(row: RowFacts) -> Iterator[SlowIo]:
+    did = row.measurement
+    p99_ns = {op: published(row.response(op), 0.99) for op in {slow.op for slow in did.slow}}
     for slow in did.slow:
         known_ns = p99_ns[slow.op]
         if known_ns is not None and slow.response_ns > SLOW_FACTOR * known_ns:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from iocast import text
-from iocast.analyse.combined_load import seen_by_devices
-from iocast.diagnose.evidence import simulated
-from iocast.model.run import PhaseRecord, Run
+from iocast.analyse.facts import Facts, RowFacts
 
 
 class Cost(Struct, frozen=True):
@@ -23,18 +21,18 @@ class Cost(Struct, frozen=True):
     together: bool
 
 
-def cost(run: Run, record: PhaseRecord) -> Cost | None:
+def cost(row: RowFacts) -> Cost | None:
     """None where it is not known: of a simulated device, of another tool's run, of a row without I/Os."""
-    did = seen_by_devices(run, record).measurement
+    did = row.seen_by_devices.measurement
     spent_ns = did.cpu_user_ns + did.cpu_system_ns
-    if simulated(run) or run.source is not None or not spent_ns or not did.ios or not did.elapsed_ns:
+    if row.facts.simulated or row.facts.imported or not spent_ns or not did.ios or not did.elapsed_ns:
         return None
-    return Cost(record.phase.name, spent_ns / did.elapsed_ns, spent_ns / did.ios, did.cpu_phases > 1)
+    return Cost(row.name, spent_ns / did.elapsed_ns, spent_ns / did.ios, did.cpu_phases > 1)
 
 
-def sentence(run: Run) -> str:
+def sentence(facts: Facts) -> str:
     """The least and the most of all rows, "" where nothing is known."""
-    known = [found for record in run.measured if (found := cost(run, record))]
+    known = [found for row in facts.rows if (found := cost(row))]
     if not known:
         return ""
     least, most = min(each.processors for each in known), max(known, key=lambda each: each.processors)

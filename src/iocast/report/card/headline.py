@@ -6,14 +6,16 @@ import math
 from collections.abc import Iterator
 
 from iocast import text
-from iocast.diagnose.evidence import is_open_loop
+from iocast.analyse.facts import Facts
+from iocast.analyse.load_kind import is_open_loop
+from iocast.analyse.statistics import published
 from iocast.diagnose.thresholds import worst
 from iocast.model.finding import Examination, Grade
 from iocast.model.grading import Grades
 from iocast.model.histogram import Histogram
 from iocast.model.report import Badge, Figure
 from iocast.model.run import PhaseRecord, Run
-from iocast.report.card.results_table import published, times_of
+from iocast.report.card.results_table import times_of
 from iocast.report.card.summary_sentences import (
     FLUSHES,
     SCAN_SIZE_BYTES,
@@ -53,25 +55,25 @@ def worst_trust(run: Run, examination: Examination) -> Grade | None:
     return worst(*letters) if letters else None
 
 
-def figures(run: Run, examination: Examination) -> tuple[Figure, ...]:
+def figures(facts: Facts, examination: Examination) -> tuple[Figure, ...]:
     """Random reads, scans and commits, of rows that can be used."""
     usable = [
         record
-        for record in run.measured
+        for record in facts.run.measured
         if examination.trust[record.phase.name].grade in USABLE
         and record.measurement.ios
         and not is_open_loop(record)
         and {"users", "depth"}.isdisjoint(record.unstated)
     ]
-    return (*_random_reads(usable), *_scans(usable), *_commits(usable))
+    return (*_random_reads(facts, usable), *_scans(usable), *_commits(facts, usable))
 
 
-def _random_reads(records: list[PhaseRecord]) -> Iterator[Figure]:
+def _random_reads(facts: Facts, records: list[PhaseRecord]) -> Iterator[Figure]:
     found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
     if not found:
         return
     alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
-    times = times_of(alone, "read")
+    times = times_of(facts.row(alone), "read")
     name = f"Random {text.size(size_of(alone))} read"
     yield from _median(name, times, alone)
     same = [each for each in found if size_of(each) == size_of(alone)]
@@ -88,12 +90,12 @@ def _scans(records: list[PhaseRecord]) -> Iterator[Figure]:
         yield Figure(f"{text.size(size_of(best))} scan", best.measurement.bytes_per_s, "bytes_per_s", who(best))
 
 
-def _commits(records: list[PhaseRecord]) -> Iterator[Figure]:
+def _commits(facts: Facts, records: list[PhaseRecord]) -> Iterator[Figure]:
     found = [each for each in records if is_commit(each) and size_of(each)]
     if found:
         alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
-        flush = alone.measurement.response(*FLUSHES)
-        times = flush if flush.total else times_of(alone, "write")
+        flush = facts.row(alone).response(*FLUSHES)
+        times = flush if flush.total else times_of(facts.row(alone), "write")
         name = f"{text.size(size_of(alone))} commit"
         yield from _median(name, times, alone)
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from iocast import archive
+from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.experiment import Diagnosis
@@ -24,16 +25,21 @@ class Judged(NamedTuple):
     """A run of `folder` ("" when it was not saved) with what is thought of it; the grades are None where nothing was
     measured."""
 
-    run: Run
+    facts: Facts
     folder: str
     diagnosis: Diagnosis | None
     examination: Examination
     grades: Grades | None
 
+    @property
+    def run(self) -> Run:
+        """The run itself."""
+        return self.facts.run
+
     def report(self, *, charts: bool = False) -> Report:
         """The card, with charts if asked for. Raises ArchiveError for a damaged folder."""
         courses = archive.load_courses(self.folder) if charts and self.folder else None
-        plain = card(self.run, self.examination, self.folder, courses, self.diagnosis, self.grades)
+        plain = card(self.facts, self.examination, self.folder, courses, self.diagnosis, self.grades)
         return with_trial(plain, self.run, self.folder)
 
     def summary(self, report: Report) -> Summary:
@@ -47,6 +53,7 @@ def judge(run: Run, folder: str, asked: GradeAsked | None = None) -> Judged:
     """Examines and grades the run in `folder`. Raises ArchiveError for a damaged folder."""
     asked = asked or GradeAsked()
     diagnosis = archive.load_diagnosis(folder) if folder else None
-    examination = examine(run, diagnosis)
-    grades = grade(run, examination, asked.scale, asked.level) if run.measured else None
-    return Judged(run, folder, diagnosis, examination, grades)
+    facts = Facts(run)
+    examination = examine(facts, diagnosis)
+    grades = grade(facts, examination, asked.scale, asked.level) if run.measured else None
+    return Judged(facts, folder, diagnosis, examination, grades)

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator
 
 from iocast import text
-from iocast.analyse.combined_load import seen_by_devices
-from iocast.analyse.device_io import DeviceIo, under_filesystem
-from iocast.analyse.statistics import bucket_shares
-from iocast.diagnose.thresholds import MIN_BEYOND
+from iocast.analyse.device_io import DeviceIo
+from iocast.analyse.facts import Facts, RowFacts, facts_of
+from iocast.analyse.statistics import bucket_shares, enough_beyond, published
 from iocast.model.finding import Examination, Trust
 from iocast.model.histogram import Histogram
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Row, Table
@@ -71,31 +70,31 @@ def row_name(record: PhaseRecord, op: Op, *, several: bool) -> str:
     return f"{record.phase.name}, {op}s" if several else record.phase.name
 
 
-def results(run: Run, examination: Examination) -> Table:
+def results(run: Run | Facts, examination: Examination) -> Table:
     """The table of all measured phases."""
-    rows = tuple(_all_rows(run, examination))
+    facts = facts_of(run)
+    rows = tuple(_all_rows(facts, examination))
     columns = tuple(column for column in COLUMNS if any(_filled(row, column.key) for row in rows))
-    return Table("", columns, rows, key="rows", notes=tuple(_notes(run, rows)))
+    return Table("", columns, rows, key="rows", notes=tuple(_notes(facts.run, rows)))
 
 
-def _all_rows(run: Run, examination: Examination) -> Iterator[Row]:
-    for number, record in enumerate(run.measured):
-        yield from phase_rows(run, record, examination.trust[record.phase.name])
-        group = run.beside(record)
-        last = run.measured[number + 1 :][:1]
-        if len(group) > 1 and not any(at_once(record, each) for each in last):
-            yield _row_of_all(run, record, group)
+def _all_rows(facts: Facts, examination: Examination) -> Iterator[Row]:
+    for number, row in enumerate(facts.rows):
+        yield from phase_rows(row, examination.trust[row.name])
+        last = facts.rows[number + 1 :][:1]
+        if len(row.beside) > 1 and not any(at_once(row.record, each.record) for each in last):
+            yield _row_of_all(row)
 
 
-def _row_of_all(run: Run, record: PhaseRecord, group: tuple[PhaseRecord, ...]) -> Row:
+def _row_of_all(row: RowFacts) -> Row:
     """What phases that ran at once did together, and what the device saw of it."""
-    every = seen_by_devices(run, record)
-    device = under_filesystem(every, run.plan.target)
+    record, every = row.record, row.seen_by_devices
+    device = every.under_filesystem
     cells: dict[str, Cell] = {
         "phase": record.phase.together,
         "test": "at once",
-        "together": tuple(each.phase.name for each in group),
-        "throughput": _throughput(every),
+        "together": tuple(each.phase.name for each in row.beside),
+        "throughput": _throughput(every.record),
         "rate": every.measurement.rate_per_s,
         "device_size": device.size_bytes if device else None,
         "device_queue": device.queue_mean if device else None,
@@ -103,12 +102,12 @@ def _row_of_all(run: Run, record: PhaseRecord, group: tuple[PhaseRecord, ...]) -
     return Row(cells, part=True)
 
 
-def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
+def phase_rows(row: RowFacts, trust: Trust) -> Iterator[Row]:
     """The row of one phase, then one for each operation of a mix, and service times where they differ."""
-    did = record.measurement
+    record, did = row.record, row.measurement
     # The device does not tell apart what was asked of it at the same time: that is in the row of all.
-    device = under_filesystem(record, run.plan.target) if len(run.beside(record)) == 1 else None
-    ops = [op for op in OPS if times_of(record, op).total]
+    device = row.under_filesystem if len(row.beside) == 1 else None
+    ops = [op for op in OPS if times_of(row, op).total]
     head: dict[str, Cell] = {
         "phase": record.phase.name,
         "test": record.phase.test,
@@ -121,13 +120,13 @@ def phase_rows(run: Run, record: PhaseRecord, trust: Trust) -> Iterator[Row]:
     }
     mixed = len(ops) > 1
     if not mixed and ops:
-        head |= {"op": ops[0], **_times(times_of(record, ops[0])), "device_size": _device_size(device, ops[0])}
+        head |= {"op": ops[0], **_times(times_of(row, ops[0])), "device_size": _device_size(device, ops[0])}
     yield Row(head, note=trust.void or _open_note(record), void=bool(trust.void))
     for op in ops:
         if mixed:
-            yield Row(_op_cells(record, device, op), part=True, void=bool(trust.void))
-        if _service_differs(record, op):
-            yield Row(_service_cells(record, op, mixed), part=True, void=bool(trust.void))
+            yield Row(_op_cells(row, device, op), part=True, void=bool(trust.void))
+        if _service_differs(row, op):
+            yield Row(_service_cells(row, op, mixed), part=True, void=bool(trust.void))
     if did.commit.total:
         rate = did.commit.total * 1e9 / did.elapsed_ns if did.elapsed_ns else None
         cells: dict[str, Cell] = {"phase": record.phase.name, "test": "commit", "rate": rate}
@@ -151,27 +150,16 @@ def counted(record: PhaseRecord) -> bool:
     return bool(record.measurement.ios) or "ios" not in record.unstated
 
 
-def times_of(record: PhaseRecord, op: Op) -> Histogram:
+def times_of(row: RowFacts, op: Op) -> Histogram:
     """Response times; of a paced load of another tool that does not say when I/Os were due, service times."""
-    response = record.measurement.response(op)
-    return response if response.total or not record.unstated else record.measurement.service(op)
-
-
-def published(histogram: Histogram, q: float) -> float | None:
-    """A percentile in ns, or None when it is not known, or too few I/Os lie beyond it to say it aloud."""
-    value_ns = histogram.quantile_ns(q) if _enough(histogram, q) else math.nan
-    return None if math.isnan(value_ns) else value_ns
-
-
-def _enough(histogram: Histogram, q: float) -> bool:
-    # A hair is allowed for, because 1000 x (1 - 0.99) is 10 on paper and a little less in binary.
-    return histogram.total * (1 - q) >= MIN_BEYOND - 1e-6
+    response = row.response(op)
+    return response if response.total or not row.record.unstated else row.service(op)
 
 
 def _percentile(histogram: Histogram, q: float) -> Cell:
     """A percentile, or the edges between which it lies."""
     known = published(histogram, q)
-    bounds = histogram.quantile_bounds_ns(q) if known is None and _enough(histogram, q) else None
+    bounds = histogram.quantile_bounds_ns(q) if known is None and enough_beyond(histogram.total, q) else None
     return known if bounds is None else bounds
 
 
@@ -184,8 +172,8 @@ def _times(histogram: Histogram) -> dict[str, Cell]:
     }
 
 
-def _op_cells(record: PhaseRecord, device: DeviceIo | None, op: Op) -> dict[str, Cell]:
-    did = record.measurement
+def _op_cells(row: RowFacts, device: DeviceIo | None, op: Op) -> dict[str, Cell]:
+    record, did = row.record, row.measurement
     classes = [part for part in did.classes if part.op == op]
     seconds = did.elapsed_ns / 1e9 if rated(record) else 0.0
     moved = sum(part.bytes for part in classes)
@@ -197,24 +185,24 @@ def _op_cells(record: PhaseRecord, device: DeviceIo | None, op: Op) -> dict[str,
         "throughput": moved / seconds if moved and seconds else None,
         "rate": sum(part.ios for part in classes) / seconds if seconds else None,
         "device_size": _device_size(device, op),
-        **_times(times_of(record, op)),
+        **_times(times_of(row, op)),
     }
 
 
-def _service_cells(record: PhaseRecord, op: Op, mixed: bool) -> dict[str, Cell]:
+def _service_cells(row: RowFacts, op: Op, mixed: bool) -> dict[str, Cell]:
     return {
-        "phase": record.phase.name,
+        "phase": row.name,
         "test": f"{op} service" if mixed else "service",
         "op": op,
         "clock": "service",
-        **_times(record.measurement.service(op)),
+        **_times(row.service(op)),
     }
 
 
-def _service_differs(record: PhaseRecord, op: Op) -> bool:
-    if isinstance(record.phase.workload.arrival, Closed):
+def _service_differs(row: RowFacts, op: Op) -> bool:
+    if isinstance(row.workload.arrival, Closed):
         return False
-    response, service = record.measurement.response(op), record.measurement.service(op)
+    response, service = row.response(op), row.service(op)
     if not service.total:
         return False
     pairs = [(response.quantile_ns(q), service.quantile_ns(q)) for q in (0.5, 0.99)]

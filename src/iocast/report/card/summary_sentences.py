@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 
 from iocast import text
-from iocast.diagnose.evidence import is_open_loop
+from iocast.analyse.load_kind import is_open_loop
+from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Hotspot, Op, Sequential, Uniform, Zipf
-from iocast.report.card.results_table import published
 
 SCAN_SIZE_BYTES = 64 << 10  # smaller sequential reads measure the path of one I/O, not a scan
 DATABASE_BLOCK_BYTES = 8 << 10  # the size to speak of where several were measured

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Iterator
 
 from iocast import text
-from iocast.analyse.time_breakdown import Whereabouts, whereabouts
+from iocast.analyse.facts import Facts
+from iocast.analyse.time_breakdown import Whereabouts
 from iocast.model.report import Column, Row, Section, Table
-from iocast.model.run import Run
 from iocast.report.card import generator_section
 
 COLUMNS = (
@@ -42,17 +42,17 @@ NOTE = (
 )
 
 
-def section(run: Run) -> Section | None:
+def section(facts: Facts) -> Section | None:
     """What the test itself took, and the parts of each row where requests were seen; None where neither is known."""
-    said = generator_section.sentence(run)
+    said = generator_section.sentence(facts)
     paragraphs = (said,) if said else ()
-    tables = _tables(run)
+    tables = _tables(facts)
     return Section("Where the time went", paragraphs, tables) if paragraphs or tables else None
 
 
-def _tables(run: Run) -> tuple[Table, ...]:
-    costs = {record.phase.name: generator_section.cost(run, record) for record in run.measured}
-    seen = [each for record in run.measured for each in whereabouts(run, record)]
+def _tables(facts: Facts) -> tuple[Table, ...]:
+    costs = {row.name: generator_section.cost(row) for row in facts.rows}
+    seen = [each for row in facts.rows for each in row.whereabouts]
     if not seen:
         return ()
     blank = {key for key in ("unsent",) if not any(each.unsent_ns > 0.01 * each.response_ns for each in seen)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from iocast.analyse.facts import Facts, facts_of
 from iocast.model.finding import Examination, Trust
 from iocast.model.intervals import Course
 from iocast.model.report import Chart, Section
@@ -31,30 +32,31 @@ WITHOUT_COURSE: tuple[Callable[[Family], Chart | None], ...] = (
 OF_A_FAMILY = (*WITHOUT_COURSE, heat)
 
 
-def at_a_glance(run: Run, examination: Examination) -> tuple[Chart, ...]:
+def at_a_glance(facts: Facts, examination: Examination) -> tuple[Chart, ...]:
     """The charts that stand beside the table of results."""
-    return _there((overview(run, examination),))
+    return _there((overview(facts, examination),))
 
 
 def early(run: Run) -> Iterator[Chart]:
     """Charts that the card will have whatever an examination finds, unless it declares a row void."""
     unexamined = Examination(trust={record.phase.name: Trust("A", ()) for record in run.measured})
-    for family in _shown(run, unexamined, {}):
+    for family in _shown(Facts(run), unexamined, {}):
         yield from _there(make(family) for make in WITHOUT_COURSE)
 
 
-def chart_sections(run: Run, examination: Examination, courses: dict[int, Course]) -> tuple[Section, ...]:
+def chart_sections(run: Run | Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Section, ...]:
     """A section for each ladder of loads, one for all other rows together, one for the device."""
+    facts = facts_of(run)
     sections = [
         Section(family.title, charts=_there(make(family) for make in OF_A_FAMILY))
-        for family in _shown(run, examination, courses)
+        for family in _shown(facts, examination, courses)
     ]
-    sections.append(Section("What the device saw", charts=_there((request_sizes(run), queues(run)))))
+    sections.append(Section("What the device saw", charts=_there((request_sizes(facts), queues(facts)))))
     return tuple(section for section in sections if section.charts)
 
 
-def _shown(run: Run, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:
-    found = families(run, examination, courses)
+def _shown(facts: Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:
+    found = families(facts, examination, courses)
     ladders = [family for family in found if len(family.ladder) > 1]
     rest = pooled((family for family in found if len(family.ladder) < 2), "Other rows" if ladders else "All rows")
     return (*ladders, *([rest] if rest else []))

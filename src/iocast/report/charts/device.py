@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from iocast.analyse.device_io import DeviceIo, under_filesystem
+from iocast.analyse.device_io import DeviceIo
+from iocast.analyse.facts import Facts
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
 from iocast.report.card.results_table import row_name
 
@@ -21,15 +22,15 @@ QUEUES = (
 SAME = 1.1  # within a tenth
 
 
-def request_sizes(run: Run) -> Chart | None:
+def request_sizes(facts: Facts) -> Chart | None:
     """Sizes of the rows that have one, where the device's counters were seen."""
-    rows = [row for record in run.measured for row in _sizes(record, under_filesystem(record, run.plan.target))]
+    rows = [row for each in facts.rows for row in _sizes(each.record, each.under_filesystem)]
     return _chart("device-sizes", "Size of requests", "size", "bytes", SIZES, rows) if rows else None
 
 
-def queues(run: Run) -> Chart | None:
+def queues(facts: Facts) -> Chart | None:
     """How many requests were at the device, against users times depth."""
-    seen = [(record, under_filesystem(record, run.plan.target)) for record in run.measured]
+    seen = [(row.record, row.under_filesystem) for row in facts.rows]
     rows = [
         Row({"row": record.phase.name, "asked": float(record.measurement.asked_depth), "device": io.queue_mean})
         for record, io in seen

@@ -10,6 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import text
+from iocast.analyse.facts import Facts, RowFacts, facts_of
+from iocast.analyse.ladder import Curve, Point, one_for_each
 from iocast.model.finding import Examination, Finding
 from iocast.model.histogram import Histogram
 from iocast.model.intervals import Course
@@ -61,11 +63,7 @@ class Family(Struct, frozen=True):
         """One member for each load, the first that was measured; none in a mixed family."""
         if self.mixed:
             return ()
-        return tuple({member.at_once: member for member in reversed(self.members)}[at] for at in self._loads)
-
-    @property
-    def _loads(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(member.at_once for member in self.members))
+        return one_for_each(self.members, lambda member: member.at_once)
 
     def name(self, member: Member) -> str:
         """What tells a member from the others of the family: its load, or its row's name."""
@@ -81,13 +79,14 @@ class Family(Struct, frozen=True):
         return f"With {name} at once" if name == member.load_text else f"On {name}"
 
 
-def families(run: Run, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:
+def families(run: Run | Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:
     """The families of a run in the order of their first rows. Void rows are no measurement and in none."""
+    facts = facts_of(run)
     groups: dict[tuple[str, int | None, Op], list[Member]] = {}
-    for number, record in enumerate(run.phases):
+    for number, record in enumerate(facts.run.phases):
         if record.phase.role != "measure" or examination.trust[record.phase.name].void:
             continue
-        for member in _members(record, courses.get(number, ()), _timed(record, examination)):
+        for member in _members(facts.row(record), courses.get(number, ()), _timed(record, examination)):
             groups.setdefault((record.phase.test, member.size_bytes, member.op), []).append(member)
     mixed = {test for test, _, op in groups if len({o for t, _, o in groups if t == test}) > 1}
     found = [
@@ -96,6 +95,13 @@ def families(run: Run, examination: Examination, courses: dict[int, Course]) -> 
     # Names may differ only in what a file name should not have.
     keys = numbered(family.key or "rows" for family in found)
     return tuple(replace(family, key=key) for family, key in zip(found, keys, strict=True))
+
+
+def curve_of(ladder: tuple[Member, ...]) -> Curve:
+    """The curve of members of ascending load."""
+    return Curve(
+        tuple(Point(each.record, each.at_once, each.rate_per_s, each.bytes_per_s, each.times) for each in ladder)
+    )
 
 
 def pooled(singles: Iterable[Family], title: str) -> Family | None:
@@ -116,12 +122,12 @@ def _timed(record: PhaseRecord, examination: Examination) -> tuple[Finding, ...]
     return tuple(each for each in own if each.spans and each.state != "rejected")
 
 
-def _members(record: PhaseRecord, course: Course, findings: tuple[Finding, ...]) -> Iterable[Member]:
-    did = record.measurement
+def _members(row: RowFacts, course: Course, findings: tuple[Finding, ...]) -> Iterable[Member]:
+    record, did = row.record, row.measurement
     seconds = did.elapsed_ns / 1e9
     for op in OPS:
         parts = [part for part in did.classes if part.op == op and part.ios]
-        times = times_of(record, op)
+        times = times_of(row, op)
         # What another tool states may be too little to draw.
         if not parts or not seconds or not times.spread_known or _unknown(times):
             continue

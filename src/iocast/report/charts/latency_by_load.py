@@ -9,9 +9,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from iocast import text
-from iocast.analyse.statistics import bucket_shares
+from iocast.analyse.statistics import bucket_shares, published
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.card.results_table import published
 from iocast.report.charts.families import Family, Member
 
 US, MS, SECOND = 1_000, 1_000_000, 1_000_000_000

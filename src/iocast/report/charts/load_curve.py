@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from iocast import text
-from iocast.analyse.knee import closed_ladder
+from iocast.analyse.ladder import one_for_each
+from iocast.analyse.statistics import published
 from iocast.model.report import Axis, Chart, Column, Row, Table
 from iocast.model.workload import Closed
-from iocast.report.card.results_table import published
-from iocast.report.charts.families import Family, Member
+from iocast.report.charts.families import Family, Member, curve_of
 
 COLUMNS = (
     Column("load", "users", "load"),
@@ -49,8 +49,7 @@ def _ladder(family: Family) -> tuple[Member, ...]:
     """Loads of a closed loop ascend by what was kept in flight, those of an open loop by what was asked for."""
     if all(isinstance(member.record.phase.workload.arrival, Closed) for member in family.members):
         return family.ladder
-    asked = {member.record.measurement.asked_rate_per_s or 0.0: member for member in reversed(family.members)}
-    return tuple(asked[rate] for rate in sorted(asked))
+    return one_for_each(family.members, lambda member: member.record.measurement.asked_rate_per_s or 0.0)
 
 
 def _row(member: Member) -> Row:
@@ -68,7 +67,7 @@ def _row(member: Member) -> Row:
 def _knee(ladder: tuple[Member, ...]) -> Member | None:
     if not all(isinstance(member.record.phase.workload.arrival, Closed) for member in ladder):
         return None
-    found = closed_ladder([member.at_once for member in ladder], [member.rate_per_s for member in ladder])
+    found = curve_of(ladder).knee
     if found is None or not found.saturated:
         return None
     return next(member for member in ladder if member.at_once == found.max_power_load)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from iocast import text
+from iocast.analyse.facts import Facts
+from iocast.analyse.statistics import published
 from iocast.model.finding import Examination
 from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.model.run import Run
-from iocast.report.card.results_table import OPS, published, row_name, times_of
+from iocast.report.card.results_table import OPS, row_name, times_of
 
 COLUMNS = (
     Column("row", "row"),
@@ -24,17 +25,17 @@ COLUMNS = (
 KEY = "Disc: p50. Bar: on to p99, or to p95 where that is all that is known. Marks: p99.9 and the slowest I/O."
 
 
-def overview(run: Run, examination: Examination) -> Chart | None:
+def overview(facts: Facts, examination: Examination) -> Chart | None:
     """The chart of all rows that are a measurement."""
     rows = []
     void = 0
-    for record in run.measured:
-        trust = examination.trust[record.phase.name]
+    for row in facts.rows:
+        trust = examination.trust[row.name]
         void += bool(trust.void)
-        ops = [op for op in OPS if times_of(record, op).total]
+        ops = [op for op in OPS if times_of(row, op).total]
         for op in () if trust.void else ops:
-            name = row_name(record, op, several=len(ops) > 1)
-            cells = _times(times_of(record, op))
+            name = row_name(row.record, op, several=len(ops) > 1)
+            cells = _times(times_of(row, op))
             if cells["p50"] is not None and cells["max"] is not None:
                 rows.append(Row({"row": name, **cells, "trust": trust.grade}))
     if not rows:
@@ -48,7 +49,7 @@ def overview(run: Run, examination: Examination) -> Chart | None:
         x=Axis("response time", "duration", log=True),
         y=Axis("row", "text"),
         tables=(Table("", COLUMNS, tuple(rows), key="rows"),),
-        notes=(KEY, *([f"{void} of {len(run.measured)} rows {are} void and not drawn."] if void else [])),
+        notes=(KEY, *([f"{void} of {len(facts.rows)} rows {are} void and not drawn."] if void else [])),
     )
 
 

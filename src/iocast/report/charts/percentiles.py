@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from iocast import text
-from iocast.diagnose.thresholds import MIN_BEYOND
+from iocast.analyse.statistics import enough_beyond, published
 from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report.card.results_table import published
 from iocast.report.charts.families import Family, Member
 
 SHOWN = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999))
@@ -62,7 +61,7 @@ def curve(name: str, times: Histogram) -> list[Row]:
             "row": name,
             "beyond": max(beyond, 1 / times.total),
             "time": float(times.max_ns) if last else times.quantile_ns(max(1 - beyond, 1 / times.total)),
-            "sure": int(beyond * times.total >= MIN_BEYOND),
+            "sure": int(enough_beyond(times.total, 1 - beyond)),
         }
         rows.append(Row(cells))
         if last:

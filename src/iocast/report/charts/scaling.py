@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from iocast import text
-from iocast.analyse.scaling import LoadPoint, ScalingStep, scaling_steps
+from iocast.analyse.latency_growth import ScalingStep
 from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.charts.families import Family, Member
+from iocast.report.charts.families import Family, Member, curve_of
 
 LOADS = (Column("load", "users", "load"), Column("mean", "mean", "duration"), Column("p50", "p50", "duration"))
 STEPS = (
@@ -26,7 +26,7 @@ NOTE = "A bar as high as the chart: the step added nothing but waiting. The stro
 def scaling(family: Family) -> Chart | None:
     """The chart of a ladder of at least two loads; none where means are 0, as a tool may state what took no tick."""
     ladder = family.ladder
-    steps = scaling_steps([LoadPoint(each.at_once, each.times.mean_ns, each.bytes_per_s) for each in ladder])
+    steps = curve_of(ladder).scaling
     if not steps or len(steps) < len(ladder) - 1:
         return None
     rows = tuple(_step_row(*each) for each in zip(steps, ladder, ladder[1:], strict=False))

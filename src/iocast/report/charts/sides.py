@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from iocast import text
 from iocast.analyse.modes import GRID, Density, density
+from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report.card.results_table import published
 from iocast.report.charts.percentiles import CURVE, curve
 
 RATIOS = (

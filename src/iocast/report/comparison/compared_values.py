@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from iocast import text
-from iocast.diagnose.thresholds import MIN_BEYOND
+from iocast.analyse.statistics import published
 from iocast.model.run import PhaseRecord
 
 REPEATS = 3  # fewer tell nothing about chance; more than half of true equality is seen with five (models B4, B5)
@@ -26,7 +26,7 @@ def response(q: float | None) -> Callable[[PhaseRecord], float | None]:
         times = record.measurement.response()
         if q is None:
             return _known(times.mean_ns)
-        return _known(times.quantile_ns(q)) if times.total * (1 - q) >= MIN_BEYOND - 1e-9 else None
+        return published(times, q)
 
     return value
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from iocast import archive
-from iocast.catalogue import run_folders
+from iocast.archive.catalogue import run_folders
 from iocast.diagnose.experiments.named import Ruling, find_trial, question
 from iocast.model.report import Figure, Report, Section
 from iocast.model.run import Run

@@ -21,9 +21,11 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.load_kind import bytes_of, really_direct, simulated
 from iocast.analyse.statistics import bucket_shares
-from iocast.diagnose.evidence import bytes_of, really_direct, row_of, simulated
-from iocast.diagnose.pairs import mean_ns, mib_below, only, pairs, target_bytes
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import data_size, percent, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -50,19 +52,20 @@ WRITE_BYTES, WARM_BYTES = 128 << 10, 1 << 20
 PAUSE_S = 3.0  # for a device to end its writes
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """The same random reads before such writes and after, or alone and beside them; one finding tells."""
-    for earlier, later in pairs(run):
-        written = _written_between(run, earlier, later)
+    run = facts.run
+    for earlier, later in facts.pairs():
+        written = _written_between(run, earlier.record, later.record)
         if _at_random(earlier) and written >= LEAST_BYTES and (found := _suffered(earlier, later)) is not None:
-            yield _finding(later, found, f"after {data_size(written)} were written in order", written)
+            yield _finding(later.record, found, f"after {data_size(written)} were written in order", written)
             return
-    for one, other in pairs(run, "together"):
-        alone, beside = (one, other) if not one.phase.together else (other, one)
-        written = sum(_in_order(each) for each in run.beside(beside))
-        apart = not alone.phase.together and _at_random(alone)
+    for one, other in facts.pairs("together"):
+        alone, beside = (one, other) if not one.record.phase.together else (other, one)
+        written = sum(_in_order(each) for each in beside.beside)
+        apart = not alone.record.phase.together and _at_random(alone)
         if apart and written >= LEAST_BYTES and (found := _suffered(alone, beside)) is not None:
-            yield _finding(beside, found, f"beside {data_size(written)} written in order", written)
+            yield _finding(beside.record, found, f"beside {data_size(written)} written in order", written)
             return
 
 
@@ -75,8 +78,8 @@ class _Harm(Struct, frozen=True):
     quick_after: float
 
 
-def _at_random(record: PhaseRecord) -> bool:
-    return only(record, "read") and not isinstance(record.phase.workload.locality, Sequential | Stride)
+def _at_random(row: RowFacts) -> bool:
+    return row.is_only("read") and not isinstance(row.workload.locality, Sequential | Stride)
 
 
 def _in_order(record: PhaseRecord) -> int:
@@ -92,12 +95,12 @@ def _written_between(run: Run, earlier: PhaseRecord, later: PhaseRecord) -> int:
     return sum(_in_order(each) for each in run.phases[places[0] + 1 : places[-1]])
 
 
-def _suffered(before: PhaseRecord, after: PhaseRecord) -> _Harm | None:
+def _suffered(before: RowFacts, after: RowFacts) -> _Harm | None:
     if min(before.measurement.ios, after.measurement.ios) < ENOUGH:
         return None
-    edge_ns = round(QUICK * before.measurement.response().quantile_ns(0.1))
-    quick, left = (bucket_shares(each.measurement.response(), (edge_ns,))[0] for each in (before, after))
-    harm = _Harm(mean_ns(before), mean_ns(after), quick, left)
+    edge_ns = round(QUICK * before.response().quantile_ns(0.1))
+    quick, left = (bucket_shares(each.response(), (edge_ns,))[0] for each in (before, after))
+    harm = _Harm(before.mean_ns, after.mean_ns, quick, left)
     return harm if harm.after_ns > HURTS * harm.before_ns and left < FEWER * quick else None
 
 

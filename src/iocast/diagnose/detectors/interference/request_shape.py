@@ -17,9 +17,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from iocast.analyse.device_io import DeviceIo, under_filesystem
-from iocast.analyse.places import PAGE_BYTES, places
-from iocast.diagnose.evidence import bytes_of, is_synced, really_direct
+from iocast.analyse.device_io import DeviceIo
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.load_kind import bytes_of, is_synced
+from iocast.analyse.places import PAGE_BYTES
 from iocast.diagnose.words import data_size, number, percent
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
@@ -34,26 +35,26 @@ NEAR = 0.1  # of a whole number of pieces
 UNEXPLAINED = ": no limit of a queue explains it, so the file may lie in pieces"
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of one operation of one size whose requests are of another size at the device."""
-    for record in run.measured:
-        mix, did = record.phase.workload.mix, record.measurement
-        alone = len(mix) == 1 and not record.phase.together and run.source is None
-        if not alone or mix[0].op not in ("read", "write") or not did.ios or not _reaches_device(run, record):
+    for row in facts.rows:
+        mix, did = row.workload.mix, row.measurement
+        alone = len(mix) == 1 and not row.record.phase.together and not facts.imported
+        if not alone or mix[0].op not in ("read", "write") or not did.ios or not _reaches_device(row):
             continue
-        device = _whole_device(run, record)
+        device = _whole_device(row)
         if device is not None:
-            yield from _judge(run, record, device)
+            yield from _judge(facts.run, row.record, device)
 
 
-def _reaches_device(run: Run, record: PhaseRecord) -> bool:
-    return really_direct(run, record) or (is_synced(record) and record.phase.workload.mix[0].op == "write")
+def _reaches_device(row: RowFacts) -> bool:
+    return row.is_really_direct or (is_synced(row.record) and row.workload.mix[0].op == "write")
 
 
-def _whole_device(run: Run, record: PhaseRecord) -> DeviceIo | None:
+def _whole_device(row: RowFacts) -> DeviceIo | None:
     """What lies right under the file system, where nothing above may have reshaped what it was given."""
-    device, seen = under_filesystem(record, run.plan.target), places(record, run.plan.target)
-    top = seen[0] if seen else None
+    device = row.under_filesystem
+    top = row.places[0] if row.places else None
     if device is None or top is None or top.spread or top.cached or top.io.layer != device.layer:
         return None
     return device

@@ -16,16 +16,16 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 from statistics import fmean, quantiles, stdev
 
-from iocast.analyse.changepoint import change_points
+from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.curves import at_depth, same_place
 from iocast.diagnose.detectors.interference.stalls import stalls
-from iocast.diagnose.evidence import is_open_loop, row_of, simulated
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.trust.isolation import isolation
 from iocast.diagnose.words import count, number, percent
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import GRADES, Finding, Span
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import Run
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it counts what others did
 
@@ -38,19 +38,19 @@ LEVEL = 0.5  # of the way from the middle to the low or the high: nearer to the 
 REPEATS, REPEAT_SECONDS = 45, 2.0  # short, or a burst of a second is lost in the others
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """What others were seen to do, then what their I/O would explain."""
-    if run.source is not None:
+    if facts.imported:
         return
-    for record in run.measured:
-        counted = None if simulated(run) else _counted(run, record)
-        found = counted or _ups_and_downs(record)
+    for row in facts.rows:
+        counted = None if facts.simulated else _counted(row)
+        found = counted or _ups_and_downs(row)
         if found is not None:
             yield found
 
 
-def _counted(run: Run, record: PhaseRecord) -> Finding | None:
-    part = isolation(run, record)
+def _counted(row: RowFacts) -> Finding | None:
+    record, part = row.record, isolation(row)
     share = max(part.evidence.get("foreign_share", 0.0), part.evidence.get("foreign_request_share", 0.0))
     if GRADES.index(part.grade) < GRADES.index("C") or share <= limits.FOREIGN.b:
         return None
@@ -64,15 +64,14 @@ def _counted(run: Run, record: PhaseRecord) -> Finding | None:
     )
 
 
-def _ups_and_downs(record: PhaseRecord) -> Finding | None:
-    series = record.series
-    if is_open_loop(record) or record.phase.together or len(series.ios) < LEAST_SECONDS or stalls(record):
+def _ups_and_downs(row: RowFacts) -> Finding | None:
+    record, rates = row.record, row.rates_per_s
+    if row.is_open_loop or record.phase.together or len(rates) < LEAST_SECONDS or stalls(row):
         return None
-    rates = series.rates_per_s
     mean = fmean(rates)
     if not mean:
         return None
-    varies, scatter = stdev(rates) / mean, _scatter(record, mean)
+    varies, scatter = stdev(rates) / mean, _scatter(row, mean)
     crossings = _crossings(rates)
     if varies < max(VARIES, OVER_SCATTER * scatter) or crossings < CROSSINGS:
         return None
@@ -91,17 +90,17 @@ def _ups_and_downs(record: PhaseRecord) -> Finding | None:
         confirm="the same load again and again, for hours",
         state="suggested",
         rivals=("maintenance", "stalls"),
-        spans=tuple(_low_times(record)),
+        spans=tuple(_low_times(row)),
     )
 
 
-def _scatter(record: PhaseRecord, mean_per_s: float) -> float:
+def _scatter(row: RowFacts, mean_per_s: float) -> float:
     """How far the rate of an interval would vary without anybody else: what its I/Os' times make of it, or what one
     interval differs from the next, if that is less. Bursts make the times scatter, but most neighbours are alike."""
-    times = record.measurement.service()
+    times = row.service()
     own = times.stdev_ns / times.mean_ns if times.mean_ns else 0.0
-    by_times = own / math.sqrt(max(1.0, mean_per_s * record.series.interval_ns / 1e9))
-    steps = change_points(record.series.rates_per_s)
+    by_times = own / math.sqrt(max(1.0, mean_per_s * row.record.series.interval_ns / 1e9))
+    steps = row.change_points
     return by_times if steps is None else min(by_times, math.sqrt(steps.variance))
 
 
@@ -119,10 +118,10 @@ def _sides(rates: list[float]) -> list[int]:
     return [0 if abs(rate - middle) < least else 1 if rate > middle else -1 for rate in rates]
 
 
-def _low_times(record: PhaseRecord) -> Iterator[Span]:
+def _low_times(row: RowFacts) -> Iterator[Span]:
     """The stretches in which the rate was well below its middle, and not well above it in between."""
-    width_ns = record.series.interval_ns
-    told = [(at, side) for at, side in enumerate(_sides(record.series.rates_per_s)) if side]
+    width_ns = row.record.series.interval_ns
+    told = [(at, side) for at, side in enumerate(_sides(row.rates_per_s)) if side]
     for low, group in groupby(told, key=lambda each: each[1] < 0):
         seconds = [at for at, _ in group]
         if low:

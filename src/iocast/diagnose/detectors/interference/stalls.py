@@ -20,10 +20,11 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.detectors.measurement.absent import explains
 from iocast.diagnose.words import count, time
 from iocast.model.finding import Finding, Span
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 
 NEEDS: tuple[str, ...] = ()
 
@@ -51,18 +52,19 @@ class Stall(Struct, frozen=True):
         return self.end_ns - self.start_ns
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """One finding for each measured phase that stood still while the generator ran."""
-    for record in run.measured:
-        found = tuple(each for each in stalls(record) if not explains(record, each.start_ns, each.end_ns))
+    for row in facts.rows:
+        found = tuple(each for each in stalls(row) if not explains(row, each.start_ns, each.end_ns))
         if found:
-            yield _finding(record, found)
+            yield _finding(row.record, found)
 
 
-def stalls(record: PhaseRecord) -> tuple[Stall, ...]:
+@once
+def stalls(row: RowFacts) -> tuple[Stall, ...]:
     """The stalls of a phase in order of time: I/Os that stood still and overlap are one."""
-    late = [io for io in record.measurement.slow if io.service_ns >= LEAST_NS]
-    median_ns = {op: record.measurement.service(op).quantile_ns(0.5) for op in {io.op for io in late}}
+    late = [io for io in row.measurement.slow if io.service_ns >= LEAST_NS]
+    median_ns = {op: row.service(op).quantile_ns(0.5) for op in {io.op for io in late}}
     # A kind of I/O of which none ended without error has no median, and nothing is ever as large as nan.
     stood = sorted((io for io in late if io.service_ns >= OVER_MEDIAN * median_ns[io.op]), key=lambda io: io.time_ns)
     found: list[Stall] = []

@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from iocast import metrics
-from iocast.analyse.changepoint import change_points
-from iocast.diagnose.curves import at_depth, same_place
-from iocast.diagnose.evidence import is_open_loop, row_of, simulated
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.load_kind import simulated
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.words import percent, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
@@ -36,13 +37,13 @@ ABOUT = 0.9  # of that time: where a change is found may be an interval or two b
 AND_MORE = 1.5  # times how long it lasted: that it came back must be seen as well
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Tasks that were seen, else a slow time with an end."""
-    if run.source is not None:
+    if facts.imported:
         return
-    for record in run.measured:
-        seen = list(_seen(run, record))
-        yield from seen or _slow_time(record)
+    for row in facts.rows:
+        seen = list(_seen(facts.run, row.record))
+        yield from seen or _slow_time(row)
 
 
 def _seen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
@@ -78,9 +79,9 @@ def _words(metric: str) -> str:
     return f"Maintenance ({metric.replace('_', ' ')}) was running"
 
 
-def _slow_time(record: PhaseRecord) -> Iterator[Finding]:
-    series = record.series
-    found = None if is_open_loop(record) or record.phase.together else change_points(series.rates_per_s)
+def _slow_time(row: RowFacts) -> Iterator[Finding]:
+    record, series = row.record, row.record.series
+    found = None if row.is_open_loop or record.phase.together else row.change_points
     if found is None:
         return
     for fall, rise in pairwise(found.reported):

@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from statistics import fmean, pstdev
 
 from iocast.analyse.changepoint import MIN_LENGTH
-from iocast.analyse.combined_load import seen_by_devices
-from iocast.analyse.rate_drops import Drop, drop
-from iocast.diagnose.curves import kind
-from iocast.diagnose.evidence import is_open_loop, row_of, share_of_device, simulated
-from iocast.diagnose.pairs import only
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.load_kind import simulated
+from iocast.analyse.rate_drops import Drop
+from iocast.diagnose.evidence import row_of
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.diagnose.words import count, number, time
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -38,28 +37,28 @@ DRAIN_MORE = 1.3
 LEAST_PER_S = 20.0  # of a rate that can be called constant within seconds [J]
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of reads whose rate fell to a constant. Writes fall for other reasons too (write cliff)."""
-    for at, record in enumerate(run.measured):
-        if not only(record, "read") or is_open_loop(record) or run.source is not None:
+    for at, row in enumerate(facts.rows):
+        if not row.is_only("read") or row.is_open_loop or facts.imported:
             continue
-        found = drop(record, FALLS) or _before_it_began(run, run.measured[:at], record)
+        found = row.drop(FALLS) or _before_it_began(facts.rows[:at], row)
         if found is None or found.constant > CONSTANT or found.after_per_s < LEAST_PER_S:
             continue
-        spent = _spent(run, record, found)
+        spent = _spent(row, found)
         if spent > 0:
-            yield _finding(record, found, spent)
+            yield _finding(row.record, found, spent)
             return
 
 
-def _before_it_began(run: Run, earlier: tuple[PhaseRecord, ...], record: PhaseRecord) -> Drop | None:
+def _before_it_began(earlier: tuple[RowFacts, ...], row: RowFacts) -> Drop | None:
     """A fall between two rows: this one has more at once than one before it, does far less, and always the same."""
-    if not isinstance(record.phase.workload.locality, Uniform) or record.phase.together:
+    if not isinstance(row.workload.locality, Uniform) or row.record.phase.together:
         return None  # in order a disk alone is quick, and two readers are not; beside others nobody is
-    rates, did = record.series.rates_per_s, record.measurement
-    alike = [each for each in earlier if kind(each) == kind(record) and not each.phase.together]
+    rates, did = row.rates_per_s, row.measurement
+    alike = [each for each in earlier if each.kind == row.kind and not each.record.phase.together]
     rows = [each for each in alike if each.measurement.asked_depth < did.asked_depth]
-    before = max((each.measurement.rate_per_s for each in rows if _reached_the_device(run, each)), default=0.0)
+    before = max((each.measurement.rate_per_s for each in rows if _reached_the_device(each)), default=0.0)
     level = rates[len(rates) // 4 :]  # a last bit may have been left
     if len(level) < MIN_LENGTH or max(fmean(level), did.rate_per_s) > (1 - FALLS) * before:
         return None
@@ -68,18 +67,19 @@ def _before_it_began(run: Run, earlier: tuple[PhaseRecord, ...], record: PhaseRe
     return Drop(at_ns=0, before_per_s=before, after_per_s=after, ios=0, bytes=0, constant=constant)
 
 
-def _reached_the_device(run: Run, record: PhaseRecord) -> bool:
+def _reached_the_device(row: RowFacts) -> bool:
     """False where a cache in this machine answered: that spent no credits, and its rate is not the storage's."""
-    share = share_of_device(run, record, "read")
+    share = row.share_of_device("read")
     return share is None or share[0] >= DEVICE_SHARE
 
 
-def _spent(run: Run, record: PhaseRecord, found: Drop) -> float:
+def _spent(row: RowFacts, found: Drop) -> float:
     """Credits: what was done beyond the baseline until they ran out, phases before it included."""
     beyond = 0.0
-    for each in run.phases[: run.phases.index(record)]:
-        if run.beside(each)[0] is each:  # of phases at once the first stands for all: they share the time
-            did = seen_by_devices(run, each).measurement
+    phases = row.run.phases
+    for each in map(row.facts.row, phases[: phases.index(row.record)]):
+        if each.beside[0] is each.record:  # of phases at once the first stands for all: they share the time
+            did = each.seen_by_devices.measurement
             beyond = max(0.0, beyond + did.ios - found.after_per_s * did.elapsed_ns / 1e9)
     return beyond + found.ios - found.after_per_s * found.at_ns / 1e9
 

@@ -15,9 +15,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.curves import same_place
 from iocast.diagnose.evidence import row_of
+from iocast.diagnose.same_load import same_place
 from iocast.diagnose.words import data_size, percent, throughput
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -41,9 +42,10 @@ KNOWN: dict[str, float] = {
 }
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that reach the same throughput near that of a link."""
-    if run.source is not None:
+    run = facts.run
+    if facts.imported:
         return
     speeds = [layer.link_bytes_per_s for layer in run.plan.target.layers if layer.link_bytes_per_s]
     rows = [row for row in run.measured if row.measurement.ios and not row.phase.together and _one_way(row)]

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.scalability import Scalability, scalability
-from iocast.diagnose.curves import Curve, at_depth, random_curves, same_place
+from iocast.analyse.facts import Facts
+from iocast.analyse.ladder import Curve
+from iocast.analyse.scalability import Scalability
+from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.words import number, percent
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -26,9 +28,9 @@ NAME = "retrograde scaling"
 FALLS_TO = 0.95  # models C, 22: X(2N) < .95 X(N)
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Curves of random reads or writes that fall."""
-    for curve in (*random_curves(run, "read"), *random_curves(run, "write")):
+    for curve in facts.random_curves("read", "write"):
         found = _falls(curve)
         if found is not None:
             yield _finding(*found)
@@ -36,17 +38,13 @@ def detect(run: Run) -> Iterator[Finding]:
 
 def _falls(curve: Curve) -> tuple[PhaseRecord, PhaseRecord, Scalability] | None:
     """The row of the peak, the first beyond it that does less, twice as deep or more, and the law of the curve."""
-    peak = max(curve, key=lambda row: row.measurement.rate_per_s)
-    for row in curve:
+    peak = curve.peak.record
+    for row in curve.rows:
         deep = row.measurement.asked_depth >= 2 * peak.measurement.asked_depth
         if deep and row.measurement.rate_per_s < FALLS_TO * peak.measurement.rate_per_s:
-            law = _law(curve)  # last: most curves do not fall, and to fit one takes long
+            law = curve.law  # last: most curves do not fall, and to fit one takes long
             return None if law is None or law.crosstalk_low <= 0 else (peak, row, law)
     return None
-
-
-def _law(curve: Curve) -> Scalability | None:
-    return scalability([row.measurement.asked_depth for row in curve], [row.measurement.rate_per_s for row in curve])
 
 
 def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Finding:
@@ -80,7 +78,7 @@ def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Findin
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """The peak against the deeper row, as they were run."""
-    rows = {row.measurement.asked_depth: row for curve in _all(run, finding) for row in curve}
+    rows = {row.measurement.asked_depth: row for curve in _all(run, finding) for row in curve.rows}
     peak, deep = rows[round(finding.evidence["peak_depth"])], rows[round(finding.evidence["depth"])]
     names = [f"{row.measurement.asked_depth} at once" for row in (peak, deep)]
     arms = tuple(
@@ -97,6 +95,6 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
 
 
 def _all(run: Run, finding: Finding) -> Iterator[Curve]:
-    for curve in (*random_curves(run, "read"), *random_curves(run, "write")):
-        if any(row.phase.name == finding.phase for row in curve):
+    for curve in Facts(run).random_curves("read", "write"):
+        if any(row.phase.name == finding.phase for row in curve.rows):
             yield curve

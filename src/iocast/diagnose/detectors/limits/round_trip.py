@@ -16,12 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from iocast.diagnose.evidence import is_open_loop
-from iocast.diagnose.pairs import past_the_host
+from iocast.analyse.facts import Facts
 from iocast.diagnose.words import number, time
 from iocast.model.finding import Finding
 from iocast.model.measurement import ClassResult
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 from iocast.model.target import Target
 from iocast.model.workload import Op
 
@@ -39,11 +38,11 @@ ALIKE = 1.5  # the floors of reads and of writes [J]
 MOSTLY = 0.67  # of the median read one at a time: less is no question of the network [J]
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """One finding for the run when reads and writes share a floor that is most of what a read takes."""
-    if run.source is not None or not over_a_network(run.plan.target):
+    if facts.imported or not over_a_network(facts.run.plan.target):
         return
-    rows = [row for row in run.measured if not is_open_loop(row) and past_the_host(run, row)]
+    rows = [row.record for row in facts.rows if not row.is_open_loop and row.is_past_the_host]
     reads, writes = _floor_ns(rows, "read"), _floor_ns(rows, "write")
     alone = min((_median_ns(row) for row in rows if row.measurement.asked_depth == 1), default=math.inf)
     if reads is None or writes is None:

@@ -16,10 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.device_io import DeviceIo, under_filesystem
-from iocast.diagnose.curves import Curve, at_depth, random_curves, same_place
+from iocast.analyse.device_io import DeviceIo
+from iocast.analyse.facts import Facts
+from iocast.analyse.ladder import Curve
+from iocast.analyse.load_kind import is_synced
 from iocast.diagnose.detectors.limits.throttle import known_limits
-from iocast.diagnose.evidence import is_synced, really_direct, row_of
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.words import number, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -39,22 +42,22 @@ DEEP = 8
 ALIKE = 10.0  # one write may take so many times as long as one read; beyond that reads say nothing of writes [J]
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows whose I/Os wait above the device; writes that do not scale where reads do."""
-    for record in run.measured:
-        device = under_filesystem(record, run.plan.target)
-        told = any(known_limits(record))  # what waits for a limit of our own group waits above the device too
-        alone = run.source is None and not record.phase.together
-        if device is not None and alone and not told and really_direct(run, record):
-            yield from _above_the_device(record, device)
-    pairs = [(writes, reads) for writes in random_curves(run, "write") for reads in random_curves(run, "read")]
+    for row in facts.rows:
+        device = row.under_filesystem
+        told = any(known_limits(row))  # what waits for a limit of our own group waits above the device too
+        alone = not facts.imported and not row.record.phase.together
+        if device is not None and alone and not told and row.is_really_direct:
+            yield from _above_the_device(row.record, device)
+    pairs = [(writes, reads) for writes in facts.random_curves("write") for reads in facts.random_curves("read")]
     for writes, reads in pairs:
         if _size(writes) == _size(reads):
             yield from _flat(writes, reads)
 
 
 def _size(curve: Curve) -> int:
-    return curve[0].phase.workload.mix[0].size_bytes
+    return curve.rows[0].phase.workload.mix[0].size_bytes
 
 
 def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding]:
@@ -117,11 +120,11 @@ def _of_other_kinds(write: PhaseRecord, read: PhaseRecord) -> bool:
 
 def _gain(curve: Curve) -> tuple[float, PhaseRecord, PhaseRecord] | None:
     """How many times the rate of one at once eight at once (or the next more) have."""
-    one = next((row for row in curve if row.measurement.asked_depth == 1), None)
-    deep = next((row for row in curve if DEEP <= row.measurement.asked_depth <= 4 * DEEP), None)
+    one = curve.at(1)
+    deep = next((point for point in curve.points if DEEP <= point.load <= 4 * DEEP), None)
     if one is None or deep is None:
         return None
-    return deep.measurement.rate_per_s / one.measurement.rate_per_s, one, deep
+    return deep.rate_per_s / one.rate_per_s, one.record, deep.record
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
@@ -130,7 +133,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         return None
     write = row_of(run, finding)
     size = write.phase.workload.mix[0].size_bytes
-    read = next(curve[0] for curve in random_curves(run, "read") if _size(curve) == size)
+    read = next(curve.rows[0] for curve in Facts(run).random_curves("read") if _size(curve) == size)
     arms = tuple(
         Arm(name=name, workload=at_depth(row, depth), **same_place(row))  # type: ignore[arg-type]
         for name, row, depth in (

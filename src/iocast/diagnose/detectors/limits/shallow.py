@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.evidence import is_open_loop
 from iocast.diagnose.words import count, number, percent, time
 from iocast.model.finding import Finding
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed
 
 NEEDS: tuple[str, ...] = ()
@@ -24,12 +24,12 @@ NAME = "too few in flight"
 SPREAD = 0.05  # of the row: users that ended so much earlier than the last
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Closed rows without think time that kept less outstanding than asked."""
-    for record in run.measured:
-        did = record.measurement
+    for row in facts.rows:
+        record, did = row.record, row.measurement
         thinks = record.phase.workload.arrival != Closed()
-        if run.source is not None or is_open_loop(record) or thinks or not did.ios or did.asked_depth < 2:
+        if facts.imported or row.is_open_loop or thinks or not did.ios or did.asked_depth < 2:
             continue
         share = did.depth_mean / did.asked_depth
         if share >= limits.LOAD.a:

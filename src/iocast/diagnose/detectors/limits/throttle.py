@@ -20,8 +20,10 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast import metrics
-from iocast.diagnose.curves import Curve, curves, same_place
+from iocast.analyse.facts import Facts, RowFacts, once
+from iocast.analyse.ladder import Curve, Point
 from iocast.diagnose.evidence import row_of
+from iocast.diagnose.same_load import same_place
 from iocast.diagnose.words import number, percent, throughput, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -46,23 +48,29 @@ LEAST_S = 1.5  # many times the slices of a throttle
 LONE = 0.6  # the time of one I/O at half the rate over the distance at full rate; a free device gives 1 or more [J]
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """A limit that is known and was reached, then what looks like one that is not known."""
-    if run.source is not None:
+    if facts.imported:
         return
     told = set()
-    for record in run.measured:
-        for finding in known_limits(record):
-            told.add(record.phase.name)
+    for row in facts.rows:
+        for finding in known_limits(row):
+            told.add(row.name)
             yield finding
-    for curve in curves(run):
-        if curve[0].phase.workload.arrival != Closed() or any(row.phase.name in told for row in curve):
+    for curve in facts.curves:
+        first = curve.rows[0]
+        if first.phase.workload.arrival != Closed() or any(row.phase.name in told for row in curve.rows):
             continue
-        yield from _slices(curve[0]) or _level(curve)
+        yield from _slices(curve.points[0]) or _level(curve)
 
 
-def known_limits(record: PhaseRecord) -> Iterator[Finding]:
+@once
+def known_limits(row: RowFacts) -> tuple[Finding, ...]:
     """Limits of our own cgroup that the row has reached."""
+    return tuple(_known_limits(row.record))
+
+
+def _known_limits(record: PhaseRecord) -> Iterator[Finding]:
     did = record.measurement
     seconds = did.elapsed_ns / 1e9
     limits = {
@@ -93,9 +101,9 @@ def _per_second(rate: float) -> str:
     return f"{number(rate)} times a second"
 
 
-def _slices(record: PhaseRecord) -> list[Finding]:
+def _slices(point: Point) -> list[Finding]:
     """Most I/Os quick, some of them a slice of 100 ms."""
-    times = record.measurement.response()
+    record, times = point.record, point.response
     if times.total < LEAST_IOS or times.quantile_ns(0.5) > QUICK_NS:
         return []
     tail_ns = times.quantile_ns(0.99)
@@ -110,29 +118,30 @@ def _slices(record: PhaseRecord) -> list[Finding]:
 
 
 def _level(curve: Curve) -> list[Finding]:
-    one, deep = curve[0], curve[-1]
+    one, deep = curve.rows[0], curve.rows[-1]
+    even_one, even_deep = _spread(curve.points[0]), _spread(curve.points[-1])
     if one.measurement.asked_depth != 1 or deep.measurement.asked_depth < DEEPER:
         return []
     few = min(row.measurement.ios for row in (one, deep)) < LEAST_IOS
-    times = deep.measurement.response()
+    times = curve.points[-1].response
     ratio = deep.measurement.rate_per_s / one.measurement.rate_per_s
-    averaged = _spread(one) / math.sqrt(deep.measurement.asked_depth)
-    by_the_clock = _spread(one) < EXACT or _spread(deep) < MORE_EVEN * averaged
-    even = _spread(deep) < EVEN and by_the_clock
+    averaged = even_one / math.sqrt(deep.measurement.asked_depth)
+    by_the_clock = even_one < EXACT or even_deep < MORE_EVEN * averaged
+    even = even_deep < EVEN and by_the_clock
     if few or not even or not 1 / FLAT <= ratio <= FLAT:
         return []
     says = (
         f"{number(one.measurement.rate_per_s)} I/Os a second with one at once and {number(deep.measurement.rate_per_s)}"
         f" with {deep.measurement.asked_depth}, where each takes {time(times.quantile_ns(0.5))}, to within"
-        f" {percent(_spread(deep))}."
+        f" {percent(even_deep)}."
     )
     evidence = {"rate_per_s": deep.measurement.rate_per_s, "ratio": ratio, "depth": deep.measurement.asked_depth}
     return [_suspicion(one, says, evidence, confidence=0.5)]
 
 
-def _spread(record: PhaseRecord) -> float:
+def _spread(point: Point) -> float:
     """How far the p95 lies above the p50, as a share."""
-    times = record.measurement.response()
+    times = point.response
     return times.quantile_ns(0.95) / times.quantile_ns(0.5) - 1
 
 

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from iocast.analyse.rate_drops import Drop, drop
-from iocast.diagnose.evidence import bytes_of, is_open_loop, row_of, simulated
-from iocast.diagnose.pairs import only
+from iocast.analyse.facts import Facts
+from iocast.analyse.load_kind import bytes_of, simulated
+from iocast.analyse.rate_drops import Drop
+from iocast.diagnose.evidence import row_of
 from iocast.diagnose.words import data_size, throughput, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
@@ -36,15 +37,16 @@ OBSERVATIONS = 3
 DRAIN_MORE = 1.5
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of writes whose rate fell for good."""
-    for record in run.measured:
-        if not only(record, "write") or is_open_loop(record):
+    phases = facts.run.phases
+    for row in facts.rows:
+        if not row.is_only("write") or row.is_open_loop:
             continue
-        found = drop(record, FALLS)
+        found = row.drop(FALLS)
         if found is not None:
-            earlier = run.phases[: run.phases.index(record)]
-            yield _finding(record, found, sum(bytes_of(each.measurement, "write") for each in earlier))
+            earlier = phases[: phases.index(row.record)]
+            yield _finding(row.record, found, sum(bytes_of(each.measurement, "write") for each in earlier))
             return
 
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.words import time
 from iocast.model.finding import Finding, Span
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 
 NEEDS: tuple[str, ...] = ()
 
@@ -33,18 +34,19 @@ REMEDY = (
 )
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """One finding for each measured phase in which the generator was away for long."""
-    for record in run.measured:
-        found = [span for span in absences(record) if span[1] - span[0] >= LEAST_NS]
+    for row in facts.rows:
+        found = [span for span in absences(row) if span[1] - span[0] >= LEAST_NS]
         if found:
-            yield _finding(record, found)
+            yield _finding(row.record, found)
 
 
-def absences(record: PhaseRecord) -> list[tuple[int, int]]:
+@once
+def absences(row: RowFacts) -> list[tuple[int, int]]:
     """The spans in which a thread of the generator did not run, from and to, those that overlap as one."""
     spans: list[tuple[int, int]] = []
-    for each in sorted(record.measurement.generator.absences, key=lambda each: each.start_ns):
+    for each in sorted(row.measurement.generator.absences, key=lambda each: each.start_ns):
         end_ns = each.start_ns + each.duration_ns
         if spans and each.start_ns <= spans[-1][1]:
             spans[-1] = (spans[-1][0], max(spans[-1][1], end_ns))
@@ -53,9 +55,9 @@ def absences(record: PhaseRecord) -> list[tuple[int, int]]:
     return spans
 
 
-def explains(record: PhaseRecord, start_ns: int, end_ns: int) -> bool:
+def explains(row: RowFacts, start_ns: int, end_ns: int) -> bool:
     """True when the generator was away for at least half of a span. The watcher may notice a tenth of a second late."""
-    away = sum(max(0, min(end_ns, to_ns) - max(start_ns, from_ns)) for from_ns, to_ns in absences(record))
+    away = sum(max(0, min(end_ns, to_ns) - max(start_ns, from_ns)) for from_ns, to_ns in absences(row))
     return 2 * away >= end_ns - start_ns > 0
 
 

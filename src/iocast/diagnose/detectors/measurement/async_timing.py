@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.device_io import DeviceIo, under_filesystem
+from iocast.analyse.device_io import DeviceIo
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.load_kind import bytes_of, is_open_loop
 from iocast.analyse.statistics import in_flight_mean
-from iocast.diagnose.evidence import bytes_of, is_open_loop, really_direct, simulated
 from iocast.diagnose.words import number, percent, time
 from iocast.model.finding import Finding
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Op
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it holds its own rows against the device
@@ -45,15 +46,15 @@ AT_THE_EDGE_NS = 250_000_000
 SAME = 0.05  # of requests and of bytes: then the device saw these I/Os and no others [J]
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Imported rows by their names and by Little's law, own rows by what the device says of the same I/Os."""
-    for record in run.measured:
-        if not record.measurement.ios:
+    for row in facts.rows:
+        if not row.measurement.ios:
             continue
-        if run.source is not None:
-            yield from _named(record) or _half_missing(record)
-        elif not simulated(run) and really_direct(run, record):
-            yield from _quicker_than_its_device(run, record)
+        if facts.imported:
+            yield from _named(row.record) or _half_missing(row.record)
+        elif not facts.simulated and row.is_really_direct:
+            yield from _quicker_than_its_device(row)
 
 
 def _named(record: PhaseRecord) -> list[Finding]:
@@ -101,14 +102,14 @@ def _half_missing(record: PhaseRecord) -> list[Finding]:
     ]
 
 
-def _quicker_than_its_device(run: Run, record: PhaseRecord) -> Iterator[Finding]:
-    device = under_filesystem(record, run.plan.target)
+def _quicker_than_its_device(row: RowFacts) -> Iterator[Finding]:
+    record, device = row.record, row.under_filesystem
     if device is None or record.phase.together or record.phase.workload.sync != "none":
         return
     ops: tuple[Op, ...] = ("read", "write")
     for op in ops:
         device_ns = device.read_await_ns if op == "read" else device.write_await_ns
-        own = record.measurement.service(op)
+        own = row.service(op)
         own_ns = own.mean_ns
         if device_ns is None or not _the_same(record, device, op) or device_ns <= (1 + DIFFERS) * own_ns:
             continue

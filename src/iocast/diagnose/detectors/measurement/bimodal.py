@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.modes import modes
+from iocast.analyse.facts import Facts
 from iocast.diagnose.words import percent, time
 from iocast.model.finding import Finding
-from iocast.model.run import Run
 
 NEEDS: tuple[str, ...] = ()
 
@@ -25,14 +24,14 @@ APART = 2.0  # peaks nearer to each other do not mislead [J]
 SHARE = 0.02  # of the I/Os, in each of them [J]
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of one operation of one size whose times have more than one peak."""
-    for record in run.measured:
-        times = record.measurement.response()
+    for row in facts.rows:
+        record, times = row.record, row.response()
         one_kind = len(record.phase.workload.mix) == 1 and not record.phase.workload.fsync_every
         if not one_kind or times.coarse is not None:
             continue
-        found = [mode for mode in modes(times) if mode.share >= SHARE]
+        found = [mode for mode in row.modes if mode.share >= SHARE]
         if len(found) < 2 or found[-1].location_ns < APART * found[0].location_ns:
             continue
         peaks = [f"{percent(mode.share)} around {time(mode.location_ns)}" for mode in found]

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.words import percent, time
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns
-from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem
 
 Cells = list[tuple[float, float]]  # middle in ns, share
@@ -34,16 +34,16 @@ STEP_OF_P50 = 0.05  # models C, 21
 LIKELY = 0.10  # of a step may lie around a mark; chance would put a tenth there [J]
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """A step that all rows share; one row alone may stand on a mark of its own."""
-    rows = [record for record in run.measured if record.measurement.service().total >= LEAST_IOS]
-    if run.source is not None or not rows:
+    rows = [row for row in facts.rows if row.service().total >= LEAST_IOS]
+    if facts.imported or not rows:
         return
     step_ns = _step_ns(rows)
-    coarse = [record for record in rows if step_ns > STEP_OF_P50 * record.measurement.service().quantile_ns(0.5)]
+    coarse = [row for row in rows if step_ns > STEP_OF_P50 * row.service().quantile_ns(0.5)]
     if not step_ns or not coarse:
         return
-    worst = min(record.measurement.service().quantile_ns(0.5) for record in coarse)
+    worst = min(row.service().quantile_ns(0.5) for row in coarse)
     found = Finding(
         name=NAME,
         severity="severe",
@@ -58,40 +58,50 @@ def detect(run: Run) -> Iterator[Finding]:
     if len(coarse) == len(rows):
         yield found
     else:
-        yield from (replace(found, phase=record.phase.name) for record in coarse)
+        yield from (replace(found, phase=row.name) for row in coarse)
 
 
-def _step_ns(rows: list[PhaseRecord]) -> float:
+def _step_ns(rows: list[RowFacts]) -> float:
     """The distance of the marks on which nearly all times of every row lie; 0 without such."""
-    rows_cells = [(record.phase.workload.mix, _cells(record.measurement.service())) for record in rows]
-    first = min(cells[0][0] for _, cells in rows_cells)
+    first = min(_first_ns(row.service()) for row in rows)
     for parts in (1, 2, 3, 4):  # the first mark may be the second, third or fourth multiple
         step = first / parts
-        found = _marks_of_all(rows_cells, step)
+        found = _marks_of_all(rows, step)
         # What takes as long for each KiB stands on multiples as well, where sizes are powers of two: a mark for each.
         if len(set().union(*found.values())) >= MARKS and any(len(marks) > 1 for marks in found.values()):
             return step
     return 0.0
 
 
-def _marks_of_all(rows_cells: list[tuple[Mix, Cells]], step: float) -> dict[Mix, set[int]]:
+def _marks_of_all(rows: list[RowFacts], step: float) -> dict[Mix, set[int]]:
     """The multiples of a step on which rows of the same I/Os stand; none when one of them stands elsewhere."""
     found: dict[Mix, set[int]] = {}
-    for mix, cells in rows_cells:
-        on, met = _marks(cells, step)
+    for row in rows:
+        on, met = _marks(_cells(row), step)
         if on < SHARE:
             return {}
-        found.setdefault(mix, set()).update(met)
+        found.setdefault(row.workload.mix, set()).update(met)
     return found
 
 
-def _cells(times: Histogram) -> Cells:
+def _start(times: Histogram) -> int:
+    """The first occupied bucket that counts."""
+    total = times.total
+    return next((at for at, count in enumerate(times.count) if count / total >= LEAST_SHARE), 0)
+
+
+def _first_ns(times: Histogram) -> float:
+    """The middle of that bucket."""
+    return sum(bucket_bounds_ns(times.index[_start(times)])) / 2
+
+
+@once
+def _cells(row: RowFacts) -> Cells:
     """The occupied buckets from the first that counts: their middle and their share."""
-    pairs = zip(times.index, times.count, strict=True)
-    total = times.total  # a sum over all buckets
-    found = [(sum(bucket_bounds_ns(index)) / 2, count / total) for index, count in pairs]
-    start = next((at for at, (_, share) in enumerate(found) if share >= LEAST_SHARE), 0)
-    return found[start:]
+    times = row.service()
+    start, total = _start(times), times.total
+    pairs = zip(times.index[start:], times.count[start:], strict=True)
+    return [(sum(bucket_bounds_ns(index)) / 2, count / total) for index, count in pairs]
 
 
 def _marks(cells: Cells, step: float) -> tuple[float, set[int]]:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.words import count, percent
 from iocast.model.finding import Finding, Span
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 
 NEEDS: tuple[str, ...] = ()
 
@@ -23,9 +24,9 @@ NAMES = ("nothing done", "end of file", "errors", "short I/Os", "hung", "stopped
 VOID_SHARE = 0.5  # with as many failures as this, what is left is no sample of the target [J]
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Errors, short I/Os and hung I/Os of every measured phase."""
-    for record in run.measured:
+    for record in facts.run.measured:
         yield from _errors(record)
         yield from _short(record)
         yield from _outstanding(record)

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.bound import bounds
 from iocast.model.finding import Finding
-from iocast.model.run import Run
 
 NEEDS: tuple[str, ...] = ()
 
 NAME = "generator-bound"
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows whose pace the generator itself set."""
-    for phase, bound in bounds(run).items():
+    for phase, bound in bounds(facts).items():
         if bound.by == "generator":
             yield Finding(
                 name=NAME,

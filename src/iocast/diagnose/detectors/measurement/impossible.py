@@ -14,15 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.device_io import top_layers
-from iocast.diagnose.evidence import (
-    MEMORY_FILESYSTEMS,
-    MEMORY_KINDS,
-    MOVING,
-    VOLATILE_KINDS,
-    bytes_per_s_of,
-    really_direct,
-    simulated,
-)
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.load_kind import MOVING, bytes_per_s_of
+from iocast.diagnose.evidence import MEMORY_FILESYSTEMS, MEMORY_KINDS, VOLATILE_KINDS
 from iocast.diagnose.thresholds import LINK_AT_MOST
 from iocast.diagnose.words import percent, throughput, time
 from iocast.model.finding import Finding
@@ -38,18 +32,19 @@ FASTEST_DEVICE_NS = 5_000  # median at depth 1 (models, C 1)
 REMEDY = "Use direct I/O on files written in full with unique data, and more data than any cache on the way holds."
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Results of measured phases that cannot be true of a storage device."""
-    if simulated(run):
+    run = facts.run
+    if facts.simulated:
         return
     if run.plan.target.filesystem in MEMORY_FILESYSTEMS:
         yield _memory_filesystem(run.plan.target)
         return
     yield from _memory_device(run.plan.target)
-    for record in run.measured:
-        yield from _faster_than_memory(run, record)
-        yield from _faster_than_link(run, record)
-        yield from _too_quick(run, record)
+    for row in facts.rows:
+        yield from _faster_than_memory(run, row.record)
+        yield from _faster_than_link(run, row.record)
+        yield from _too_quick(row)
 
 
 def _memory_filesystem(target: Target) -> Finding:
@@ -129,11 +124,11 @@ def link_ceiling(layer: Layer, target: Target) -> int | None:
     return min(bounds) if bounds else None
 
 
-def _too_quick(run: Run, record: PhaseRecord) -> Iterator[Finding]:
-    layers = run.plan.target.layers
-    if not really_direct(run, record) or not layers or any(layer.kind in MEMORY_KINDS for layer in layers):
+def _too_quick(row: RowFacts) -> Iterator[Finding]:
+    record, layers = row.record, row.run.plan.target.layers
+    if not row.is_really_direct or not layers or any(layer.kind in MEMORY_KINDS for layer in layers):
         return
-    reads = record.measurement.service("read")
+    reads = row.service("read")
     if record.phase.workload.depth > 1 or not reads.total:
         return
     median_ns = reads.quantile_ns(0.5)

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.words import count
 from iocast.model.finding import Finding
-from iocast.model.run import Run
 from iocast.model.verification import BAD_KINDS
 
 NEEDS: tuple[str, ...] = ()
@@ -24,8 +24,9 @@ NEEDS: tuple[str, ...] = ()
 NAME = "writes did not come back"
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """One finding when the last verification of the run found bad blocks."""
+    run = facts.run
     if not run.verifications:
         return
     last = run.verifications[-1]

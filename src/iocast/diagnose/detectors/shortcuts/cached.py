@@ -14,22 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.device_io import DeviceIo, under_filesystem
-from iocast.analyse.file_residency import residency
+from iocast.analyse.device_io import DeviceIo
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.load_kind import bytes_of, data_bytes
 from iocast.analyse.places import RESHAPING_FILESYSTEMS, SHRINKING
-from iocast.diagnose.evidence import (
-    MEMORY_FILESYSTEMS,
-    bytes_of,
-    data_bytes,
-    really_direct,
-    share_of_device,
-    simulated,
-)
+from iocast.diagnose.evidence import MEMORY_FILESYSTEMS
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.diagnose.words import data_size, percent, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import Run
 from iocast.model.workload import MixItem, Op, Sequential, Workload
 
 NEEDS: tuple[str, ...] = ("diskstats", "pagecache")
@@ -46,20 +40,21 @@ LOOP_REMEDY = "Attach the loop device with direct I/O (losetup --direct-io=on), 
 BUFFERED_REMEDY = "Use direct I/O to measure the storage, or ten times as much data as memory."
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Measured phases that were answered by the page cache, in whole or in part."""
-    if simulated(run) or run.plan.target.filesystem in MEMORY_FILESYSTEMS:
+    if facts.simulated or facts.run.plan.target.filesystem in MEMORY_FILESYSTEMS:
         return
-    for record in run.measured:
-        if really_direct(run, record):
-            yield from _direct_but_cached(run, record)
+    for row in facts.rows:
+        if row.is_really_direct:
+            yield from _direct_but_cached(row)
         else:
-            yield from _buffered_reads(run, record)
-            yield from _buffered_writes(run, record)
+            yield from _buffered_reads(row)
+            yield from _buffered_writes(row)
 
 
-def _direct_but_cached(run: Run, record: PhaseRecord) -> Iterator[Finding]:
-    cache = residency(record) if bytes_of(record.measurement, "read") else None
+def _direct_but_cached(row: RowFacts) -> Iterator[Finding]:
+    record = row.record
+    cache = row.residency if bytes_of(row.measurement, "read") else None
     if cache is not None and cache.rise_share > RISE_SHARE:
         yield Finding(
             name="cached although direct was claimed",
@@ -72,15 +67,15 @@ def _direct_but_cached(run: Run, record: PhaseRecord) -> Iterator[Finding]:
         )
         return
     ops: tuple[Op, ...] = ("read", "write")
-    shares = [(*found, op) for op in ops if (found := share_of_device(run, record, op)) is not None]
+    shares = [(*found, op) for op in ops if (found := row.share_of_device(op)) is not None]
     if shares:
         share, device, op = min(shares, key=lambda each: each[0])
         if share < DEVICE_SHARE:
-            yield _device_too_idle(run, record, share, device, op)
+            yield _device_too_idle(row, share, device, op)
 
 
-def _device_too_idle(run: Run, record: PhaseRecord, share: float, device: DeviceIo, op: Op) -> Finding:
-    top = under_filesystem(record, run.plan.target)
+def _device_too_idle(row: RowFacts, share: float, device: DeviceIo, op: Op) -> Finding:
+    run, record, top = row.run, row.record, row.under_filesystem
     if top is not None and top.stood_still:
         # Some stacks are simply not counted (NVMe multipath on older kernels, iostats=0): accuse no one.
         return Finding(
@@ -124,22 +119,21 @@ def _what_shrinks(run: Run) -> str:
     return kinds[0] if kinds else ""
 
 
-def _buffered_reads(run: Run, record: PhaseRecord) -> Iterator[Finding]:
-    yield from _from_the_cache(run, record, "read", "of the bytes read came from this machine's page cache")
-    yield from _unseen(run, record)
+def _buffered_reads(row: RowFacts) -> Iterator[Finding]:
+    yield from _from_the_cache(row, "read", "of the bytes read came from this machine's page cache")
+    yield from _unseen(row)
 
 
-def _buffered_writes(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+def _buffered_writes(row: RowFacts) -> Iterator[Finding]:
     yield from _from_the_cache(
-        run,
-        record,
+        row,
         "write",
         "of the bytes written did not reach the device: memory held them, and they were written over or left there",
     )
 
 
-def _from_the_cache(run: Run, record: PhaseRecord, op: Op, what: str) -> Iterator[Finding]:
-    found = share_of_device(run, record, op)
+def _from_the_cache(row: RowFacts, op: Op, what: str) -> Iterator[Finding]:
+    record, found = row.record, row.share_of_device(op)
     if found is not None and found[0] < DEVICE_SHARE:
         share = found[0]
         yield Finding(
@@ -152,12 +146,12 @@ def _from_the_cache(run: Run, record: PhaseRecord, op: Op, what: str) -> Iterato
         )
 
 
-def _unseen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+def _unseen(row: RowFacts) -> Iterator[Finding]:
     """Buffered reads of which nobody counted what the device did: they look like memory, or may well be."""
-    reads = record.measurement.response("read")
+    run, record, reads = row.run, row.record, row.response("read")
     if run.source is not None and {"direct", "users", "depth"} & {*record.unstated}:
         return
-    if share_of_device(run, record, "read") is not None or not reads.total:
+    if row.share_of_device("read") is not None or not reads.total:
         return
     quick = record.measurement.asked_depth == 1 and reads.quantile_ns(0.5) < QUICK_NS
     fits = 0 < data_bytes(record) < run.host.memory_bytes

@@ -15,12 +15,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from iocast.diagnose.evidence import row_of, share_of_device
-from iocast.diagnose.pairs import mean_ns, mib_below, only, pairs, past_the_host, region, target_bytes, written_before
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import percent, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import Run
 from iocast.model.workload import MixItem, Sequential, Workload
 
 NEEDS: tuple[str, ...] = ()
@@ -34,39 +35,40 @@ ENOUGH = 50  # I/Os [J]
 ROUNDS = 6
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of the same reads on a part that the run had written, and on one that it had not."""
-    if run.files_whole:
+    if facts.run.files_whole:
         return
-    for one, other in pairs(run, "region"):
-        alike = region(one)[1] == region(other)[1]  # or a cache, or a short way of an arm, would make the difference
-        if not alike or not only(one, "read") or not past_the_host(run, one):
+    for one, other in facts.pairs("region"):
+        alike = one.region[1] == other.region[1]  # or a cache, or a short way of an arm, would make the difference
+        if not alike or not one.is_only("read") or not one.is_past_the_host:
             continue
         if min(one.measurement.ios, other.measurement.ios) < ENOUGH:
             continue
-        written = [each for each in (one, other) if written_before(run, each)]
-        fresh = [each for each in (one, other) if not written_before(run, each)]
+        written = [each for each in (one, other) if each.written_before]
+        fresh = [each for each in (one, other) if not each.written_before]
         if not written or not fresh:
             continue
-        found = _seen(run, fresh[0], written[0])
+        found = _seen(fresh[0], written[0])
         if found is not None:
             yield found
             return
 
 
-def _seen(run: Run, fresh: PhaseRecord, written: PhaseRecord) -> Finding | None:
+def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
     """By what the device was seen to read, which proves it, or by the times, which only suggest it."""
-    times = {"untouched_ns": mean_ns(fresh), "written_ns": mean_ns(written), "ratio": mean_ns(fresh) / mean_ns(written)}
-    took = f"took {time(mean_ns(fresh))}, reads of what this run wrote {time(mean_ns(written))}"
+    fresh_ns, written_ns = fresh.mean_ns, written.mean_ns
+    times = {"untouched_ns": fresh_ns, "written_ns": written_ns, "ratio": fresh_ns / written_ns}
+    took = f"took {time(fresh_ns)}, reads of what this run wrote {time(written_ns)}"
     certain = Finding(
         name=NAME,
         severity="void",
-        phase=fresh.phase.name,
+        phase=fresh.name,
         says=f"Reads of what was never written {took}.",
         evidence=times,
         remedy="Fill everything with unique data first; reads of what was never written measure nothing.",
     )
-    shares = [found[0] for each in (fresh, written) if (found := share_of_device(run, each, "read")) is not None]
+    shares = [found[0] for each in (fresh, written) if (found := each.share_of_device("read")) is not None]
     if len(shares) == 2 and shares[0] < NOT_READ and shares[1] > READ:
         counted = f"The device moved {percent(shares[0])} of those bytes, and {percent(shares[1])} of these."
         return replace(certain, says=f"{certain.says} {counted}", evidence={**times, "device_share": shares[0]})

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.diagnose.pairs import mib_below, only, p50_ns, pairs, target_bytes, written_before
+from iocast.analyse.facts import Facts
+from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import number, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -32,23 +33,23 @@ WRITE_BYTES = 64 << 10
 MOST_ROUNDS = 6
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that wrote the same places twice, and the first time took longer."""
-    if run.files_whole:
+    if facts.run.files_whole:
         return
-    for first, second in pairs(run):
+    for first, second in facts.pairs():
         enough = min(first.measurement.ios, second.measurement.ios) >= ENOUGH
-        if not only(first, "write") or not enough or written_before(run, first):
+        if not first.is_only("write") or not enough or first.written_before:
             continue
-        ratio = p50_ns(first) / p50_ns(second)
+        ratio = first.p50_ns / second.p50_ns
         if ratio > SUGGESTS:
             yield Finding(
                 name=NAME,
                 severity="warn",
-                phase=first.phase.name,
-                says=f"Half of the first writes took {time(p50_ns(first))} or more; the same places written again"
-                f" {time(p50_ns(second))}, {number(ratio)} times less.",
-                evidence={"first_p50_ns": p50_ns(first), "second_p50_ns": p50_ns(second), "ratio": ratio},
+                phase=first.name,
+                says=f"Half of the first writes took {time(first.p50_ns)} or more; the same places written again"
+                f" {time(second.p50_ns)}, {number(ratio)} times less.",
+                evidence={"first_p50_ns": first.p50_ns, "second_p50_ns": second.p50_ns, "ratio": ratio},
                 remedy="Write every block before measuring, or allocate the volume in full; report first writes apart.",
                 hypothesis="space is allocated or copied when it is first written",
                 confidence=0.7,

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.diagnose.evidence import row_of
-from iocast.diagnose.pairs import has_an_arm, mean_ns, mib_below, only, p50_ns, pairs, target_bytes
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.diagnose.evidence import has_an_arm, row_of
+from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import number, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import Run
 from iocast.model.workload import MixItem, Sequential, Uniform, Workload
 
 NEEDS: tuple[str, ...] = ()
@@ -32,35 +33,35 @@ ROUNDS = 6
 READERS = 2
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of reads in order that took less than half as long as the same reads at random."""
-    arm = has_an_arm(run)
-    for one, other in pairs(run, "locality"):
-        by_kind = {type(each.phase.workload.locality): each for each in (one, other)}
+    arm = has_an_arm(facts)
+    for one, other in facts.pairs("locality"):
+        by_kind = {type(each.workload.locality): each for each in (one, other)}
         ordered, random = by_kind.get(Sequential), by_kind.get(Uniform)
         if (
             ordered is None
             or random is None
-            or not only(one, "read")
+            or not one.is_only("read")
             or (arm and one.measurement.asked_depth < READERS)
         ):
             continue
         if min(one.measurement.ios, other.measurement.ios) < ENOUGH:
             continue
-        if p50_ns(ordered) < HALF * p50_ns(random) and mean_ns(ordered) < HALF * mean_ns(random):
+        if ordered.p50_ns < HALF * random.p50_ns and ordered.mean_ns < HALF * random.mean_ns:
             yield _finding(ordered, random)
             return
 
 
-def _finding(ordered: PhaseRecord, random: PhaseRecord) -> Finding:
-    ratio = p50_ns(random) / p50_ns(ordered)
+def _finding(ordered: RowFacts, random: RowFacts) -> Finding:
+    ratio = random.p50_ns / ordered.p50_ns
     return Finding(
         name=NAME,
         severity="note",
-        phase=ordered.phase.name,
-        says=f"Half of the reads in order took {time(p50_ns(ordered))} or less, the same reads at random"
-        f" {time(p50_ns(random))}: {number(ratio)} times as long.",
-        evidence={"sequential_p50_ns": p50_ns(ordered), "random_p50_ns": p50_ns(random)},
+        phase=ordered.name,
+        says=f"Half of the reads in order took {time(ordered.p50_ns)} or less, the same reads at random"
+        f" {time(random.p50_ns)}: {number(ratio)} times as long.",
+        evidence={"sequential_p50_ns": ordered.p50_ns, "random_p50_ns": random.p50_ns},
         remedy="Report sequential and random reads apart: only scans profit from it.",
         hypothesis="what comes next is fetched before it is asked for",
         confidence=0.6,

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from iocast.diagnose.evidence import row_of, simulated
-from iocast.diagnose.pairs import mib_below, only, pairs, target_bytes
+from iocast.analyse.facts import Facts
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import number, throughput
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -37,18 +38,18 @@ KINDS: dict[str, Payload] = {
 }
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that wrote the same with other data, and were quicker than with unique data."""
     best: tuple[float, PhaseRecord, PhaseRecord] | None = None
-    for one, other in pairs(run, "payload"):
-        plain = [each for each in (one, other) if isinstance(each.phase.workload.payload, Unique)]
-        if not plain or not only(one, "write") or min(one.measurement.ios, other.measurement.ios) < ENOUGH:
+    for one, other in facts.pairs("payload"):
+        plain = [each for each in (one, other) if isinstance(each.workload.payload, Unique)]
+        if not plain or not one.is_only("write") or min(one.measurement.ios, other.measurement.ios) < ENOUGH:
             continue
         unique, same = plain[0], other if plain[0] is one else one
         busy = unique.measurement.cpu_user_ns / max(1, unique.measurement.elapsed_ns)
         ratio = same.measurement.bytes_per_s / unique.measurement.bytes_per_s
-        if (simulated(run) or busy < BUSY_MAKING) and (best is None or ratio > best[0]):
-            best = (ratio, unique, same)
+        if (facts.simulated or busy < BUSY_MAKING) and (best is None or ratio > best[0]):
+            best = (ratio, unique.record, same.record)
     if best is not None and best[0] > SUGGESTS:
         yield _finding(*best)
 

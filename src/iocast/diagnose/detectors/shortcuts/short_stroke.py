@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.diagnose.evidence import data_bytes, row_of
-from iocast.diagnose.pairs import has_an_arm, only, past_the_host, region
+from iocast.analyse.facts import Facts
+from iocast.analyse.load_kind import data_bytes, region
+from iocast.diagnose.evidence import has_an_arm, row_of
 from iocast.diagnose.words import data_size, percent
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -27,13 +28,13 @@ SPAN = 0.5  # models C, 17
 LONGER = 1.15  # models C, 17
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """One finding when no row of random I/O went over half of a rotating disk."""
-    disk = _disk_bytes(run)
-    if not disk or not has_an_arm(run):
+    disk = _disk_bytes(facts.run)
+    if not disk or not has_an_arm(facts):
         return
-    rows = [record for record in run.measured if isinstance(record.phase.workload.locality, Uniform)]
-    reads = [record for record in rows if only(record, "read") and past_the_host(run, record)]
+    rows = [row for row in facts.rows if isinstance(row.workload.locality, Uniform)]
+    reads = [row.record for row in rows if row.is_only("read") and row.is_past_the_host]
     if not reads:
         return
     widest = max(reads, key=data_bytes)

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.detectors.limits.throttle import known_limits
-from iocast.diagnose.evidence import data_bytes, really_direct, row_of, share_of_device, simulated
-from iocast.diagnose.pairs import ARM_NS, mean_ns, only, p50_ns, pairs, past_the_host, target_bytes
+from iocast.diagnose.evidence import ARM_NS, row_of
+from iocast.diagnose.same_load import target_bytes
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.diagnose.words import data_size, percent, time
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -37,54 +38,54 @@ SPOTS, SPOT_S = 12, 0.25  # with a share of hits of a third, none of twelve bloc
 TWICE = 0.5  # models C, 1b: what is held over cold reads; by the mean, since half of the cold ones may hit too
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of direct random reads with a quick and a slow group."""
-    for record in run.measured:
-        if not (only(record, "read") and isinstance(record.phase.workload.locality, Uniform)):
+    for row in facts.rows:
+        if not (row.is_only("read") and isinstance(row.workload.locality, Uniform)):
             continue
-        if not (really_direct(run, record) or simulated(run)) or record.measurement.asked_depth > 1:
+        if not row.is_past_the_host or row.measurement.asked_depth > 1:
             continue
         # Who waits for a limit of our own group forms a slow group, and what memory answers a quick one.
-        if any(known_limits(record)) or _host_answers(run, record):
+        if any(known_limits(row)) or _host_answers(row):
             continue
-        found = _groups(record)
+        found = _groups(row)
         if found is not None:
-            yield _finding(record, *found)
-    yield from _remembered(run)
+            yield _finding(row.record, *found)
+    yield from _remembered(facts)
 
 
-def _host_answers(run: Run, record: PhaseRecord) -> bool:
+def _host_answers(row: RowFacts) -> bool:
     """True when the devices were seen to deliver less than was read."""
-    found = None if simulated(run) else share_of_device(run, record, "read")
+    found = None if row.facts.simulated else row.share_of_device("read")
     return found is not None and found[0] < DEVICE_SHARE
 
 
-def _remembered(run: Run) -> Iterator[Finding]:
+def _remembered(facts: Facts) -> Iterator[Finding]:
     """A small region that is quicker than the whole, beyond what a shorter way of an arm explains."""
-    for one, other in pairs(run, "region"):
-        small, whole = sorted((one, other), key=data_bytes)
-        load = small.phase.workload
-        if not (only(small, "read") and isinstance(load.locality, Uniform) and load.asked_depth == 1):
+    for one, other in facts.pairs("region"):
+        small, whole = sorted((one, other), key=lambda row: row.data_bytes)
+        load = small.workload
+        if not (small.is_only("read") and isinstance(load.locality, Uniform) and load.asked_depth == 1):
             continue
         enough = min(one.measurement.ios, other.measurement.ios) >= ENOUGH
-        if not enough or data_bytes(small) * SMALL > data_bytes(whole) or not past_the_host(run, small):
+        if not enough or small.data_bytes * SMALL > whole.data_bytes or not small.is_past_the_host:
             continue
-        small_ns, whole_ns = mean_ns(small), mean_ns(whole)
-        arm = whole_ns > ARM_NS and p50_ns(small) > FLOOR_NS
+        small_ns, whole_ns = small.mean_ns, whole.mean_ns
+        arm = whole_ns > ARM_NS and small.p50_ns > FLOOR_NS
         if small_ns < TWICE * whole_ns and not arm:
             yield _suggested(
-                small,
-                says=f"Reads of {data_size(data_bytes(small))} again and again took {time(small_ns)}, reads of"
+                small.record,
+                says=f"Reads of {data_size(small.data_bytes)} again and again took {time(small_ns)}, reads of"
                 f" everything {time(whole_ns)}.",
                 evidence={"small_ns": small_ns, "whole_ns": whole_ns, "ratio": small_ns / whole_ns},
             )
             return
 
 
-def _groups(record: PhaseRecord) -> tuple[float, float, float] | None:
+def _groups(row: RowFacts) -> tuple[float, float, float] | None:
     """The share of reads below the floor, and the medians of both groups; None when there is one group only."""
     # Service, not response: with a rate, a wait for earlier I/Os is no second group of the storage's.
-    taken = record.measurement.service("read")
+    taken = row.service("read")
     if taken.total < ENOUGH:
         return None
     quick, _ = bucket_shares(taken, (FLOOR_NS,))

@@ -16,12 +16,13 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.evidence import row_of
-from iocast.diagnose.pairs import groups, mib_below, only, p50_ns, past_the_host, target_bytes
+from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.diagnose.words import number, time
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import Run
 from iocast.model.workload import Constant, MixItem, Stride, Workload
 
 NEEDS: tuple[str, ...] = ()
@@ -36,24 +37,24 @@ MOST_ROUNDS = 6
 WAITS_S = 5.0  # a run whose passes took longer is repeated with as long a wait between them [J]
 
 
-def detect(run: Run) -> Iterator[Finding]:
+def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that went over the same blocks at least four times, and were faster at the end than the second time."""
-    for passes in groups(run):
-        if len(passes) < PASSES or not only(passes[0], "read") or not past_the_host(run, passes[0]):
+    for passes in facts.groups:
+        if len(passes) < PASSES or not passes[0].is_only("read") or not passes[0].is_past_the_host:
             continue
         if min(each.measurement.ios for each in passes) < ENOUGH:
             continue
-        second, last = p50_ns(passes[1]), fmean(p50_ns(each) for each in passes[-2:])
+        second, last = passes[1].p50_ns, fmean(each.p50_ns for each in passes[-2:])
         if last < FALLS * second:
             yield _finding(passes, second, last)
 
 
-def _finding(passes: list[PhaseRecord], second_ns: float, last_ns: float) -> Finding:
+def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> Finding:
     began, ended = passes[0].measurement.started_unix_ns, passes[-1].measurement.started_unix_ns
     return Finding(
         name=NAME,
         severity="warn",
-        phase=passes[-1].phase.name,
+        phase=passes[-1].name,
         says=f"{len(passes)} passes over the same blocks became faster: half of the reads took {time(second_ns)} in the"
         f" second pass, {time(last_ns)} in the last ones.",
         evidence={

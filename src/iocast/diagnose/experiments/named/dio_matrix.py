@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.comparison import median_of
-from iocast.analyse.device_io import under_filesystem
+from iocast.analyse.facts import Facts
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, tests, work
@@ -122,14 +122,14 @@ def _is_simulated(run: Run) -> bool:
 
 
 def _real_rows(run: Run) -> Iterator[Cells]:
-    target = run.plan.target
+    facts, target = Facts(run), run.plan.target
     where = "raw" if target.kind == "block" else target.filesystem or target.path
     for test in tests(run):
         name, _, by = test.partition(", ")
         queues = [
             io.queue_mean
             for each in records(run, test)
-            if (io := under_filesystem(each, target)) is not None and io.queue_mean is not None
+            if (io := facts.row(each).under_filesystem) is not None and io.queue_mean is not None
         ]
         yield _cells(run, test, where, name, by, median_of(queues) if queues else None)
 

@@ -12,7 +12,8 @@ What to change: for large I/O raise max_sectors_kb (or rsize, wsize of NFS); for
 
 from __future__ import annotations
 
-from iocast.analyse.device_io import DeviceIo, together, under_filesystem
+from iocast.analyse.device_io import DeviceIo, together
+from iocast.analyse.facts import Facts
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import in_turns, records, row, tests, work
@@ -95,7 +96,8 @@ def _row(run: Run, test: str, most: int | None) -> Row:
     found = records(run, test)
     op = found[0].phase.workload.mix[0].op
     asked = found[0].phase.workload.mix[0].size_bytes
-    parts = [io for each in found if (io := under_filesystem(each, run.plan.target)) is not None]
+    facts = Facts(run)
+    parts = [io for each in found if (io := facts.row(each).under_filesystem) is not None]
     io = together(parts) if parts else None
     size = None if io is None else io.read_size_bytes if op == "read" else io.write_size_bytes
     cells: dict[str, str | float | int | None] = {

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from iocast.analyse.comparison import median_of
-from iocast.diagnose.evidence import share_of_device
+from iocast.analyse.facts import Facts
 from iocast.model.histogram import merge
 from iocast.model.plan import Length, Phase
 from iocast.model.run import PhaseRecord, Run
@@ -101,5 +101,7 @@ def figures(run: Run, test: str) -> Figures | None:
 
 def device_share(run: Run, test: str, op: Op) -> float | None:
     """Bytes that the device moved over bytes that the test asked for, the median of all rounds; None when unseen."""
-    shares = [found[0] for each in records(run, test) if (found := share_of_device(run, each, op)) is not None]
+    facts = Facts(run)
+    rows = map(facts.row, records(run, test))
+    shares = [found[0] for each in rows if (found := each.share_of_device(op)) is not None]
     return median_of(shares) if shares else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from makers import card_runs
 
-from iocast.diagnose.pairs import written_before
+from iocast.analyse.row_pairs import written_before
 from iocast.model.workload import MixItem, Op, Workload
 
 MIB = 1 << 20

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from iocast import archive
 from iocast.archive import RunFolder
-from iocast.catalogue import find_run, read_summary, runs_below
+from iocast.archive.catalogue import find_run, runs_below
+from iocast.archive.summary_file import read_summary
 from iocast.errors import ArchiveError
 from iocast.model.run import Run
 

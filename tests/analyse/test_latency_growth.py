@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iocast.analyse.scaling import LoadPoint, scaling_steps
+from iocast.analyse.latency_growth import LoadPoint, scaling_steps
 
 # fmt: off
 TABLE = {

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import msgspec
 
-from iocast import archive
+from iocast.archive.file_names import RUN_FILE
+from iocast.archive.opening import load
+from iocast.archive.summary_file import read_summary
 from iocast.errors import ArchiveError
 from iocast.model.run import Run
-from iocast.model.summary import Summary, summary_of
+from iocast.model.summary import Summary
 from iocast.text import shown
 
 DEEPEST = 4  # folders of groups of runs: out/ab-…/A/run
@@ -37,7 +39,7 @@ def run_folders(directory: str, deepest: int = DEEPEST) -> Iterator[str]:
             f"{directory} cannot be listed: {error.strerror}", "give the directory of run folders"
         ) from error
     names = {entry.name for entry in entries}
-    if archive.RUN_FILE in names:
+    if RUN_FILE in names:
         yield directory
         return
     if deepest:
@@ -62,20 +64,12 @@ def _found(folder: str, directory: str) -> Found:
         return Found(folder, name, None, shown(error.message))
 
 
-def read_summary(folder: str) -> Summary:
-    """The summary beside a run; made from the run itself where it is missing. Raises ArchiveError."""
-    try:
-        return msgspec.json.decode(Path(folder, archive.SUMMARY_FILE).read_bytes(), type=Summary)
-    except (OSError, msgspec.MsgspecError):
-        return summary_of(archive.load(folder))
-
-
 def find_run(directory: str, name: str) -> str:
     """The run folder that is meant: a path, "last", or the beginning of a name below `directory`.
 
     Raises ArchiveError when none or several are meant.
     """
-    if os.path.exists(os.path.join(name, archive.RUN_FILE)) or name.endswith(archive.RUN_FILE):
+    if os.path.exists(os.path.join(name, RUN_FILE)) or name.endswith(RUN_FILE):
         return name
     runs = runs_below(directory) if os.path.isdir(directory) else []
     readable = [run for run in runs if run.summary]
@@ -97,15 +91,15 @@ def find_run(directory: str, name: str) -> str:
 def runs_in(folder: str) -> tuple[Run, ...]:
     """The run in `folder`, or all runs in the folders right below it, by name. Raises ArchiveError."""
     path = Path(folder)
-    if (path / archive.RUN_FILE).exists() or not path.is_dir():
-        return (archive.load(folder),)
-    below = sorted(child for child in path.iterdir() if (child / archive.RUN_FILE).exists())
+    if (path / RUN_FILE).exists() or not path.is_dir():
+        return (load(folder),)
+    below = sorted(child for child in path.iterdir() if (child / RUN_FILE).exists())
     if not below:
         raise ArchiveError(
             f"{folder} holds no run folder",
             "give the folder that `iocast card`, `run` or `repeat` named when it ended",
         )
-    return tuple(archive.load(str(child)) for child in below)
+    return tuple(load(str(child)) for child in below)
 
 
 def labels(folders: tuple[str, ...]) -> tuple[str, ...]:

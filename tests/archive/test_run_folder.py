@@ -12,53 +12,15 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from makers.saved_runs import empty_run, measured, saved
 from msgspec.structs import replace
 
-from iocast import archive, load
+from iocast import archive
 from iocast.archive import RunFolder
 from iocast.errors import ArchiveError
-from iocast.jobs import load_job, parse_target
-from iocast.jobs import plan as make_plan
 from iocast.model.histogram import Histogram
-from iocast.model.run import SCHEMA_VERSION, Blind, Host, PhaseRecord, Run, Sample
-
-HOST = Host(name="h", kernel="6.1", cpus=2, cpu_model="c", memory_bytes=1 << 30)
-
-
-def empty_run(name: str = "card quick", target: str = "sim:nvme") -> Run:
-    job = replace(load_job("card-quick"), name=name)
-    short = tuple(replace(phase, length=replace(phase.length, seconds=0.02)) for phase in job.phases)
-    plan, _ = make_plan(replace(job, phases=short), parse_target(target), seed=1, memory_bytes=1 << 30)
-    plan = replace(plan, interval_ns=5_000_000)
-    return Run(plan=plan, host=HOST, started_unix_ns=1_790_000_000_000_000_000, status="running")
-
-
-def measured(run: Run, number: int, name: str | None = None) -> tuple[PhaseRecord, load.Intervals]:
-    """One phase of a run on the simulated device."""
-    phase = replace(run.plan.phases[number], name=name or run.plan.phases[number].name)
-    files = load.lay_out(run.plan).files
-    handed = load.phase_plan(run.plan, phase, files, load.phase_seed(run.plan, phase, number))
-    measurement, intervals = load.measure(handed, lambda *_: True)
-    series = archive.series(intervals, handed.interval_ns, measurement)
-    return PhaseRecord(phase=phase, plan=handed, measurement=measurement, series=series), intervals
-
-
-def saved(
-    tmp_path: Path, samples: tuple[Sample, ...] = (), numbers: tuple[int, ...] = (0, 10)
-) -> tuple[Run, RunFolder]:
-    """A finished run, and its folder."""
-    run = empty_run()
-    folder = RunFolder.create(str(tmp_path / "runs"), run)
-    for at, number in enumerate(numbers):
-        record, intervals = measured(run, number)
-        record = replace(record, samples=samples)
-        run = replace(run, phases=(*run.phases, record))
-        folder.save_phase(at, record.phase.name, intervals, samples)
-        folder.save(run)
-        assert archive.load(str(folder.path)) == run, "valid after each phase"
-    run = replace(run, status="done", blind=(Blind("diskstats", "gone"),), warnings=("w",), iocast_version="0.1.0")
-    folder.save(run)
-    return run, folder
+from iocast.model.plan import Plan
+from iocast.model.run import SCHEMA_VERSION, Run, Sample
 
 
 def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -221,3 +183,38 @@ def test_a_base_with_quotes(tmp_path: Path) -> None:
     folder.save_phase(0, record.phase.name, intervals, (Sample(1, "o", "s", "m", 1.0),))
     folder.save(replace(run, phases=(record,)))
     assert archive.load(str(folder.path)).phases[0].samples == (Sample(1, "o", "s", "m", 1.0),)
+
+
+def test_no_field_of_a_run_is_forgotten_in_its_file() -> None:
+    """run.json is another shape than the nouns: a new field of either must be written down there."""
+    assert set(Run.__struct_fields__) == {
+        *("run_id", "plan", "host", "started_unix_ns", "status", "phases", "blind", "files_whole", "warnings"),
+        *("iocast_version", "verifications", "source"),
+    }
+    assert set(Plan.__struct_fields__) == {
+        *("name", "target", "phases", "files", "engine", "polling", "seed", "interval_ns", "job", "experiment"),
+    }
+
+
+def test_run_json_says_what_a_reader_of_all_runs_asks_for(tmp_path: Path) -> None:
+    run, folder = saved(tmp_path)
+    kept = msgspec.json.decode((folder.path / "run.json").read_bytes())
+    assert (kept["schema_version"], kept["run_id"]) == (2, run.run_id)
+    assert [host["name"] for host in kept["hosts"]] == ["h"]
+    assert (kept["target"]["path"], kept["job"]["name"]) == ("sim:nvme", "card quick")
+    assert {"target", "name", "job"}.isdisjoint(kept["plan"])
+    changed(folder, hosts=kept["hosts"] * 2)
+    with pytest.raises(ArchiveError, match="is of 2 hosts; this iocast reads runs of one"):
+        archive.load(str(folder.path))
+
+
+def test_runs_have_ids_of_their_own_that_stay(tmp_path: Path) -> None:
+    anonymous = replace(empty_run(), run_id="")
+    one, two = (RunFolder.create(str(tmp_path), anonymous) for _ in range(2))
+    assert one.run_id != two.run_id
+    assert one.run_id.startswith("20260921T141320Z-")
+    one.save(replace(anonymous, status="done"))
+    assert archive.load(str(one.path)).run_id == one.run_id
+    assert msgspec.json.decode((one.path / "summary.json").read_bytes())["run_id"] == one.run_id
+    RunFolder(one.path).save(anonymous)
+    assert archive.load(str(one.path)).run_id == one.run_id

@@ -1,0 +1,309 @@
+"""Facts: everything that is derived from a run and from each of its rows, computed when first asked for, and once.
+
+A detector, a component of trust, a grade and a section of a report take facts and derive nothing that is here. What
+another room derives for itself is kept with the facts by `once`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, wraps
+from typing import Any, TypeVar
+
+from iocast.analyse import load_kind
+from iocast.analyse.changepoint import ChangePoints, change_points
+from iocast.analyse.combined_load import seen_by_devices
+from iocast.analyse.device_io import DeviceIo, device_io, under_filesystem
+from iocast.analyse.file_residency import Residency, residency
+from iocast.analyse.ladder import Curve, Point, closed_curves, kind, of_random
+from iocast.analyse.modes import Mode, modes
+from iocast.analyse.places import Place, moved_share, passed_by_all, places
+from iocast.analyse.rate_drops import Drop, drop
+from iocast.analyse.row_pairs import Marks, groups, marks, pairs, written_before
+from iocast.analyse.statistics import QuantileEstimate, quantile_interval
+from iocast.analyse.steady import Steadiness, steadiness
+from iocast.analyse.time_breakdown import Whereabouts, whereabouts
+from iocast.model.histogram import Histogram
+from iocast.model.measurement import Measurement
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Op, Workload
+
+T = TypeVar("T")
+Subject = TypeVar("Subject", "Facts", "RowFacts")
+
+
+def once(derive: Callable[[Subject], T]) -> Callable[[Subject], T]:
+    """For functions of a run's or a row's facts: computed when first asked for, then kept with those facts."""
+
+    @wraps(derive)
+    def kept(subject: Subject) -> T:
+        found: T = subject.keep(derive, lambda: derive(subject))
+        return found
+
+    return kept
+
+
+class _Kept:
+    """What was derived before, by what derived it."""
+
+    def __init__(self) -> None:
+        self._derived: dict[object, Any] = {}
+
+    def keep(self, key: object, derive: Callable[[], Any]) -> Any:
+        """What `derive` gave the first time that `key` was asked for."""
+        if key not in self._derived:
+            self._derived[key] = derive()
+        return self._derived[key]
+
+
+class RowFacts(_Kept):
+    """Everything that is derived from one phase of a run."""
+
+    def __init__(self, facts: Facts, record: PhaseRecord, *, of_all: bool = False) -> None:
+        super().__init__()
+        self.facts = facts
+        self.record = record
+        self._of_all = of_all  # it is already all that ran at the same time, as one
+
+    @property
+    def run(self) -> Run:
+        """The run that it is a phase of."""
+        return self.facts.run
+
+    @property
+    def name(self) -> str:
+        """The name of the phase."""
+        return self.record.phase.name
+
+    @property
+    def measurement(self) -> Measurement:
+        """What it did."""
+        return self.record.measurement
+
+    @property
+    def workload(self) -> Workload:
+        """What was asked of it."""
+        return self.record.phase.workload
+
+    # What kind of load it is.
+
+    @cached_property
+    def is_open_loop(self) -> bool:
+        """True when I/Os are due at given times."""
+        return load_kind.is_open_loop(self.record)
+
+    @cached_property
+    def is_really_direct(self) -> bool:
+        """True when direct I/O was asked for and could be had."""
+        return load_kind.really_direct(self.run, self.record)
+
+    @property
+    def is_past_the_host(self) -> bool:
+        """True when the page cache of this machine has no part in it."""
+        return self.facts.simulated or self.is_really_direct
+
+    def is_only(self, op: Op) -> bool:
+        """True when it asks for this operation and nothing else."""
+        return load_kind.only(self.record, op)
+
+    @cached_property
+    def region(self) -> tuple[int, int]:
+        """First byte and size of what it may touch, of each file."""
+        return load_kind.region(self.record)
+
+    @cached_property
+    def data_bytes(self) -> int:
+        """The size of what it may touch."""
+        return load_kind.data_bytes(self.record)
+
+    @cached_property
+    def kind(self) -> str:
+        """What it has in common with the rows of its curve."""
+        return kind(self.record)
+
+    @cached_property
+    def marks(self) -> Marks:
+        """Everything that tells it from other rows."""
+        return marks(self.record)
+
+    @cached_property
+    def written_before(self) -> bool:
+        """True when the run wrote to what it may touch before it, and did not trim it since."""
+        return written_before(self.run, self.record)
+
+    # How long its I/Os took.
+
+    def response(self, *ops: Op) -> Histogram:
+        """Response times of the given operations (of all when none is given)."""
+        found: Histogram = self.keep(("response", ops), lambda: self.measurement.response(*ops))
+        return found
+
+    def service(self, *ops: Op) -> Histogram:
+        """Service times of the given operations (of all when none is given)."""
+        found: Histogram = self.keep(("service", ops), lambda: self.measurement.service(*ops))
+        return found
+
+    def quantile(self, op: Op, q: float) -> QuantileEstimate:
+        """A percentile of the response of one operation, with its interval."""
+        found: QuantileEstimate = self.keep(("quantile", op, q), lambda: quantile_interval(self.response(op), q))
+        return found
+
+    @cached_property
+    def modes(self) -> tuple[Mode, ...]:
+        """The peaks of the response times."""
+        return modes(self.response())
+
+    @property
+    def p50_ns(self) -> float:
+        """The median response."""
+        return self.response().quantile_ns(0.5)
+
+    @property
+    def mean_ns(self) -> float:
+        """The mean response."""
+        return self.response().mean_ns
+
+    @cached_property
+    def whereabouts(self) -> tuple[Whereabouts, ...]:
+        """Where the time of its reads and of its writes went."""
+        return tuple(whereabouts(self.run, self.record))
+
+    # How it went on over time.
+
+    @cached_property
+    def rates_per_s(self) -> list[float]:
+        """I/Os a second of each interval."""
+        return self.record.series.rates_per_s
+
+    @cached_property
+    def change_points(self) -> ChangePoints | None:
+        """Where its rate took another level."""
+        return change_points(self.rates_per_s)
+
+    @cached_property
+    def steadiness(self) -> Steadiness:
+        """Whether its rate had settled, or the response of an open loop."""
+        return steadiness(self.record.series.responses_ns if self.is_open_loop else self.rates_per_s)
+
+    def drop(self, least: float) -> Drop | None:
+        """The deepest fall of its rate that lasted, when it was at least the share `least`."""
+        found: Drop | None = self.keep(("drop", least), lambda: drop(self.record.series, self.change_points, least))
+        return found
+
+    # What ran beside it, and what the devices saw.
+
+    @cached_property
+    def beside(self) -> tuple[PhaseRecord, ...]:
+        """All phases that ran at the same time, itself among them."""
+        return (self.record,) if self._of_all else self.run.beside(self.record)
+
+    @cached_property
+    def seen_by_devices(self) -> RowFacts:
+        """The row itself, or all that ran at the same time as one: a device's counters do not tell them apart."""
+        if len(self.beside) == 1:
+            return self
+        return RowFacts(self.facts, seen_by_devices(self.run, self.record), of_all=True)
+
+    @cached_property
+    def device_io(self) -> dict[str, DeviceIo]:
+        """What each layer did while it ran, by name."""
+        return device_io(self.record)
+
+    @cached_property
+    def under_filesystem(self) -> DeviceIo | None:
+        """What the devices right under the file system did; None when not all of them were seen."""
+        return under_filesystem(self.device_io, self.run.plan.target)
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """The places that all of its I/O passed, down to the disks."""
+        return places(self.device_io, self.run.plan.target)
+
+    def share_of_device(self, op: Op) -> tuple[float, DeviceIo] | None:
+        """Bytes that the device moved over bytes that the test did, and where; None when it is not known.
+
+        Phases that ran at once count together.
+        """
+        every = self.seen_by_devices
+        found: tuple[float, DeviceIo] | None = self.keep(
+            ("share_of_device", op),
+            lambda: moved_share(
+                load_kind.bytes_of(every.measurement, op), op, passed_by_all(every.under_filesystem, every.places)
+            ),
+        )
+        return found
+
+    @cached_property
+    def residency(self) -> Residency | None:
+        """How much of the work files lay in the page cache before and after it."""
+        return residency(self.record)
+
+
+class Facts(_Kept):
+    """A run with everything that is derived from it."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__()
+        self.run = run
+        self._rows: dict[int, RowFacts] = {}
+
+    @property
+    def simulated(self) -> bool:
+        """True when the target is the simulated device."""
+        return load_kind.simulated(self.run)
+
+    @property
+    def imported(self) -> bool:
+        """True when another tool measured."""
+        return self.run.source is not None
+
+    def row(self, record: PhaseRecord) -> RowFacts:
+        """The facts of one phase."""
+        found = self._rows.get(id(record))
+        if found is None:
+            found = self._rows[id(record)] = RowFacts(self, record)
+        return found
+
+    @cached_property
+    def rows(self) -> tuple[RowFacts, ...]:
+        """The measured phases."""
+        return tuple(self.row(record) for record in self.run.measured)
+
+    @cached_property
+    def curves(self) -> tuple[Curve, ...]:
+        """The curves of closed rows that ran alone; none of what another tool measured."""
+        return () if self.imported else closed_curves(point(row) for row in self.rows)
+
+    def curve_of(self, row: RowFacts) -> Curve | None:
+        """The first curve of a row's kind."""
+        return next((curve for curve in self.curves if self.row(curve.rows[0]).kind == row.kind), None)
+
+    def random_curves(self, *ops: Op) -> tuple[Curve, ...]:
+        """The curves of random I/O of nothing but one of these operations, in their order."""
+        return tuple(curve for op in ops for curve in self.curves if of_random(curve, op))
+
+    def pairs(self, but: str = "") -> tuple[tuple[RowFacts, RowFacts], ...]:
+        """Rows with answers that are alike in all but the field `but`, the earlier first; none of imported runs."""
+        found: tuple[tuple[RowFacts, RowFacts], ...] = self.keep(("pairs", but), lambda: self._pairs(but))
+        return found
+
+    def _pairs(self, but: str) -> tuple[tuple[RowFacts, RowFacts], ...]:
+        rows = [] if self.imported else [row for row in self.rows if row.measurement.ios]
+        return tuple((rows[one], rows[other]) for one, other in pairs([row.marks for row in rows], but))
+
+    @cached_property
+    def groups(self) -> tuple[tuple[RowFacts, ...], ...]:
+        """Rows that are alike in everything, in order, each kind together; none of imported runs."""
+        rows = () if self.imported else self.rows
+        return tuple(tuple(rows[at] for at in group) for group in groups([row.marks for row in rows]))
+
+
+def point(row: RowFacts) -> Point:
+    """A row as a point of a curve."""
+    did = row.measurement
+    return Point(row.record, did.asked_depth, did.rate_per_s, did.bytes_per_s, row.response())
+
+
+def facts_of(run: Run | Facts) -> Facts:
+    """The facts of a run; those that were made already are kept."""
+    return run if isinstance(run, Facts) else Facts(run)

@@ -1,0 +1,176 @@
+"""A ladder of loads as a curve: the same I/O with more and more of it outstanding, its knees, its law, its steps."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from itertools import pairwise
+from typing import TypeVar
+
+from msgspec import Struct
+
+from iocast.analyse.knee import Knee, closed_ladder
+from iocast.analyse.latency_growth import LoadPoint, ScalingStep, scaling_steps
+from iocast.analyse.load_kind import is_open_loop
+from iocast.analyse.scalability import Scalability, scalability
+from iocast.model.histogram import Histogram
+from iocast.model.run import PhaseRecord
+from iocast.model.workload import Closed, Op, Uniform, Workload
+
+T = TypeVar("T")
+
+
+class Point(Struct, frozen=True):
+    """What a row did at its load: all of its operations together, or one of them."""
+
+    record: PhaseRecord
+    load: int  # I/Os that were asked to be outstanding: users x depth
+    rate_per_s: float
+    bytes_per_s: float
+    response: Histogram
+
+    @property
+    def mean_ns(self) -> float:
+        """The mean response."""
+        return self.response.mean_ns
+
+
+class Step(Struct, frozen=True):
+    """From one point of a curve to the next."""
+
+    low: Point
+    high: Point
+
+    @property
+    def ratio(self) -> float:
+        """The rate of the higher load over that of the lower."""
+        return self.high.rate_per_s / self.low.rate_per_s
+
+    @property
+    def gain(self) -> float:
+        """How many times the I/Os a second a doubling of the load brought."""
+        more = self.high.load / self.low.load
+        return math.exp(math.log(max(self.ratio, 1e-9)) / math.log2(more))
+
+
+class Curve(Struct, frozen=True, dict=True):
+    """Points that differ only in load, in ascending order. A single row is a curve too."""
+
+    points: tuple[Point, ...]
+
+    @property
+    def rows(self) -> tuple[PhaseRecord, ...]:
+        """The rows behind the points."""
+        return tuple(point.record for point in self.points)
+
+    @property
+    def loads(self) -> tuple[int, ...]:
+        """The loads, ascending."""
+        return tuple(point.load for point in self.points)
+
+    @property
+    def rates_per_s(self) -> tuple[float, ...]:
+        """The throughput at each load."""
+        return tuple(point.rate_per_s for point in self.points)
+
+    @property
+    def peak(self) -> Point:
+        """The point with the most throughput, of equal ones the least load."""
+        return max(self.points, key=lambda point: point.rate_per_s)
+
+    def quantiles_ns(self, q: float) -> tuple[float, ...]:
+        """A percentile of the response at each load."""
+        return tuple(point.response.quantile_ns(q) for point in self.points)
+
+    def at(self, load: float) -> Point | None:
+        """The point of a load."""
+        return next((point for point in self.points if point.load == load), None)
+
+    @cached_property
+    def knee(self) -> Knee | None:
+        """Where more load stops paying (models A6); None for fewer than three points."""
+        return closed_ladder(self.loads, self.rates_per_s)
+
+    @cached_property
+    def law(self) -> Scalability | None:
+        """The universal scalability law through the curve; None for fewer than five points."""
+        return scalability(self.loads, self.rates_per_s)
+
+    @cached_property
+    def scaling(self) -> tuple[ScalingStep, ...]:
+        """How the mean response grew from load to load."""
+        return scaling_steps([LoadPoint(each.load, each.mean_ns, each.bytes_per_s) for each in self.points])
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """From each point to the next."""
+        return tuple(Step(low, high) for low, high in pairwise(self.points))
+
+    @cached_property
+    def saturation_load(self) -> float:
+        """N* of operational analysis: the highest throughput times the response of the least load.
+
+        Up to about this many outstanding I/Os the device answers side by side; beyond, they only wait.
+        """
+        return self.peak.rate_per_s * self.points[0].mean_ns / 1e9
+
+    def below(self, load: float) -> Curve:
+        """The points up to a load, the first one always."""
+        return Curve(tuple(point for at, point in enumerate(self.points) if not at or point.load <= load))
+
+
+def kind(record: PhaseRecord) -> str:
+    """What rows of one curve have in common, whatever they are called: the workload but for users and depth, and the
+    place."""
+    load = record.phase.workload
+    alike = Workload(
+        mix=load.mix,
+        locality=load.locality,
+        arrival=load.arrival,
+        direct=load.direct,
+        sync=load.sync,
+        fsync_every=load.fsync_every,
+        payload=load.payload,
+    )
+    return f"{alike} {record.phase.region_start_bytes} {record.phase.region_size_bytes}"
+
+
+def on_a_curve(record: PhaseRecord) -> bool:
+    """True for a closed row that did anything and ran alone."""
+    return not is_open_loop(record) and record.measurement.ios > 0 and not record.phase.together
+
+
+def closed_curves(points: Iterable[Point]) -> tuple[Curve, ...]:
+    """The curves of closed rows that ran alone, in the order of their first rows."""
+    found: dict[str, list[Point]] = defaultdict(list)
+    for point in points:
+        if on_a_curve(point.record):
+            found[kind(point.record)].append(point)
+    return tuple(curve for alike in found.values() for curve in _one_a_load(alike))
+
+
+def one_for_each(points: Iterable[T], load: Callable[[T], float]) -> tuple[T, ...]:
+    """The first point of each load, in ascending order."""
+    first: dict[float, T] = {}
+    for point in points:
+        first.setdefault(load(point), point)
+    return tuple(first[each] for each in sorted(first))
+
+
+def _one_a_load(alike: list[Point]) -> Iterator[Curve]:
+    """Points of equal load belong to curves of their own, the one of most I/Os to the first."""
+    left = sorted(alike, key=lambda point: -point.record.measurement.ios)
+    while left:
+        curve = Curve(one_for_each(left, lambda point: point.load))
+        yield curve
+        taken = {id(row) for row in curve.rows}
+        left = [point for point in left if id(point.record) not in taken]
+
+
+def of_random(curve: Curve, op: Op) -> bool:
+    """True for nothing but one operation of one size at random places, without think time or syncs."""
+    load = curve.rows[0].phase.workload
+    plain = load.arrival == Closed() and load.sync == "none" and not load.fsync_every
+    return plain and isinstance(load.locality, Uniform) and [item.op for item in load.mix] == [op]

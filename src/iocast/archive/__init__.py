@@ -1,0 +1,42 @@
+"""Run folders: a Run becomes run.json and Parquet files, phase by phase, and is read back from them.
+
+    run.json                  the run without its samples and series: hosts, target, job, plan, phases with histograms
+    summary.json              one line of it, for lists of thousands of runs; made from the run where it is missing
+    intervals/NNN.parquet     the series of phase NNN: interval x op x size, sparse histograms
+    samples/NNN.parquet       what the observers saw during phase NNN
+    diagnosis.json            what was tested about the run, if anything was
+    under_way.json            while it runs: its owner, the phase of this second, the rows so far
+
+Every file is written beside its place and then renamed, so a folder is valid at any moment.
+"""
+
+from __future__ import annotations
+
+from iocast.archive.diagnosis_file import load_diagnosis, save_diagnosis
+from iocast.archive.file_names import DIAGNOSIS_FILE, EXPERIMENTS, RUN_FILE, SUMMARY_FILE, UNDER_WAY_FILE
+from iocast.archive.folder import RunFolder
+from iocast.archive.interval_tables import load_courses, series
+from iocast.archive.opening import load
+from iocast.archive.ownership import owner_alive
+from iocast.archive.run_id import new_run_id
+from iocast.archive.summary_file import read_summary, save_summary
+from iocast.archive.under_way_file import load_under_way
+
+__all__ = [
+    "DIAGNOSIS_FILE",
+    "EXPERIMENTS",
+    "RUN_FILE",
+    "SUMMARY_FILE",
+    "UNDER_WAY_FILE",
+    "RunFolder",
+    "load",
+    "load_courses",
+    "load_diagnosis",
+    "load_under_way",
+    "new_run_id",
+    "owner_alive",
+    "read_summary",
+    "save_diagnosis",
+    "save_summary",
+    "series",
+]

@@ -1,0 +1,50 @@
+"""diagnosis.json: what was tested about a run. It has a schema of its own: an old run can be diagnosed now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from iocast.archive.file_names import DIAGNOSIS_FILE, folder_of
+from iocast.archive.json_files import BROKEN, decoded, not_understood, put_readable
+from iocast.archive.migrations import migrated_diagnosis
+from iocast.errors import ArchiveError
+from iocast.model.experiment import Diagnosis
+from iocast.model.run import SCHEMA_VERSION
+
+_HINT = "remove it, and diagnose again"
+
+
+class _Version(msgspec.Struct):
+    schema_version: int = 1
+
+
+def save_diagnosis(folder: Path, diagnosis: Diagnosis) -> None:
+    """Keeps what was tested about a run beside it. Raises ArchiveError."""
+    put_readable(folder / DIAGNOSIS_FILE, {"schema_version": SCHEMA_VERSION, **msgspec.structs.asdict(diagnosis)})
+
+
+def load_diagnosis(folder: str) -> Diagnosis | None:
+    """What was tested about a run; None when nothing was. Raises ArchiveError."""
+    path = folder_of(folder) / DIAGNOSIS_FILE
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise not_understood(path, error.strerror, _HINT) from error
+    version = decoded(path, text, _Version, _HINT).schema_version
+    if version > SCHEMA_VERSION:
+        raise ArchiveError(
+            f"{path} was written by a newer iocast (schema {version}; this one reads up to {SCHEMA_VERSION})",
+            "read it with the iocast that wrote it, or a newer one",
+        )
+    try:
+        if version == SCHEMA_VERSION:
+            return msgspec.json.decode(text, type=Diagnosis)
+        document: Any = msgspec.json.decode(text)
+        return msgspec.convert(migrated_diagnosis(version, document), Diagnosis)
+    except BROKEN as error:
+        raise not_understood(path, error, _HINT) from error

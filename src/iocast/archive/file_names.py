@@ -1,0 +1,19 @@
+"""What the files of a run folder are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+RUN_FILE = "run.json"
+SUMMARY_FILE = "summary.json"
+DIAGNOSIS_FILE = "diagnosis.json"
+UNDER_WAY_FILE = "under_way.json"
+INTERVALS = "intervals"
+SAMPLES = "samples"
+EXPERIMENTS = "experiments"  # runs made because of a run are in this folder of it
+
+
+def folder_of(path: str) -> Path:
+    """The run folder that is meant by its own path or by that of its run.json."""
+    given = Path(path)
+    return given.parent if given.name == RUN_FILE else given

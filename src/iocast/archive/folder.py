@@ -1,0 +1,168 @@
+"""RunFolder: a run folder while it is written, phase by phase."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+
+import msgspec
+
+from iocast import metrics
+from iocast.archive.file_names import RUN_FILE, UNDER_WAY_FILE
+from iocast.archive.interval_tables import save_intervals
+from iocast.archive.json_files import put_readable
+from iocast.archive.opening import load
+from iocast.archive.ownership import this_process
+from iocast.archive.parquet import ArrowStream, Identity
+from iocast.archive.renewal import renew_tables
+from iocast.archive.run_document import document_of, version_of
+from iocast.archive.run_id import new_run_id
+from iocast.archive.sample_tables import save_samples
+from iocast.archive.summary_file import save_summary
+from iocast.archive.under_way_file import save_under_way
+from iocast.errors import ArchiveError
+from iocast.model.run import SCHEMA_VERSION, Run, Sample
+from iocast.model.summary import Owner, RowSoFar, UnderWay, row_so_far, summary_of
+from iocast.model.view import View
+
+_TELL_EVERY_NS = 1_000_000_000
+
+
+class RunFolder:
+    """A folder that is being written: `create` it, `save_phase` and `save` after every phase."""
+
+    def __init__(self, path: Path, made: tuple[Path, ...] = (), run_id: str = "") -> None:
+        self.path = path
+        self._run_id = run_id  # "": that of the run that is in the folder already
+        self._whose: Identity | None = None
+        self._made = made  # folders above it that were not there before
+        self._owner: Owner | None = None
+        self._rows: tuple[RowSoFar, ...] = ()
+        self._now = UnderWay()
+        self._told = (0, 0, 0)
+
+    @classmethod
+    def create(cls, base: str, run: Run) -> RunFolder:
+        """Makes `base/<time>-<name>`, never one that exists, with its run.json. Raises ArchiveError.
+
+        It appears whole, by a rename: whoever sees the folder can read it.
+        """
+        root = Path(base)
+        made = tuple(folder for folder in (root, *root.parents) if not folder.exists())
+        started_s = run.started_unix_ns / 1e9 if run.started_unix_ns else time.time()  # an import may not know
+        stamp = time.strftime("%Y-%m-%dT%H%M%S", time.localtime(started_s))
+        slug = re.sub(r"[^a-z0-9]+", "-", run.plan.name.lower()).strip("-")[:40] or "run"
+        fresh = root / f".{stamp}-{slug}.{os.getpid()}.new"
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            fresh.mkdir()
+            folder = cls(fresh, made, run.run_id or new_run_id(run.started_unix_ns))
+            folder.save(run)
+            folder._own(run)
+            folder._rename(root, f"{stamp}-{slug}")
+        except OSError as error:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise ArchiveError(
+                f"cannot make a run folder in {base}: {error.strerror}",
+                "say where run folders go with --out DIR",
+            ) from error
+        return folder
+
+    def _rename(self, root: Path, name: str) -> None:
+        for attempt in range(1, 1000):
+            path = root / (name if attempt == 1 else f"{name}-{attempt}")
+            try:
+                if not path.exists():
+                    self.path = self.path.rename(path)
+                    return
+            except OSError as error:
+                # Another iocast took the name between the question and the answer.
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+        raise FileExistsError(errno.EEXIST, "a thousand folders of this second are there")
+
+    def _own(self, run: Run) -> None:
+        """A run that is only beginning says whose it is, so that it is known for dead when its process is."""
+        if run.status == "running":
+            self._owner = this_process()
+            self._tell(self._now)
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run in the folder. Raises ArchiveError where it can no longer be read."""
+        return self._identity().run_id
+
+    def _identity(self) -> Identity:
+        if self._whose is None:
+            self._whose = _identity_of(load(str(self.path)))
+        return self._whose
+
+    def _schema(self) -> int:
+        path = self.path / RUN_FILE
+        return version_of(path, path.read_bytes()) if path.exists() else SCHEMA_VERSION
+
+    def save(self, run: Run) -> None:
+        """Writes run.json; call it whenever the run has changed. Raises ArchiveError."""
+        if not run.run_id:
+            run = msgspec.structs.replace(run, run_id=self._run_id or self._identity().run_id)
+        older = not self._run_id and self._schema() < SCHEMA_VERSION
+        self._whose = _identity_of(run)
+        if older:
+            renew_tables(self.path, run, self._whose)
+        self._run_id = run.run_id
+        self._rows += tuple(row_so_far(record) for record in run.measured[len(self._rows) :])
+        put_readable(self.path / RUN_FILE, document_of(run))
+        save_summary(self.path, summary_of(run))
+
+    def save_phase(self, number: int, name: str, intervals: ArrowStream | None, samples: tuple[Sample, ...]) -> None:
+        """Writes the series (an imported phase has none) and the samples of one phase. Raises ArchiveError."""
+        if intervals is not None:
+            save_intervals(self.path, number, self._identity(), name, intervals)
+        if samples:
+            save_samples(self.path, number, self._identity(), name, samples)
+
+    def begin(self, phase: str, number: int, total: int) -> None:
+        """A phase begins: whoever follows the run is told by `tick` how far it is."""
+        self._now = UnderWay(phase, number, total)
+        self._told = (0, 0, 0)
+        self._tell(self._now)
+
+    def tick(self, elapsed_ns: int, ios: int, bytes_moved: int, errors: int) -> None:
+        """How far the phase is; written down at most once a second."""
+        at, ios_before, bytes_before = self._told
+        since_ns = elapsed_ns - at
+        if since_ns < _TELL_EVERY_NS:
+            return
+        self._told = (elapsed_ns, ios, bytes_moved)
+        since = View("", since_ns, {metrics.IOS: ios - ios_before, metrics.BYTES: bytes_moved - bytes_before})
+        rate, throughput = (since.per_s(metric) or 0.0 for metric in (metrics.IOS, metrics.BYTES))
+        self._tell(
+            msgspec.structs.replace(
+                self._now, elapsed_ns=elapsed_ns, rate_per_s=rate, bytes_per_s=throughput, errors=errors
+            )
+        )
+
+    def end(self) -> None:
+        """Nothing is under way any more."""
+        with contextlib.suppress(OSError):
+            (self.path / UNDER_WAY_FILE).unlink(missing_ok=True)
+
+    def _tell(self, now: UnderWay) -> None:
+        with contextlib.suppress(ArchiveError):  # a run does not fail for those who watch it
+            save_under_way(self.path, msgspec.structs.replace(now, rows=self._rows, owner=self._owner))
+
+    def discard(self) -> None:
+        """Removes a folder in which nothing was measured, and the empty ones above it that it brought."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        with contextlib.suppress(OSError):  # not empty: another run is in it
+            for folder in self._made:
+                folder.rmdir()
+
+
+def _identity_of(run: Run) -> Identity:
+    return Identity(run.run_id, run.host.name, run.plan.target.path, run.plan.name)

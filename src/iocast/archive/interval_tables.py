@@ -1,0 +1,116 @@
+"""intervals/*.parquet: what each operation of each size did in each interval of a phase."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from iocast.archive.file_names import INTERVALS, folder_of
+from iocast.archive.json_files import BROKEN
+from iocast.archive.parquet import ArrowStream, Column, Identity, database, rows_of_phases, unreadable, write
+from iocast.archive.soundness import fault_of_buckets
+from iocast.model.histogram import Histogram
+from iocast.model.intervals import Course, Interval
+from iocast.model.measurement import Measurement
+from iocast.model.run import PhaseRecord, Series
+
+
+def _histogram(name: str, says: str) -> tuple[Column, ...]:
+    return (
+        Column(f"{name}_index", "INTEGER[]", f"{says}: buckets with any I/O, ascending"),
+        Column(f"{name}_count", "BIGINT[]", "I/Os in each of these buckets"),
+        Column(f"{name}_sum_ns", "BIGINT", "their sum, ns"),
+        Column(f"{name}_sum_squares", "DOUBLE", "sum of their squares, ns²"),
+        Column(f"{name}_min_ns", "BIGINT", "the shortest, ns"),
+        Column(f"{name}_max_ns", "BIGINT", "the longest, ns"),
+    )
+
+
+INTERVAL_COLUMNS = (
+    Column("interval", "INTEGER", "number of the interval, from 0"),
+    Column("start_ns", "BIGINT", "its start since the start of the phase, ns"),
+    Column("op", "VARCHAR", "read, write, fsync, fdatasync or trim"),
+    Column("size_bytes", "BIGINT", "size of each I/O, bytes"),
+    Column("ios", "BIGINT", "I/Os completed in the interval"),
+    Column("bytes", "BIGINT", "bytes they moved"),
+    Column("errors", "BIGINT", "I/Os that failed"),
+    *_histogram("response", "histogram of response times (from the time an I/O was due)"),
+    *_histogram("service", "histogram of service times (from submission)"),
+)
+
+
+def save_intervals(folder: Path, number: int, whose: Identity, phase: str, intervals: ArrowStream) -> None:
+    """Writes the table of one phase. Raises ArchiveError."""
+    write(folder / INTERVALS / f"{number:03}.parquet", INTERVAL_COLUMNS, "rows", whose, phase, intervals)
+
+
+_SERIES = (
+    "SELECT interval::BIGINT, sum(ios::BIGINT), sum(bytes::BIGINT), sum(response_sum_ns::BIGINT), "
+    "max(start_ns::BIGINT) FROM {} GROUP BY ALL ORDER BY ALL"
+)
+_MOST_SILENT = 20_000  # intervals without a completion at the end of a phase: hours of seconds
+
+
+def series(intervals: ArrowStream, interval_ns: int, did: Measurement) -> Series:
+    """The whole intervals in which I/Os were issued, over all operations and sizes together."""
+    with database().cursor() as connection:
+        return _whole(connection.execute(_SERIES.format("intervals")).fetchall(), interval_ns, did)
+
+
+def load_series(folder: Path, phases: tuple[PhaseRecord, ...]) -> dict[int, Series]:
+    """The series of each phase that has a table, by the number of the phase. Raises ArchiveError."""
+    found = rows_of_phases(folder / INTERVALS, _SERIES.format("read_parquet(?)"), "its series")
+    loaded: dict[int, Series] = {}
+    for number, record in enumerate(phases):
+        if number in found:
+            rows, interval_ns = found[number], record.plan.interval_ns
+            silent = record.measurement.issuing_ns // interval_ns - (rows[-1][0] if rows else 0)
+            if silent > _MOST_SILENT or (rows and rows[-1][-1] != rows[-1][0] * interval_ns):
+                file = folder / INTERVALS / f"{number:03}.parquet"
+                raise unreadable(file, "its intervals are not those of run.json", "its series")
+            loaded[number] = _whole(rows, interval_ns, record.measurement)
+    return loaded
+
+
+def _whole(rows: list[tuple[Any, ...]], interval_ns: int, did: Measurement) -> Series:
+    # An interval in which nothing was completed has no row.
+    seen = {row[0]: row[1:] for row in rows}
+    all_of_them = [seen.get(number, (0, 0, 0)) for number in range(did.issuing_ns // interval_ns)]
+    ios, moved, response_ns = (tuple(int(row[column]) for row in all_of_them) for column in range(3))
+    return Series(interval_ns=interval_ns, ios=ios, bytes=moved, response_ns=response_ns)
+
+
+def load_courses(folder: str) -> dict[int, Course]:
+    """The course of every phase of a run folder, by the number of the phase. Raises ArchiveError.
+
+    A phase whose file is not there has none; so has a folder of a run that was imported.
+    """
+    path = folder_of(folder) / INTERVALS
+    # Lists come as text: to make their values one by one, as the database does, takes twice as long.
+    columns = ", ".join(f"{name}::{'VARCHAR' if name in _LISTS else _TYPES[name]}" for name in _READ)
+    query = f"SELECT {columns} FROM read_parquet(?) ORDER BY interval"
+    found = rows_of_phases(path, query, "its course over time")
+    courses: dict[int, Course] = {}
+    for number, rows in found.items():
+        try:
+            courses[number] = tuple(_interval(row) for row in rows)
+        except BROKEN as error:
+            raise unreadable(path / f"{number:03}.parquet", str(error), "its course over time") from error
+    return courses
+
+
+_HISTOGRAM = tuple(f"response_{part}" for part in ("index", "count", "sum_ns", "sum_squares", "min_ns", "max_ns"))
+_LISTS = _HISTOGRAM[:2]
+_READ = ("start_ns", "op", "size_bytes", "bytes", "errors", *_HISTOGRAM)
+_TYPES = {column.name: column.type for column in INTERVAL_COLUMNS}
+_numbers = msgspec.json.Decoder(tuple[int, ...]).decode
+
+
+def _interval(row: tuple[Any, ...]) -> Interval:
+    start_ns, op, size_bytes, moved, errors, index, count, *rest = row
+    response = Histogram(_numbers(index), _numbers(count), *rest)
+    if fault := fault_of_buckets(response):
+        raise msgspec.ValidationError(fault)
+    return Interval(start_ns, op, size_bytes, moved, errors, response)

@@ -1,0 +1,48 @@
+"""JSON files of a run folder: written whole or not at all, and refused by name when they cannot be understood."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from iocast.errors import ArchiveError
+
+T = TypeVar("T")
+# What decoding raises: besides its own errors, text that is not UTF-8 and nesting deeper than Python's stack.
+BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+def put(path: Path, text: bytes) -> None:
+    """Writes a file beside its place and renames it: it is there whole, or as it was. Raises ArchiveError."""
+    fresh = path.with_name(path.name + ".new")
+    try:
+        fresh.write_bytes(text + b"\n")
+        os.replace(fresh, path)
+    except OSError as error:
+        raise unwritable(path.parent, error.strerror or str(error)) from error
+
+
+def put_readable(path: Path, value: object) -> None:
+    """The same for a value, indented for people."""
+    put(path, msgspec.json.format(msgspec.json.encode(value), indent=1))
+
+
+def unwritable(path: Path, why: str) -> ArchiveError:
+    """The refusal for what cannot be written."""
+    return ArchiveError(f"cannot write {path}: {why}", "make room there, or say where run folders go with --out DIR")
+
+
+def not_understood(path: Path, why: object, hint: str = "the file was changed or cut short") -> ArchiveError:
+    """The refusal for a file that is not what it should be."""
+    return ArchiveError(f"{path} cannot be understood: {why}", hint)
+
+
+def decoded(path: Path, text: bytes, kind: type[T], hint: str = "the file was changed or cut short") -> T:
+    """What a file says. Raises ArchiveError."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except BROKEN as error:
+        raise not_understood(path, error, hint) from error

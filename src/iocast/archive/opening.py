@@ -1,0 +1,50 @@
+"""Opens a run folder of any schema so far: run.json and the tables become a Run. Nothing in the folder is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from iocast.archive.file_names import RUN_FILE, folder_of
+from iocast.archive.interval_tables import load_series
+from iocast.archive.run_document import run_of
+from iocast.archive.sample_tables import load_samples
+from iocast.errors import ArchiveError
+from iocast.model.run import PhaseRecord, Run, Series, at_once
+from iocast.text import is_text, shown
+
+
+def load(folder: str) -> Run:
+    """Reads a run folder (or its run.json). Raises ArchiveError when it is none, or of a newer iocast."""
+    path = folder_of(folder)
+    run = run_of(path / RUN_FILE, _text(folder, path))
+    return msgspec.structs.replace(run, phases=tuple(_with_series(run, path)))
+
+
+def _text(folder: str, path: Path) -> bytes:
+    if not is_text(folder):  # the database reads no such file, and no page can show it
+        raise ArchiveError(
+            f"the name {shown(folder)} is not UTF-8 text", "rename the folder, or read it by a symbolic link"
+        )
+    try:
+        return (path / RUN_FILE).read_bytes()
+    except OSError as error:
+        absent = isinstance(error, FileNotFoundError) and path.exists()
+        why = f"it has no {RUN_FILE}" if absent else error.strerror
+        raise ArchiveError(
+            f"{folder} is not a run folder: {why}",
+            "give the folder that `iocast card` or `iocast run` named when it ended",
+        ) from error
+
+
+def _with_series(run: Run, folder: Path) -> Iterator[PhaseRecord]:
+    """The phases with series and samples; of those that ran at once the first has the samples of all in the folder."""
+    samples, courses = load_samples(folder), load_series(folder, run.phases)
+    before: PhaseRecord | None = None
+    for number, record in enumerate(run.phases):
+        shared = before.samples if before is not None and at_once(before, record) else ()
+        seen = samples.get(number, shared)
+        before = msgspec.structs.replace(record, samples=seen, series=courses.get(number, Series()))
+        yield before

@@ -1,0 +1,67 @@
+"""Whether the process that makes a run still lives: a dead run is told from one that is under way."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+from iocast.archive.under_way_file import load_under_way
+from iocast.model.summary import Owner
+
+_ZOMBIE = "ZXx"  # states of a process that is gone and only waits to be buried
+
+
+def this_process(root: Path = Path("/proc")) -> Owner | None:
+    """This process as the owner of a run; None where the kernel does not say."""
+    ticks = _started_ticks(os.getpid(), root)
+    if ticks is None:
+        return None
+    return Owner(
+        host=socket.gethostname(),
+        boot_id=_boot_id(root),
+        pid_namespace=_pid_namespace(root),
+        pid=os.getpid(),
+        started_ticks=ticks,
+    )
+
+
+def owner_alive(folder: str, root: Path = Path("/proc")) -> bool | None:
+    """True while the process that makes the run lives, False when it is gone, None when that cannot be known here.
+
+    It cannot be known of a run that has ended or is of an older iocast, and on another machine or in another
+    container than the one that makes the run.
+    """
+    under_way = load_under_way(folder)
+    owner = under_way.owner if under_way else None
+    if owner is None:
+        return None
+    if owner.boot_id != _boot_id(root):
+        return False if owner.host == socket.gethostname() else None
+    if owner.pid_namespace != _pid_namespace(root):
+        return None
+    return _started_ticks(owner.pid, root) == owner.started_ticks
+
+
+def _boot_id(root: Path) -> str:
+    return _text(root / "sys/kernel/random/boot_id").strip()
+
+
+def _pid_namespace(root: Path) -> str:
+    try:
+        return os.readlink(root / "self/ns/pid")
+    except OSError:
+        return ""
+
+
+def _started_ticks(pid: int, root: Path) -> int | None:
+    """The start of a process in ticks since the start of the machine; None when there is none."""
+    fields = _text(root / str(pid) / "stat").rpartition(")")[2].split()  # the name before it may hold anything
+    return int(fields[19]) if len(fields) > 19 and fields[0] not in _ZOMBIE else None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""

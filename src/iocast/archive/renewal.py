@@ -1,0 +1,22 @@
+"""An older folder whose run is saved again: its tables get the columns of today, for a folder has one schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iocast.archive.file_names import INTERVALS, SAMPLES
+from iocast.archive.interval_tables import INTERVAL_COLUMNS
+from iocast.archive.parquet import Identity, write
+from iocast.archive.sample_tables import SAMPLE_COLUMNS
+from iocast.model.run import Run
+
+_TABLES = {INTERVALS: INTERVAL_COLUMNS, SAMPLES: SAMPLE_COLUMNS}
+
+
+def renew_tables(folder: Path, run: Run, whose: Identity) -> None:
+    """Writes every table of the run anew. Raises ArchiveError."""
+    for number, record in enumerate(run.phases):
+        for name, columns in _TABLES.items():
+            file = folder / name / f"{number:03}.parquet"
+            if file.exists():
+                write(file, columns, "read_parquet(?)", whose, record.phase.name, parameters=(str(file),))

@@ -1,0 +1,34 @@
+"""samples/*.parquet: the raw counters that the observers read during a phase."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iocast.archive.file_names import SAMPLES
+from iocast.archive.parquet import Column, Identity, rows_of_phases, write
+from iocast.model.run import Sample
+
+SAMPLE_COLUMNS = (
+    Column("time_ns", "BIGINT", "time of the reading since 1970 (UTC), ns"),
+    Column("observer", "VARCHAR", "who read it: diskstats, cpu, …"),
+    Column("subject", "VARCHAR", "of what: vda, cpu0, …; empty where there is only one"),
+    Column("metric", "VARCHAR", "name of the counter"),
+    Column("value", "DOUBLE", "its raw value, in the unit of the kernel"),
+)
+# One list for each column, in their order.
+_SOURCE = "(SELECT {})".format(", ".join(f"unnest(?::{column.type}[]) AS {column.name}" for column in SAMPLE_COLUMNS))
+
+
+def save_samples(folder: Path, number: int, whose: Identity, phase: str, samples: tuple[Sample, ...]) -> None:
+    """Writes the table of one phase. Raises ArchiveError."""
+    lists = tuple([getattr(sample, column.name) for sample in samples] for column in SAMPLE_COLUMNS)
+    write(folder / SAMPLES / f"{number:03}.parquet", SAMPLE_COLUMNS, _SOURCE, whose, phase, parameters=lists)
+
+
+def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
+    """The samples of each phase, by its number, in the order in which they were read. Raises ArchiveError."""
+    # In the order in which they were written, which is that of time.
+    columns = ", ".join(f"{column.name}::{column.type}" for column in SAMPLE_COLUMNS)
+    query = f"SELECT {columns} FROM read_parquet(?)"
+    found = rows_of_phases(folder / SAMPLES, query, "what was observed then")
+    return {number: tuple(Sample(*row) for row in rows) for number, rows in found.items()}

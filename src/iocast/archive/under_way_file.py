@@ -1,0 +1,24 @@
+"""under_way.json: how far a run has come, written at most once a second for those who follow it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from iocast.archive.file_names import UNDER_WAY_FILE
+from iocast.archive.json_files import BROKEN, put
+from iocast.model.summary import UnderWay
+
+
+def save_under_way(folder: Path, now: UnderWay) -> None:
+    """Writes how far the run is. Raises ArchiveError."""
+    put(folder / UNDER_WAY_FILE, msgspec.json.encode(now))
+
+
+def load_under_way(folder: str) -> UnderWay | None:
+    """How far a run is that is under way; None when it is not, or what is there is damaged."""
+    try:
+        return msgspec.json.decode(Path(folder, UNDER_WAY_FILE).read_bytes(), type=UnderWay)
+    except (OSError, *BROKEN):
+        return None

@@ -1,0 +1,88 @@
+"""Curves: which rows belong to one, in which order, and what is said of it."""
+
+from __future__ import annotations
+
+import pytest
+from makers import card_runs
+from msgspec.structs import replace
+
+from iocast.analyse.facts import Facts
+from iocast.analyse.ladder import Curve, Point, one_for_each
+from iocast.model.run import PhaseRecord
+
+MS = 1_000_000
+
+
+def _row(users: int, response_ms: float, count: int = 1000, name: str = "") -> PhaseRecord:
+    times = card_runs.histogram((response_ms * MS, count))
+    return card_runs.reads(name or f"x{users}", users=users, times=times)
+
+
+def _curve(*rows: PhaseRecord) -> Curve:
+    return Facts(card_runs.run(*rows)).curves[0]
+
+
+def test_a_curve_ascends_whatever_the_order_of_its_rows() -> None:
+    curve = _curve(_row(8, 2.0), _row(1, 1.0), _row(32, 8.0))
+    assert curve.loads == (1, 8, 32)
+    assert [row.phase.name for row in curve.rows] == ["x1", "x8", "x32"]
+    assert curve.rates_per_s == pytest.approx((1000, 4000, 4000), rel=0.01)
+    assert curve.quantiles_ns(0.5) == pytest.approx((1 * MS, 2 * MS, 8 * MS), rel=0.01)
+
+
+def test_of_two_rows_of_one_load_the_one_of_more_ios_is_on_the_first_curve() -> None:
+    facts = Facts(card_runs.run(_row(1, 1.0, 100, "few"), _row(1, 1.0, 900, "many"), _row(4, 1.0)))
+    assert [[row.phase.name for row in curve.rows] for curve in facts.curves] == [["many", "x4"], ["few"]]
+    assert facts.curve_of(facts.rows[0]) is facts.curves[0]
+
+
+def test_rows_that_differ_in_more_than_load_are_on_other_curves() -> None:
+    elsewhere = _row(4, 1.0)
+    elsewhere = replace(elsewhere, phase=replace(elsewhere.phase, region_start_bytes=1 << 30))
+    beside = _row(2, 1.0)
+    beside = replace(beside, phase=replace(beside.phase, together="both"))
+    facts = Facts(card_runs.run(_row(1, 1.0), elsewhere, beside, card_runs.paced(), card_runs.commits()))
+    assert [curve.loads for curve in facts.curves] == [(1,), (4,), (1,)]
+    assert facts.random_curves("read") == facts.curves[:2]
+    assert facts.random_curves("write") == ()
+
+
+def test_steps_tell_what_a_doubling_gains() -> None:
+    first, second = _curve(_row(1, 1.0), _row(4, 1.0), _row(8, 2.0)).steps
+    assert (first.ratio, first.gain) == pytest.approx((4.0, 2.0), rel=0.01)
+    assert (second.ratio, second.gain) == pytest.approx((1.0, 1.0), rel=0.01)
+
+
+def test_the_knee_the_saturation_load_and_the_rows_below_it() -> None:
+    """Four are served side by side, in a millisecond each."""
+    curve = _curve(_row(1, 1.0), _row(2, 1.0), _row(4, 1.0), _row(8, 2.0), _row(16, 4.0))
+    assert curve.saturation_load == pytest.approx(4.0, rel=0.01)
+    assert curve.below(4.5).loads == (1, 2, 4)
+    assert curve.below(0.5).loads == (1,)
+    assert curve.knee is not None
+    assert (curve.knee.max_power_load, curve.knee.saturated) == (4, True)
+    assert [step.ratio for step in curve.scaling] == pytest.approx([0.5, 0.5, 1.0, 1.0], rel=0.01)
+    assert curve.law is not None
+    assert curve.law.crosstalk == pytest.approx(0.0, abs=0.02)
+    assert curve.at(8) is curve.points[3]
+    assert curve.at(3) is None
+
+
+def test_the_peak_need_not_be_the_deepest_load() -> None:
+    assert _curve(_row(1, 1.0), _row(8, 2.0), _row(32, 10.0)).peak.load == 8
+
+
+def test_two_points_are_no_knee_and_no_law() -> None:
+    curve = _curve(_row(1, 1.0), _row(2, 1.0))
+    assert (curve.knee, curve.law) == (None, None)
+
+
+def test_a_load_that_was_measured_twice_counts_the_first_time() -> None:
+    assert one_for_each(["bb", "a", "cc", "ddd"], len) == ("a", "bb", "ddd")
+
+
+def test_a_point_of_one_operation_says_what_that_operation_did() -> None:
+    record = card_runs.mixed()
+    reads = record.measurement.response("read")
+    point = Point(record, record.measurement.asked_depth, 10.0, 80.0, reads)
+    assert point.mean_ns == reads.mean_ns

@@ -1,0 +1,81 @@
+"""What the pages are made of: a run that is followed costs little, and a page is never older than its folder."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from makers.saved_runs import empty_run, measured
+from msgspec.structs import replace
+
+from iocast import archive
+from iocast.archive import RunFolder
+from iocast.model.experiment import Diagnosis
+from iocast.web.folders import Folders
+
+KEPT = Path(__file__).parents[1] / "archive/version_1/diagnosed"
+
+
+def test_a_diagnosis_made_later_is_on_the_page(tmp_path: Path) -> None:
+    shutil.copytree(KEPT, tmp_path / "run")
+    diagnosis = archive.load_diagnosis(str(KEPT))
+    assert diagnosis is not None
+    (tmp_path / "run/diagnosis.json").unlink()
+    folders = Folders(str(tmp_path))
+    question = diagnosis.steps[0].question
+    assert question not in folders.page("run")
+    archive.save_diagnosis(tmp_path / "run", diagnosis)
+    assert question in folders.page("run")
+    archive.save_diagnosis(tmp_path / "run", Diagnosis())
+    assert question not in folders.page("run")
+
+
+def test_a_page_is_made_once_while_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(KEPT, tmp_path / "run")
+    folders = Folders(str(tmp_path))
+    page = folders.page("run")
+    monkeypatch.setattr(archive, "load", None)
+    assert folders.page("run") == page
+
+
+def test_following_a_run_does_not_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = empty_run()
+    folder = RunFolder.create(str(tmp_path), run)
+    folders = Folders(str(tmp_path))
+    read: list[str] = []
+    load = archive.load
+
+    def counted(path: str) -> Any:
+        read.append(path)
+        return load(path)
+
+    monkeypatch.setattr(archive, "load", counted)
+    assert folders.progress(folder.path.name)["under_way"] is None, "no phase has begun"
+    for number in (0, 10):
+        record, _ = measured(run, number)
+        folder.begin(record.phase.name, number, 12)
+        assert folders.progress(folder.path.name)["under_way"]["phase"] == record.phase.name
+        run = replace(run, phases=(*run.phases, record))
+        folder.save(run)
+    folder.begin("the next", 12, 12)
+    followed = folders.progress(folder.path.name)
+    assert [row["row"] for row in followed["rows"]] == [record.phase.name for record in run.phases]
+    assert read == []
+    folder.end()
+    folder.save(replace(run, status="done"))
+    ended = [folders.progress(folder.path.name) for _ in range(3)]
+    assert len(read) == 1, "once, when it has ended"
+    assert ended[0]["rows"] == followed["rows"]
+    assert (ended[0]["under_way"], ended[0]["summary"]["status"]) == (None, "done")
+
+
+def test_a_dead_run_is_followed_no_further(tmp_path: Path) -> None:
+    run = empty_run()
+    folder = RunFolder.create(str(tmp_path), run)
+    folder.begin("one", 1, 2)
+    file = folder.path / "under_way.json"
+    file.write_text(file.read_text().replace('"started_ticks":', '"started_ticks":9'))
+    found = Folders(str(tmp_path)).progress(folder.path.name)
+    assert (found["summary"]["status"], found["under_way"]) == ("dead", None)
