@@ -26,6 +26,12 @@ PLUG_INS = (
         "Observers",
         "They watch the machine while a load runs; one that cannot see says why.",
     ),
+    (
+        "load.loaders",
+        "LOADERS",
+        "Loaders",
+        "Each makes the load of one kind of target. The first that takes the target is used.",
+    ),
     ("diagnose.detectors", "DETECTORS", "Detectors", "Each looks for one kind of abnormality in a finished run."),
     (
         "imports",

@@ -53,6 +53,7 @@ _IMPORTERS = {"import_module", "__import__"}
 # The list of each kind of plug-in, and the name that shows that a module is meant to be one.
 PLUG_INS = {
     "observe": ("OBSERVERS", "OVERHEAD"),
+    "load/loaders": ("LOADERS", "takes"),
     "diagnose/detectors": ("DETECTORS", "detect"),
     "report/charts": ("CHARTS", "draw"),
     "report/renderers": ("RENDERERS", "render"),
@@ -83,7 +84,7 @@ def _python(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _room(path: str) -> str:
-    """src/iocast/model/run.py is in the room `model`, src/iocast/runner.py is the room `runner`."""
+    """src/iocast/model/run.py is in the room `model`, src/iocast/metrics.py is the room `metrics`."""
     return path.removeprefix("src/iocast/").split("/")[0].removesuffix(".py").removesuffix(".pyi")
 
 

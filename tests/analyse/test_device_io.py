@@ -6,7 +6,8 @@ import msgspec
 import pytest
 from makers import card_runs
 
-from iocast.analyse.device_io import TIME_PERIOD_NS, device_io, top_layers, under_filesystem
+from iocast.analyse.device_io import device_io, top_layers, under_filesystem
+from iocast.metrics import DEVICE_TIME_PERIOD_NS
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.target import Layer
 
@@ -75,7 +76,7 @@ def test_what_the_kernel_does_not_say_is_none_and_not_nought() -> None:
 
 def test_a_time_counter_that_starts_again_is_continued() -> None:
     samples = (
-        Sample(0, "diskstats", "sda", "queue_ns", TIME_PERIOD_NS - SECOND_NS),
+        Sample(0, "diskstats", "sda", "queue_ns", DEVICE_TIME_PERIOD_NS - SECOND_NS),
         Sample(SECOND_NS, "diskstats", "sda", "queue_ns", 3 * SECOND_NS),
     )
     assert device_io(_record(*samples))["sda"].queue_ns == 4 * SECOND_NS

@@ -32,3 +32,20 @@ def test_nothing_seen_is_none() -> None:
     assert residency(card_runs.reads(samples=())) is None
     unsized = (_sample(0, "a", "cached_bytes", 5),)
     assert residency(card_runs.reads(samples=unsized)) is None
+
+
+def test_the_first_and_the_last_count_and_not_what_was_in_between() -> None:
+    cached = [_sample(at, "a", "cached_bytes", value) for at, value in enumerate((700, 900, 100, 200))]
+    seen = residency(card_runs.reads(samples=(_sample(0, "a", "file_bytes", 1000), *cached)))
+    assert seen is not None
+    assert (seen.before_bytes, seen.after_bytes) == (700, 200)
+    assert seen.rise_share == pytest.approx(-0.5), "a file can leave the cache"
+
+
+def test_the_cache_of_the_machine_and_empty_files_are_no_work_files() -> None:
+    machine = [Sample(0, "cpu", "memory", "cached_bytes", 1e9), Sample(0, "cpu", "memory", "file_bytes", 1e9)]
+    empty = [_sample(0, "b", "cached_bytes", 50), _sample(0, "b", "file_bytes", 0)]
+    own = [_sample(0, "a", "cached_bytes", 25), _sample(0, "a", "file_bytes", 100)]
+    seen = residency(card_runs.reads(samples=(*machine, *empty, *own)))
+    assert seen is not None
+    assert (seen.before_bytes, seen.after_bytes, seen.file_bytes) == (25, 25, 100)

@@ -33,7 +33,7 @@ def measured(run: Run, number: int, name: str | None = None) -> tuple[PhaseRecor
     """One phase of a run on the simulated device."""
     phase = replace(run.plan.phases[number], name=name or run.plan.phases[number].name)
     files = load.lay_out(run.plan).files
-    handed = load.phase_plan(run.plan, phase, files, load.phase_seed(run.plan, number))
+    handed = load.phase_plan(run.plan, phase, files, load.phase_seed(run.plan, phase, number))
     measurement, intervals = load.measure(handed, lambda *_: True)
     series = archive.series(intervals, handed.interval_ns, measurement)
     return PhaseRecord(phase=phase, plan=handed, measurement=measurement, series=series), intervals

@@ -135,3 +135,53 @@ def test_files_that_cannot_be_opened_are_named(tmp_path: Path, dropped: str) -> 
     with pagecache.Observer(TARGET, (str(loop), dropped)) as observer:
         assert {sample.subject for sample in observer.sample()} == {dropped}
         assert str(loop) in observer.unseen[0]
+
+
+def test_each_figure_of_the_kernel_is_stored_under_its_own_name(dropped: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = residency.Residency(cached_bytes=7 * 4096, dirty_bytes=3 * 4096, writeback_bytes=2 * 4096)
+    monkeypatch.setattr(pagecache, "by_cachestat", lambda _: told)
+    with pagecache.Observer(TARGET, (dropped,)) as observer:
+        assert values(observer, dropped) == {
+            "file_bytes": SIZE,
+            "cached_bytes": 7 * 4096,
+            "dirty_bytes": 3 * 4096,
+            "writeback_bytes": 2 * 4096,
+            "by_mincore": 0,
+        }
+
+
+def test_an_answer_that_took_long_is_asked_for_again_later(dropped: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0]
+
+    def slow(_: int) -> residency.Residency:
+        now[0] += 1_000_000
+        return residency.Residency(cached_bytes=0)
+
+    monkeypatch.setattr(pagecache, "by_cachestat", slow)
+    monkeypatch.setattr("time.monotonic_ns", lambda: now[0])
+    with pagecache.Observer(TARGET, (dropped,)) as observer:
+        assert observer.sample()
+        now[0] += pagecache.SPARING * 1_000_000 - 1
+        assert observer.sample() == [], "a hundred times as long as the answer took"
+        now[0] += 1
+        assert observer.sample()
+
+
+def test_one_file_that_is_lost_takes_no_other_with_it(
+    dropped: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    other.write_bytes(b"x" * 4096)
+    lost: list[int] = []
+
+    def fails_once(_: int) -> residency.Residency:
+        if not lost:
+            lost.append(1)
+            raise OSError(errno.EIO, "Input/output error")
+        return residency.Residency(cached_bytes=4096)
+
+    monkeypatch.setattr(pagecache, "by_cachestat", fails_once)
+    with pagecache.Observer(TARGET, (dropped, str(other))) as observer:
+        assert {sample.subject for sample in observer.sample()} == {str(other)}
+        assert observer.unseen == (f"{dropped}: Input/output error",)
+        assert {sample.subject for sample in observer.sample()} == {str(other)}

@@ -6,29 +6,25 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from iocast import metrics
 from iocast.model.run import PhaseRecord
 from iocast.model.target import Layer, Target
-
-OBSERVER = "diskstats"
-
-# The kernel prints its times as 32-bit milliseconds (Documentation/admin-guide/iostats.rst), so they start
-# again after 49.7 days of I/O time; its other counters are 64 bits wide and never do.
-TIME_PERIOD_NS = 2**32 * 1_000_000
+from iocast.model.view import View, ratio, total, views
 
 COUNTERS = (
-    "reads",
-    "reads_merged",
-    "read_bytes",
-    "read_ns",
-    "writes",
-    "writes_merged",
-    "written_bytes",
-    "write_ns",
-    "busy_ns",
-    "queue_ns",
-    "discards",
-    "flushes",
-    "flush_ns",
+    metrics.READS,
+    metrics.READS_MERGED,
+    metrics.READ_BYTES,
+    metrics.READ_NS,
+    metrics.WRITES,
+    metrics.WRITES_MERGED,
+    metrics.WRITTEN_BYTES,
+    metrics.WRITE_NS,
+    metrics.BUSY_NS,
+    metrics.QUEUE_NS,
+    metrics.DISCARDS,
+    metrics.FLUSHES,
+    metrics.FLUSH_NS,
 )
 
 
@@ -54,7 +50,7 @@ class DeviceIo(Struct, frozen=True, kw_only=True):
     @property
     def read_size_bytes(self) -> float | None:
         """Average size of a read request."""
-        return _ratio(self.read_bytes, self.reads)
+        return ratio(self.read_bytes, self.reads)
 
     @property
     def data_writes(self) -> int | None:
@@ -66,33 +62,33 @@ class DeviceIo(Struct, frozen=True, kw_only=True):
     @property
     def write_size_bytes(self) -> float | None:
         """Average size of a write request that carried data."""
-        return _ratio(self.written_bytes, self.data_writes)
+        return ratio(self.written_bytes, self.data_writes)
 
     @property
     def size_bytes(self) -> float | None:
         """Average size of a request that carried data, reads and writes together."""
-        return _ratio(_sum(self.read_bytes, self.written_bytes), _sum(self.reads, self.data_writes))
+        return ratio(total(self.read_bytes, self.written_bytes), total(self.reads, self.data_writes))
 
     @property
     def read_await_ns(self) -> float | None:
         """Average time of a read from its arrival at the layer to its completion."""
-        return _ratio(self.read_ns, self.reads)
+        return ratio(self.read_ns, self.reads)
 
     @property
     def write_await_ns(self) -> float | None:
         """Average time of a write from its arrival at the layer to its completion."""
-        return _ratio(self.write_ns, self.writes)
+        return ratio(self.write_ns, self.writes)
 
     @property
     def queue_mean(self) -> float | None:
         """Average number of requests at the layer: weighted I/O time over the time of the load."""
-        return _ratio(self.queue_ns, self.elapsed_ns)
+        return ratio(self.queue_ns, self.elapsed_ns)
 
     @property
     def merged_share(self) -> float | None:
         """Share of the requests that were merged into a neighbour."""
-        merged = _sum(self.reads_merged, self.writes_merged)
-        return _ratio(merged, _sum(merged, _sum(self.reads, self.writes)))
+        merged = total(self.reads_merged, self.writes_merged)
+        return ratio(merged, total(merged, total(self.reads, self.writes)))
 
     @property
     def stood_still(self) -> bool:
@@ -102,16 +98,8 @@ class DeviceIo(Struct, frozen=True, kw_only=True):
 
 def device_io(record: PhaseRecord) -> dict[str, DeviceIo]:
     """The deltas of every layer that was sampled at least twice, by layer name."""
-    first: dict[str, dict[str, tuple[int, float]]] = {}
-    last: dict[str, dict[str, tuple[int, float]]] = {}
-    for sample in record.samples:
-        if sample.observer == OBSERVER:
-            seen = (sample.time_ns, sample.value)
-            first.setdefault(sample.subject, {}).setdefault(sample.metric, seen)
-            last.setdefault(sample.subject, {})[sample.metric] = seen
-    elapsed_ns = record.measurement.elapsed_ns
-    layers = (_between(name, elapsed_ns, first[name], last[name]) for name in first)
-    return {layer.layer: layer for layer in layers if layer is not None}
+    seen = views(record.samples, metrics.DISKSTATS, record.measurement.elapsed_ns)
+    return {name: _of(view) for name, view in seen.items()}
 
 
 def under_filesystem(seen: Mapping[str, DeviceIo], target: Target) -> DeviceIo | None:
@@ -139,37 +127,15 @@ def _nearest(layer: Layer, target: Target, seen: Mapping[str, DeviceIo]) -> Devi
     return seen[at.name] if at is not None else None
 
 
-def _between(
-    name: str, elapsed_ns: int, first: dict[str, tuple[int, float]], last: dict[str, tuple[int, float]]
-) -> DeviceIo | None:
-    if max(at for at, _ in last.values()) <= min(at for at, _ in first.values()):
-        return None
-    deltas = {metric: _delta(metric, first[metric][1], last[metric][1]) for metric in COUNTERS if metric in first}
-    return DeviceIo(layer=name, elapsed_ns=elapsed_ns, **deltas)
-
-
-def _delta(metric: str, before: float, after: float) -> int | None:
-    """How far a counter went; None when it went back for another reason than its width."""
-    if after >= before:
-        return round(after - before)
-    # A counter that starts again near nought was near its end before; anything else is another device.
-    wrapped = metric.endswith("_ns") and before > TIME_PERIOD_NS / 2 > after
-    return round(after + TIME_PERIOD_NS - before) if wrapped else None
+def _of(view: View) -> DeviceIo:
+    deltas = {metric: view.delta(metric) for metric in COUNTERS}
+    return DeviceIo(layer=view.subject, elapsed_ns=view.elapsed_ns, **deltas)
 
 
 def together(parts: Sequence[DeviceIo]) -> DeviceIo:
     """The sum of layers that stand side by side (at least one)."""
     if len(parts) == 1:
         return parts[0]
-    sums = {metric: _sum(*(getattr(part, metric) for part in parts)) for metric in COUNTERS}
+    sums = {metric: total(*(getattr(part, metric) for part in parts)) for metric in COUNTERS}
     name = "+".join(part.layer for part in parts)
     return DeviceIo(layer=name, elapsed_ns=max(part.elapsed_ns for part in parts), **sums)
-
-
-def _sum(*values: int | None) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
-
-
-def _ratio(part: int | None, whole: int | None) -> float | None:
-    return part / whole if part is not None and whole else None

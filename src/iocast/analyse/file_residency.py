@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from iocast import metrics
 from iocast.model.run import PhaseRecord
-
-OBSERVER = "pagecache"
 
 
 class Residency(Struct, frozen=True):
@@ -33,12 +32,12 @@ def residency(record: PhaseRecord) -> Residency | None:
     after: dict[str, float] = {}
     size: dict[str, float] = {}
     for sample in record.samples:
-        if sample.observer != OBSERVER:
+        if sample.observer != metrics.PAGECACHE:
             continue
-        if sample.metric == "cached_bytes":
+        if sample.metric == metrics.CACHED_BYTES:
             before.setdefault(sample.subject, sample.value)
             after[sample.subject] = sample.value
-        elif sample.metric == "file_bytes":
+        elif sample.metric == metrics.FILE_BYTES:
             size[sample.subject] = sample.value
     files = [name for name in before if size.get(name)]
     if not files:

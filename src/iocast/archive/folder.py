@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from iocast import metrics
 from iocast.archive.file_names import RUN_FILE, UNDER_WAY_FILE
 from iocast.archive.interval_tables import save_intervals
 from iocast.archive.json_files import put_readable
@@ -27,6 +28,7 @@ from iocast.archive.under_way_file import save_under_way
 from iocast.errors import ArchiveError
 from iocast.model.run import SCHEMA_VERSION, Run, Sample
 from iocast.model.summary import Owner, RowSoFar, UnderWay, row_so_far, summary_of
+from iocast.model.view import View
 
 _TELL_EVERY_NS = 1_000_000_000
 
@@ -137,9 +139,8 @@ class RunFolder:
         if since_ns < _TELL_EVERY_NS:
             return
         self._told = (elapsed_ns, ios, bytes_moved)
-        rate, throughput = (
-            (new - old) * 1e9 / since_ns for new, old in ((ios, ios_before), (bytes_moved, bytes_before))
-        )
+        since = View("", since_ns, {metrics.IOS: ios - ios_before, metrics.BYTES: bytes_moved - bytes_before})
+        rate, throughput = (since.per_s(metric) or 0.0 for metric in (metrics.IOS, metrics.BYTES))
         self._tell(
             msgspec.structs.replace(
                 self._now, elapsed_ns=elapsed_ns, rate_per_s=rate, bytes_per_s=throughput, errors=errors

@@ -1,37 +1,30 @@
-"""The load room: lays out files and makes I/O happen, one phase at a time."""
+"""The load room: lays out files and makes I/O happen, one group of phases after the other."""
 
 from __future__ import annotations
 
-from iocast.load.core_phases import (
-    Answer,
-    Intervals,
-    OnTick,
-    World,
-    measure,
-    measure_together,
-    memory_bytes_per_s,
-    phase_plan,
-    phase_seed,
-    sim_world,
-)
+from iocast.load.core_phases import Intervals, measure, measure_together, memory_bytes_per_s, phase_seed
+from iocast.load.loaders import LOADERS, lay_out, loader_of, phase_plan
+from iocast.load.loaders.loader import Loader, Measured, OnTick, PlannedGroup
 from iocast.load.removal import Cleaned, clean
-from iocast.load.work_files import Layout, WorkFile, lay_out, permission_of
+from iocast.load.work_files import Layout, WorkFile, permission_of
 
 __all__ = [
-    "Answer",
+    "LOADERS",
     "Cleaned",
     "Intervals",
     "Layout",
+    "Loader",
+    "Measured",
     "OnTick",
+    "PlannedGroup",
     "WorkFile",
-    "World",
     "clean",
     "lay_out",
+    "loader_of",
     "measure",
     "measure_together",
     "memory_bytes_per_s",
     "permission_of",
     "phase_plan",
     "phase_seed",
-    "sim_world",
 ]

@@ -15,7 +15,7 @@ from iocast.model.measurement import Measurement
 from iocast.model.plan import Concatenated, FileRegion, Phase, PhasePlan, Plan, Striped
 
 Answer = bool | Literal["enough"]
-OnTick = Callable[[int, int, int, int, int], Answer]
+CoreTick = Callable[[int, int, int, int, int], Answer]
 
 
 class Intervals(Protocol):
@@ -31,9 +31,9 @@ class Intervals(Protocol):
 _SHARED = 1_000_002  # the number of all phases that go to the same blocks; no plan has so many
 
 
-def phase_seed(plan: Plan, number: int) -> int:
+def phase_seed(plan: Plan, phase: Phase, number: int) -> int:
     """The seed of the plan's phase `number`: the same whatever was laid out before it."""
-    if plan.phases[number].same_offsets:
+    if phase.same_offsets:
         number = _SHARED
     return (plan.seed * 1_000_003 + number) % 2**64
 
@@ -49,7 +49,7 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
     return PhasePlan(
         name=phase.name,
         role=phase.role,
-        engine=plan.engine if plan.engine == "sim" else phase.engine or plan.engine,
+        engine=phase.engine or plan.engine,
         polling=plan.polling,
         files=regions,
         layout=Striped(plan.files.stripe_bytes) if plan.files.stripe_bytes and len(files) > 1 else Concatenated(),
@@ -66,7 +66,7 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
         length=phase.length,
         interval_ns=plan.interval_ns,
         seed=seed,
-        payload_seed=0 if plan.target.kind == "sim" else secrets.randbits(64),
+        payload_seed=secrets.randbits(64),
         simulated=plan.target.simulated,
     )
 
@@ -84,13 +84,13 @@ def sim_world() -> World:
     return made
 
 
-def measure(plan: PhasePlan, on_tick: OnTick, world: World | None = None) -> tuple[Measurement, Intervals]:
+def measure(plan: PhasePlan, on_tick: CoreTick, world: World | None = None) -> tuple[Measurement, Intervals]:
     """Runs one phase: `measure_together` with nothing beside it."""
     return measure_together((plan,), on_tick, world)[0]
 
 
 def measure_together(
-    plans: tuple[PhasePlan, ...], on_tick: OnTick, world: World | None = None
+    plans: tuple[PhasePlan, ...], on_tick: CoreTick, world: World | None = None
 ) -> tuple[tuple[Measurement, Intervals], ...]:
     """Runs phases at once, from one start. Raises LoadError.
 

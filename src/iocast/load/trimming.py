@@ -18,9 +18,9 @@ SYSFS = Path("/sys/dev/block")
 
 
 def refuse_without_trim(plan: Plan, layout: Layout) -> None:
-    """Raises TargetError when the plan trims and the target cannot. Simulated targets always can."""
+    """Raises TargetError when the plan trims and the target cannot."""
     trims = [phase.name for phase in plan.phases if phase.workload.trims]
-    if not trims or plan.target.kind == "sim":
+    if not trims:
         return
     if plan.target.kind == "block":
         why = device_refuses(plan.target.path)

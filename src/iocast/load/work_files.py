@@ -67,7 +67,7 @@ def lay_out(plan: Plan) -> Layout:
     A device and a file that iocast did not make are taken as they are, to be read only.
     """
     target, wanted = plan.target, plan.files
-    if target.kind in ("sim", "block"):
+    if target.kind == "block":
         return Layout((WorkFile(target.path, target.size_bytes or 0, fill=False),), own=False)
     try:
         if permission_of(target).code == "foreign_file":

@@ -28,7 +28,7 @@ from contextvars import ContextVar
 
 import msgspec
 
-from iocast import _core
+from iocast import _core, metrics
 from iocast.errors import TargetError
 from iocast.model.block_times import BlockTimes, DeviceNumber, named
 from iocast.model.run import Sample
@@ -36,7 +36,7 @@ from iocast.model.target import Layer, Target
 from iocast.observe.observer import BlindError
 from iocast.observe.target.sysfs import device_directory
 
-NAME = "block"
+NAME = metrics.BLOCK
 NEEDS = "root; tracefs; a device that handles requests"
 OVERHEAD = "about 0.3 % of a processor (measured: 3 ms a second): it watches only as much of a second as that allows"
 

@@ -22,20 +22,21 @@ import re
 import time
 from contextlib import ExitStack
 
+from iocast import metrics
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.counter_file import CounterFile
 from iocast.observe.observer import BlindError
 
-NAME = "cpu"
+NAME = metrics.CPU
 NEEDS = "/proc/stat and /proc/meminfo"
 OVERHEAD = "about 40 µs a sample (measured: 33 to 46 µs, 2 processors); it grows with processors"
 
 _MEMORY = {
-    "MemAvailable": "available_bytes",
-    "Dirty": "dirty_bytes",
-    "Writeback": "writeback_bytes",
-    "Cached": "cached_bytes",
+    "MemAvailable": metrics.AVAILABLE_BYTES,
+    "Dirty": metrics.DIRTY_BYTES,
+    "Writeback": metrics.WRITEBACK_BYTES,
+    "Cached": metrics.CACHED_BYTES,
 }
 _MEMORY_LINE = re.compile(rf"^({'|'.join(_MEMORY)}):\s+(\d+) kB$", re.MULTILINE)
 _SWITCHES = re.compile(r"^ctxt (\d+)$", re.MULTILINE)
@@ -55,12 +56,12 @@ def parse_stat(text: str, ticks_per_s: int) -> dict[str, int]:
     ticks = [int(word) for word in head[1:9]]
     user, nice, system, idle, iowait, irq, softirq, steal = ticks + [0] * (8 - len(ticks))
     return {
-        "user_ns": (user + nice) * tick_ns,
-        "system_ns": (system + irq + softirq) * tick_ns,
-        "idle_ns": idle * tick_ns,
-        "iowait_ns": iowait * tick_ns,
-        "steal_ns": steal * tick_ns,
-        "context_switches": int(switches[1]),
+        metrics.USER_NS: (user + nice) * tick_ns,
+        metrics.SYSTEM_NS: (system + irq + softirq) * tick_ns,
+        metrics.IDLE_NS: idle * tick_ns,
+        metrics.IOWAIT_NS: iowait * tick_ns,
+        metrics.STEAL_NS: steal * tick_ns,
+        metrics.CONTEXT_SWITCHES: int(switches[1]),
     }
 
 

@@ -14,7 +14,7 @@ Overhead: one read of a small file for each layer.
 
 What it cannot see: I/O that no local block device does (NFS, tmpfs, ZFS below its pool), which process asked,
 and how latency is spread: these are totals. Times are whole milliseconds in 32 bits: they start again at 0
-after WRAP_NS of summed time, so take differences modulo that. Layers that count per request (disks) include
+after 49.7 days of summed time, so take differences modulo that. Layers that count per request (disks) include
 the time in the scheduler; busy_ns of devices that serve many at once says "not idle", not "full".
 """
 
@@ -24,39 +24,39 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from iocast import metrics
 from iocast.model.run import Sample
 from iocast.model.target import Layer, Target
 from iocast.observe.counter_file import CounterFile
 from iocast.observe.observer import BlindError
 from iocast.observe.target.sysfs import device_directory, read_int
 
-NAME = "diskstats"
+NAME = metrics.DISKSTATS
 NEEDS = "a block device under the target; /sys/dev/block or /proc/diskstats; queue/iostats = 1"
 OVERHEAD = "about 10 µs a sample for each layer (measured: 1 layer, 9 to 13 µs)"
 
-WRAP_NS = 2**32 * 1_000_000  # the kernel prints milliseconds as an unsigned 32-bit number
 _SECTOR_BYTES = 512  # of the counters, whatever the device's block is
 _MS_NS = 1_000_000
 
 # In the kernel's order (Documentation/admin-guide/iostats.rst): name and what one unit is worth.
 _FIELDS: tuple[tuple[str, int], ...] = (
-    ("reads", 1),
-    ("reads_merged", 1),
-    ("read_bytes", _SECTOR_BYTES),
-    ("read_ns", _MS_NS),
-    ("writes", 1),
-    ("writes_merged", 1),
-    ("written_bytes", _SECTOR_BYTES),
-    ("write_ns", _MS_NS),
-    ("in_flight", 1),
-    ("busy_ns", _MS_NS),
-    ("queue_ns", _MS_NS),
-    ("discards", 1),  # from Linux 4.18
-    ("discards_merged", 1),
-    ("discarded_bytes", _SECTOR_BYTES),
-    ("discard_ns", _MS_NS),
-    ("flushes", 1),  # from Linux 5.5
-    ("flush_ns", _MS_NS),
+    (metrics.READS, 1),
+    (metrics.READS_MERGED, 1),
+    (metrics.READ_BYTES, _SECTOR_BYTES),
+    (metrics.READ_NS, _MS_NS),
+    (metrics.WRITES, 1),
+    (metrics.WRITES_MERGED, 1),
+    (metrics.WRITTEN_BYTES, _SECTOR_BYTES),
+    (metrics.WRITE_NS, _MS_NS),
+    (metrics.IN_FLIGHT, 1),
+    (metrics.BUSY_NS, _MS_NS),
+    (metrics.QUEUE_NS, _MS_NS),
+    (metrics.DISCARDS, 1),  # from Linux 4.18
+    (metrics.DISCARDS_MERGED, 1),
+    (metrics.DISCARDED_BYTES, _SECTOR_BYTES),
+    (metrics.DISCARD_NS, _MS_NS),
+    (metrics.FLUSHES, 1),  # from Linux 5.5
+    (metrics.FLUSH_NS, _MS_NS),
 )
 _LEAST_FIELDS = 11  # older kernels print only these
 

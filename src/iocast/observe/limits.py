@@ -17,26 +17,27 @@ from __future__ import annotations
 import os
 import time
 
+from iocast import metrics
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.observer import BlindError
 
-NAME = "limits"
+NAME = metrics.LIMITS
 NEEDS = "/proc/self/cgroup and /sys/fs/cgroup"
 OVERHEAD = "about 200 µs a sample (measured: 130 to 200 µs, 2 processors, 3 groups deep)"
 
 V2_FILE = "io.max"
 V2_KEYS = {
-    "rbps": "read_bytes_per_s",
-    "wbps": "write_bytes_per_s",
-    "riops": "read_ios_per_s",
-    "wiops": "write_ios_per_s",
+    "rbps": metrics.READ_BYTES_PER_S,
+    "wbps": metrics.WRITE_BYTES_PER_S,
+    "riops": metrics.READ_IOS_PER_S,
+    "wiops": metrics.WRITE_IOS_PER_S,
 }
 V1_FILES = {
-    "blkio.throttle.read_bps_device": "read_bytes_per_s",
-    "blkio.throttle.write_bps_device": "write_bytes_per_s",
-    "blkio.throttle.read_iops_device": "read_ios_per_s",
-    "blkio.throttle.write_iops_device": "write_ios_per_s",
+    "blkio.throttle.read_bps_device": metrics.READ_BYTES_PER_S,
+    "blkio.throttle.write_bps_device": metrics.WRITE_BYTES_PER_S,
+    "blkio.throttle.read_iops_device": metrics.READ_IOS_PER_S,
+    "blkio.throttle.write_iops_device": metrics.WRITE_IOS_PER_S,
 }
 Limits = dict[tuple[str, str], float]  # (major:minor, metric)
 

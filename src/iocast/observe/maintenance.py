@@ -22,11 +22,12 @@ import glob
 import os
 import time
 
+from iocast import metrics
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.observer import BlindError
 
-NAME = "maintenance"
+NAME = metrics.MAINTENANCE
 NEEDS = "/sys (and /proc/spl/kstat for ZFS)"
 OVERHEAD = "about 140 µs a sample (measured: 100 to 140 µs, where nothing of it was there), and as much for each array"
 
@@ -63,7 +64,7 @@ class Observer:
             action = _read(path)
             name = path.split("/")[-3]
             running = action not in IDLE_MD
-            found.append((name, f"md_{action}" if running else "md_sync", running))
+            found.append((name, f"{metrics.MD}_{action}" if running else metrics.MD_SYNC, running))
         return found
 
     def _btrfs(self) -> list[tuple[str, str, bool]]:
@@ -73,7 +74,9 @@ class Observer:
             name = (_read(f"{folder}/label") or os.path.basename(folder)).strip()
             action = _read(path)
             running = action not in IDLE_BTRFS
-            found.append((name, f"btrfs_{action.replace(' ', '_')}" if running else "btrfs_balance", running))
+            found.append(
+                (name, f"{metrics.BTRFS}_{action.replace(' ', '_')}" if running else metrics.BTRFS_BALANCE, running)
+            )
         return found
 
     def _scrub(self) -> list[tuple[str, str, bool]]:
@@ -85,13 +88,13 @@ class Observer:
             self._btrfs_at = None
             self.unseen = (f"scrubs of btrfs: {error.strerror}",)
             return []
-        return [(self._btrfs_at, "btrfs_scrub", running)]
+        return [(self._btrfs_at, metrics.BTRFS_SCRUB, running)]
 
     def _zfs(self) -> list[tuple[str, str, bool]]:
         found = []
         for path in self._glob("proc/spl/kstat/zfs/*/state"):
             pool = path.split("/")[-2]
-            found.append((pool, "zfs_degraded", _read(path) not in ("ONLINE", "")))
+            found.append((pool, metrics.ZFS_DEGRADED, _read(path) not in ("ONLINE", "")))
         return found
 
     def _heat(self) -> list[tuple[str, str, bool]]:
@@ -105,7 +108,7 @@ class Observer:
                 f"{os.path.relpath(folder, self._root)}/device/nvme*n*"
             )
             if limit and now is not None:
-                found += [(os.path.basename(block), "hot", now >= limit) for block in blocks]
+                found += [(os.path.basename(block), metrics.HOT, now >= limit) for block in blocks]
         return found
 
     def _glob(self, pattern: str) -> list[str]:

@@ -24,12 +24,13 @@ import time
 
 from msgspec import Struct
 
+from iocast import metrics
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.observer import BlindError
 from iocast.observe.residency import Residency, by_cachestat, by_mincore
 
-NAME = "pagecache"
+NAME = metrics.PAGECACHE
 NEEDS = "work files that this user may read; Linux 6.5 or later for dirty_bytes and writeback_bytes"
 OVERHEAD = (
     "for each file 6 µs a sample when nothing is cached, 70 µs for 1 GiB cached in large folios, 15 ms for "
@@ -90,14 +91,14 @@ class Observer:
         ended_ns = time.monotonic_ns()
         cost_ns = ended_ns - started_ns
         file.not_before_ns = ended_ns + SPARING * cost_ns if cost_ns > _CHEAP_NS else 0
-        metrics = {
-            "file_bytes": size_bytes,
-            "cached_bytes": found.cached_bytes,
-            "dirty_bytes": found.dirty_bytes,
-            "writeback_bytes": found.writeback_bytes,
-            "by_mincore": int(self.method == "mincore"),
+        found_now = {
+            metrics.FILE_BYTES: size_bytes,
+            metrics.CACHED_BYTES: found.cached_bytes,
+            metrics.DIRTY_BYTES: found.dirty_bytes,
+            metrics.WRITEBACK_BYTES: found.writeback_bytes,
+            metrics.BY_MINCORE: int(self.method == "mincore"),
         }
-        return [Sample(now_ns, NAME, file.path, name, float(n)) for name, n in metrics.items() if n is not None]
+        return [Sample(now_ns, NAME, file.path, name, float(n)) for name, n in found_now.items() if n is not None]
 
     def _give_up(self, file: _Watched, error: OSError) -> None:
         self._watched.remove(file)

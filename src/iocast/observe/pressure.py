@@ -22,22 +22,24 @@ import errno
 import re
 import time
 
+from iocast import metrics
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.counter_file import CounterFile
 from iocast.observe.observer import BlindError
 
-NAME = "pressure"
+NAME = metrics.PRESSURE
 NEEDS = "/proc/pressure: Linux 4.20 or later with CONFIG_PSI, not booted with psi=0"
 OVERHEAD = "about 20 µs a sample (measured: 17 to 23 µs, 2 processors)"
 
 RESOURCES = ("cpu", "memory", "io")
+_METRICS = {"some": metrics.SOME_NS, "full": metrics.FULL_NS}
 _LINE = re.compile(r"^(some|full) .*\btotal=(\d+)$", re.MULTILINE)
 
 
 def parse_pressure(text: str) -> dict[str, int]:
     """`some_ns` and `full_ns` (older kernels have no full for cpu) from one file of /proc/pressure."""
-    return {f"{found[1]}_ns": int(found[2]) * 1000 for found in _LINE.finditer(text)}
+    return {_METRICS[found[1]]: int(found[2]) * 1000 for found in _LINE.finditer(text)}
 
 
 class Observer:

@@ -121,7 +121,7 @@ def test_it_is_understood_and_runs(name: str) -> None:
     assert omitted == []
     layout = load.lay_out(made)
     for number, phase in enumerate(made.phases):
-        handed = load.phase_plan(made, phase, layout.files, load.phase_seed(made, number))
+        handed = load.phase_plan(made, phase, layout.files, load.phase_seed(made, phase, number))
         measurement, _ = load.measure(handed, lambda *_: True)
         assert measurement.stopped == "finished"
         assert measurement.ios > 0

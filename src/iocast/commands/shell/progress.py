@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
+from iocast import metrics
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord
+from iocast.model.view import View
 from iocast.text import capacity, duration, megabytes_per_s, rate
 
 if TYPE_CHECKING:
@@ -80,9 +82,10 @@ class LiveProgress:
         if left is not None and not seconds and part:
             left += elapsed / part * (1 - part)
         shown = elapsed_ns > _RATE_AFTER_NS and ios
-        speed = f"{rate(ios * 1e9 / elapsed_ns)} IO/s" if shown and self._phase.role != "fill" else ""
+        seen = View("", elapsed_ns, {metrics.IOS: ios, metrics.BYTES: bytes_moved})
+        speed = f"{rate(seen.per_s(metrics.IOS) or 0.0)} IO/s" if shown and self._phase.role != "fill" else ""
         if shown and self._phase.role == "fill":
-            speed = f"{megabytes_per_s(bytes_moved * 1e9 / elapsed_ns)} MB/s"
+            speed = f"{megabytes_per_s(seen.per_s(metrics.BYTES) or 0.0)} MB/s"
         wrong = f"{errors} errors" if errors else ""
         end = "stopping" if self._stopped() else "" if left is None else _left(left)
         done = min(1.0, (number + min(1.0, part)) / max(1, total))

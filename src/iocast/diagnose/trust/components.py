@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from iocast import metrics
 from iocast.analyse.facts import RowFacts
 from iocast.analyse.load_kind import paced_rate_per_s
 from iocast.analyse.statistics import QuantileEstimate, enough_beyond
@@ -10,6 +11,7 @@ from iocast.diagnose.words import count, number, percent, time
 from iocast.model.finding import Finding, Grade, TrustComponent
 from iocast.model.histogram import SUB_BUCKETS
 from iocast.model.run import PhaseRecord
+from iocast.model.view import views
 from iocast.model.workload import Closed, Op
 
 OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
@@ -169,13 +171,11 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
 
 def _stolen(record: PhaseRecord) -> float:
     """The share of all processor time that the hypervisor gave to somebody else."""
-    seen: dict[str, list[float]] = {}
-    for sample in record.samples:
-        if sample.observer == "cpu" and not sample.subject:
-            seen.setdefault(sample.metric, []).append(sample.value)
-    times = ("user_ns", "system_ns", "idle_ns", "iowait_ns", "steal_ns")
-    spent = {name: max(0.0, seen[name][-1] - seen[name][0]) for name in times if name in seen}
-    return spent.get("steal_ns", 0.0) / sum(spent.values()) if sum(spent.values()) else 0.0
+    machine = views(record.samples, metrics.CPU).get("")
+    if machine is None:
+        return 0.0
+    spent = sum(machine.delta(name) or 0 for name in metrics.CPU_TIMES)
+    return (machine.delta(metrics.STEAL_NS) or 0) / spent if spent else 0.0
 
 
 def _generator_cpu(row: RowFacts) -> TrustComponent | None:

@@ -8,9 +8,10 @@ from typing import Literal
 
 import msgspec
 
-from iocast import text
+from iocast import metrics, text
 from iocast.model.block_times import BlockDevice, BlockOp, BlockTimes, Part
 from iocast.model.histogram import Histogram
+from iocast.model.view import View
 
 BAR = 38  # the width of iolatency's bars
 Unit = Literal["ms", "us"]
@@ -46,14 +47,15 @@ def interval_text(times: BlockTimes, ended_unix_ns: int, shown: Shown) -> str:
 def live(times: BlockTimes) -> Iterator[str]:
     """One line for each device and operation that did anything."""
     yield _HEAD
-    watched_s = times.watched_ns / 1e9
     for device in times.devices:
         for op in _OPS:
             if not (ios := device.ios(op)):
                 continue
-            moved = (device.size_mean_bytes(op) or 0.0) * ios / watched_s
+            moved = sum(each.bytes for each in device.classes if each.op == op)
+            seen = View(device.name, times.watched_ns, {metrics.IOS: ios, metrics.BYTES: moved})
             spread = "   ".join(_spread(device.times(part, op)) for part in ("queue", "device"))
-            rate = f"{text.rate(ios / watched_s):>8} {text.megabytes_per_s(moved):>8}"
+            rate_per_s, bytes_per_s = (seen.per_s(metric) or 0.0 for metric in (metrics.IOS, metrics.BYTES))
+            rate = f"{text.rate(rate_per_s):>8} {text.megabytes_per_s(bytes_per_s):>8}"
             yield f"{device.name:<10} {op:<6} {rate}    {spread}  {device.in_flight:>9}"
     yield from losses(times)
 

@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
+from iocast import metrics
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import simulated
 from iocast.diagnose.evidence import row_of
@@ -29,7 +30,7 @@ from iocast.model.run import PhaseRecord, Run
 NEEDS: tuple[str, ...] = ()  # with the observer of maintenance it knows instead of guessing
 
 CODE: FindingCode = "maintenance"
-OBSERVER = "maintenance"
+OBSERVER = metrics.MAINTENANCE
 FALLS, LASTS_NS = 0.20, 60_000_000_000  # models C, 11
 BACK = 0.9  # of the level before it
 PROBE_S, MOST_IN_IT = 5.0, 20  # so long each, and so many of them in the slow time: enough to see it, not too many
@@ -50,7 +51,7 @@ def _seen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     ours = {layer.name for layer in run.plan.target.layers}
     tasks = {(each.subject, each.metric) for each in record.samples if each.observer == OBSERVER and each.value > 0}
     for subject, metric in sorted(tasks):
-        own = subject in ours or metric == "btrfs_scrub"  # which is asked of the target alone
+        own = subject in ours or metric == metrics.BTRFS_SCRUB  # which is asked of the target alone
         yield Finding(
             code=CODE,
             severity="warn" if own else "note",
@@ -74,7 +75,7 @@ def _under_way(record: PhaseRecord, subject: str, metric: str) -> Span:
 
 
 def _words(metric: str) -> str:
-    if metric == "hot":
+    if metric == metrics.HOT:
         return "The drive was at its warning temperature"
     return f"Maintenance ({metric.replace('_', ' ')}) was running"
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from iocast import metrics
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.ladder import Curve, Point
 from iocast.diagnose.evidence import row_of
@@ -33,7 +34,7 @@ from iocast.model.workload import Closed, Constant, Workload
 NEEDS: tuple[str, ...] = ()  # with the observer of limits it sees our own cgroup's
 
 CODE: FindingCode = "throttle"
-OBSERVER = "limits"
+OBSERVER = metrics.LIMITS
 REACHED = (0.90, 1.10)  # of a limit; cgroups of version 1 let 3 % more through (measured)
 FLAT = 1.05  # the rate of many at once over that of one
 DEEPER = 4
@@ -73,13 +74,17 @@ def known_limits(row: RowFacts) -> tuple[Finding, ...]:
 def _known_limits(record: PhaseRecord) -> Iterator[Finding]:
     did = record.measurement
     seconds = did.elapsed_ns / 1e9
-    limits = {(each.subject, each.metric): each.value for each in record.samples if each.observer == OBSERVER}
+    limits = {
+        (each.subject, each.metric): each.value
+        for each in record.samples
+        if each.observer == OBSERVER and each.metric in metrics.LIMITED
+    }
     for (subject, metric), limit in sorted(limits.items()):
-        op, _, what = metric.partition("_")
+        op, what = metrics.LIMITED[metric]
         parts = [part for part in did.classes if part.op == op]
-        got = sum(part.bytes if what == "bytes_per_s" else part.ios for part in parts) / seconds if seconds else 0.0
+        got = sum(part.bytes if what == metrics.BYTES else part.ios for part in parts) / seconds if seconds else 0.0
         if REACHED[0] * limit <= got <= REACHED[1] * limit:
-            shown = throughput if what == "bytes_per_s" else _per_second
+            shown = throughput if what == metrics.BYTES else _per_second
             yield Finding(
                 code=CODE,
                 severity="warn",

@@ -13,10 +13,11 @@ from iocast import load, runner
 from iocast.analyse.steady import accepts
 from iocast.jobs import parse_job, parse_target
 from iocast.jobs import plan as make_plan
-from iocast.load.until_steady import Judge, Watching, replay
+from iocast.load.loaders.simulator import enough_after
 from iocast.model.plan import Until
 from iocast.model.run import Series
 from iocast.model.workload import Constant
+from iocast.runner.scripts.until_steady import Judge, Watching
 
 SECOND_NS = 1_000_000_000
 
@@ -25,11 +26,11 @@ def heard(
     until: Until, judge: Judge, rate: Callable[[int], int], seconds: int, **changes: object
 ) -> tuple[int, Watching]:
     """Ticks ten times a second; the second in which it was enough (0: never)."""
-    watching = Watching(phase(**changes), until, judge)
+    watching = Watching(phase(**changes), until, judge, SECOND_NS)
     ios = 0
     for tick in range(1, 10 * seconds + 1):
         ios += rate(tick // 10) // 10
-        if watching.tick(tick * SECOND_NS // 10, ios, ios * 1_000_000):
+        if watching.enough(tick * SECOND_NS // 10, ios, ios * 1_000_000):
             return tick // 10, watching
     return 0, watching
 
@@ -65,18 +66,20 @@ def test_an_open_loop_is_judged_by_its_response() -> None:
 
 def test_a_tick_that_comes_late_stands_for_the_seconds_since() -> None:
     asked: list[Sequence[float]] = []
-    watching = Watching(phase(), Until("b3", 5.0), lambda _, values: asked.append(list(values)))
-    watching.tick(1 * SECOND_NS, 1000, 0)
-    watching.tick(5 * SECOND_NS, 1400, 0)
+    watching = Watching(phase(), Until("b3", 5.0), lambda _, values: asked.append(list(values)), SECOND_NS)
+    watching.enough(1 * SECOND_NS, 1000, 0)
+    watching.enough(5 * SECOND_NS, 1400, 0)
     assert asked == [[1000.0, 100.0, 100.0, 100.0, 100.0]]
 
 
 def test_what_was_saved_is_judged_as_it_would_have_been() -> None:
     ios = tuple(500 if second < 40 else 1000 for second in range(240))
     series = Series(interval_ns=SECOND_NS, ios=ios, bytes=ios, response_ns=ios)
-    end, seconds = replay(phase(), Until("b3", 60.0), accepts, series)
-    assert (end.reached, end.judged, seconds) == (True, 2, 120.0)
-    assert replay(phase(), Until("b3", 60.0), accepts, replace(series, ios=ios[:70]))[1] is None
+    watching = Watching(phase(), Until("b3", 60.0), accepts, SECOND_NS)
+    assert enough_after(series, watching) == 120.0
+    assert (watching.end.reached, watching.end.judged) == (True, 2)
+    too_short = replace(series, ios=ios[:70], response_ns=ios[:70])
+    assert enough_after(too_short, Watching(phase(), Until("b3", 60.0), accepts, SECOND_NS)) is None
 
 
 class _Quiet:

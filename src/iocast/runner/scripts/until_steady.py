@@ -1,6 +1,6 @@
-"""Until steady: a figure for each second of a running phase, and the question whether that is enough.
+"""Until steady: a phase ends when the question whether it is steady has been answered with yes.
 
-The mathematics is not here: who starts the work brings a judge along, because only doors may know both the load
+The mathematics is not here: who starts the work brings a judge along, because only sessions may know both the load
 and its analysis.
 """
 
@@ -9,39 +9,64 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from iocast.model.plan import Phase, Until
-from iocast.model.run import Series, SteadyEnd, mean_response_ns
+from iocast.model.run import SteadyEnd, mean_response_ns
+from iocast.model.script import Done, Group, Script
 from iocast.model.workload import Closed
 
 # (rule, values of equal intervals) -> the interval from which on they are steady, None when they are not.
 Judge = Callable[[str, Sequence[float]], int | None]
 
-INTERVAL_NS = 1_000_000_000
 SNIA_ROUNDS = 5
 
 
-class Watching:
-    """Listens to the ticks of a phase that runs until it is steady."""
+class UntilSteady(Script):
+    """Another script, whose phases with `until` are listened to while they run.
 
-    def __init__(self, phase: Phase, until: Until, judge: Judge) -> None:
-        self._questions = _Questions(until, judge, INTERVAL_NS)
+    `step_ns` is the length of the intervals whose values are judged. Phases that run with others are not listened to.
+    """
+
+    def __init__(self, script: Script, judge: Judge, step_ns: int) -> None:
+        self._script, self._judge, self._step_ns = script, judge, step_ns
+
+    def next(self, done: Done) -> Group | None:
+        """The group of the other script, with the rule that may end it."""
+        group = self._script.next(done)
+        if group is None or len(group.phases) > 1 or group.until is not None:
+            return group
+        (phase,) = group.phases
+        if phase.until is None:
+            return group
+        return Group(group.phases, Watching(phase, phase.until, self._judge, self._step_ns))
+
+    def ahead(self, done: Done) -> tuple[tuple[Phase, ...], ...]:
+        """As the other script says."""
+        return self._script.ahead(done)
+
+
+class Watching:
+    """Listens to a phase that runs until it is steady, and asks the judge when it is time to."""
+
+    def __init__(self, phase: Phase, until: Until, judge: Judge, step_ns: int) -> None:
+        self._questions = _Questions(until, judge, step_ns)
+        self._step_ns = step_ns
         self._open_loop = is_open_loop(phase)
         self._last = (0, 0, 0)
         self._values: list[float] = []
 
-    def tick(self, elapsed_ns: int, ios: int, response_ns: int) -> bool:
+    def enough(self, elapsed_ns: int, ios: int, response_ns: int) -> bool:
         """True when the phase has run for long enough."""
-        seconds = elapsed_ns // INTERVAL_NS - len(self._values)
-        if seconds <= 0:
+        steps = elapsed_ns // self._step_ns - len(self._values)
+        if steps <= 0:
             return False
         then_ns, ios_then, response_then = self._last
         self._last = (elapsed_ns, ios, response_ns)
         value = (
             mean_response_ns(ios - ios_then, response_ns - response_then, elapsed_ns - then_ns)
             if self._open_loop
-            else (ios - ios_then) * INTERVAL_NS / (elapsed_ns - then_ns)
+            else (ios - ios_then) * 1_000_000_000 / (elapsed_ns - then_ns)
         )
-        # A tick that came late stands for all the seconds since the last one.
-        self._values += [value] * seconds
+        # A tick that came late stands for all the steps since the last one.
+        self._values += [value] * steps
         return self._questions.ask(self._values)
 
     @property
@@ -76,19 +101,6 @@ class _Questions:
     def end(self) -> SteadyEnd:
         from_ns = None if self._from is None else self._from * self._interval_ns
         return SteadyEnd(rule=self._until.rule, reached=from_ns is not None, judged=self._asked, from_ns=from_ns)
-
-
-def replay(phase: Phase, until: Until, judge: Judge, series: Series) -> tuple[SteadyEnd, float | None]:
-    """What would have been said of a phase that is over, and after how many seconds it was steady.
-
-    For virtual time, in which nobody can be asked while it passes.
-    """
-    questions = _Questions(until, judge, series.interval_ns)
-    values = series.responses_ns if is_open_loop(phase) else series.rates_per_s
-    for length in range(1, len(values) + 1):
-        if questions.ask(values[:length]):
-            return questions.end, length * series.interval_ns / 1e9
-    return questions.end, None
 
 
 def is_open_loop(phase: Phase) -> bool:

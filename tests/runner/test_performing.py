@@ -15,10 +15,12 @@ from iocast import archive, load, runner
 from iocast.errors import ArchiveError, IocastError, LoadError, TargetError
 from iocast.jobs import load_job, parse_target
 from iocast.jobs import plan as make_plan
+from iocast.load import core_phases
 from iocast.load.filling import check_filled
 from iocast.model.plan import Length, Phase
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import Constant, MixItem, Workload, Zeros
+from iocast.runner import performing
 
 
 class Told:
@@ -126,7 +128,7 @@ def test_stopped_before_the_first_file(tmp_path: Path) -> None:
 
 
 def test_a_phase_that_cannot_run_keeps_those_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, calls = load.measure_together, []
+    real, calls = core_phases.measure_together, []
 
     def measure(*arguments: Any) -> Any:
         calls.append(1)
@@ -134,7 +136,7 @@ def test_a_phase_that_cannot_run_keeps_those_before_it(tmp_path: Path, monkeypat
             raise LoadError("randread: no more memory")
         return real(*arguments)
 
-    monkeypatch.setattr(load, "measure_together", measure)
+    monkeypatch.setattr(core_phases, "measure_together", measure)
     done = perform(plan(tmp_path, 2 * MIB, 1, phase(), phase(), phase()), tmp_path / "runs")
     assert isinstance(done.error, LoadError)
     assert done.run.status == "failed"
@@ -161,7 +163,7 @@ def test_a_fill_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     def broken(*_: Any) -> Any:
         raise kind
 
-    monkeypatch.setattr(load, "measure_together", broken)
+    monkeypatch.setattr(core_phases, "measure_together", broken)
     told = Told()
     if isinstance(kind, IocastError):
         assert perform(plan(tmp_path), tmp_path / "runs", told=told).error is kind
@@ -191,13 +193,13 @@ def test_data_that_repeats_is_not_taken_for_whole_next_time(tmp_path: Path) -> N
 
 
 def test_what_the_engine_did_without_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = load.measure_together
+    real = core_phases.measure_together
 
     def measure(*arguments: Any) -> Any:
         ((measurement, intervals),) = real(*arguments)
         return ((replace(measurement, engine=replace(measurement.engine, notes=("without huge pages",))), intervals),)
 
-    monkeypatch.setattr(load, "measure_together", measure)
+    monkeypatch.setattr(core_phases, "measure_together", measure)
     done = perform(plan(tmp_path, 2 * MIB, 1, phase(), phase()), tmp_path / "runs")
     assert done.run.warnings == ("Engine: without huge pages",)
 
@@ -279,7 +281,7 @@ class _OwnWrites:
 def test_what_an_engine_tries_on_the_target_is_not_counted_with_the_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "OBSERVERS", (SimpleNamespace(NAME="own", Observer=_OwnWrites),))
+    monkeypatch.setattr(performing, "OBSERVERS", (SimpleNamespace(NAME="own", Observer=_OwnWrites),))
     writes = phase("write")
     directly = replace(writes, workload=replace(writes.workload, direct=True), engine="auto", length=Length(ios=50))
     done = perform(plan(tmp_path, 2 * MIB, 1, directly, direct=True), tmp_path / "runs")
@@ -311,6 +313,22 @@ def test_files_that_were_trimmed_are_filled_again_before_they_are_read(tmp_path:
     assert roles == ["fill", "measure", "measure", "measure", "fill", "measure"]
     assert done.run.phases[2].measurement.error_count == 0
     assert load.lay_out(made).fill_bytes == 0
+
+
+def test_files_that_were_filled_again_are_not_filled_a_second_time(tmp_path: Path) -> None:
+    trims, reads = replace(phase("trim"), length=Length(ios=100)), phase()
+    done = perform(plan(tmp_path, 2 * MIB, 2, trims, reads, reads, trims, reads), tmp_path / "runs")
+    assert done.error is None
+    roles = [record.phase.role for record in done.run.phases]
+    refilled = ["measure", "fill", "fill", "measure"]
+    assert roles == ["fill", "fill", *refilled, "measure", *refilled], "once after each trim, both files"
+
+
+def test_what_reads_holes_on_purpose_and_what_only_writes_fills_nothing(tmp_path: Path) -> None:
+    trims = replace(phase("trim"), length=Length(ios=100))
+    made = plan(tmp_path, 2 * MIB, 1, trims, replace(phase(), as_it_is=True), phase("write"), phase())
+    done = perform(made, tmp_path / "runs")
+    assert [record.phase.role for record in done.run.phases] == ["fill", *["measure"] * 3, "fill", "measure"]
 
 
 def test_files_that_were_left_trimmed_are_filled_by_the_next_run(tmp_path: Path) -> None:

@@ -1,0 +1,55 @@
+"""Files and block devices of this machine: the I/O is real, and so is its time.
+
+What it is: the load engine's io_uring or sync engine on work files, on a file of somebody else, or on a device.
+
+Needs: a path that this user may open; a device that is to be written also needs `--destroy`.
+"""
+
+from __future__ import annotations
+
+from iocast.load import core_phases
+from iocast.load.core_phases import Answer
+from iocast.load.loaders.loader import Measured, OnTick, PlannedGroup
+from iocast.load.trimming import refuse_without_trim
+from iocast.load.work_files import Layout, WorkFile, lay_out
+from iocast.model.plan import Phase, PhasePlan, Plan
+from iocast.model.target import Target
+
+
+def takes(target: Target) -> bool:
+    """True for what this machine can open."""
+    return target.kind in ("directory", "file", "block")
+
+
+class Loader:
+    """Hands groups to the core and ends them when their stop rule says so."""
+
+    real_time = True
+    step_ns = 1_000_000_000
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def lay_out(self) -> Layout:
+        """See work_files."""
+        return lay_out(self._plan)
+
+    def check(self, layout: Layout) -> None:
+        """Refuses trims where the target cannot trim."""
+        refuse_without_trim(self._plan, layout)
+
+    def phase_plan(self, phase: Phase, files: tuple[WorkFile, ...], seed: int) -> PhasePlan:
+        """As the plan says it."""
+        return core_phases.phase_plan(self._plan, phase, files, seed)
+
+    def measure(self, group: PlannedGroup, on_tick: OnTick) -> tuple[Measured, ...]:
+        """The stop rule is asked at every tick."""
+
+        def tick(elapsed_ns: int, ios: int, bytes_moved: int, errors: int, response_ns: int) -> Answer:
+            goes_on = on_tick(elapsed_ns, ios, bytes_moved, errors)
+            if goes_on and group.until is not None and group.until.enough(elapsed_ns, ios, response_ns):
+                return "enough"
+            return goes_on
+
+        results = core_phases.measure_together(group.plans, tick)
+        return tuple(Measured(plan, *result) for plan, result in zip(group.plans, results, strict=True))

@@ -1,0 +1,87 @@
+"""Names of the observers and of the counters that they sample: a folder of runs is read by these names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+# Observers of the machine, and programs whose reports are read.
+DISKSTATS: Final = "diskstats"
+PAGECACHE: Final = "pagecache"
+CPU: Final = "cpu"
+PRESSURE: Final = "pressure"
+LIMITS: Final = "limits"
+MAINTENANCE: Final = "maintenance"
+BLOCK: Final = "block"
+
+# A block device since boot. Requests, bytes, and sums of times over requests.
+READS: Final = "reads"
+READS_MERGED: Final = "reads_merged"
+READ_BYTES: Final = "read_bytes"
+READ_NS: Final = "read_ns"
+WRITES: Final = "writes"
+WRITES_MERGED: Final = "writes_merged"
+WRITTEN_BYTES: Final = "written_bytes"
+WRITE_NS: Final = "write_ns"
+IN_FLIGHT: Final = "in_flight"  # of this instant, not a counter
+BUSY_NS: Final = "busy_ns"  # in which the device had anything to do
+QUEUE_NS: Final = "queue_ns"  # of all requests together
+DISCARDS: Final = "discards"
+DISCARDS_MERGED: Final = "discards_merged"
+DISCARDED_BYTES: Final = "discarded_bytes"
+DISCARD_NS: Final = "discard_ns"
+FLUSHES: Final = "flushes"
+FLUSH_NS: Final = "flush_ns"
+
+# The kernel prints these times as 32-bit milliseconds (Documentation/admin-guide/iostats.rst), so they start again
+# after 49.7 days of I/O time; its other counters are 64 bits wide and never do.
+DEVICE_TIME_PERIOD_NS: Final = 2**32 * 1_000_000
+PERIODS: Final[Mapping[str, int]] = dict.fromkeys(
+    (READ_NS, WRITE_NS, BUSY_NS, QUEUE_NS, DISCARD_NS, FLUSH_NS), DEVICE_TIME_PERIOD_NS
+)
+
+# A file in the page cache, and the memory of the machine: bytes of this instant.
+FILE_BYTES: Final = "file_bytes"
+CACHED_BYTES: Final = "cached_bytes"
+DIRTY_BYTES: Final = "dirty_bytes"
+WRITEBACK_BYTES: Final = "writeback_bytes"
+AVAILABLE_BYTES: Final = "available_bytes"
+BY_MINCORE: Final = "by_mincore"  # 1 when mincore was asked, which knows cached bytes only
+
+# All processors together, since boot.
+USER_NS: Final = "user_ns"
+SYSTEM_NS: Final = "system_ns"
+IDLE_NS: Final = "idle_ns"
+IOWAIT_NS: Final = "iowait_ns"
+STEAL_NS: Final = "steal_ns"
+CONTEXT_SWITCHES: Final = "context_switches"
+CPU_TIMES: Final = (USER_NS, SYSTEM_NS, IDLE_NS, IOWAIT_NS, STEAL_NS)
+
+# Pressure: the time in which some task waited, and in which all did, since boot.
+SOME_NS: Final = "some_ns"
+FULL_NS: Final = "full_ns"
+
+# Totals of a load under way.
+IOS: Final = "ios"
+BYTES: Final = "bytes"
+
+# Limits of a control group.
+READ_BYTES_PER_S: Final = "read_bytes_per_s"
+WRITE_BYTES_PER_S: Final = "write_bytes_per_s"
+READ_IOS_PER_S: Final = "read_ios_per_s"
+WRITE_IOS_PER_S: Final = "write_ios_per_s"
+LIMITED: Final[Mapping[str, tuple[str, str]]] = {  # the operation and the total that each of them limits
+    READ_BYTES_PER_S: ("read", BYTES),
+    WRITE_BYTES_PER_S: ("write", BYTES),
+    READ_IOS_PER_S: ("read", IOS),
+    WRITE_IOS_PER_S: ("write", IOS),
+}
+
+# Work that storage does for itself: 1 while it does. md and btrfs append what exactly.
+MD: Final = "md"
+MD_SYNC: Final = "md_sync"
+BTRFS: Final = "btrfs"
+BTRFS_BALANCE: Final = "btrfs_balance"
+BTRFS_SCRUB: Final = "btrfs_scrub"
+ZFS_DEGRADED: Final = "zfs_degraded"
+HOT: Final = "hot"

@@ -1,0 +1,95 @@
+"""View: counters between two samples, of a row that is finished, of one under way, and of a live screen alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+
+from msgspec import Struct
+
+from iocast.metrics import BUSY_NS, PERIODS, QUEUE_NS
+from iocast.model.run import Sample
+
+
+class View(Struct, frozen=True):
+    """How far the counters of one subject went. A metric that is missing, or was reset in between, is unknown: None."""
+
+    subject: str
+    elapsed_ns: int
+    deltas: Mapping[str, int]
+
+    def delta(self, metric: str) -> int | None:
+        """How far a counter went."""
+        return self.deltas.get(metric)
+
+    def sum(self, *metrics: str) -> int | None:
+        """How far several counters went together; None unless all of them are known."""
+        return total(*(self.delta(metric) for metric in metrics))
+
+    def per_s(self, *metrics: str) -> float | None:
+        """The rate per second of one counter, or of several together."""
+        return ratio(self.sum(*metrics), self.elapsed_ns, 1e9)
+
+    def mean(self, metric: str, of: str) -> float | None:
+        """How much of one counter came with each of another: bytes of a read (its size), ns of a read (await)."""
+        return ratio(self.delta(metric), self.delta(of))
+
+    @property
+    def queue_mean(self) -> float | None:
+        """The average number of requests at a device."""
+        return ratio(self.delta(QUEUE_NS), self.elapsed_ns)
+
+    @property
+    def utilisation(self) -> float | None:
+        """The share of the time in which a device had anything to do."""
+        return ratio(self.delta(BUSY_NS), self.elapsed_ns)
+
+
+def views(samples: Iterable[Sample], observer: str, elapsed_ns: int | None = None) -> dict[str, View]:
+    """A view of each subject of an observer that was sampled at least twice, from its first sample to its last.
+
+    `elapsed_ns` is the time that rates refer to, where that is not the time between the samples: samples around a load
+    also span its set-up, in which next to nothing happens.
+    """
+    seen: dict[str, dict[str, list[tuple[int, float]]]] = {}
+    for sample in samples:
+        if sample.observer == observer:
+            counters = seen.setdefault(sample.subject, {})
+            counters.setdefault(sample.metric, []).append((sample.time_ns, sample.value))
+    found = {}
+    for subject, counters in seen.items():
+        times = [at for values in counters.values() for at, _ in (values[0], values[-1])]
+        spent_ns = max(times) - min(times)
+        if spent_ns <= 0:
+            continue
+        went = {metric: _went(metric, values) for metric, values in counters.items()}
+        known = {metric: delta for metric, delta in went.items() if delta is not None}
+        found[subject] = View(subject, spent_ns if elapsed_ns is None else elapsed_ns, known)
+    return found
+
+
+def _went(metric: str, values: list[tuple[int, float]]) -> int | None:
+    """How far a counter went over all its samples; None when it was seen once only, or was reset in between."""
+    if len(values) < 2:
+        return None
+    period, went = PERIODS.get(metric), 0.0
+    for (_, before), (_, after) in pairwise(values):
+        if after < before and period is not None and before > period / 2 > after:
+            went += period  # it starts again near nought, and was near its end before
+        elif after < before / 2:
+            return None  # another device of the same name, or a counter that was cleared
+        went += after - before
+    return round(went) if went >= 0 else None
+
+
+def total(*values: int | None) -> int | None:
+    """The sum, None when one is unknown."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def ratio(part: int | None, whole: int | None, factor: float = 1.0) -> float | None:
+    """Part over whole; None when one is unknown, or the whole is 0."""
+    if part is None or not whole:
+        return None
+    return part / whole if factor == 1.0 else part * factor / whole

@@ -1,0 +1,9 @@
+"""The runner: Plan → Run, the one place where load and observation meet."""
+
+from __future__ import annotations
+
+from iocast.runner.performing import perform
+from iocast.runner.reporting import Progress
+from iocast.runner.saving import Performed
+
+__all__ = ["Performed", "Progress", "perform"]

@@ -1,0 +1,227 @@
+"""Performing: the one loop over the groups of a run; here load and observation meet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from iocast import __version__, load
+from iocast.archive import RunFolder, new_run_id
+from iocast.errors import IocastError, LoadError
+from iocast.load import Layout, Loader, PlannedGroup, loader_of
+from iocast.load.filling import claimed
+from iocast.load.storage_failures import broken
+from iocast.model.measurement import Measurement
+from iocast.model.plan import Phase, PhasePlan, Plan, seconds_of, stand_in
+from iocast.model.run import Host, PhaseRecord, Run
+from iocast.model.script import Done, FixedList, Group, Script
+from iocast.observe import OBSERVERS, Watch
+from iocast.observe.block import kept_between_phases
+from iocast.observe.host import describe_host
+from iocast.observe.target.overwriting import held
+from iocast.runner.observing import Observing
+from iocast.runner.refilling import WorkFiles
+from iocast.runner.reporting import Progress
+from iocast.runner.saving import Performed, Saving, Status
+from iocast.runner.scripts.until_steady import Judge, UntilSteady
+from iocast.runner.verifying import Verifying
+
+MEMORY_BUDGET_S = 0.15
+
+
+def perform(
+    plan: Plan,
+    layout: Layout,
+    out: str,
+    progress: Progress,
+    stopped: Callable[[], bool],
+    judge: Judge | None = None,
+    script: Script | None = None,
+) -> Performed:
+    """Lays out the files, runs every group with the observers on, and saves after each in a folder in `out`.
+
+    `script` chooses the groups; without one those of the plan are run in order. What it writes must be in the plan,
+    whose phases are checked before. `judge` says when a
+    phase that is to run until it is steady has done so; without one it runs its longest time. `stopped()` is asked
+    about ten times a second; when it says True what was measured is kept, and so it is when something fails. Files
+    that were not laid out to the end by then are removed again. Raises IocastError when the work could not even begin.
+    """
+    loader = loader_of(plan)
+    started_unix_ns = time.time_ns()
+    run = Run(
+        run_id=new_run_id(started_unix_ns),
+        plan=plan,
+        host=_measured_host(loader),
+        started_unix_ns=started_unix_ns,
+        status="running",
+        iocast_version=__version__,
+        warnings=layout.notes,
+    )
+    script = script or FixedList(plan.groups)
+    if judge is not None:
+        script = UntilSteady(script, judge, loader.step_ns)
+    writing = [phase.name for phase in plan.phases if phase.workload.writes]
+    with claimed(layout), held(plan.target, writing) as recheck, kept_between_phases():
+        loader.check(layout)
+        job = _Performance(layout, loader, script, Saving(RunFolder.create(out, run), run), progress, stopped, recheck)
+        error = None
+        try:
+            job.perform()
+        except IocastError as why:
+            error = why
+        except BaseException:
+            job.close("failed")
+            raise
+        finally:
+            progress.close()
+        return job.close("failed" if error else "done" if job.complete else "interrupted", error)
+
+
+def _measured_host(loader: Loader) -> Host:
+    host = describe_host()
+    return replace(host, memory_bytes_per_s=load.memory_bytes_per_s(MEMORY_BUDGET_S)) if loader.real_time else host
+
+
+class _Performance:
+    """One call of `perform`: where the run stands."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        loader: Loader,
+        script: Script,
+        saving: Saving,
+        progress: Progress,
+        stopped: Callable[[], bool],
+        recheck: Callable[[], None],
+    ) -> None:
+        self.plan, self.layout, self.loader, self.script = saving.run.plan, layout, loader, script
+        self.saving, self.progress, self.stopped = saving, progress, stopped
+        self.recheck = recheck  # whether the device is still the one that may be overwritten
+        self.files = WorkFiles(layout, loader, bool(self.plan.target.direct), self._fill, stopped)
+        self.verifying = Verifying()
+        self.done: Done = ()
+        self.asked: tuple[Phase, ...] = ()  # what the script asked for so far
+        self.over = False  # the script has nothing more to ask for
+        self.begun = 0  # groups, those that fill work files included
+
+    def perform(self) -> None:
+        """Everything from the first fill to the last group."""
+        self.files.fill()
+        whole = self.layout.own and not self.files.waiting and not self.saving.cut_short
+        self.saving.run = replace(self.saving.run, files_whole=whole)
+        if not self.stopped():
+            warning = self.verifying.open(self.plan, self.layout, self.saving.folder.path)
+            self.saving.warn(*filter(None, (warning,)))
+        self._run_script()
+        self._refuse_broken()
+
+    def _run_script(self) -> None:
+        """The loop: what comes next is the script's to say, how it is run is the loader's."""
+        while (group := self.script.next(self.done)) is not None:
+            if self.stopped():
+                return
+            self._refuse_unplanned(group)
+            records: tuple[PhaseRecord, ...] = ()
+            if group.phases[0].role == "verify":
+                self._verify(group.phases[0])
+            else:
+                self.files.prepare(group.phases)
+                if self.stopped():
+                    return
+                records = self._measure(group)
+            self.asked += group.phases
+            self.done = (*self.done, records)
+        self.saving.follow(self.asked)
+        self.over = True
+
+    def _refuse_unplanned(self, group: Group) -> None:
+        """What writes must stand in the plan, because only that was checked; the run's plan follows the script."""
+        for phase in group.phases:
+            if (phase.workload.writes or phase.verify) and phase not in self.plan.phases:
+                raise LoadError(
+                    f'the script asks for "{phase.name}", which writes and is not in the plan',
+                    "list all phases that may write in the plan: they are checked before anything is written",
+                )
+        ahead = self.script.ahead(self.done)
+        self.saving.follow((*self.asked, *(phase for phases in ahead for phase in phases)))
+
+    def _measure(self, group: Group) -> tuple[PhaseRecord, ...]:
+        self.files.note_changes_of(group.phases)
+        if self.plan.target.kind == "block" and any(phase.workload.writes for phase in group.phases):
+            self._overwrite()
+        plans: list[PhasePlan] = []
+        for number, phase in enumerate(group.phases, len(self.asked)):
+            seed = load.phase_seed(self.plan, phase, number)
+            told = self.loader.phase_plan(phase, self.layout.files, seed)
+            plans.append(self.verifying.recorded(phase, told))
+        return self._run(group, tuple(plans))
+
+    def _overwrite(self) -> None:
+        """Looks once more whether the device is the one that was given up, and says what becomes of it."""
+        self.recheck()
+        target = self.plan.target
+        self.saving.warn(f"This run wrote on {target.path} ({target.destroy}): what the device held before is lost")
+
+    def _fill(self, phase: Phase, plan: PhasePlan) -> Measurement:
+        (record,) = self._run(Group((phase,)), (plan,))
+        return record.measurement
+
+    def _run(self, group: Group, plans: tuple[PhasePlan, ...]) -> tuple[PhaseRecord, ...]:
+        """Runs one group under observation, and saves it."""
+        shown = stand_in(group.phases)
+        number, total = self._begin(shown)
+        self.saving.folder.begin(shown.name, number, total)
+        files = tuple(file.path for file in self.layout.files)
+        with Watch(self.plan.target, files, OBSERVERS if self.loader.real_time else ()) as watch:
+            verified = any(plan.verify is not None for plan in plans)
+            observing = Observing(watch, self.verifying.sync if verified else None)
+
+            def on_tick(elapsed_ns: int, ios: int, bytes_moved: int, errors: int) -> bool:
+                observing.tick(elapsed_ns)
+                self.progress.tick(elapsed_ns, ios, bytes_moved, errors)
+                self.saving.folder.tick(elapsed_ns, ios, bytes_moved, errors)
+                return not self.stopped()
+
+            measured = self.loader.measure(PlannedGroup(plans, group.until), on_tick)
+            seen = observing.end()
+        return self.saving.keep(group.phases, measured, seen, group.until.end if group.until else None, self.progress)
+
+    def _begin(self, shown: Phase) -> tuple[int, int]:
+        """Tells how far the run is; the number of the group that begins (from 1), and of all."""
+        ahead = (*self.files.waiting, *self.script.ahead(self.done))
+        total = self.begun + len(ahead)
+        seconds_left = sum(seconds_of(phases) for phases in ahead) if self.loader.real_time else None
+        self.progress.begin(shown, self.begun, total, seconds_left)
+        self.begun += 1
+        return self.begun, total
+
+    def _verify(self, phase: Phase) -> None:
+        """Reads back what was written so far with verify."""
+        if not self.verifying.kept:
+            return
+        self._begin(self.verifying.shown(phase))
+
+        def on_tick(elapsed_ns: int, bytes_read: int) -> bool:
+            self.progress.tick(elapsed_ns, 0, bytes_read, 0)
+            return not self.stopped()
+
+        self.saving.verified(self.verifying.read_back(on_tick))
+
+    def _refuse_broken(self) -> None:
+        """Raises LoadError when phases met so many errors that they ended before their time."""
+        failed = [each for each in self.saving.run.phases if each.measurement.error_count >= each.plan.error_limit]
+        if failed and not self.stopped():
+            raise broken(failed)
+
+    @property
+    def complete(self) -> bool:
+        """True when every group was run to its end."""
+        return self.over and not self.files.waiting and not self.saving.cut_short
+
+    def close(self, status: Status, error: IocastError | None = None) -> Performed:
+        """Saves the final state."""
+        self.verifying.close()
+        return self.saving.close(status, error, keep=self.verifying.kept)

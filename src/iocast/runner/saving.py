@@ -1,0 +1,119 @@
+"""Saving: what phases did becomes records of the run, and the run a folder that is valid at any moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from iocast.archive import RunFolder, series
+from iocast.errors import IocastError
+from iocast.load import Measured
+from iocast.load.storage_failures import hung
+from iocast.model.measurement import Measurement
+from iocast.model.plan import Phase
+from iocast.model.run import Blind, PhaseRecord, Run, SteadyEnd
+from iocast.model.verification import Verification
+from iocast.observe import Observed
+from iocast.runner.reporting import Progress
+
+Status = Literal["done", "interrupted", "failed"]
+
+
+class Performed(NamedTuple):
+    """What came of a plan: the run, where it was saved (None: nothing was measured), and what ended it early."""
+
+    run: Run
+    folder: Path | None
+    error: IocastError | None
+
+
+class Saving:
+    """The run as it grows, and its folder."""
+
+    def __init__(self, folder: RunFolder, run: Run) -> None:
+        self.folder, self.run = folder, run
+        self.cut_short = False  # a phase was ended from outside
+
+    def warn(self, *notes: str) -> None:
+        """Adds warnings to the run, each once."""
+        self.run = replace(self.run, warnings=tuple(dict.fromkeys((*self.run.warnings, *notes))))
+
+    def follow(self, phases: tuple[Phase, ...]) -> None:
+        """The plan of the run says what its script asked for."""
+        if phases != self.run.plan.phases:
+            self.run = replace(self.run, plan=replace(self.run.plan, phases=phases))
+
+    def verified(self, found: Verification) -> None:
+        """Keeps what was read back."""
+        self.cut_short |= not found.complete
+        self.run = replace(self.run, verifications=(*self.run.verifications, found))
+        self.folder.save(self.run)
+
+    def keep(
+        self,
+        phases: tuple[Phase, ...],
+        measured: tuple[Measured, ...],
+        seen: Observed,
+        end: SteadyEnd | None,
+        progress: Progress,
+    ) -> tuple[PhaseRecord, ...]:
+        """Saves a group; what was seen of all its phases is kept once, with the first.
+
+        Raises LoadError, when all is saved, if the storage does not answer any more.
+        """
+        records: list[PhaseRecord] = []
+        unsaved, block = seen.samples, seen.block
+        for phase, each in zip(phases, measured, strict=True):
+            record = PhaseRecord(
+                phase=phase,
+                plan=each.plan,
+                measurement=each.measurement,
+                samples=seen.samples,
+                series=series(each.intervals, each.plan.interval_ns, each.measurement),
+                steady=end,
+                block=block,
+            )
+            records.append(record)
+            self.cut_short |= each.measurement.stopped in ("interrupted", "hung")
+            if not _empty(each.measurement):
+                number = len(self.run.phases)
+                self._add(record, seen.blind)
+                self.folder.save_phase(number, phase.name, each.intervals, unsaved)
+                unsaved, block = (), None
+        if not all(_empty(record.measurement) for record in records):
+            self.folder.save(self.run)
+        for record in records:
+            progress.end(record)
+        for record in records:
+            if record.measurement.stopped == "hung":
+                raise hung(record)
+        return tuple(records)
+
+    def _add(self, record: PhaseRecord, blind: tuple[Blind, ...]) -> None:
+        """Adds a phase to the run, with what is new of what could not be seen or had."""
+        self.run = replace(
+            self.run,
+            phases=(*self.run.phases, record),
+            blind=tuple(dict.fromkeys((*self.run.blind, *blind))),
+        )
+        self.warn(*(f"Engine: {note}" for note in record.measurement.engine.notes))
+
+    def close(self, status: Status, error: IocastError | None, *, keep: bool) -> Performed:
+        """Saves the final state; a folder without any measured phase is left behind only with `keep`."""
+        self.folder.end()
+        self.run = replace(self.run, status=status)
+        if not self.run.measured and not keep:
+            self.folder.discard()
+            return Performed(self.run, None, error)
+        try:
+            self.folder.save(self.run)
+        except IocastError as why:
+            error = error or why
+        return Performed(self.run, self.folder.path, error)
+
+
+def _empty(measurement: Measurement) -> bool:
+    """True for a phase that was stopped before anything came back."""
+    return measurement.stopped == "interrupted" and not measurement.ios and not measurement.error_count

@@ -1,0 +1,1 @@
+"""Scripts of the runner: each chooses what runs next from what was measured so far."""

@@ -1,0 +1,68 @@
+"""Verifying: the journal of what a run writes to be verified, and the phases that read it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from iocast.load import Layout
+from iocast.load.verify_journal import Description, Journal, begin, on_target, read_back, same_boot
+from iocast.model.plan import Length, Phase, PhasePlan, Plan
+from iocast.model.verification import Verification
+
+
+class Verifying:
+    """The journal of one run; without one nothing is verified."""
+
+    def __init__(self) -> None:
+        self._journal: Journal | None = None
+
+    @property
+    def kept(self) -> bool:
+        """True when the run folder has a journal."""
+        return self._journal is not None
+
+    def open(self, plan: Plan, layout: Layout, folder: Path) -> str:
+        """Begins to record what is written to be verified, if anything is; a warning, "" when all is well."""
+        self._journal = begin(plan, layout, folder)
+        if self._journal is not None and on_target(plan, folder):
+            return "The run folder is on the storage under test: a loss of power may take the journal with it"
+        return ""
+
+    def recorded(self, phase: Phase, told: PhasePlan) -> PhasePlan:
+        """The plan with the journal if its writes are to be verified; else what they overwrite is forgotten."""
+        if self._journal is None:
+            return told
+        if phase.verify:
+            return replace(told, verify=self._journal.plan)
+        if phase.workload.writes:
+            self._journal.forget()
+        return told
+
+    def sync(self) -> None:
+        """Writes to storage what the journal has so far."""
+        if self._journal is not None:
+            self._journal.sync()
+
+    def shown(self, phase: Phase) -> Phase:
+        """The phase that reads back, as long as it will be."""
+        told = self._told()
+        return replace(phase, length=Length(bytes=told.entries * told.block_bytes))
+
+    def read_back(self, on_tick: Callable[[int, int], bool]) -> Verification:
+        """Reads back what was written so far. `on_tick(elapsed_ns, bytes)` returns False to stop."""
+        told = self._told()
+        assert self._journal is not None
+        folder = self._journal.folder.parent
+        return read_back(folder, told, not same_boot(told), lambda ns, blocks: on_tick(ns, blocks * told.block_bytes))
+
+    def _told(self) -> Description:
+        assert self._journal is not None
+        return self._journal.description
+
+    def close(self) -> None:
+        """No more is recorded."""
+        if self._journal is not None:
+            self._journal.close()
