@@ -143,8 +143,8 @@ def whole(value: float | None) -> str:
 
 
 def load(users: float, depth: float) -> str:
-    """How much at once: "4" users, or "4×16" when each keeps 16 outstanding."""
-    return f"{users:.0f}" if depth <= 1 else f"{users:.0f}×{depth:.0f}"
+    """A load, users x queue depth: "8x1", "4x16"."""
+    return f"{users:.0f}x{max(1.0, depth):.0f}"
 
 
 def instant(unix_ns: int) -> str:

@@ -66,7 +66,7 @@ KEPT: tuple[Callable[..., Any], ...] = (
 
 def twelve_rows() -> Run:
     """A card of twelve rows on a counted device, of reads, writes, commits, a mix and a rate; one that fell."""
-    ladder_of_reads = [card_runs.reads(f"randread 8k x{users}", users=users) for users in (1, 2, 4, 8, 16, 32)]
+    ladder_of_reads = [card_runs.reads(f"randread 8k {users}x1", users=users) for users in (1, 2, 4, 8, 16, 32)]
     others = [
         card_runs.commits(),
         card_runs.commits("commit 4k (2)"),

@@ -36,7 +36,7 @@ def test_plain_sql_groups_by_run_and_phase(runs: Path) -> None:
     asked = f"SELECT run_id, phase, sum(ios) FROM '{runs}/*/intervals/*.parquet' GROUP BY run_id, phase"
     found = duckdb.sql(asked).fetchall()
     assert len(found) == 4
-    assert {phase for _, phase, _ in found} == {"randread 8k x1", "mixed 8k x8"}
+    assert {phase for _, phase, _ in found} == {"randread 8k 1x1", "mixed 8k 8x1"}
     assert all(ios > 0 for *_, ios in found)
     asked = f"SELECT DISTINCT host, target, job FROM '{runs}/*/samples/*.parquet' ORDER BY target"
     assert duckdb.sql(asked).fetchall() == [("h", "sim:hdd", "other job"), ("h", "sim:nvme", "card quick")]

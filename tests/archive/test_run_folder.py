@@ -69,7 +69,7 @@ def test_plain_sql_reads_a_folder_of_runs_and_merges_exactly(tmp_path: Path) -> 
         f"unnest(response_count) AS count FROM '{pattern}') GROUP BY ALL ORDER BY index"
     ).fetchall()
     found = {(row[0], row[1]): row[2:] for row in rows}
-    assert set(found) == {("randread 8k x1", "read"), ("mixed 8k x8", "read"), ("mixed 8k x8", "write")}
+    assert set(found) == {("randread 8k 1x1", "read"), ("mixed 8k 8x1", "read"), ("mixed 8k 8x1", "write")}
     for record in run.phases:
         for part in record.measurement.classes:
             size, ios, moved, errors, intervals, *times = found[record.phase.name, part.op]
@@ -86,7 +86,7 @@ def test_plain_sql_reads_a_folder_of_runs_and_merges_exactly(tmp_path: Path) -> 
 def test_samples_are_readable_by_plain_sql(tmp_path: Path) -> None:
     saved(tmp_path, (Sample(1, "diskstats", "vda", "reads", 2.0), Sample(3, "diskstats", "vda", "reads", 5.0)))
     query = f"SELECT phase, max(value) - min(value) FROM '{tmp_path}/runs/*/samples/*.parquet' GROUP BY 1 ORDER BY 1"
-    assert duckdb.sql(query).fetchall() == [("mixed 8k x8", 3.0), ("randread 8k x1", 3.0)]
+    assert duckdb.sql(query).fetchall() == [("mixed 8k 8x1", 3.0), ("randread 8k 1x1", 3.0)]
 
 
 def test_a_folder_can_be_read_from_its_first_moment(tmp_path: Path) -> None:

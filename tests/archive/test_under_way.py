@@ -37,11 +37,11 @@ def test_it_has_the_phase_its_rates_and_the_rows_so_far(tmp_path: Path) -> None:
     run, folder = _begun(tmp_path)
     record, _ = measured(run, 0)
     folder.save(replace(run, phases=(record,)))
-    folder.begin("mixed 8k x8", 2, 12)
+    folder.begin("mixed 8k 8x1", 2, 12)
     folder.tick(2_000_000_000, 1000, 8_192_000, 3)
     now = archive.load_under_way(str(folder.path))
     assert now is not None
-    assert (now.phase, now.number, now.total, now.elapsed_ns) == ("mixed 8k x8", 2, 12, 2_000_000_000)
+    assert (now.phase, now.number, now.total, now.elapsed_ns) == ("mixed 8k 8x1", 2, 12, 2_000_000_000)
     assert (now.rate_per_s, now.bytes_per_s, now.errors) == (500.0, 4_096_000.0, 3)
     did = record.measurement
     assert [(row.row, row.rate_per_s) for row in now.rows] == [(record.phase.name, did.rate_per_s)]

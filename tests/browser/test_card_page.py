@@ -80,7 +80,7 @@ def test_the_pointer_shows_values(browser: Any, card: str) -> None:
         opened.page.evaluate(SETTLED)  # a tip goes when the page scrolls
         mark.hover()
         assert tip.is_visible()
-        assert tip.inner_text().startswith("randread 8k x8: p50 ")
+        assert tip.inner_text().startswith("randread 8k 8x1: p50 ")
         box = tip.bounding_box()
         assert 0 <= box["x"] <= box["x"] + box["width"] <= 1200
         opened.page.mouse.move(2, 2)
@@ -94,8 +94,8 @@ def test_the_arrow_keys_show_values_one_after_the_other(browser: Any, card: str)
         first = opened.page.locator("#tip").inner_text()
         opened.page.keyboard.press("ArrowRight")
         second = opened.page.locator("#tip").inner_text()
-        assert first.startswith("randread 8k x1: ")
-        assert second.startswith("randread 8k x8: ")
+        assert first.startswith("randread 8k 1x1: ")
+        assert second.startswith("randread 8k 8x1: ")
         assert opened.page.locator("#spoken").inner_text() == second
         opened.page.keyboard.press("Escape")
         assert not opened.page.locator("#tip").is_visible()

@@ -90,8 +90,8 @@ def test_unlike_rows_are_marked_and_strange_runs_refused(job: Path, tmp_path: Pa
     done = iocast("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = {row["phase"]: row["verdict"] for row in json.loads(done.stdout)["pairs"][0]["rows"]}
-    assert found["randread 8k x8"] == "not_compared"
-    assert found["randread 8k x1"] != "not_compared"
+    assert found["randread 8k 8x1"] == "not_compared"
+    assert found["randread 8k 1x1"] != "not_compared"
     other = tmp_path / "other.toml"
     other.write_text(JOB.replace('"randread"', '"something"'))
     iocast("run", str(other), "sim:nvme", "--out", str(tmp_path / "c"), cwd=tmp_path)
@@ -112,7 +112,7 @@ def test_other_lengths_and_rows_without_a_partner_are_told_first(job: Path, tmp_
     told = {row["code"]: (row["first"], row["other"]) for row in differences}
     assert told == {
         "length": ("1s", "500ms"),
-        "rows_alone": ("randread 8k x8", "randread 8k x4"),
+        "rows_alone": ("randread 8k 8x1", "randread 8k 4x1"),
     }
 
 

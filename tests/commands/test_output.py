@@ -53,7 +53,7 @@ def test_json_has_its_keys_and_nothing_else_is_on_stdout(tmp_path: Path) -> None
         "next_steps",
     } <= set(document)
     row = document["rows"][0]
-    assert (row["phase"], row["users"], row["depth"], row["size_bytes"]) == ("randread 8k x1", 1, 1, 8192)
+    assert (row["phase"], row["users"], row["depth"], row["size_bytes"]) == ("randread 8k 1x1", 1, 1, 8192)
     assert row["response_p50_ns"] > 10_000
     assert row["rate_per_s"] > 1000
     assert done.stderr.startswith(f"card quick on sim:nvme: measures {len(load_job('card-quick').phases)} rows")
@@ -76,8 +76,8 @@ def test_piped_output_has_no_escape_codes(tmp_path: Path) -> None:
     assert head == f"small on {tmp_path}: lays out 4.0 MiB of work files, then measures 2 rows: 1 s"
     assert [line.split(":")[0] for line in lines] == [
         "[1/3] lay out iocast-work.0.dat",
-        "[2/3] randread 8k x2",
-        "[3/3] randwrite 8k x1",
+        "[2/3] randread 8k 2x1",
+        "[3/3] randwrite 8k 1x1",
     ]
 
 

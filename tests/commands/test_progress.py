@@ -64,8 +64,8 @@ def test_plain_lines(record: PhaseRecord) -> None:
     plain.end(replace(record, measurement=stopped))
     plain.close()
     one, two = out.getvalue().splitlines()
-    assert re.fullmatch(r"\[ 9/12\] randread 8k x1: [\d.]+k IO/s, [\d.]+ MB/s, 1:15 left", one)
-    assert re.fullmatch(r"\[10/12\] randread 8k x1: [\d.]+k IO/s, [\d.]+ MB/s, interrupted", two)
+    assert re.fullmatch(r"\[ 9/12\] randread 8k 1x1: [\d.]+k IO/s, [\d.]+ MB/s, 1:15 left", one)
+    assert re.fullmatch(r"\[10/12\] randread 8k 1x1: [\d.]+k IO/s, [\d.]+ MB/s, interrupted", two)
 
 
 class Screen(io.StringIO):
@@ -91,8 +91,8 @@ def test_a_live_line_is_taken_away_at_the_end(record: PhaseRecord, monkeypatch: 
     live.end(record)
     live.close()
     first, second, third, last = [part.removesuffix("\x1b[K") for part in out.getvalue().split("\r")[1:]]
-    assert first.endswith("1/2  randread 8k x1  0:20 left")
-    assert second.endswith("1/2  randread 8k x1  2.50k IO/s  3 errors  0:20 left")
+    assert first.endswith("1/2  randread 8k 1x1  0:20 left")
+    assert second.endswith("1/2  randread 8k 1x1  2.50k IO/s  3 errors  0:20 left")
     assert third.endswith("stopping")
     assert last == ""
 
@@ -155,9 +155,9 @@ test = "two"
 def test_a_real_terminal_that_is_resized(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "job.toml").write_text(JOB)
     terminal.type(f"{sys.executable} -m iocast run job.toml . --no-page >card; echo ended $?")
-    assert "━" in terminal.wait_for("one 8k x1")
+    assert "━" in terminal.wait_for("one 8k 1x1")
     terminal.do("resize-window", "-t", "t", "-x", "40", "-y", "50")
-    terminal.wait_for("two 8k x1")
+    terminal.wait_for("two 8k 1x1")
     terminal.do("resize-window", "-t", "t", "-x", "100", "-y", "50")
     shown = terminal.wait_for("ended 0")
     assert not re.search("━|╌| left|IO/s", shown), shown

@@ -131,7 +131,7 @@ def test_too_many_errors_are_a_failure_whatever_comes_after(tmp_path: Path, phas
     assert "EIO on read" in done.stdout
     said = " ".join(done.stderr.split())
     assert "error: so many I/Os failed that phases ended before their time: " in said
-    assert ("fourth 4k x1 d4 after 10," if phases == "last" else "third 4k x1 d4 after 10,") in said
+    assert ("fourth 4k 1x4 after 10," if phases == "last" else "third 4k 1x4 after 10,") in said
 
 
 def test_a_device_that_vanishes(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_the_card_says_which_engine_ran_and_why(tmp_path: Path) -> None:
         assert record.plan.engine == "auto"
         assert record.measurement.engine.name == "sync"
         assert record.measurement.asked_depth == record.plan.users * record.plan.depth
-        if record.phase.name == "randread 8k x4 d16":
+        if record.phase.name == "randread 8k 4x16":
             assert record.measurement.depth_mean > 32
 
 

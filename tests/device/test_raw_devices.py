@@ -66,7 +66,7 @@ def test_what_is_on_a_device_is_named(tmp_path: Path, attach: Attach, holding: s
     HOLDING[holding](image)
     device = attach(image)
     said = refused(tmp_path, image, device)
-    assert f'{device} is a block device: phase "randwrite 8k x1" would overwrite it. It holds ' in said
+    assert f'{device} is a block device: phase "randwrite 8k 1x1" would overwrite it. It holds ' in said
     assert holding.partition(",")[0] in said
     assert re.search(r"signature at byte [\d,]+", said)
     assert f"--destroy {name_of(device)}" in said

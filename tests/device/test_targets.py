@@ -79,11 +79,11 @@ def test_a_device_is_only_read(tmp_path: Path, loop_device: Callable[[int], str]
     before = digest(tmp_path / "image0")
     done = iocast("card", device, "--time", "20ms", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "randread 8k x1" in phases(done.stdout)
-    assert "commit 8k x1" not in phases(done.stdout)
+    assert "randread 8k 1x1" in phases(done.stdout)
+    assert "commit 8k 1x1" not in phases(done.stdout)
     refused = iocast("run", small_job(tmp_path), device, cwd=tmp_path)
     assert refused.returncode == 2
-    assert f'{device} is a block device: phase "randwrite 8k x1" would overwrite it' in refused.stderr
+    assert f'{device} is a block device: phase "randwrite 8k 1x1" would overwrite it' in refused.stderr
     command("blockdev", "--flushbufs", device)
     assert digest(tmp_path / "image0") == before
 
@@ -141,7 +141,7 @@ def test_a_file_system_that_fills_up_under_the_run_folder(tmp_path: Path, mounte
     fill_up(full)
     out, errors = run.communicate(timeout=30)
     assert run.returncode == 2
-    assert "r1 8k x1" in out or "r1" in out  # what was measured is shown
+    assert "r1 8k 1x1" in out or "r1" in out  # what was measured is shown
     assert "error: cannot write" in errors
     (folder,) = (full / "runs").iterdir()
     os.unlink(full / "other")
@@ -167,7 +167,7 @@ def test_without_direct_io(tmp_path: Path, mounted: Mount, stacked: bool) -> Non
     refused = iocast("run", small_job(tmp_path), place, cwd=tmp_path)
     assert refused.returncode == 2
     assert f"{place} takes no direct I/O" in refused.stderr
-    assert 'phase "randread 8k x2" asks for it' in refused.stderr
+    assert 'phase "randread 8k 2x1" asks for it' in refused.stderr
     assert "direct = false" in refused.stderr
     assert sorted(os.listdir(place)) == before
     assert iocast("run", small_job(tmp_path, direct=False), place, cwd=tmp_path).returncode == 0

@@ -130,13 +130,13 @@ def test_kernel_threads_that_do_the_io_of_one_phase(at_once: int, by: str) -> No
 def test_a_row_beside_others_is_in_no_load_curve() -> None:
     ladder = ((1, 1e6, 1000), (4, 1e6, 4000), (8, 4e6, 2000))  # the eight did half, as others were there
     one, four, eight = (
-        card_runs.reads(f"r x{users}", users=users, times=card_runs.histogram((took, ios)))
+        card_runs.reads(f"r {users}x1", users=users, times=card_runs.histogram((took, ios)))
         for users, took, ios in ladder
     )
     beside = replace(eight, phase=replace(eight.phase, together="both"))
     found = bound.bounds(Facts(card_runs.run(one, four, beside)))
-    assert found["r x4"].says.startswith("Not at the device's limit yet: 4 still brought 4 times")
-    assert found["r x8"].says == "What bound it cannot be told: it was measured beside others."
+    assert found["r 4x1"].says.startswith("Not at the device's limit yet: 4 still brought 4 times")
+    assert found["r 8x1"].says == "What bound it cannot be told: it was measured beside others."
 
 
 def test_syncs_that_follow_their_writes_do_not_make_the_rate() -> None:

@@ -29,10 +29,10 @@ def partners(first: Side, other: Side) -> dict[str, str]:
 
 
 def test_rows_that_do_the_same_are_compared_under_whatever_name() -> None:
-    own = side("own", card_runs.reads("deep 8k x1 d8", depth=8), weighted(card_runs.reads("rd 8k x1"), 100))
-    assert partners(FIO, own) == {"rd": "rd 8k x1", "deep": "deep 8k x1 d8"}
+    own = side("own", card_runs.reads("deep 8k 1x8", depth=8), weighted(card_runs.reads("rd 8k 1x1"), 100))
+    assert partners(FIO, own) == {"rd": "rd 8k 1x1", "deep": "deep 8k 1x8"}
     told = {each.code: (each.first, each.other) for each in unlike(FIO, own, pairs(FIO, own))}
-    assert told["row_names"] == ("rd, deep", "rd 8k x1, deep 8k x1 d8")
+    assert told["row_names"] == ("rd, deep", "rd 8k 1x1, deep 8k 1x8")
     assert "rows_alone" not in told
 
 
@@ -55,7 +55,7 @@ def test_names_of_one_tool_mean_what_they_say() -> None:
 
 def test_what_does_not_say_what_it_did_is_not_taken_for_the_same() -> None:
     silent = side("log", replace(card_runs.reads("log"), unstated=("users", "depth")), source=Source(tool="fio"))
-    assert partners(side("own", card_runs.reads("rd 8k x1")), silent) == {}
+    assert partners(side("own", card_runs.reads("rd 8k 1x1")), silent) == {}
 
 
 def test_what_the_figures_of_another_tool_count_stands_beside() -> None:
@@ -66,5 +66,5 @@ def test_what_the_figures_of_another_tool_count_stands_beside() -> None:
         sections = {section.title: section for section in compare([fio, other]).sections}
         return [told for table in sections["What else is different"].tables for told in table.notes]
 
-    assert notes(side("own", card_runs.reads("rd 8k x1"))) == [f"fio: {note}"]
+    assert notes(side("own", card_runs.reads("rd 8k 1x1"))) == [f"fio: {note}"]
     assert notes(side("fio again", card_runs.reads("rd"), card_runs.reads("x"), source=Source(tool="fio"))) == []

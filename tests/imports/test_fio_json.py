@@ -226,7 +226,7 @@ def test_rows_of_one_name_are_told_apart_by_their_load(read_all: Reader) -> None
     deep = json.loads(changed())
     deep["jobs"][0]["job options"]["iodepth"] = "8"
     run = read_all(("one.json", changed()), ("two.json", json.dumps(deep)), ("three.json", json.dumps(deep)))
-    assert [each.phase.name for each in run.phases] == ["old randread x1 d2", "old #1", "old #2"]
+    assert [each.phase.name for each in run.phases] == ["old randread 1x2", "old #1", "old #2"]
 
 
 def test_a_rate_that_was_missed_is_a_load_not_achieved(read_all: Reader) -> None:

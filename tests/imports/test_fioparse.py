@@ -73,10 +73,10 @@ def test_v3_every_row_and_littles_law(read_all: Reader) -> None:
         / record.plan.users
         for record in run.phases
     }
-    assert ratios.pop("write 1K x16") == pytest.approx(13.91 / 16, abs=1e-3)
+    assert ratios.pop("write 1K 16x1") == pytest.approx(13.91 / 16, abs=1e-3)
     assert all(0.945 < ratio < 1.005 for ratio in ratios.values())
     trust = examine(run).trust
-    assert trust["write 1K x16"].grade == "D"
+    assert trust["write 1K 16x1"].grade == "D"
     assert {trust[name].grade for name in ratios} == {"C"}
 
 

@@ -42,15 +42,15 @@ def test_a_plan_carries_all_that_makes_a_second_run_the_same() -> None:
 def test_nothing_that_exists_is_written_to(target: Target, what: str) -> None:
     with pytest.raises(TargetError) as refused:
         plan(BOTH, target, seed=1, memory_bytes=GIB)
-    assert refused.value.message == f'{target.path} is {what}: phase "w 8k x1" and 1 more would overwrite it'
+    assert refused.value.message == f'{target.path} is {what}: phase "w 8k 1x1" and 1 more would overwrite it'
     assert refused.value.hint == NO_WRITES
 
 
 @pytest.mark.parametrize("target", [DISK, FILE])
 def test_reads_run_there_and_what_is_left_out_is_said(target: Target) -> None:
     made, omitted = plan(replace(BOTH, fits_target=True), target, seed=1, memory_bytes=GIB)
-    assert [phase.name for phase in made.phases] == ["r 8k x1"]
-    assert omitted == ["w 8k x1", "m 8k x1"]
+    assert [phase.name for phase in made.phases] == ["r 8k 1x1"]
+    assert omitted == ["w 8k 1x1", "m 8k 1x1"]
     assert made.files == WorkFiles(1, GIB)
 
 
@@ -128,42 +128,42 @@ def test_the_engine_of_a_simulated_target() -> None:
         (
             'region = {start = "512MiB", size = "1GiB"}',
             DISK,
-            'phase "randread 8k x1": its region ends at 1536M, but /dev/sdb has 1G',
+            'phase "randread 8k 1x1": its region ends at 1536M, but /dev/sdb has 1G',
         ),
         (
             'region = {start = "1GiB"}',
             DISK,
-            'phase "randread 8k x1": its region starts at 1G, but /dev/sdb has 1G',
+            'phase "randread 8k 1x1": its region starts at 1G, but /dev/sdb has 1G',
         ),
         (
             'region = {size = "2GiB"}',
             DIRECTORY,
-            'phase "randread 8k x1": its region ends at 2G, but each work file has 1G',
+            'phase "randread 8k 1x1": its region ends at 2G, but each work file has 1G',
         ),
         (
             'size = "1M"',
             Target(path="/f", kind="file", size_bytes=4096),
-            'phase "randread 1M x1": /f has 4k, too little for an I/O of 1M',
+            'phase "randread 1M 1x1": /f has 4k, too little for an I/O of 1M',
         ),
         (
             "users = 1",
             Target(path="/f", kind="file", size_bytes=0),
-            'phase "randread 8k x1": /f has 0 bytes, too little for an I/O of 8k',
+            'phase "randread 8k 1x1": /f has 0 bytes, too little for an I/O of 8k',
         ),
         (
             "users = 1",
             Target(path="/f", kind="file", size_bytes=3573),
-            'phase "randread 8k x1": /f has 3573 bytes, too little for an I/O of 8k',
+            'phase "randread 8k 1x1": /f has 3573 bytes, too little for an I/O of 8k',
         ),
         (
             "direct = false\nsize = 1025",
             Target(path="/f", kind="file", size_bytes=1),
-            'phase "randread 1025 x1": /f has 1 byte, too little for an I/O of 1025 bytes',
+            'phase "randread 1025 1x1": /f has 1 byte, too little for an I/O of 1025 bytes',
         ),
         (
             'pattern = "sequential"\nusers = 64\nregion = {size = "256k"}',
             DISK,
-            'phase "read 8k x64": the part of each of 64 users has 4k, too little for an I/O of 8k',
+            'phase "read 8k 64x1": the part of each of 64 users has 4k, too little for an I/O of 8k',
         ),
         (
             'size = "512"',
@@ -173,7 +173,7 @@ def test_the_engine_of_a_simulated_target() -> None:
                 size_bytes=GIB,
                 layers=(Layer(name="sdb", kind="disk", major=8, minor=16, logical_block_bytes=4096),),
             ),
-            'phase "randread 512 x1": 512 bytes is not a multiple of 4k, the logical block of /dev/sdb, '
+            'phase "randread 512 1x1": 512 bytes is not a multiple of 4k, the logical block of /dev/sdb, '
             "which direct = true needs",
         ),
     ],

@@ -115,18 +115,18 @@ def test_a_card_lasts_as_long_as_it_says(
 
 def test_the_rows_of_the_quick_card() -> None:
     assert [phase.name for phase in load_job("card-quick").phases] == [
-        "randread 8k x1",
-        "randread 8k x8",
-        "randread 8k x32",
-        "randread 8k x4 d16",
-        "read 1M x1",
-        "read 1M x8",
-        "scan 128k x1",
-        "commit 8k x1",
-        "commit 8k x4",
-        "randwrite 8k x8",
-        "mixed 8k x8",
-        "write 1M x1",
+        "randread 8k 1x1",
+        "randread 8k 8x1",
+        "randread 8k 32x1",
+        "randread 8k 4x16",
+        "read 1M 1x1",
+        "read 1M 8x1",
+        "scan 128k 1x1",
+        "commit 8k 1x1",
+        "commit 8k 4x1",
+        "randwrite 8k 8x1",
+        "mixed 8k 8x1",
+        "write 1M 1x1",
     ]
 
 

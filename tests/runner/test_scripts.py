@@ -38,7 +38,7 @@ class Told:
 def rung(depth: int, op: str = "read", **changes: Any) -> Phase:
     item = MixItem(op, 8192)  # type: ignore[arg-type]
     workload = Workload(mix=(item,), depth=depth)
-    return Phase(name=f"{op} x{depth}", test=op, workload=workload, length=Length(seconds=1.0), **changes)
+    return Phase(name=f"{op} {depth}x1", test=op, workload=workload, length=Length(seconds=1.0), **changes)
 
 
 def plan(*phases: Phase, target: str = FOUR_AT_ONCE) -> Plan:
@@ -53,7 +53,7 @@ def test_a_ladder_ends_one_rung_after_throughput_stopped_growing(tmp_path: Path)
     made, told = plan(*(rung(depth) for depth in (1, 2, 4, 8, 16, 32))), Told()
     done = perform(made, tmp_path, Ladder(made.groups), told)
     assert (done.run.status, done.error) == ("done", None)
-    assert [record.phase.name for record in done.run.phases] == ["read x1", "read x2", "read x4", "read x8"]
+    assert [record.phase.name for record in done.run.phases] == ["read 1x1", "read 2x1", "read 4x1", "read 8x1"]
     rates = [record.measurement.rate_per_s for record in done.run.phases]
     assert rates == pytest.approx([1000, 2000, 4000, 4000], rel=0.01)
     assert done.run.plan.phases == tuple(record.phase for record in done.run.phases), "what was asked, and no more"
@@ -142,7 +142,7 @@ class Writing(Script):
 def test_a_script_does_not_write_what_the_plan_does_not_say(tmp_path: Path) -> None:
     done = perform(plan(rung(1)), tmp_path, Writing())
     assert done.error is not None
-    assert 'asks for "write x1"' in done.error.message
+    assert 'asks for "write 1x1"' in done.error.message
     assert (done.run.phases, done.folder) == ((), None)
 
 

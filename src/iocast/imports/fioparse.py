@@ -183,7 +183,7 @@ def _row(
         times=Histogram.stated(times) if iops else Histogram(),
     )
     return Row(
-        name=f"{test} {size_text} x{users}",
+        name=f"{test} {size_text} {users}x1",
         test=test,
         ops=(figures,),
         elapsed_ns=1_000_000_000,

@@ -218,5 +218,5 @@ def distinct(records: Sequence[PhaseRecord]) -> list[PhaseRecord]:
 
 def _with_load(each: PhaseRecord) -> str:
     test = "" if each.phase.test == each.phase.name else f" {each.phase.test}"
-    load = "" if {"users", "depth"} & {*each.unstated} else f" x{each.plan.users} d{each.plan.depth}"
+    load = "" if {"users", "depth"} & {*each.unstated} else f" {each.plan.users}x{each.plan.depth}"
     return f"{each.phase.name}{test}{load}"

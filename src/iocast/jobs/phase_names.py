@@ -24,7 +24,7 @@ def default_test(given: Mapping[str, Any]) -> str:
 
 
 def plain_name(phase: Phase) -> str:
-    """What a phase is called when no other is called so, such as "randread 8k x16 d4 @500/s"."""
+    """What a phase is called when no other is called so, such as "randread 8k 16x4 @500/s"."""
     if phase.role == "verify":
         return phase.test
     load = phase.workload
@@ -32,10 +32,8 @@ def plain_name(phase: Phase) -> str:
     parts = [
         phase.test,
         "+".join(sizes) if len(sizes) <= 3 else f"{sizes[0]}..{sizes[-1]}",
-        f"x{load.users}",
+        f"{load.users}x{load.depth}",
     ]
-    if load.depth > 1:
-        parts.append(f"d{load.depth}")
     if not isinstance(load.arrival, Closed):
         parts.append(f"@{rate_text(load.arrival.rate_per_s)}")
     if phase.role == "warm":

@@ -40,7 +40,7 @@ class Until(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One workload for one length. `test` and `name` name its row: "randread", "randread 8k x16".
+    """One workload for one length. `test` and `name` name its row: "randread", "randread 8k 16x1".
 
     Neighbours with the same `together` (that is not "") start on one clock and run at once.
     """

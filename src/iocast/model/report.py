@@ -13,7 +13,7 @@ Kind = Literal[
     "code",  # what programs go by; people are shown its words
     "text",  # words; the last text column of a table takes the room that is left and wraps
     "names",  # a tuple of words
-    "load",  # (users, depth): "4", "4×16"
+    "load",  # (users, depth): "4x1", "4x16"
     "bytes",
     "bytes_per_s",
     "rate",  # per second

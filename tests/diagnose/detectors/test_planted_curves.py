@@ -107,7 +107,7 @@ def test_where_one_alone_is_best_one_is_kept_in_flight() -> None:
     """The law of this curve has its peak at 0.45."""
     took = {users: MS * (1 + 5 * users * (users - 1)) for users in (1, 2, 4, 8, 16)}
     rows = [
-        card_runs.reads(f"r x{users}", users=users, times=card_runs.histogram((each, 1000)))
+        card_runs.reads(f"r {users}x1", users=users, times=card_runs.histogram((each, 1000)))
         for users, each in took.items()
     ]
     (found,) = retrograde.detect(Facts(card_runs.run(*rows)))

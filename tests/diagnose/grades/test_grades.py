@@ -168,14 +168,14 @@ def test_hailey_says_why_when_its_rows_are_there() -> None:
     """With all rows at hand, the reason is not that some are missing."""
     loads = [("randread", "random", "read", 8, (16, 32)), ("read", "sequential", "read", 1024, (1, 8))]
     loads += [(f"write {kib}k", "sequential", "write", kib, (4, 16)) for kib in (1, 128)]
-    rows = [_classic_row(f"{name} x{n}", order, op, kib, n) for name, order, op, kib, users in loads for n in users]
+    rows = [_classic_row(f"{name} {n}x1", order, op, kib, n) for name, order, op, kib, users in loads for n in users]
     graded = _grade(*rows, scale="hailey2012")
     assert graded.overall
     assert any("with 1 user, " in part.says for part in graded.parts)
-    refused = _grade(*rows, scale="hailey2012", distrusted="read x8")
+    refused = _grade(*rows, scale="hailey2012", distrusted="read 8x1")
     assert refused.overall is None
     assert refused.says == (
-        "Not graded as a whole, for want of sequential read 1M: trust in read x8 is F. it was the page cache"
+        "Not graded as a whole, for want of sequential read 1M: trust in read 8x1 is F. it was the page cache"
     )
 
 

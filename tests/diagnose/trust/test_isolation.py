@@ -77,7 +77,7 @@ def _writes(**workload: Any) -> PhaseRecord:
     asked = Workload(mix=(MixItem("write", 8192),), users=8, **workload)
     times = card_runs.histogram((666_666, 120_000))
     did = card_runs.measurement((card_runs.part("write", 8192, times),), users=8)
-    return card_runs.record("randwrite 8k x8", asked, did)
+    return card_runs.record("randwrite 8k 8x1", asked, did)
 
 
 def _moved(record: PhaseRecord, *, layer: str = "vda1", more_bytes: float = 0.0, **more: float) -> tuple[Sample, ...]:

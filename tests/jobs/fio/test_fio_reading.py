@@ -44,7 +44,7 @@ def one(settings: str) -> Phase:
 def test_the_least_that_is_a_job() -> None:
     phase = one("size=1m\n")
     load = phase.workload
-    assert (phase.name, phase.test, phase.role) == ("a 4k x1", "a", "measure")
+    assert (phase.name, phase.test, phase.role) == ("a 4k 1x1", "a", "measure")
     assert [(item.op, item.size_bytes) for item in load.mix] == [("read", 4096)]
     assert (load.locality, load.arrival, load.direct, load.sync) == (Sequential(), Closed(), False, "none")
     assert phase.length == Length(bytes=MIB)
@@ -57,19 +57,19 @@ def test_global_sections_count_for_what_follows_and_sections_win() -> None:
         "[global]\nsize=1m\nbs=8k ; eight\nstonewall\n[a]\n[b]\nbs=16k # sixteen\n"
         "[global]\nrw=randread\nnorandommap\n[c]\n; a comment\n# another\n[d]\nrw=write\n"
     )
-    assert [phase.name for phase in job.phases] == ["a 8k x1", "b 16k x1", "c 8k x1", "d 8k x1"]
+    assert [phase.name for phase in job.phases] == ["a 8k 1x1", "b 16k 1x1", "c 8k 1x1", "d 8k 1x1"]
     assert [type(phase.workload.locality) for phase in job.phases] == [Sequential, Sequential, Uniform, Sequential]
 
 
 def test_names_come_from_sections() -> None:
     text = f"[global]\nbs=8k\nrw=randread\nsize=1g\nstonewall\n{TIMED}"
-    job = read(f"{text}[randread 8k x4]\nfilename=f\nnumjobs=4\n[4k: reads!]\n[x]\nname=other\n[x]\nname=other\n")
+    job = read(f"{text}[randread 8k 4x1]\nfilename=f\nnumjobs=4\n[4k: reads!]\n[x]\nname=other\n[x]\nname=other\n")
     assert [phase.test for phase in job.phases] == ["randread", "4k-reads", "other", "other"]
     assert [phase.name for phase in job.phases] == [
-        "randread 8k x4",
-        "4k-reads 8k x1",
-        "other 8k x1",
-        "other 8k x1 #2",
+        "randread 8k 4x1",
+        "4k-reads 8k 1x1",
+        "other 8k 1x1",
+        "other 8k 1x1 #2",
     ]
 
 
@@ -228,7 +228,7 @@ def test_sections_with_other_numbers_of_files_share_one() -> None:
 
 def test_ramp_time_is_a_phase_that_warms() -> None:
     warm, measured = read(f"[a]\nsize=1g\nramp_time=10\n{TIMED}").phases
-    assert (warm.role, warm.length, warm.name) == ("warm", Length(seconds=10.0), "a 4k x1 warm")
+    assert (warm.role, warm.length, warm.name) == ("warm", Length(seconds=10.0), "a 4k 1x1 warm")
     assert (measured.role, measured.length) == ("measure", Length(seconds=60.0))
     assert warm.workload == measured.workload
     assert read(f"[a]\nsize=1g\nstats=0\n{TIMED}").phases[0].role == "warm"

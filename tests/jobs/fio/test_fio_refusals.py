@@ -128,7 +128,7 @@ def test_an_unset_variable_is_not_taken_for_nothing_as_fio_does() -> None:
 
 def test_the_guide_shows_what_is_really_said() -> None:
     (ini,) = re.findall(r"```ini\n(.*?)```", GUIDE, re.DOTALL)
-    assert [phase.name for phase in parse_fio_job(ini, "job.fio", {}).phases] == ["lookups 8k x4 d16", "scan 1M x1"]
+    assert [phase.name for phase in parse_fio_job(ini, "job.fio", {}).phases] == ["lookups 8k 4x16", "scan 1M 1x1"]
     wrong = (
         "[global]\nioengin=libaio\nverify=md6\nsize=1g\nrw=randread\n[a]\nbs=8k\nthinktime=10ms\nthinktime_blocks=8\n"
     )

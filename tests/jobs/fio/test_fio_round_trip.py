@@ -268,7 +268,7 @@ def test_single_durable_writes_are_refused_for_fio() -> None:
     with pytest.raises(SpecError) as refused:
         fio_text(job)
     assert refused.value.message == (
-        'fio cannot do this job: phase "randwrite 8k x1": fio does not make single writes durable (RWF_DSYNC) '
+        'fio cannot do this job: phase "randwrite 8k 1x1": fio does not make single writes durable (RWF_DSYNC) '
         '(sync = "dsync")'
     )
 

@@ -49,13 +49,13 @@ def test_what_fio_cannot_say_is_an_error(job: Path) -> None:
     done = iocast("spec", "b.toml", "--to", "fio", cwd=job.parent)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert 'phase "randwrite 8k x1": fio does not mix fsync with other I/Os (fsync_every is nearest)' in done.stderr
+    assert 'phase "randwrite 8k 1x1": fio does not mix fsync with other I/Os (fsync_every is nearest)' in done.stderr
 
 
 def test_a_fio_job_file_runs(job: Path) -> None:
     done = iocast("run", "a.fio", "sim:nvme", "--out", "runs", cwd=job.parent)
     assert done.returncode == 0
-    assert "a 8k x1: " in done.stderr
+    assert "a 8k 1x1: " in done.stderr
     (folder,) = (job.parent / "runs").iterdir()
     kept = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    assert (kept["job"]["file"], [phase["name"] for phase in kept["plan"]["phases"]]) == (JOB, ["a 8k x1"])
+    assert (kept["job"]["file"], [phase["name"] for phase in kept["plan"]["phases"]]) == (JOB, ["a 8k 1x1"])

@@ -44,7 +44,7 @@ def names(text: str, defaults: str = "") -> list[str]:
 
 def test_the_least_that_is_a_phase() -> None:
     assert one('size = "8k"\ntime = "10s"') == Phase(
-        name="randread 8k x1",
+        name="randread 8k 1x1",
         test="randread",
         workload=Workload(
             mix=(MixItem("read", 8192, 100.0),),
@@ -72,7 +72,7 @@ def test_every_field_arrives() -> None:
         'time = "1500ms"\nios = 77\nbytes = "1GB"\nregion = {start = "1M", size = "1GiB"}'
     )
     assert phase == Phase(
-        name="all 16k x3 d4 @0.5/s warm",
+        name="all 16k 3x4 @0.5/s warm",
         test="all",
         workload=Workload(
             mix=(
@@ -180,22 +180,22 @@ def test_mixes(fields: str, mix: list[MixItem]) -> None:
 
 def test_the_list_written_first_varies_slowest() -> None:
     rest = '\ntime = "1s"\ntest = "t"'
-    assert names('size = ["8k", "1M"]\nusers = [1, 4]' + rest) == ["t 8k x1", "t 8k x4", "t 1M x1", "t 1M x4"]
-    assert names('users = [1, 4]\nsize = ["8k", "1M"]' + rest) == ["t 8k x1", "t 1M x1", "t 8k x4", "t 1M x4"]
+    assert names('size = ["8k", "1M"]\nusers = [1, 4]' + rest) == ["t 8k 1x1", "t 8k 4x1", "t 1M 1x1", "t 1M 4x1"]
+    assert names('users = [1, 4]\nsize = ["8k", "1M"]' + rest) == ["t 8k 1x1", "t 1M 1x1", "t 8k 4x1", "t 1M 4x1"]
     assert names('depth = [2, 1]\nrate = ["5/s", "6/s"]\nsize = "8k"' + rest) == [
-        "t 8k x1 d2 @5/s",
-        "t 8k x1 d2 @6/s",
-        "t 8k x1 @5/s",
-        "t 8k x1 @6/s",
+        "t 8k 1x2 @5/s",
+        "t 8k 1x2 @6/s",
+        "t 8k 1x1 @5/s",
+        "t 8k 1x1 @6/s",
     ]
 
 
 def test_inherited_lists_come_after_own_ones() -> None:
     assert names('users = [1, 4]\ntest = "t"', 'size = ["8k", "1M"]\ntime = "1s"') == [
-        "t 8k x1",
-        "t 1M x1",
-        "t 8k x4",
-        "t 1M x4",
+        "t 8k 1x1",
+        "t 1M 1x1",
+        "t 8k 4x1",
+        "t 1M 4x1",
     ]
 
 
@@ -209,19 +209,19 @@ def test_every_pair_once_and_every_name_unique(users: list[int], depths: list[in
 @pytest.mark.parametrize(
     ("fields", "name"),
     [
-        ('size = "8k"', "randread 8k x1"),
-        ('size = "1000"\ndirect = false', "randread 1kB x1"),
-        ('size = "512"\nwrite = 1\npattern = "sequential"', "write 512 x1"),
-        ('size = "8k"\nread = 1\nwrite = 1\npattern = "zipf"', "zipfrw 8k x1"),
-        ('size = "8k"\npattern = "hotspot"\nusers = 4\ndepth = 2', "hotread 8k x4 d2"),
-        ('size = {"64k" = 1, "4k" = 1}', "randread 4k+64k x1"),
-        ('size = {"4k" = 1, "8k" = 1, "16k" = 1, "32k" = 1}', "randread 4k..32k x1"),
-        ('size = "8k"\nrate = "2.5k/s"', "randread 8k x1 @2500/s"),
-        ('size = "8k"\nrole = "warm"', "randread 8k x1 warm"),
-        ('size = "8k"\npattern = "sequential"\nbackwards = true', "backread 8k x1"),
-        ('size = "8k"\nread = 1\nwrite = 1\npattern = "sequential"\nbackwards = true', "backrw 8k x1"),
-        ('size = "8k"\nrepeats = false', "randread 8k x1"),
-        ('size = "8k"\nwrite = 1\nsync = "rwf_dsync"\ndedupable = "40%"', "randwrite 8k x1"),
+        ('size = "8k"', "randread 8k 1x1"),
+        ('size = "1000"\ndirect = false', "randread 1kB 1x1"),
+        ('size = "512"\nwrite = 1\npattern = "sequential"', "write 512 1x1"),
+        ('size = "8k"\nread = 1\nwrite = 1\npattern = "zipf"', "zipfrw 8k 1x1"),
+        ('size = "8k"\npattern = "hotspot"\nusers = 4\ndepth = 2', "hotread 8k 4x2"),
+        ('size = {"64k" = 1, "4k" = 1}', "randread 4k+64k 1x1"),
+        ('size = {"4k" = 1, "8k" = 1, "16k" = 1, "32k" = 1}', "randread 4k..32k 1x1"),
+        ('size = "8k"\nrate = "2.5k/s"', "randread 8k 1x1 @2500/s"),
+        ('size = "8k"\nrole = "warm"', "randread 8k 1x1 warm"),
+        ('size = "8k"\npattern = "sequential"\nbackwards = true', "backread 8k 1x1"),
+        ('size = "8k"\nread = 1\nwrite = 1\npattern = "sequential"\nbackwards = true', "backrw 8k 1x1"),
+        ('size = "8k"\nrepeats = false', "randread 8k 1x1"),
+        ('size = "8k"\nwrite = 1\nsync = "rwf_dsync"\ndedupable = "40%"', "randwrite 8k 1x1"),
     ],
 )
 def test_names(fields: str, name: str) -> None:
@@ -230,35 +230,35 @@ def test_names(fields: str, name: str) -> None:
 
 def test_equal_names_are_numbered() -> None:
     two = 'time = "1s"\nsize = ["8k", "8192", "8KiB"]'
-    assert names(two) == ["randread 8k x1", "randread 8k x1 #2", "randread 8k x1 #3"]
+    assert names(two) == ["randread 8k 1x1", "randread 8k 1x1 #2", "randread 8k 1x1 #3"]
 
 
 @pytest.mark.parametrize(
     ("phases", "expected"),
     [
-        (["", "repeats = false"], ["t 8k x1", "t 8k x1 no-repeats"]),
+        (["", "repeats = false"], ["t 8k 1x1", "t 8k 1x1 no-repeats"]),
         (
             ['pattern = "sequential"\nbackwards = true', 'pattern = "sequential"'],
-            ["t 8k x1 backwards", "t 8k x1"],
+            ["t 8k 1x1 backwards", "t 8k 1x1"],
         ),
         (
             ['write = 1\nsync = "dsync"', 'write = 1\nsync = "rwf_dsync"', "write = 1"],
-            ["t 8k x1 dsync", "t 8k x1 rwf_dsync", "t 8k x1"],
+            ["t 8k 1x1 dsync", "t 8k 1x1 rwf_dsync", "t 8k 1x1"],
         ),
         # What all of them have is not said; what is still the same is numbered.
         (
             ['write = 1\nsync = "dsync"\ndedupable = "40%"', 'write = 1\nsync = "dsync"\ndedupable = "12.5%"'],
-            ["t 8k x1 dedupable 40%", "t 8k x1 dedupable 12.5%"],
+            ["t 8k 1x1 dedupable 40%", "t 8k 1x1 dedupable 12.5%"],
         ),
         (
             ['write = 1\npayload = "zeros"', 'write = 1\npayload = "repeated"', 'write = 1\ncompressible = "5%"'],
-            ["t 8k x1 zeros", "t 8k x1 repeated", "t 8k x1 compressible 5%"],
+            ["t 8k 1x1 zeros", "t 8k 1x1 repeated", "t 8k 1x1 compressible 5%"],
         ),
         (
             ["", "direct = false", 'direct = false\npattern = "zipf"', 'pattern = "zipf"'],
-            ["t 8k x1", "t 8k x1 buffered", "t 8k x1 buffered #2", "t 8k x1 #2"],
+            ["t 8k 1x1", "t 8k 1x1 buffered", "t 8k 1x1 buffered #2", "t 8k 1x1 #2"],
         ),
-        (["", "repeats = false\nusers = 2"], ["t 8k x1", "t 8k x2"]),
+        (["", "repeats = false\nusers = 2"], ["t 8k 1x1", "t 8k 2x1"]),
     ],
 )
 def test_names_that_clash_say_what_differs(phases: list[str], expected: list[str]) -> None:

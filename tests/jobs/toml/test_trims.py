@@ -34,8 +34,8 @@ def only(job: Job) -> Phase:
 def test_a_trim_has_a_weight_and_a_size() -> None:
     job = toml('trim = 1\nwrite = 3\nsize = "64k"')
     assert mix(job) == {"write": (65536, 0.75), "trim": (65536, 0.25)}
-    assert only(job).name == "randwritetrim 64k x1"
-    assert only(toml('trim = 100\nsize = "1M"\npattern = "sequential"')).name == "trim 1M x1"
+    assert only(job).name == "randwritetrim 64k 1x1"
+    assert only(toml('trim = 100\nsize = "1M"\npattern = "sequential"')).name == "trim 1M 1x1"
     sizes = toml('mix = [{op = "trim", size = "1M"}, {op = "read", size = "8k", weight = 9}]')
     assert mix(sizes) == {"trim": (1 << 20, 0.1), "read": (8192, 0.9)}
 

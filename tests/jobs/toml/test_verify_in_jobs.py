@@ -22,8 +22,8 @@ def test_phases_that_write_record_and_one_reads_back() -> None:
         "[defaults]\nverify = true\n", WRITES.replace("verify = true\n", ""), WRITES.replace("write", "read", 1), BACK
     )
     assert [(phase.name, phase.verify, phase.role) for phase in made.phases] == [
-        ("randwrite 64k x1", True, "measure"),
-        ("randread 64k x1", False, "measure"),
+        ("randwrite 64k 1x1", True, "measure"),
+        ("randread 64k 1x1", False, "measure"),
         ("verify", False, "verify"),
     ]
     assert parse_job(toml_text(made), "back.toml").phases == made.phases

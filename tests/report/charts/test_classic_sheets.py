@@ -44,7 +44,7 @@ def _report(loads: tuple[tuple[int, float, float], ...]) -> Report:
     for users, ms, mb in loads:
         times = card_runs.histogram((ms * 1e6, 1000))
         elapsed_ns = round(1000 * 8192 / (mb * 2**20) * 1e9)
-        rows.append(card_runs.reads(f"read x{users}", users=users, times=times, elapsed_ns=elapsed_ns))
+        rows.append(card_runs.reads(f"read {users}x1", users=users, times=times, elapsed_ns=elapsed_ns))
     return report_of(card_runs.run(*rows))
 
 

@@ -61,7 +61,7 @@ def test_it_compiles_and_speaks(charts: dict[str, Chart], kind: str) -> None:
 
 
 def test_what_a_drawing_refers_to_is_its_own_where_a_test_begins_with_a_digit() -> None:
-    run = card_runs.run(card_runs.reads("8k x1"), card_runs.reads("8k x8", users=8))
+    run = card_runs.run(card_runs.reads("8k 1x1"), card_runs.reads("8k 8x1", users=8))
     chart = next(each for each in report_of(run).charts if each.kind == "latency_by_load")
     assert chart.key == "8k-8k-latency"
     svg = to_svgs([chart], PAGE)[0]
@@ -80,7 +80,7 @@ SOME, NONE = card_runs.histogram((0, 900), (1000, 100)), card_runs.histogram((0,
 def test_times_of_nothing_are_drawn(ladder: tuple[Histogram, ...]) -> None:
     """Tools that count microseconds state 0 for what took less than one."""
     rows = [
-        card_runs.reads(f"r x{n}", users=n, times=times, elapsed_ns=card_runs.SECOND_NS // n, direct=False)
+        card_runs.reads(f"r {n}x1", users=n, times=times, elapsed_ns=card_runs.SECOND_NS // n, direct=False)
         for n, times in zip((1, 2, 4), ladder, strict=True)
     ]
     run = card_runs.run(*rows, source=Source(tool="fio"))

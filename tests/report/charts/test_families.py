@@ -10,7 +10,7 @@ from iocast.report.charts.subjects.families import families, pooled
 
 
 def test_rows_of_a_test_and_size_are_a_family_in_the_order_of_their_loads() -> None:
-    rows = [reads(f"randread 8k x{users}", users=users) for users in (8, 1, 4)]
+    rows = [reads(f"randread 8k {users}x1", users=users) for users in (8, 1, 4)]
     run = card_runs.run(*rows, reads("read 128k", size_bytes=1 << 17), card_runs.mixed())
     found = families(run, examine(run), {})
     assert [(family.key, [member.at_once for member in family.members]) for family in found] == [

@@ -98,7 +98,7 @@ def test_names_of_findings_do_not_lie_on_each_other() -> None:
 
 
 def test_all_ios_of_the_series_are_in_the_heat_map() -> None:
-    run = card_runs.run(reads(), reads("randread 8k x8", users=8))
+    run = card_runs.run(reads(), reads("randread 8k 8x1", users=8))
     chart = chart_of(run, heat)
     cells, moments = chart.table("cells"), chart.table("moments")
     assert cells is not None

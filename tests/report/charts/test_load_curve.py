@@ -13,18 +13,18 @@ from iocast.report.charts.drawing.theme import LIGHT
 def test_the_knee_is_where_a_saturated_ladder_bends() -> None:
     ladder = [(1, 1e6), (2, 1e6), (4, 1e6), (8, 2e6), (16, 4e6)]
     run = card_runs.run(
-        *(reads(f"randread 8k x{users}", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder)
+        *(reads(f"randread 8k {users}x1", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder)
     )
     found = chart_of(run, load_curve)
     assert "it bends at 4, with 3.98k a second, half of them within 1 ms" in found.summary
     fallen = [*ladder[:3], (8, 3e6)]
     run = card_runs.run(
-        *(reads(f"randread 8k x{users}", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in fallen)
+        *(reads(f"randread 8k {users}x1", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in fallen)
     )
     most = "with 4 at once, where it bends: half of them take up to 1 ms there."
     assert chart_of(run, load_curve).summary.endswith(most)
     short = card_runs.run(
-        *(reads(f"randread 8k x{users}", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder[:3])
+        *(reads(f"randread 8k {users}x1", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder[:3])
     )
     assert chart_of(short, load_curve).summary.endswith("the ladder ends before it bends.")
 
@@ -32,7 +32,7 @@ def test_the_knee_is_where_a_saturated_ladder_bends() -> None:
 def test_the_load_curve_is_joined_in_the_order_of_the_loads() -> None:
     run = card_runs.run(
         *(
-            card_runs.reads(f"randread 8k x{users}", users=users, times=card_runs.lognormal(5_000, took, 0.2))
+            card_runs.reads(f"randread 8k {users}x1", users=users, times=card_runs.lognormal(5_000, took, 0.2))
             for users, took in ((1, 1e6), (4, 2e6), (16, 2e7))
         )
     )
@@ -48,7 +48,7 @@ def test_the_load_curve_is_joined_in_the_order_of_the_loads() -> None:
 def test_loads_at_the_same_place_share_a_name() -> None:
     times = card_runs.lognormal(5_000, 1e6, 0.2)
     ladder = ((1, 5_000_000_000), (8, 700_000_000), (32, 690_000_000))
-    rows = [card_runs.reads(f"r x{n}", users=n, times=times, elapsed_ns=took) for n, took in ladder]
+    rows = [card_runs.reads(f"r {n}x1", users=n, times=times, elapsed_ns=took) for n, took in ladder]
     chart = chart_of(card_runs.run(*rows), load_curve)
     texts = [
         layer["data"]["values"] for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "text"

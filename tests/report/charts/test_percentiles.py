@@ -24,10 +24,10 @@ def test_percentiles_end_at_the_maximum_and_say_where_they_are_sure() -> None:
 
 def test_reads_and_writes_of_one_row_are_two_curves() -> None:
     """Among other rows they had one name, and their points were drawn as one curve that saws between both."""
-    run = card_runs.run(card_runs.mixed(), card_runs.reads("scan 128k x1"))
+    run = card_runs.run(card_runs.mixed(), card_runs.reads("scan 128k 1x1"))
     charts = {chart.kind: chart for chart in report_of(run).charts}
     for kind, key in (("percentiles", "curves"), ("distribution", "curves")):
         table = charts[kind].table(key)
         assert table is not None
         names = dict.fromkeys(row.cells["row"] for row in table.rows)
-        assert list(names) == ["mixed 8k, reads", "mixed 8k, writes", "mixed 8k, fsyncs", "scan 128k x1"]
+        assert list(names) == ["mixed 8k, reads", "mixed 8k, writes", "mixed 8k, fsyncs", "scan 128k 1x1"]

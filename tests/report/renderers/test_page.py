@@ -156,7 +156,7 @@ def test_a_page_is_light(page: str) -> None:
 
 def test_a_run_of_twenty_two_rows_of_a_minute_stays_below_three_megabytes() -> None:
     rows = [
-        card_runs.reads(f"{test} {size >> 10}k x{users}", size_bytes=size, users=users, times=_wide(users))
+        card_runs.reads(f"{test} {size >> 10}k {users}x1", size_bytes=size, users=users, times=_wide(users))
         for test, size in (("randread", 8192), ("read", 1 << 20), ("write", 4096), ("scan", 131072))
         for users in (1, 8, 16, 32, 64)
     ]

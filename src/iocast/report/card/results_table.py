@@ -66,7 +66,7 @@ SERVICE_DIFFERS = 0.05
 
 
 def row_name(record: PhaseRecord, op: Op, *, several: bool) -> str:
-    """The name of a row, or of one operation of it where it has several: "mixed 8k x8, reads"."""
+    """The name of a row, or of one operation of it where it has several: "mixed 8k 8x1, reads"."""
     return f"{record.phase.name}, {op}s" if several else record.phase.name
 
 

@@ -94,7 +94,7 @@ def numbers(rows: Iterable[Row], *keys: str) -> list[float]:
 
 
 def tip(table: Table, row: Row, first: str = "", leave: Sequence[str] = ()) -> str:
-    """What a row says under the pointer: "4×16: p50 1.3ms, p99 9.0ms"."""
+    """What a row says under the pointer: "4x16: p50 1.3ms, p99 9.0ms"."""
     said = [
         f"{_title(column)} {shown}"
         for column in table.columns
