@@ -1,4 +1,4 @@
-"""Measurement: what one phase did and how long it took, and Interval, as the core hands them back (record/result.rs)."""
+"""Measurement: what one phase did and how long it took; Interval; as the core hands them back (record/result.rs)."""
 
 from __future__ import annotations
 
