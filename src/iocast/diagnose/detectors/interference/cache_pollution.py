@@ -1,17 +1,17 @@
-"""Writes that go in order push out of a cache what random reads lived on.
+"""Sequential writes evict from a cache the blocks that random reads depend on.
 
-What it is: a cache, of an array or of this machine, that keeps what was touched last, whatever it was: a log writer, a
-load or a backup goes through it once, and the blocks that were read again and again are gone.
-Why it matters: reads are slow after the backup for as long as the cache takes to learn again, and the database did
-nothing else than before. A test without such writes beside it never meets that.
-How it shows: the same random reads, of which fewer are as quick as before, and which take a fifth longer, beside such
-writes or after they have ended.
-How to confirm: read a set until it is held, write once through a place of its own, and read the set again, in rounds.
-It must have been quicker than what was never read, be slower after the writes, and what was never read must not: reads
-of a device that is still busy with the writes, or shares its bandwidth with them, become slower whatever they ask for.
-A cache that is larger than all that can be written here is not pushed out of, and cannot be told from a good one.
+What it is: a cache, of an array or of this machine, that keeps whatever was touched last: a log writer, a load or a
+backup passes through it once, and the blocks that were read again and again are evicted.
+Why it matters: after the backup reads are slow until the cache has warmed up again, though the database did nothing
+different. A test without such writes beside it never shows that.
+How it shows: beside such writes, or after them, the same random reads take a fifth longer, and fewer of them are as
+quick as before.
+How to confirm: read a set until it is cached, write once through a region apart from it, and read the set again, in
+rounds. The set must be quicker than blocks that were never read, and slower after the writes; blocks that were never
+read must not become slower: on a device that is still busy with the writes, or shares its bandwidth with them, all
+reads do. A cache larger than all that can be written here evicts nothing, and looks like a good one.
 What to change: keep log writes and backups out of the cache (quality of service, direct I/O, caching by volume), cap
-them, or give them storage of their own.
+them, or give them separate storage.
 """
 
 from __future__ import annotations

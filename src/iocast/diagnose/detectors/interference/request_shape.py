@@ -1,15 +1,15 @@
-"""Requests change their size on the way: neighbours are merged into one, or one is cut into several.
+"""Requests change size on the way: neighbouring ones are merged, or one is split.
 
-What it is: the block layer or a file system merges small I/Os that lie side by side (consolidation), or splits a
-large one at max_sectors_kb, at the number of segments (a buffer of 4 KiB pages needs one for each page), or where
-a file is scattered (fragmentation).
-Why it matters: merged writes are no measure of single ones; split ones cost several times the work, and a limit of
-the host looks like slow storage.
+What it is: the block layer or a file system merges small adjacent I/Os (consolidation), or splits a large one at
+max_sectors_kb, at the number of segments (a buffer of 4 KiB pages needs one for each page), or where a file is
+scattered (fragmentation).
+Why it matters: merged writes say nothing of single ones; split ones cost several times the work, and a limit of the
+host looks like slow storage.
 How it shows: the device's requests are more than 1.2 times as large as the test's, or a twentieth of them was merged;
-or there are more than 1.25 times as many of them, at 128 KiB and above, and the same bytes. Both ends are counted.
-How to confirm: nothing is left to guess. Sizes from 64 KiB up show steps where the limit is.
-What to change: merged: O_DSYNC, random places, nomerges=2 for the test. Split: raise max_sectors_kb, use huge pages
-for buffers, align, lay files out in one piece.
+or the device did more than 1.25 times as many, at 128 KiB and above, for the same bytes. Both ends are counted.
+How to confirm: it is counted. Sizes from 64 KiB up show steps where the limit is.
+What to change: merged: O_DSYNC, random offsets, nomerges=2 for the test. Split: raise max_sectors_kb, use huge pages
+for buffers, align, lay files out in one extent.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Others use the same drives: their I/O was counted, or the rate goes up and down with nothing of ours to explain it.
+"""Other I/O on the same drives: it was counted, or the rate varies and our own load does not explain it.
 
-What it is: a neighbour's backup, another database on the same disks, a virtual machine of somebody else.
-Why it matters: the figures are those of an hour; tomorrow's are others, and no comparison with them holds.
-How it shows: the device moved more than the test did; or second by second the rate crosses its own middle again and
-again, by far more than its I/Os scatter. Stalls and what goes one way only are told by other detectors.
-How to confirm: the same load again and again: with nobody else it repeats within a few per cent. What it does
-not show was perhaps not there just then: it is never rejected for good.
-What to change: dedicate the drives, or test at hours that are typical, several times, and give the range.
+What it is: a neighbour's backup, another database on the same disks, another tenant's virtual machine.
+Why it matters: the figures hold for one hour; tomorrow's will differ, and no comparison with them holds.
+How it shows: the device moved more than the test did; or second by second the rate crosses its middle again and
+again, by far more than the scatter of its I/Os. Stalls and one-way drifts are found by other detectors.
+How to confirm: repeat the same load: without neighbours it repeats within a few per cent. If they do not show, they
+may only have been quiet just then: this is never rejected for good.
+What to change: dedicate the drives, or test at typical hours, several times, and report the range.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""Moments in which I/Os stood still, while all others of the same phase were quick.
+"""Stalls: for a moment I/Os did not complete, while all others of the same phase were quick.
 
-What it is: for a tenth of a second or more nothing, or some of the I/Os, came back; then all went on as
+What it is: for a tenth of a second or more none of the outstanding I/Os, or only some, completed; then all went on as
 before.
-Why it matters: averages and even a p99 hide it, because little is in flight while nothing moves; yet each user
-of the database waits through it.
-How it shows: among the slowest I/Os, some that took 100 ms or more and twenty times the median of their kind,
-and that were outstanding at the same time. The core keeps only the slowest I/Os by name, so with many in
-flight one stall may fill the list and hide the others. A stall during which the generator itself did not run is
-not the storage's, and is told apart (generator did not run).
-How to confirm: a longer run, to see whether they come at equal distances; the log of the device, the array or
+Why it matters: averages and even p99 hide it, because few I/Os are issued during a stall; yet each user of the
+database waits through it.
+How it shows: among the slowest I/Os, some that took 100 ms or more and twenty times the median of their kind, and that
+were outstanding at the same time. The core records only the slowest I/Os one by one, so with many outstanding one
+stall may fill the list and hide the others. A stall during which the generator itself did not run is not the
+storage's, and is reported apart (generator did not run).
+How to confirm: a longer run, to see whether the stalls recur at equal intervals; the log of the device, the array or
 the hypervisor at the same second.
-What to change: what runs at that beat: garbage collection, a flush of a write-back cache, path failover,
-snapshots, throttling by I/O credits.
+What to change: what runs at that interval: garbage collection, a flush of a write-back cache, path failover,
+snapshots, throttling by burst credits.
 """
 
 from __future__ import annotations

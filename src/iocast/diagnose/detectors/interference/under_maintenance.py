@@ -1,12 +1,12 @@
-"""Maintenance went on while the row ran: a resync, a scrub, a check, a rebuild, a drive that is too hot.
+"""Maintenance ran during the row: a resync, a scrub, a check, a rebuild, a drive that is too hot.
 
-What it is: work that the storage does for itself, beside the test's.
-Why it matters: the row is that of a degraded hour. Without it the storage is quicker; with it this is the truth.
-How it shows: the kernel says that a task ran on this machine (mdstat, btrfs, ZFS), or a drive was at its warning
-temperature; or the rate fell by a fifth or more for a minute or more, and came back.
-How to confirm: pause the task and measure again; or the same load one at a time, for longer than it took: when the
-rate falls and comes back once more in the same way, it is not chance. A task that has ended shows nothing of itself:
-that it goes evenly now rejects nothing.
+What it is: work of the storage itself, beside the test's.
+Why it matters: the row shows degraded mode. Without the maintenance the storage is quicker; during it this is right.
+How it shows: the kernel reports a task on this machine (mdstat, btrfs, ZFS), or a drive was at its warning
+temperature; or the rate fell by a fifth or more for a minute or more, and recovered.
+How to confirm: pause the task and measure again; or run the same load at 1x1, for longer than the dip lasted: a rate
+that falls and recovers once more in the same way is not chance. A task that has ended leaves no trace: a steady rate
+now rejects nothing.
 What to change: wait for its end, leave that time out, or call the row "degraded mode".
 """
 

@@ -1,11 +1,11 @@
 """Burst credits ran out.
 
-What it is: storage, mostly of clouds, that lets a client go faster than its baseline as long as it has saved credits.
-Why it matters: what was measured before they ran out is a loan: a database that works all day gets the baseline.
-How it shows: the rate of reads falls at once to a constant that is far below, and stays there, or is there already
-when a later row asks for more at once; a pause brings back exactly what it has saved.
-How to confirm: spend all credits, pause, and go on: the rate is high again for a moment.
-What to change: measure for longer than the credits last (the time is told), or buy the rate that is needed.
+What it is: storage, mostly in clouds, that exceeds its baseline for as long as it has burst credits.
+Why it matters: the rate before they ran out does not last: a database that works all day gets the baseline.
+How it shows: the read rate drops to a much lower constant rate and stays there, or is already there when a later row
+raises the load; a pause restores exactly as many credits as it saved.
+How to confirm: spend all credits, pause, and go on: the rate is high again for a short time.
+What to change: measure for longer than the credits last (the finding says how long), or buy the rate that you need.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""A link, not the storage behind it, sets the throughput.
+"""A link, not the storage behind it, limits the throughput.
 
-What it is: a cable or network between this machine and the storage that is full: Ethernet, Fibre Channel, SAS, PCIe.
-Why it matters: the row measures the cable. Faster storage changes nothing, a second path doubles it.
-How it shows: rows of different sizes or operations reach the same throughput, within 90 to 101% of what the link can
-carry; where the kernel does not show the link, within 2% of what a known kind of link carries.
-How to confirm: half the size of the I/Os gives the same throughput; and where the link was only guessed, reads and
-writes at once get more together than either alone, for a link carries both ways and a device shares.
-What to change: call the row bound by the link; more paths, or a faster link.
+What it is: a full cable or network between this machine and the storage: Ethernet, Fibre Channel, SAS, PCIe.
+Why it matters: the row measures the link. Faster storage changes nothing; a second path doubles the throughput.
+How it shows: rows of different I/O sizes or operations reach the same throughput, 90 to 101% of what the link carries;
+where the kernel does not report the link, within 2% of what a known kind of link carries.
+How to confirm: half the I/O size gives the same throughput; where the link was only guessed, reads and writes together
+move more than either alone, because a link carries both directions and a device shares its bandwidth.
+What to change: report the row as link-bound; add paths, or use a faster link.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""More at once brings fewer I/Os: throughput falls beyond a load.
+"""Retrograde scaling: beyond the peak, more outstanding I/Os bring fewer IOPS.
 
-What it is: a load curve that rises, peaks and falls again: each I/O in flight costs all others something.
-Why it matters: a database that opens more connections, or more asynchronous I/O, to go faster gets less done.
-How it shows: the universal scalability law through the curve has a crosstalk that is above nought by its 95%
-interval, and the row with twice as much at once does 5% less than the peak, or less still.
-How to confirm: the load of the peak and twice that load in turns, so that heat and order fall on both.
-What to change: cap the queue at the peak (users, connections, queue depth of the device); look for what is shared:
+What it is: a load curve that rises, peaks and falls: each outstanding I/O slows all others down.
+Why it matters: a database that opens more connections, or uses more asynchronous I/O, to go faster gets less done.
+How it shows: the universal scalability law fitted to the curve has a crosstalk above zero by its 95% interval, and the
+row with twice the outstanding I/Os of the peak, or more, does at least 5% fewer IOPS.
+How to confirm: run the load of the peak and twice that load in turns, so that heat and order affect both alike.
+What to change: cap the load at the peak (users, connections, the device's queue depth); look for what is shared:
 a lock, a controller's processor, a cache line of counters.
 """
 

@@ -1,12 +1,12 @@
-"""Direct I/O that is let through one at a time, whatever is asked for at once.
+"""Direct I/O is serialised: one I/O passes at a time, whatever the queue depth.
 
-What it is: a lock above the device (of an inode, of a file system that allocates, of a driver) that admits one
-I/O, while the program believes that it has many in flight.
+What it is: a lock above the device (of an inode, of a file system that allocates, of a driver) that admits one I/O,
+while the program believes that many are outstanding.
 Why it matters: the writers of a database wait for each other, and storage that could do more is idle.
-How it shows: the device's queue holds less than half (a warning from seven tenths on) of what the test kept in
-flight, and the times are not the device's own; or eight writes at once do no more than one, while reads of the same
-size gain.
-How to confirm: one write at once against eight, and reads in the same way: writes gain nothing, reads do. By hand:
+How it shows: the device's queue holds less than half of the test's outstanding I/Os (a warning below seven tenths),
+and the times are not the device's own; or eight outstanding writes do no more than one, while reads of the same size
+gain.
+How to confirm: one outstanding write against eight, and the same with reads: writes gain nothing, reads do. By hand:
 one file against many, overwriting against allocating, a raw device.
 What to change: XFS or a raw device; lay files out in full and overwrite them (ext4 overwrites in parallel since
 Linux 5.4, and waits where it allocates); more files; io_uring.

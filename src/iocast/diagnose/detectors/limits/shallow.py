@@ -1,8 +1,8 @@
-"""Less was in flight than was asked for: the row is not the load that it is named after.
+"""Too few I/Os were outstanding: the row is not the load that its name says.
 
-What it is: users that ended before the others, I/Os that failed or met the end of a file, a generator that came late.
-Why it matters: a row of 32 at once that held 16 is compared with rows of 32, and is none.
-How it shows: on average more than a twentieth less was in flight than users times depth.
+What it is: users that ended before the others, I/Os that failed or met the end of a file, a generator that was late.
+Why it matters: a row of 32 outstanding I/Os that held 16 is compared with rows that held 32.
+How it shows: the mean number of outstanding I/Os is more than a twentieth below users x queue depth.
 How to confirm: it is counted; the ends of the users, the errors and the lag of the generator say which it was.
 What to change: end rows by time, let all users share one range, look at the errors.
 """

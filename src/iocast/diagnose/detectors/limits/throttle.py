@@ -1,15 +1,15 @@
-"""Somebody holds the rate down: a cap by cgroup, quality of service, a cloud volume's size, or heat.
+"""Rate-limited: a cgroup, quality of service, a cloud volume's size, or heat caps the rate.
 
-What it is: I/Os that are kept waiting before the device, so that no more than a set number of them, or of bytes, pass
-in a second. Linux's cgroup version 1 does so in slices of 100 ms.
-Why it matters: the row measures a setting. The device itself may be many times as quick, and the cap may be another
-in production.
-How it shows: the same rate with one I/O at once as with many, each taking exactly as many times as long as there are
-more of them; or most I/Os quick and the others 100 ms; or a limit of our own cgroup that the rate has reached.
-How to confirm: ask for half of that rate, evenly: where each I/O then takes much less than the distance between
-two of them at full rate, no device is the limit, for a device that is free answers as fast as it works.
-What to change: lift the cap (io.max, blkio.throttle, quality of service, a larger volume), or report it as what
-it is: the rate that this machine may have.
+What it is: I/Os that wait in front of the device, so that only a set number of them, or of bytes, pass in a second.
+Linux's cgroup version 1 does so in slices of 100 ms.
+Why it matters: the row measures a setting. The device itself may be many times faster, and production may have another
+cap.
+How it shows: the same IOPS with one outstanding I/O as with many, and a response time that grows exactly with their
+number; or most I/Os quick and the others 100 ms; or a limit of this process's cgroup that the rate has reached.
+How to confirm: run at half of that rate, evenly spaced: where each I/O then takes much less time than lies between
+two I/Os at full rate, the device is not the limit.
+What to change: lift the cap (io.max, blkio.throttle, quality of service, a larger volume), or report the row as the
+rate that this machine is allowed.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Writes became slow after a certain volume: a fast part of the flash, or a write cache, was full.
+"""Write cliff: the write rate fell once an SLC area or a write cache was full.
 
-What it is: drives keep a part of their flash in a fast mode (SLC), arrays and controllers answer writes from memory;
-both are as large as they are, and slower when they are full.
-Why it matters: a load or a restore that is larger runs at the speed after the cliff; a short test never meets it.
-How it shows: the rate of writes falls for good after so much was written, whatever the speed; reads stay as quick.
-How to confirm: after an idle time the same volume is fast again, and reads do not become slow with the writes.
-What to change: write more than the device holds twice (or four times the cache) before believing a write rate.
+What it is: drives keep part of their flash in a fast mode (SLC); arrays and controllers acknowledge writes from
+memory. Both have a fixed size, and writes are slower once it is full.
+Why it matters: a larger load or restore runs at the rate beyond the cliff; a short test never reaches it.
+How it shows: the write rate falls for good after a certain volume, whatever the rate; reads stay as quick.
+How to confirm: after an idle time the same volume is fast again, and reads do not slow down with the writes.
+What to change: write twice the device's capacity (or four times the cache) before trusting a write rate.
 """
 
 from __future__ import annotations

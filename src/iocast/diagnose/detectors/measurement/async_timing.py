@@ -1,16 +1,16 @@
-"""The times are not those of I/Os: somebody sent many and went on, and counted only what was left to wait.
+"""The times are waits, not response times: the I/Os were asynchronous, and only the remaining wait was timed.
 
-What it is: a database, or a test, that sends I/Os ahead or in batches. What it then calls the time of an I/O is the
-wait that was left when it came for the data, or one wait for a whole batch.
-Why it matters: 30 µs for a MiB that the device took 5 ms for looks like storage that no one sells, and a batch of a
-hundred looks like a slow device. Neither says how long an I/O takes, and no percentile of them is one of the storage.
+What it is: a database, or a test, that submits I/Os ahead or in batches. What it reports as the time of an I/O is the
+wait that remained when it came for the data, or one wait for a whole batch.
+Why it matters: 30 µs for a MiB that took the device 5 ms looks impossibly fast, and a batch of a hundred looks like a
+slow device. Neither is the time of an I/O, and their percentiles are not the storage's.
 How it shows: imported times bear the name of such a wait (direct path read and write, db file parallel read and write
-of Oracle); of an imported test that keeps many in flight the rate times the time makes less than half of them; or the
-device itself took longer than the row that it served. What iocast cannot see is a database while it waits, and a source
-that names neither its event nor its depth: there it says nothing.
+of Oracle); in an imported test with a high queue depth, the rate times the mean time gives less than half of it; or
+the device itself took longer than the row that it served. iocast cannot see a database while it waits, and reports
+nothing for a source that names neither its event nor its depth.
 How to confirm: block requests of the same minutes beside the database's figures (iocast blk), or single blocks read one
 at a time by the database (db file sequential read).
-What to change: take the times of the storage from the block layer, or of synchronous single-block I/O; call the others
+What to change: take the storage's times from the block layer, or from synchronous single-block I/O; call the others
 waits.
 """
 

@@ -1,8 +1,8 @@
-"""I/Os that failed, came back short, or never came back.
+"""I/Os failed, were short, or never completed.
 
 What it is: errors of the target, of its path, or of a file that ended before the test did.
-Why it matters: a failed I/O has no response time. An error that comes back at once makes a broken device look
-fast, one that comes back after a time-out makes a sound one look slow.
+Why it matters: a failed I/O has no response time. Errors that return immediately make a broken device look fast;
+errors after a time-out make a sound one look slow.
 How it shows: error numbers, I/Os shorter than asked for, I/Os still outstanding at the end.
 How to confirm: the kernel's log (dmesg) at the same second; the same phase once more on other blocks.
 What to change: the disk, path or file named; then measure again.

@@ -1,10 +1,9 @@
 """Faster than this machine's memory, than a link on the way, or than any device could answer.
 
 What it is: a result that the hardware below the test cannot have produced.
-Why it matters: something else answered: a cache, a hole in a file, a broken clock. No statistics can rescue
-it.
-How it shows: bytes per second above what memory or a link can carry; answers in less time than a command
-takes to reach a device and come back.
+Why it matters: something else answered: a cache, a hole in a file, a broken clock. No statistics can rescue it.
+How it shows: throughput above what memory or a link can carry; answers in less time than a command takes to reach a
+device and come back.
 How to confirm: count the bytes at the device; make the data set ten times larger and watch the figure fall.
 What to change: direct I/O, files written in full with unique data, more data than every cache on the way.
 """

@@ -1,13 +1,13 @@
 """The page cache of this machine answered instead of the device.
 
 What it is: reads served from memory, or writes that only reached memory, while storage was to be measured.
-Why it matters: memory is a hundred to ten thousand times faster than storage; even a few hits in a hundred
-turn the average into a figure of the cache.
+Why it matters: memory is a hundred to ten thousand times faster than storage; even a few per cent of hits turn the
+average into a figure of the cache.
 How it shows: the device under the file system, or the disks below it, moved fewer bytes than the test did;
-the test's files become resident in the page cache while it runs. A loop device keeps a cache of its own
-unless it was made with direct I/O.
+the test's files become resident in the page cache while it runs. A loop device keeps a page cache of its own
+unless it was attached with direct I/O.
 How to confirm: read the same blocks twice, buffered and direct, and compare the medians.
-What to change: direct I/O, drop the cache first, or ten times as much data as memory.
+What to change: use direct I/O, drop the page cache first, or use ten times as much data as memory.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Reads of what was never written are answered without the medium.
+"""Reads of holes, blocks that were never written, are answered without the medium.
 
-What it is: holes, unwritten extents, trimmed or thin space: there is nothing to fetch, so zeros come back at once.
+What it is: holes, unwritten extents, trimmed or thin space: there are no data to fetch, so zeros come back immediately.
 Why it matters: the test measured an answer that no row of a database will ever get.
-How it shows: reads of places that were never written are much quicker than reads of those that were; below a loop
-device, or whatever else knows of the hole, the disk reads nothing.
-How to confirm: where a disk below was counted, nothing remains to be tested. Else write random data to one part, leave
-another alone, and read both in turns, on new ground each time.
-What to change: fill everything with data that cannot be compressed before reading any of it.
+How it shows: reads of blocks that were never written are much quicker than reads of written ones; below a loop device,
+or any other layer that knows of the hole, the disk reads nothing.
+How to confirm: where a disk below was counted, this is confirmed already. Else write random data to one part, leave
+another untouched, and read both in turns, on fresh blocks each time.
+What to change: fill everything with incompressible data before reading any of it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The first write of a place costs more than the second.
+"""The first write of a block costs more than the second.
 
-What it is: space that is allocated, mapped or cleared when it is first written: thin volumes, snapshots, copy on write.
-Why it matters: a new database meets the price of first writes, an old one does not; a test shows one or the other,
-and seldom says which.
-How it shows: the same writes to the same places are quicker the second time; a test that comes to the end of fresh
-space becomes quicker at once.
-How to confirm: write fresh places, then the same again, in turns, each time on ground that was never written.
+What it is: space that is allocated, mapped or cleared on first write: thin volumes, snapshots, copy on write.
+Why it matters: a new database pays for first writes, an old one does not; a test shows one or the other, and seldom
+says which.
+How it shows: the same writes to the same blocks are quicker the second time; a test that reaches the end of fresh
+space speeds up suddenly.
+How to confirm: write fresh blocks, then the same again, in turns, each time where nothing was ever written.
 What to change: write every block before measuring, or preallocate fully (thick, eager-zeroed); report the first pass
 apart where growth matters. New flash is the other way round: it is quicker while it is fresh.
 """

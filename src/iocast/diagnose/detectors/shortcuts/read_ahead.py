@@ -1,14 +1,14 @@
-"""Reads in order are fetched before they are asked for.
+"""Sequential reads are answered by read-ahead.
 
-What it is: the kernel, the drive or the array notices that reads go on in order, and fetches what comes next.
-Why it matters: right for scans and backups, but a figure of sequential reads is then none of single reads, and says
-nothing of how long a lookup takes.
-How it shows: reads in order take less than half as long as the same reads at random. A disk arm does that by itself
-with one reader, but not with two far apart: their reads are quick only when they were fetched ahead.
-How to confirm: two readers that go forwards, and two that go backwards, on fresh ground; caches and tiers treat both
+What it is: the kernel, the drive or the array notices sequential reads, and reads ahead of what was asked for.
+Why it matters: right for scans and backups, but a figure of sequential reads then says nothing of single reads, or of
+how long a lookup takes.
+How it shows: sequential reads take less than half as long as the same reads at random. A disk arm does that by itself
+with one reader, but not with two far apart: their reads are quick only with read-ahead.
+How to confirm: two readers that go forwards, and two that go backwards, on fresh blocks; caches and tiers treat both
 alike, read-ahead does not.
 What to change: nothing where scans are wanted; report sequential and random reads apart, and compare only like with
-like. To look at the device alone: direct I/O, read_ahead_kb = 0, random reads.
+like. To measure the device alone: direct I/O, read_ahead_kb = 0, random reads.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The storage compresses, deduplicates, or does not store what is the same.
+"""The storage compresses or deduplicates, or does not store zeros.
 
-What it is: a layer that shrinks data before it reaches the medium, or leaves out zeros and blocks that it has already.
-Why it matters: data of a test (zeros, one block again and again) shrinks far more than data of a database, and the
-figures grow with it.
+What it is: a layer that shrinks data before they reach the medium, or leaves out zeros and blocks that it already has.
+Why it matters: test data (zeros, one block repeated) shrink far more than data of a database, and the figures rise
+with it.
 How it shows: the same writes are quicker with zeros, or with one block repeated, than with unique data.
-How to confirm: zeros, one block repeated, half-compressible and unique data, written in turns to the same blocks.
-What to change: test with unique data that cannot be compressed, or with the ratio that production has.
+How to confirm: write zeros, one block repeated, half-compressible and unique data in turns to the same blocks.
+What to change: test with unique, incompressible data, or with the reduction ratio of production.
 """
 
 from __future__ import annotations

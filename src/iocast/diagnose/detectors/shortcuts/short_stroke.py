@@ -1,10 +1,9 @@
-"""The test stayed on a small part of a disk, so its arm hardly moved.
+"""The disk was short-stroked: the test used only a small part of it.
 
 What it is: random I/O on less than half of a rotating disk: seeks are short, and the outer tracks are the fastest.
-Why it matters: a database that fills the disk has an arm that crosses all of it, and random reads of up to twice the
-time.
+Why it matters: a database that fills the disk seeks across all of it; its random reads take up to twice as long.
 How it shows: the test's files, or the part of the device that it used, are small beside the disk.
-How to confirm: the same reads over the part that was tested and over all of the disk, in turns.
+How to confirm: the same reads over the tested part and over the whole disk, in turns.
 What to change: test over as much of the disk as production will use.
 """
 

@@ -1,13 +1,13 @@
 """A cache inside the drive, the controller or the array answers part of the reads.
 
 What it is: random reads whose times fall into two groups, of which the quick one is too quick for the medium.
-Why it matters: the share of quick answers depends on how small the test is beside the cache; a database of
-another size sees other figures.
-How it shows: some of the random reads take a small part of the time of the others, and more so on media that
-cannot be that quick; or reads of a small region, again and again, are twice as quick as those of the whole.
-How to confirm: read single blocks again and again, and the whole of the data at random, in turns: when a block is
-quick every time, something remembers it. (A disk has to wait for a whole turn to read a block again.)
-What to change: ten times as much data as the cache, or the size of the real working set; report both groups.
+Why it matters: the share of quick answers depends on how small the test is beside the cache; a database of another
+size sees other figures.
+How it shows: some random reads take a small fraction of the time of the others, most clearly on media that are never
+that quick; or repeated reads of a small region are twice as quick as reads of the whole.
+How to confirm: read single blocks again and again, and the whole of the data at random, in turns: a block that is
+quick every time is cached. (A disk has to wait for a full rotation to read a block again.)
+What to change: use ten times as much data as the cache, or the real working set; report both groups.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Data that are used move to a faster tier.
+"""Hot data move to a faster tier.
 
-What it is: an array, or a hybrid drive, that keeps what is used often on flash and the rest on disks.
+What it is: an array, or a hybrid drive, that keeps hot data on flash and the rest on disks.
 Why it matters: a test that goes over the same blocks again and again becomes faster than any database that does not;
 what production sees depends on what was hot last night.
-How it shows: repeated passes over the same blocks become faster and faster, blocks that nobody touched do not.
-How to confirm: passes over fresh blocks, again and again; a cache is quick from the second pass on, a tier later.
-What to change: run the working set for as long as the policy needs (hours, days) before measuring, and test cold
-data as well.
+How it shows: repeated passes over the same blocks become faster and faster; untouched blocks do not.
+How to confirm: repeated passes over fresh blocks; a cache is quick from the second pass on, a tier later.
+What to change: run the working set for as long as the tiering policy needs (hours, days) before measuring, and test
+cold data as well.
 """
 
 from __future__ import annotations
