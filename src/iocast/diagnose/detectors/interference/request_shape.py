@@ -35,7 +35,7 @@ LARGER, MERGES = 1.2, 0.05  # models C, 4
 MORE, LARGE_BYTES = 1.25, 128 << 10  # models C, 5
 SAME_BYTES = (0.95, 1.10)
 NEAR = 0.1  # of a whole number of pieces
-UNEXPLAINED = ": no limit of a queue explains it, so the file may lie in pieces"
+UNEXPLAINED = ": no queue limit explains it, so the file may be fragmented"
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -90,10 +90,10 @@ def _merged(record: PhaseRecord, device: DeviceIo, figures: dict[str, float]) ->
         says=(
             f"I/Os of {data_size(figures['size_bytes'])} reached {device.layer} as requests of"
             f" {data_size(figures['device_size_bytes'])} ({percent(figures['merged_share'])} merged): the row does"
-            " not measure single ones."
+            " not measure single I/Os."
         ),
         evidence=figures,
-        remedy="Use O_DSYNC or random places, or nomerges=2 of the device's queue for the test.",
+        remedy="Use O_DSYNC or random offsets, or set nomerges=2 on the device's queue for the test.",
     )
 
 
@@ -104,11 +104,11 @@ def _split(run: Run, record: PhaseRecord, device: DeviceIo, figures: dict[str, f
         severity="warn",
         phase=record.phase.name,
         says=(
-            f"Each I/O of {data_size(figures['size_bytes'])} became {number(figures['requests_per_io'])} requests of"
+            f"Each I/O of {data_size(figures['size_bytes'])} was split into {number(figures['requests_per_io'])} requests of"
             f" {data_size(figures['device_size_bytes'])} at {device.layer}{why or UNEXPLAINED}."
         ),
         evidence=figures | {"explained": float(bool(why))},
-        remedy="Raise max_sectors_kb, use huge pages for buffers, align, or lay the file out in one piece.",
+        remedy="Raise max_sectors_kb, use huge pages for buffers, align, or lay the file out in one extent.",
     )
 
 
@@ -117,9 +117,9 @@ def _why(run: Run, figures: dict[str, float]) -> str:
     size, pieces = figures["size_bytes"], figures["requests_per_io"]
     for layer in run.plan.target.layers:
         if layer.max_io_bytes and _fits(pieces, size / layer.max_io_bytes):
-            return f", as max_sectors_kb of {layer.name} says ({layer.max_io_bytes >> 10})"
+            return f": max_sectors_kb of {layer.name} is {layer.max_io_bytes >> 10}"
         if layer.max_segments and _fits(pieces, size / (layer.max_segments * PAGE_BYTES)):
-            return f", as many as {layer.max_segments} segments of 4 KiB pages at {layer.name} allow"
+            return f": {layer.name} allows {layer.max_segments} segments of 4 KiB pages"
     return ""
 
 

@@ -61,7 +61,7 @@ def _counted(row: RowFacts) -> Finding | None:
         phase=record.phase.name,
         says=part.reason,
         evidence=part.evidence,
-        remedy="Dedicate the drives, or test at typical hours, several times.",
+        remedy="Dedicate the drives, or test several times at typical hours.",
     )
 
 
@@ -81,14 +81,14 @@ def _ups_and_downs(row: RowFacts) -> Finding | None:
         severity="warn",
         phase=record.phase.name,
         says=(
-            f"The rate went from {number(min(rates))} to {number(max(rates))} a second and back,"
-            f" {count(crossings, 'time')} across its middle: it varied by {percent(varies)}."
+            f"IOPS varied by {percent(varies)}, between {number(min(rates))} and {number(max(rates))}, and crossed the"
+            f" middle {count(crossings, 'time')}."
         ),
         evidence={"variation": varies, "own_scatter": scatter, "crossings": crossings, "mean_per_s": mean},
-        remedy="Dedicate the drives, or test at typical hours, several times, and give the range.",
-        hypothesis="others use the same drives now and then",
+        remedy="Dedicate the drives, or test several times at typical hours and report the range.",
+        hypothesis="neighbours use the same drives now and then",
         confidence=0.6,
-        confirm="the same load again and again, for hours",
+        confirm="repeat the same load for hours",
         state="suggested",
         rivals=("maintenance", "stalls"),
         spans=tuple(_low_times(row)),
@@ -134,13 +134,13 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     record = row_of(run, finding)
     probe, load = "the same load", at_depth(record, record.measurement.asked_depth)
     return Experiment(
-        question="Does the same load repeat, when nothing of ours changes?",
+        question="Does the same load repeat its rate when nothing of ours changes?",
         arms=(
             Arm(name=probe, workload=load, seconds=REPEAT_SECONDS, **same_place(record)),  # type: ignore[arg-type]
         ),
         decision=Decision(statistic="p95", first=probe, other=probe, limit=VARIES, direction="varies"),
         rounds=REPEATS,
         absence_proves=False,
-        if_confirmed="It goes up and down by itself: others share the drives.",
-        if_rejected="It repeated: for these minutes nobody else was there, which says nothing of other hours.",
+        if_confirmed="The rate of the same load varies: neighbours share the drives.",
+        if_rejected="The rate repeated: the drives had no other I/O in these minutes, which says nothing of other hours.",
     )

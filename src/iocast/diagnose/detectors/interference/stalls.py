@@ -36,8 +36,8 @@ OVER_MEDIAN = 20  # disks whose every I/O takes long do not stall [J]
 SHOWN = 5
 
 REMEDY = (
-    "Run for longer and see whether the stalls come at equal distances; then look for what runs at that beat:"
-    " the drive's garbage collection, a cache that is flushed, path failover, snapshots, I/O credits."
+    "Run for longer and see whether the stalls recur at equal intervals; then look for what runs at that interval:"
+    " the drive's garbage collection, a cache flush, path failover, snapshots, burst credits."
 )
 
 
@@ -84,10 +84,12 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
     did = record.measurement
     stood = sum(each.ios for each in found)
     full = stood == len(did.slow) >= record.plan.slow_limit
-    bounded = f" Only the {len(did.slow)} slowest I/Os are kept by name: there may have been more." if full else ""
+    bounded = (
+        f" Only the {len(did.slow)} slowest I/Os are recorded one by one: there may have been more." if full else ""
+    )
     longest = max(each.duration_ns for each in found)
     spans = tuple(Span(each.start_ns, each.end_ns) for each in found)
-    clause = f"I/Os stood still: {in_words(spans)}"
+    clause = f"I/O stalled: {in_words(spans)}"
     return Finding(
         code=CODE,
         severity="warn",
@@ -118,5 +120,5 @@ def in_words(spans: tuple[Span, ...]) -> str:
 def _when(spans: tuple[Span, ...]) -> str:
     moments = [f"t={time(each.start_ns)}" for each in spans[:SHOWN]]
     if len(spans) > SHOWN:
-        return f"{', '.join(moments)} and {len(spans) - SHOWN} times more"
+        return f"{', '.join(moments)} and {len(spans) - SHOWN} more"
     return " and ".join([", ".join(moments[:-1]), moments[-1]]) if len(moments) > 1 else moments[0]

@@ -56,9 +56,9 @@ def _seen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
             code=CODE,
             severity="warn" if own else "note",
             phase=record.phase.name,
-            says=f"{_words(metric)} on {subject}{'' if own else ', which is not known to be below this target'}.",
+            says=f"{_words(metric)} on {subject}{'' if own else ', which may not be below this target'}.",
             evidence={"below_target": float(own)},
-            remedy="Wait for its end and measure again, or read the row as degraded mode.",
+            remedy="Wait for its end and measure again, or report the row as degraded mode.",
             spans=(_under_way(record, subject, metric),),
         )
 
@@ -99,12 +99,11 @@ def _suspected(record: PhaseRecord, from_ns: int, lasted_ns: int, shift: float) 
         severity="warn",
         phase=record.phase.name,
         says=(
-            f"From t={time(from_ns)} on, for {time(lasted_ns)}, the rate was {percent(-shift)} lower, and then it came"
-            " back."
+            f"The rate was {percent(-shift)} lower for {time(lasted_ns)} from t={time(from_ns)} on, and then recovered."
         ),
         evidence={"from_ns": from_ns, "lasted_ns": lasted_ns, "shift": shift},
         remedy="Look for a scrub, a rebuild or a snapshot at that time; measure again without it.",
-        hypothesis="the storage was busy with itself",
+        hypothesis="the storage was busy with maintenance",
         confidence=0.5,
         confirm="look for what ran at that time, pause it, and measure again",
         state="suggested",
@@ -125,11 +124,11 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     name = "the same load"
     probe = Arm(name=name, workload=at_depth(record, 1), seconds=probe_s, **same_place(record))  # type: ignore[arg-type]
     return Experiment(
-        question="Does the same load become slower for as long once more, and then as quick as before?",
+        question="Does the rate of the same load dip for as long once more, and then recover?",
         arms=(probe,),
         rounds=math.ceil(until_s / probe_s),
         decision=Decision(statistic="rate", first=name, other=name, limit=FALLS, direction="dips"),
         absence_proves=False,
-        if_confirmed="It came again in the same way, for the same load: a task of the storage's own, and not chance.",
-        if_rejected="It goes evenly now, which says nothing of what ran then: look there for a scrub or a rebuild.",
+        if_confirmed="The dip came again in the same way for the same load: a task of the storage, not chance.",
+        if_rejected="The rate is steady now, which says nothing of what ran then: look there for a scrub or a rebuild.",
     )

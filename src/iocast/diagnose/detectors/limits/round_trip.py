@@ -56,8 +56,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         severity="note",
         phase="",
         says=(
-            f"No read over the network came back within {time(reads)}, and no write within {time(writes)}; half of the"
-            f" reads of one user take {time(alone)}. Most of that is the way there and back."
+            f"The network round trip is most of a read's time: reads took at least {time(reads)}, writes at least"
+            f" {time(writes)}; p50 of reads at 1x1 is {time(alone)}."
         ),
         evidence={
             "read_floor_ns": reads,
@@ -66,8 +66,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
             "most_per_s": 1e9 / floor_ns,
         },
         remedy=(
-            f"One I/O after the other makes {number(1e9 / floor_ns)} a second at the most, whatever storage there is:"
-            " go nearer to it, or keep more in flight."
+            f"One outstanding I/O gives at most {number(1e9 / floor_ns)} IOPS, whatever the storage: move nearer to it,"
+            " or keep more I/Os outstanding."
         ),
     )
 

@@ -57,7 +57,7 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"At t={time(found.at_ns)}, after {data_size(found.bytes)}, writes fell from"
+        says=f"At t={time(found.at_ns)}, after {data_size(found.bytes)}, the write rate fell from"
         f" {throughput(found.before_per_s * size)} to {throughput(found.after_per_s * size)}.",
         evidence={
             "at_ns": float(found.at_ns),
@@ -65,8 +65,8 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
             "before_bytes_per_s": found.before_per_s * size,
             "after_bytes_per_s": found.after_per_s * size,
         },
-        remedy="Write twice what the device holds (or four times its cache) before believing a write rate.",
-        hypothesis="the fast part of the flash, or a write cache, is full",
+        remedy="Write twice the device's capacity (or four times its cache) before trusting a write rate.",
+        hypothesis="the SLC area of the flash, or a write cache, is full",
         confidence=0.6,
         confirm="write the same volume again after an idle time, with reads before and after",
         state="suggested",
@@ -90,7 +90,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         return [arm] * OBSERVATIONS
 
     return Experiment(
-        question="Do writes, and only writes, become slow after that volume?",
+        question="Do writes, and only writes, slow down after that volume?",
         prepare=() if simulated(run) else (Arm(name="idle", workload=quiet, seconds=_idle_s(seen)),),
         arms=(
             *observed("reads before", reads),
@@ -109,8 +109,8 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
                 statistic="bytes_per_s", first="reads before", other="reads beyond", limit=READS_KEEP, direction="above"
             ),
         ),
-        if_confirmed="After that volume writes are slow, and reads are as before.",
-        if_rejected="It is no question of the volume written: writes stay, or reads fall with them.",
+        if_confirmed="Write cliff: after that volume writes are slow and reads are unchanged.",
+        if_rejected="The volume written does not explain it: writes keep their rate, or reads fall with them.",
     )
 
 

@@ -31,7 +31,7 @@ WHY = {
     "busy": "something in the test itself took that long",
 }
 REMEDY = (
-    "Run it again on a machine that does nothing else, without pauses and CPU limits: these I/Os waited for the test."
+    "Run it again on an idle machine, without pauses and CPU limits: these I/Os waited for the test, not the storage."
 )
 
 
@@ -65,12 +65,12 @@ def explains(row: RowFacts, start_ns: int, end_ns: int) -> bool:
 def _finding(record: PhaseRecord, found: list[tuple[int, int]]) -> Finding:
     longest = max(record.measurement.generator.absences, key=lambda each: each.duration_ns)
     moments = [f"{time(to_ns - from_ns)} at t={time(from_ns)}" for from_ns, to_ns in found[:SHOWN]]
-    more = f" and {len(found) - SHOWN} times more" if len(found) > SHOWN else ""
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return Finding(
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"This machine, not the storage, stood still: the test did not run for {', '.join(moments)}{more};"
+        says=f"This machine paused, not the storage: the test did not run for {', '.join(moments)}{more};"
         f" {WHY[longest.cause]}.",
         evidence={
             "absences": len(found),

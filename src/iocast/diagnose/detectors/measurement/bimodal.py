@@ -42,5 +42,5 @@ def detect(facts: Facts) -> Iterator[Finding]:
             phase=record.phase.name,
             says=f"The times have {len(found)} peaks: {', '.join(peaks[:-1])} and {peaks[-1]}.",
             evidence={"peaks": len(found), "mean_ns": times.mean_ns},
-            remedy="Report the peaks with their shares; look for what tells their I/Os apart.",
+            remedy="Report the peaks with their shares; look for what distinguishes their I/Os.",
         )

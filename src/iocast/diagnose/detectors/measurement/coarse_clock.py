@@ -50,11 +50,11 @@ def detect(facts: Facts) -> Iterator[Finding]:
         severity="severe",
         phase="",
         says=(
-            f"All times of all rows are multiples of {time(step_ns)}, {percent(step_ns / worst)} of the shortest"
-            " median: a timer decides when an I/O ends."
+            f"A timer decides when an I/O completes: all times of all rows are multiples of {time(step_ns)},"
+            f" {percent(step_ns / worst)} of the shortest median."
         ),
         evidence={"step_ns": step_ns, "p50_ns": worst, "rows": len(coarse)},
-        remedy="Switch interrupt coalescing off, or test without the layer that polls.",
+        remedy="Turn interrupt coalescing off, or test without the layer that polls.",
     )
     if len(coarse) == len(rows):
         yield found

@@ -42,5 +42,5 @@ def detect(facts: Facts) -> Iterator[Finding]:
         says=f"The storage did not keep what it acknowledged: {count(last.bad_blocks, 'block')} of {last.blocks}"
         f" that were written and read back are bad ({named}).",
         evidence={"blocks": float(last.blocks), **{kind: float(number) for kind, number in kinds.items()}},
-        remedy="Put no database on this storage: find out with `iocast verify` and dmesg which part of it fails.",
+        remedy="Put no database on this storage: find the failing part with `iocast verify` and dmesg.",
     )

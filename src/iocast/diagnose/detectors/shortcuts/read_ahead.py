@@ -60,13 +60,13 @@ def _finding(ordered: RowFacts, random: RowFacts) -> Finding:
         code=CODE,
         severity="note",
         phase=ordered.name,
-        says=f"Half of the reads in order took {time(ordered.p50_ns)} or less, the same reads at random"
-        f" {time(random.p50_ns)}: {number(ratio)} times as long.",
+        says=f"Sequential reads: p50 {time(ordered.p50_ns)}; the same reads at random: p50 {time(random.p50_ns)},"
+        f" {number(ratio)} times as long.",
         evidence={"sequential_p50_ns": ordered.p50_ns, "random_p50_ns": random.p50_ns},
-        remedy="Report sequential and random reads apart: only scans profit from it.",
-        hypothesis="what comes next is fetched before it is asked for",
+        remedy="Report sequential and random reads apart: only scans profit from read-ahead.",
+        hypothesis="read-ahead answers the sequential reads",
         confidence=0.6,
-        confirm="two readers forwards against two backwards, on fresh ground",
+        confirm="two readers forwards against two backwards, on fresh blocks",
         state="suggested",
         rivals=("cache_in_the_storage", "tier_migration"),
     )
@@ -97,9 +97,9 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         for name, backwards, start in (("forwards", False, 0), ("backwards", True, room))
     ]
     return Experiment(
-        question="Are reads that go forwards quicker than reads that go backwards?",
+        question="Are forward reads quicker than backward reads?",
         arms=tuple(arms),
         decision=Decision(statistic="mean", first="backwards", other="forwards", limit=HALF, direction="below"),
-        if_confirmed="Reads in order are fetched ahead.",
-        if_rejected="The direction makes no difference: nothing is fetched ahead.",
+        if_confirmed="Read-ahead answers sequential reads.",
+        if_rejected="The direction makes no difference: there was no read-ahead.",
     )

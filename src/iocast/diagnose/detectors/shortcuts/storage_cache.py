@@ -76,8 +76,8 @@ def _remembered(facts: Facts) -> Iterator[Finding]:
         if small_ns < TWICE * whole_ns and not arm:
             yield _suggested(
                 small.record,
-                says=f"Reads of {data_size(small.data_bytes)} again and again took {time(small_ns)}, reads of"
-                f" everything {time(whole_ns)}.",
+                says=f"Repeated reads of {data_size(small.data_bytes)} took {time(small_ns)}, reads of the whole"
+                f" {time(whole_ns)}.",
                 evidence={"small_ns": small_ns, "whole_ns": whole_ns, "ratio": small_ns / whole_ns},
             )
             return
@@ -111,10 +111,10 @@ def _suggested(record: PhaseRecord, says: str, evidence: dict[str, float]) -> Fi
         phase=record.phase.name,
         says=says,
         evidence=evidence,
-        remedy="Test with ten times as much data as the cache, or with the size of the real working set.",
+        remedy="Test with ten times as much data as the cache, or with the real working set.",
         hypothesis="a cache inside the drive, the controller or the array answers part of the reads",
         confidence=0.7,
-        confirm="read single blocks again and again beside cold random reads, and compare the means",
+        confirm="read single blocks repeatedly beside cold random reads, and compare the means",
         state="suggested",
         rivals=("tier_migration",),
     )
@@ -139,7 +139,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         for at, name in enumerate(names)
     ]
     return Experiment(
-        question="Is there a block that is quicker every time than blocks from everywhere?",
+        question="Is any single block always quicker than random blocks of the whole?",
         arms=(Arm(name="everywhere", workload=reads, seconds=2.0), *spots),
         decision=Decision(
             statistic="mean",
@@ -149,6 +149,6 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
             limit=TWICE,
             direction="below",
         ),
-        if_confirmed="Something between the file system and the medium remembers what was read.",
-        if_rejected="Nothing remembers what was read: that some reads are quick has another reason.",
+        if_confirmed="A cache between the file system and the medium answers repeated reads.",
+        if_rejected="No cache answers repeated reads: the quick ones have another cause.",
     )

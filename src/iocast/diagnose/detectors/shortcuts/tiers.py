@@ -56,8 +56,8 @@ def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> 
         code=CODE,
         severity="warn",
         phase=passes[-1].name,
-        says=f"{len(passes)} passes over the same blocks became faster: half of the reads took {time(second_ns)} in the"
-        f" second pass, {time(last_ns)} in the last ones.",
+        says=f"{len(passes)} passes over the same blocks became faster: p50 {time(second_ns)} in the second pass,"
+        f" {time(last_ns)} in the last ones.",
         evidence={
             "passes": float(len(passes)),
             "second_p50_ns": second_ns,
@@ -65,10 +65,10 @@ def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> 
             "ratio": last_ns / second_ns,
             "spans_s": max(0.0, (ended - began) / 1e9),
         },
-        remedy="Run the working set for as long as the policy needs before measuring, and test cold data as well.",
-        hypothesis="what is used often moves to a faster tier",
+        remedy="Run the working set for as long as the tiering policy needs before measuring; test cold data as well.",
+        hypothesis="hot data move to a faster tier",
         confidence=0.6,
-        confirm=f"{number(TRIED)} passes over fresh blocks, for as long as the policy needs",
+        confirm=f"{number(TRIED)} passes over fresh blocks, for as long as the tiering policy needs",
         state="suggested",
         rivals=("cache_in_the_storage",),
     )
@@ -96,6 +96,6 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         arms=tuple(arms),
         keep_order=True,
         decision=Decision(statistic="p50", first="pass 2", other=f"pass {TRIED}", limit=FALLS, direction="below"),
-        if_confirmed="What is used again and again moves to something faster.",
-        if_rejected="From the second pass on the same blocks take as long as before.",
+        if_confirmed="Hot data move to a faster tier.",
+        if_rejected="From the second pass on the same blocks take as long as before: nothing moved.",
     )
