@@ -110,8 +110,8 @@ def _finding(record: PhaseRecord, harm: _Harm, when: str, written: int) -> Findi
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"Reads slowed down from {time(harm.before_ns)} to {time(harm.after_ns)} {when}: {percent(harm.quick_before)} of"
-        f" them were quick before, {percent(harm.quick_after)} then.",
+        says=f"Reads slowed down from {time(harm.before_ns)} to {time(harm.after_ns)} {when}:"
+        f" {percent(harm.quick_before)} of them were quick before, {percent(harm.quick_after)} then.",
         evidence={
             "before_ns": harm.before_ns,
             "after_ns": harm.after_ns,

@@ -142,5 +142,5 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         rounds=REPEATS,
         absence_proves=False,
         if_confirmed="The rate of the same load varies: neighbours share the drives.",
-        if_rejected="The rate repeated: the drives had no other I/O in these minutes, which says nothing of other hours.",
+        if_rejected="The rate repeated: no other I/O in these minutes, which says nothing of other hours.",
     )

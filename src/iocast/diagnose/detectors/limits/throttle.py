@@ -91,10 +91,10 @@ def _known_limits(record: PhaseRecord) -> Iterator[Finding]:
                 phase=record.phase.name,
                 says=(
                     f"Rate-limited by the cgroup: this process may {op} {shown(limit)} on {subject}, and the row did"
-                    f" {shown(got)}."
+                    f" {shown(got)}; it measures that setting."
                 ),
                 evidence={"limit": limit, "achieved": got},
-                remedy="Lift the cgroup limit, or report the row as the rate that this machine is allowed: it measures that setting.",
+                remedy="Lift the cgroup limit, or report the row as the rate that this machine is allowed.",
             )
 
 

@@ -70,7 +70,7 @@ def _finding(record: PhaseRecord, found: list[tuple[int, int]]) -> Finding:
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"This machine paused, not the storage: the test did not run for {', '.join(moments)}{more};"
+        says=f"This machine, not the storage, stalled: the test did not run for {', '.join(moments)}{more};"
         f" {WHY[longest.cause]}.",
         evidence={
             "absences": len(found),
