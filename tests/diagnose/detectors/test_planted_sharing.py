@@ -223,7 +223,7 @@ def test_the_limit_that_splits_is_named() -> None:
     (found,) = request_shape.detect(
         Facts(card_runs.run(_device(record, reads=8000, read_bytes=1000 * MIB), target=target))
     )
-    assert "was split into 8 requests of 128.0 KiB at vda1: max_sectors_kb of vda1 is 128" in found.says
+    assert "became 8 requests of 128.0 KiB at vda1: max_sectors_kb of vda1 is 128" in found.says
 
 
 def test_bytes_of_others_or_of_a_cache_are_another_finding() -> None:

@@ -104,7 +104,7 @@ def _split(run: Run, record: PhaseRecord, device: DeviceIo, figures: dict[str, f
         severity="warn",
         phase=record.phase.name,
         says=(
-            f"Each I/O of {data_size(figures['size_bytes'])} was split into {number(figures['requests_per_io'])} requests"
+            f"Each I/O of {data_size(figures['size_bytes'])} became {number(figures['requests_per_io'])} requests"
             f" of {data_size(figures['device_size_bytes'])} at {device.layer}{why or UNEXPLAINED}."
         ),
         evidence=figures | {"explained": float(bool(why))},

@@ -44,7 +44,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
                 f" {percent(share)}: {_why(record)}."
             ),
             evidence={"asked": did.asked_depth, "in_flight": did.depth_mean},
-            remedy="End rows by time and let all users share one range; check for errors and other load on this machine.",
+            remedy="End rows by time, let all users share one range; check for errors and other load on this machine.",
         )
 
 
