@@ -136,7 +136,7 @@ def test_a_row_of_rates_alone_is_not_called_empty(fixtures: Path) -> None:
     (run,) = imports.read((str(fixtures / "logs" / "avg_bw.1.log"),))
     (trust,) = examine(run).trust.values()
     assert not trust.void
-    assert "Not one I/O" not in drawn(run)
+    assert "No I/O completed" not in drawn(run)
 
 
 def test_ranges_and_blanks_in_the_report(read_all: Reader) -> None:

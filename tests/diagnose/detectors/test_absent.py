@@ -49,9 +49,7 @@ def test_the_generator_is_named_in_place_of_the_storage() -> None:
     record = away((1080, 930))
     assert names(record) == ["generator_did_not_run"]
     (found,) = absent.detect(Facts(card_runs.run(record)))
-    assert found.says.startswith(
-        "This machine, not the storage, stood still: the test did not run for 930 ms at t=1.1 s"
-    )
+    assert found.says.startswith("This machine, not the storage, stalled: the test did not run for 930 ms at t=1.1 s")
 
 
 def test_a_short_absence_explains_no_long_stall() -> None:

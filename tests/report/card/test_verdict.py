@@ -64,7 +64,7 @@ def test_what_cannot_be_used_is_left_out_and_void_rows_come_first() -> None:
 def test_nothing_and_nothing_but_void() -> None:
     assert _verdict(card_runs.run()) == "Nothing was measured."
     only_void = card_runs.run(card_runs.reads(times=card_runs.histogram()))
-    assert _verdict(only_void) == "Every row is void: not one I/O was completed."
+    assert _verdict(only_void) == "Every row is void: no I/O completed."
 
 
 def test_a_file_system_in_memory_is_the_first_thing_said() -> None:
@@ -73,7 +73,7 @@ def test_a_file_system_in_memory_is_the_first_thing_said() -> None:
     broad = card_runs.reads("two", samples=(), times=card_runs.lognormal(4_000, 1e6, 3.6))
     rows = [card_runs.reads("one", samples=()), broad]
     assert _verdict(card_runs.run(*rows, target=target)) == (
-        "tmpfs keeps its files in memory: these figures are memory's, not a disk's."
+        "tmpfs keeps its files in memory: these figures are memory's, not storage's."
         " Do not use the rows graded D (all 2)."
     )
 
