@@ -15,7 +15,7 @@ GIB = 1 << 30
 DIRECTORY = Target(path="/mnt/db", kind="directory")
 FILE = Target(path="/mnt/db/users.dbf", kind="file", size_bytes=GIB)
 DISK = Target(path="/dev/sdb", kind="block", size_bytes=GIB)
-NO_WRITES = "run only the phases that read, or name a directory: iocast lays out files of its own there"
+NO_WRITES = "run only the phases that read, or give a directory, where iocast lays out its own files"
 
 
 def job(*fields: str, files: str = 'size = "1GiB"') -> Job:
@@ -70,7 +70,7 @@ def test_nothing_left_to_measure() -> None:
     with pytest.raises(SpecError) as refused:
         plan(replace(job("write = 1"), fits_target=True), DISK, seed=1, memory_bytes=GIB)
     assert refused.value.message == (
-        'job "j" has nothing to measure: every phase of it writes, and only reads are allowed here'
+        'job "j" has nothing to measure: all its phases write, and this target is read-only here'
     )
     with pytest.raises(SpecError) as refused:
         plan(job('role = "warm"'), DISK, seed=1, memory_bytes=GIB)

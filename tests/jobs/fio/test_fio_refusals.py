@@ -34,25 +34,25 @@ def refusal(text: str) -> tuple[str, str]:
         ("numjobs=5000", "numjobs=5000: 5000 is out of range", "expected a whole number from 1 to 4096"),
         ("direct=true", "direct=true: true is neither 0 nor 1", ""),
         ("bs=2g", "bs=2g: 2g is no size of an I/O", "an I/O has from 1 byte to 1g"),
-        ("bs=1000\ndirect=1", "bs=1000: 1000 is not a multiple of 512 bytes, which direct I/O needs", "direct=0"),
+        ("bs=1000\ndirect=1", "bs=1000: 1000 is not a multiple of 512 bytes, as direct I/O requires", "direct=0"),
         ("bssplit=4k/60:8k/30", "bssplit=4k/60:8k/30: the shares of 4k/60:8k/30 add up to 90, not to 100", ""),
         ("rw=randraed", 'rw=randraed: not known; did you mean "randread"?', "rw is one of"),
         ("sync=osync", 'sync=osync: not known; did you mean "sync"?', "sync is one of none, 0, sync, 1, dsync"),
-        ("ioengine=libaoi", 'ioengine=libaoi: not an engine of iocast; did you mean "libaio"?', "ioengine is one of"),
-        ("iodepht=8", 'unknown key "iodepht"; did you mean "iodepth"?', "keys that are read: rw, "),
-        ("zzz=8", 'unknown key "zzz"', "keys that are read: rw, "),
+        ("ioengine=libaoi", 'ioengine=libaoi: unknown engine; did you mean "libaio"?', "ioengine is one of"),
+        ("iodepht=8", 'unknown key "iodepht"; did you mean "iodepth"?', "supported keys: rw, "),
+        ("zzz=8", 'unknown key "zzz"', "supported keys: rw, "),
         ("output=x", '"output" is an option of fio\'s command line, not of its job files', "leave it out"),
         ("size=", "size=: it has no value", "give one, or leave size out"),
         ("include more.fio", "include more.fio: other files are not read", "put the lines of more.fio in its place"),
         ("time_based", "time_based=1: for how long?", "give runtime=60"),
         ("rw=randread\nrandom_distribution=zipf:1", "random_distribution=zipf:1: theta is a number above 0", "for ex"),
-        ("rw=read:-4k", "rw=read:-4k: backwards with gaps cannot be asked for", "nearest: rw=read:-8k, backwards"),
-        ("rate=1m\nrate_iops=9", "rate_iops=9: together with rate it says two things", "keep one"),
-        ("rate_iops=9\nthinktime=5", "thinktime=5: together with a rate it says two things", "keep one"),
+        ("rw=read:-4k", "rw=read:-4k: backwards with gaps is not supported", "nearest: rw=read:-8k, backwards"),
+        ("rate=1m\nrate_iops=9", "rate_iops=9: it contradicts rate", "keep one"),
+        ("rate_iops=9\nthinktime=5", "thinktime=5: it contradicts rate", "keep one"),
         ("rate=9k\nrate_process=poisson", "rate=9k: with poisson fio makes 2 I/Os a second of it, not 2.25", "write"),
-        ("bsrange=4k-16k", "bsrange=4k-16k: any size between two cannot be asked for", "nearest: bssplit=4k/:8k/:16k/"),
-        ("startdelay=5", "startdelay=5: phases follow each other at once", "leave it out"),
-        ("percentage_random=50", "percentage_random=50: a pattern is either random or sequential", "two sections"),
+        ("bsrange=4k-16k", "bsrange=4k-16k: a range of sizes is not supported", "nearest: bssplit=4k/:8k/:16k/"),
+        ("startdelay=5", "startdelay=5: phases follow each other without a pause", "leave it out"),
+        ("percentage_random=50", "percentage_random=50: a pattern is either random or sequential, not a mix", "two sections"),
     ],
 )
 def test_what_is_refused(settings: str, says: str, hint: str) -> None:
@@ -70,18 +70,18 @@ def test_what_is_refused(settings: str, says: str, hint: str) -> None:
     ("text", "message", "hint"),
     [
         ("size=1m\n[a]\n", "job.fio:1: size=1m: it stands above the first section", "put it below [global]"),
-        ("[global]\nsize=1m\n", "job.fio:1: no job in it: fio runs the sections other than [global]", "add one"),
+        ("[global]\nsize=1m\n", "job.fio:1: no job in it: it has no section other than [global]", "add one"),
         ("[a\nsize=1m\n", "job.fio:1: [a: not the head of a section", "write [name]"),
         ("[a]\nrw=read\n", "job.fio:1: [a] how long? fio goes once over a target whose size is not known", "give size"),
         (
             f"[a]\nsize=50%\n{TIMED}",
-            "job.fio:2: size=50%: of a target whose size is not known here",
+            "job.fio:2: size=50% of a target whose size is unknown here",
             "give it in bytes, or filesize too",
         ),
-        ("[a]\nsize=4k\nbs=8k\n", "job.fio:2: [a] 4096 bytes in each file are less than one I/O of 8192", "a larger"),
+        ("[a]\nsize=4k\nbs=8k\n", "job.fio:2: [a] 4096bytes in each file is less than one I/O of 8192", "a larger"),
         (
             "[a]\nsize=1g\nrw=read\nnumjobs=4\nfilename=f\noffset_increment=1m\n",
-            "job.fio:6: [a] the parts of its users overlap, or leave gaps: size and offset_increment differ",
+            "job.fio:6: [a] the parts of its users overlap or leave gaps: size and offset_increment differ",
             "make both the same",
         ),
         (
@@ -92,11 +92,11 @@ def test_what_is_refused(settings: str, says: str, hint: str) -> None:
         (
             f"[a]\nfilename=/dev/sdb\nsize=1g\n{TIMED}[b]\nstonewall\nfilename=/dev/sdc\nsize=1g\n{TIMED}",
             "job.fio:8: filename=/dev/sdc: iocast runs on one target, this file names 2 devices",
-            "take one of them, or write a file for each",
+            "keep one, or write a job file for each",
         ),
         (
             f"[global]\nsize=1g\n{TIMED}[a]\n[b]\nwait_for=c\n",
-            "job.fio:7: wait_for=c: no section above has that name",
+            "job.fio:7: wait_for=c: no section above it has that name",
             "name one, or write stonewall",
         ),
     ],
@@ -116,7 +116,7 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
         '  job.fio:5: rw=trimread: not known; did you mean "trimwrite"?',
         "  job.fio:7: bs=8q: 8q is no size",
     ]
-    assert hint.startswith("keys that are read: rw, ")
+    assert hint.startswith("supported keys: rw, ")
 
 
 def test_an_unset_variable_is_not_taken_for_nothing_as_fio_does() -> None:

@@ -26,19 +26,19 @@ def roles(job: Job) -> list[tuple[str, bool]]:
 def test_every_checksum_is_ours(kind: str) -> None:
     job = read(f"[a]\n{WRITES}verify={kind}\n")
     assert roles(job) == [("measure", True), ("verify", False)]
-    assert job.notes[-1] == "filename=f is not used: PATH says where iocast runs"
+    assert job.notes[-1] == "filename=f is ignored: iocast runs on PATH"
 
 
 def test_without_do_verify_nothing_is_read_back_and_a_note_says_who_does() -> None:
     job = read(f"[a]\n{WRITES}verify=crc32c\ndo_verify=0\n")
     assert roles(job) == [("measure", True)]
-    assert "[a] is not read back: iocast verify RUN does it at any later time" in job.notes
+    assert "[a] is not read back; iocast verify RUN does that later" in job.notes
 
 
 def test_the_runtime_takes_no_reading_back_away() -> None:
     job = read(f"[a]\n{WRITES}verify=crc32c\nruntime=9\ntime_based\n")
     assert roles(job) == [("measure", True), ("verify", False)]
-    assert "[a] is read back in full, also when its runtime ended it, where fio reads nothing" in job.notes
+    assert "[a] is read back in full, even after its runtime has ended, where fio reads nothing" in job.notes
 
 
 def test_the_interval_is_the_block_and_the_warm_up_is_sealed_too() -> None:
@@ -137,7 +137,7 @@ def test_what_fio_would_not_read_back_is_refused(phases: tuple[str, ...], messag
 @pytest.mark.parametrize(
     ("files", "phase", "message"),
     [
-        ('layout = "striped"\nstripe = "1MiB"\ncount = 2', READS, "fio does not stripe over its files"),
+        ('layout = "striped"\nstripe = "1MiB"\ncount = 2', READS, "fio cannot stripe over its files"),
         ("", READS.replace("ios = 100", 'until = "steady"'), "fio's own steadystate is another rule"),
         ("", READS.replace("ios = 100", 'burst = 5\nevery = "1s"\ntime = "9s"'), "fio has no bursts"),
         ("", READS + '\nwrite = 1\nread = 0\nsync = "rwf_dsync"', "RWF_DSYNC"),
@@ -155,5 +155,5 @@ def test_whatever_else_fio_has_no_word_for_is_refused(files: str, phase: str, me
 def test_a_phase_that_cannot_poll_is_refused() -> None:
     text = 'name = "v"\n[defaults]\npolling = "sqpoll"\nengine = "uring"\n'
     job = parse_job(f'{text}[[phase]]\n{READS}\n[[phase]]\n{READS}\nengine = "sync"\n', "v.toml")
-    with pytest.raises(SpecError, match="psync does not poll"):
+    with pytest.raises(SpecError, match="psync cannot poll"):
         fio_text(job)

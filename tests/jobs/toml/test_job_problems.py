@@ -61,7 +61,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             None,
         ),
         (str(tmp_path), f"{tmp_path} is a directory, not a job file", "name the .toml file in it"),
-        (str(binary), f"{binary} is not a job file: byte 7 is not UTF-8 text", "job files are TOML texts"),
+        (str(binary), f"{binary} is not a job file: byte 7 is not UTF-8 text", "job files are TOML text"),
         ("a\0b", "a\0b cannot be read: embedded null byte", ""),
     ]:
         with pytest.raises(SpecError) as refused:

@@ -83,7 +83,7 @@ def test_fio_reads_back(text: str) -> None:
 
 
 def test_fio_has_no_word_for_trims_among_reads() -> None:
-    with pytest.raises(SpecError, match="fio mixes trims with as many writes only"):
+    with pytest.raises(SpecError, match="fio mixes trims only with an equal share of writes"):
         fio_text(toml('read = 50\ntrim = 50\nsize = "8k"'))
 
 
