@@ -75,7 +75,8 @@ def _check_polling(job: Job, phases: Iterable[Phase]) -> None:
         load = phase.workload
         if not load.direct:
             raise SpecError(
-                f'phase "{phase.name}": polling needs direct I/O; the page cache has no queue', "direct I/O, or no polling"
+                f'phase "{phase.name}": polling needs direct I/O; the page cache has no queue',
+                "direct I/O, or no polling",
             )
         if load.fsync_every or any(item.op not in ("read", "write") for item in load.mix):
             raise SpecError(f'phase "{phase.name}": fsync cannot be polled', 'sync = "dsync", or no polling')

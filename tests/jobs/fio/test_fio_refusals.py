@@ -24,8 +24,8 @@ def refusal(text: str) -> tuple[str, str]:
     ("settings", "says", "hint"),
     [
         ("size=1.5m", "size=1.5m: 1.5m is no whole size: fio reads it as 1", "fio's sizes are"),
-        ("size=64kib", "size=64kib: 64kib is 64000 bytes to fio, not what it says", "write 64k"),
-        ("size=8*$mb_memory", "size=8*$mb_memory: 8*$mb_memory is to be computed by fio", "write the result"),
+        ("size=64kib", "size=64kib: 64kib is 64000 bytes to fio, not what it suggests", "write 64k"),
+        ("size=8*$mb_memory", "size=8*$mb_memory: 8*$mb_memory would be computed by fio", "write the result"),
         ("size=many", "size=many: many is no size", "fio's sizes are"),
         ("size=120%", "size=120%: 120% is no percentage", "percentages are whole numbers"),
         ("runtime=2 weeks", "runtime=2 weeks: 2 weeks is no time", "fio's times are"),
@@ -43,7 +43,7 @@ def refusal(text: str) -> tuple[str, str]:
         ("zzz=8", 'unknown key "zzz"', "supported keys: rw, "),
         ("output=x", '"output" is an option of fio\'s command line, not of its job files', "leave it out"),
         ("size=", "size=: it has no value", "give one, or leave size out"),
-        ("include more.fio", "include more.fio: other files are not read", "put the lines of more.fio in its place"),
+        ("include more.fio", "include more.fio: include is not supported", "put the lines of more.fio in its place"),
         ("time_based", "time_based=1: for how long?", "give runtime=60"),
         ("rw=randread\nrandom_distribution=zipf:1", "random_distribution=zipf:1: theta is a number above 0", "for ex"),
         ("rw=read:-4k", "rw=read:-4k: backwards with gaps is not supported", "nearest: rw=read:-8k, backwards"),
@@ -52,7 +52,11 @@ def refusal(text: str) -> tuple[str, str]:
         ("rate=9k\nrate_process=poisson", "rate=9k: with poisson fio makes 2 I/Os a second of it, not 2.25", "write"),
         ("bsrange=4k-16k", "bsrange=4k-16k: a range of sizes is not supported", "nearest: bssplit=4k/:8k/:16k/"),
         ("startdelay=5", "startdelay=5: phases follow each other without a pause", "leave it out"),
-        ("percentage_random=50", "percentage_random=50: a pattern is either random or sequential, not a mix", "two sections"),
+        (
+            "percentage_random=50",
+            "percentage_random=50: a pattern is either random or sequential, not a mix",
+            "two sections",
+        ),
     ],
 )
 def test_what_is_refused(settings: str, says: str, hint: str) -> None:
@@ -69,7 +73,7 @@ def test_what_is_refused(settings: str, says: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("size=1m\n[a]\n", "job.fio:1: size=1m: it stands above the first section", "put it below [global]"),
+        ("size=1m\n[a]\n", "job.fio:1: size=1m: it comes before the first section", "put it below [global]"),
         ("[global]\nsize=1m\n", "job.fio:1: no job in it: it has no section other than [global]", "add one"),
         ("[a\nsize=1m\n", "job.fio:1: [a: not the head of a section", "write [name]"),
         ("[a]\nrw=read\n", "job.fio:1: [a] how long? fio goes once over a target whose size is not known", "give size"),
@@ -78,7 +82,7 @@ def test_what_is_refused(settings: str, says: str, hint: str) -> None:
             "job.fio:2: size=50% of a target whose size is unknown here",
             "give it in bytes, or filesize too",
         ),
-        ("[a]\nsize=4k\nbs=8k\n", "job.fio:2: [a] 4096bytes in each file is less than one I/O of 8192", "a larger"),
+        ("[a]\nsize=4k\nbs=8k\n", "job.fio:2: [a] 4096 bytes in each file is less than one I/O of 8192", "a larger"),
         (
             "[a]\nsize=1g\nrw=read\nnumjobs=4\nfilename=f\noffset_increment=1m\n",
             "job.fio:6: [a] the parts of its users overlap or leave gaps: size and offset_increment differ",

@@ -36,10 +36,10 @@ def sized(job: Job) -> Job:
 # What fio cannot say of the presets and examples.
 CANNOT = {
     "database": "fio cannot end a section with the others",
-    "card-standard": "1.5625IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 25)",
-    "card-full": "1.5625IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 25)",
+    "card-standard": "1.5625 IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 25)",
+    "card-full": "1.5625 IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 25)",
     "until-steady": "until steady: fio's steadystate is a different rule that lets drift pass (give time)",
-    "open-loop": "0.3125IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 20)",
+    "open-loop": "0.3125 IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 20)",
 }
 
 
@@ -268,16 +268,13 @@ def test_single_durable_writes_are_refused_for_fio() -> None:
     with pytest.raises(SpecError) as refused:
         fio_text(job)
     assert refused.value.message == (
-        'fio cannot do this job: phase "randwrite 8k 1x1": fio cannot set RWF_DSYNC '
-        '(sync = "dsync")'
+        'fio cannot do this job: phase "randwrite 8k 1x1": fio cannot set RWF_DSYNC (sync = "dsync")'
     )
 
 
 def test_what_a_job_in_toml_lacks_is_said() -> None:
     job = parse_job('name = "j"\n[[phase]]\nsize = "8k"\ntime = "1s"\n', "job.toml")
-    assert toml_notes(job) == [
-        "the job sets no file size: a directory needs [files] with size, or --size"
-    ]
+    assert toml_notes(job) == ["the job sets no file size: a directory needs [files] with size, or --size"]
     assert toml_notes(replace(job, file_size=FileSize(size_bytes=GIB))) == []
 
 

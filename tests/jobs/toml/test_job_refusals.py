@@ -156,7 +156,7 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
     [
         (
             'rate = "5/s"\nthink = "1ms"',
-            "4: phase 1: rate and think contradict each other: with a rate the clock decides when an I/O is due, with think the previous completion does",
+            "4: phase 1: rate and think: with a rate the clock decides when the next I/O is due, not the last completion",
             "keep one: rate for an open loop, think for a closed one",
         ),
         (
@@ -228,7 +228,7 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
         ),
         (
             "fsync = 1",
-            "3: phase 1: fsyncwithout writes: there is nothing to flush, so its time is meaningless",
+            "3: phase 1: fsync without writes: there is nothing to flush, so its time is meaningless",
             "give write a weight above 0",
         ),
         (
@@ -301,7 +301,7 @@ def test_fields_that_contradict_each_other(fields: str, message: str, hint: str)
         ('{op = "read", size = 100}', "mix 100 is not a multiple of 512 bytes, as direct = true requires"),
         (
             '{op = "read", size = "8k"}, {op = "fdatasync"}',
-            "fdatasyncwithout writes: there is nothing to flush, so its time is meaningless",
+            "fdatasync without writes: there is nothing to flush, so its time is meaningless",
         ),
     ],
 )

@@ -143,7 +143,9 @@ _LATER = Refusal(
 )
 _NO_TRIM = Refusal("verified data is not trimmed", "a section with rw=trim or rw=randtrim")
 _NO_ZONES = Refusal("zones are not supported", "offset and size say which part is used")
-_LEVELS = Refusal("iocast does not search for a queue depth", "write a section for each iodepth; the card shows where it bends")
+_LEVELS = Refusal(
+    "iocast does not search for a queue depth", "write a section for each iodepth; the card shows where it bends"
+)
 _PLACED = Refusal("iocast does not pin threads to CPUs", "taskset -c CPUS iocast run ...")
 _NUMA = Refusal("iocast does not set NUMA placement", "numactl OPTIONS iocast run ...")
 _PRIORITY = Refusal("iocast does not change I/O priorities", "ionice -c CLASS -n LEVEL iocast run ...")
@@ -151,7 +153,9 @@ _COMMANDS = Refusal("job files cannot run commands", "run it before, or after, i
 _ENDS = Refusal("iocast does not end a phase because it is slow", "leave it out: the card shows what was reached")
 _POLLING = Refusal("polling is on or off for all I/Os, on any CPU", "sqthread_poll or hipri alone")
 _QUEUE = Refusal("iocast always keeps the queue full", "leave it out")
-_FLOW = Refusal("sections do not balance I/Os between each other", "rw=randrw with rwmixread holds two kinds of I/O together")
+_FLOW = Refusal(
+    "sections do not balance I/Os between each other", "rw=randrw with rwmixread holds two kinds of I/O together"
+)
 _SHAPE = Refusal("I/Os are aligned to their size", "leave it out")
 _REPLAY = Refusal("iocast cannot replay traces yet", "describe the load with rw, bs, iodepth and rate_iops", ())
 

@@ -35,7 +35,9 @@ def split_rw(reader: Reader) -> tuple[list[Direction], bool]:
     if len(ops) == 1:
         return [Direction(ops[0], 100.0)], random
     if "trim" in ops:
-        reader.note(f"rw={kind}: half of the I/Os trim and half write at independent offsets; in fio each write follows a trim of the same block")
+        reader.note(
+            f"rw={kind}: half of the I/Os trim, half write elsewhere; in fio each write follows a trim of its block"
+        )
         return [Direction("trim", 50.0), Direction("write", 50.0)], random
     read = reader.whole("rwmixread", 0, 100)
     write = reader.whole("rwmixwrite", 0, 100, default=100 - read)

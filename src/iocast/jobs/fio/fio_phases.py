@@ -64,7 +64,9 @@ def _waits_for_all(section: Asked, group: list[Asked], before: list[Asked], prob
         )
     elif section.waits_for != group[-1].name or len(group) > 1:
         problems.add(
-            line, f"wait_for={section.waits_for}: [{section.name}] would run concurrently with other sections", "write stonewall instead"
+            line,
+            f"wait_for={section.waits_for}: [{section.name}] would run concurrently with other sections",
+            "write stonewall instead",
         )
     return True
 
@@ -94,9 +96,7 @@ def _as_one(sections: list[Asked], problems: FioProblems) -> list[Asked]:
         return sections
     users = sum(section.users for section in sections)
     if users > MOST_USERS:
-        problems.add(
-            others[-1].line, f"{users} users; at most {MOST_USERS}", "fewer sections, or a smaller numjobs"
-        )
+        problems.add(others[-1].line, f"{users} users; at most {MOST_USERS}", "fewer sections, or a smaller numjobs")
     return [replace(first, users=min(users, MOST_USERS), place=place)]
 
 
@@ -136,7 +136,7 @@ def group_cells(group: list[Asked], number: int, problems: FioProblems) -> list[
     if len(group) == 1:
         return made[0]
     for asked in (asked for asked in group if "verify" in asked.load or asked.back):
-        says = f"[{asked.name}] verifies while other sections run: with several writers the last write of a block is unknown"
+        says = f"[{asked.name}] verifies beside other sections: with many writers the last write to a block is unknown"
         problems.add(asked.line_of("verify"), says, "put stonewall in each of them, or leave verify out")
         return []
     parts = list(itertools.zip_longest(*made))
@@ -180,9 +180,7 @@ def _length(asked: Asked, area: Area, problems: FioProblems) -> dict[str, Any]:
         says = f"[{asked.name}] has no length: fio would go over the target once, whose size is unknown here"
         problems.add(asked.line, says, "give size, or runtime with time_based")
     elif moved is None and "ios" not in length:
-        problems.note(
-            f"[{asked.name}] runs for its full runtime; fio would stop once it had gone over the target"
-        )
+        problems.note(f"[{asked.name}] runs for its full runtime; fio would stop once it had gone over the target")
     return length
 
 

@@ -75,7 +75,7 @@ def _part(asked: Asked, place: Place, problems: FioProblems) -> tuple[int, int |
         _unknown(asked, "size", place.size_percent, problems)
     if region is not None and region < max(blocks):
         key = "size" if place.size_bytes or place.size_percent else "filesize"
-        says = f"[{asked.name}] {region}bytes in each file is less than one I/O of {max(blocks)}"
+        says = f"[{asked.name}] {region} bytes in each file is less than one I/O of {max(blocks)}"
         problems.add(asked.line_of(key), says, "a larger size, or a smaller bs")
     return start, None if whole else region, region
 
@@ -96,11 +96,13 @@ def _own_files(asked: Asked, area: Area, problems: FioProblems) -> Area:
     """A file for each user: what each does alone is what all do together, where all blocks are alike."""
     pattern = asked.load["pattern"]
     if asked.place.step_bytes or asked.place.step_percent:
-        says = f"[{asked.name}] offset_increment without filename: each user starts at a different offset of its own file"
+        says = (
+            f"[{asked.name}] offset_increment without filename: each user starts at a different offset of its own file"
+        )
         problems.add(asked.line_of("offset_increment"), says, "leave it out, or set filename")
     if pattern in ("zipf", "stride"):
-        what = "hot blocks" if pattern == "zipf" else "steps"
-        says = f"[{asked.name}] {asked.users} users with {what}each, in separate files"
+        what = "their own hot blocks" if pattern == "zipf" else "their own steps"
+        says = f"[{asked.name}] {asked.users} users with {what}, in separate files"
         problems.add(asked.line_of("numjobs"), says, "numjobs=1 with a larger iodepth, or filename")
     return area
 
@@ -109,10 +111,12 @@ def _shared(asked: Asked, area: Area, problems: FioProblems) -> Area:
     """All users in the same files; those that go in order would all do the same blocks."""
     if asked.load["pattern"] in ("sequential", "stride"):
         says = (
-            f"[{asked.name}] {asked.users}users read the same blocks from the start: the page cache or the "
+            f"[{asked.name}] {asked.users} users read the same blocks from the start: the page cache or the "
             "storage cache answers all but one"
         )
-        way_out = "give offset_increment and size (a part for each), leave out filename (a file for each), or set numjobs=1"
+        way_out = (
+            "give offset_increment and size (a part for each), leave out filename (a file for each), or set numjobs=1"
+        )
         problems.add(asked.line_of("numjobs", "filename"), says, way_out)
     return area
 

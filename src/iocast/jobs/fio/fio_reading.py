@@ -122,7 +122,9 @@ def _layout(made: list[Cell], problems: FioProblems) -> tuple[int, int | None, l
     counts = {cell.area.file_count for cell in made}
     if len(counts) > 1:
         made = [cell._replace(area=_in_one_file(cell, problems)) for cell in made]
-        problems.note("its sections use different numbers of files: here all share one file, as large as all of them together")
+        problems.note(
+            "its sections use different numbers of files: here all share one file, as large as all of them together"
+        )
         counts = {1}
     wanted = [cell.area.file_bytes for cell in made if cell.area.file_bytes]
     return max(counts, default=1), max(wanted, default=None), made
@@ -136,7 +138,7 @@ def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
         return area
     writes = any(item["op"] == "write" for item in asked.load["mix"])
     if area.file_bytes is None or area.start_bytes or (area.own and writes and not asked.load["direct"]):
-        says = f"[{asked.name}] uses {count}files; other sections use a different number"
+        says = f"[{asked.name}] uses {count} files; other sections use a different number"
         problems.add(asked.line, says, "use the same filename in all, or write a job file for each")
         return area
     each = area.size_bytes or area.file_bytes

@@ -268,9 +268,7 @@ def _steady_ns(reader: Reader, runtime_ns: int | None) -> int | None:
         return None
     first_ns = max(LEAST_NS, window_ns)
     if runtime_ns < first_ns:
-        reader.refuse(
-            "steadystate", "the runtime is too short to judge it (60 s, or the window)", "a longer runtime"
-        )
+        reader.refuse("steadystate", "the runtime is too short to judge it (60 s, or the window)", "a longer runtime")
         return None
     reader.note(
         f"steadystate={text}: judged by rule b3 after {duration_text(first_ns)}, then after twice and four times that"

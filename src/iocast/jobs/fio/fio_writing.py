@@ -65,7 +65,11 @@ def fio_text(job: Job) -> str:
     names = ":".join(FILE_NAME.format(number) for number in range(job.file_count))
     polling = {"none": {}, "sqpoll": {"sqthread_poll": "1"}, "iopoll": {"hipri": "1"}}[job.polling]
     head = {"ioengine": _engine_name(job.engine), "filename": names, **polling}
-    order = "sections run one after the other" if alone else "sections without stonewall run concurrently with the one above"
+    order = (
+        "sections run one after the other"
+        if alone
+        else "sections without stonewall run concurrently with the one above"
+    )
     text = [f"; {_plain(job.name)}: {order}", "[global]"]
     text += [f"description={_plain(job.description)}"] if _plain(job.description) else []
     text += _written({**head, **({"stonewall": "1"} if alone else {}), "group_reporting": "1", **shared})
@@ -177,7 +181,9 @@ def _kind(totals: dict[str, float]) -> str:
             return "rw"
         case ops if ops == {"trim", "write"} and totals["trim"] == totals["write"]:
             return "trimwrite"
-    raise SpecError("fio mixes trims only with an equal share of writes", "trim = 50 with write = 50, or a phase of trims")
+    raise SpecError(
+        "fio mixes trims only with an equal share of writes", "trim = 50 with write = 50, or a phase of trims"
+    )
 
 
 def _split(sizes: dict[int, float]) -> str:
@@ -269,7 +275,7 @@ def _arrival(load: Workload) -> dict[str, str]:
         return {"rate": ",".join(in_bytes), **process}
     rate_per_s = load.arrival.rate_per_s
     fewer = [users for users in range(load.users, 0, -1) if _is_whole(rate_per_s / users)]
-    each = f"{rate_per_s / load.users:.6g}IOPS for each user"
+    each = f"{rate_per_s / load.users:.6g} IOPS for each user"
     raise SpecError(
         f"{each}: fio accepts only whole numbers for reads and for writes",
         f"users = {fewer[0]}" if fewer and directions == 1 else "other rates",
@@ -289,7 +295,7 @@ def _length(length: Length, users: int, largest: int) -> Lines:
             return {"time_based": "1", **lines}
     for what, value in (("I/Os", length.ios), ("bytes", length.bytes)):
         if value is not None and value % users:
-            raise SpecError(f"{value} {what} of {users}users together: fio needs a whole number for each", "")
+            raise SpecError(f"{value} {what} of {users} users together: fio needs a whole number for each", "")
     if length.ios is not None:
         lines["number_ios"] = str(length.ios // users)
     io_bytes = length.bytes if length.bytes is not None else (length.ios or 0) * largest

@@ -290,7 +290,9 @@ OPTIONS: dict[str, Option] = {
     "fsync": Option("8ms", "duration of an fsync", _field("fsync_ns", parse_duration)),
     "hit": Option("80%:200us|none", "a cache: share of reads that hit, time of a hit before data transfer", _set_hit),
     "cache": Option("32GiB:200us|none", "an LRU cache: size, time of a hit", _set_cache),
-    "write_back": Option("on|off", "a write-back cache: it acknowledges writes too; after hit= or cache=", _of_cache(write_back=switch)),
+    "write_back": Option(
+        "on|off", "a write-back cache: it acknowledges writes too; after hit= or cache=", _of_cache(write_back=switch)
+    ),
     "dirty": Option(
         "8GiB:200MB/s|none",
         "dirty data that the cache can hold, rate at which it is flushed; after write_back=on",
@@ -312,7 +314,9 @@ OPTIONS: dict[str, Option] = {
         _field("stripe", _stripe, None),
     ),
     "max_io": Option("128KiB|none", "larger I/Os are split", _field("max_io_bytes", _block, 0)),
-    "fragments": Option("1MiB|none", "the data lie scattered in pieces of this size", _field("fragment_bytes", _block, 0)),
+    "fragments": Option(
+        "1MiB|none", "the data lie scattered in pieces of this size", _field("fragment_bytes", _block, 0)
+    ),
     "read_ahead": Option(
         "1MiB:100us|none",
         "sequential reads are read ahead by one window; time of a read that was read ahead",
@@ -329,9 +333,7 @@ OPTIONS: dict[str, Option] = {
         _field("slc", _slc, None),
     ),
     "unit": Option("64KiB", "thin allocation unit", _thin("unit_bytes", _block)),
-    "first_write": Option(
-        "3ms|none", "added to the first write of a unit", _thin("first_write_ns", duration, 0)
-    ),
+    "first_write": Option("3ms|none", "added to the first write of a unit", _thin("first_write_ns", duration, 0)),
     "holes": Option("20us|none", "time of reads of never-written blocks", _thin("hole_ns", duration, None)),
     "zeros": Option("20us|none", "time of writes of zeros, which leave a hole", _thin("zero_ns", duration, None)),
     "pool": Option(
@@ -379,7 +381,7 @@ OPTIONS: dict[str, Option] = {
     "tick": Option("1ms|none", "completions are noticed at multiples of this", _field("tick_ns", duration, 0)),
     "usl": Option(
         "0.02:0.0005|none",
-        "the universal scalability law: service grows with contention and crosstalk of the outstanding I/Os; needs servers=",
+        "the universal scalability law: service grows with contention and crosstalk of outstanding I/Os; needs servers=",
         _field("scaling", _scaling, None),
     ),
 }

@@ -188,7 +188,7 @@ def _about_writes(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[
     for op in ("fsync", "fdatasync"):
         if op in weights:
             field = "mix" if "mix" in given else op
-            says = f"{op}without writes: there is nothing to flush, so its time is meaningless"
+            says = f"{op} without writes: there is nothing to flush, so its time is meaningless"
             yield Conflict(field, says, "give write a weight above 0")
     for name in ("sync", *SYNCS, *PAYLOADS):
         if name in own and own[name] not in ("none", 0):
@@ -197,7 +197,7 @@ def _about_writes(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[
 
 def _about_arrival(given: Mapping[str, Any]) -> Iterator[Conflict]:
     if "rate" in given and "think" in given:
-        says = "rate and think contradict each other: with a rate the clock decides when an I/O is due, with think the previous completion does"
+        says = "rate and think: with a rate the clock decides when the next I/O is due, not the last completion"
         yield Conflict("think", says, "keep one: rate for an open loop, think for a closed one")
     if "burst" in given and ("rate" in given or "think" in given):
         says = f"burst and {'rate' if 'rate' in given else 'think'} both set when the next I/O is due"

@@ -11,7 +11,7 @@ JOB_WIDE = ("engine", "polling")  # fields of [defaults] that are the job's: a p
 Engine = Annotated[
     Literal["auto", "uring", "sync"],
     Meta(
-        description="The engine that a short probe finds best for the target, io_uring, or threads that call pread and pwrite. "
+        description="What a short probe finds best for the target, io_uring, or threads that call pread and pwrite. "
         'Default "auto".',
         extra={"expects": "an engine", "unit": ""},
     ),

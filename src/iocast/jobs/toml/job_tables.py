@@ -38,7 +38,9 @@ from iocast.jobs.toml.verify_fields import VerifyTable
 class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
     """The fields that [defaults] and [[phase]] share."""
 
-    read: Annotated[float, about("Weight of reads. Default 100 if no other weight is given.", WEIGHT, ge=0)] | Unset = UNSET
+    read: Annotated[float, about("Weight of reads. Default 100 if no other weight is given.", WEIGHT, ge=0)] | Unset = (
+        UNSET
+    )
     write: Annotated[float, about("Weight of writes.", WEIGHT, ge=0)] | Unset = UNSET
     trim: (
         Annotated[
@@ -73,7 +75,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
-    pattern: Annotated[PatternName, about('Where the I/Os go. Default "random".', "a pattern")] | Unset = UNSET
+    pattern: Annotated[PatternName, about('Access pattern. Default "random".', "a pattern")] | Unset = UNSET
     start: (
         Annotated[
             Literal["own_region", "own_offset"],
@@ -146,7 +148,10 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
-    direct: Annotated[bool, about("Direct I/O, bypassing the page cache (O_DIRECT). Default true.", "true or false")] | Unset = UNSET
+    direct: (
+        Annotated[bool, about("Direct I/O, bypassing the page cache (O_DIRECT). Default true.", "true or false")]
+        | Unset
+    ) = UNSET
     sync: (
         Annotated[
             Literal["none", "sync", "dsync", "rwf_dsync"],
@@ -184,8 +189,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             Literal["unique", "zeros", "repeated"],
             about(
-                "What is written: unique incompressible data, zeros, or one block "
-                'again and again. Default "unique".',
+                'What is written: unique incompressible data, zeros, or one block again and again. Default "unique".',
                 "a payload",
             ),
         ]
@@ -239,7 +243,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             int,
             about(
-                "Open loop in bursts: this number of I/Os of all users together is due at the same moment, as at a checkpoint.",
+                "Open loop in bursts: this number of I/Os of all users is due at the same moment, as at a checkpoint.",
                 "a whole number, 1 or more",
                 ge=1,
                 examples=[500],
@@ -307,7 +311,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             Literal["b3", "snia"],
             about(
-                "until: the definition of steady. b3: no warm-up left, mean known to 5 %, no drift; snia: five rounds of "
+                "until: what steady means. b3: no warm-up left, mean known to 5 %, no drift; snia: five rounds of "
                 'a fifth of at_least within 20 % of each other. Default "b3".',
                 "a rule",
             ),
@@ -315,10 +319,14 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         | Unset
     ) = UNSET
     ios: (
-        Annotated[int, about("Ends after this number of I/Os of all users together.", "a whole number, 1 or more", ge=1)]
+        Annotated[
+            int, about("Ends after this number of I/Os of all users together.", "a whole number, 1 or more", ge=1)
+        ]
         | Unset
     ) = UNSET
-    bytes: Annotated[int | str, about("Ends after this amount of data.", AMOUNT, "amount", examples=["1GiB"])] | Unset = UNSET
+    bytes: (
+        Annotated[int | str, about("Ends after this amount of data.", AMOUNT, "amount", examples=["1GiB"])] | Unset
+    ) = UNSET
     region: (
         Annotated[
             RegionTable,
@@ -382,7 +390,9 @@ class JobFile(Struct, forbid_unknown_fields=True):
     ]
     phase: Annotated[
         list[PhaseTable],
-        about("The phases, in the order in which they run.", "tables headed [[phase]], in double brackets", min_length=1),
+        about(
+            "The phases, in the order in which they run.", "tables headed [[phase]], in double brackets", min_length=1
+        ),
     ]
     description: Annotated[str, about("Purpose of the job, in a sentence.", "a text")] | Unset = UNSET
     runs: Runs | Unset = UNSET
@@ -394,7 +404,6 @@ class JobFile(Struct, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
-    defaults: (
-        Annotated[DefaultsTable, about("Defaults that every phase inherits.", "a [defaults] table")]
-        | Unset
-    ) = UNSET
+    defaults: Annotated[DefaultsTable, about("Defaults that every phase inherits.", "a [defaults] table")] | Unset = (
+        UNSET
+    )

@@ -53,7 +53,7 @@ def writing_conflicts(given: Mapping[str, Any]) -> Iterator[Conflict]:
         return
     for size_bytes, field in sizes.items():
         if size_bytes % block:
-            what = "verify_block" if "verify_block" in given else f"{SECTOR_BYTES}bytes, the size of a sealed sector"
+            what = "verify_block" if "verify_block" in given else f"{SECTOR_BYTES} bytes, the size of a sealed sector"
             yield Conflict(field, f"verify: writes of {size_bytes} bytes are not whole multiples of {what}")
 
 
