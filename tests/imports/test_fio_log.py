@@ -120,7 +120,7 @@ def test_epoch_times_become_the_moment_of_the_run(read_all: Reader) -> None:
 def test_a_last_line_without_its_end_is_left_out(read_all: Reader) -> None:
     run = read_all(("a_lat.1.log", "0, 100000, 0, 4096, 0\n5, 120000, 0, 4096, 0\n9, 13"))
     assert run.phases[0].measurement.ios == 2
-    assert "a_lat.1.log:3: the last line is cut" in run.warnings[0]
+    assert "a_lat.1.log:3: the last line is truncated" in run.warnings[0]
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_a_last_line_that_is_cut_is_left_out(read_all: Reader) -> None:
     text = FIRST + OLD.format(r=" 9.00") + OLD.format(r="100.00")
     cut = text[: text.rindex("dm-0") + 40]
     run = read_all(("cut.txt", cut))
-    assert "the last line is cut" in run.warnings[0]
+    assert "the last line is truncated" in run.warnings[0]
     assert "dm-0" not in {sample.subject for sample in run.phases[0].samples}
 
 

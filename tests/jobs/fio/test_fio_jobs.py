@@ -21,8 +21,8 @@ JOBS = Path(__file__).parent / "files"
 # Job file -> how it is refused, and the way out.
 REFUSED = {
     "cloud_all_from_zero": (
-        "cloud_all_from_zero.fio:13: [read] 8 users go over the same blocks, all from the first on: "
-        "the page cache, or storage cache answers all but one",
+        "cloud_all_from_zero.fio:13: [read] 8 users read the same blocks from the start: "
+        "the page cache or the storage cache answers all but one",
         "give offset_increment and size (a part for each), leave out filename (a file for each), or set numjobs=1",
     ),
     "four_zones": (
@@ -39,7 +39,7 @@ REFUSED = {
         "nearest: psync with direct=0: both use the page cache",
     ),
     "pareto": (
-        "pareto.fio:3: random_distribution=pareto:0.2: there is no pareto distribution",
+        "pareto.fio:3: random_distribution=pareto:0.2: the pareto distribution is not supported",
         "nearest: zipf:0.99, or zoned:80/20:20/80 (a hot fifth)",
     ),
     "pinned": (

@@ -297,9 +297,9 @@ def test_notes_say_what_does_nothing() -> None:
         "exitall=0\nend_fsync=1\ngroup_reporting\nthread\n"
     )
     assert job.notes == (
-        "line 7: write_lat_log, log_avg_msec do nothing here: the run folder keeps every second of every phase "
-        "with its histograms",
-        "line 10: end_fsync does nothing here: iocast does not flush after a phase",
+        "line 7: write_lat_log, log_avg_msec have no effect: the run folder keeps histograms for "
+        "every second of every phase",
+        "line 10: end_fsync has no effect: iocast does not flush after a phase",
         "filename=f, directory=/mnt/x are ignored: iocast runs on PATH",
     )
 

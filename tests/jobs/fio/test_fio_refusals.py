@@ -23,17 +23,17 @@ def refusal(text: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("settings", "says", "hint"),
     [
-        ("size=1.5m", "size=1.5m: 1.5m is no whole size: fio reads it as 1", "fio's sizes are"),
+        ("size=1.5m", "size=1.5m: 1.5m is not a whole size: fio reads it as 1", "fio's sizes are"),
         ("size=64kib", "size=64kib: 64kib is 64000 bytes to fio, not what it suggests", "write 64k"),
         ("size=8*$mb_memory", "size=8*$mb_memory: 8*$mb_memory would be computed by fio", "write the result"),
-        ("size=many", "size=many: many is no size", "fio's sizes are"),
-        ("size=120%", "size=120%: 120% is no percentage", "percentages are whole numbers"),
-        ("runtime=2 weeks", "runtime=2 weeks: 2 weeks is no time", "fio's times are"),
-        ("runtime=0.5", "runtime=0.5: 0.5 is no whole time: fio reads it as 0", "fio's times are"),
+        ("size=many", "size=many: many is not a valid size", "fio's sizes are"),
+        ("size=120%", "size=120%: 120% is not a percentage", "percentages are whole numbers"),
+        ("runtime=2 weeks", "runtime=2 weeks: 2 weeks is not a valid time", "fio's times are"),
+        ("runtime=0.5", "runtime=0.5: 0.5 is not a whole time: fio reads it as 0", "fio's times are"),
         ("iodepth=0", "iodepth=0: 0 is out of range", "expected a whole number from 1 to 4096"),
         ("numjobs=5000", "numjobs=5000: 5000 is out of range", "expected a whole number from 1 to 4096"),
         ("direct=true", "direct=true: true is neither 0 nor 1", ""),
-        ("bs=2g", "bs=2g: 2g is no size of an I/O", "an I/O has from 1 byte to 1g"),
+        ("bs=2g", "bs=2g: 2g is not a valid I/O size", "an I/O has from 1 byte to 1g"),
         ("bs=1000\ndirect=1", "bs=1000: 1000 is not a multiple of 512 bytes, as direct I/O requires", "direct=0"),
         ("bssplit=4k/60:8k/30", "bssplit=4k/60:8k/30: the shares of 4k/60:8k/30 add up to 90, not to 100", ""),
         ("rw=randraed", 'rw=randraed: not known; did you mean "randread"?', "rw is one of"),
@@ -44,12 +44,12 @@ def refusal(text: str) -> tuple[str, str]:
         ("output=x", '"output" is an option of fio\'s command line, not of its job files', "leave it out"),
         ("size=", "size=: it has no value", "give one, or leave size out"),
         ("include more.fio", "include more.fio: include is not supported", "put the lines of more.fio in its place"),
-        ("time_based", "time_based=1: for how long?", "give runtime=60"),
+        ("time_based", "time_based=1: needs a runtime", "give runtime=60"),
         ("rw=randread\nrandom_distribution=zipf:1", "random_distribution=zipf:1: theta is a number above 0", "for ex"),
         ("rw=read:-4k", "rw=read:-4k: backwards with gaps is not supported", "nearest: rw=read:-8k, backwards"),
         ("rate=1m\nrate_iops=9", "rate_iops=9: it contradicts rate", "keep one"),
         ("rate_iops=9\nthinktime=5", "thinktime=5: it contradicts rate", "keep one"),
-        ("rate=9k\nrate_process=poisson", "rate=9k: with poisson fio makes 2 I/Os a second of it, not 2.25", "write"),
+        ("rate=9k\nrate_process=poisson", "rate=9k: with poisson, fio runs it at 2 IOPS, not 2.25", "write"),
         ("bsrange=4k-16k", "bsrange=4k-16k: a range of sizes is not supported", "nearest: bssplit=4k/:8k/:16k/"),
         ("startdelay=5", "startdelay=5: phases follow each other without a pause", "leave it out"),
         (
@@ -76,7 +76,11 @@ def test_what_is_refused(settings: str, says: str, hint: str) -> None:
         ("size=1m\n[a]\n", "job.fio:1: size=1m: it comes before the first section", "put it below [global]"),
         ("[global]\nsize=1m\n", "job.fio:1: no job in it: it has no section other than [global]", "add one"),
         ("[a\nsize=1m\n", "job.fio:1: [a: not the head of a section", "write [name]"),
-        ("[a]\nrw=read\n", "job.fio:1: [a] how long? fio goes once over a target whose size is not known", "give size"),
+        (
+            "[a]\nrw=read\n",
+            "job.fio:1: [a] has no length: fio would go over the target once, whose size is unknown",
+            "give size",
+        ),
         (
             f"[a]\nsize=50%\n{TIMED}",
             "job.fio:2: size=50% of a target whose size is unknown here",
@@ -90,12 +94,12 @@ def test_what_is_refused(settings: str, says: str, hint: str) -> None:
         ),
         (
             "[a]\nsize=1g\nrw=read\nfilename=f:g\n",
-            "job.fio:4: [a] goes through 2 files in turn in fio, a block of each",
+            "job.fio:4: [a] has fio alternate between 2 files, block by block",
             "nearest: file_service_type=sequential, one file after the other",
         ),
         (
             f"[a]\nfilename=/dev/sdb\nsize=1g\n{TIMED}[b]\nstonewall\nfilename=/dev/sdc\nsize=1g\n{TIMED}",
-            "job.fio:8: filename=/dev/sdc: iocast runs on one target, this file names 2 devices",
+            "job.fio:8: filename=/dev/sdc: iocast runs on one target; this file names 2 devices",
             "keep one, or write a job file for each",
         ),
         (
@@ -118,7 +122,7 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
         '  job.fio:2: unknown key "ioengin"; did you mean "ioengine"?',
         '  job.fio:3: verify=md6: not known; did you mean "md5"?',
         '  job.fio:5: rw=trimread: not known; did you mean "trimwrite"?',
-        "  job.fio:7: bs=8q: 8q is no size",
+        "  job.fio:7: bs=8q: 8q is not a valid size",
     ]
     assert hint.startswith("supported keys: rw, ")
 

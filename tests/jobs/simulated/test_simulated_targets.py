@@ -197,7 +197,7 @@ def test_options_can_be_taken_away() -> None:
     ("text", "message", "hint"),
     [
         ("nvme", '"nvme" is not a simulated target', f"for example {DEVICES}"),
-        ("sim:", "sim: which device?", f"devices: {DEVICES}"),
+        ("sim:", "sim: no device named", f"devices: {DEVICES}"),
         ("sim:nvm", 'sim:nvm: unknown simulated device "nvm"; did you mean "nvme"?', f"devices: {DEVICES}"),
         ("sim:hdd,", "sim:hdd,: an option is missing between or after the commas", OPTIONS),
         ("sim:hdd,server=3", 'sim:hdd,server=3: unknown option "server"; did you mean "servers"?', OPTIONS),

@@ -35,22 +35,22 @@ def tables(*phases: str) -> str:
         ),
         (
             tables('together = "db"\nfollows = true', 'together = "db"\nfollows = true'),
-            '2: phase 1: every phase of "db" follows the others: none says how long',
+            '2: phase 1: every phase of "db" follows the others: none has a length',
             "give one of them time",
         ),
         (
             tables('together = "db"\nfollows = true'),
-            '2: phase 1: every phase of "db" follows the others: none says how long',
+            '2: phase 1: every phase of "db" follows the others: none has a length',
             "give one of them time",
         ),
         (
             tables('together = "db"\ntime = "1s"', 'time = "1s"', 'together = "db"\ntime = "1s"'),
-            '11: phase 3: together = "db": phase 1 has it too, but others stand between them',
+            '11: phase 3: together = "db": phase 1 has it too, but other phases lie between them',
             "put them next to each other",
         ),
         (
             tables('together = "a"\ntime = "1s"', 'together = "b"\ntime = "1s"', 'together = "a"\ntime = "1s"'),
-            '12: phase 3: together = "a": phase 1 has it too, but others stand between them',
+            '12: phase 3: together = "a": phase 1 has it too, but other phases lie between them',
             "put them next to each other",
         ),
         (

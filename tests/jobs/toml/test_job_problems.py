@@ -57,7 +57,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path, message, hint in [
         (
             "card-quik",
-            'there is no job file card-quik, nor a preset of that name; did you mean "card-quick"?',
+            'no job file or preset called card-quik; did you mean "card-quick"?',
             None,
         ),
         (str(tmp_path), f"{tmp_path} is a directory, not a job file", "name the .toml file in it"),

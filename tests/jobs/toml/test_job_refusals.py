@@ -223,7 +223,7 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
         ),
         (
             f"size = {{{', '.join(f'{n}k = 1' for n in range(1, 67))}}}",
-            "3: phase 1: 66 operations and sizes in one mix; 64 is the most",
+            "3: phase 1: 66 operations and sizes in one mix; at most 64",
             "leave out the rarest ones",
         ),
         (
@@ -258,17 +258,17 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
         ),
         (
             'write = 1\npayload = "zeros"\ncompressible = "5%"',
-            "5: phase 1: payload and compressible both say what is written",
+            "5: phase 1: payload and compressible both set what is written",
             "keep one",
         ),
         (
             'write = 1\ndedupable = "40%"\ncompressible = "5%"',
-            "4: phase 1: compressible and dedupable both say what is written",
+            "4: phase 1: compressible and dedupable both set what is written",
             "keep one",
         ),
         (
             'write = 1\npayload = "zeros"\ncompressible = "5%"\ndedupable = "40%"',
-            "6: phase 1: payload, compressible and dedupable all say what is written",
+            "6: phase 1: payload, compressible and dedupable all set what is written",
             "keep one",
         ),
         (
@@ -278,7 +278,7 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
         ),
         (
             f"users = {list(range(1, 41))}\ndepth = {list(range(1, 41))}",
-            "2: phase 1: its lists make 1600 phases; 1000 is the most",
+            "2: phase 1: its lists make 1600 phases; at most 1000",
             "shorten the lists",
         ),
     ],

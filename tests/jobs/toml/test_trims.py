@@ -70,7 +70,7 @@ def test_fio_trims() -> None:
     assert isinstance(only(fio("rw=trim\nbs=1m")).workload.locality, Sequential)
     both = fio("rw=randtrimwrite\nbs=8k\nnorandommap")
     assert mix(both) == {"trim": (8192, 0.5), "write": (8192, 0.5)}
-    assert any("in fio each write goes where a trim just was" in note for note in both.notes)
+    assert any("in fio each write follows a trim of its block" in note for note in both.notes)
 
 
 @pytest.mark.parametrize("text", ["rw=trim\nbs=1m", "rw=randtrim\nbs=64k\nnorandommap",

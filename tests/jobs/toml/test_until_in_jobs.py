@@ -53,7 +53,7 @@ def test_a_phase_with_a_time_does_not_inherit_until() -> None:
 
 
 def test_fio_has_no_word_for_it() -> None:
-    with pytest.raises(SpecError, match="another rule"):
+    with pytest.raises(SpecError, match="a different rule"):
         fio_text(parse_job(toml('until = "steady"'), "j.toml"))
 
 
@@ -88,11 +88,11 @@ def test_fio_without_a_window_does_nothing_as_in_fio() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (FIO + "ss=lat:5%\nss_dur=60\n", "judged by its rate"),
-        (FIO + "ss=iops:500\nss_dur=60\n", "judged by its rate"),
+        (FIO + "ss=lat:5%\nss_dur=60\n", "judges a closed loop by its IOPS"),
+        (FIO + "ss=iops:500\nss_dur=60\n", "judges a closed loop by its IOPS"),
         (FIO + "ss=calm\nss_dur=60\n", "expected a metric and a limit"),
-        ("[a]\nrw=randread\nsize=1g\nss=iops:5%\nss_dur=60\n", "for how long at the most"),
-        ("[a]\nrw=randread\nsize=1g\nruntime=30\ntime_based\nss=iops:5%\nss_dur=60\n", "the runtime is over"),
+        ("[a]\nrw=randread\nsize=1g\nss=iops:5%\nss_dur=60\n", "needs an upper limit"),
+        ("[a]\nrw=randread\nsize=1g\nruntime=30\ntime_based\nss=iops:5%\nss_dur=60\n", "the runtime is too short"),
     ],
 )
 def test_what_of_fio_is_refused(text: str, says: str) -> None:

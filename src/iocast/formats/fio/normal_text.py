@@ -141,8 +141,7 @@ class Job:
         # Exact where count and size make the rounded amount, else that and no size.
         if size is not None and abs(ios * size - moved) > SIZE_SLACK * max(moved, ios * size):
             doubts.append(
-                f"{self.name}, {op}: {ios} I/Os of {size} bytes are not the {moved} bytes it states,"
-                " which are used"
+                f"{self.name}, {op}: {ios} I/Os of {size} bytes are not the {moved} bytes it states, which are used"
             )
             size = None
         return Side(
