@@ -87,7 +87,7 @@ def test_a_log_holds_whole_numbers_of_0_and_more(tmp_path: Path, wrong: str) -> 
     lines = (FIXTURES / "logs" / "each_lat.1.log").read_text().splitlines(keepends=True)
     cells = lines[2].split(",")
     lines[2] = ",".join([cells[0], f" {wrong}", *cells[2:]])
-    assert "log:3: these are not all whole numbers" in refusal(tmp_path / "bad_lat.1.log", "".join(lines)).message
+    assert "log:3: not all of these are whole numbers" in refusal(tmp_path / "bad_lat.1.log", "".join(lines)).message
 
 
 def test_a_heading_without_its_rate_is_refused(tmp_path: Path) -> None:

@@ -196,12 +196,12 @@ def test_a_job_that_failed_says_so(read_all: Reader) -> None:
     [
         (changed()[:600], "cut or damaged"),
         (json.dumps({"fio version": "fio-3.1"}), 'no list "jobs"'),
-        (json.dumps({"fio version": "fio-3.1", "jobs": []}), "there is no job in it"),
+        (json.dumps({"fio version": "fio-3.1", "jobs": []}), "it has no job"),
         (changed(runtime=0), "states no run time"),
         (changed(total_ios=None), "states no number of reads"),
-        (changed().replace('"99.000000": 3900', '"99.x": 3900'), '"99.x" is no percentile'),
-        (changed().replace('"99.000000": 3900', '"99.000000": "much"'), '"99.000000" is no number'),
-        ('{"a": "fio version"}\n"fio version"\n', "there is no document of fio in it"),
+        (changed().replace('"99.000000": 3900', '"99.x": 3900'), '"99.x" is not a percentile'),
+        (changed().replace('"99.000000": 3900', '"99.000000": "much"'), '"99.000000" is not a number'),
+        ('{"a": "fio version"}\n"fio version"\n', "it contains no fio document"),
     ],
 )
 def test_what_is_not_whole_is_refused(read_all: Reader, text: str, says: str) -> None:

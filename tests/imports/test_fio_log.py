@@ -120,7 +120,7 @@ def test_epoch_times_become_the_moment_of_the_run(read_all: Reader) -> None:
 def test_a_last_line_without_its_end_is_left_out(read_all: Reader) -> None:
     run = read_all(("a_lat.1.log", "0, 100000, 0, 4096, 0\n5, 120000, 0, 4096, 0\n9, 13"))
     assert run.phases[0].measurement.ios == 2
-    assert "a_lat.1.log:3: the last line is cut" in run.warnings[0]
+    assert "a_lat.1.log:3: the last line is truncated" in run.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_last_line_without_its_end_is_left_out(read_all: Reader) -> None:
     [
         ("a_lat.1.log", "0, 1, 0, 4096, 0\n5, 1, 0\n", "a_lat.1.log:2: 3 numbers"),
         ("a_lat.1.log", "0, 1, 0, 4096, 0\n5, 1, 0, 4096\n", "a_lat.1.log:2: 4 numbers after lines of 5"),
-        ("a_lat.1.log", "0, 1, 7, 4096, 0\n", "neither read nor write nor trim"),
+        ("a_lat.1.log", "0, 1, 7, 4096, 0\n", "not a read, write or trim"),
         ("a_lat.1.log", "900000, 1, 0, 4096, 0\n1, 1, 0, 4096, 0\n", "a_lat.1.log:2: time goes back"),
         ("a_clat_hist.1.log", hist(1000, 5), "1003 numbers, which is no line of fio's clat_hist log"),
     ],

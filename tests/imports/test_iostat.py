@@ -149,7 +149,7 @@ def test_means_of_ios_are_weighted_by_ios(read_all: Reader) -> None:
         ),
         (FIRST + OLD.format(r="  nope"), 'bad.txt:4: r/s is "nope", not a number'),
         (FIRST + OLD.format(r=" -3.00"), "the counter went back"),
-        (FIRST + OLD.partition("\n")[0], "there is no report of a device in it"),
+        (FIRST + OLD.partition("\n")[0], "it has no device report"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_line(read_all: Reader, text: str, says: str) -> None:
@@ -162,7 +162,7 @@ def test_a_last_line_that_is_cut_is_left_out(read_all: Reader) -> None:
     text = FIRST + OLD.format(r=" 9.00") + OLD.format(r="100.00")
     cut = text[: text.rindex("dm-0") + 40]
     run = read_all(("cut.txt", cut))
-    assert "the last line is cut" in run.warnings[0]
+    assert "the last line is truncated" in run.warnings[0]
     assert "dm-0" not in {sample.subject for sample in run.phases[0].samples}
 
 

@@ -76,12 +76,12 @@ def test_a_record_without_its_end_is_left_out(read_all: Reader) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (dtrace(5, 10, 30)[:-30], "there is no whole record in it"),
+        (dtrace(5, 10, 30)[:-30], "it has no complete record"),
         (dtrace(5, 10, 30) + dtrace(15, 9, 30), "the count of bucket 262144 fell"),
         (dtrace(5, 10, 30).replace("nanosec", "jiffies"), 'bad.txt:5: "jiffies" is no unit'),
         (dtrace(5, 10, 30).replace("pread", "open"), "says neither read nor write"),
         (pairs("somewhere", 1), "its source is not known"),
-        (dtrace(5, 10, 30).replace("@ ", "@?", 1), "a bucket that cannot be read"),
+        (dtrace(5, 10, 30).replace("@ ", "@?", 1), "an unreadable bucket"),
     ],
 )
 def test_what_cannot_be_read_is_refused(read_all: Reader, text: str, says: str) -> None:

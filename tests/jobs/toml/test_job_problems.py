@@ -57,11 +57,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path, message, hint in [
         (
             "card-quik",
-            'there is no job file card-quik, nor a preset of that name; did you mean "card-quick"?',
+            'no job file or preset called card-quik; did you mean "card-quick"?',
             None,
         ),
         (str(tmp_path), f"{tmp_path} is a directory, not a job file", "name the .toml file in it"),
-        (str(binary), f"{binary} is not a job file: byte 7 is not UTF-8 text", "job files are TOML texts"),
+        (str(binary), f"{binary} is not a job file: byte 7 is not UTF-8 text", "job files are TOML text"),
         ("a\0b", "a\0b cannot be read: embedded null byte", ""),
     ]:
         with pytest.raises(SpecError) as refused:

@@ -11,7 +11,7 @@ JOB_WIDE = ("engine", "polling")  # fields of [defaults] that are the job's: a p
 Engine = Annotated[
     Literal["auto", "uring", "sync"],
     Meta(
-        description="What a short probe finds best for the target, or io_uring, or threads that call pread and pwrite. "
+        description="What a short probe finds best for the target, io_uring, or threads that call pread and pwrite. "
         'Default "auto".',
         extra={"expects": "an engine", "unit": ""},
     ),
@@ -20,7 +20,7 @@ Polling = Annotated[
     Literal["none", "sqpoll", "iopoll"],
     Meta(
         description="A kernel thread that polls for submissions, or a worker that polls the device for completions: "
-        'either keeps a processor busy. Default "none".',
+        'either keeps a CPU busy. Default "none".',
         extra={"expects": "a polling mode", "unit": ""},
     ),
 ]

@@ -14,7 +14,7 @@ class VerifyTable(Struct, forbid_unknown_fields=True):
         Annotated[
             bool,
             Meta(
-                description="Seal and record what is written, so that a phase of role verify, or `iocast verify`, "
+                description="Seal and record writes, so that a phase of role verify, or `iocast verify`, "
                 "finds what is torn, lost or misplaced. Default false.",
                 extra={"expects": "true or false", "unit": ""},
             ),
@@ -25,7 +25,7 @@ class VerifyTable(Struct, forbid_unknown_fields=True):
         Annotated[
             int | str,
             Meta(
-                description="verify: what must be written whole or not at all. Default: what divides all writes.",
+                description="verify: the unit that must be written whole or not at all. Default: what divides all writes.",
                 examples=["4k"],
                 extra={"expects": 'a size such as "8k"', "unit": "io_size"},
             ),
