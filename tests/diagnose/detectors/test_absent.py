@@ -80,7 +80,7 @@ def test_arrivals_that_never_left_are_told() -> None:
     record = card_runs.paced()
     record = replace(record, measurement=replace(record.measurement, asked_rate_per_s=5000.0, unsent_arrivals=21_200))
     part = components.load_achieved(Facts(card_runs.run(record)).row(record))
-    assert part.reason.endswith("58% of the load asked for; 21,200 arrivals fell due and never left.")
+    assert part.reason.endswith("IOPS; 21,200 arrivals due but never submitted.")
 
 
 PLAN = PhasePlan(

@@ -52,7 +52,7 @@ def steady(row: RowFacts) -> TrustComponent:
 def _short(found: Steadiness, over: str, figures: dict[str, float], record: PhaseRecord) -> TrustComponent:
     """Less than can be judged; what plainly goes up or down is reported all the same."""
     if found.length >= limits.STEADY_LEAST_SECONDS and abs(found.halves) > limits.PLAIN_DRIFT and not found.snia:
-        return TrustComponent(CODE, "D", f"not steady: {_halves(found, record)} within {over}", figures)
+        return TrustComponent(CODE, "D", f"not steady over {over}: {_halves(found, record)}", figures)
     needed = time(max(LEAST_INTERVALS * record.series.interval_ns, limits.STEADY_C_NS))
     return TrustComponent(CODE, "C", f"too short to judge steadiness: {over}; {needed} needed", figures)
 

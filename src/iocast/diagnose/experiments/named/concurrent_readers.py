@@ -93,8 +93,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     )
     ends = f", an efficiency of {percent(float(str(rows[-1].cells['efficiency'])))}."
     cached = [share for share in shares if share is not None and share <= FROM_MEMORY]
-    memory = (
-        f" The device moved only {number(max(cached) * 100)}% of the bytes: the page cache answered." if cached else ""
-    )
+    moved = f"the device moved only {number(max(cached) * 100)}% of the bytes" if cached else ""
+    memory = f" The page cache answered: {moved}." if moved else ""
     says = outcome.says + (ends if outcome.verdict != "undecided" else "") + memory
     return Ruling(verdict=outcome.verdict, says=says, table=table)

@@ -1,7 +1,7 @@
 """Does a file system serialise direct writes?
 
-What it is: eight outstanding direct writes, by threads and by io_uring, over written blocks, into holes, and past the end
-of a file; the device's counters give the queue depth there. Each file system in turn, with the raw device as
+What it is: eight outstanding direct writes, by threads and by io_uring, over written blocks, into holes, and past the
+end of a file; the device's counters give the queue depth there. Each file system in turn, with the raw device as
 control; on simulated devices the depth follows from Little's law, and reads are the control.
 Why it matters: a file system that locks the file for each write sends one I/O at a time, whatever the database
 submits; which one does so depends on the kernel and on whether blocks are overwritten or allocated, not on its name.
@@ -112,9 +112,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         names = "; ".join(f"{each['where']} {each['test']} by {each['by']} ({number(_depth(each))})" for each in stuck)
         says = f"Serialised: {names}; the control has {number(control)} of {number(asked)} outstanding."
         return Ruling(verdict="confirmed", says=says, table=table)
-    says = (
-        f"Nothing is serialised: {len(free)} rows parallel, control {number(control)} of {number(asked)} outstanding."
-    )
+    says = f"Not serialised: {len(free)} rows, control {number(control)} of {number(asked)} outstanding."
     return Ruling(verdict="rejected", says=says, table=table)
 
 

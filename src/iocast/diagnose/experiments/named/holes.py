@@ -1,8 +1,8 @@
 """Are reads of holes answered without the medium?
 
 What it is: random reads of a region that was never written, and of one that was, in alternating rounds.
-Why it matters: a file system or an array answers reads of holes from its metadata; a test on a file that was created but
-never written measures nothing.
+Why it matters: a file system or an array answers reads of holes from its metadata; a test on a file that was created
+but never written measures nothing.
 How it shows: reads of the empty region take less than half the time.
 How to confirm: the ratio of the medians; the limit is 0.5.
 What to change: write all work files with unique data before they are read.

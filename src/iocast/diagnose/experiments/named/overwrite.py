@@ -54,7 +54,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     outcome = decided(
         runs[0],
         DECISION,
-        "The first write to a block takes {ratio} times as long as an overwrite: space is allocated and zeroed on first write.",
+        "The first write to a block takes {ratio} times as long as an overwrite: it allocates and zeroes space.",
         "First writes take no longer than overwrites.",
     )
     return Ruling(verdict=outcome.verdict, says=outcome.says, table=usual_table(runs[0]))

@@ -4,7 +4,7 @@ What it is: sequential reads, and writes where allowed, of sizes from 4 KiB to 4
 counters give the size of its requests.
 Why it matters: merging small I/Os lengthens their response time and raises throughput; splitting a large I/O costs
 several requests.
-How it shows: the average request at the device is at least 1.5 times the submitted size (or more than a fifth were
+How it shows: the average request at the device is over 1.5 times the submitted size (or more than a fifth were
 merged): consolidation. It is less than three quarters of it: fragmentation.
 How to confirm: this experiment counts both ends.
 What to change: for large I/O raise max_sectors_kb (or rsize, wsize of NFS); measure small I/O with direct I/O.

@@ -36,9 +36,7 @@ USUAL = (
     Column("p99", "p99", "duration"),
 )
 
-AT_THE_DEVICE = Column(
-    "device", "at the device", "share", "bytes that the device moved over bytes that the row requested"
-)
+AT_THE_DEVICE = Column("device", "at the device", "share", "bytes moved by the device over bytes requested")
 
 
 def usual_row(run: Run, test: str) -> Row | None:

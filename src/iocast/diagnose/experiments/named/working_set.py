@@ -100,4 +100,4 @@ def _law(stroke: Stroke, floor: float) -> str:
     law = f"{time(stroke.base_ns)} + {time(abs(stroke.span_ns))} x 8/15 x sqrt(part of the whole)"
     if fits:
         return f"It grows as seeks do: {law}, within {time(stroke.worst_ns)}."
-    return f"It does not grow as seeks do ({law} is off by {time(stroke.worst_ns)}): a cache or a tier is full."
+    return f"It does not grow as seeks do ({law} is off by {time(stroke.worst_ns)}): a cache or a tier ends."
