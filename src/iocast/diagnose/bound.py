@@ -1,4 +1,4 @@
-"""What set the pace of each row: the generator, the kernel, a link, the queue that was asked for, or the device.
+"""What bounds each row: the generator, the kernel, a link, the requested queue depth, or the device.
 
 A higher load is the test: where it gives more IOPS the queue was the limit, where it only costs more time something
 below was. So rows that differ only in users and depth are read together, and a row that stands alone gets a verdict

@@ -39,7 +39,7 @@ def _rounds(experiment: Experiment) -> Iterator[Phase]:
 
 
 def _at_once(arms: tuple[Arm, ...]) -> list[list[Arm]]:
-    """Arms that run at once, in one list each."""
+    """Arms that run together, in one list each."""
     groups: list[list[Arm]] = []
     joined = False
     for arm in arms:

@@ -1,7 +1,7 @@
 """Do sequential writes slow down random reads?
 
 What it is: random reads (the victim) before, during and after writers that overwrite a separate region sequentially
-with incompressible data; files are neither truncated nor extended.
+with unique data; files are neither truncated nor extended.
 Why it matters: log writers and backups do this all day. On some arrays the reads beside them only get slower; on
 others the writes evict the cached data of the reads, which stay slow afterwards.
 How it shows: the victim's p99 rises by a fifth or more during the writes; a tenth or more remains after them, and
