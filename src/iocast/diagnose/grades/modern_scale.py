@@ -44,7 +44,7 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
     knee = curve.saturation_load
     where = f"at {_load(at)} (the knee is near {number(max(1.0, knee))} outstanding)"
     if len(curve.points) == 1:
-        where = f"at {_load(at)}, the only load measured"
+        where = f"at {_load(at)} (the only load measured)"
     where += _beside(at)
     scale = letter_scale("modern", "random_read")
     return _of_p99("random_read", scale, facts.row(at), "read", where, examination)
@@ -89,7 +89,7 @@ def scan(facts: Facts, examination: Examination) -> Graded:
 
 
 def _beside(record: PhaseRecord) -> str:
-    return ", beside other rows" if record.phase.together else ""
+    return " beside other rows" if record.phase.together else ""
 
 
 def scaling(facts: Facts, examination: Examination) -> Graded:
