@@ -48,7 +48,7 @@ def test_reads_scans_commits_mixes_and_then_trust() -> None:
         "A random 8k read takes 240 µs (99 in 100 within 482 µs); 4 users at depth 16 get 39.9k of them a"
         " second. 1M reads in order run at 997 MB/s with 4 users. A 4k commit takes 828 µs (99 in 100 within"
         " 1.5 ms). A 70/30 mix of 8k reads and writes runs at 19.2k a second with 4 users at depth 16. Trust is"
-        " B on every row: some answers may come from a cache of unknown size inside the drive or the array."
+        " B on every row: a cache of unknown size in the drive or the array may answer some I/Os."
     )
 
 
@@ -181,4 +181,4 @@ def test_a_reason_is_not_spread_over_rows_that_have_another() -> None:
 
 
 def test_of_a_single_row_nobody_says_every() -> None:
-    assert "Trust is B: some answers" in _verdict(card_runs.run(card_runs.reads()))
+    assert "Trust is B: a cache of unknown size" in _verdict(card_runs.run(card_runs.reads()))
