@@ -49,11 +49,11 @@ def law(service: ServiceLaw) -> str:
     if isinstance(service, TableLaw):
         return f"by a table of quantiles up to {_time(service.points[-1].ns)}"
     assert isinstance(service, DiskLaw)
-    return f"a disk arm at {text.whole(service.rpm)} rpm"
+    return f"of a disk arm at {text.whole(service.rpm)} rpm"
 
 
 def _serving(device: SimulatedDevice) -> str:
-    words = [f"{device.servers} server{'s' if device.servers > 1 else ''}, service {law(device.service)}"]
+    words = [f"{device.servers} server{'s' if device.servers > 1 else ''}, service time {law(device.service)}"]
     if device.write_service:
         words.append(f"writes {law(device.write_service)}")
     if device.bandwidth_bytes_per_s:

@@ -94,8 +94,8 @@ def _notes(seen: list[Whereabouts]) -> Iterator[str]:
     merged = [f"{each.phase} ({each.op}) {text.ratio(each.size_ratio, None, None)}" for each in alone]
     if merged:
         yield (
-            f"Request size over I/O size: {', '.join(merged)}. The kernel merged or split I/Os, or other I/O is included:"
-            " these parts do not add up."
+            f"Request size over I/O size: {', '.join(merged)}. The kernel merged or split I/Os, or other I/O is"
+            " included: these parts do not add up."
         )
     for reason, words in WORDS.items():
         if phases := [each.phase for each in seen if reason in each.inexact]:

@@ -61,7 +61,7 @@ def says(found: Verification) -> str:
         sentences.append(f"Everything that {rule} is intact: {blocks} read back, none torn, lost or misplaced.")
     if found.outstanding:
         sentences.append(
-            f"{text.whole(found.outstanding)} had an outstanding write at the end: the old or the new data counted as intact."
+            f"{text.whole(found.outstanding)} had an outstanding write at the end: old or new data counted as intact."
         )
     if found.undecided:
         sentences.append(f"{text.whole(found.undecided)} are undecided: writes overlapped there, or failed.")

@@ -93,7 +93,8 @@ def _summary(family: Family, shapes: list[tuple[str, Member, Density]]) -> str:
     member, modes = several[0]
     others = len(several) - 1
     said = "" if not others else f" {others} more row{'s have' if others > 1 else ' has'} several."
-    return f"{family.spoken(member)} response times have {len(modes)} peaks: {', '.join(_in_words(mode) for mode in modes)}.{said}"
+    peaks = ", ".join(_in_words(mode) for mode in modes)
+    return f"{family.spoken(member)} response times have {len(modes)} peaks: {peaks}.{said}"
 
 
 def _in_words(mode: Mode) -> str:

@@ -44,8 +44,8 @@ def tell(comparison: Comparison) -> Iterator[Chart]:
         y=Axis("row", "text"),
         tables=(Table("", COLUMNS, tuple(map(_ratio, known)), key="ratios"),),
         notes=(
-            "Line: 95% interval of the ratio. Band: equal within 10%. Blue is better, red is worse, grey is undecided or"
-            " equal.",
+            "Line: 95% interval of the ratio. Band: equal within 10%. Blue is better, red is worse, grey is undecided"
+            " or equal.",
         ),
     )
 

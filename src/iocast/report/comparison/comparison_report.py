@@ -111,8 +111,8 @@ def _note(rows: tuple[Pair, ...]) -> str:
     count = min((min(len(pair.first), len(pair.other)) for pair in rows), default=0)
     if count < REPEATS:
         return (
-            "A verdict needs repeats: three runs of each side recognise a true equality four times in ten, five runs eight"
-            " times in ten. Make them with `iocast repeat 5 JOB PATH`."
+            "A verdict needs repeats: three runs of each side recognise a true equality four times in ten, five runs"
+            " eight times in ten. Make them with `iocast repeat 5 JOB PATH`."
         )
     return (
         f"Equivalent: the 90% interval of the ratio lies within {1 - MARGIN:.2f} and {1 / (1 - MARGIN):.2f}."
