@@ -93,7 +93,7 @@ TRUST: dict[TrustCode, str] = {
     "integrity": "integrity",
     "steady": "steadiness",
     "precision": "precision",
-    "representative": "representativeness",
+    "representative": "representative",
     "load_achieved": "load achieved",
     "isolation": "isolation",
     "anomalies": "anomalies",

@@ -199,7 +199,7 @@ def _errors(run: Run) -> Section | None:
         Column("count", "count", "count"),
         Column("first_at", "first seen", "duration", "since the start of the phase"),
         Column("first_offset_bytes", "offset", "count", spare=1),
-        Column("file", "of", spare=2),
+        Column("file", "file", spare=2),
     )
     return section("errors", tables=(Table("", columns, rows, key="errors"),))
 
@@ -234,7 +234,7 @@ def _slowest(facts: Facts) -> Section | None:
         Column("at", "elapsed", "duration", "from the start of the phase to the I/O"),
         Column("size", "size", "bytes", spare=3),
         Column("offset_bytes", "offset", "count", spare=1),
-        Column("file", "of", spare=2),
+        Column("file", "file", spare=2),
     )
     note = "Each took more than ten times the p99 of its row."
     return section("slowest", tables=(Table("", columns, rows, key="slowest", notes=(note,)),))
