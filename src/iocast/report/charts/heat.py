@@ -114,7 +114,7 @@ def tell(family: Family) -> Iterator[Chart]:
     yield Chart(
         kind="heat",
         key=f"{family.key}-heat",
-        title=f"{family.title}: response time over time",
+        title=f"{family.title}: response times over the run",
         summary=_summary(moments, marks),
         x=Axis("time", "duration"),
         y=Axis("response time", "duration", log=True),
