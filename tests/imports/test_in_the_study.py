@@ -143,7 +143,7 @@ def test_ranges_and_blanks_in_the_report(read_all: Reader) -> None:
     text = drawn(read_all(("v1.out", FIO_1_50)))
     assert "500–750µs" in text
     assert "A range gives the edges of the source's bucket" in text
-    assert "It does not state direct or buffered I/O, synchronous or asynchronous writes." in text
+    assert "Not stated: direct or buffered I/O, synchronous or asynchronous writes." in text
     assert "nan" not in text
 
 

@@ -62,7 +62,7 @@ def _source(run: Run, source: Source) -> Iterator[str]:
     path = run.plan.target.path
     omitted = dict.fromkeys(UNSTATED[name] for each in run.measured for name in each.unstated if name in UNSTATED)
     if omitted:
-        yield f"It does not state {', '.join(omitted)}."
+        yield f"Not stated: {', '.join(omitted)}."
     yield " ".join(filter(None, [f"Target: {path}." if path else "", machine, moment, engine_line(run)]))
 
 
