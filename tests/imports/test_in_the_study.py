@@ -142,8 +142,8 @@ def test_a_row_of_rates_alone_is_not_called_empty(fixtures: Path) -> None:
 def test_ranges_and_blanks_in_the_report(read_all: Reader) -> None:
     text = drawn(read_all(("v1.out", FIO_1_50)))
     assert "500–750µs" in text
-    assert "A range is two edges of the source's own buckets" in text
-    assert "It does not state whether I/O was direct, whether writes were synchronous." in text
+    assert "A range gives the edges of the source's bucket" in text
+    assert "Not stated: direct or buffered I/O, synchronous or asynchronous writes." in text
     assert "nan" not in text
 
 

@@ -105,7 +105,7 @@ def test_a_simulated_device_stalls_too_and_every_row_is_a_c() -> None:
     ("rows", "says"),
     [
         (1, "I/O stalled: 1 stall of 1.0 s, at t=4.0 s."),
-        (2, "I/Os stood still on 1 of 2 rows, row 0: 1 stall of 1.0 s, at t=4.0 s."),
+        (2, "I/O stalled on 1 of 2 rows, row 0: 1 stall of 1.0 s, at t=4.0 s."),
     ],
 )
 def test_the_verdict_opens_with_the_stalls_and_does_not_repeat_them(rows: int, says: str) -> None:

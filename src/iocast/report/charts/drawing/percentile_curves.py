@@ -29,9 +29,9 @@ from iocast.report.charts.drawing.theme import Theme
 
 CURVE = (
     Column("row", "row"),
-    Column("beyond", "share that took longer", "share"),
+    Column("beyond", "share beyond", "share"),
     Column("time", "time", "duration"),
-    Column("sure", "ten I/Os or more lie beyond", "count"),
+    Column("sure", "ten or more I/Os beyond", "count"),
 )
 STEPS_A_DECADE = 10
 GAP, LETTER = 10, 6.4  # pixels beside a line, and of a letter of its name
