@@ -119,7 +119,7 @@ def test_sar_has_its_intervals_and_not_its_average(fixtures: Path) -> None:
 def test_little_finds_a_queue_that_cannot_be(read_all: Reader) -> None:
     wrong = OLD.format(r="100.00").replace("    0.30 ", "    9.30 ")
     run = read_all(("old.txt", FIRST + OLD.format(r=" 9.00") + wrong))
-    assert "sda: rate x await makes 0.3 requests in the queue, its own column says 9.3" in "\n".join(run.warnings)
+    assert "sda: rate x await gives a queue of 0.3, its own column says 9.3" in "\n".join(run.warnings)
 
 
 def test_the_report_is_a_table_of_devices_without_letters(fixtures: Path) -> None:
@@ -142,7 +142,7 @@ def test_means_of_ios_are_weighted_by_ios(read_all: Reader) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (FIRST + OLD.format(r="100.00").replace("  await ", "  wait9 ", 1), 'bad.txt:4: a column "wait9"'),
+        (FIRST + OLD.format(r="100.00").replace("  await ", "  wait9 ", 1), 'bad.txt:4: unknown column "wait9"'),
         (
             FIRST + OLD.format(r="100.00").replace("   2.00    2.00    2.00", ""),
             "bad.txt:4: 11 values under 14 headings",

@@ -70,7 +70,7 @@ def test_a_record_without_its_end_is_left_out(read_all: Reader) -> None:
     run = read_all(("a.txt", dtrace(5_000_000, 10, 30) + dtrace(15_000_000, 110, 130)[:-30]))
     assert run.phases[0].measurement.ios == 40
     assert "length" in run.phases[0].unstated
-    assert "the last record is cut" in run.warnings[0]
+    assert "the last record is truncated" in run.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_a_record_without_its_end_is_left_out(read_all: Reader) -> None:
     [
         (dtrace(5, 10, 30)[:-30], "it has no complete record"),
         (dtrace(5, 10, 30) + dtrace(15, 9, 30), "the count of bucket 262144 fell"),
-        (dtrace(5, 10, 30).replace("nanosec", "jiffies"), 'bad.txt:5: "jiffies" is no unit'),
+        (dtrace(5, 10, 30).replace("nanosec", "jiffies"), 'bad.txt:5: "jiffies" is not a unit'),
         (dtrace(5, 10, 30).replace("pread", "open"), "says neither read nor write"),
-        (pairs("somewhere", 1), "its source is not known"),
+        (pairs("somewhere", 1), "its source is unknown"),
         (dtrace(5, 10, 30).replace("@ ", "@?", 1), "an unreadable bucket"),
     ],
 )

@@ -110,7 +110,7 @@ def test_a_job_of_fio_is_told_so_in_its_own_words() -> None:
     assert small.value.message.endswith(
         "is not a multiple of 4k, the logical block size of /dev/sdb, required by direct=1"
     )
-    assert small.value.hint == "take multiples of 4k, or direct=0"
+    assert small.value.hint == "use multiples of 4k, or direct=0"
 
 
 def test_files_do_not_matter_elsewhere() -> None:
@@ -175,8 +175,8 @@ def test_the_engine_of_a_simulated_target() -> None:
                 size_bytes=GIB,
                 layers=(Layer(name="sdb", kind="disk", major=8, minor=16, logical_block_bytes=4096),),
             ),
-            'phase "randread 512 1x1": 512 bytes is not a multiple of 4k, the logical block of /dev/sdb, '
-            "which direct = true needs",
+            'phase "randread 512 1x1": 512 bytes is not a multiple of 4k, the logical block size of /dev/sdb, '
+            "required by direct = true",
         ),
     ],
 )

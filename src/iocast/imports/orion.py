@@ -3,8 +3,8 @@
 What it is: what Oracle's ORION writes as T_date_summary.txt, _iops.csv, _mbps.csv, _lat.csv and _hist.txt.
 What is read: each data point, a number of small and of large I/Os outstanding, is a row. A summary alone names two
 points: the most MB/s of large and the most IOPS of small I/Os. The lowest latency of a summary is in milliseconds
-when it has no unit (11.1), else in its own unit. The lat matrix has no unit: it is the one in which rate x latency gives
-the outstanding I/Os. Histograms count from one power of two to the next; the percentages behind the counts are cumulative.
+when it has no unit (11.1), else in its own. The lat matrix has no unit: it is the one in which rate x latency gives
+the outstanding I/Os. Histograms count from one power of two to the next; the percentages after them are cumulative.
 MBPS are of 1024 x 1024. Files of one run belong together by the part of their names before the last underscore.
 What it cannot see: the number of I/Os (rate x the length of a data point, where a summary says it), the spread of large
 I/Os, and whether writes were durable.

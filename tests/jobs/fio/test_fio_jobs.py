@@ -26,8 +26,8 @@ REFUSED = {
         "give offset_increment and size (a part for each), leave out filename (a file for each), or set numjobs=1",
     ),
     "four_zones": (
-        "four_zones.fio:6: random_distribution=zoned:60/10:30/20:8/30:2/40: only a hot zone and a "
-        "cold one, for reads and writes alike, can be asked for",
+        "four_zones.fio:6: random_distribution=zoned:60/10:30/20:8/30:2/40: only one hot and "
+        "one cold zone are supported, the same for reads and writes",
         "nearest: zoned:80/20:20/80",
     ),
     "latency_target": (

@@ -156,7 +156,8 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
     [
         (
             'rate = "5/s"\nthink = "1ms"',
-            "4: phase 1: rate and think: with a rate the clock decides when the next I/O is due, not the last completion",
+            "4: phase 1: rate and think: with a rate the clock decides when the next I/O is due, "
+            "not the last completion",
             "keep one: rate for an open loop, think for a closed one",
         ),
         (

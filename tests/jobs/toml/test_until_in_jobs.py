@@ -76,7 +76,7 @@ def test_what_of_fio_can_be_had(lines: str, first_s: float, notes: int) -> None:
     found = [note for note in job.notes if "steadystate" in note or "slope" in note]
     assert len(found) == notes, job.notes
     if notes == 2:
-        assert "it lets 30% pass" in found[1]
+        assert "that allows 30%" in found[1]
 
 
 def test_fio_without_a_window_does_nothing_as_in_fio() -> None:

@@ -381,7 +381,7 @@ OPTIONS: dict[str, Option] = {
     "tick": Option("1ms|none", "completions are noticed at multiples of this", _field("tick_ns", duration, 0)),
     "usl": Option(
         "0.02:0.0005|none",
-        "the universal scalability law: service grows with contention and crosstalk of outstanding I/Os; needs servers=",
+        "the universal scalability law: service grows by contention and crosstalk of outstanding I/Os; needs servers=",
         _field("scaling", _scaling, None),
     ),
 }

@@ -25,7 +25,7 @@ class VerifyTable(Struct, forbid_unknown_fields=True):
         Annotated[
             int | str,
             Meta(
-                description="verify: the unit that must be written whole or not at all. Default: what divides all writes.",
+                description="verify: what must be written whole or not at all. Default: what divides all writes.",
                 examples=["4k"],
                 extra={"expects": 'a size such as "8k"', "unit": "io_size"},
             ),
