@@ -149,13 +149,14 @@ class Copy:
 def entered(text: str, edit: Edit) -> str:
     """A text with a line more, where the edit says."""
     lines = text.splitlines()
-    at = [number for number, line in enumerate(lines) if re.match(rf"{re.escape(edit.anchor)}(?!\w)", line.strip())]
+    beside = edit.where in ("above", "below")
+    named = re.compile(re.escape(edit.anchor) + ("$" if beside else r"(?!\w)(.*[(\[{])?$"))
+    at = [number for number, line in enumerate(lines) if named.match(line.strip())]
     assert len(at) == 1, f"{edit.path}: `{edit.anchor}` stands there {len(at)} times"
     indent = len(lines[at[0]]) - len(lines[at[0]].lstrip())
-    if edit.where in ("above", "below"):
+    if beside:
         lines.insert(at[0] + (edit.where == "below"), " " * indent + edit.line)
         return "\n".join(lines) + "\n"
-    assert lines[at[0]].endswith(("(", "[", "{")), f"{edit.path}: `{edit.anchor}` is not a list of one line each"
     first = at[0] + 1
     end = " " * indent + {"(": ")", "[": "]", "{": "}"}[lines[at[0]][-1]]
     last = next(number for number in range(first, len(lines)) if lines[number].startswith(end))

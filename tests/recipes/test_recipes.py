@@ -59,7 +59,7 @@ def use_engine(copy: Copy) -> None:
 
 
 def use_observer(copy: Copy) -> None:
-    run = archive.load(copy.measured(copy.place))
+    run = archive.load(str(copy.measured(copy.place)))
     assert "entropy" not in {each.observer for each in run.blind}
     for record in run.measured:
         assert len([sample for sample in record.samples if sample.observer == "entropy"]) >= 2
@@ -77,7 +77,7 @@ def use_chart(copy: Copy) -> None:
     page = copy.root / "card.json"
     written = copy.iocast("report", copy.measured("sim:nvme"), "-o", page)
     assert written.returncode == 0, written.stderr
-    (chart,) = (chart for chart in json.loads(page.read_text())["charts"] if chart["kind"] == "rates")
+    (chart,) = (chart for chart in json.loads(page.read_text())["charts"].values() if chart["kind"] == "rates")
     assert chart["title"] == "IOPS of each row"
 
 
@@ -87,7 +87,7 @@ def use_importer(copy: Copy) -> None:
     )
     done = copy.iocast("import", "dd.txt", "--out", "runs")
     assert done.returncode == 0, done.stderr
-    run = archive.load(command_line.run_folder(copy.root / "runs"))
+    run = archive.load(str(command_line.run_folder(copy.root / "runs")))
     assert run.source is not None
     assert (run.source.tool, run.measured[0].measurement.ios) == ("dd", 1024)
 
@@ -98,7 +98,7 @@ def use_loader(copy: Copy) -> None:
     place = IN_MEMORY / f"iocast-recipe-{os.getpid()}"
     place.mkdir()
     try:
-        run = archive.load(copy.measured(place))
+        run = archive.load(str(copy.measured(place)))
     finally:
         shutil.rmtree(place)
     if run.plan.target.filesystem == "tmpfs":
