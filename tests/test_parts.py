@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from importlib import metadata
@@ -64,3 +65,12 @@ def test_the_smallest_installation_is_small() -> None:
     own = sum(path.stat().st_size for path in (ROOT / "src").rglob("*") if path.is_file())
     assert "duckdb" in names
     assert 50 < (size_bytes + own) / 1e6 < SMALLEST_MB, sorted(names)
+
+
+def test_serve_without_its_extra_says_what_to_install() -> None:
+    hidden = "import sys; sys.modules['uvicorn'] = None; from iocast.commands import run_command_line as run; "
+    done = subprocess.run(
+        [sys.executable, "-c", f"{hidden}sys.exit(run(['serve']))"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == 'error: serve needs uvicorn, which is not installed\n\nhint: pip install "iocast[serve]"\n'

@@ -115,4 +115,4 @@ def test_an_old_run_that_is_saved_again_keeps_its_id_and_can_be_diagnosed(tmp_pa
     assert archive.load(str(folder)) == run
     tables = f"{folder}/intervals/*.parquet"
     asked = f"SELECT DISTINCT run_id, target, phase, typeof(ios) FROM '{tables}'"
-    assert duckdb.sql(asked).fetchall() == [(run.run_id, "sim:cached-array", "one 8k 1x1", "BIGINT")]
+    assert duckdb.sql(asked).fetchall() == [(run.run_id, "sim:cached-array", "one 8k x1", "BIGINT")]

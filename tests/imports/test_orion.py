@@ -92,10 +92,10 @@ def test_several_summaries_in_one_file(read_all: Reader) -> None:
     second = SUMMARY.replace("sdq", "sdr")
     run = read_all(("notes.txt", SUMMARY[1:] + "\n\n" + second))  # a first letter that was lost
     assert [record.phase.name for record in run.phases] == [
-        "/dev/sdq large 2x1",
-        "/dev/sdq small 5x1",
-        "/dev/sdr large 2x1",
-        "/dev/sdr small 5x1",
+        "/dev/sdq large 1x2",
+        "/dev/sdq small 1x5",
+        "/dev/sdr large 1x2",
+        "/dev/sdr small 1x5",
     ]
 
 
@@ -114,7 +114,7 @@ def test_a_summary_gives_the_matrices_their_length_and_size(read_all: Reader) ->
     run = read_all(("t_summary.txt", SUMMARY), ("t_iops.csv", IOPS), ("t_lat.csv", LAT), ("t_mbps.csv", MBPS))
     by_name = {record.phase.name: record.measurement for record in run.phases}
     assert by_name["/dev/sdq small 1x1"].ios == 2302 * 60
-    assert by_name["/dev/sdq large 2x1"].bytes_per_s == pytest.approx(90 * 2**20)
+    assert by_name["/dev/sdq large 1x2"].bytes_per_s == pytest.approx(90 * 2**20)
     assert len(by_name) == 7
 
 

@@ -8,7 +8,7 @@ from types import ModuleType
 from makers import card_runs
 
 from iocast.diagnose.examination import examine
-from iocast.model.intervals import Course, Interval
+from iocast.model.measurement import Course, Interval
 from iocast.model.report import Chart, Report
 from iocast.model.run import Run
 from iocast.report.card.card_report import card

@@ -256,7 +256,7 @@ VDA = Layer(
     max_io_bytes=1280 << 10,
     queue_depth=256,
     model="SSD 970",
-    link="PCIe 8.0 GT/s 4x1",
+    link="PCIe 8.0 GT/s x4",
     link_bytes_per_s=3_938_000_000,
 )
 

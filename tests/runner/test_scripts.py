@@ -15,7 +15,7 @@ from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.plan import Length, Phase, Plan, WorkFiles
 from iocast.model.script import Done, FixedList, Group, Script
 from iocast.model.workload import MixItem, Workload
-from iocast.runner.scripts.ladder import Ladder
+from iocast.runner.scripts.rising_load import Ladder
 
 GIB = 1 << 30
 FOUR_AT_ONCE = "sim:nvme,service=constant:1ms,servers=4,bandwidth=none"

@@ -12,8 +12,7 @@ from iocast.archive.json_files import BROKEN
 from iocast.archive.parquet import ArrowStream, Column, Identity, database, rows_of_phases, unreadable, write
 from iocast.archive.soundness import fault_of_buckets
 from iocast.model.histogram import Histogram
-from iocast.model.intervals import Course, Interval
-from iocast.model.measurement import Measurement
+from iocast.model.measurement import Course, Interval, Measurement
 from iocast.model.run import PhaseRecord, Series
 
 

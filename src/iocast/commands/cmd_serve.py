@@ -23,10 +23,15 @@ def serve(directory: str, host: str, port: int) -> int:
     import os
     import socket
 
-    import uvicorn
+    try:
+        import uvicorn
 
-    from iocast.web.access import is_loopback
-    from iocast.web.app import make_app
+        from iocast.web.access import is_loopback
+        from iocast.web.app import make_app
+    except ModuleNotFoundError as missing:
+        raise LoadError(
+            f"serve needs {missing.name}, which is not installed", 'pip install "iocast[serve]"'
+        ) from missing
 
     token = None if is_loopback(host) else secrets.token_urlsafe(24)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -149,7 +149,7 @@ def _row(
         ops += _small(summary, iops, mean_ns, counts or {}, seconds)
     if point.large and mbps is not None:
         ops += _large(summary, mbps, seconds)
-    what = " and ".join(f"{size} {n}x1" for size, n in (("small", point.small), ("large", point.large)) if n)
+    what = " and ".join(f"{size} 1x{n}" for size, n in (("small", point.small), ("large", point.large)) if n)
     counted = bool(counts) and iops is None
     alone = not (point.small and point.large)
     return Row(

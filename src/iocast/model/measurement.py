@@ -1,4 +1,4 @@
-"""Measurement: what one phase did and how long it took, as the core hands it back (record/result.rs)."""
+"""Measurement: what one phase did and how long it took; Interval; as the core hands them back (record/result.rs)."""
 
 from __future__ import annotations
 
@@ -142,3 +142,18 @@ class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     def service(self, *ops: Op) -> Histogram:
         """Service times of the given operations (of all when none is given)."""
         return merge(c.service for c in self.classes if not ops or c.op in ops)
+
+
+class Interval(Struct, frozen=True):
+    """One op x size in one interval. An I/O counts in the interval in which it ended."""
+
+    start_ns: int  # since the start of the phase
+    op: Op
+    size_bytes: int
+    bytes: int
+    errors: int
+    response: Histogram
+
+
+# Of one phase, in time order. Intervals in which nothing ended are not in it.
+Course = tuple[Interval, ...]

@@ -29,7 +29,7 @@ class Layer(Struct, frozen=True, kw_only=True):
     model: str | None = None
     serial: str | None = None
     wwn: str | None = None
-    link: str | None = None  # as people say it: "PCIe 16.0 GT/s 4x1", "SATA 6.0 Gbps"
+    link: str | None = None  # as people say it: "PCIe 16.0 GT/s x4", "SATA 6.0 Gbps"
     link_bytes_per_s: int | None = None  # payload ceiling of that link, when the kernel shows it
 
 

@@ -74,7 +74,7 @@ def memory_bytes(meminfo: str) -> int:
 def virtualisation(cpuinfo: str, root: Path = Path("/")) -> str | None:
     """The name of the hypervisor as far as it shows itself, None for a physical machine.
 
-    On 86x1 the processor's flag decides; the names come from the firmware's tables, then from the clock.
+    On x86 the processor's flag decides; the names come from the firmware's tables, then from the clock.
     """
     flags = re.search(r"^flags\s*:(.*)$", cpuinfo, re.MULTILINE)
     if flags is not None and "hypervisor" not in flags[1].split():

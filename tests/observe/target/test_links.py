@@ -12,13 +12,13 @@ from iocast.observe.target.links import link_of, pcie_link
 @pytest.mark.parametrize(
     ("speed", "width", "text", "bytes_per_s"),
     [
-        ("2.5 GT/s PCIe", "1", "PCIe 2.5 GT/s 1x1", 250_000_000),
-        ("5.0 GT/s PCIe", "4", "PCIe 5.0 GT/s 4x1", 2_000_000_000),
-        ("8.0 GT/s PCIe", "4", "PCIe 8.0 GT/s 4x1", 3_938_461_538),
-        ("16.0 GT/s PCIe", "4", "PCIe 16.0 GT/s 4x1", 7_876_923_076),
-        ("32.0 GT/s PCIe", "4", "PCIe 32.0 GT/s 4x1", 15_753_846_153),
-        ("64.0 GT/s PCIe", "4", "PCIe 64.0 GT/s 4x1", 30_250_000_000),
-        ("8 GT/s", "8", "PCIe 8.0 GT/s 8x1", 7_876_923_076),  # kernels before 5.4
+        ("2.5 GT/s PCIe", "1", "PCIe 2.5 GT/s x1", 250_000_000),
+        ("5.0 GT/s PCIe", "4", "PCIe 5.0 GT/s x4", 2_000_000_000),
+        ("8.0 GT/s PCIe", "4", "PCIe 8.0 GT/s x4", 3_938_461_538),
+        ("16.0 GT/s PCIe", "4", "PCIe 16.0 GT/s x4", 7_876_923_076),
+        ("32.0 GT/s PCIe", "4", "PCIe 32.0 GT/s x4", 15_753_846_153),
+        ("64.0 GT/s PCIe", "4", "PCIe 64.0 GT/s x4", 30_250_000_000),
+        ("8 GT/s", "8", "PCIe 8.0 GT/s x8", 7_876_923_076),  # kernels before 5.4
     ],
 )
 def test_pcie(speed: str, width: str, text: str, bytes_per_s: int) -> None:
@@ -46,7 +46,7 @@ def test_nvme_takes_the_nearest_pci_device(machine: MachineTree) -> None:
     disk = machine.disk(f"{slot}/nvme/nvme0/nvme0n1", "259:0", wwid="eui.0025385b71b0")
     machine.link(f"{controller}/nvme0n1/device", machine.root / controller)
     layer = read_layer(disk)
-    assert (layer.link, layer.link_bytes_per_s) == ("PCIe 16.0 GT/s 4x1", 7_876_923_076)
+    assert (layer.link, layer.link_bytes_per_s) == ("PCIe 16.0 GT/s x4", 7_876_923_076)
     assert (layer.model, layer.serial, layer.wwn) == ("FAST DISK 1TB", "S1234", "eui.0025385b71b0")
 
 
@@ -59,7 +59,7 @@ def test_nvme_with_native_multipath_goes_through_its_controller(machine: Machine
     disk = machine.disk("virtual/nvme-subsystem/nvme-subsys3/nvme3n1", "259:1")
     machine.link(f"{subsystem}/nvme3", machine.root / slot / "nvme/nvme3")
     machine.link(f"{subsystem}/nvme3n1/device", machine.root / subsystem)
-    assert link_of(disk) == ("PCIe 8.0 GT/s 2x1", 1_969_230_769)
+    assert link_of(disk) == ("PCIe 8.0 GT/s x2", 1_969_230_769)
 
 
 def test_nvme_over_a_network_has_a_name_but_no_ceiling(machine: MachineTree) -> None:
@@ -100,7 +100,7 @@ def test_sas_wide_port(machine: MachineTree) -> None:
     for lane in (0, 1):
         machine.write(f"sys/devices/{port}/phy-1:{lane}/sas_phy/phy-1:{lane}/negotiated_linkrate", "12.0 Gbit")
     disk = machine.disk(f"{port}/end_device-1:0/target1:0:0/1:0:0:0/block/sdb", "8:16")
-    assert link_of(disk) == ("SAS 12.0 Gbit 2x1", 2_400_000_000)
+    assert link_of(disk) == ("SAS 12.0 Gbit x2", 2_400_000_000)
 
 
 def test_fibre_channel_carries_what_its_name_says(machine: MachineTree) -> None:

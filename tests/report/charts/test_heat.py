@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from iocast.diagnose.examination import examine
 from iocast.model.finding import Examination, Finding, Span
 from iocast.model.histogram import Histogram
-from iocast.model.intervals import Interval
-from iocast.model.measurement import SlowIo
+from iocast.model.measurement import Interval, SlowIo
 from iocast.model.report import Chart
 from iocast.model.run import Run
 from iocast.report.charts import chart_sections, heat, specification

@@ -16,12 +16,12 @@ def test_the_knee_is_where_a_saturated_ladder_bends() -> None:
         *(reads(f"randread 8k {users}x1", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder)
     )
     found = chart_of(run, load_curve)
-    assert "it bends at 4, with 3.98k a second, half of them within 1 ms" in found.summary
+    assert "it bends at 4x1, with 3.98k a second, half of them within 1 ms" in found.summary
     fallen = [*ladder[:3], (8, 3e6)]
     run = card_runs.run(
         *(reads(f"randread 8k {users}x1", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in fallen)
     )
-    most = "with 4 at once, where it bends: half of them take up to 1 ms there."
+    most = "with 4x1 at once, where it bends: half of them take up to 1 ms there."
     assert chart_of(run, load_curve).summary.endswith(most)
     short = card_runs.run(
         *(reads(f"randread 8k {users}x1", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder[:3])
@@ -53,4 +53,4 @@ def test_loads_at_the_same_place_share_a_name() -> None:
     texts = [
         layer["data"]["values"] for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "text"
     ]
-    assert ["1", "8, 32"] in [[row["t"] for row in rows] for rows in texts]
+    assert ["1x1", "8x1, 32x1"] in [[row["t"] for row in rows] for rows in texts]

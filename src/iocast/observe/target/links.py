@@ -36,7 +36,7 @@ def pcie_link(speed: str, width: str) -> Link:
     """From current_link_speed ("16.0 GT/s PCIe") and current_link_width ("4").
 
     >>> pcie_link("8.0 GT/s PCIe", "4")
-    ('PCIe 8.0 GT/s 4x1', 3938461538)
+    ('PCIe 8.0 GT/s x4', 3938461538)
     """
     found = re.match(r"([\d.]+) GT/s", speed)
     if found is None or not width.isdecimal() or not int(width):
@@ -45,7 +45,7 @@ def pcie_link(speed: str, width: str) -> Link:
     lanes = int(width)
     # PCIe 1 and 2 code 8 bits as 10, 3 to 5 code 128 as 130; 6 sends flits of 256 bytes with 242 of load.
     coding = 8 / 10 if transfers <= 5 else 128 / 130 if transfers <= 32 else 242 / 256
-    return f"PCIe {transfers:.1f} GT/s {lanes}x1", int(transfers * 1e9 * lanes * coding / 8)
+    return f"PCIe {transfers:.1f} GT/s x{lanes}", int(transfers * 1e9 * lanes * coding / 8)
 
 
 def _nvme_link(directory: Path) -> Link:

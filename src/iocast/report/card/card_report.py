@@ -12,8 +12,7 @@ from iocast.model.codes import BoundCode, FindingCode, SeverityCode, TrustCode
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import GRADES, Examination, Finding, Grade
 from iocast.model.grading import Grades
-from iocast.model.intervals import Course
-from iocast.model.measurement import SlowIo
+from iocast.model.measurement import Course, SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
 from iocast.report.card import observed_devices, time_section, verification_section

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from iocast.analyse.facts import Facts, facts_of
 from iocast.model.finding import Examination, Trust
-from iocast.model.intervals import Course
+from iocast.model.measurement import Course
 from iocast.model.report import Chart, Section
 from iocast.model.run import Run
 from iocast.report.charts import (

@@ -17,7 +17,7 @@ from iocast import text
 from iocast.analyse.changepoint import change_points
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns, bucket_index, merge
-from iocast.model.intervals import Interval
+from iocast.model.measurement import Interval
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.report.cells import numbers as several
 from iocast.report.charts.drawing.cell_image import data_url, levels

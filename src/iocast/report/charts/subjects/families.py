@@ -14,7 +14,7 @@ from iocast.analyse.facts import Facts, RowFacts, facts_of
 from iocast.analyse.ladder import Curve, Point, one_for_each
 from iocast.model.finding import Examination, Finding
 from iocast.model.histogram import Histogram
-from iocast.model.intervals import Course
+from iocast.model.measurement import Course
 from iocast.model.report import Cell
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
