@@ -55,6 +55,7 @@ PLUG_INS = {
     "observe": ("OBSERVERS", "OVERHEAD"),
     "load/loaders": ("LOADERS", "takes"),
     "diagnose/detectors": ("DETECTORS", "detect"),
+    "diagnose/experiments/named": ("TRIALS", "judge"),
     "report/charts": ("CHARTS", "draw"),
     "report/renderers": ("RENDERERS", "render"),
     "traces": ("READERS", "sniff"),
@@ -396,7 +397,28 @@ def plug_ins(root: Path) -> list[str]:
                 bad.append(f"{path}: no test imports it")
             if not _documented(Path(path).stem, docs):
                 bad.append(f"{path}: no line in docs/ names it (run: make docs)")
-    return bad + rust_source.engines(root)
+    return bad + verbs(root) + rust_source.engines(root)
+
+
+def verbs(root: Path) -> list[str]:
+    """A verb is one file, one line of VERBS, one test that runs it and one section in docs/reference/commands.md."""
+    door, page = root / "src/iocast/commands/__init__.py", root / "docs/reference/commands.md"
+    in_list = re.findall(r'^    "(\w+)": ', door.read_text(encoding="utf-8"), re.MULTILINE) if door.exists() else []
+    told = re.findall(r"^## iocast (\w+)$", page.read_text(encoding="utf-8") if page.exists() else "", re.MULTILINE)
+    tests = "\n".join(text for _, text in _sources(root, "tests", ".py"))
+    files = {path.stem.removeprefix("cmd_"): path for path in (root / "src/iocast/commands").glob("cmd_*.py")}
+    bad = []
+    for name in sorted({*files, *in_list}):
+        path = f"src/iocast/commands/cmd_{name}.py"
+        if name not in in_list:
+            bad.append(f"{path}: a verb that is not in commands.VERBS")
+        if name not in files:
+            bad.append(f"{path}: it is in commands.VERBS and is not there")
+        if f'"{name}"' not in tests:
+            bad.append(f"{path}: no test runs it")
+        if name not in told:
+            bad.append(f"{path}: docs/reference/commands.md has no section for it (run: make docs)")
+    return bad
 
 
 def examples(root: Path) -> list[str]:

@@ -304,3 +304,26 @@ def test_a_circle_of_files_is_named_and_a_late_import_closes_none(tmp_path: Path
 def test_a_test_that_opens_a_door_is_named(tmp_path: Path) -> None:
     files = {"tests/load/test_x.py": "from iocast.commands import x\n", "tests/makers/m.py": "import iocast.commands\n"}
     assert house_rules.doors_in_tests(tree(tmp_path, files)) == ["tests/load/test_x.py:1: iocast.commands.x is a door"]
+
+
+VERB = {
+    "src/iocast/commands/__init__.py": 'VERBS = {\n    "show": "Show the card of a run.",\n}\n',
+    "src/iocast/commands/cmd_show.py": '"""iocast show."""\n',
+    "tests/commands/test_show.py": 'iocast("show")\n',
+    "docs/reference/commands.md": "## iocast show\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ("", []),
+        ("src/iocast/commands/__init__.py", ["a verb that is not in commands.VERBS"]),
+        ("src/iocast/commands/cmd_show.py", ["it is in commands.VERBS and is not there"]),
+        ("tests/commands/test_show.py", ["no test runs it"]),
+        ("docs/reference/commands.md", ["docs/reference/commands.md has no section for it (run: make docs)"]),
+    ],
+)
+def test_a_verb_is_a_file_a_line_a_test_and_a_section(tmp_path: Path, missing: str, said: list[str]) -> None:
+    root = tree(tmp_path, {name: text for name, text in VERB.items() if name != missing})
+    assert house_rules.plug_ins(root) == [f"src/iocast/commands/cmd_show.py: {each}" for each in said]

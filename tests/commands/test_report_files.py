@@ -22,6 +22,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+def test_show_finds_the_run_that_report_is_given(runs: Path) -> None:
+    folder = run_folder(runs / "iocast-runs")
+    shown, again = iocast("show", "last", cwd=runs), iocast("report", folder, cwd=runs)
+    assert (shown.returncode, again.returncode) == (0, 0)
+    assert "sim:hdd" in shown.stdout
+    assert shown.stdout.splitlines()[:10] == again.stdout.splitlines()[:10]
+
+
 def test_a_card_leaves_its_page(runs: Path) -> None:
     folder = run_folder(runs / "iocast-runs")
     page = (folder / "report.html").read_text()

@@ -12,7 +12,12 @@ from iocast.model.target import Target
 from iocast.model.workload import Arrival, Locality, MixItem, Payload, Sync, SyncOp, Workload
 
 Role = Literal["fill", "warm", "measure", "probe", "verify"]
-EngineName = Literal["auto", "uring", "sync", "sim"]
+EngineName = Literal[
+    "auto",
+    "uring",
+    "sync",
+    "sim",
+]
 Polling = Literal["none", "sqpoll", "iopoll"]  # modes of io_uring, only on request
 
 

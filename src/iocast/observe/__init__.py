@@ -8,7 +8,15 @@ from typing import NamedTuple, Protocol
 from iocast.model.block_times import BlockTimes
 from iocast.model.run import Blind, Sample
 from iocast.model.target import Target
-from iocast.observe import block, cpu, diskstats, limits, maintenance, pagecache, pressure
+from iocast.observe import (
+    block,
+    cpu,
+    diskstats,
+    limits,
+    maintenance,
+    pagecache,
+    pressure,
+)
 from iocast.observe.observer import BlindError, Observer, ObserverFactory, Timing
 
 
@@ -24,7 +32,15 @@ class ObserverModule(Protocol):
         """Builds the observer of a target and of the work files on it."""
 
 
-OBSERVERS: tuple[ObserverModule, ...] = (diskstats, block, pagecache, pressure, cpu, limits, maintenance)
+OBSERVERS: tuple[ObserverModule, ...] = (
+    diskstats,
+    block,
+    pagecache,
+    pressure,
+    cpu,
+    limits,
+    maintenance,
+)
 
 
 class Observed(NamedTuple):

@@ -8,8 +8,13 @@ from msgspec import Meta
 
 JOB_WIDE = ("engine", "polling")  # fields of [defaults] that are the job's: a phase does not inherit them
 
+JobEngine = Literal[
+    "auto",
+    "uring",
+    "sync",
+]
 Engine = Annotated[
-    Literal["auto", "uring", "sync"],
+    JobEngine,
     Meta(
         description="What a short probe finds best for the target, io_uring, or threads that call pread and pwrite. "
         'Default "auto".',

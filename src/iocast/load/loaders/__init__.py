@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from iocast.errors import LoadError
-from iocast.load.loaders import disk, simulator
+from iocast.load.loaders import (
+    disk,
+    simulator,
+)
 from iocast.load.loaders.loader import Loader
 from iocast.load.work_files import Layout, WorkFile
 from iocast.model.plan import Phase, PhasePlan, Plan
@@ -24,7 +27,10 @@ class LoaderModule(Protocol):
         """Builds the loader of a plan."""
 
 
-LOADERS: tuple[LoaderModule, ...] = (disk, simulator)
+LOADERS: tuple[LoaderModule, ...] = (
+    disk,
+    simulator,
+)
 
 
 def loader_of(plan: Plan) -> Loader:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Protocol, TextIO
 
 from iocast.model.report import Report
-from iocast.report.renderers import csv_table, html, json_report, markdown, terminal
+from iocast.report.renderers import (
+    csv_table,
+    html,
+    json_report,
+    markdown,
+    terminal,
+)
 
 
 class Renderer(Protocol):
@@ -25,4 +31,11 @@ RENDERERS: dict[str, Renderer] = {
 }
 
 # Which renderer writes a file of this name.
-SUFFIXES = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".csv": "csv", ".txt": "terminal"}
+SUFFIXES = {
+    ".html": "html",
+    ".htm": "html",
+    ".md": "markdown",
+    ".json": "json",
+    ".csv": "csv",
+    ".txt": "terminal",
+}
