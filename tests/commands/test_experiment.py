@@ -77,7 +77,7 @@ def test_a_file_of_others_is_not_written(name: str, tmp_path: Path) -> None:
 def test_what_cannot_be_shown_is_refused_with_the_reason(tmp_path: Path) -> None:
     done = iocast("experiment", "request-size", "sim:hdd", cwd=tmp_path)
     assert done.returncode == 2
-    assert "no kernel below a simulated device" in done.stderr
+    assert "a simulated device has no kernel below it" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -185,7 +185,7 @@ def test_a_device_that_hangs(tmp_path: Path, more: str) -> None:
     assert len(measured.left_behind) == 4
     longest = measured.left_behind[0]
     assert 25e9 < longest.service_ns < 45e9
-    assert "4 I/Os had not come back when iocast gave up waiting: for " in said
+    assert "4 I/Os never completed before iocast gave up waiting; outstanding for " in said
     assert f"a read of 4,096 bytes at byte {longest.offset_bytes:,} of {tmp_path}/device" in said
     assert any(finding.code == "hung" for finding in examine(kept).findings)
 

@@ -45,7 +45,7 @@ def by_depth(run: Run) -> dict[int, Bound]:
 def test_one_server_is_the_limit_from_one_user_on(tmp_path: Path) -> None:
     found = by_depth(measured("sim:nvme,servers=1", "users = [1, 2, 8]", tmp_path))
     assert [each.by for each in found.values()] == ["device"] * 3
-    assert found[8].says.startswith("Bound by the device from 1 at once on: 2 brought")
+    assert found[8].says.startswith("Device-bound from 1x1: raising the load to 2x1 gained")
 
 
 def test_many_servers_wait_for_more_users(tmp_path: Path) -> None:
@@ -57,20 +57,20 @@ def test_many_servers_wait_for_more_users(tmp_path: Path) -> None:
         16: "device",
         32: "device",
     }
-    assert found[1].says == "Bound by its 1 at once: 4 brought 4 times the I/Os a second."
-    assert found[32].says.startswith("Bound by the device from 8 at once on")
+    assert found[1].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS."
+    assert found[32].says.startswith("Device-bound from 1x8: raising the load to 1x16")
 
 
 def test_the_deepest_row_that_still_gained_is_not_at_the_limit(tmp_path: Path) -> None:
     found = by_depth(measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path))
-    assert found[4].says.startswith("Not at the device's limit yet: 4 still brought 4 times")
+    assert found[4].says.startswith("Not yet device-bound: 1x4 still gave 4x the IOPS of 1x1")
 
 
 def test_one_depth_alone_cannot_tell(tmp_path: Path) -> None:
     (found,) = by_depth(measured("sim:nvme", "users = 4", tmp_path)).values()
     assert (found.by, found.says) == (
         "unknown",
-        "What bound it cannot be told: it was measured with 4 at once only; with more users it could be told.",
+        "Bottleneck unknown: only measured at 4x1; measure with more users as well.",
     )
 
 
@@ -124,7 +124,7 @@ def test_kernel_threads_that_do_the_io_of_one_phase(at_once: int, by: str) -> No
     used = replace(did, cpu_system_ns=int(0.7 * did.elapsed_ns), cpu_phases=at_once)
     record = replace(record, measurement=replace(used, generator=Generator(threads=1, user_ns=1)))
     found = bound.bounds(Facts(card_runs.run(record)))[record.phase.name]
-    assert (found.by, "the kernel's own threads" in found.says) == (by, by == "kernel")
+    assert (found.by, "kernel threads did the I/O" in found.says) == (by, by == "kernel")
 
 
 def test_a_row_beside_others_is_in_no_load_curve() -> None:
@@ -135,8 +135,8 @@ def test_a_row_beside_others_is_in_no_load_curve() -> None:
     )
     beside = replace(eight, phase=replace(eight.phase, together="both"))
     found = bound.bounds(Facts(card_runs.run(one, four, beside)))
-    assert found["r 4x1"].says.startswith("Not at the device's limit yet: 4 still brought 4 times")
-    assert found["r 8x1"].says == "What bound it cannot be told: it was measured beside others."
+    assert found["r 4x1"].says.startswith("Not yet device-bound: 4x1 still gave 4x the IOPS of 1x1")
+    assert found["r 8x1"].says == "Bottleneck unknown: the row ran beside others."
 
 
 def test_syncs_that_follow_their_writes_do_not_make_the_rate() -> None:
@@ -157,8 +157,8 @@ def test_of_two_rows_of_one_load_the_one_with_more_ios_is_the_base(tmp_path: Pat
     one, four = run.measured
     few = replace(one, phase=replace(one.phase, name="few"), measurement=replace(one.measurement, ios=3))
     found = bound.bounds(Facts(replace(run, phases=(one, few, four))))
-    assert found[four.phase.name].says.startswith("Not at the device's limit yet: 4 still brought 4 times")
-    assert found["few"].says == "Bound by its 1 at once: 4 brought 4 times the I/Os a second."
+    assert found[four.phase.name].says.startswith("Not yet device-bound: 1x4 still gave 4x the IOPS of 1x1")
+    assert found["few"].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS."
 
 
 def test_four_cannot_bring_more_than_four_times_of_one(tmp_path: Path) -> None:
@@ -168,16 +168,16 @@ def test_four_cannot_bring_more_than_four_times_of_one(tmp_path: Path) -> None:
     starved = replace(one, measurement=replace(one.measurement, elapsed_ns=10 * one.measurement.elapsed_ns))
     found = bound.bounds(Facts(replace(run, phases=(starved, four))))
     assert {each.by for each in found.values()} == {"unknown"}
-    assert "4 at once brought 40 times the I/Os of 1" in found[four.phase.name].says
+    assert "1x4 gave 40x the IOPS of 1x1" in found[four.phase.name].says
 
 
-def test_a_rate_is_told_as_it_was_asked_for() -> None:
+def test_a_rate_is_reported_as_it_was_asked_for() -> None:
     record = card_runs.paced()
     did = record.measurement
     asked = replace(record, measurement=replace(did, asked_rate_per_s=did.rate_per_s / 0.97))
     found = bound.bounds(Facts(card_runs.run(asked)))[record.phase.name]
     wanted, came = (bound.number(each) for each in (did.rate_per_s / 0.97, did.rate_per_s))
-    assert found.says == f"Bound by the rate that was asked for: {wanted} a second ({came} came)."
+    assert found.says == f"Rate-limited: the job asks for {wanted} IOPS ({came} achieved)."
 
 
 def test_a_few_are_not_none(tmp_path: Path) -> None:
@@ -185,11 +185,13 @@ def test_a_few_are_not_none(tmp_path: Path) -> None:
     job = 'name = "j"\n[[phase]]\nsize = "8k"\npattern = "sequential"\nusers = [1, 2]\ntime = "2s"\n'
     made, _ = make_plan(parse_job(job, "j.toml"), parse_target("sim:hdd"), seed=1, memory_bytes=1 << 30)
     run = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), _Quiet(), lambda: False).run
-    assert "% of the I/Os a second of 1, and " in by_depth(run)[2].says
+    assert "% of the IOPS and cost " in by_depth(run)[2].says
 
 
-@pytest.mark.parametrize(("users", "words"), [(1, "its only place was taken"), (2, "all of its 2 places were taken")])
-def test_places_are_counted_as_one_says_it(users: int, words: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("users", "words"), [(1, "limit of 1 outstanding I/O was"), (2, "limit of 2 outstanding I/Os was")]
+)
+def test_the_limit_is_counted_as_one_says_it(users: int, words: str, tmp_path: Path) -> None:
     run = measured("sim:nvme,servers=1,service=constant:1ms", f'rate = "5k/s"\nusers = {users}', tmp_path)
     (found,) = by_depth(run).values()
     assert words in found.says

@@ -64,7 +64,7 @@ def test_what_the_figures_of_another_tool_count_stands_beside() -> None:
 
     def notes(other: Side) -> list[str]:
         sections = {section.title: section for section in compare([fio, other]).sections}
-        return [told for table in sections["What else is different"].tables for told in table.notes]
+        return [told for table in sections["Other differences"].tables for told in table.notes]
 
     assert notes(side("own", card_runs.reads("rd 8k 1x1"))) == [f"fio: {note}"]
     assert notes(side("fio again", card_runs.reads("rd"), card_runs.reads("x"), source=Source(tool="fio"))) == []

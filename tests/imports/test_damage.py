@@ -87,7 +87,7 @@ def test_a_log_holds_whole_numbers_of_0_and_more(tmp_path: Path, wrong: str) -> 
     lines = (FIXTURES / "logs" / "each_lat.1.log").read_text().splitlines(keepends=True)
     cells = lines[2].split(",")
     lines[2] = ",".join([cells[0], f" {wrong}", *cells[2:]])
-    assert "log:3: these are not all whole numbers" in refusal(tmp_path / "bad_lat.1.log", "".join(lines)).message
+    assert "log:3: not all of these are whole numbers" in refusal(tmp_path / "bad_lat.1.log", "".join(lines)).message
 
 
 def test_a_heading_without_its_rate_is_refused(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_json_of_iostat_of_another_shape_is_refused(tmp_path: Path, wrong: str) 
     document = json.loads((FIXTURES / "iostat_x.json").read_text())
     document["sysstat"]["hosts"][0]["statistics"][0]["disk"] = json.loads(wrong)
     document["sysstat"]["hosts"][0]["number-of-cpus"] = "many"
-    assert "not that of iostat" in refusal(tmp_path / "odd.json", json.dumps(document)).message
+    assert "not the JSON of iostat" in refusal(tmp_path / "odd.json", json.dumps(document)).message
 
 
 def test_the_next_day_does_not_overwrite_the_first(tmp_path: Path) -> None:

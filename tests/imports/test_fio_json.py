@@ -165,7 +165,7 @@ def test_fio_2_counts_microseconds_and_kib(read_all: Reader) -> None:
 def test_what_does_not_go_together_is_said(read_all: Reader) -> None:
     run = read_all(("old.json", changed(iops=2000.0, lat={"min": 1, "max": 5_000_000, "mean": 2.0, "stddev": 0.0})))
     said = "\n".join(run.warnings)
-    assert "do not make lat" in said
+    assert "do not add up to lat" in said
     assert "longer than the run" in said
     assert "states 2000" in said
 
@@ -173,7 +173,7 @@ def test_what_does_not_go_together_is_said(read_all: Reader) -> None:
 def test_buckets_that_are_not_a_hundred_per_cent_are_said(read_all: Reader) -> None:
     document = json.loads(changed())
     document["jobs"][0]["latency_ms"] = {"2": 50.0}
-    assert "make 51 % together" in "\n".join(read_all(("old.json", json.dumps(document))).warnings)
+    assert "add up to 51 %" in "\n".join(read_all(("old.json", json.dumps(document))).warnings)
 
 
 def test_not_a_number_is_not_stated(read_all: Reader) -> None:
@@ -194,14 +194,14 @@ def test_a_job_that_failed_says_so(read_all: Reader) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (changed()[:600], "cut or damaged"),
-        (json.dumps({"fio version": "fio-3.1"}), 'no list "jobs"'),
-        (json.dumps({"fio version": "fio-3.1", "jobs": []}), "there is no job in it"),
+        (changed()[:600], "truncated or damaged"),
+        (json.dumps({"fio version": "fio-3.1"}), 'no "jobs" list'),
+        (json.dumps({"fio version": "fio-3.1", "jobs": []}), "it has no job"),
         (changed(runtime=0), "states no run time"),
-        (changed(total_ios=None), "states no number of reads"),
-        (changed().replace('"99.000000": 3900', '"99.x": 3900'), '"99.x" is no percentile'),
-        (changed().replace('"99.000000": 3900', '"99.000000": "much"'), '"99.000000" is no number'),
-        ('{"a": "fio version"}\n"fio version"\n', "there is no document of fio in it"),
+        (changed(total_ios=None), "does not state the number of reads"),
+        (changed().replace('"99.000000": 3900', '"99.x": 3900'), '"99.x" is not a percentile'),
+        (changed().replace('"99.000000": 3900', '"99.000000": "much"'), '"99.000000" is not a number'),
+        ('{"a": "fio version"}\n"fio version"\n', "it contains no fio document"),
     ],
 )
 def test_what_is_not_whole_is_refused(read_all: Reader, text: str, says: str) -> None:

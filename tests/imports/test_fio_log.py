@@ -105,7 +105,7 @@ def test_four_columns_are_told_by_what_is_impossible(read_all: Reader) -> None:
     microseconds = "1, 245, 0, 4096\n50, 311, 0, 4096\n"
     assert read_all(("a_lat.1.log", nanoseconds)).phases[0].measurement.service().max_ns == 74_154_187
     assert read_all(("b_lat.1.log", microseconds)).phases[0].measurement.service().max_ns == 311_000
-    with pytest.raises(SourceError, match="micro- or nanoseconds"):
+    with pytest.raises(SourceError, match="unit of latency \(us or ns\) is unknown"):
         read_all(("c_lat.1.log", "90000, 5000, 0, 4096\n"))
 
 
@@ -120,7 +120,7 @@ def test_epoch_times_become_the_moment_of_the_run(read_all: Reader) -> None:
 def test_a_last_line_without_its_end_is_left_out(read_all: Reader) -> None:
     run = read_all(("a_lat.1.log", "0, 100000, 0, 4096, 0\n5, 120000, 0, 4096, 0\n9, 13"))
     assert run.phases[0].measurement.ios == 2
-    assert "a_lat.1.log:3: the last line is cut" in run.warnings[0]
+    assert "a_lat.1.log:3: the last line is truncated" in run.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_a_last_line_without_its_end_is_left_out(read_all: Reader) -> None:
     [
         ("a_lat.1.log", "0, 1, 0, 4096, 0\n5, 1, 0\n", "a_lat.1.log:2: 3 numbers"),
         ("a_lat.1.log", "0, 1, 0, 4096, 0\n5, 1, 0, 4096\n", "a_lat.1.log:2: 4 numbers after lines of 5"),
-        ("a_lat.1.log", "0, 1, 7, 4096, 0\n", "neither read nor write nor trim"),
+        ("a_lat.1.log", "0, 1, 7, 4096, 0\n", "not a read, write or trim"),
         ("a_lat.1.log", "900000, 1, 0, 4096, 0\n1, 1, 0, 4096, 0\n", "a_lat.1.log:2: time goes back"),
-        ("a_clat_hist.1.log", hist(1000, 5), "1003 numbers, which is no line of fio's clat_hist log"),
+        ("a_clat_hist.1.log", hist(1000, 5), "1003 numbers; not a line of fio's clat_hist log"),
     ],
 )
 def test_what_is_no_log_is_refused_with_its_line(read_all: Reader, name: str, text: str, says: str) -> None:
@@ -190,4 +190,4 @@ def test_single_ios_and_means_are_not_mixed(fixtures: Path, tmp_path: Path, name
     (tmp_path / "odd_bw.1.log").write_text("\n".join(lines) + "\n")
     with pytest.raises(SourceError) as refused:
         imports.read((str(tmp_path / "odd_bw.1.log"),))
-    assert "odd_bw.1.log:3: means of intervals" in refused.value.message
+    assert "odd_bw.1.log:3: interval means" in refused.value.message

@@ -139,11 +139,11 @@ def test_jobs_of_one_group_ran_at_once(fixtures: Path) -> None:
         assert all(group == {*kept} for group in groups[: len(kept)])
         assert all(len(group) == 1 for group in groups[len(kept) :])
     card_of_all = " ".join(drawn(of(fixtures / "fio_clients.json")).split())
-    assert "at once: all of them together" in card_of_all
-    assert re.search(r"A random 8k read takes [^.]+ beside other rows", card_of_all)
+    assert "combined: their sum" in card_of_all
+    assert re.search(r"A random 8k read takes [^.]+ alongside other rows", card_of_all)
     run = of(fixtures / "fio_clients.json")
     letter = next(part for part in grade(run, examine(run)).parts if part.code == "random_read")
-    assert re.search(r"in flight \(the knee is near [\d.]+\), beside other rows", letter.says)
+    assert re.search(r"at \d+x\d+ \(the knee is near [\d.]+ outstanding\) beside other rows", letter.says)
 
 
 def test_groups_of_two_outputs_did_not_run_at_once(fixtures: Path, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_size_that_does_not_follow_is_not_stated(fixtures: Path, read_all: Rea
 
 def test_a_cut_line_is_refused_with_its_number(fixtures: Path, read_all: Reader) -> None:
     line, _ = line_and_json(fixtures)
-    with pytest.raises(SourceError, match=r"cut.txt:2: .* is no line of terse version 3, or one that is cut"):
+    with pytest.raises(SourceError, match=r"cut.txt:2: .* not a line of terse version 3, or a truncated one"):
         read_all(("cut.txt", line + line[:900]))
 
 

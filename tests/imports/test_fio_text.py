@@ -98,7 +98,7 @@ def test_each_line_is_in_the_unit_it_says(read_all: Reader) -> None:
 
 def test_a_line_in_another_unit_than_it_says_is_found(read_all: Reader) -> None:
     wrong = FIO_1_50.replace("lat (usec): min=203 ", "lat (msec): min=203 ")
-    assert "in another unit than it says" in "\n".join(read_all(("wrong.out", wrong)).warnings)
+    assert "in a different unit than it states" in "\n".join(read_all(("wrong.out", wrong)).warnings)
 
 
 def test_text_and_json_of_one_run_agree(fixtures: Path, read_all: Reader) -> None:
@@ -125,18 +125,18 @@ def test_a_job_that_is_cut_is_left_out_and_named(read_all: Reader) -> None:
     run = read_all(("cut.out", FIO_2 + cut))
     assert [each.phase.name for each in run.phases] == ["deep"]
     assert "cut.out:" in run.warnings[0]
-    assert "job other is cut" in run.warnings[0]
+    assert "job other is truncated" in run.warnings[0]
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (FIO_2.partition("     issued")[0], "bad.out:6: the job is cut"),
+        (FIO_2.partition("     issued")[0], "bad.out:6: the job is truncated"),
         (FIO_2.partition("deep: (groupid")[0], "there is no result of a job in it"),
         (FIO_2.replace("iops=100", "iops=many"), 'bad.out:7: the rate is "many", not a number'),
-        (FIO_2.replace("runt= 10000msec", ""), "bad.out:7: I/Os, bytes and run time cannot be read"),
+        (FIO_2.replace("runt= 10000msec", ""), "bad.out:7: I/Os, bytes and run time are unreadable"),
         (FIO_2.replace("r=1000/", "r=x/"), 'a count of I/Os is "x"'),
-        (FIO_2.replace("io=1000.0MB", "io=lots"), '"lots" is no amount of data'),
+        (FIO_2.replace("io=1000.0MB", "io=lots"), '"lots" is not an amount of data'),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_line(read_all: Reader, text: str, says: str) -> None:
@@ -160,16 +160,16 @@ def test_two_states_of_one_job_count_once(read_all: Reader) -> None:
 
 def test_fio_1_tells_its_buckets_after_the_counts(read_all: Reader) -> None:
     run = read_all(("cut.out", FIO_1_50.partition("     lat (usec): 100")[0]))
-    assert "cut after the counts of read" in run.warnings[0]
+    assert "truncated after the counts of read" in run.warnings[0]
 
 
 @pytest.mark.parametrize(
     ("was", "then", "says"),
     [
         ("deep: (groupid=0", "deep: (group=0", "figures of a job whose first line"),
-        ("clat percentiles (msec):", "clat percents:", "percentiles of what?"),
-        ("    lat (msec): min=2,", "    lat (msec): minimum 2,", "latencies that cannot be read"),
-        ("lat (usec) : 20=0.11%", "lat (usec) : 20=lots", "latencies that cannot be read"),
+        ("clat percentiles (msec):", "clat percents:", "percentiles without their heading"),
+        ("    lat (msec): min=2,", "    lat (msec): minimum 2,", "unreadable latencies"),
+        ("lat (usec) : 20=0.11%", "lat (usec) : 20=lots", "unreadable latencies"),
         (
             "     issued ",
             FIO_2[FIO_2.index("  read :") : FIO_2.index("    slat")] + "     issued ",

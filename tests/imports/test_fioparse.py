@@ -111,12 +111,12 @@ def test_what_fioparse_printed_is_printed_again(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (V3.replace("0.271    3622", "0.271"), "bad.out:2: a row that cannot be read, or is cut"),
-        (V1_MATRIX.format(percentiles="0.000"), "26 values, not the 31"),
+        (V3.replace("0.271    3622", "0.271"), "bad.out:2: an unreadable or truncated row"),
+        (V1_MATRIX.format(percentiles="0.000"), "26 values; a matrix row has 31"),
         (CSV.replace(",0.262", ""), "bad.out:2: 12 values under 13 headings"),
         (CSV.replace("66828", "many"), 'iops is "many"'),
         (CSV.replace('"lat"', '"latency"'), "a heading without lat"),
-        (V3.splitlines()[0] + "\n", "there is no row of a test in it"),
+        (V3.splitlines()[0] + "\n", "it has no row of a test"),
     ],
 )
 def test_what_cannot_be_read_is_refused(read_all: Reader, text: str, says: str) -> None:

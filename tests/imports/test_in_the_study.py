@@ -104,7 +104,7 @@ def test_unlike_mixes_are_told_in_words(read_all: Reader) -> None:
     runs = [read_all((f"{size}.csv", HEAD + csv_row("x", 16, 5, 8, 9).replace("8K", size))) for size in ("8K", "16K")]
     sides = [side(run.plan.name, (rename(run),)) for run in runs]
     (pair,) = pairs(*sides)
-    assert pair.why_not == "not the same workload: mix is read 8.0 KiB here and read 16.0 KiB there"
+    assert pair.why_not == "different workloads: mix is read 8.0 KiB here, read 16.0 KiB there"
 
 
 def rename(run: Run) -> Run:
@@ -115,7 +115,7 @@ def rename(run: Run) -> Run:
 def test_what_no_log_counts_is_not_called_nothing(fixtures: Path) -> None:
     sides = [side("a", imports.read((str(fixtures / "logs" / f"avg_{kind}.1.log"),))) for kind in ("bw", "iops")]
     (pair,) = pairs(*sides)
-    assert pair.why_not == "how many I/Os there were is not stated"
+    assert pair.why_not == "the source does not state the number of I/Os"
 
 
 def test_repeats_without_a_percentile_have_no_shift(read_all: Reader) -> None:
@@ -129,21 +129,21 @@ def test_trust_says_what_cannot_be_judged(fixtures: Path) -> None:
     (run,) = imports.read((str(fixtures / "fio_client.txt"),))
     (trust,) = examine(run).trust.values()
     assert {part.code for part in trust.components} == {"integrity", "precision", "representative", "anomalies"}
-    assert "cannot be judged" in trust.reason
+    assert "unknown whether the storage or a cache answered" in trust.reason
 
 
 def test_a_row_of_rates_alone_is_not_called_empty(fixtures: Path) -> None:
     (run,) = imports.read((str(fixtures / "logs" / "avg_bw.1.log"),))
     (trust,) = examine(run).trust.values()
     assert not trust.void
-    assert "Not one I/O" not in drawn(run)
+    assert "o I/O completed" not in drawn(run)
 
 
 def test_ranges_and_blanks_in_the_report(read_all: Reader) -> None:
     text = drawn(read_all(("v1.out", FIO_1_50)))
     assert "500–750µs" in text
-    assert "A range is two edges of the source's own buckets" in text
-    assert "It does not state whether I/O was direct, whether writes were synchronous." in text
+    assert "A range gives the edges of the source's bucket" in text
+    assert "Not stated: direct or buffered I/O, synchronous or asynchronous writes." in text
     assert "nan" not in text
 
 

@@ -119,7 +119,7 @@ def test_sar_has_its_intervals_and_not_its_average(fixtures: Path) -> None:
 def test_little_finds_a_queue_that_cannot_be(read_all: Reader) -> None:
     wrong = OLD.format(r="100.00").replace("    0.30 ", "    9.30 ")
     run = read_all(("old.txt", FIRST + OLD.format(r=" 9.00") + wrong))
-    assert "sda: rate x await makes 0.3 requests in the queue, its own column says 9.3" in "\n".join(run.warnings)
+    assert "sda: rate x await gives a queue of 0.3, its own column says 9.3" in "\n".join(run.warnings)
 
 
 def test_the_report_is_a_table_of_devices_without_letters(fixtures: Path) -> None:
@@ -142,14 +142,14 @@ def test_means_of_ios_are_weighted_by_ios(read_all: Reader) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (FIRST + OLD.format(r="100.00").replace("  await ", "  wait9 ", 1), 'bad.txt:4: a column "wait9"'),
+        (FIRST + OLD.format(r="100.00").replace("  await ", "  wait9 ", 1), 'bad.txt:4: unknown column "wait9"'),
         (
             FIRST + OLD.format(r="100.00").replace("   2.00    2.00    2.00", ""),
             "bad.txt:4: 11 values under 14 headings",
         ),
         (FIRST + OLD.format(r="  nope"), 'bad.txt:4: r/s is "nope", not a number'),
         (FIRST + OLD.format(r=" -3.00"), "the counter went back"),
-        (FIRST + OLD.partition("\n")[0], "there is no report of a device in it"),
+        (FIRST + OLD.partition("\n")[0], "it has no device report"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_line(read_all: Reader, text: str, says: str) -> None:
@@ -162,7 +162,7 @@ def test_a_last_line_that_is_cut_is_left_out(read_all: Reader) -> None:
     text = FIRST + OLD.format(r=" 9.00") + OLD.format(r="100.00")
     cut = text[: text.rindex("dm-0") + 40]
     run = read_all(("cut.txt", cut))
-    assert "the last line is cut" in run.warnings[0]
+    assert "the last line is truncated" in run.warnings[0]
     assert "dm-0" not in {sample.subject for sample in run.phases[0].samples}
 
 

@@ -70,18 +70,18 @@ def test_a_record_without_its_end_is_left_out(read_all: Reader) -> None:
     run = read_all(("a.txt", dtrace(5_000_000, 10, 30) + dtrace(15_000_000, 110, 130)[:-30]))
     assert run.phases[0].measurement.ios == 40
     assert "length" in run.phases[0].unstated
-    assert "the last record is cut" in run.warnings[0]
+    assert "the last record is truncated" in run.warnings[0]
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (dtrace(5, 10, 30)[:-30], "there is no whole record in it"),
+        (dtrace(5, 10, 30)[:-30], "it has no complete record"),
         (dtrace(5, 10, 30) + dtrace(15, 9, 30), "the count of bucket 262144 fell"),
-        (dtrace(5, 10, 30).replace("nanosec", "jiffies"), 'bad.txt:5: "jiffies" is no unit'),
+        (dtrace(5, 10, 30).replace("nanosec", "jiffies"), 'bad.txt:5: "jiffies" is not a unit'),
         (dtrace(5, 10, 30).replace("pread", "open"), "says neither read nor write"),
-        (pairs("somewhere", 1), "its source is not known"),
-        (dtrace(5, 10, 30).replace("@ ", "@?", 1), "a bucket that cannot be read"),
+        (pairs("somewhere", 1), "its source is unknown"),
+        (dtrace(5, 10, 30).replace("@ ", "@?", 1), "an unreadable bucket"),
     ],
 )
 def test_what_cannot_be_read_is_refused(read_all: Reader, text: str, says: str) -> None:

@@ -168,7 +168,7 @@ def test_a_histogram_alone_counts_the_warm_up(read_all: Reader) -> None:
 
 def test_a_queue_that_cannot_be_is_said(read_all: Reader) -> None:
     run = read_all(("flatfile.html", HEAD + flat("rd1", (800.0,) * 5, queue_depth="9.0")))
-    assert "rate x time makes 4 in flight, its own queue depth says 9" in run.warnings[0]
+    assert "rate x time gives 4 outstanding I/Os, its own queue depth says 9" in run.warnings[0]
 
 
 def test_a_run_without_its_average_is_left_out(read_all: Reader) -> None:
@@ -181,11 +181,11 @@ def test_a_run_without_its_average_is_left_out(read_all: Reader) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("flatfile.html", HEAD + "".join(flat("rd1", (9.0,) * 3).splitlines(True)[:2]), "there is no average"),
+        ("flatfile.html", HEAD + "".join(flat("rd1", (9.0,) * 3).splitlines(True)[:2]), "it has no average"),
         ("flatfile.html", HEAD + flat("a", (9.0,) * 3).replace("9.0000", "x", 1), 'flatfile.html:6: rate is "x"'),
         ("flatfile.html", HEAD + "10:00:01.000 rd1 1\n" + flat("a", (9.0,) * 3), "3 values under 22 headings"),
-        ("histogram.html", HISTOGRAM[: HISTOGRAM.rindex("    4.000")], "cut before its last bucket"),
-        ("histogram.html", HISTOGRAM[: HISTOGRAM.index("Reads:\n")], "do not tell reads from writes"),
+        ("histogram.html", HISTOGRAM[: HISTOGRAM.rindex("    4.000")], "truncated before its last bucket"),
+        ("histogram.html", HISTOGRAM[: HISTOGRAM.index("Reads:\n")], "do not separate reads and writes"),
     ],
 )
 def test_what_cannot_be_read_is_refused(read_all: Reader, name: str, text: str, says: str) -> None:
@@ -204,7 +204,7 @@ def test_a_run_whose_first_line_is_damaged_does_not_replace_the_one_before(read_
     second = SUMMARY.replace("Starting RD=rd1", "rd2")
     with pytest.raises(SourceError) as refused:
         read_all(("summary.html", SUMMARY + second))
-    assert "the line that begins a run is damaged" in refused.value.message
+    assert "the first line of the next run is damaged" in refused.value.message
 
 
 def test_a_run_without_any_line_is_told(read_all: Reader) -> None:
@@ -231,14 +231,14 @@ def test_more_than_all_reads_are_refused(read_all: Reader) -> None:
 def test_buckets_of_writes_are_never_taken_for_reads(read_all: Reader) -> None:
     with pytest.raises(SourceError) as refused:
         read_all(("histogram.html", HISTOGRAM.replace("Writes:", "Wrote:")))
-    assert "buckets begin anew" in refused.value.message
+    assert "buckets start again" in refused.value.message
 
 
 def test_reads_and_writes_apart_are_all_of_them(read_all: Reader) -> None:
     cut = HISTOGRAM[: HISTOGRAM.index("Writes:")]
     with pytest.raises(SourceError) as refused:
         read_all(("histogram.html", cut))
-    assert "not all of its I/Os" in refused.value.message
+    assert "do not add up to its I/Os" in refused.value.message
 
 
 @pytest.mark.parametrize("span", ["avg_2-0", "avg_0-0", "avg_0-5"])
@@ -247,4 +247,4 @@ def test_an_average_of_no_interval_is_refused(read_all: Reader, span: str) -> No
     stated = next(word for word in SUMMARY.split() if word.startswith("avg_"))
     with pytest.raises(SourceError) as refused:
         read_all(("summary.html", SUMMARY.replace(stated, span)))
-    assert "spans no interval" in refused.value.message
+    assert "is not a range of intervals" in refused.value.message

@@ -15,7 +15,7 @@ GIB = 1 << 30
 DIRECTORY = Target(path="/mnt/db", kind="directory")
 FILE = Target(path="/mnt/db/users.dbf", kind="file", size_bytes=GIB)
 DISK = Target(path="/dev/sdb", kind="block", size_bytes=GIB)
-NO_WRITES = "run only the phases that read, or name a directory: iocast lays out files of its own there"
+NO_WRITES = "run only the phases that read, or give a directory, where iocast lays out its own files"
 
 
 def job(*fields: str, files: str = 'size = "1GiB"') -> Job:
@@ -70,7 +70,7 @@ def test_nothing_left_to_measure() -> None:
     with pytest.raises(SpecError) as refused:
         plan(replace(job("write = 1"), fits_target=True), DISK, seed=1, memory_bytes=GIB)
     assert refused.value.message == (
-        'job "j" has nothing to measure: every phase of it writes, and only reads are allowed here'
+        'job "j" has nothing to measure: all its phases write, and this target is read-only here'
     )
     with pytest.raises(SpecError) as refused:
         plan(job('role = "warm"'), DISK, seed=1, memory_bytes=GIB)
@@ -94,7 +94,7 @@ def test_work_files(files: str, memory_bytes: int, expected: WorkFiles) -> None:
 def test_a_directory_needs_a_size() -> None:
     with pytest.raises(SpecError) as refused:
         plan(job("users = 1", files=""), DIRECTORY, seed=1, memory_bytes=GIB)
-    assert refused.value.message == 'job "j" does not say how large the work files in /mnt/db are to be'
+    assert refused.value.message == 'job "j" does not set the size of the work files in /mnt/db'
     assert refused.value.hint == 'add [files] with size = "2GiB", or size = "2xRAM"'
 
 
@@ -102,13 +102,15 @@ def test_a_job_of_fio_is_told_so_in_its_own_words() -> None:
     text = "[a]\nrw=randread\nbs=1k\ndirect=1\nruntime=1\ntime_based\n"
     with pytest.raises(SpecError) as refused:
         plan(parse_fio_job(text, "a.fio", {}), DIRECTORY, seed=1, memory_bytes=GIB)
-    assert refused.value.message == 'job "a" does not say how large the work files in /mnt/db are to be'
+    assert refused.value.message == 'job "a" does not set the size of the work files in /mnt/db'
     assert refused.value.hint == "add size=2g to its sections or to [global], or give --size 2GiB"
     layer = Layer(name="sdb", kind="disk", major=8, minor=16, logical_block_bytes=4096)
     with pytest.raises(TargetError) as small:
         plan(parse_fio_job(text, "a.fio", {}), replace(DISK, layers=(layer,)), seed=1, memory_bytes=GIB)
-    assert small.value.message.endswith("is not a multiple of 4k, the logical block of /dev/sdb, which direct=1 needs")
-    assert small.value.hint == "take multiples of 4k, or direct=0"
+    assert small.value.message.endswith(
+        "is not a multiple of 4k, the logical block size of /dev/sdb, required by direct=1"
+    )
+    assert small.value.hint == "use multiples of 4k, or direct=0"
 
 
 def test_files_do_not_matter_elsewhere() -> None:
@@ -128,42 +130,42 @@ def test_the_engine_of_a_simulated_target() -> None:
         (
             'region = {start = "512MiB", size = "1GiB"}',
             DISK,
-            'phase "randread 8k 1x1": its region ends at 1536M, but /dev/sdb has 1G',
+            'phase "randread 8k 1x1": its region ends at 1536M, but /dev/sdb holds 1G',
         ),
         (
             'region = {start = "1GiB"}',
             DISK,
-            'phase "randread 8k 1x1": its region starts at 1G, but /dev/sdb has 1G',
+            'phase "randread 8k 1x1": its region starts at 1G, but /dev/sdb holds 1G',
         ),
         (
             'region = {size = "2GiB"}',
             DIRECTORY,
-            'phase "randread 8k 1x1": its region ends at 2G, but each work file has 1G',
+            'phase "randread 8k 1x1": its region ends at 2G, but each work file holds 1G',
         ),
         (
             'size = "1M"',
             Target(path="/f", kind="file", size_bytes=4096),
-            'phase "randread 1M 1x1": /f has 4k, too little for an I/O of 1M',
+            'phase "randread 1M 1x1": /f is 4k, too small for an I/O of 1M',
         ),
         (
             "users = 1",
             Target(path="/f", kind="file", size_bytes=0),
-            'phase "randread 8k 1x1": /f has 0 bytes, too little for an I/O of 8k',
+            'phase "randread 8k 1x1": /f is 0 bytes, too small for an I/O of 8k',
         ),
         (
             "users = 1",
             Target(path="/f", kind="file", size_bytes=3573),
-            'phase "randread 8k 1x1": /f has 3573 bytes, too little for an I/O of 8k',
+            'phase "randread 8k 1x1": /f is 3573 bytes, too small for an I/O of 8k',
         ),
         (
             "direct = false\nsize = 1025",
             Target(path="/f", kind="file", size_bytes=1),
-            'phase "randread 1025 1x1": /f has 1 byte, too little for an I/O of 1025 bytes',
+            'phase "randread 1025 1x1": /f is 1 byte, too small for an I/O of 1025 bytes',
         ),
         (
             'pattern = "sequential"\nusers = 64\nregion = {size = "256k"}',
             DISK,
-            'phase "read 8k 64x1": the part of each of 64 users has 4k, too little for an I/O of 8k',
+            'phase "read 8k 64x1": the share of each of 64 users is 4k, too small for an I/O of 8k',
         ),
         (
             'size = "512"',
@@ -173,8 +175,8 @@ def test_the_engine_of_a_simulated_target() -> None:
                 size_bytes=GIB,
                 layers=(Layer(name="sdb", kind="disk", major=8, minor=16, logical_block_bytes=4096),),
             ),
-            'phase "randread 512 1x1": 512 bytes is not a multiple of 4k, the logical block of /dev/sdb, '
-            "which direct = true needs",
+            'phase "randread 512 1x1": 512 bytes is not a multiple of 4k, the logical block size of /dev/sdb, '
+            "required by direct = true",
         ),
     ],
 )

@@ -1,8 +1,8 @@
-"""What set the pace of each row: the generator, the kernel, a link, the queue that was asked for, or the device.
+"""What bounds each row: the generator, the kernel, a link, the requested queue depth, or the device.
 
-More at once is the test: where it brings more I/Os a second the queue was the limit, where it only brings longer
-times something below was. So rows that differ only in users and depth are read together, and a row that stands alone
-is told apart only where another sign says it; else the verdict is that it cannot be told.
+A higher load is the test: where it gives more IOPS the queue was the limit, where it only costs more time something
+below was. So rows that differ only in users and depth are read together, and a row that stands alone gets a verdict
+only where another sign gives one; else it is unknown.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.ladder import Step
 from iocast.analyse.load_kind import MOVING, bytes_per_s_of, paced_rate_per_s
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.words import number, percent, throughput, time
+from iocast.diagnose.words import count, number, percent, throughput, time
 from iocast.model.finding import Bound
 from iocast.model.run import PhaseRecord, Run
+from iocast.text import load
 
 
 @once
@@ -25,14 +26,14 @@ def bounds(facts: Facts) -> dict[str, Bound]:
 def _of(row: RowFacts) -> Bound:
     run, record, did = row.run, row.record, row.measurement
     if not did.ios or run.source is not None:
-        return Bound("unknown", "What bound it cannot be told.")
+        return Bound("unknown", "Bottleneck unknown.")
     own = None if row.facts.simulated else _generator(run, record) or _link(run, record)
     if own is not None:
         return own
     if row.is_open_loop:
         return _open(record)
     if record.phase.together:
-        return Bound("unknown", "What bound it cannot be told: it was measured beside others.")
+        return Bound("unknown", "Bottleneck unknown: the row ran beside others.")
     return _by_curve(row)
 
 
@@ -46,7 +47,7 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
     share = (worked_ns + made.queued_ns) / did.elapsed_ns / made.threads
     cpu = worked_ns / did.elapsed_ns / cores
     # What the process used and its workers did not: kernel threads that I/Os were handed to, and the watcher.
-    # Of phases that ran at once it cannot be told whose.
+    # Of phases that ran together it is unknown whose.
     handed = 0.0 if did.cpu_phases > 1 else max(0, did.cpu_system_ns - made.system_ns) / did.elapsed_ns
     figures = {
         "cpu_share": cpu,
@@ -59,19 +60,17 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
     if cpu < limits.BUSY_GENERATOR and share < limits.BUSY_GENERATOR:
         if handed < limits.HANDED_OVER:
             return None
-        says = f"the kernel's own threads did the I/O ({number(handed)} processors): it could not be started at once"
-        return Bound("kernel", f"Bound by the kernel: {says}.", figures)
+        says = f"kernel threads did the I/O ({number(handed)} CPUs), because submitting it would have blocked"
+        return Bound("kernel", f"CPU-bound in the kernel: {says}.", figures)
     busy = percent(min(1.0, max(cpu, share)))
     if made.queued_ns > worked_ns:  # whatever they did with the little that they got
         waited = percent(min(1.0, figures["queued_share"]))
-        says = f"its threads were ready to go on for {waited} of the time, and had no processor"
-        return Bound("generator", f"Bound by this machine: {says}.", figures)
+        says = f"the test's threads waited for a CPU {waited} of the time"
+        return Bound("generator", f"CPU-bound: {says}.", figures)
     if figures["system_share"] >= limits.MOSTLY_SYSTEM:
-        says = f"its threads were busy for {busy} of the time, {each} an I/O, mostly inside system calls"
-        return Bound("kernel", f"Bound by this machine's kernel: {says}.", figures)
-    return Bound(
-        "generator", f"Bound by this machine: its threads were busy for {busy} of the time, {each} an I/O.", figures
-    )
+        says = f"the test's threads were busy {busy} of the time, {each} per I/O, mostly in system calls"
+        return Bound("kernel", f"CPU-bound in the kernel: {says}.", figures)
+    return Bound("generator", f"CPU-bound: the test's threads were busy {busy} of the time, {each} per I/O.", figures)
 
 
 def _link(run: Run, record: PhaseRecord) -> Bound | None:
@@ -83,8 +82,8 @@ def _link(run: Run, record: PhaseRecord) -> Bound | None:
     share = seen / speeds[0]
     if not limits.LINK_FULL <= share <= limits.LINK_AT_MOST:
         return None
-    says = f"{throughput(seen)} of the {throughput(speeds[0])} that it can carry"
-    return Bound("link", f"Bound by the link: {says}.", {"link_share": share})
+    says = f"{throughput(seen)} of the {throughput(speeds[0])} that the link can carry"
+    return Bound("link", f"Link-bound: {says}.", {"link_share": share})
 
 
 def _open(record: PhaseRecord) -> Bound:
@@ -94,17 +93,17 @@ def _open(record: PhaseRecord) -> Bound:
     share = paced / asked if asked else 0.0
     if share >= limits.LOAD.a:
         came, wanted = number(paced), number(asked)
-        rate = f"{wanted} a second" if came == wanted else f"{wanted} a second ({came} came)"
-        return Bound("rate", f"Bound by the rate that was asked for: {rate}.", {"share": share})
+        rate = f"{wanted} IOPS" if came == wanted else f"{wanted} IOPS ({came} achieved)"
+        return Bound("rate", f"Rate-limited: the job asks for {rate}.", {"share": share})
     full = did.depth_mean >= limits.LOAD.b * did.asked_depth
     figures = {"share": share, "depth": did.depth_mean, "unsent": float(did.unsent_arrivals)}
     if full:
-        places = f"all of its {did.asked_depth} places were" if did.asked_depth > 1 else "its only place was"
-        says = f"{places} taken and arrivals had to wait"
+        most = count(did.asked_depth, "outstanding I/O")
+        says = f"the limit of {most} was reached and arrivals had to wait"
         return Bound(
-            "device", f"It fell behind the rate asked for: {says}; the device, or more users, must give more.", figures
+            "device", f"Fell behind the requested rate: {says}; a faster device or more users are needed.", figures
         )
-    return Bound("unknown", "It fell behind the rate asked for, and what held it back cannot be told.", figures)
+    return Bound("unknown", "Fell behind the requested rate; bottleneck unknown.", figures)
 
 
 def _evidence(facts: Facts, step: Step) -> dict[str, float]:
@@ -118,40 +117,35 @@ def _evidence(facts: Facts, step: Step) -> dict[str, float]:
 
 
 def _by_curve(row: RowFacts) -> Bound:
-    """Of the rows with the same workload: whether more at once brought more."""
+    """Of the rows with the same workload: whether a higher load gave more IOPS."""
     curve, facts = row.facts.curve_of(row), row.facts
     steps = curve.steps if curve is not None else ()
-    depth = row.measurement.asked_depth
+    depth, here = row.measurement.asked_depth, _load(row.record)
     if not steps:
-        alone = "one at a time" if depth == 1 else f"{depth} at once"
-        says = f"it was measured with {alone} only; with more users it could be told"
-        return Bound("unknown", f"What bound it cannot be told: {says}.")
+        return Bound("unknown", f"Bottleneck unknown: only measured at {here}; measure with more users as well.")
     full = next((step for step in steps if step.gain < limits.DOUBLING_GAINS), None)
     if full is not None and depth >= full.low.load:
-        at, deeper = full.low.load, full.high.load
+        low, high = _load(full.low.record), _load(full.high.record)
         figures = _evidence(facts, full)
-        more = f"{percent(full.ratio - 1)} more" if full.ratio >= 1 else f"{percent(1 - full.ratio)} fewer"
-        brought = f"{more} I/Os a second than {at}"
-        if full.ratio < 0.1:  # "100% fewer" would be none
-            brought = f"{percent(full.ratio)} of the I/Os a second of {at}"
-        says = f"{deeper} brought {brought}, and {number(figures['time_ratio'])} times the time"
-        return Bound("device", f"Bound by the device from {at} at once on: {says}.", figures)
+        gained = f"gained {percent(full.ratio - 1)} IOPS" if full.ratio >= 1 else f"lost {percent(1 - full.ratio)} IOPS"
+        if full.ratio < 0.1:  # "lost 100%" would leave none
+            gained = f"left {percent(full.ratio)} of the IOPS"
+        says = f"raising the load to {high} {gained} and cost {number(figures['time_ratio'])}x response time"
+        return Bound("device", f"Device-bound from {low}: {says}.", figures)
     near = [step for step in steps if depth in (step.low.load, step.high.load)]
     beyond = next((step for step in near if step.gain > limits.DOUBLING_AT_MOST), None)
     if beyond is not None:
-        low, high = beyond.low.load, beyond.high.load
-        says = (
-            f"{high} at once brought {number(beyond.ratio)} times the I/Os of {low}, more than so many more can bring"
-        )
-        return Bound(
-            "unknown", f"What bound it cannot be told: {says}; something held {low} back.", _evidence(facts, beyond)
-        )
+        low, high = _load(beyond.low.record), _load(beyond.high.record)
+        says = f"{high} gave {number(beyond.ratio)}x the IOPS of {low}, more than the added load explains"
+        return Bound("unknown", f"Bottleneck unknown: {says}; something held {low} back.", _evidence(facts, beyond))
     above = next((step for step in steps if step.low.load == depth), None)
     if above is None:
         before = steps[-1]
-        says = f"{depth} still brought {number(before.ratio)} times the I/Os of {before.low.load}"
-        return Bound(
-            "queue", f"Not at the device's limit yet: {says}; more at once may bring more.", _evidence(facts, before)
-        )
-    says = f"{above.high.load} brought {number(above.ratio)} times the I/Os a second"
-    return Bound("queue", f"Bound by its {depth} at once: {says}.", _evidence(facts, above))
+        says = f"{here} still gave {number(before.ratio)}x the IOPS of {_load(before.low.record)}"
+        return Bound("queue", f"Not yet device-bound: {says}; a higher load may give more.", _evidence(facts, before))
+    says = f"{_load(above.high.record)} gave {number(above.ratio)}x the IOPS"
+    return Bound("queue", f"Queue-bound at {here}: {says}.", _evidence(facts, above))
+
+
+def _load(record: PhaseRecord) -> str:
+    return load(record.plan.users, record.plan.depth)

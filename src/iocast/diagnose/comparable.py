@@ -18,7 +18,7 @@ from iocast.model.workload import MixItem, Unstated, Workload
 from iocast.units import duration_text
 
 USABLE = ("A", "B", "C")  # trust that a comparison can rest on
-MOST_NAMED = 4  # rows without a partner that are told by name
+MOST_NAMED = 4  # rows without a partner that are named
 
 
 class Side(Struct, frozen=True):
@@ -172,10 +172,10 @@ def _rows(side: Side) -> dict[str, tuple[PhaseRecord, ...]]:
 def _why_not(first: tuple[PhaseRecord, ...], other: tuple[PhaseRecord, ...], *named: tuple[Side, str]) -> str:
     idle = [record for record in (*first, *other) if not record.measurement.ios]
     if idle:
-        return "how many I/Os there were is not stated" if "ios" in idle[0].unstated else "not one I/O was completed"
+        return "the source does not state the number of I/Os" if "ios" in idle[0].unstated else "no I/O completed"
     records = _as_stated((*first, *other))
     if len({record.phase.workload for record in records}) > 1:
-        return f"not the same workload: {_first_difference(records[0], _unequal(records[0], records))}"
+        return f"different workloads: {_first_difference(records[0], _unequal(records[0], records))}"
     for side, name in named:
         if side.trust[name] not in USABLE:
             return f"trust in {side.label} is {side.trust[name]}"
@@ -209,7 +209,7 @@ def _unequal(one: PhaseRecord, others: tuple[PhaseRecord, ...]) -> PhaseRecord:
 def _first_difference(one: PhaseRecord, other: PhaseRecord) -> str:
     a, b = one.phase.workload, other.phase.workload
     name = next(field for field in a.__struct_fields__ if getattr(a, field) != getattr(b, field))
-    return f"{name} is {_short(getattr(a, name))} here and {_short(getattr(b, name))} there"
+    return f"{name} is {_short(getattr(a, name))} here, {_short(getattr(b, name))} there"
 
 
 def _short(value: object) -> str:

@@ -10,7 +10,7 @@ from iocast.model.workload import Workload
 
 
 def at_depth(record: PhaseRecord, depth: int) -> Workload:
-    """The workload of a row with so many at once, by a single user."""
+    """The workload of a row at this queue depth, by a single user."""
     return replace(record.phase.workload, users=1, depth=depth)
 
 
@@ -30,5 +30,5 @@ def target_bytes(run: Run) -> int:
 
 
 def mib_below(size_bytes: float, most_mib: int) -> int:
-    """So many bytes in whole MiB, at the most `most_mib` of them; 0 when there is not one."""
+    """This many bytes in whole MiB, at most `most_mib` of them; 0 when there is not one."""
     return min(most_mib, int(size_bytes) >> 20) << 20

@@ -16,7 +16,7 @@ from iocast.errors import SourceError
 HEAD_CHARACTERS = 65_536  # sar -A tells of every processor before the first disk
 LARGEST_BYTES = 1 << 30
 LARGEST_NUMBER = float(1 << 64)  # counters of every tool end here
-WRONG_FILE = "give the file as the tool wrote it"
+WRONG_FILE = "give the file exactly as the tool wrote it"
 
 
 class Head(Struct, frozen=True):
@@ -41,11 +41,11 @@ def read_text(path: str) -> str:
             raw = gzip.decompress(raw)
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise SourceError(f"cannot read {path}: {why}", "give the result files of another tool") from error
+        raise SourceError(f"cannot read {path}: {why}", "give result files of another tool") from error
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as a shell of Windows redirects it
         return raw.decode("utf-16", "replace")
     if b"\x00" in raw[:HEAD_CHARACTERS]:
-        raise SourceError(f"{path} is no text", WRONG_FILE)
+        raise SourceError(f"{path} is not a text file", WRONG_FILE)
     return raw.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
@@ -66,7 +66,7 @@ def number(path: str, line: int, text: str, what: str) -> float:
     except ValueError:
         raise refuse(path, line, f'{what} is "{text.strip()[:40]}", not a number') from None
     if value != value or value in (float("inf"), float("-inf")):
-        raise refuse(path, line, f"{what} is {text.strip()[:40]}: nothing was measured there")
+        raise refuse(path, line, f"{what} is {text.strip()[:40]}: the tool measured nothing there")
     return bounded(path, line, value, what)
 
 

@@ -47,18 +47,18 @@ IMPORTERS: tuple[Importer, ...] = (
     latency_map,
 )
 
-KNOWN = "fio (text, terse, JSON, logs), fioparse, ORION, vdbench, iostat, sar and latency records are read"
+KNOWN = "fio (text, terse, JSON, logs), fioparse, ORION, vdbench, iostat, sar and latency records are supported"
 
 
 def importer_of(path: str) -> Importer:
     """The importer that knows this file. Raises SourceError when none does."""
     text = read_text(path)
     if not text.strip():
-        raise SourceError(f"{path} is empty", "give the result files of another tool")
+        raise SourceError(f"{path} is empty", "give result files of another tool")
     head = head_of(path, text)
     found = next((each for each in IMPORTERS if each.sniff(head)), None)
     if found is None:
-        raise SourceError(f"{path} is of no format that iocast knows", f"{KNOWN}; see docs/guide/import.md")
+        raise SourceError(f"{path} has no format that iocast knows", f"{KNOWN}; see docs/guide/import.md")
     return found
 
 

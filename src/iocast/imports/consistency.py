@@ -39,17 +39,17 @@ def _of_op(row: Row, figures: OpFigures) -> Iterator[str]:
 def _order(times: Coarse) -> Iterator[str]:
     stated = [value for value in (times.min_ns, times.mean_ns, times.max_ns) if value is not None]
     if any(one > other * 1.001 for one, other in pairwise(stated)):
-        yield "least, mean and largest latency are not in this order"
+        yield "minimum, mean and maximum latency are not in ascending order"
     values = [each.value_ns for each in times.quantiles]
     if values != sorted(values):
-        yield "its percentiles do not rise"
+        yield "its percentiles do not ascend"
 
 
 def _buckets(times: Coarse) -> Iterator[str]:
     if times.buckets and times.whole:
         share = math.fsum(each.weight for each in times.buckets) / times.whole
         if abs(share - 1) > SUM_SLACK:
-            yield f"its latency buckets make {100 * share:.4g} % together"
+            yield f"its latency buckets add up to {100 * share:.4g} %"
 
 
 def parts_of_mean(name: str, slat_ns: float | None, clat_ns: float | None, lat_ns: float | None) -> Iterator[str]:
@@ -58,8 +58,8 @@ def parts_of_mean(name: str, slat_ns: float | None, clat_ns: float | None, lat_n
         return
     if abs(slat_ns + clat_ns - lat_ns) > max(MEAN_SLACK * lat_ns, PARTS_SLACK_NS):
         yield (
-            f"{name}: slat {slat_ns / 1e3:.4g} us and clat {clat_ns / 1e3:.4g} us do not make lat"
-            f" {lat_ns / 1e3:.4g} us: one of these lines is in another unit than it says"
+            f"{name}: slat {slat_ns / 1e3:.4g} us and clat {clat_ns / 1e3:.4g} us do not add up to lat"
+            f" {lat_ns / 1e3:.4g} us: one of these lines is in a different unit than it states"
         )
 
 
@@ -67,4 +67,4 @@ def stated_rate(name: str, ios: int, elapsed_ns: int, stated_per_s: float) -> It
     """The rate that is printed against I/Os over time."""
     own = ios * 1e9 / elapsed_ns if elapsed_ns else 0.0
     if own > LEAST_WHOLE and abs(own - stated_per_s) > RATE_SLACK * own + 1:
-        yield f"{name}: {ios} I/Os in {elapsed_ns / 1e9:.4g} s are {own:.5g} a second, but it states {stated_per_s:.5g}"
+        yield f"{name}: {ios} I/Os in {elapsed_ns / 1e9:.4g} s are {own:.5g} IOPS, but it states {stated_per_s:.5g}"

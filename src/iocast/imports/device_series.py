@@ -52,7 +52,7 @@ def observation(observer: str, reports: Sequence[Report]) -> tuple[Row, list[str
     """A phase without load that holds the samples, and what does not go together in them."""
     found, timed = _samples(observer, reports)
     span_ns = max((sample.time_ns for sample in found), default=0)
-    warnings = [] if timed else ["The moments of the reports are not stated: they are numbered, a second for each."]
+    warnings = [] if timed else ["The reports have no timestamps: they are numbered, one second each."]
     warnings += _little(reports)
     row = Row(
         name=observer,
@@ -86,4 +86,4 @@ def _little(reports: Sequence[Report]) -> Iterator[str]:
             continue
         made /= len(seen) * 1e9
         if max(queue, made) > LITTLE_LEAST and abs(queue - made) > LITTLE_SLACK * max(queue, made):
-            yield f"{device}: rate x await makes {made:.2g} requests in the queue, its own column says {queue:.2g}"
+            yield f"{device}: rate x await gives a queue of {made:.2g}, its own column says {queue:.2g}"

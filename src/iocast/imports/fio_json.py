@@ -1,14 +1,14 @@
 """fio's JSON and JSON+ output, of fio 2 and 3.
 
 What it is: what `fio --output-format=json` (or json+, or normal,json) writes, also by a client of several servers.
-What is read: each job (or group of jobs) is a row; I/Os, bytes, run time, the whole and the completion latency,
-stated percentiles, json+ bins, fsync times, errors, and from the job options the load. Times are microseconds
+What is read: each job (or group of jobs) is a row; I/Os, bytes, run time, total and completion latency,
+stated percentiles, json+ bins, fsync times, errors, and the load from the job options. Times are microseconds
 before fio 3 and nanoseconds since, io_bytes is in KiB before fio 3.
-What it cannot see: which I/O was slow, and, of a mix, which of its latency buckets are reads; of an entry that sums up
-unlike jobs (group_reporting, "All clients") how many they were and what load each made.
-What is refused: a document that is cut, or without jobs; reads and writes told as one (unified_rw_reporting=mixed);
-a figure that no tool can have measured. Of several documents of one growing run
-(--status-interval) the last is taken.
+What it cannot see: which I/O was slow; in a mix, which latency buckets are reads; for an entry that sums up
+different jobs (group_reporting, "All clients"), how many they were and the load of each.
+What is refused: a truncated document, or one without jobs; reads and writes reported as one
+(unified_rw_reporting=mixed); an impossible figure. Of several documents of one growing run (--status-interval) the last
+is used.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read(paths: tuple[str, ...]) -> Run:
             groups = [f"group {job.group} of output {outputs}" if _starts_with_group(job) else "" for job in jobs]
             rows += at_once([_row(job, warnings) for job in jobs], groups)
     if not rows:
-        raise refuse(paths[0], 0, "there is no job in it")
+        raise refuse(paths[0], 0, "it has no job")
     source = Source(
         tool="fio", version=", ".join(filter(None, versions)), files=paths, notes=notes_on(rows, CLOCK_NOTE)
     )

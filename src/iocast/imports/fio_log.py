@@ -3,14 +3,14 @@
 What it is: what write_bw_log, write_iops_log, write_lat_log and write_hist_log write: NAME_bw.1.log, _iops, _lat,
 _slat, _clat, _clat_hist. The lines do not say what they hold, so the name of the file must.
 What is read: logs of one NAME and number given together are one row. With a line for every I/O (each with its size)
-latencies become an exact histogram. Lines that are means of an interval (size 0, log_avg_msec) are kept as samples:
-from means come rates, no percentiles. Histogram logs keep fio's own bins.
-Latencies are microseconds in fio 2 and nanoseconds in fio 3: bins tell which (1216 or 1856 of them), more than four
-columns mean fio 3, and of four columns microseconds are ruled out when a latency would be longer than the run.
+latencies become an exact histogram. Lines that are interval means (size 0, log_avg_msec) are kept as samples:
+they give rates, but no percentiles. Histogram logs keep fio's own bins.
+Latencies are microseconds in fio 2 and nanoseconds in fio 3: the number of bins (1216 or 1856) tells which, more than
+four columns mean fio 3, and of four columns microseconds are ruled out when a latency would be longer than the run.
 Of mean and largest (log_window_value=both) the mean is kept; priorities may be hexadecimal.
-What it cannot see: users and depth; what was not logged; what was moved where bins are of several sizes.
-What is refused: lines of other than 4 to 7 numbers, times that go back, another number of bins. A last line without its
-end is cut: it is left out with a warning.
+What it cannot see: users and depth; what was not logged; bytes, where bins mix several sizes.
+What is refused: lines of other than 4 to 7 numbers, times that go back, another number of bins. A truncated last line
+is left out with a warning.
 """
 
 from __future__ import annotations
@@ -36,10 +36,8 @@ EPOCH_MS = 10**11  # log_unix_epoch: milliseconds since 1970
 LATENCIES = ("lat", "clat")  # the better one first
 METRICS = {"bw": ("bytes_per_s", 1024), "iops": ("ios_per_s", 1), "lat": ("lat_ns", 1), "clat": ("clat_ns", 1)}
 
-NOTE = (
-    "A log's lat counts from the start of submission, its clat from the end of it; lat is taken where both are given."
-)
-MEANS_NOTE = "Where the log holds means of intervals (log_avg_msec), not I/Os, rates are told and no percentiles."
+NOTE = "In a log, lat counts from the start of submission and clat from its end; lat is used where both are given."
+MEANS_NOTE = "Where the log holds interval means (log_avg_msec), not I/Os, rates are shown but no percentiles."
 
 
 def sniff(head: Head) -> bool:
@@ -54,7 +52,7 @@ def read(paths: tuple[str, ...]) -> Run:
     for path in paths:
         found = NAME.match(os.path.basename(path))
         if found is None:
-            raise refuse(path, 0, "its name does not say which log of fio it is")
+            raise refuse(path, 0, "its name does not say which fio log it is")
         jobs.setdefault((found["stem"], found["job"] or ""), []).append(
             read_log(path, read_text(path), found["kind"], warnings)
         )

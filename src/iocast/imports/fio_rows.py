@@ -17,13 +17,12 @@ from iocast.model.stated import Coarse, Quantile
 from iocast.model.workload import Op
 
 CLOCK_NOTE = (
-    "Mean, least, largest and deviation are fio's lat, from the start of submission; its percentiles and buckets"
-    " (and so the ranges and latency here) are its clat, from the end of submission, unless it says otherwise."
+    "Mean, minimum, maximum and deviation are fio's lat, from the start of submission; percentiles and buckets"
+    " (and so the ranges and latency here) are fio's clat, from the end of submission, unless stated otherwise."
 )
-MIXED_NOTE = "fio's latency buckets of a mix hold reads and writes together: they are left out."
+MIXED_NOTE = "fio's latency buckets of a mix count reads and writes together: they are left out."
 PACE_NOTE = (
-    "This format does not say whether the job was given a rate or think time: I/Os that waited to be sent are not in"
-    " its times."
+    "This format does not state a rate or think time: time that I/Os waited before submission is not in these times."
 )
 _ALL_NOTE = f'The row "{ALL}" is fio\'s own sum of the rows above it.'
 

@@ -1,11 +1,11 @@
 """fio's terse output ("minimal"), versions 2 to 5.
 
-What it is: one line a job, fields between semicolons, as `fio --minimal` or --output-format=terse writes it.
+What it is: one line per job, fields separated by semicolons, as `fio --minimal` or --output-format=terse writes it.
 What is read: the fields are found by where the percentiles stand (twenty for each direction), so that version 2
 with and without trims, disks and a description at the end are all understood. Times are microseconds in every
 version, amounts KiB.
-What it cannot see: rw=, sizes, users, depth, and how many I/Os there were: they are KiB over a size when exactly one
-whole multiple of 512 bytes goes together with the printed rate, else rate x time.
+What it cannot see: rw=, sizes, users, depth, and the number of I/Os: it is KiB over a size when exactly one
+multiple of 512 bytes agrees with the printed rate, else rate x time.
 What is refused: a line with another number of fields than its version has; a version that is not 2 to 5.
 """
 

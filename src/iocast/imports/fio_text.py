@@ -4,9 +4,9 @@ What it is: what fio prints when no other format is asked for, also with a clien
 What is read: each job (or group) is a row; I/Os from its `issued` line, bytes, run time, latencies in whatever unit
 each line says, percentiles, latency buckets, fsync times; from the head line rw=, sizes, engine and depth.
 What it cannot see: whether I/O was direct, which file was used, whether a rate was given.
-What is refused: a job without its `issued` line is cut: it is left out with a warning, and the file is refused when
-no whole job is left; so is one that tells reads and writes as one (unified_rw_reporting=mixed). The minb and maxb of
-fio 1 and 2 are never read: they count KB of 1000, all others of 1024.
+What is refused: a job without its `issued` line is truncated: it is left out with a warning, and the file is refused
+when no complete job is left; so is one that reports reads and writes as one (unified_rw_reporting=mixed). The minb and
+maxb of fio 1 and 2 are never read: they count KB of 1000, all others of 1024.
 """
 
 from __future__ import annotations
@@ -42,6 +42,6 @@ def read(paths: tuple[str, ...]) -> Run:
         rows += at_once(own, ["" if job.name == ALL else f"group {job.group} of {place}{job.output}" for job in jobs])
     notes = notes_on(rows, CLOCK_NOTE, PACE_NOTE)
     if dates:
-        notes += (f"fio printed {next(iter(dates))} at its end, without a time zone.",)
+        notes += (f"fio printed the end time {next(iter(dates))}, without a time zone.",)
     source = Source(tool="fio", version=", ".join(versions), files=paths, notes=notes)
     return run(source, rows, warnings=warnings)

@@ -2,12 +2,12 @@
 
 What it is: what Kyle Hailey's fioparse.sh prints of fio's output: its table (also with -v and -p, and the older one
 without min, max and std), the rows of -r and -R, and CSV files with a heading that names its columns.
-What is read: MB are of 2**20, times milliseconds, percentages of buckets are cut to whole ones: "0" is less than one
-in a hundred, blank is none. Percentiles of 0.000 were not there. Each user is one job with one I/O outstanding, as
+What is read: MB are of 2**20, times milliseconds, bucket percentages are truncated to whole ones: "0" is less than one
+in a hundred, blank is none. Percentiles of 0.000 were not measured. Each user is one job with one I/O outstanding, as
 fio.sh runs them.
 What it cannot see: how long it ran and how many I/Os there were (rates stand for one second), whether I/O was
-direct; of randrw it has the reads only.
-What is refused: a line that begins as a row and does not go on as one; a row of another length than the others have.
+direct; for randrw it has the reads only.
+What is refused: a line that begins as a row but is not one; a row of another length than the others.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MATRIX = (
     *("s1", "s2", "s5", "p95_00", "p99_00", "p99_50", "p99_90", "p99_95", "p99_99"),
 )
 _UNIT = {"us": US, "ms": MS, "s": 1000 * MS}
-CUT_NOTE = "fioparse cuts the shares of its buckets to whole per cents: they may make less than 100."
+CUT_NOTE = "fioparse truncates bucket shares to whole per cents: they may add up to less than 100."
 
 
 def sniff(head: Head) -> bool:
@@ -62,7 +62,7 @@ def read(paths: tuple[str, ...]) -> Run:
         found = _csv(path, text) if "," in text.split("\n", 1)[0] and "iops" in text[:300].lower() else []
         rows += found or _lines(path, text)
     if not rows:
-        raise refuse(paths[0], 0, "there is no row of a test in it")
+        raise refuse(paths[0], 0, "it has no row of a test")
     return run(Source(tool="fioparse", files=paths, notes=(CUT_NOTE,)), rows)
 
 
@@ -72,19 +72,19 @@ def _lines(path: str, text: str) -> list[Row]:
         if _MATRIX.match(line):
             cells = [cell.strip().strip('"') for cell in line.strip().strip(",").rstrip(")").split(",")]
             if len(cells) != len(MATRIX):
-                raise refuse(path, at, f"{len(cells)} values, not the {len(MATRIX)} of a row of the matrix")
+                raise refuse(path, at, f"{len(cells)} values; a matrix row has {len(MATRIX)}")
             rows.append(_named(path, at, dict(zip(MATRIX, cells, strict=True))))
         elif found := _ROW.match(line):
             rows.append(_of_table(path, at, found))
         elif _STARTS.match(line):
-            raise refuse(path, at, "a row that cannot be read, or is cut")
+            raise refuse(path, at, "an unreadable or truncated row")
     return rows
 
 
 def _of_table(path: str, at: int, found: re.Match[str]) -> Row:
     spread, *stated = found["rest"].split(",")
     if stated and len(stated) != len(PERCENTILES):
-        raise refuse(path, at, f"{len(stated)} percentiles, not {len(PERCENTILES)}")
+        raise refuse(path, at, f"{len(stated)} percentiles; expected {len(PERCENTILES)}")
     quantiles = [
         Quantile(q, round(number(path, at, text, "a percentile") * MS))
         for q, text in zip(PERCENTILES, stated, strict=False)

@@ -1,14 +1,14 @@
 """iostat's reports of devices: text of every sysstat, with or without -x, and JSON.
 
 What it is: what `iostat`, `iostat -x` (also -d -k -m -t -N -s --human, LC_ALL of any decimal sign) and `iostat -o JSON`
-print: rates and means of each device for each interval, without a load of anybody's.
-What is read: columns go by their names, so every layout from sysstat 9 to 12 is understood; kB and MB are of 1024, the
-old avgrq-sz counts sectors. The first of several reports covers all time since boot and is left out (also of
-iostat -y, which does not say so). Nothing is made of svctm.
+print: rates and means of each device for each interval; the load is unknown.
+What is read: columns are found by name, so every layout from sysstat 9 to 12 is understood; kB and MB are of 1024, the
+old avgrq-sz counts sectors. The first of several reports covers the time since boot and is left out (also with
+iostat -y, which does not say so). svctm is ignored.
 What it cannot see: who did the I/O, and any percentile: these are means of intervals. %util says nothing about
-devices that serve many requests at once.
-What is refused: a column that is not known, a device line of another length than its heading, a value that is no
-number. A last line that is cut is left out with a warning.
+devices that serve many requests in parallel.
+What is refused: an unknown column, a device line of another length than its heading, a value that is not a
+number. A truncated last line is left out with a warning.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from iocast.imports.device_series import observation
 from iocast.imports.stated_rows import UNKNOWN_HOST, Row, run
 from iocast.model.run import Run, Source
 
-SINCE_BOOT = "The first report, of all time since boot, is left out (of iostat -y it was an interval like the others)."
-ONLY_ONE = "There is one report only: unless iostat was called with -y, it is the mean of all time since boot."
+SINCE_BOOT = "The first report covers the time since boot and is left out (with iostat -y it was a normal interval)."
+ONLY_ONE = "Only one report: unless iostat ran with -y, it is the mean since boot."
 
 
 def sniff(head: Head) -> bool:
@@ -42,7 +42,7 @@ def read(paths: tuple[str, ...]) -> Run:
         )
         host = machine or host
         if not any(report.devices for report in reports):
-            raise refuse(path, 0, "there is no report of a device in it")
+            raise refuse(path, 0, "it has no device report")
         if len(reports) > 1:
             reports = reports[1:]
             warnings.append(SINCE_BOOT)

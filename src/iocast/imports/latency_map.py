@@ -1,12 +1,12 @@
 """Latency records of DTrace, SystemTap, bpf and Oracle, as LatencyMap tools pass them on.
 
-What it is: records between <begin record> and <end record> with a moment, a unit, a label, and a histogram in powers of
-two: rows of DTrace's quantize(), or "bound,count" lines.
-What is read: counts grow from record to record, so the row is the last record less the first, over the time between
+What it is: records between <begin record> and <end record> with a timestamp, a unit, a label, and a histogram in powers
+of two: rows of DTrace's quantize(), or "bound,count" lines.
+What is read: counts are cumulative, so the row is the last record minus the first, over the time between
 them. A bound of DTrace, SystemTap and bpf is the lower edge of its bucket, one of Oracle the upper edge.
 What it cannot see: users, sizes, bytes, and any mean.
 What is refused: records that do not say whether they are reads or writes, or in which unit; counts that fall; bounds
-of a source that is not known. A record without its end is cut and is left out with a warning.
+of an unknown source. A truncated record is left out with a warning.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ def _row(path: str, records: list[Record]) -> Row:
     first, last = records[0], records[-1]
     alone = len(records) == 1
     if last.unit_ns is None or last.moment_us is None or first.moment_us is None:
-        raise refuse(path, last.line, "a record without its moment or its unit")
+        raise refuse(path, last.line, "a record without timestamp or unit")
     op = next((op for word, op in _OPS if word in last.label.lower()), None)
     if op is None:
         raise refuse(path, last.line, f'the label "{last.label}" says neither read nor write')
     lower = last.drawn or any(name in last.source for name in LOWER)
     if not lower and not any(name in last.source for name in UPPER):
-        raise refuse(path, last.line, "its source is not known, so neither whether bounds are lower or upper edges")
+        raise refuse(path, last.line, "its source is unknown, and so whether bounds are lower or upper edges")
     buckets = []
     for bound, count in sorted(last.counts.items()):
         grown = count - (0 if alone else first.counts.get(bound, 0))
         if grown < 0:
-            raise refuse(path, last.line, f"the count of bucket {bound} fell: counters were reset in between")
+            raise refuse(path, last.line, f"the count of bucket {bound} fell: the counters were reset in between")
         low, high = (bound, bound * 2) if lower else (bound // 2, bound)
         buckets += [Bucket(low * last.unit_ns, high * last.unit_ns, float(grown))] if grown else []
     total = round(sum(each.weight for each in buckets))
     times = Coarse(total=total, buckets=tuple(buckets), whole=float(total))
     span_ns = (last.moment_us - first.moment_us) * 1000
     if span_ns < 0:
-        raise refuse(path, last.line, "its moment lies before that of the first record")
+        raise refuse(path, last.line, "its timestamp lies before that of the first record")
     return Row(
         name=last.label or op,
         test=op,

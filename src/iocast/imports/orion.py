@@ -1,14 +1,14 @@
 """ORION's results: summary, the iops, mbps and lat matrices, and the latency histograms.
 
 What it is: what Oracle's ORION writes as T_date_summary.txt, _iops.csv, _mbps.csv, _lat.csv and _hist.txt.
-What is read: each data point, "so many small and so many large I/Os outstanding", is a row. A summary alone names two
-points: the most megabytes of large and the most small I/Os. The least latency of a summary counts milliseconds when it
-has no unit (11.1), else what it says. The lat matrix has no unit: it is the one in which rate x latency makes the
-outstanding I/Os. Histograms count from one power of two to the next; the percentages behind the counts are cumulative.
+What is read: each data point, a number of small and of large I/Os outstanding, is a row. A summary alone names two
+points: the most MB/s of large and the most IOPS of small I/Os. The lowest latency of a summary is in milliseconds
+when it has no unit (11.1), else in its own. The lat matrix has no unit: it is the one in which rate x latency gives
+the outstanding I/Os. Histograms count from one power of two to the next; the percentages after them are cumulative.
 MBPS are of 1024 x 1024. Files of one run belong together by the part of their names before the last underscore.
 What it cannot see: the number of I/Os (rate x the length of a data point, where a summary says it), the spread of large
 I/Os, and whether writes were durable.
-What is refused: a summary without any maximum, which is cut; a lat matrix whose unit cannot be told; a matrix row of
+What is refused: a summary without a maximum, which is truncated; a lat matrix of unknown unit; a matrix row of
 another length than its heading.
 """
 
@@ -35,7 +35,7 @@ _BUCKET = re.compile(r"^\s*\d+\s*-\s*\d+\s*us:\s+\d+", re.MULTILINE)
 SMALL_SIZE, LARGE_SIZE = 8 << 10, 1 << 20  # ORION's defaults
 UNIT_SLACK = 3.0  # a thousand lies between the units
 
-NOTE = "ORION states rates, not numbers of I/Os: they are rate x the length of a data point. Its latencies are means."
+NOTE = "ORION states rates, not numbers of I/Os: numbers are rate x length of a data point. Its latencies are means."
 
 
 def sniff(head: Head) -> bool:
@@ -60,12 +60,12 @@ def read(paths: tuple[str, ...]) -> Run:
         kind = _kind(name, text)
         if kind == "matrix":
             raise refuse(
-                path, 1, "a matrix of what? Its name has no iops, mbps or lat in it", "keep ORION's file names"
+                path, 1, "unknown matrix: its name contains neither iops, mbps nor lat", "keep ORION's file names"
             )
         stem = name.rpartition("_")[0] or name
         group = tests.setdefault(stem, {})
         if kind in group:
-            raise refuse(path, 0, f"a second {kind} beside {group[kind].path}", "import each run of ORION by itself")
+            raise refuse(path, 0, f"a second {kind} beside {group[kind].path}", "import each ORION run separately")
         group[kind] = Page(path, text)
     rows: list[Row] = []
     versions: dict[str, None] = {}
@@ -73,9 +73,11 @@ def read(paths: tuple[str, ...]) -> Run:
         found = summaries(pages["summary"], warnings) if "summary" in pages else []
         versions |= {each.version: None for each in found if each.version}
         if len(found) > 1 and len(pages) > 1:
-            raise refuse(pages["summary"].path, 0, "several summaries in one file beside matrices: whose are they?")
+            raise refuse(
+                pages["summary"].path, 0, "several summaries in one file: the matrices cannot be matched to one of them"
+            )
         if not found and any(kind in pages for kind in ("iops", "mbps", "lat")):
-            warnings.append("Without a summary ORION's defaults are taken: reads only, small 8k, large 1M.")
+            warnings.append("No summary: ORION's defaults are assumed (reads only, small 8k, large 1M).")
         points = _points(pages, found, warnings)
         rows += points if points else [row for each in found for row in _of_summary(each)]
         warnings += [line for each in found for line in ([] if points else each.asides)]
@@ -112,13 +114,13 @@ def _unit_ns(path: str, lat: dict[Point, float], iops: dict[Point, float]) -> fl
     """Microseconds or milliseconds, whichever makes rate x latency the small I/Os outstanding."""
     ratios = [iops[at] * value / at.small for at, value in lat.items() if at.small and iops.get(at) and value]
     if not ratios:
-        raise refuse(path, 1, "it has no unit, and only the rates tell which it is", "give the iops matrix with it")
+        raise refuse(path, 1, "it has no unit, which only the rates can show", "give the iops matrix too")
     usual = sorted(ratios)[len(ratios) // 2]
     for unit_ns in (1e3, 1e6):
         in_flight = usual * unit_ns / 1e9
         if 1 / UNIT_SLACK < in_flight < UNIT_SLACK:
             return unit_ns
-    raise refuse(path, 1, "neither micro- nor milliseconds make rate x latency the outstanding I/Os")
+    raise refuse(path, 1, "rate x latency gives the outstanding I/Os neither in microseconds nor in milliseconds")
 
 
 def _of_summary(summary: Summary) -> list[Row]:

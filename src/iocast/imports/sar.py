@@ -1,11 +1,11 @@
 """sar's text: -d (devices) and -b (all devices together).
 
-What it is: what `sar -d` and `sar -b` print, of a live machine or of a daily file: means of each interval.
-What is read: columns go by their names; sectors and blocks are of 512 bytes, kB of 1024. -b becomes one device "all".
-The averages at the end are left out (they are worked out again from the intervals), lines of a restart as well.
+What it is: what `sar -d` and `sar -b` print, from a live machine or a daily file: means of each interval.
+What is read: columns are found by name; sectors and blocks are of 512 bytes, kB of 1024. -b becomes one device "all".
+The averages at the end are left out (they are computed from the intervals), and so are restart lines.
 What it cannot see: who did the I/O, and any percentile.
-What is refused: a column that is not known, a line of another length than its heading, a value that is no number.
-A last line that is cut is left out with a warning. Other reports of sar in the file (-u, -r ...) are passed over.
+What is refused: an unknown column, a line of another length than its heading, a value that is not a number.
+A truncated last line is left out with a warning. Other sar reports in the file (-u, -r ...) are skipped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def read(paths: tuple[str, ...]) -> Run:
         machine, reports = sar_text(path, read_text(path), warnings)
         host = machine or host
         if not reports:
-            raise refuse(path, 0, "there is no interval in it")
+            raise refuse(path, 0, "it has no interval")
         row, said = observation("sar", reports)
         rows.append(row)
         warnings += said

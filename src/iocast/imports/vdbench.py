@@ -2,13 +2,13 @@
 
 What it is: flatfile.html (also as a CSV), summary.html, totals.html and histogram.html of a raw I/O run (SD and WD).
 What is read: one row for each run definition, from its own average (avg_2-10), never from the intervals, which become
-samples; columns go by their names, so old and new layouts are understood. Times are milliseconds, MB of 1024**2,
-n/a is not stated. Files of one run given together complete each other: the flatfile says most, the histogram adds
-its buckets (vdbench counts the warm-up in them too).
-What it cannot see: I/Os one by one: their number is rate x length; whose clock, for the pages have no time zone; of
-reads and writes apart only the mean, where it is stated.
-What is refused: file system runs (fwd); a file without any average; two files of one kind together. A run
-without its average is cut: it is left out with a warning.
+samples; columns are found by name, so old and new layouts are understood. Times are milliseconds, MB of 1024**2,
+n/a is not stated. Files of one run given together complement each other: the flatfile has most, the histogram adds
+the buckets (vdbench counts the warm-up in them too).
+What it cannot see: individual I/Os: their number is rate x length; the time zone, which the pages do not state; for
+reads and writes separately only the mean, where it is stated.
+What is refused: file system runs (fwd); a file without an average; two files of one kind together. A run
+without its average is truncated: it is left out with a warning.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ MS_NS = 1_000_000
 MIB = 1 << 20
 UNCONTROLLED = 999_900.0  # vdbench writes 999988 and the like for "as fast as it goes"
 WARM_NOTE = "vdbench counts the warm-up in its histogram, not in its averages."
-RATE_NOTE = "vdbench states rates, not numbers of I/Os: they are rate x length."
-PACED_NOTE = "Of a run with a rate vdbench does not say when I/Os were due: its times count from submission."
+RATE_NOTE = "vdbench states rates, not numbers of I/Os: numbers are rate x length."
+PACED_NOTE = "For a run with a rate vdbench does not state when I/Os were due: its times count from submission."
 
 
 def sniff(head: Head) -> bool:
@@ -48,7 +48,7 @@ def read(paths: tuple[str, ...]) -> Run:
         text = read_text(path)
         kind = result_pages.kind_of(text)
         if kind in pages:
-            raise refuse(path, 0, f"a second {kind} beside {pages[kind]}", "import each run of vdbench by itself")
+            raise refuse(path, 0, f"a second {kind} beside {pages[kind]}", "import each vdbench run separately")
         pages[kind] = path
         if kind == "histogram":
             histograms = result_pages.histograms(path, text)
@@ -56,12 +56,12 @@ def read(paths: tuple[str, ...]) -> Run:
             for name, figures in result_pages.averages(path, text, kind, warnings).items():
                 averages.setdefault(name, figures)
     if not averages and not histograms:
-        raise refuse(paths[0], 0, "there is no average of any run in it: the run was cut short")
+        raise refuse(paths[0], 0, "it has no average of a run: the run was cut short")
     told = {name: each for name, each in histograms.items() if name in averages or each.reads or each.writes}
     if len(told) < len(histograms):
-        warnings.append("A histogram that does not tell reads from writes says nothing without its flatfile: left out.")
+        warnings.append("A histogram that does not separate reads and writes needs its flatfile: left out.")
     if not averages and not told:
-        raise refuse(paths[0], 0, "its histograms do not tell reads from writes", "give the flatfile with it")
+        raise refuse(paths[0], 0, "its histograms do not separate reads and writes", "give the flatfile too")
     histograms = told
     rows = [_row(name, averages.get(name), histograms.get(name)) for name in dict.fromkeys([*averages, *histograms])]
     for row in rows:
@@ -177,4 +177,5 @@ def _queue(row: Row, figures: RunFigures | None) -> Iterator[str]:
         return
     made = figures.rate_per_s * figures.resp_ms / 1000
     if abs(made - figures.queue_depth) > consistency.MEAN_SLACK * max(made, figures.queue_depth) and made > 0.5:
-        yield f"{row.name}: rate x time makes {made:.3g} in flight, its own queue depth says {figures.queue_depth:.3g}"
+        says = f"its own queue depth says {figures.queue_depth:.3g}"
+        yield f"{row.name}: rate x time gives {made:.3g} outstanding I/Os, {says}"

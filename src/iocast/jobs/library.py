@@ -38,13 +38,13 @@ def load_job(path: str) -> Job:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         names = _preset_names()
-        said = f"there is no job file {path}, nor a preset of that name{meant(path, names)}"
+        said = f"no job file or preset called {path}{meant(path, names)}"
         raise SpecError(said, f"presets: {', '.join(names)}") from None
     except IsADirectoryError:
         raise SpecError(f"{path} is a directory, not a job file", "name the .toml file in it") from None
     except UnicodeDecodeError as error:
-        said = f"{path} is not a job file: byte {error.start} is not UTF-8 text"
-        raise SpecError(said, "job files are TOML texts") from None
+        said = f"{path} is not a job file: byte {error.start} is not UTF-8"
+        raise SpecError(said, "job files are TOML text") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise SpecError(f"{path} cannot be read: {reason}") from None

@@ -40,7 +40,7 @@ def plan(
     kept = [phase for phase in job.phases if not (read_only and phase.workload.writes)]
     omitted = [phase.name for phase in job.phases if read_only and phase.workload.writes]
     if not any(phase.role == "measure" for phase in kept):
-        why = "every phase of it writes, and only reads are allowed here" if omitted else "every phase only warms"
+        why = "all its phases write, and this target is read-only here" if omitted else "every phase only warms"
         raise SpecError(f'job "{job.name}" has nothing to measure: {why}')
     refuse_unverifiable(kept, target)
     _refuse_destruction(kept, target, allowed)
@@ -68,17 +68,18 @@ def plan(
 def _check_polling(job: Job, phases: Iterable[Phase]) -> None:
     """What polls is io_uring; what polls for completions reads and writes directly, and nothing else."""
     if job.polling != "none" and job.engine == "sync":
-        raise SpecError(f'polling = "{job.polling}" needs io_uring', 'engine = "uring", or no polling')
+        raise SpecError(f'polling = "{job.polling}" requires io_uring', 'engine = "uring", or no polling')
     if job.polling != "iopoll":
         return
     for phase in phases:
         load = phase.workload
         if not load.direct:
             raise SpecError(
-                f'phase "{phase.name}" polls the page cache, which has no queue', "direct I/O, or no polling"
+                f'phase "{phase.name}": polling needs direct I/O; the page cache has no queue',
+                "direct I/O, or no polling",
             )
         if load.fsync_every or any(item.op not in ("read", "write") for item in load.mix):
-            raise SpecError(f'phase "{phase.name}": an fsync cannot be polled for', 'sync = "dsync", or no polling')
+            raise SpecError(f'phase "{phase.name}": fsync cannot be polled', 'sync = "dsync", or no polling')
 
 
 def _refuse_destruction(phases: Iterable[Phase], target: Target, allowed: Permission) -> None:
@@ -89,7 +90,7 @@ def _refuse_destruction(phases: Iterable[Phase], target: Target, allowed: Permis
     more = f" and {len(writing) - 1} more" if len(writing) > 1 else ""
     raise TargetError(
         f'{target.path} is {allowed.reason}: phase "{writing[0]}"{more} would overwrite it',
-        "run only the phases that read, or name a directory: iocast lays out files of its own there",
+        "run only the phases that read, or give a directory, where iocast lays out its own files",
     )
 
 
@@ -100,7 +101,7 @@ def _files(job: Job, target: Target, memory_bytes: int) -> WorkFiles:
     size = job.file_size
     if size is None:
         raise SpecError(
-            f'job "{job.name}" does not say how large the work files in {target.path} are to be',
+            f'job "{job.name}" does not set the size of the work files in {target.path}',
             _HOW_LARGE[job.language],
         )
     size_bytes = size.size_bytes
@@ -119,7 +120,7 @@ def _check_fit(phase: Phase, target: Target, files: WorkFiles) -> None:
     edge = f"ends at {_amount(end)}" if size else f"starts at {_amount(start)}"
     if end > files.size_bytes or 0 < files.size_bytes <= start:
         raise TargetError(
-            f'phase "{phase.name}": its region {edge}, but {each} has {_amount(files.size_bytes)}',
+            f'phase "{phase.name}": its region {edge}, but {each} holds {_amount(files.size_bytes)}',
             "make the region smaller, or the files larger",
         )
     room = (files.size_bytes - start if size is None else size) * files.count
@@ -127,9 +128,9 @@ def _check_fit(phase: Phase, target: Target, files: WorkFiles) -> None:
     own_part = isinstance(phase.workload.locality, Sequential) and phase.workload.locality.start == "own_region"
     parts = phase.workload.users if own_part else files.count
     if room // parts < largest:
-        whose = f"the part of each of {parts} users" if own_part and parts > 1 else each
+        whose = f"the share of each of {parts} users" if own_part and parts > 1 else each
         raise TargetError(
-            f'phase "{phase.name}": {whose} has {_amount(room // parts)}, too little for an I/O of {_amount(largest)}',
+            f'phase "{phase.name}": {whose} is {_amount(room // parts)}, too small for an I/O of {_amount(largest)}',
             "make the I/Os smaller, or the files larger",
         )
 
@@ -141,8 +142,8 @@ def _check_stripe(phase: Phase, files: WorkFiles) -> None:
         if item.size_bytes and stripe % item.size_bytes:
             raise SpecError(
                 f'phase "{phase.name}": {_amount(item.size_bytes)} does not divide the stripe of {_amount(stripe)}: '
-                "an I/O would be on two files",
-                "take a stripe that is a multiple of every I/O, or a striped volume (LVM, md) as the target",
+                "an I/O would span two files",
+                "make the stripe a multiple of every I/O size, or use a striped volume (LVM, md) as the target",
             )
 
 
@@ -155,8 +156,8 @@ def _check_blocks(phase: Phase, target: Target, direct: str, buffered: str) -> N
         if size_bytes % block_bytes:
             raise TargetError(
                 f'phase "{phase.name}": {_amount(size_bytes)} is not a multiple of {_amount(block_bytes)}, '
-                f"the logical block of {target.path}, which {direct} needs",
-                f"take multiples of {_amount(block_bytes)}, or {buffered}",
+                f"the logical block size of {target.path}, required by {direct}",
+                f"use multiples of {_amount(block_bytes)}, or {buffered}",
             )
 
 

@@ -15,8 +15,8 @@ COLUMNS = (
     Column("target", "target"),
     Column("host", "host", spare=4),
     Column("rows", "rows"),
-    Column("best_rate", "most IOPS", "rate", spare=3),
-    Column("best_throughput", "most MB/s", "bytes_per_s", spare=3),
+    Column("best_rate", "max IOPS", "rate", spare=3),
+    Column("best_throughput", "max MB/s", "bytes_per_s", spare=3),
     Column("grade", "grade", "grade"),
     Column("trust", "trust", "grade"),
     Column("status", "status"),
@@ -26,11 +26,11 @@ COLUMNS = (
 def listing(runs: tuple[Found, ...], total: int, directory: str) -> Report:
     """The runs as one table; those that cannot be read say why."""
     rows = tuple(_row(run) for run in runs)
-    more = () if total == len(runs) else (f"{total - len(runs)} older runs are not shown.",)
+    more = () if total == len(runs) else (f"{text.counted(total - len(runs), 'older run')} not shown.",)
     table = Table("", COLUMNS, rows, key="runs", notes=more)
     return Report(
         title=f"Runs · {shown(directory)}",
-        verdict=f"{text.counted(total, 'run')}, the newest first.",
+        verdict=f"{text.counted(total, 'run')}, newest first.",
         sections=(section("runs", tables=(table,)),),
         kind="listing",
         next_steps=("To see one: iocast show RUN. To compare: iocast compare RUN RUN.",),

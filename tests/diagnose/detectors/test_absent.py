@@ -49,9 +49,7 @@ def test_the_generator_is_named_in_place_of_the_storage() -> None:
     record = away((1080, 930))
     assert names(record) == ["generator_did_not_run"]
     (found,) = absent.detect(Facts(card_runs.run(record)))
-    assert found.says.startswith(
-        "This machine, not the storage, stood still: the test did not run for 930 ms at t=1.1 s"
-    )
+    assert found.says.startswith("This machine, not the storage, stalled: the test did not run for 930 ms at t=1.1 s")
 
 
 def test_a_short_absence_explains_no_long_stall() -> None:
@@ -73,14 +71,15 @@ def test_waiting_for_a_processor_spoils_the_load_and_steal_is_named() -> None:
     part = components.load_achieved(Facts(card_runs.run(record)).row(record))
     assert part.grade == "C"
     assert "33% of the time of their I/Os" in part.reason
-    assert "the hypervisor took 10% of all processors" in part.reason
+    assert "the hypervisor stole 10% of all CPU time" in part.reason
 
 
-def test_arrivals_that_never_left_are_told() -> None:
+def test_arrivals_that_were_never_submitted_are_reported() -> None:
     record = card_runs.paced()
     record = replace(record, measurement=replace(record.measurement, asked_rate_per_s=5000.0, unsent_arrivals=21_200))
     part = components.load_achieved(Facts(card_runs.run(record)).row(record))
-    assert part.reason.endswith("58% of the load asked for; 21,200 arrivals fell due and never left.")
+    assert part.reason.endswith(" IOPS; 21,200 arrivals due but never submitted.")
+    assert part.reason.startswith("58% of the requested load was achieved: ")
 
 
 PLAN = PhasePlan(

@@ -48,8 +48,8 @@ def _imported(label: str, tmp_path: Path) -> Run:
 @pytest.mark.parametrize(
     ("label", "says"),
     [
-        ("direct path read", "what was left to wait when the session came for blocks"),
-        ("Direct path read temp", "what was left to wait"),
+        ("direct path read", "the wait that remained when the session came for blocks"),
+        ("Direct path read temp", "the wait that remained"),
         ("db file parallel read", "one wait for a batch of blocks"),
     ],
 )
@@ -76,7 +76,7 @@ def _test(engine: str, mean_us: float, *, depth: int | None = 32, **changes: obj
 def test_times_that_leave_most_of_the_depth_out() -> None:
     (found,) = async_timing.detect(Facts(_test("libaio", 800)))
     assert found.state == "suggested"
-    assert "makes 8 I/Os in flight, and the load says that it kept 32" in found.says
+    assert "gives 8 outstanding I/Os, but the load asks for 32" in found.says
     assert found.rivals == ("too_few_in_flight",)
 
 
@@ -107,7 +107,7 @@ def test_a_device_that_took_longer_than_the_row_it_served() -> None:
     times = card_runs.histogram((300 * US, 5000))
     (found,) = async_timing.detect(Facts(_row(times, 2 * MS)))
     assert (found.severity, found.state) == ("severe", "counted")
-    assert "Reads took 300 µs on average as the test saw them, and 2.0 ms at vda1" in found.says
+    assert "Reads were acknowledged early: 300 µs on average in the test, but 2.0 ms at vda1" in found.says
     assert list(async_timing.detect(Facts(_row(times, 290 * US)))) == []
 
 

@@ -115,8 +115,8 @@ def test_the_same_reads_before_and_after_writes_in_order() -> None:
     (found,) = cache_pollution.detect(Facts(card_runs.run(before, _writer(64), after)))
     assert found.state == "suggested"
     assert found.says == (
-        "The same reads took 640 µs before, and 4.6 ms after 64.0 MiB were written in order; 95% of them were quick,"
-        " then 50%."
+        "Reads slowed down from 640 µs to 4.6 ms after 64.0 MiB of sequential writes: 95% of them were quick before,"
+        " 50% then."
     )
 
 

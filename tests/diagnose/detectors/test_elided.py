@@ -44,7 +44,7 @@ def _found(untouched_ns: int, untouched_share: float, *, written_share: float = 
 def test_what_a_disk_was_seen_not_to_read_is_certain_however_long_it_takes() -> None:
     (found,) = _found(60_000, 0.01)
     assert found.state == "counted"
-    assert "The device moved 1% of those bytes, and 100% of these." in found.says
+    assert "The device read 1% of the former's bytes and 100% of the latter's." in found.says
 
 
 @pytest.mark.parametrize(("took_ns", "suggested"), [(60_000, False), (45_000, True)])

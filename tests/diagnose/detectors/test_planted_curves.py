@@ -79,7 +79,10 @@ def test_a_queue_above_the_device() -> None:
 
     (found,) = serialised.detect(Facts(card_runs.run(row(1 * MS))))
     assert found.severity == "severe"
-    assert "8 I/Os were in flight and 1 at vda1: 8.0 ms each, 1.0 ms of it at the device" in found.says
+    assert (
+        "I/Os wait above the device: 8 outstanding, 1 of them at vda1; 8.0 ms each, 1.0 ms of it at the device"
+        in found.says
+    )
     assert [each.severity for each in serialised.detect(Facts(card_runs.run(row(4.8 * MS))))] == []
     assert list(serialised.detect(Facts(card_runs.run(row(7.5 * MS))))) == []
     assert list(serialised.detect(Facts(card_runs.run(row(0.5 * MS, users=2))))) == []
@@ -112,4 +115,4 @@ def test_where_one_alone_is_best_one_is_kept_in_flight() -> None:
     ]
     (found,) = retrograde.detect(Facts(card_runs.run(*rows)))
     assert found.evidence["fitted_peak"] == pytest.approx(0.45, abs=0.01)
-    assert found.remedy.startswith("Keep at most about 1 in flight;")
+    assert found.remedy.startswith("Keep at most about 1 outstanding I/O;")

@@ -89,7 +89,7 @@ def test_maintenance_that_is_over_is_not_rejected(tmp_path: Path) -> None:
     over = replace(run, plan=replace(run.plan, target=parse_target("sim:hdd")))
     found, _ = planted.inquired(over, tmp_path)
     assert found[under_maintenance.CODE].state == "suggested"
-    assert "goes evenly now, which says nothing of what ran then" in found[under_maintenance.CODE].learned
+    assert "The rate is steady now, which says nothing of what ran then" in found[under_maintenance.CODE].learned
 
 
 @pytest.mark.parametrize(("subject", "severity"), [("vda", "warn"), ("md7", "note")])
@@ -202,7 +202,7 @@ def _device(record: PhaseRecord, **deltas: float) -> PhaseRecord:
 @pytest.mark.parametrize(
     ("size", "requests", "name", "why"),
     [
-        (MIB, 8000, request_shape.SPLIT, "no limit of a queue explains it"),
+        (MIB, 8000, request_shape.SPLIT, "no queue limit explains it"),
         (MIB, 1000, None, ""),
         (64 * KIB, 8000, None, ""),
         (4 * KIB, 100, request_shape.MERGED, "I/Os of 4.0 KiB reached vda1 as requests of 40.0 KiB"),
@@ -223,7 +223,7 @@ def test_the_limit_that_splits_is_named() -> None:
     (found,) = request_shape.detect(
         Facts(card_runs.run(_device(record, reads=8000, read_bytes=1000 * MIB), target=target))
     )
-    assert "became 8 requests of 128.0 KiB at vda1, as max_sectors_kb of vda1 says (128)" in found.says
+    assert "became 8 requests of 128.0 KiB at vda1: max_sectors_kb of vda1 is 128" in found.says
 
 
 def test_bytes_of_others_or_of_a_cache_are_another_finding() -> None:
@@ -240,7 +240,7 @@ def test_users_that_ended_early_are_named() -> None:
     short = replace(record, measurement=replace(did, users=early, depth_mean=2.6))
     (found,) = shallow.detect(Facts(card_runs.run(short)))
     assert found.severity == "warn"
-    assert "2.6 of 4 I/Os were in flight on average, 65%: the first user ended after" in found.says
+    assert "2.6 of 4 I/Os were outstanding on average, 65%: the first user ended after" in found.says
     assert list(shallow.detect(Facts(card_runs.run(record)))) == []
     assert record.phase.workload.arrival == Closed()
 

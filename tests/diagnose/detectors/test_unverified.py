@@ -35,10 +35,10 @@ def test_a_sound_verification_and_none_say_nothing() -> None:
 
 
 def test_the_words() -> None:
-    assert says(SOUND).startswith("All that was acknowledged is there: 1,000 blocks of 8k were read back")
-    assert says(BAD).startswith("4 of 1,000 blocks of 8k are not as they must be: 3 torn, 1 misplaced.")
+    assert says(SOUND).startswith("Everything that was acknowledged is intact: 1,000 blocks of 8k read back")
+    assert says(BAD).startswith("4 of 1,000 blocks of 8k are bad: 3 torn, 1 misplaced.")
     assert "was made durable" in says(replace(SOUND, durable_only=True))
-    assert "nothing to read back" in says(replace(SOUND, blocks=0))
+    assert "Nothing to verify" in says(replace(SOUND, blocks=0))
     more = says(replace(SOUND, undecided=2, outstanding=3, ahead=4, direct=False, complete=False))
-    for words in ("Of 2 nothing can be said", "3 had a write on its way", "4 are newer", "page cache", "was stopped"):
+    for words in ("2 are undecided", "3 had an outstanding write", "4 are newer", "page cache", "was stopped"):
         assert words in more

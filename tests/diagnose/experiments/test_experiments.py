@@ -84,7 +84,7 @@ def test_above_is_the_other_way_round() -> None:
 def test_one_round_cannot_decide_and_none_is_an_error() -> None:
     outcome = judge(_experiment(), _run(cold=[1.0], warm=[0.1]))
     assert outcome.verdict == "undecided"
-    assert outcome.says.endswith(" µs. So few rounds cannot decide.")
+    assert outcome.says.endswith(" µs. Inconclusive: too few rounds.")
     with pytest.raises(AnalysisError, match="warm"):
         judge(_experiment(), _run(cold=[1.0]))
 
@@ -140,7 +140,7 @@ def test_what_an_experiment_moves_is_bounded_by_its_arms() -> None:
 
 def test_what_writes_needs_leave() -> None:
     experiment = _experiment(prepare=(Arm(name="fill", workload=WRITES),))
-    assert "only read" in next_step.unaffordable(experiment, Budget(600, 1 << 40, writes=False), 0)
+    assert "read-only" in next_step.unaffordable(experiment, Budget(600, 1 << 40, writes=False), 0)
 
 
 def test_a_diagnosis_refines_the_findings() -> None:

@@ -89,9 +89,7 @@ def test_a_far_worse_scan_costs_a_letter() -> None:
     grades = _grade(*CURVE, _commit(0.4), slow)
     assert _letters(grades)["scan"] == "C-"  # 52 MB/s
     assert grades.overall == "A-"
-    assert grades.says == (
-        "It is as good as the weaker of commit and random read, which is commit (A), and a letter less for scan (C-)."
-    )
+    assert grades.says == ("The weaker of commit and random read decides: commit (A); one letter less for scan (C-).")
 
 
 def test_writes_that_disturb_reads() -> None:
@@ -116,7 +114,7 @@ def test_a_row_without_trust_is_not_graded() -> None:
 def test_a_slow_device_is_graded_on_its_p95_and_says_so() -> None:
     part = _grade(_steady("one", 9.0, 1, count=300)).parts[0]
     assert part.letter == "C-"
-    assert "too few for a p99" in part.says
+    assert "too few for p99" in part.says
 
 
 def test_too_few_ios_are_not_graded_at_all() -> None:
@@ -141,7 +139,7 @@ def test_service_level_at_the_peak() -> None:
 def test_a_peak_that_no_row_reaches_fails() -> None:
     grades = _grade(*CURVE, level=parse_slo("p99<5ms@90000/s"))
     assert grades.overall == "F"
-    assert "not reached" in grades.says
+    assert "No row reached the peak of 90,000 IOPS" in grades.says
 
 
 @pytest.mark.parametrize("text", ["5ms", "p99", "p99<fast", "p99<0ms", "p99<5ms@often", "p0<5ms"])
@@ -175,7 +173,7 @@ def test_hailey_says_why_when_its_rows_are_there() -> None:
     refused = _grade(*rows, scale="hailey2012", distrusted="read 8x1")
     assert refused.overall is None
     assert refused.says == (
-        "Not graded as a whole, for want of sequential read 1M: trust in read 8x1 is F. it was the page cache"
+        "No overall grade: sequential read 1M not graded: trust in read 8x1 is F. it was the page cache"
     )
 
 

@@ -103,7 +103,7 @@ def test_a_neighbour_who_writes_is_no_journal() -> None:
     part = _judge(replace(record, samples=_moved(record, more_bytes=neighbour, writes=neighbour / 65_536)))
     assert part.grade == "F"
     assert part.evidence["foreign_share"] > 0.9
-    assert "95% of what vda1 moved was not this test's" in part.reason
+    assert "95% of the bytes that vda1 moved were other I/O" in part.reason
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_load_on_another_partition_of_the_disk_is_seen() -> None:
     own = record.measurement.bytes
     samples = _moved(record) + _moved(record, layer="vda", read_bytes=own, reads=record.measurement.ios)
     part = _judge(replace(record, samples=samples))
-    assert (part.grade, "what vda moved" in part.reason) == ("F", True)
+    assert (part.grade, "bytes that vda moved" in part.reason) == ("F", True)
 
 
 def test_load_on_the_disk_below_a_loop_device_is_seen() -> None:
@@ -204,7 +204,7 @@ def test_many_small_requests_beside_a_scan_are_counted_as_requests() -> None:
     part = _judge(replace(record, samples=samples), target)
     assert part.grade == "F"
     assert part.evidence["foreign_share"] < 0.2
-    assert part.reason.startswith("98% of the requests that vda served were not this test's")
+    assert part.reason.startswith("98% of the requests at vda were other I/O")
 
 
 @pytest.mark.parametrize("split", [MIB, 128 << 10, 4096])
@@ -235,11 +235,11 @@ def test_a_queue_that_the_test_cannot_have_made_is_named(queue: float, grade: st
     )
     part = _judge(replace(record, samples=samples))
     assert part.grade == grade
-    assert ("17.6 requests were at vda on average, where this test keeps at most 8" in part.reason) == (grade == "C")
+    assert ("17.6 requests at vda on average, at most 8 of them from this test" in part.reason) == (grade == "C")
 
 
 @pytest.mark.parametrize(("in_flight", "grade"), [(0.02, "B"), (0.08, "C"), (0.3, "D"), (1.0, "F"), (5.0, "F")])
-def test_strangers_on_an_idle_device_hardly_meet_a_light_load(in_flight: float, grade: str) -> None:
+def test_other_io_on_an_idle_device_hardly_meet_a_light_load(in_flight: float, grade: str) -> None:
     """Thirty reads a second beside a hundred of others': whether they meet is told by the queue."""
     did = card_runs.measurement(
         (card_runs.part("read", 8192, card_runs.histogram((150_000, 3_000))),), users=4, elapsed_ns=100_000_000_000
@@ -254,4 +254,4 @@ def test_strangers_on_an_idle_device_hardly_meet_a_light_load(in_flight: float, 
     samples += card_runs.diskstats(did.elapsed_ns, layer="vda", queue_ns=in_flight * did.elapsed_ns)
     part = _judge(replace(record, samples=samples))
     assert part.grade == grade
-    assert ("few of ours met them" in part.reason) == (grade != "F")
+    assert ("few of the test's I/Os met them" in part.reason) == (grade != "F")

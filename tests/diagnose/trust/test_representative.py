@@ -40,7 +40,7 @@ def test_buffered_reads_are_judged_by_data_over_memory(size_bytes: int, grade: s
 def test_memory_is_written_in_the_unit_of_the_rest_of_the_card() -> None:
     record = card_runs.reads(direct=False)
     reason = representative(Facts(card_runs.run(card_runs.fill(), record)).row(record)).reason
-    assert "8.0 GiB of data fits, in whole or half, into 32.0 GiB of memory" in reason
+    assert "at least half of the 8.0 GiB of data fits into this machine's memory of 32.0 GiB" in reason
 
 
 def test_direct_asked_but_not_had() -> None:
@@ -48,7 +48,7 @@ def test_direct_asked_but_not_had() -> None:
     target = replace(card_runs.TARGET, direct=False)
     part = representative(Facts(card_runs.run(card_runs.fill(), record, target=target)).row(record))
     assert part.grade == "D"
-    assert part.reason.startswith("Direct I/O was asked for but could not be had")
+    assert part.reason.startswith("Direct I/O was requested but not available")
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_payloads_that_storage_may_not_store(payload: Payload) -> None:
     ("payload", "says"),
     [
         (Zeros(), "all zeros"),
-        (Repeated(), "one block again and again"),
-        (Dedupable(40.0), "40% of the blocks are copies"),
+        (Repeated(), "one repeated block: storage may store it once"),
+        (Dedupable(40.0), "40% of the blocks are dedupable"),
         (Compressible(60.0), "60% of the data"),
     ],
 )
@@ -125,9 +125,9 @@ def test_unique_data_takes_the_place_of_zeros_only_when_as_much_is_written(writt
 @pytest.mark.parametrize("record", [card_runs.reads(samples=()), _writes()], ids=["reads", "writes"])
 def test_files_that_iocast_wrote_in_an_earlier_run_are_whole(record: PhaseRecord) -> None:
     kept = representative(Facts(card_runs.run(record, files_whole=True)).row(record))
-    assert "not seen" not in kept.reason
+    assert "did not see" not in kept.reason
     unknown = representative(Facts(card_runs.run(record)).row(record))
-    assert (unknown.grade, "these files were written in full" in unknown.reason) == ("B", True)
+    assert (unknown.grade, "did not see these files written in full" in unknown.reason) == ("B", True)
 
 
 def test_a_fill_of_one_file_among_many_is_no_fault() -> None:
@@ -141,6 +141,6 @@ def test_a_device_is_called_a_device() -> None:
     record = _writes()
     target = replace(card_runs.TARGET, kind="block", filesystem=None)
     assert (
-        "this device was written in full"
+        "did not see this device written in full"
         in representative(Facts(card_runs.run(record, target=target)).row(record)).reason
     )

@@ -37,15 +37,19 @@ def judged(ios: Sequence[float], record: PhaseRecord | None = None, *, simulated
 @pytest.mark.parametrize(
     ("ios", "grade", "says"),
     [
-        ([], "C", "not one whole second of it was kept"),
-        ([1000.0] * 3, "C", "Too short to tell whether it was steady: 3.0 s, where 60 s are needed."),
-        ([1000.0] * 60, "C", "Steady over 60 s; 5 minutes are needed for a B."),
-        ([1000.0] * 300, "B", "Steady, but a cliff that comes later is not excluded: not all of"),
-        ([500.0] * 50 + [1000.0] * 250, "B", "Steady, but a cliff"),
+        ([], "C", "less than one whole second was recorded"),
+        ([1000.0] * 3, "C", "Too short to judge steadiness: 3.0 s; 60 s needed."),
+        ([1000.0] * 60, "C", "Steady over 60 s; a B needs 5 minutes."),
+        ([1000.0] * 300, "B", "Steady, but a later cliff is not excluded: less than the whole"),
+        ([500.0] * 50 + [1000.0] * 250, "B", "Steady, but a later cliff"),
         ([1000.0] * 200 + [700.0] * 100, "D", "Not steady: at t=200 s the rate fell by 30% and stayed there."),
-        ([1000.0 + 300 * (at % 2) for at in range(15)] + [300.0] * 15, "D", "Not steady: the rate of the second half"),
+        (
+            [1000.0 + 300 * (at % 2) for at in range(15)] + [300.0] * 15,
+            "D",
+            "Not steady over 30 s: the rate was 74% lower in the second half",
+        ),
         ([1000.0 - at for at in range(300)], "D", "Not steady: "),
-        ([1000.0 - at / 3 for at in range(300)], "C", "Five rounds of it agree, but half of it was over before"),
+        ([1000.0 - at / 3 for at in range(300)], "C", "Five rounds agree, but it settled only after half of its time"),
     ],
 )
 def test_letters(ios: list[float], grade: str, says: str) -> None:
@@ -106,7 +110,7 @@ def test_an_open_loop_is_judged_by_its_response_and_needs_some_ios() -> None:
     record = replace(record, series=slower)
     part = steady(Facts(card_runs.run(record)).row(record))
     assert (part.grade, "the response time rose by 100%" in part.reason) == ("D", True)
-    assert judged([1.0] * 300, record).reason == "Too few I/Os a second to tell whether it was steady."
+    assert judged([1.0] * 300, record).reason == "Too few IOPS to judge steadiness."
 
 
 def test_fine_intervals_make_a_row_no_longer() -> None:
@@ -114,4 +118,4 @@ def test_fine_intervals_make_a_row_no_longer() -> None:
     fine = replace(series([1000.0] * 80), interval_ns=card_runs.SECOND_NS // 4)
     record = replace(card_runs.reads(), series=fine)
     said = steady(Facts(card_runs.run(record)).row(record)).reason
-    assert said == "Too short to tell whether it was steady: 20 s, where 60 s are needed."
+    assert said == "Too short to judge steadiness: 20 s; 60 s needed."

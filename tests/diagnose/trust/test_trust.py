@@ -91,7 +91,7 @@ def test_an_open_loop_whose_books_do_not_balance() -> None:
 def test_one_failed_io_is_an_f() -> None:
     record = _with(card_runs.reads(), errors=(ErrorCount("read", 5, "EIO", 1, ()),))
     part = components.integrity(Facts(card_runs.run(record)).row(record))
-    assert (part.grade, part.reason) == ("F", "1 I/O failed, so the times are not all of them.")
+    assert (part.grade, part.reason) == ("F", "1 I/O failed, so the response times are incomplete.")
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_precision_of_the_headline(total: int, sigma: float, grade: str) -> None
 @pytest.mark.parametrize(
     ("total", "sigma", "says"),
     [
-        (1_500, 0.001, "Only 15 I/Os lie beyond the p99 of reads; 30 are needed for a B."),
-        (5_000, 0.001, "Only 50 I/Os lie beyond the p99 of reads; 100 are needed for an A."),
+        (1_500, 0.001, "Only 15 I/Os lie beyond the p99 of reads; a B needs 30."),
+        (5_000, 0.001, "Only 50 I/Os lie beyond the p99 of reads; an A needs 100."),
         (40_000, 0.0, "The p99 of reads is known to ±0.1%."),
         (40_000, 0.3, "The p99 of reads is known to ±1%."),
-        (40_000, 3.0, "; ±10% is needed for a B."),
-        (12_000, 3.9, "; ±20% is needed for a C."),
+        (40_000, 3.0, "; a B needs ±10%."),
+        (12_000, 3.9, "; a C needs ±20%."),
     ],
 )
 def test_precision_names_what_made_its_letter(total: int, sigma: float, says: str) -> None:
@@ -129,19 +129,19 @@ def test_precision_names_what_made_its_letter(total: int, sigma: float, says: st
 
 def test_a_hair_beyond_a_limit_does_not_read_as_the_limit() -> None:
     estimate = components.QuantileEstimate(0.99, 1e6, 1e6 - 101_000, 1e6 + 101_000, 40_000)
-    assert "known to ±10.10%; ±10% is needed for a B" in components._precision_of(estimate, "read").reason
+    assert "known to ±10.10%; a B needs ±10%" in components._precision_of(estimate, "read").reason
 
 
 def test_rates_are_written_out() -> None:
     record = _with(card_runs.paced(), asked_rate_per_s=5000.0)
     part = components.load_achieved(Facts(card_runs.run(record)).row(record))
-    assert part.reason == "2,880 of 5,000 I/Os a second: 58% of the load asked for."
+    assert part.reason == "58% of the requested load was achieved: 2,880 of 5,000 IOPS."
 
 
 def test_precision_falls_back_to_what_the_row_still_prints() -> None:
     record = card_runs.reads(times=card_runs.lognormal(500, 1e6, 0.1))
     reason = components.precision(Facts(card_runs.run(record)).row(record)).reason
-    assert reason.startswith("500 I/Os are too few for a p99; the p95 of reads is known to ±")
+    assert reason.startswith("500 I/Os are too few for p99; the p95 of reads is known to ±")
 
 
 @pytest.mark.parametrize(

@@ -21,63 +21,63 @@ JOBS = Path(__file__).parent / "files"
 # Job file -> how it is refused, and the way out.
 REFUSED = {
     "cloud_all_from_zero": (
-        "cloud_all_from_zero.fio:13: [read] 8 users go over the same blocks, all from the first on: "
-        "the page cache, or that of the storage, answers all but one",
-        "give offset_increment and size (a part each), leave filename out (a file each), or numjobs=1",
+        "cloud_all_from_zero.fio:13: [read] 8 users read the same blocks from the start: "
+        "the page cache or the storage cache answers all but one",
+        "give offset_increment and size (a part for each), leave out filename (a file for each), or set numjobs=1",
     ),
     "four_zones": (
-        "four_zones.fio:6: random_distribution=zoned:60/10:30/20:8/30:2/40: only a hot zone and a "
-        "cold one, for reads and writes alike, can be asked for",
+        "four_zones.fio:6: random_distribution=zoned:60/10:30/20:8/30:2/40: only one hot and "
+        "one cold zone are supported, the same for reads and writes",
         "nearest: zoned:80/20:20/80",
     ),
     "latency_target": (
-        "latency_target.fio:8: latency_target=2ms: the depth is not searched for",
+        "latency_target.fio:8: latency_target=2ms: iocast does not search for a queue depth",
         "write a section for each iodepth; the card shows where it bends",
     ),
     "mapped": (
-        "mapped.fio:2: ioengine=mmap: not an engine of iocast",
-        "nearest: psync with direct=0: both go through the page cache",
+        "mapped.fio:2: ioengine=mmap: unknown engine",
+        "nearest: psync with direct=0: both use the page cache",
     ),
     "pareto": (
-        "pareto.fio:3: random_distribution=pareto:0.2: there is no pareto distribution",
+        "pareto.fio:3: random_distribution=pareto:0.2: the pareto distribution is not supported",
         "nearest: zipf:0.99, or zoned:80/20:20/80 (a hot fifth)",
     ),
     "pinned": (
         "pinned.fio has 3 problems\n"
-        "  pinned.fio:10: cpus_allowed=0-3: iocast does not place its threads (taskset -c CPUS "
+        "  pinned.fio:10: cpus_allowed=0-3: iocast does not pin threads to CPUs (taskset -c CPUS "
         "iocast run ...)\n"
         "  pinned.fio:11: nice=-5: iocast does not change its priority (nice -n LEVEL iocast run ...)\n"
-        "  pinned.fio:12: sqthread_poll_cpu=3: polling is on or off, for all I/Os and on any processor (sqthread_poll "
+        "  pinned.fio:12: sqthread_poll_cpu=3: polling is on or off for all I/Os, on any CPU (sqthread_poll "
         "or hipri alone)",
         "",
     ),
     "rate_min": (
-        "rate_min.fio:6: rate_min=50m: a phase does not end because it is slow",
+        "rate_min.fio:6: rate_min=50m: iocast does not end a phase because it is slow",
         "leave it out: the card shows what was reached",
     ),
     "rate_one_side": (
-        "rate_one_side.fio:6: rate_iops=500,: only reads have a limit, the others run freely",
+        "rate_one_side.fio:6: rate_iops=500,: only reads have a limit; the other I/Os would run unlimited",
         "give both, such as rate_iops=700,300, or make two sections with a stonewall",
     ),
     "replay": (
-        "replay.fio:3: read_iolog=trace.iolog: traces cannot be replayed yet",
+        "replay.fio:3: read_iolog=trace.iolog: iocast cannot replay traces yet",
         "describe the load with rw, bs, iodepth and rate_iops",
     ),
     "runs_of_eight": (
-        "runs_of_eight.fio:2: rw=randread:8: runs of sequential I/Os at random places cannot be asked for",
+        "runs_of_eight.fio:2: rw=randread:8: sequential runs at random offsets are not supported",
         "nearest: a larger bs",
     ),
     "size_range": (
-        "size_range.fio:3: bsrange=4k-64k: any size between two cannot be asked for",
+        "size_range.fio:3: bsrange=4k-64k: a range of sizes is not supported",
         "nearest: bssplit=4k/:8k/:16k/:32k/:64k/",
     ),
     "thinktime_bursts": (
-        "thinktime_bursts.fio:6: thinktime_blocks=8: there is a pause after every I/O, or none",
+        "thinktime_bursts.fio:6: thinktime_blocks=8: iocast pauses after every I/O or not at all",
         "thinktime_blocks=1",
     ),
     "verify_only": (
-        "verify_only.fio:9: verify_only=1: what an earlier run wrote is read back with the journal in its run folder",
-        "verify=crc32c where it is written, then iocast verify RUN",
+        "verify_only.fio:9: verify_only=1: an earlier run is verified with the journal in its run folder",
+        "verify=crc32c in the section that writes, then iocast verify RUN",
     ),
     "zoned_device": (
         "zoned_device.fio has 3 problems\n"

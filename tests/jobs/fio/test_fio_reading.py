@@ -239,7 +239,7 @@ def test_engines() -> None:
     assert read(f"{text}[a]\nioengine=libaio\niodepth=8\n").engine == "uring"
     job = read(f"{text}[a]\nioengine=pvsync2\niodepth=8\n")
     assert (job.engine, job.phases[0].workload.depth) == ("sync", 1)
-    assert job.notes == ("[a] iodepth=8 with ioengine=pvsync2: one I/O at a time, as in fio",)
+    assert job.notes == ("[a] iodepth=8 with ioengine=pvsync2: queue depth is 1, as in fio",)
     both = read(f"{text}[a]\nioengine=psync\n[b]\nioengine=io_uring\n")
     assert both.engine == "uring"
     assert (both.notes, [phase.engine for phase in both.phases]) == ((), ["sync", None])
@@ -278,7 +278,7 @@ def test_polling() -> None:
     assert read(f"{text}[a]\nsqthread_poll=1\n").polling == "sqpoll"
     assert read(f"{text}[a]\nhipri\n").polling == "iopoll"
     mixed = read(f"{text}[a]\nhipri\n[b]\n")
-    assert (mixed.polling, mixed.notes) == ("none", ("only some of its sections poll: none does",))
+    assert (mixed.polling, mixed.notes) == ("none", ("only some of its sections poll; iocast polls in none",))
     with pytest.raises(SpecError, match="only io_uring polls"):
         read("[a]\nsize=1g\nioengine=psync\nhipri\n")
     with pytest.raises(SpecError, match="one polling mode at a time"):
@@ -297,10 +297,10 @@ def test_notes_say_what_does_nothing() -> None:
         "exitall=0\nend_fsync=1\ngroup_reporting\nthread\n"
     )
     assert job.notes == (
-        "line 7: write_lat_log, log_avg_msec do nothing here: the run folder keeps every second of every phase "
-        "with its histograms",
-        "line 10: end_fsync does nothing here: nothing is flushed after a phase",
-        "filename=f, directory=/mnt/x are not used: PATH says where iocast runs",
+        "line 7: write_lat_log, log_avg_msec have no effect: the run folder keeps histograms for "
+        "every second of every phase",
+        "line 10: end_fsync has no effect: iocast does not flush after a phase",
+        "filename=f, directory=/mnt/x are ignored: iocast runs on PATH",
     )
 
 

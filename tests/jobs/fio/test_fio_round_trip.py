@@ -35,11 +35,11 @@ def sized(job: Job) -> Job:
 
 # What fio cannot say of the presets and examples.
 CANNOT = {
-    "database": "fio has no section that ends with the others",
-    "card-standard": "1.5625 I/Os a second of each user: fio takes whole numbers for reads and for writes (users = 25)",
-    "card-full": "1.5625 I/Os a second of each user: fio takes whole numbers for reads and for writes (users = 25)",
-    "until-steady": "until steady: fio's own steadystate is another rule, and passes what drifts (give time)",
-    "open-loop": "0.3125 I/Os a second of each user: fio takes whole numbers for reads and for writes (users = 20)",
+    "database": "fio cannot end a section with the others",
+    "card-standard": "1.5625 IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 25)",
+    "card-full": "1.5625 IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 25)",
+    "until-steady": "until steady: fio's steadystate is a different rule that lets drift pass (give time)",
+    "open-loop": "0.3125 IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 20)",
 }
 
 
@@ -108,7 +108,7 @@ write = 100
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ('together = "db"\nfollows = true', "fio has no section that ends with the others"),
+        ('together = "db"\nfollows = true', "fio cannot end a section with the others"),
         ('burst = 5\nevery = "1s"\ntime = "1s"', "fio has no bursts"),
     ],
 )
@@ -122,7 +122,7 @@ def test_what_fio_has_no_word_for(more: str, why: str) -> None:
 def test_a_multiple_of_the_memory_is_refused_with_the_way_out() -> None:
     with pytest.raises(SpecError) as refused:
         fio_text(load_job("card-full"))
-    assert refused.value.message == "its files are a multiple of the memory, which fio does not know"
+    assert refused.value.message == "its file size is a multiple of RAM, which fio cannot express"
     assert refused.value.hint == "give --size"
 
 
@@ -268,16 +268,13 @@ def test_single_durable_writes_are_refused_for_fio() -> None:
     with pytest.raises(SpecError) as refused:
         fio_text(job)
     assert refused.value.message == (
-        'fio cannot do this job: phase "randwrite 8k 1x1": fio does not make single writes durable (RWF_DSYNC) '
-        '(sync = "dsync")'
+        'fio cannot do this job: phase "randwrite 8k 1x1": fio cannot set RWF_DSYNC (sync = "dsync")'
     )
 
 
 def test_what_a_job_in_toml_lacks_is_said() -> None:
     job = parse_job('name = "j"\n[[phase]]\nsize = "8k"\ntime = "1s"\n', "job.toml")
-    assert toml_notes(job) == [
-        "the job does not say how large its files are: a directory needs [files] with size, or --size"
-    ]
+    assert toml_notes(job) == ["the job sets no file size: a directory needs [files] with size, or --size"]
     assert toml_notes(replace(job, file_size=FileSize(size_bytes=GIB))) == []
 
 

@@ -24,7 +24,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_fio_to_toml(job: Path) -> None:
     done = iocast("spec", "a.fio", "--to", "toml", cwd=job.parent)
     assert done.returncode == 0
-    assert done.stderr == ("note: line 5: exitall does nothing here: each phase ends by its own length\n")
+    assert done.stderr == ("note: line 5: exitall has no effect: each phase has its own length\n")
     (job.parent / "a.toml").write_text(done.stdout, encoding="utf-8")
     back = load_job("a.toml")
     assert back.phases == load_job("a.fio").phases
@@ -35,7 +35,7 @@ def test_a_preset_to_fio(job: Path) -> None:
     done = iocast("spec", "hailey", "--to", "fio", "--size", "1GiB", "--time", "2s", cwd=job.parent)
     assert done.returncode == 0
     text = done.stdout
-    assert text.startswith("; hailey: one section after the other\n[global]\ndescription=")
+    assert text.startswith("; hailey: sections run one after the other\n[global]\ndescription=")
     assert "\nioengine=psync\n" in text
     assert "\nruntime=2s\n" in text
     (job.parent / "hailey.fio").write_text(text, encoding="utf-8")
@@ -49,7 +49,7 @@ def test_what_fio_cannot_say_is_an_error(job: Path) -> None:
     done = iocast("spec", "b.toml", "--to", "fio", cwd=job.parent)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert 'phase "randwrite 8k 1x1": fio does not mix fsync with other I/Os (fsync_every is nearest)' in done.stderr
+    assert 'phase "randwrite 8k 1x1": fio cannot mix fsync with other I/Os (fsync_every is nearest)' in done.stderr
 
 
 def test_a_fio_job_file_runs(job: Path) -> None:

@@ -26,19 +26,19 @@ def roles(job: Job) -> list[tuple[str, bool]]:
 def test_every_checksum_is_ours(kind: str) -> None:
     job = read(f"[a]\n{WRITES}verify={kind}\n")
     assert roles(job) == [("measure", True), ("verify", False)]
-    assert job.notes[-1] == "filename=f is not used: PATH says where iocast runs"
+    assert job.notes[-1] == "filename=f is ignored: iocast runs on PATH"
 
 
 def test_without_do_verify_nothing_is_read_back_and_a_note_says_who_does() -> None:
     job = read(f"[a]\n{WRITES}verify=crc32c\ndo_verify=0\n")
     assert roles(job) == [("measure", True)]
-    assert "[a] is not read back: iocast verify RUN does it at any later time" in job.notes
+    assert "[a] is not read back; iocast verify RUN does that later" in job.notes
 
 
 def test_the_runtime_takes_no_reading_back_away() -> None:
     job = read(f"[a]\n{WRITES}verify=crc32c\nruntime=9\ntime_based\n")
     assert roles(job) == [("measure", True), ("verify", False)]
-    assert "[a] is read back in full, also when its runtime ended it, where fio reads nothing" in job.notes
+    assert "[a] is read back in full, even after its runtime has ended, where fio reads nothing" in job.notes
 
 
 def test_the_interval_is_the_block_and_the_warm_up_is_sealed_too() -> None:
@@ -50,7 +50,7 @@ def test_the_interval_is_the_block_and_the_warm_up_is_sealed_too() -> None:
 def test_a_section_that_only_reads_reads_back() -> None:
     job = read(f"[a]\n{WRITES}verify=md5\ndo_verify=0\n[b]\nstonewall\n{WRITES}rw=read\nverify=md5\nruntime=5\n")
     assert roles(job) == [("measure", True), ("verify", False)]
-    assert any(note.startswith("[b] reads all back that was written with verify") for note in job.notes)
+    assert any(note.startswith("[b] reads back everything written with verify") for note in job.notes)
 
 
 def test_reads_of_a_mix_are_reads() -> None:
@@ -65,18 +65,22 @@ def test_payloads_that_never_repeat_are_what_fio_makes_of_all() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "way_out"),
     [
-        ("verify=md5\nverify_only", "job.fio:7: verify_only=1: what an earlier run wrote", "iocast verify RUN"),
-        ("verify=md5\nverify_state_load=1", "job.fio:7: verify_state_load=1: what an earlier", "iocast verify RUN"),
+        ("verify=md5\nverify_only", "job.fio:7: verify_only=1: an earlier run is verified", "iocast verify RUN"),
+        (
+            "verify=md5\nverify_state_load=1",
+            "job.fio:7: verify_state_load=1: an earlier run is verified",
+            "iocast verify RUN",
+        ),
         ("verify=pattern", "job.fio:6: verify=pattern: every sector is sealed", "verify=crc32c"),
-        ("verify=null", "job.fio:6: verify=null: it only pretends", "verify=crc32c"),
+        ("verify=null", "job.fio:6: verify=null: it does not really verify", "verify=crc32c"),
         ("verify=md5\nverify_pattern=0xff", "job.fio:7: verify_pattern=0xff: every sector is sealed", "leave it out"),
-        ("verify=md5\nverify_backlog=64", "job.fio:7: verify_backlog=64: what was written is read back after", ""),
+        ("verify=md5\nverify_backlog=64", "job.fio:7: verify_backlog=64: iocast reads back after the section", ""),
         ("verify=md5\nzero_buffers", "[a] verify with payload: every sector is sealed", ""),
         ("verify=md5\nverify_interval=1000", "job.fio:7: [a] verify_interval is not a multiple of 512", ""),
         ("verify=md5\nverify_interval=16k", "writes of 8192 bytes are not whole multiples of verify_interval", ""),
         ("verify=md5\nbuffer_compress_percentage=50", "[a] verify with compressible", ""),
-        ("verify=md5\nrw=read", "has nothing to read back: no phase before it", ""),
-        (f"verify=md5\ndo_verify=0\n[b]\nstonewall\n{WRITES}", "writes without verify over what", ""),
+        ("verify=md5\nrw=read", "has nothing to read back: no earlier phase", ""),
+        (f"verify=md5\ndo_verify=0\n[b]\nstonewall\n{WRITES}", "overwrites what", ""),
         (f"verify=md5\n[b]\n{WRITES}bs=4k", "[a] verifies beside other sections", "stonewall"),
     ],
 )
@@ -119,11 +123,11 @@ def test_verified_phases_go_to_fio_and_back(phases: tuple[str, ...], tmp_path: P
 @pytest.mark.parametrize(
     ("phases", "message", "hint"),
     [
-        ((PAGES, READS, BACK), "fio reads back just after each section", "after each that writes"),
-        ((PAGES, PAGES, BACK), "fio reads back just after each section", "after each that writes"),
-        ((PAGES, BACK, BACK), "fio reads back just after each section", "after each that writes"),
-        ((PAGES + "\nusers = 2", BACK), "take it for an error", "users = 1"),
-        ((PAGES.replace("bytes", 'time = "5s"\nbytes'), BACK), "once the time of a section is over", "ios or bytes"),
+        ((PAGES, READS, BACK), "fio reads back only what a section wrote", "after each phase that writes"),
+        ((PAGES, PAGES, BACK), "fio reads back only what a section wrote", "after each phase that writes"),
+        ((PAGES, BACK, BACK), "fio reads back only what a section wrote", "after each phase that writes"),
+        ((PAGES + "\nusers = 2", BACK), "report blocks that other users overwrote as errors", "users = 1"),
+        ((PAGES.replace("bytes", 'time = "5s"\nbytes'), BACK), "once a section's runtime is over", "ios or bytes"),
     ],
 )
 def test_what_fio_would_not_read_back_is_refused(phases: tuple[str, ...], message: str, hint: str) -> None:
@@ -137,11 +141,11 @@ def test_what_fio_would_not_read_back_is_refused(phases: tuple[str, ...], messag
 @pytest.mark.parametrize(
     ("files", "phase", "message"),
     [
-        ('layout = "striped"\nstripe = "1MiB"\ncount = 2', READS, "fio does not stripe over its files"),
-        ("", READS.replace("ios = 100", 'until = "steady"'), "fio's own steadystate is another rule"),
+        ('layout = "striped"\nstripe = "1MiB"\ncount = 2', READS, "fio cannot stripe over its files"),
+        ("", READS.replace("ios = 100", 'until = "steady"'), "fio's steadystate is a different rule"),
         ("", READS.replace("ios = 100", 'burst = 5\nevery = "1s"\ntime = "9s"'), "fio has no bursts"),
         ("", READS + '\nwrite = 1\nread = 0\nsync = "rwf_dsync"', "RWF_DSYNC"),
-        ("", READS + '\nengine = "sync"\ndepth = 4', "psync does one I/O at a time"),
+        ("", READS + '\nengine = "sync"\ndepth = 4', "psync has a queue depth of 1"),
     ],
 )
 def test_whatever_else_fio_has_no_word_for_is_refused(files: str, phase: str, message: str) -> None:
@@ -155,5 +159,5 @@ def test_whatever_else_fio_has_no_word_for_is_refused(files: str, phase: str, me
 def test_a_phase_that_cannot_poll_is_refused() -> None:
     text = 'name = "v"\n[defaults]\npolling = "sqpoll"\nengine = "uring"\n'
     job = parse_job(f'{text}[[phase]]\n{READS}\n[[phase]]\n{READS}\nengine = "sync"\n', "v.toml")
-    with pytest.raises(SpecError, match="psync does not poll"):
+    with pytest.raises(SpecError, match="psync cannot poll"):
         fio_text(job)

@@ -20,53 +20,53 @@ def tables(*phases: str) -> str:
     [
         (
             tables('time = "1s"\nfollows = true'),
-            "5: phase 1: follows without together: there is nothing that it could end with",
+            "5: phase 1: follows without together: it has no other phase to end with",
             NEIGHBOURS,
         ),
         (
             tables("follows = true"),
-            "4: phase 1: follows without together: there is nothing that it could end with",
+            "4: phase 1: follows without together: it has no other phase to end with",
             NEIGHBOURS,
         ),
         (
             tables('together = "db"'),
-            "2: phase 1: how long? Give time, ios or bytes",
+            "2: phase 1: no length: give time, ios or bytes",
             'for example time = "10s"',
         ),
         (
             tables('together = "db"\nfollows = true', 'together = "db"\nfollows = true'),
-            '2: phase 1: every phase of "db" follows the others: none says how long',
+            '2: phase 1: every phase of "db" follows the others: none has a length',
             "give one of them time",
         ),
         (
             tables('together = "db"\nfollows = true'),
-            '2: phase 1: every phase of "db" follows the others: none says how long',
+            '2: phase 1: every phase of "db" follows the others: none has a length',
             "give one of them time",
         ),
         (
             tables('together = "db"\ntime = "1s"', 'time = "1s"', 'together = "db"\ntime = "1s"'),
-            '11: phase 3: together = "db": phase 1 has it too, but others stand between them',
+            '11: phase 3: together = "db": phase 1 has it too, but other phases lie between them',
             "put them next to each other",
         ),
         (
             tables('together = "a"\ntime = "1s"', 'together = "b"\ntime = "1s"', 'together = "a"\ntime = "1s"'),
-            '12: phase 3: together = "a": phase 1 has it too, but others stand between them',
+            '12: phase 3: together = "a": phase 1 has it too, but other phases lie between them',
             "put them next to each other",
         ),
         (
             tables('together = "db"\ntime = "1s"\ndepth = [1, 2]'),
-            "2: phase 1: a list makes phases one after the other, together makes them run at once",
+            "2: phase 1: a list makes phases that run one after the other, together makes them run concurrently",
             "a [[phase]] for each value",
         ),
         (
             tables('together = "db"\nuntil = "steady"\nat_most = "5m"'),
-            "5: phase 1: until with together: phases that run at once are not judged while they run",
+            "5: phase 1: until with together: steadiness is not judged while phases run concurrently",
             "give it time",
         ),
         (
             tables('together = "db"\ntime = "1s"\nwrite = 100\nverify = true'),
-            "7: phase 1: verify with together: of blocks that several write at once nobody knows who was last",
-            "verify = false here, or a phase of its own",
+            "7: phase 1: verify with together: with several writers the last write of a block is unknown",
+            "set verify = false here, or move it to a separate phase",
         ),
         (
             tables('together = ""\ntime = "1s"'),

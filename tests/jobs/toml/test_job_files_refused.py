@@ -13,18 +13,18 @@ TOP = "allowed at the top: name, phase, description, runs, files, interval, defa
     [
         (
             f'{HEAD}[[phase]]\ntime = "1s"\n',
-            "2: phase 1: size is missing: how large is each I/O?",
+            "2: phase 1: size is missing: set the I/O size",
             'for example size = "8k"',
         ),
         (
             f'{HEAD}[[phase]]\nsize = "8k"\n',
-            "2: phase 1: how long? Give time, ios or bytes",
+            "2: phase 1: no length: give time, ios or bytes",
             'for example time = "10s"',
         ),
         (
             f'{HEAD}[defaults]\nsize = 100\ntime = "1s"\n[[phase]]\n[[phase]]\n',
-            "3: [defaults] size 100 is not a multiple of 512 bytes, which direct = true needs",
-            "take whole sectors, or direct = false",
+            "3: [defaults] size 100 is not a multiple of 512 bytes, as direct = true requires",
+            "use whole sectors, or direct = false",
         ),
         (
             f'{HEAD}[defaults]\ntest = "x"\n[[phase]]\n',
@@ -40,12 +40,12 @@ TOP = "allowed at the top: name, phase, description, runs, files, interval, defa
         (
             f'{HEAD}[files]\nsize = "2xROM"\n' + phase("").removeprefix(HEAD),
             '3: [files] size: "2xROM" is not a size: unknown unit "xROM"',
-            f'{SIZES}; "2xRAM" is twice the memory of this machine',
+            f'{SIZES}; "2xRAM" is twice the RAM of this machine',
         ),
         (
             f'{HEAD}[files]\nsize = "0xRAM"\n' + phase("").removeprefix(HEAD),
-            '3: [files] size: "0xRAM" is no multiple of the memory that can be meant',
-            f'{SIZES}; "2xRAM" is twice the memory of this machine',
+            '3: [files] size: "0xRAM" is not a plausible multiple of RAM',
+            f'{SIZES}; "2xRAM" is twice the RAM of this machine',
         ),
         (
             f"{HEAD}[files]\ncount = 0\n" + phase("").removeprefix(HEAD),
@@ -84,7 +84,7 @@ TOP = "allowed at the top: name, phase, description, runs, files, interval, defa
         ),
         (
             f'{phase("")}[[phase.mix]]\nop = "read"\n',
-            "6: phase 1: mix and size: mix already says which operations and sizes",
+            "6: phase 1: mix and size: mix already sets the operations and sizes",
             "write one or the other",
         ),
         (
@@ -111,13 +111,13 @@ TOP = "allowed at the top: name, phase, description, runs, files, interval, defa
         ),
         (
             'name = "x\n[[phase]]\n',
-            "1: this is not TOML: illegal character '\\n'",
-            'texts are in double quotes: size = "8k"; tables are headed [[phase]]',
+            "1: not valid TOML: illegal character '\\n'",
+            'put text in double quotes: size = "8k"; head tables with [[phase]]',
         ),
         (
             f"{HEAD}[[phase]]\nsize = 8k\n",
-            "3: this is not TOML: expected newline or end of document after a statement",
-            'texts are in double quotes: size = "8k"; tables are headed [[phase]]',
+            "3: not valid TOML: expected newline or end of document after a statement",
+            'put text in double quotes: size = "8k"; head tables with [[phase]]',
         ),
     ],
 )

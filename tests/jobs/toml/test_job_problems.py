@@ -44,8 +44,8 @@ bs = "8k"
         "write KiB (1024) or kB (1000), in exactly these letters",
         "  job.toml:7: phase 1: users = [0]: expected a whole number from 1 to 4096, or a list of them",
         '  job.toml:10: phase 2: theta with pattern = "random": it belongs to pattern = "zipf"',
-        "  job.toml:12: phase 2: rate and think: with a rate the clock says when the next I/O is due, "
-        "not the last answer (keep one: rate for an open loop, think for a closed one)",
+        "  job.toml:12: phase 2: rate and think: with a rate the clock decides when the next I/O is due, "
+        "not the last completion (keep one: rate for an open loop, think for a closed one)",
         '  job.toml:14: phase 3: unknown field "bs"; did you mean "size"?',
     ]
     assert refused.hint.splitlines() == [TOP, SIZES, f"allowed in [[phase]]: {PHASE_FIELDS}"]
@@ -57,11 +57,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path, message, hint in [
         (
             "card-quik",
-            'there is no job file card-quik, nor a preset of that name; did you mean "card-quick"?',
+            'no job file or preset called card-quik; did you mean "card-quick"?',
             None,
         ),
         (str(tmp_path), f"{tmp_path} is a directory, not a job file", "name the .toml file in it"),
-        (str(binary), f"{binary} is not a job file: byte 7 is not UTF-8 text", "job files are TOML texts"),
+        (str(binary), f"{binary} is not a job file: byte 7 is not UTF-8", "job files are TOML text"),
         ("a\0b", "a\0b cannot be read: embedded null byte", ""),
     ]:
         with pytest.raises(SpecError) as refused:

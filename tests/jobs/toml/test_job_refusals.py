@@ -22,7 +22,7 @@ from makers.refused_jobs import HEAD, PHASE_FIELDS, RATES, SIZES, TIMES, phase, 
         ("zzz = 4", '3: phase 1: unknown field "zzz"', f"allowed in [[phase]]: {PHASE_FIELDS}"),
         (
             'polling = "sqpoll"',
-            '3: phase 1: unknown field "polling"; it belongs in [defaults]: one way of polling for the whole job',
+            '3: phase 1: unknown field "polling"; it belongs in [defaults]: one polling mode for the whole job',
             f"allowed in [[phase]]: {PHASE_FIELDS}",
         ),
         (
@@ -98,7 +98,7 @@ from makers.refused_jobs import HEAD, PHASE_FIELDS, RATES, SIZES, TIMES, phase, 
         ("read = nan", "3: phase 1: read = nan: expected a weight, 0 or more", ""),
         ('direct = "yes"', '3: phase 1: direct = "yes": expected true or false', ""),
         ("time = 10", '3: phase 1: time = 10: expected a time such as "10s"', ""),
-        ('time = "0s"', '3: phase 1: time: "0s" is too short: a phase must last', TIMES),
+        ('time = "0s"', '3: phase 1: time: "0s" is too short: a phase needs a length above 0', TIMES),
         ("ios = 0", "3: phase 1: ios = 0: expected a whole number, 1 or more", ""),
         (
             'test = "a b"',
@@ -118,15 +118,15 @@ from makers.refused_jobs import HEAD, PHASE_FIELDS, RATES, SIZES, TIMES, phase, 
             SIZES,
         ),
         ('size = ["8k", "-4k"]', '3: phase 1: size: "-4k" is not a size: it is negative', SIZES),
-        ("size = 0", "3: phase 1: size: 0 is too small: expected at least one byte", SIZES),
-        ('size = "2G"', '3: phase 1: size: "2G" is too large for one I/O: 1GiB is the most', ""),
+        ("size = 0", "3: phase 1: size: 0 is too small: at least one byte", SIZES),
+        ('size = "2G"', '3: phase 1: size: "2G" is too large for one I/O: at most 1GiB', ""),
         (
             'size = {"4k" = "x"}',
             '3: phase 1: size = {"4k":"x"}: expected a size such as "8k", a list of sizes, '
             'or a table such as {"4k" = 60, "64k" = 40}',
             "",
         ),
-        ('rate = "0/s"', '3: phase 1: rate: "0/s" is no rate: nothing would ever be due', RATES),
+        ('rate = "0/s"', '3: phase 1: rate: "0/s" is not a valid rate: no I/O would ever be due', RATES),
         ('rate = "5"', '3: phase 1: rate: "5" is not a rate: it has no "/s" or "/min"', RATES),
         (
             'write = 1\ncompressible = "50"',
@@ -156,12 +156,13 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
     [
         (
             'rate = "5/s"\nthink = "1ms"',
-            "4: phase 1: rate and think: with a rate the clock says when the next I/O is due, not the last answer",
+            "4: phase 1: rate and think: with a rate the clock decides when the next I/O is due, "
+            "not the last completion",
             "keep one: rate for an open loop, think for a closed one",
         ),
         (
             'arrival = "constant"',
-            "3: phase 1: arrival without rate: in a closed loop each answer brings the next I/O",
+            "3: phase 1: arrival without rate: in a closed loop each completion triggers the next I/O",
             'for example rate = "500/s"',
         ),
         ("theta = 0.9", '3: phase 1: theta with pattern = "random": it belongs to pattern = "zipf"', ""),
@@ -192,28 +193,28 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
         ),
         (
             'pattern = "stride"',
-            '3: phase 1: pattern = "stride" without stride: how far?',
+            '3: phase 1: pattern = "stride" without stride: set the distance',
             'for example stride = "1M"',
         ),
         (
             'pattern = "stride"\nstride = "4k"',
-            "4: phase 1: stride is smaller than the I/O, so that I/Os would overlap",
+            "4: phase 1: stride is smaller than the I/O size, so I/Os would overlap",
             "",
         ),
         (
             "size = 1000",
-            "3: phase 1: size 1000 is not a multiple of 512 bytes, which direct = true needs",
-            "take whole sectors, or direct = false",
+            "3: phase 1: size 1000 is not a multiple of 512 bytes, as direct = true requires",
+            "use whole sectors, or direct = false",
         ),
         (
             "region = {start = 100}",
-            "3: phase 1: region.start 100 is not a multiple of 512 bytes, which direct = true needs",
-            "take whole sectors, or direct = false",
+            "3: phase 1: region.start 100 is not a multiple of 512 bytes, as direct = true requires",
+            "use whole sectors, or direct = false",
         ),
         ('region = {size = "4k"}', "3: phase 1: region.size 4k is smaller than one I/O", ""),
         (
             "write = 0",
-            "3: phase 1: nothing to do: every weight is 0",
+            "3: phase 1: nothing to do: all weights are 0",
             "give one operation a weight above 0",
         ),
         (
@@ -223,12 +224,12 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
         ),
         (
             f"size = {{{', '.join(f'{n}k = 1' for n in range(1, 67))}}}",
-            "3: phase 1: 66 operations and sizes in one mix; 64 is the most",
-            "leave out the rarest",
+            "3: phase 1: 66 operations and sizes in one mix; at most 64",
+            "leave out the rarest ones",
         ),
         (
             "fsync = 1",
-            "3: phase 1: fsync without writes: there is nothing to flush, so its time says nothing",
+            "3: phase 1: fsync without writes: there is nothing to flush, so its time is meaningless",
             "give write a weight above 0",
         ),
         (
@@ -258,27 +259,27 @@ def test_a_field_by_itself(fields: str, message: str, hint: str) -> None:
         ),
         (
             'write = 1\npayload = "zeros"\ncompressible = "5%"',
-            "5: phase 1: payload and compressible both say what is written",
+            "5: phase 1: payload and compressible both set what is written",
             "keep one",
         ),
         (
             'write = 1\ndedupable = "40%"\ncompressible = "5%"',
-            "4: phase 1: compressible and dedupable both say what is written",
+            "4: phase 1: compressible and dedupable both set what is written",
             "keep one",
         ),
         (
             'write = 1\npayload = "zeros"\ncompressible = "5%"\ndedupable = "40%"',
-            "6: phase 1: payload, compressible and dedupable all say what is written",
+            "6: phase 1: payload, compressible and dedupable all set what is written",
             "keep one",
         ),
         (
             'mix = [{op = "read", size = "8k"}]',
-            "3: phase 1: mix and size: mix already says which operations and sizes",
+            "3: phase 1: mix and size: mix already sets the operations and sizes",
             "write one or the other",
         ),
         (
             f"users = {list(range(1, 41))}\ndepth = {list(range(1, 41))}",
-            "2: phase 1: its lists make 1600 phases; 1000 is the most",
+            "2: phase 1: its lists make 1600 phases; at most 1000",
             "shorten the lists",
         ),
     ],
@@ -298,10 +299,10 @@ def test_fields_that_contradict_each_other(fields: str, message: str, hint: str)
         ),
         ('{op = "write"}', "mix has a write without size"),
         ('{size = "8k"}', "mix has an entry without op"),
-        ('{op = "read", size = 100}', "mix 100 is not a multiple of 512 bytes, which direct = true needs"),
+        ('{op = "read", size = 100}', "mix 100 is not a multiple of 512 bytes, as direct = true requires"),
         (
             '{op = "read", size = "8k"}, {op = "fdatasync"}',
-            "fdatasync without writes: there is nothing to flush, so its time says nothing",
+            "fdatasync without writes: there is nothing to flush, so its time is meaningless",
         ),
     ],
 )

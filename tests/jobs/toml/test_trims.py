@@ -70,7 +70,7 @@ def test_fio_trims() -> None:
     assert isinstance(only(fio("rw=trim\nbs=1m")).workload.locality, Sequential)
     both = fio("rw=randtrimwrite\nbs=8k\nnorandommap")
     assert mix(both) == {"trim": (8192, 0.5), "write": (8192, 0.5)}
-    assert any("in fio each write goes where a trim just was" in note for note in both.notes)
+    assert any("in fio each write follows a trim of its block" in note for note in both.notes)
 
 
 @pytest.mark.parametrize("text", ["rw=trim\nbs=1m", "rw=randtrim\nbs=64k\nnorandommap",
@@ -83,7 +83,7 @@ def test_fio_reads_back(text: str) -> None:
 
 
 def test_fio_has_no_word_for_trims_among_reads() -> None:
-    with pytest.raises(SpecError, match="fio mixes trims with as many writes only"):
+    with pytest.raises(SpecError, match="fio mixes trims only with an equal share of writes"):
         fio_text(toml('read = 50\ntrim = 50\nsize = "8k"'))
 
 

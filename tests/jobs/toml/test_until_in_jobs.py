@@ -33,7 +33,7 @@ def test_read_and_written_back(lines: tuple[str, ...], until: Until | None, seco
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        (('until = "steady"', 'time = "60s"'), "time and until: they say two things"),
+        (('until = "steady"', 'time = "60s"'), "time and until contradict each other"),
         (('time = "60s"', 'at_least = "60s"'), 'at_least without until: it belongs to until = "steady"'),
         (('until = "steady"', 'at_least = "10s"'), "at_least is too short: less than 60 s cannot be judged"),
         (('until = "steady"', 'at_least = "60s"', 'at_most = "30s"'), "at_most is shorter than at_least"),
@@ -53,7 +53,7 @@ def test_a_phase_with_a_time_does_not_inherit_until() -> None:
 
 
 def test_fio_has_no_word_for_it() -> None:
-    with pytest.raises(SpecError, match="another rule"):
+    with pytest.raises(SpecError, match="a different rule"):
         fio_text(parse_job(toml('until = "steady"'), "j.toml"))
 
 
@@ -76,7 +76,7 @@ def test_what_of_fio_can_be_had(lines: str, first_s: float, notes: int) -> None:
     found = [note for note in job.notes if "steadystate" in note or "slope" in note]
     assert len(found) == notes, job.notes
     if notes == 2:
-        assert "it lets 30% pass" in found[1]
+        assert "that allows 30%" in found[1]
 
 
 def test_fio_without_a_window_does_nothing_as_in_fio() -> None:
@@ -88,11 +88,11 @@ def test_fio_without_a_window_does_nothing_as_in_fio() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (FIO + "ss=lat:5%\nss_dur=60\n", "judged by its rate"),
-        (FIO + "ss=iops:500\nss_dur=60\n", "judged by its rate"),
-        (FIO + "ss=calm\nss_dur=60\n", "expected a figure and a limit"),
-        ("[a]\nrw=randread\nsize=1g\nss=iops:5%\nss_dur=60\n", "for how long at the most"),
-        ("[a]\nrw=randread\nsize=1g\nruntime=30\ntime_based\nss=iops:5%\nss_dur=60\n", "the runtime is over"),
+        (FIO + "ss=lat:5%\nss_dur=60\n", "judges a closed loop by its IOPS"),
+        (FIO + "ss=iops:500\nss_dur=60\n", "judges a closed loop by its IOPS"),
+        (FIO + "ss=calm\nss_dur=60\n", "expected a metric and a limit"),
+        ("[a]\nrw=randread\nsize=1g\nss=iops:5%\nss_dur=60\n", "needs an upper limit"),
+        ("[a]\nrw=randread\nsize=1g\nruntime=30\ntime_based\nss=iops:5%\nss_dur=60\n", "the runtime is too short"),
     ],
 )
 def test_what_of_fio_is_refused(text: str, says: str) -> None:

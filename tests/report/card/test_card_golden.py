@@ -62,7 +62,7 @@ def test_colour_changes_no_sign(width: int) -> None:
 
 def test_void_rows_are_struck_with_the_reason_in_place() -> None:
     lines = _rendered(card_runs.troubled_card(), "utf-8", colour=False, width=120).splitlines()
-    at = next(index for index, line in enumerate(lines) if line.startswith("randread    1x1"))
+    at = next(index for index, line in enumerate(lines) if line.startswith("randread   1x1"))
     assert "µs" not in lines[at]
     assert "------" in lines[at]
     assert lines[at + 1].startswith("  ↳ void: The device delivered only 12%")

@@ -29,7 +29,7 @@ def words(text: str) -> str:
 
 
 def test_a_disk() -> None:
-    assert words("sim:hdd") == "It has 1 server, service an arm at 7,200 turns a minute, 150 MB/s, fsync 8.3 ms"
+    assert words("sim:hdd") == "It has 1 server, service time of a disk arm at 7,200 rpm, 150 MB/s, fsync 8.3 ms"
 
 
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name not in UNSAID])
@@ -56,7 +56,7 @@ def test_presets_read_as_one_sentence(name: str) -> None:
 
 def test_what_is_on_is_said_with_its_figures() -> None:
     said = words("sim:nvme,credits=300/s:5.4M,link=117MB/s:200us,tier=1GiB:200us:3,errors=1/5000,errno=ENOSPC")
-    assert "a link of 117 MB/s each way, 200 µs there and back" in said
-    assert "a baseline of 300 IO/s and 5.40M of burst credits" in said
+    assert "a link of 117 MB/s each way, 200 µs round trip" in said
+    assert "a baseline of 300 IOPS and 5.40M of burst credits" in said
     assert "a fast tier of 1.0 GiB (200 µs), filled after 3 accesses" in said
     assert said.endswith("ENOSPC at each 5,000th I/O")

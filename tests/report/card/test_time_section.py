@@ -35,7 +35,7 @@ def test_what_cannot_be_compared_is_told() -> None:
     found = time_section.section(Facts(run(row(split))))
     assert found is not None
     notes = " ".join(found.tables[0].notes)
-    assert "the I/Os: reads (read) 0.50 times." in notes
+    assert "Request size over I/O size: reads (read) 0.50." in notes
     assert "the trace lost records" in notes
 
 
@@ -47,7 +47,7 @@ def test_the_cost_of_the_test_itself_is_beside_it() -> None:
     each_ns = did.cpu_user_ns / did.ios
     assert found.tables[0].rows[0].cells["generator"] == pytest.approx(0.25, rel=1e-6)
     assert found.tables[0].rows[0].cells["cpu_per_io"] == each_ns
-    assert found.paragraphs == (f"The test itself took 25% of a processor: {text.duration_in_words(each_ns)} an I/O.",)
+    assert found.paragraphs == (f"Load generation used 25% of one CPU: {text.duration_in_words(each_ns)} per I/O.",)
 
 
 def test_processor_time_of_rows_that_ran_at_once_is_that_of_all() -> None:
@@ -62,14 +62,14 @@ def test_processor_time_of_rows_that_ran_at_once_is_that_of_all() -> None:
     ios = sum(record.measurement.ios for record in made.measured)
     assert found.ns_per_io == 2 * 10**6 / ios, "once, not twice, over the I/Os of both"
     table = time_section.section(Facts(made)).tables[0]  # type: ignore[union-attr]
-    assert any(note.startswith("one, two: they ran at the same time") for note in table.notes)
+    assert any(note.startswith("one, two: they ran concurrently") for note in table.notes)
 
 
 def test_where_nobody_saw_the_test_still_knows_its_own_cost() -> None:
     found = time_section.section(Facts(run(row(None))))
     assert found is not None
     assert not found.tables
-    assert found.paragraphs[0].startswith("The test itself took 3.0% of a processor")
+    assert found.paragraphs[0].startswith("Load generation used 3.0% of one CPU")
 
 
 def test_a_simulated_device_takes_no_time_of_a_processor_worth_telling() -> None:
@@ -87,10 +87,10 @@ def test_others_requests_are_not_said_to_be_merged() -> None:
         assert found is not None
         notes = " ".join(found.tables[0].notes)
         assert "The kernel merged" not in notes
-        assert ("same time" in notes) == (rows is shared)
+        assert ("concurrent phases" in notes) == (rows is shared)
 
 
 def test_a_ratio_that_is_told_is_not_one() -> None:
     found = time_section.section(Facts(run(row(block(ios=100, size_bytes=8396)))))
     assert found is not None
-    assert "reads (read) 1.02 times" in " ".join(found.tables[0].notes)
+    assert "reads (read) 1.02." in " ".join(found.tables[0].notes)

@@ -45,10 +45,10 @@ def _phase(
 
 def test_reads_scans_commits_mixes_and_then_trust() -> None:
     assert _verdict(card_runs.quick_card()) == (
-        "A random 8k read takes 240 µs (99 in 100 within 482 µs); 4 users at depth 16 get 39.9k of them a"
-        " second. 1M reads in order run at 997 MB/s with 4 users. A 4k commit takes 828 µs (99 in 100 within"
-        " 1.5 ms). A 70/30 mix of 8k reads and writes runs at 19.2k a second with 4 users at depth 16. Trust is"
-        " B on every row: some answers may come from a cache of unknown size inside the drive or the array."
+        "A random 8k read takes 240 µs (p99 482 µs); 4x16 reaches 39.9k IOPS."
+        " 1M sequential reads reach 997 MB/s at 4x1. A 4k commit takes 828 µs (p99"
+        " 1.5 ms). A 70/30 mix of 8k reads and writes reaches 19.2k IOPS at 4x16. Trust is"
+        " B on every row: a cache of unknown size in the drive or the array may answer some I/Os."
     )
 
 
@@ -56,7 +56,7 @@ def test_what_cannot_be_used_is_left_out_and_void_rows_come_first() -> None:
     said = _verdict(card_runs.troubled_card())
     assert said.startswith("1 of 5 rows is void: the device delivered only 12%")
     assert "A random 8k read takes 240 µs" in said
-    assert "reads in order" not in said
+    assert "sequential reads" not in said
     assert "commit" not in said.split("Do not use")[0]
     assert "Do not use the rows graded D or F (4 of 5)" in said
 
@@ -64,7 +64,7 @@ def test_what_cannot_be_used_is_left_out_and_void_rows_come_first() -> None:
 def test_nothing_and_nothing_but_void() -> None:
     assert _verdict(card_runs.run()) == "Nothing was measured."
     only_void = card_runs.run(card_runs.reads(times=card_runs.histogram()))
-    assert _verdict(only_void) == "Every row is void: not one I/O was completed."
+    assert _verdict(only_void) == "Every row is void: no I/O completed."
 
 
 def test_a_file_system_in_memory_is_the_first_thing_said() -> None:
@@ -73,7 +73,7 @@ def test_a_file_system_in_memory_is_the_first_thing_said() -> None:
     broad = card_runs.reads("two", samples=(), times=card_runs.lognormal(4_000, 1e6, 3.6))
     rows = [card_runs.reads("one", samples=()), broad]
     assert _verdict(card_runs.run(*rows, target=target)) == (
-        "tmpfs keeps its files in memory: these figures are memory's, not a disk's."
+        "tmpfs keeps its files in memory: these figures are memory's, not storage's."
         " Do not use the rows graded D (all 2)."
     )
 
@@ -85,8 +85,8 @@ def test_stalls_come_before_the_figures() -> None:
         for name in ("one", "two")
     ]
     assert _sim(*rows) == (
-        "I/Os stood still on every row, most of all on one: 1 stall of 1.0 s, at t=4.0 s."
-        " A random 8k read takes 240 µs (99 in 100 within 240 µs). Trust is C on every row for that."
+        "I/O stalled on every row, longest on one: 1 stall of 1.0 s, at t=4.0 s."
+        " A random 8k read takes 240 µs (p99 240 µs). Trust is C on every row for that."
     )
 
 
@@ -102,7 +102,7 @@ def test_rows_graded_d_and_f_are_one_sentence_with_the_commonest_reason() -> Non
         card_runs.fill(), card_runs.reads(), _few("a", 12), _few("b", 13), replace(stranger, samples=samples)
     )
     assert _verdict(run).endswith(
-        "Do not use the rows graded D or F (3 of 4), 2 of them for their precision: on a, only 12 I/Os, too few for"
+        "Do not use the rows graded D or F (3 of 4), 2 of them for precision: on a, only 12 I/Os, too few for"
         " any percentile."
     )
 
@@ -124,19 +124,19 @@ def test_only_what_jumps_at_random_is_called_random(locality: Locality, spoken: 
 @pytest.mark.parametrize("locality", [Uniform(), Sequential()])
 def test_a_row_of_several_sizes_is_not_spoken_of_as_one(locality: Locality) -> None:
     several = _phase(MixItem("read", 8192), MixItem("read", 65_536), locality=locality)
-    assert _sim(several).startswith("No plain random reads")
+    assert _sim(several).startswith("The run has no plain random reads")
 
 
 def test_a_scan_is_named_by_its_size_and_who_did_it() -> None:
     slow = _phase(MixItem("read", 128 << 10), locality=Sequential())
     fast = _phase(MixItem("read", 1 << 20), locality=Sequential(), users=8)
-    assert "1M reads in order run at 8 GB/s with 8 users." in _sim(slow, fast)
-    assert "128k reads in order run at 125 MB/s with 1 user." in _sim(slow)
+    assert "1M sequential reads reach 8 GB/s at 8x1." in _sim(slow, fast)
+    assert "128k sequential reads reach 125 MB/s at 1x1." in _sim(slow)
 
 
 def test_one_user_gets_what_several_get() -> None:
     rows = [_phase(MixItem("read", 8192)), _phase(MixItem("read", 8192), depth=16)]
-    assert "; 1 user at depth 16 get" in _sim(*rows)
+    assert "; 1x16 reaches" in _sim(*rows)
 
 
 @pytest.mark.parametrize(
@@ -151,20 +151,20 @@ def test_a_commit_has_the_right_article(size_bytes: int, words: str) -> None:
 @pytest.mark.parametrize(
     ("items", "words"),
     [
-        ((("read", 8192, 70), ("write", 8192, 30)), "A 70/30 mix of 8k reads and writes runs at"),
+        ((("read", 8192, 70), ("write", 8192, 30)), "A 70/30 mix of 8k reads and writes reaches"),
         ((("read", 8192, 7), ("write", 8192, 3), ("fsync", 0, 1)), "A 70/30 mix of 8k reads and writes"),
-        ((("read", 8192, 1), ("write", 4096, 2)), "A 33/67 mix of reads and writes runs at"),
+        ((("read", 8192, 1), ("write", 4096, 2)), "A 33/67 mix of reads and writes reaches"),
     ],
 )
 def test_a_mix_has_a_sentence(items: tuple[tuple[Op, int, float], ...], words: str) -> None:
     said = _sim(_phase(*(MixItem(*item) for item in items), users=8))
     assert words in said
-    assert "with 8 users." in said
+    assert "IOPS at 8x1." in said
 
 
 def test_two_peaks_are_told_by_both_mean_and_median() -> None:
     times = card_runs.histogram((300_000, 30_000), (17_000_000, 10_000))
-    assert takes(times) == "4.5 ms on average (half within 300 µs, 99 in 100 within 17 ms)"
+    assert takes(times) == "4.5 ms on average (p50 300 µs, p99 17 ms)"
     assert takes(card_runs.histogram((300_000, 30))) == "300 µs"
     assert takes(card_runs.histogram((300_000, 3))) == "300 µs on average"
 
@@ -181,4 +181,4 @@ def test_a_reason_is_not_spread_over_rows_that_have_another() -> None:
 
 
 def test_of_a_single_row_nobody_says_every() -> None:
-    assert "Trust is B: some answers" in _verdict(card_runs.run(card_runs.reads()))
+    assert "Trust is B: a cache of unknown size" in _verdict(card_runs.run(card_runs.reads()))

@@ -113,7 +113,7 @@ def test_a_picture_says_itself_what_a_page_says_around_it(charts: dict[str, Char
     assert chart.title in said
     whole = " ".join(said)
     assert all(sentence in whole for sentence in (chart.summary, *chart.notes))
-    assert ("2 s and more" in said) == (kind in ("latency_by_load", "throughput"))
+    assert ("2 s or more" in said) == (kind in ("latency_by_load", "throughput"))
     assert ("above 10 ms" in said) == (kind == "latency_by_load")
     if kind == "throughput":
         assert all(f'fill="{tone}"' in svg for tone in LIGHT.buckets), "the legend has each colour"

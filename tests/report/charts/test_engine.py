@@ -91,7 +91,7 @@ def _of(run: Run, but: tuple[str, ...]) -> dict[str, Chart]:
 
 
 def test_what_cannot_be_drawn_is_an_error_and_not_a_gap() -> None:
-    with pytest.raises(DrawingError, match="the charts cannot be drawn: "):
+    with pytest.raises(DrawingError, match="drawing failed: "):
         engine.to_svg('{"layer": [{"mark": "no such mark"}]}')
 
 

@@ -34,9 +34,9 @@ def test_a_slow_io_and_another_level_are_marked_where_they_were() -> None:
     marks = chart.table("marks")
     assert marks is not None
     assert [(row.cells["kind"], row.cells["at"], row.cells["says"]) for row in marks.rows] == [
-        ("finding", 6 * SECOND_NS, "randread 8k: stalls. I/Os stood still: 1 stall of 2.0 s, at t=6.0 s."),
+        ("finding", 6 * SECOND_NS, "randread 8k: stalls. I/O stalled: 1 stall of 2.0 s, at t=6.0 s."),
         ("slow", 8 * SECOND_NS, "randread 8k: one read took 2 s"),
-        ("change", 20 * SECOND_NS, "randread 8k: 50% fewer I/Os a second from here on"),
+        ("change", 20 * SECOND_NS, "randread 8k: 50% fewer IOPS from here on"),
     ]
 
 
@@ -74,14 +74,14 @@ def test_findings_are_marked_by_name_where_they_were_seen() -> None:
     keys = ("kind", "name", "at", "end", "says")
     assert [tuple(row.cells[key] for key in keys) for row in marks.rows] == [
         ("finding", "stalls", SECOND_NS, SECOND_NS, "randread 8k: stalls. A second."),
-        ("finding", "burst credits?", 20 * SECOND_NS, 40 * SECOND_NS, "randread 8k: perhaps burst credits. It fell."),
+        ("finding", "burst credits?", 20 * SECOND_NS, 40 * SECOND_NS, "randread 8k: suspected burst credits. It fell."),
     ], "what ends with the row ends there, and the fall is not marked twice"
-    assert chart.summary.endswith("Found and marked: stalls, perhaps burst credits.")
+    assert chart.summary.endswith("Findings: stalls, suspected burst credits.")
     assert [note.partition(":")[0] for note in chart.notes] == ["Bars at the top"]
     svg = to_svgs([chart], PAGE)[0]
     assert ">stalls</text>" in svg
     assert ">burst credits?</text>" in svg
-    assert svg.count("randread 8k: perhaps burst credits. It fell.") == 1
+    assert svg.count("randread 8k: suspected burst credits. It fell.") == 1
 
 
 def test_names_of_findings_do_not_lie_on_each_other() -> None:

@@ -16,17 +16,17 @@ def test_the_knee_is_where_a_saturated_ladder_bends() -> None:
         *(reads(f"randread 8k {users}x1", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder)
     )
     found = chart_of(run, load_curve)
-    assert "it bends at 4x1, with 3.98k a second, half of them within 1 ms" in found.summary
+    assert "the knee is at 4x1: 3.98k IOPS, p50 1 ms" in found.summary
     fallen = [*ladder[:3], (8, 3e6)]
     run = card_runs.run(
         *(reads(f"randread 8k {users}x1", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in fallen)
     )
-    most = "with 4x1 at once, where it bends: half of them take up to 1 ms there."
+    most = "4x1 reaches 3.98k IOPS at the knee, with a p50 of 1 ms."
     assert chart_of(run, load_curve).summary.endswith(most)
     short = card_runs.run(
         *(reads(f"randread 8k {users}x1", users=users, times=lognormal(20_000, ns, 0.1)) for users, ns in ladder[:3])
     )
-    assert chart_of(short, load_curve).summary.endswith("the ladder ends before it bends.")
+    assert chart_of(short, load_curve).summary.endswith("the ladder ends below the knee.")
 
 
 def test_the_load_curve_is_joined_in_the_order_of_the_loads() -> None:

@@ -22,7 +22,7 @@ def test_a_ratio_is_drawn_with_its_interval_and_its_colour() -> None:
 
 def test_single_runs_have_dots_without_lines() -> None:
     chart = comparison_charts(twice("old", 200), twice("new", 400))["ratios"]
-    assert "nobody knows" in chart.summary
+    assert "unknown error" in chart.summary
     lines = [row for row in drawn_rows(ratios.draw(chart, LIGHT, 984), "rule") if "at" in row]
     assert lines
     assert all(row["x"] == row["x2"] == row["at"] for row in lines)

@@ -57,7 +57,7 @@ def _shown(report: Report, *, colour: bool = False) -> str:
 def test_the_virtualisation_study_is_printed_to_the_digit() -> None:
     report = _study()
     table = _table(report, "relative")
-    assert [column.title for column in table.columns] == ["row", "what", "bare", *VIRTUAL, "repeats"]
+    assert [column.title for column in table.columns] == ["row", "metric", "bare", *VIRTUAL, "repeats"]
     lines = [line for line in _shown(report).split("Relative to bare")[1].splitlines() if "%" in line]
     for at, name in enumerate(CELLS):
         what = "throughput" if at >= 3 else "mean"
@@ -117,7 +117,7 @@ def test_the_terminal_needs_no_charts() -> None:
 
 def test_one_run_does_not_repeat() -> None:
     report = repeats(side_of("alone", card_runs.run(_cell("first", 500, rate=True))))
-    assert report.verdict == "One run cannot tell whether it repeats."
+    assert report.verdict == "Repeatability needs at least two runs."
     twice = repeats(side_of("twice", *[card_runs.run(_cell("first", 500, rate=True))] * 2))
     assert twice.verdict == "The only row repeats within 10% over 2 runs."
 
@@ -131,10 +131,10 @@ def test_a_run_beside_itself_has_not_moved() -> None:
 @pytest.mark.parametrize(
     ("us", "said"),
     [
-        (150, "the p99 of disk randread: 50% higher (worse)"),
-        (70, "the p99 of disk randread: 30% lower (better)"),
-        (25_000, "the p99 of disk randread: 250 times as high (worse)"),
-        (2, "the p99 of disk randread: down to 1/50.0 (better)"),
+        (150, "p99 of disk randread, 50% higher (worse)"),
+        (70, "p99 of disk randread, 30% lower (better)"),
+        (25_000, "p99 of disk randread, 250 times as high (worse)"),
+        (2, "p99 of disk randread, down to 1/50.0 (better)"),
     ],
 )
 def test_what_moved_far_is_said_in_times(us: int, said: str) -> None:

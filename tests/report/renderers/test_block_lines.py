@@ -94,7 +94,7 @@ def test_the_live_table() -> None:
 
 def test_what_was_lost_is_said() -> None:
     assert list(block_lines.losses(times())) == []
-    assert list(block_lines.live(times(lost=7)))[-1] == "lost: 7 records of the trace: the counts above are too low"
+    assert list(block_lines.live(times(lost=7)))[-1] == "lost: 7 trace records; the counts above are too low"
 
 
 def test_raw_values_are_one_line_of_json() -> None:

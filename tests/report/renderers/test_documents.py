@@ -158,8 +158,18 @@ def test_every_code_has_words() -> None:
     assert {*wording.COMPARISONS} == {*get_args(codes.ComparisonCode)}
 
 
+OLD_NAMES = {
+    "short_ios": "short I/Os",
+    "generator_bound": "generator-bound",
+    "read_ahead": "read-ahead",
+    "first_write_penalty": "first-write penalty",
+    "round_trip_floor": "round-trip floor",
+    "serialised_direct_io": "serialised direct I/O",
+}  # those of version 1 that are more than their code with spaces
+
+
 def test_old_names_become_codes_by_rule() -> None:
-    for code, name in wording.FINDINGS.items():
-        assert codes.code_of_old_name(name) == code
+    for code in wording.FINDINGS:
+        assert codes.code_of_old_name(OLD_NAMES.get(code, code.replace("_", " "))) == code
     every = [code for words in vars(codes).values() for code in get_args(words)]
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", code) for code in every)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from iocast._core import chi_square_quantile
 from iocast.analyse.changepoint import change_points
 from iocast.analyse.comparison import ab_ratio
-from iocast.diagnose.words import number, percent, throughput, time
+from iocast.diagnose.words import count, number, percent, throughput, time
 from iocast.errors import AnalysisError
 from iocast.model.codes import VerdictCode
 from iocast.model.experiment import Decision, Statistic
@@ -46,7 +46,7 @@ def decide(decision: Decision, run: Run) -> Decided:
     first, (name, other) = _values(run, decision.first, decision), _furthest(run, decision)
     if not first or not other:
         missing = decision.first if not first else decision.other
-        raise AnalysisError(f'the experiment has no result for "{missing}"', "see the run of the experiment for why")
+        raise AnalysisError(f'the experiment has no result for "{missing}"', "the run of the experiment shows why")
     decision = replace(decision, other=name)
     match decision.direction:
         case "varies":
@@ -108,7 +108,9 @@ def _scatter(decision: Decision, values: list[float]) -> Decided:
     """The scatter of the logarithms (for small ones the coefficient of variation), by the chi-square law."""
     logs = [math.log(value) for value in values]
     shown = _format(decision)
-    figures = f"{len(values)} times the same: {_statistic(decision)} from {shown(min(values))} to {shown(max(values))}"
+    figures = (
+        f"{len(values)} identical rounds: {_statistic(decision)} from {shown(min(values))} to {shown(max(values))}"
+    )
     if len(logs) < 3:
         return Decided(verdict="undecided", figures=figures, interval="", value=0.0, rounds=len(logs))
     free, mean = len(logs) - 1, math.fsum(logs) / len(logs)
@@ -120,7 +122,7 @@ def _scatter(decision: Decision, values: list[float]) -> Decided:
     verdict = _of_interval(decision, low, high)
     interval = f"variation {percent(spread)}, 95% interval {percent(low)} to {percent(high)}, {_limit(decision)}"
     if verdict == "confirmed" and not both_ways:
-        verdict, interval = "rejected", f"{interval}, one way only"
+        verdict, interval = "rejected", f"{interval}, in one direction only"
     return Decided(
         verdict=verdict, figures=figures, interval=interval, value=spread, low=low, high=high, rounds=len(logs)
     )
@@ -130,17 +132,17 @@ def _dip(decision: Decision, values: list[float]) -> Decided:
     """Whether a rate fell once and came back: the interval of the rounds in between over all others."""
     shown, rounds = _format(decision), len(values)
     ends = f"from {shown(min(values))} to {shown(max(values))}"
-    figures = f"{rounds} times the same, one after the other: {_statistic(decision)} {ends}"
+    figures = f"{rounds} identical rounds in sequence: {_statistic(decision)} {ends}"
     found = change_points(values)
     if found is None:
         return Decided(verdict="undecided", figures=figures, interval="", value=1.0, rounds=rounds)
     changes = found.reported
     if not changes or min(change.shift for change in changes) > -decision.limit:
-        evenly = f"nowhere {percent(decision.limit)} lower for long"
+        evenly = f"no lasting drop of {percent(decision.limit)}"
         return Decided(verdict="rejected", figures=figures, interval=evenly, value=1.0, rounds=rounds)
     fall, rise = changes[0], changes[-1]
     if len(changes) != 2 or (1 + fall.shift) * (1 + rise.shift) < COMES_BACK:
-        once = f"{len(changes)} changes, where a fall and a rise were expected"
+        once = f"{count(len(changes), 'change')}; a fall and a rise were expected"
         return Decided(verdict="undecided", figures=figures, interval=once, value=1 + fall.shift, rounds=rounds)
     inside = values[fall.at : rise.at]
     rest = [*values[: fall.at], *values[rise.at :]]

@@ -39,7 +39,7 @@ def _rounds(experiment: Experiment) -> Iterator[Phase]:
 
 
 def _at_once(arms: tuple[Arm, ...]) -> list[list[Arm]]:
-    """Arms that run at once, in one list each."""
+    """Arms that run together, in one list each."""
     groups: list[list[Arm]] = []
     joined = False
     for arm in arms:
@@ -68,7 +68,7 @@ def _phase(arm: Arm, name: str, together: str, role: str, steps: int = 0) -> Pha
 def judge(experiment: Experiment, run: Run) -> Outcome:
     """What the runs of the arms decide. Raises AnalysisError when an arm has no result at all.
 
-    With several decisions all must be confirmed; one that is rejected rejects, and is the one that is told.
+    With several decisions all must be confirmed; one that is rejected rejects, and is the one that is reported.
     """
     found = [decide(decision, run) for decision in (experiment.decision, *experiment.also)]
     verdict, told = _together(found)
@@ -76,7 +76,7 @@ def judge(experiment: Experiment, run: Run) -> Outcome:
     evidence = {"ratio": first.value, "limit": experiment.decision.limit, "rounds": float(first.rounds)}
     if verdict == "undecided":
         few = not all(each.interval for each in found)
-        says = f"{told}. So few rounds cannot decide." if few else f"{told}: these rounds cannot tell."
+        says = f"{told}. Inconclusive: too few rounds." if few else f"{told}: inconclusive."
     else:
         follows = experiment.if_confirmed if verdict == "confirmed" else experiment.if_rejected
         says = f"{told}. {follows.format(ratio=f'{first.value:.2f}')}".strip()

@@ -14,7 +14,7 @@ from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.workload import Closed
 
-LONGER = 2  # an experiment that could not tell is made once more, with so many times the rounds
+LONGER = 2  # an inconclusive experiment is repeated, with this many times the rounds
 GRAVEST_FIRST: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
 
 
@@ -63,11 +63,11 @@ def unaffordable(experiment: Experiment, left: Budget, moved_bytes: float) -> st
     `moved_bytes` is a guess of what it moves, from the rate that the run has shown.
     """
     if experiment.seconds > left.seconds:
-        return f"it takes {experiment.seconds:.0f} s, and {max(0.0, left.seconds):.0f} s of the budget are left"
+        return f"it takes {experiment.seconds:.0f} s; {max(0.0, left.seconds):.0f} s of the budget are left"
     if experiment.writes and not left.writes:
-        return "it writes, and this target is only read; give a directory, where iocast has work files of its own"
+        return "it writes, and this target is read-only; give a directory, in which iocast makes its work files"
     if moved_bytes > left.bytes:
-        return f"it may move {data_size(moved_bytes)}, and {data_size(max(0, left.bytes))} of the budget are left"
+        return f"it may move {data_size(moved_bytes)}; {data_size(max(0, left.bytes))} of the budget are left"
     return ""
 
 

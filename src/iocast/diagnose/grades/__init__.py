@@ -1,4 +1,4 @@
-"""The letters of a report card: how good the storage is, told apart from how far the figures can be believed."""
+"""The letters of a report card: how good the storage is, apart from how far the figures can be believed."""
 
 from __future__ import annotations
 
@@ -37,18 +37,20 @@ def _modern(parts: tuple[Graded, ...], examination: Examination) -> Grades:
     graded = [part for part in bearing if part.letter]
     if len(graded) < len(bearing):
         failed = next(part for part in bearing if not part.letter)
-        says = f"Not graded, for want of {ASPECTS[failed.code]}: {failed.why_not}"
+        what, why = ASPECTS[failed.code], failed.why_not
+        says = f"{what} is not graded: {why}" if failed.phases else f"the run has no {what} test ({why.rstrip('.')})."
+        says = f"No overall grade: {says}"
         return _grades("modern", None, says, (), parts, examination)
     overall = worst_letter(*(part.letter for part in graded if part.letter))
     weakest = next(part for part in graded if part.letter == overall)
-    says = f"It is as good as its weakest: {ASPECTS[weakest.code]}."
+    says = f"The weakest aspect decides: {ASPECTS[weakest.code]}."
     pulling: tuple[AspectCode, ...] = ("scan", "write_interference")
     for code in pulling:
         letter = by_code[code].letter
         if letter and letter_rank(letter) - letter_rank(overall) >= FAR_WORSE:
             says = (
-                f"It is as good as the weaker of commit and random read, which is {ASPECTS[weakest.code]} ({overall}),"
-                f" and a letter less for {ASPECTS[code]} ({letter})."
+                f"The weaker of commit and random read decides: {ASPECTS[weakest.code]} ({overall});"
+                f" one letter less for {ASPECTS[code]} ({letter})."
             )
             overall = stepped_down(overall)
             break
@@ -61,7 +63,7 @@ def _hailey(facts: Facts, examination: Examination) -> Grades:
     missing = [part for part in headlines if part.letter is None]
     if missing:
         names = ", ".join(ASPECTS[part.code] for part in missing)
-        says = f"Not graded as a whole, for want of {names}: {missing[0].why_not}"
+        says = f"No overall grade: {names} not graded: {missing[0].why_not}"
         if not all(part.phases for part in missing):
             says += " The preset hailey has all rows of this scale."
         return _grades("hailey2012", None, says, (), parts, examination)

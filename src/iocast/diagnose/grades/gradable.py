@@ -15,7 +15,7 @@ from iocast.model.workload import Sequential, Uniform, Zipf
 
 KIB = 1 << 10
 SMALL_FROM, SMALL_TO = 4 * KIB, 16 * KIB  # pages of databases
-LARGE_FROM = 128 * KIB  # what scans and backups read at once
+LARGE_FROM = 128 * KIB  # what scans and backups read in one I/O
 KNEE_SLACK = 1.25  # a load this much beyond the knee still counts as at it: loads are measured in steps [J]
 
 
@@ -80,7 +80,7 @@ def by_load(facts: Facts, kind: Callable[[PhaseRecord], bool]) -> Curve:
 
 
 def _is_stated(row: RowFacts) -> bool:
-    """False for an imported row whose source does not say how much was in flight, or how long it took."""
+    """False for an imported row whose source does not say how many I/Os were outstanding, or how long they took."""
     return {"users", "depth"}.isdisjoint(row.record.unstated) and not math.isnan(row.mean_ns)
 
 

@@ -73,7 +73,8 @@ def _test(test: ClassicTest, facts: Facts, examination: Examination) -> list[Gra
     base, scaled = _row(test, facts, test.base_users), _row(test, facts, test.scaled_users)
     if base is None or scaled is None:
         missing = [str(users) for users, row in ((test.base_users, base), (test.scaled_users, scaled)) if row is None]
-        return [ungraded(test.code, f"no row of this test with {' and '.join(missing)} users.", statistic=HEADLINE)]
+        users = "user" if missing == ["1"] else "users"
+        return [ungraded(test.code, f"no row of this test with {' and '.join(missing)} {users}.", statistic=HEADLINE)]
     return [_statistic(test, name, q, base, scaled, examination) for name, q in STATISTICS]
 
 
@@ -89,7 +90,7 @@ def _statistic(
     responses = [row.response(test.op) for row in (base, scaled)]
     fewest = min(response.total for response in responses)
     if q is not None and not any(response.coarse for response in responses) and not enough_beyond(fewest, q):
-        return ungraded(test.code, f"{fewest} I/Os are too few for it.", phases, name)
+        return ungraded(test.code, f"{fewest} I/Os are too few for {name}.", phases, name)
     low, high = _ms(base, test.op, q), _ms(scaled, test.op, q)
     if math.isnan(low) or math.isnan(high):
         return ungraded(test.code, f"the source of these rows states no {name}.", phases, name)

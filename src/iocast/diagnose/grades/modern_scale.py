@@ -16,6 +16,7 @@ from iocast.model.finding import Examination
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
+from iocast.text import load
 from iocast.units import size_text
 
 USABLE = ("A", "B", "C")  # trust that may carry a letter
@@ -41,9 +42,9 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
         return _without("random_read", "no row of 4 to 16 KiB random reads")
     at = pick.up_to_knee(curve)[-1]
     knee = curve.saturation_load
-    where = f"with {at.measurement.asked_depth} in flight (the knee is near {number(max(1.0, knee))})"
+    where = f"at {_load(at)} (the knee is near {number(max(1.0, knee))} outstanding)"
     if len(curve.points) == 1:
-        where = f"with {at.measurement.asked_depth} in flight, the only load measured"
+        where = f"at {_load(at)} (the only load measured)"
     where += _beside(at)
     scale = letter_scale("modern", "random_read")
     return _of_p99("random_read", scale, facts.row(at), "read", where, examination)
@@ -73,9 +74,8 @@ def scan(facts: Facts, examination: Examination) -> Graded:
     mb_per_s = at.measurement.bytes_per_s / 1e6
     scale = letter_scale("modern", "scan")
     letter = scale.letter(mb_per_s)
-    users = at.measurement.asked_depth
     says = (
-        f"{_size(at)} sequential reads reach {number(mb_per_s)} MB/s with {users} in flight{_beside(at)}"
+        f"{_size(at)} sequential reads reach {number(mb_per_s)} MB/s at {_load(at)}{_beside(at)}"
         f" ({scale.limit_words(letter)} is {_an(letter)})."
     )
     return Graded(
@@ -89,7 +89,7 @@ def scan(facts: Facts, examination: Examination) -> Graded:
 
 
 def _beside(record: PhaseRecord) -> str:
-    return ", beside other rows" if record.phase.together else ""
+    return " beside other rows" if record.phase.together else ""
 
 
 def scaling(facts: Facts, examination: Examination) -> Graded:
@@ -97,12 +97,12 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     curve = pick.by_load(facts, pick.random_reads)
     believed = Curve(tuple(point for point in curve.points if _usable(point.record, examination)))
     if len(set(believed.loads)) < 2:
-        return _without("scaling", "no two loads of random reads that can be believed")
+        return _without("scaling", "fewer than two loads of random reads with trust C or better")
     below = pick.up_to_knee(believed)
     low, high = below[0], below[-1]
     if low.measurement.asked_depth == high.measurement.asked_depth:
         knee = number(max(1.0, believed.saturation_load))
-        return _without("scaling", f"the knee is near {knee} in flight: no two measured loads lie below it")
+        return _without("scaling", f"the knee is near {knee} outstanding: no two measured loads lie below it")
     low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
     grown = high_ns / low_ns
     load = high.measurement.asked_depth / low.measurement.asked_depth
@@ -110,9 +110,9 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     scale = letter_scale("modern", "scaling")
     letter = scale.letter(value)
     says = (
-        f"From {low.measurement.asked_depth} to {high.measurement.asked_depth} in flight the mean response went from"
+        f"From {_load(low)} to {_load(high)} the mean response time went from"
         f" {time(low_ns)} to {time(high_ns)}: s = {value:.2f}"
-        f" (0: the load costs nothing, 1: it only waits; {scale.limit_words(letter)} is {_an(letter)})."
+        f" (0: more load costs no time, 1: it only waits; {scale.limit_words(letter)} is {_an(letter)})."
     )
     phases = (low.phase.name, high.phase.name)
     return Graded(code="scaling", letter=letter, says=says, phases=phases, figures={"s": value}, source=scale.source)
@@ -128,16 +128,16 @@ def interference(facts: Facts, examination: Examination) -> Graded:
         if r.measurement.asked_depth in alone and _usable(r, examination)
     ]
     if not pairs:
-        return _without("write_interference", "no row of 70 % reads and 30 % writes beside one of reads at equal load")
+        return _without("write_interference", "no row of 70 % reads and 30 % writes and one of reads at the same load")
     clean, mixed = max(pairs, key=lambda pair: pair[1].measurement.asked_depth)
     before, beside = (published(facts.row(each).response("read"), HEADLINE_Q) for each in (clean, mixed))
     if before is None or beside is None:
-        return _without("write_interference", "too few I/Os for a p99, or none stated")
+        return _without("write_interference", "too few I/Os for p99, or no p99 stated")
     scale = letter_scale("modern", "interference")
     letter = scale.letter(beside / before)
     says = (
-        f"Beside 30% writes the p99 of reads is {beside / before:.2f} times what it is without:"
-        f" {time(beside)} for {time(before)} ({scale.limit_words(letter)} is {_an(letter)})."
+        f"With 30% writes the p99 of reads is {beside / before:.2f}x that without:"
+        f" {time(beside)} against {time(before)} ({scale.limit_words(letter)} is {_an(letter)})."
     )
     return Graded(
         code="write_interference",
@@ -161,7 +161,7 @@ def _of_p99(
     if estimate is None and histogram.coarse is not None:
         return _without(code, f"the source of {record.phase.name} states no p99 or p95 of enough I/Os", record)
     if estimate is None:
-        return _without(code, f"{histogram.total} I/Os are too few for a p99 or a p95", record)
+        return _without(code, f"{histogram.total} I/Os are too few for p99 or p95", record)
     letter = scale.letter(estimate.value_ns / MS)
     what = {"read": "random reads", "write": "durable appends"}.get(op, f"{op} after an append")
     size = _size(record)
@@ -171,7 +171,7 @@ def _of_p99(
     )
     low_ns, high_ns = estimate.low_ns, estimate.high_ns
     if estimate.q != HEADLINE_Q:
-        says += f" {histogram.total} I/Os are too few for a p99, which lies higher: the letter may be worse."
+        says += f" {histogram.total} I/Os are too few for p99, which lies higher: the letter may be worse."
         high_ns = None if math.isnan(histogram.most_ns) else histogram.most_ns
     return Graded(
         code=code,
@@ -183,6 +183,10 @@ def _of_p99(
         figures={"quantile": estimate.q, "value_ns": estimate.value_ns},
         source=scale.source,
     )
+
+
+def _load(record: PhaseRecord) -> str:
+    return load(record.plan.users, record.plan.depth)
 
 
 def _size(record: PhaseRecord) -> str:

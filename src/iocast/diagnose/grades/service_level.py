@@ -30,7 +30,7 @@ def parse_slo(text: str) -> ServiceLevel:
     except SpecError as error:
         raise SpecError(f'--slo "{text}": {error.message}', EXAMPLE) from None
     if limit_ns <= 0 or float(found[1]) <= 0:
-        raise SpecError(f'--slo "{text}": the percentile and the time are above 0', EXAMPLE)
+        raise SpecError(f'--slo "{text}": the percentile and the time must be above 0', EXAMPLE)
     return ServiceLevel(float(found[1]) / 100, limit_ns, rate)
 
 
@@ -42,9 +42,9 @@ def against(level: ServiceLevel, facts: Facts, examination: Examination) -> Grad
     at = _row(level, curve)
     if at is None:
         most = curve.peak.rate_per_s
-        says = f"The peak of {number(level.rate_per_s or 0)} I/Os a second was not reached by any row; the most is"
+        says = f"No row reached the peak of {number(level.rate_per_s or 0)} IOPS; the highest is {number(most)} IOPS."
         figures = {"most_per_s": most, "peak_per_s": level.rate_per_s or 0.0}
-        return Graded(code="service_level", letter="F", says=f"{says} {number(most)}.", figures=figures)
+        return Graded(code="service_level", letter="F", says=says, figures=figures)
     trust = examination.trust[at.phase.name]
     if trust.grade not in USABLE:
         why_not = f"trust in {at.phase.name} is {trust.grade}. {trust.reason}".strip()
@@ -52,14 +52,14 @@ def against(level: ServiceLevel, facts: Facts, examination: Examination) -> Grad
     estimate = facts.row(at).quantile("read", level.q)
     name = f"p{level.q * 100:g}"
     if not estimate.enough:
-        return pick.ungraded("service_level", f"{estimate.total} I/Os are too few for a {name}.", (at.phase.name,))
+        return pick.ungraded("service_level", f"{estimate.total} I/Os are too few for {name}.", (at.phase.name,))
     if not estimate.known:
         return pick.ungraded("service_level", f"the source of {at.phase.name} states no {name}.", (at.phase.name,))
     scale, used = letter_scale("slo", "response"), estimate.value_ns / level.limit_ns
     letter = scale.letter(used)
     says = (
-        f"The {name} of {at.phase.name} is {time(estimate.value_ns)} at {number(at.measurement.rate_per_s)} I/Os a"
-        f" second: {percent(used)} of the {time(level.limit_ns)} allowed."
+        f"The {name} of {at.phase.name} is {time(estimate.value_ns)} at {number(at.measurement.rate_per_s)} IOPS:"
+        f" {percent(used)} of the {time(level.limit_ns)} allowed."
     )
     ends = [
         letter if end is None else scale.letter(end / level.limit_ns) for end in (estimate.low_ns, estimate.high_ns)

@@ -20,22 +20,22 @@ BUCKET_HALF_WIDTH = 1 / (2 * SUB_BUCKETS)  # of a histogram: no percentile is kn
 
 
 def integrity(row: RowFacts) -> TrustComponent:
-    """Little's law: the I/Os in flight must equal rate x time; any failed I/O breaks the books."""
+    """Little's law: the outstanding I/Os must equal rate x time; any failed I/O breaks the books."""
     did = row.measurement
     if did.error_count:
         failed = count(did.error_count, "I/O")
         return TrustComponent(
-            "integrity", "F", f"{failed} failed, so the times are not all of them", {"errors": did.error_count}
+            "integrity", "F", f"{failed} failed, so the response times are incomplete", {"errors": did.error_count}
         )
     if not did.ios:
-        return TrustComponent("integrity", "F", "not one I/O was completed")
+        return TrustComponent("integrity", "F", "no I/O completed")
     kept_ns, expected_ns, whose = _time_in_flight(row)
     ratio = kept_ns / expected_ns if expected_ns else float("nan")
     off = abs(ratio - 1.0)
     span_ns = max(1, did.issuing_ns)
     clause = (
-        f"rate x time makes {number(kept_ns / span_ns)} I/Os in flight where {number(expected_ns / span_ns)}"
-        f" were {whose}: {percent(off)} off (Little's law)"
+        f"Little's law is off by {percent(off)}: rate x time gives {number(kept_ns / span_ns)} outstanding I/Os,"
+        f" {number(expected_ns / span_ns)} were {whose}"
     )
     return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), clause, {"little_ratio": ratio})
 
@@ -50,7 +50,7 @@ def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
     # holds his place.
     drained_ns = max(0.0, did.in_flight_ns - did.depth_mean * did.issuing_ns)
     thought_ns = did.ios * float(_think_ns(row.record))
-    return served_ns - drained_ns + thought_ns, float(did.asked_depth * did.issuing_ns), "asked for"
+    return served_ns - drained_ns + thought_ns, float(did.asked_depth * did.issuing_ns), "requested"
 
 
 def precision(row: RowFacts) -> TrustComponent:
@@ -58,12 +58,12 @@ def precision(row: RowFacts) -> TrustComponent:
     op = max(OPS, key=lambda each: row.response(each).total)
     histogram = row.response(op)
     if not histogram.total:
-        return TrustComponent("precision", "F", "there is no response time to judge")
+        return TrustComponent("precision", "F", "no response times to judge")
     for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS):
         if enough_beyond(histogram.total, q):
             return _precision_of(row.quantile(op, q), op)
     few = f"only {count(histogram.total, 'I/O')}, too few for any percentile"
-    return TrustComponent("precision", "F", few, {"ios": histogram.total}, "Give the phase more time.")
+    return TrustComponent("precision", "F", few, {"ios": histogram.total}, "Run the phase for longer.")
 
 
 def _precision_of(estimate: QuantileEstimate, op: Op) -> TrustComponent:
@@ -75,23 +75,23 @@ def _precision_of(estimate: QuantileEstimate, op: Op) -> TrustComponent:
     lie = "I/O lies" if round(estimate.beyond) == 1 else "I/Os lie"
     beyond = f"{number(round(estimate.beyond))} {lie} beyond"
     if half is None:
-        return TrustComponent("precision", "F", f"the {label} has no upper bound: only {beyond} it", figures)
+        return TrustComponent("precision", "F", f"no upper bound for the {label}: only {beyond} it", figures)
     width = limits.HALF_WIDTH.grade(half)
     if estimate.q != limits.HEADLINE_Q:
-        few = f"{count(estimate.total, 'I/O')} are too few for a p99"
+        few = f"{count(estimate.total, 'I/O')} are too few for p99"
         clause = f"{few}; the {label} is known to ±{percent(half)}"
         return TrustComponent("precision", limits.worst(width, "C"), clause, figures)
     enough = limits.BEYOND.grade(estimate.beyond + 1e-9)
     if limits.worst(width, enough) != width:
         better, needed = limits.BEYOND.next_better(enough)
-        clause = f"only {beyond} the {label}; {number(needed)} are needed for {_a_letter(better)}"
+        clause = f"only {beyond} the {label}; {_a_letter(better)} needs {number(needed)}"
         return TrustComponent("precision", enough, clause, figures)
     if width == "A":
         return TrustComponent("precision", width, f"the {label} is known to ±{percent(half)}", figures)
     better, needed = limits.HALF_WIDTH.next_better(width)
     # A hair beyond a limit must not read as the limit itself.
     known = percent(half) if percent(half) != percent(needed) else f"{half:.2%}"
-    clause = f"the {label} is known to ±{known}; ±{percent(needed)} is needed for {_a_letter(better)}"
+    clause = f"the {label} is known to ±{known}; {_a_letter(better)} needs ±{percent(needed)}"
     return TrustComponent("precision", width, clause, figures)
 
 
@@ -103,15 +103,15 @@ def load_achieved(row: RowFacts) -> TrustComponent:
     """Whether the load that was asked for was the load that the target got."""
     did = row.measurement
     if did.asked_rate_per_s:
-        asked, got, what = did.asked_rate_per_s, paced_rate_per_s(row.record), "I/Os a second"
+        asked, got, what = did.asked_rate_per_s, paced_rate_per_s(row.record), "IOPS"
     else:
-        asked, got, what = _depth_expected(row), did.depth_mean, "I/Os in flight"
+        asked, got, what = _depth_expected(row), did.depth_mean, "outstanding I/Os"
     share = got / asked if asked else 0.0
-    unsent = f"; {count(did.unsent_arrivals, 'arrival')} fell due and never left" if did.unsent_arrivals else ""
+    unsent = f"; {count(did.unsent_arrivals, 'arrival')} due but never submitted" if did.unsent_arrivals else ""
     worst = TrustComponent(
         "load_achieved",
         limits.LOAD.grade(share),
-        f"{number(got)} of {number(asked)} {what}: {percent(share)} of the load asked for{unsent}",
+        f"{percent(share)} of the requested load was achieved: {number(got)} of {number(asked)} {what}{unsent}",
         {"asked": asked, "achieved": got, "unsent": did.unsent_arrivals},
     )
     if row.facts.simulated:
@@ -144,8 +144,8 @@ def _lag(row: RowFacts) -> TrustComponent | None:
     late_ns, response_ns = lag.quantile_ns(q), response.quantile_ns(q)
     share = late_ns / response_ns if response_ns else 0.0
     clause = (
-        f"one I/O in {1 / (1 - q):.0f} left this machine {time(late_ns)} late or more, {percent(share)} of the"
-        f" p{q * 100:.0f} response of {time(response_ns)}: so much of it is this machine's own delay"
+        f"this machine submitted one I/O in {1 / (1 - q):.0f} at least {time(late_ns)} late: {percent(share)} of the"
+        f" p{q * 100:.0f} response time of {time(response_ns)} is its own delay"
     )
     figures = {"lag_ns": late_ns, "response_ns": response_ns, "percentile": q * 100}
     return TrustComponent("load_achieved", limits.LAG.grade(share), clause, figures)
@@ -160,9 +160,9 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
     share = min(1.0, made.queued_ns * max(1.0, did.depth_mean / made.threads) / service_ns)
     each = f"{time(made.queued_ns / made.threads)} each" if made.threads > 1 else time(made.queued_ns)
     steal = _stolen(row.record)
-    taken = f"; the hypervisor took {percent(steal)} of all processors" if steal > limits.STEAL_TOLD else ""
+    taken = f"; the hypervisor stole {percent(steal)} of all CPU time" if steal > limits.STEAL_TOLD else ""
     clause = (
-        f"the test's threads were ready for {each} and had no processor, {percent(share)} of the time of their I/Os:"
+        f"the test's threads waited {each} for a CPU, {percent(share)} of the time of their I/Os:"
         f" other work shared this machine{taken}"
     )
     figures = {"queued_ns": made.queued_ns, "switches": made.involuntary_switches, "steal_share": steal}
@@ -170,7 +170,7 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
 
 
 def _stolen(record: PhaseRecord) -> float:
-    """The share of all processor time that the hypervisor gave to somebody else."""
+    """The share of all processor time that the hypervisor gave to other guests."""
     machine = views(record.samples, metrics.CPU).get("")
     if machine is None:
         return 0.0
@@ -187,7 +187,7 @@ def _generator_cpu(row: RowFacts) -> TrustComponent | None:
     share = (did.cpu_user_ns + did.cpu_system_ns) / did.elapsed_ns / threads
     if share <= limits.BUSY_GENERATOR:
         return None
-    clause = f"the test's own threads used {percent(min(1.0, share))} of their CPU time: they may be the limit"
+    clause = f"the row may be CPU-bound: the test's threads used {percent(min(1.0, share))} of their CPU time"
     return TrustComponent("load_achieved", "C", clause, {"cpu_share": share})
 
 
@@ -195,7 +195,7 @@ def anomalies(record: PhaseRecord, findings: tuple[Finding, ...]) -> TrustCompon
     """The gravest finding about the phase, or about the whole run; what is only suggested costs no more than an A."""
     own = [f for f in findings if f.phase in (record.phase.name, "") and f.state != "rejected"]
     if not own:
-        return TrustComponent("anomalies", "A", "nothing abnormal was found")
+        return TrustComponent("anomalies", "A", "no anomaly found")
     gravest = max(own, key=lambda finding: "ABCDF".index(_weight(finding)))
     more = "" if gravest.clause else gravest.says
     evidence = {"findings": float(len(own))}

@@ -1,4 +1,4 @@
-"""Trust in what another tool measured: what can be judged from its figures, and what nobody can know any more."""
+"""Trust in what another tool measured: what can be judged from its figures, and what stays unknown."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def _integrity(row: RowFacts) -> TrustComponent | None:
     record, did = row.record, row.measurement
     if did.error_count:
         failed = count(did.error_count, "I/O")
-        return TrustComponent("integrity", "F", f"{failed} failed, so the times are not all of them")
+        return TrustComponent("integrity", "F", f"{failed} failed, so the response times are incomplete")
     if not did.ios and "ios" not in record.unstated:
-        return TrustComponent("integrity", "F", "not one I/O was completed")
+        return TrustComponent("integrity", "F", "no I/O completed")
     service_ns = row.service().mean_ns
     if not did.ios or any(name in record.unstated for name in SAID) or row.is_open_loop or math.isnan(service_ns):
         return None
     if record.plan.depth > 1 and row.service("fsync", "fdatasync").total:
         return None  # asynchronous engines stop for a flush: its time and that of the I/Os behind it overlap
-    in_flight = did.rate_per_s * service_ns / 1e9
-    ratio = in_flight / did.asked_depth
+    outstanding = did.rate_per_s * service_ns / 1e9
+    ratio = outstanding / did.asked_depth
     off = abs(ratio - 1.0)
     clause = (
-        f"rate x time makes {number(in_flight)} I/Os in flight where {number(did.asked_depth)} were asked for:"
-        f" {percent(off)} off (Little's law)"
+        f"Little's law is off by {percent(off)}: rate x time gives {number(outstanding)} outstanding I/Os,"
+        f" {number(did.asked_depth)} were requested"
     )
     return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), clause, {"little_ratio": ratio})
 
@@ -49,21 +49,21 @@ def _precision(row: RowFacts) -> TrustComponent | None:
     most = max((row.service(part.op).total for part in row.measurement.classes), default=0)
     beyond = most * (1 - limits.HEADLINE_Q)
     if not most:
-        return TrustComponent("precision", "C", "no response times are stated")
+        return TrustComponent("precision", "C", "the source states no response times")
     grade = limits.worst("B", limits.BEYOND.grade(beyond + 1e-9))
-    clause = f"about {number(beyond)} I/Os lie beyond the p99; how far chance has moved it cannot be told"
+    clause = f"about {number(beyond)} I/Os lie beyond the p99; its statistical error is unknown"
     return TrustComponent("precision", grade, clause, {"beyond": beyond})
 
 
 def _load(record: PhaseRecord) -> TrustComponent | None:
-    """The rate that was asked for, where one was; whether a depth was kept up nobody can say."""
+    """The rate that was asked for, where one was; whether a depth was kept up is unknown."""
     did = record.measurement
     if not did.asked_rate_per_s:
         return None
     share = did.rate_per_s / did.asked_rate_per_s
     clause = (
-        f"{number(did.rate_per_s)} of {number(did.asked_rate_per_s)} I/Os a second: {percent(share)} of the load asked"
-        " for"
+        f"{percent(share)} of the requested load was achieved: {number(did.rate_per_s)} of"
+        f" {number(did.asked_rate_per_s)} IOPS"
     )
     return TrustComponent("load_achieved", limits.LOAD.grade(share), clause, {"achieved": share})
 
@@ -71,7 +71,7 @@ def _load(record: PhaseRecord) -> TrustComponent | None:
 def _unseen(run: Run) -> TrustComponent:
     tool = run.source.tool if run.source else "another tool"
     clause = (
-        f"imported from {tool}, not measured by iocast: whether the storage answered or a cache did, whether the load"
-        " was achieved on time, and who else used the device cannot be judged"
+        f"imported from {tool}, not measured by iocast: unknown whether the storage or a cache answered, whether the"
+        " load was achieved on time, and who else used the device"
     )
     return TrustComponent("representative", "C", clause)

@@ -43,7 +43,7 @@ class _Foreign(Struct, frozen=True):
 
     @property
     def met(self) -> float:
-        """The share, less for a device that was idle most of the time: there few I/Os ever met a stranger's."""
+        """The share, less for a device that was idle most of the time: there few I/Os ever met any of the others."""
         queue = self.place.io.queue_mean
         return self.share if queue is None else self.share * min(1.0, queue)
 
@@ -61,26 +61,26 @@ class _Foreign(Struct, frozen=True):
 
 @once
 def isolation(row: RowFacts) -> TrustComponent:
-    """The letter of the place in the stack where the most was someone else's; phases at once are one load."""
+    """The letter of the place in the stack where the most was someone else's; phases that run together are one load."""
     every, run = row.seen_by_devices, row.run
     record = every.record
     if row.facts.simulated:
         device = run.plan.target.simulated
         if device is not None and device.noise is not None:
-            others = f"{number(device.noise.rate_per_s)} I/Os a second of others are part of the simulated device"
+            others = f"the simulated device adds {number(device.noise.rate_per_s)} IOPS of other I/O"
             return TrustComponent(CODE, "C", others, {"others_per_s": device.noise.rate_per_s})
-        return TrustComponent(CODE, "A", "this simulated device has no other users")
+        return TrustComponent(CODE, "A", "the simulated device has no other users")
     seen = [place for place in every.places if _counted(place)]
     if not seen:
-        unseen = "the device's own counters were not seen, so other programs' I/O cannot be told apart"
+        unseen = "other I/O is unknown: the device's counters were not seen"
         return TrustComponent(CODE, "B", unseen)
     if not any((place.io.read_bytes or 0) + (place.io.written_bytes or 0) for place in seen):
-        return TrustComponent(CODE, "B", "the device counted nothing, so other programs' I/O cannot be seen")
+        return TrustComponent(CODE, "B", "other I/O is unknown: the device counted nothing")
     if not every.is_really_direct and not waits_for_the_device(record):
-        return TrustComponent(CODE, "B", "with buffered I/O, other programs' I/O cannot be told from read-ahead")
+        return TrustComponent(CODE, "B", "other I/O is unknown: with buffered I/O it looks the same as read-ahead")
     if not any(part.op in MOVING for part in record.measurement.classes):
         # Beside nothing, every byte of others would be all there was.
-        unknown = "it moved no bytes itself, so how much of the work was other programs' is not known"
+        unknown = "other I/O is unknown: the row itself moved no bytes"
         return TrustComponent(CODE, "B", unknown)
     found = [_foreign(record, place) for place in seen]
     # Of equal letters the one with the most; of equal shares the uppermost, because max keeps the first.
@@ -137,7 +137,7 @@ def _late_bytes(place: Place) -> float:
 def _foreign_requests(record: PhaseRecord, place: Place, more_bytes: int, allowed_bytes: float) -> float:
     """Requests beyond those that the test's own I/Os make when each is split as often as it can be.
 
-    A stranger's request moves bytes too, at least a block: extra requests without extra bytes are the test's.
+    A request of another program moves bytes too, at least a block: extra requests without extra bytes are the test's.
     """
     io = place.io
     if place.spread or place.split_bytes is None or io.reads is None or io.data_writes is None:
@@ -179,30 +179,30 @@ def _why(record: PhaseRecord, worst: _Foreign) -> tuple[str, str]:
     queue = ""
     if worst.queue_excess:
         queue = (
-            f"{number(worst.place.io.queue_mean or 0.0)} requests were at {layer} on average, where this test keeps"
-            f" at most {_own_queue(record, worst.place)}: others' I/O waited in the same queue"
+            f"other I/O waited in the same queue: {number(worst.place.io.queue_mean or 0.0)} requests at {layer} on"
+            f" average, at most {_own_queue(record, worst.place)} of them from this test"
         )
     if worst.certain == worst.grade:
         return _how_much(worst, layer, record), sentence(queue)
     if queue:
         return queue, ""
     return (
-        f"the device {layer} wrote {data_size(worst.unsure_bytes)} more than the test: what the file system's journal"
-        " wrote cannot be told from other programs' writes"
+        f"the device {layer} wrote {data_size(worst.unsure_bytes)} more than the test: the file system's journal or"
+        " other I/O"
     ), ""
 
 
 def _how_much(worst: _Foreign, layer: str, record: PhaseRecord) -> str:
     if worst.request_share > worst.byte_share:
         seconds = record.measurement.elapsed_ns / 1e9
-        rate = f" ({number(round(worst.requests / seconds))} a second)" if seconds else ""
-        said = f"{percent(worst.request_share)} of the requests that {layer} served were not this test's{rate}"
+        rate = f" ({number(round(worst.requests / seconds))} IOPS)" if seconds else ""
+        said = f"{percent(worst.request_share)} of the requests at {layer} were other I/O{rate}"
     else:
         size = data_size(worst.foreign_bytes)
-        said = f"{percent(worst.byte_share)} of what {layer} moved was not this test's ({size})"
+        said = f"{percent(worst.byte_share)} of the bytes that {layer} moved were other I/O ({size})"
     if worst.certain == limits.FOREIGN.grade(worst.share):
         return said
-    return f"{said}, but with {number(worst.place.io.queue_mean or 0.0)} at it on average few of ours met them"
+    return f"{said}; few of the test's I/Os met them: the mean queue was {number(worst.place.io.queue_mean or 0.0)}"
 
 
 def _figures(worst: _Foreign) -> dict[str, float]:

@@ -23,10 +23,10 @@ def representative(row: RowFacts) -> TrustComponent:
         grade: Grade = "C" if len(missing) == 1 else "D"
         return TrustComponent("representative", grade, "; ".join(missing), {"missing": len(missing)})
     if not _seen_laid_out(row):
-        what = "this device was" if run.plan.target.kind == "block" else "these files were"
-        unseen = f"it was not seen that {what} written in full; parts may never have been stored"
+        what = "this device" if run.plan.target.kind == "block" else "these files"
+        unseen = f"parts may be holes: iocast did not see {what} written in full"
         return TrustComponent("representative", "B", unseen)
-    unknown = "some answers may come from a cache of unknown size inside the drive or the array"
+    unknown = "a cache of unknown size in the drive or the array may answer some I/Os"
     return TrustComponent("representative", "B", unknown)
 
 
@@ -42,7 +42,7 @@ def _simulated(run: Run) -> TrustComponent:
     }
     there = [what for what, has in parts.items() if has]
     if there:
-        answers = f"the simulated device has {' and '.join(there)}: some answers may come from there"
+        answers = f"the simulated device has {' and '.join(there)}, which may answer some I/Os"
         return TrustComponent("representative", "B", answers, {"parts": len(there)})
     return TrustComponent("representative", "A", "the simulated device answers exactly as described")
 
@@ -53,17 +53,17 @@ def _payload_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
     if any(item.op == "read" for item in workload.mix):
         met.append(_left_by_earlier(run, record))
         if workload.trims:
-            yield "reads of what was trimmed reach no storage"
+            yield "reads of trimmed blocks do not reach the storage"
     for payload in dict.fromkeys(met):
         match payload:
             case Zeros():
-                yield "the data is all zeros, which storage may compress or never store"
+                yield "the data is all zeros: storage may compress it or not store it"
             case Repeated():
-                yield "the data is one block again and again, which storage may store once"
+                yield "the data is one repeated block: storage may store it once"
             case Dedupable(percent=same) if same:
-                yield f"{percent(same / 100)} of the blocks are copies of a few, which storage may store once"
+                yield f"{percent(same / 100)} of the blocks are dedupable: storage may store them once"
             case Compressible(percent=zeros) if zeros:
-                yield f"{percent(zeros / 100)} of the data is zero bytes, which storage may compress"
+                yield f"{percent(zeros / 100)} of the data is zero bytes: storage may compress it"
 
 
 def _left_by_earlier(run: Run, record: PhaseRecord) -> Payload:
@@ -86,9 +86,9 @@ def _access_faults(row: RowFacts) -> Iterator[str]:
     if row.is_really_direct:
         return
     if workload.direct:
-        yield "direct I/O was asked for but could not be had"
+        yield "direct I/O was requested but not available"
     elif not waits_for_the_device(row.record):
-        yield "buffered I/O passes through the page cache"
+        yield "buffered I/O goes through the page cache"
     else:
         return
     yield from _memory_faults(row)
@@ -99,9 +99,9 @@ def _memory_faults(row: RowFacts) -> Iterator[str]:
     if size >= limits.DATA_OVER_MEMORY * memory:
         return
     if size >= limits.DATA_BARELY_OVER_MEMORY * memory:
-        yield f"{data_size(size)} of data is less than ten times this machine's {data_size(memory)} of memory"
+        yield f"{data_size(size)} of data is less than ten times this machine's memory of {data_size(memory)}"
     else:
-        yield f"{data_size(size)} of data fits, in whole or half, into {data_size(memory)} of memory"
+        yield f"at least half of the {data_size(size)} of data fits into this machine's memory of {data_size(memory)}"
 
 
 def _seen_laid_out(row: RowFacts) -> bool:

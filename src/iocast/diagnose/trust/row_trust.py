@@ -1,11 +1,11 @@
 """Trust: how far each measured phase can be believed; the worst component wins.
 
-What it is: seven questions asked of every row before anyone asks how fast it is: do the books balance, had it
-settled, is there enough of it, was it the storage, was the load really there, was anyone else there, is anything
-abnormal.
-Why it matters: a figure that cannot be believed is worse than none, because it gets quoted.
-How it shows: a letter beside each row. A and B can be used, C is a hint, D and F are not to be used.
-How to confirm: repeat the phase, longer and at another hour; whether it repeats is not judged here.
+What it is: seven questions asked of every row before its speed is judged: do its figures satisfy Little's law, was
+it steady, are there enough I/Os, did the storage answer, was the load achieved, was there other I/O, was there an
+anomaly.
+Why it matters: an unreliable figure is worse than none, because it gets quoted.
+How it shows: a letter beside each row. A and B can be used, C is a hint, D and F must not be used.
+How to confirm: repeat the phase, for longer and at another hour; repeatability is not judged here.
 What to change: what the reason of the worst component names.
 """
 

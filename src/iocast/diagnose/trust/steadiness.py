@@ -22,14 +22,14 @@ CODE: TrustCode = "steady"
 
 
 def steady(row: RowFacts) -> TrustComponent:
-    """The letter for steadiness: what is too short to tell is a C."""
+    """The letter for steadiness: what is too short to judge is a C."""
     run, record = row.run, row.record
     series = record.series
     if not series.ios:
-        few = "not one whole second of it was kept"
-        return TrustComponent(CODE, "C", f"whether it was steady cannot be told: {few}")
+        few = "less than one whole second was recorded"
+        return TrustComponent(CODE, "C", f"steadiness unknown: {few}")
     if row.is_open_loop and sum(series.ios) < limits.SERIES_LEAST_IOS * len(series.ios):
-        return TrustComponent(CODE, "C", "too few I/Os a second to tell whether it was steady")
+        return TrustComponent(CODE, "C", "too few IOPS to judge steadiness")
     found = row.steadiness
     figures = _figures(found, series.interval_ns)
     over = time(found.length * series.interval_ns)
@@ -38,25 +38,23 @@ def steady(row: RowFacts) -> TrustComponent:
     if not found.b3:
         why = f"{_why_not(found, record)}"
         if found.snia and found.change is None:
-            return TrustComponent(CODE, "C", f"five rounds of it agree, but {why}", figures)
+            return TrustComponent(CODE, "C", f"five rounds agree, but {why}", figures)
         return TrustComponent(CODE, "D", f"not steady: {why}", figures)
     since = f" from t={time(found.cut * series.interval_ns)} on" if found.cut else ""
     if found.length * series.interval_ns < limits.STEADY_B_NS:
-        return TrustComponent(CODE, "C", f"steady over {over}{since}; 5 minutes are needed for a B", figures)
+        return TrustComponent(CODE, "C", f"steady over {over}{since}; a B needs 5 minutes", figures)
     why = "" if _has_no_cliff(run) else next(_cliffs(run, record, figures), "")
     if why:
-        return TrustComponent(CODE, "B", f"steady, but a cliff that comes later is not excluded: {why}", figures)
+        return TrustComponent(CODE, "B", f"steady, but a later cliff is not excluded: {why}", figures)
     return TrustComponent(CODE, "A", f"steady over {over}{since}", figures)
 
 
 def _short(found: Steadiness, over: str, figures: dict[str, float], record: PhaseRecord) -> TrustComponent:
-    """Less than can be judged; what plainly goes up or down is told all the same."""
+    """Less than can be judged; what plainly goes up or down is reported all the same."""
     if found.length >= limits.STEADY_LEAST_SECONDS and abs(found.halves) > limits.PLAIN_DRIFT and not found.snia:
-        return TrustComponent(CODE, "D", f"not steady: {_halves(found, record)} within {over}", figures)
+        return TrustComponent(CODE, "D", f"not steady over {over}: {_halves(found, record)}", figures)
     needed = time(max(LEAST_INTERVALS * record.series.interval_ns, limits.STEADY_C_NS))
-    return TrustComponent(
-        CODE, "C", f"too short to tell whether it was steady: {over}, where {needed} are needed", figures
-    )
+    return TrustComponent(CODE, "C", f"too short to judge steadiness: {over}; {needed} needed", figures)
 
 
 def _why_not(found: Steadiness, record: PhaseRecord) -> str:
@@ -66,20 +64,20 @@ def _why_not(found: Steadiness, record: PhaseRecord) -> str:
         moment = time((found.cut + found.change.at) * at_ns)
         return f"at t={moment} {_what(record)} {way} by {percent(abs(found.change.shift))} and stayed there"
     if not found.cut_valid:
-        return "half of it was over before it had settled"
+        return "it settled only after half of its time"
     if not abs(found.halves) <= WITHIN:
         return _halves(found, record)
     if not abs(found.drift) <= WITHIN:
         return f"{_what(record)} drifted by {percent(abs(found.drift))}"
     if not found.half_width <= WITHIN:
-        return f"{_what(record)} varied, and the mean is known to ±{percent(found.half_width)} only"
-    return f"its ups and downs last too long (correlation {number(found.lag_1)}, {number(LAG_MOST)} at most)"
+        return f"{_what(record)} varied: its mean is only known to ±{percent(found.half_width)}"
+    return f"its fluctuations last too long (correlation {number(found.lag_1)}, {number(LAG_MOST)} at most)"
 
 
 def _halves(found: Steadiness, record: PhaseRecord) -> str:
     way = "lower" if found.halves > 0 else "higher"
     change = abs(1 / (1 + found.halves) - 1) if found.halves > -1 else 1.0
-    return f"{_what(record)} of the second half was {percent(change)} {way} than that of the first"
+    return f"{_what(record)} was {percent(change)} {way} in the second half than in the first"
 
 
 def _what(record: PhaseRecord) -> str:
@@ -106,14 +104,14 @@ def _cliffs(run: Run, record: PhaseRecord, figures: dict[str, float]) -> Iterato
         capacity, written = _capacity(run), bytes_of(record.measurement, "write")
         figures |= {"written_bytes": written, "device_bytes": capacity}
         if not capacity:
-            yield "the size of the device is not known"
+            yield "the size of the device is unknown"
         elif written < limits.CLIFF_WRITES * capacity:
             yield "less than twice the size of the device was written"
     if "read" in ops:
         size, read = data_bytes(record), bytes_of(record.measurement, "read")
         figures |= {"read_bytes": read, "data_bytes": size}
         if read < size:
-            yield "not all of the data was read once"
+            yield "less than the whole of the data was read"
         elif size < limits.DATA_OVER_MEMORY * run.host.memory_bytes:
             yield "the data is less than ten times this machine's memory, and caches below may be as large"
 

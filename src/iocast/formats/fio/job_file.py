@@ -61,7 +61,7 @@ def read_sections(text: str, environment: Mapping[str, str], fault: Fault) -> li
             continue
         key = ALIASES.get(setting.key, setting.key)
         if into is None:
-            fault(line, f"{said}: it stands above the first section", "put it below [global]")
+            fault(line, f"{said}: it comes before the first section", "put it below [global]")
             continue
         into.pop(key, None)  # the order of a dict is the order in which fio takes the settings
         into[key] = setting
@@ -87,7 +87,7 @@ def _section_name(said: str, line: int, fault: Fault) -> str:
 def _setting(said: str, line: int, environment: Mapping[str, str], fault: Fault) -> Setting | None:
     if re.match(r"include\s", said):
         name = said.split(None, 1)[1]
-        fault(line, f"{said}: other files are not read", f"put the lines of {name} in its place")
+        fault(line, f"{said}: include is not supported", f"put the lines of {name} in its place")
         return None
     key, equals, value = (part.strip() for part in said.partition("="))
     for name in dict.fromkeys(_VARIABLE.findall(value)):

@@ -39,18 +39,18 @@ def documents(path: str, text: str) -> tuple[list[Json], list[str]]:
             )
             line = text.count("\n", 0, error.pos) + 1
             if not found:
-                raise refuse(path, line, f"the document is cut or damaged: {error.msg}") from None
-            warnings.append(f"{path}:{line}: a document is cut or damaged; those before it were read")
+                raise refuse(path, line, f"the document is truncated or damaged: {error.msg}") from None
+            warnings.append(f"{path}:{line}: a document is truncated or damaged; the documents before it were read")
             break
         if isinstance(document, dict) and "fio version" in document:
             places = (text.count("\n", 0, at + job.start()) + 1 for job in _JOB.finditer(text[at:end]))
             found.append(document | {LINES: tuple(places)})
         at = _next(text, end)
     if not found:
-        raise refuse(path, 0, "there is no document of fio in it")
+        raise refuse(path, 0, "it contains no fio document")
     grown = [now for now, after in zip(found, [*found[1:], None], strict=True) if not _grows(now, after)]
     if len(grown) < len(found):
-        warnings.append(f"{path}: {len(found) - len(grown)} earlier states of a run still going on are left out")
+        warnings.append(f"{path}: {len(found) - len(grown)} earlier states of the unfinished run are left out")
     return grown, warnings
 
 
@@ -89,7 +89,7 @@ def jobs_of(path: str, document: Json) -> list[Job]:
     """The jobs of a document, of each server its own. Raises SourceError when it has none."""
     jobs = document.get("jobs") or document.get("client_stats", document.get("jobs"))
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
-        raise refuse(path, 0, 'a document has no list "jobs"')
+        raise refuse(path, 0, 'a document has no "jobs" list')
     lines = document[LINES] if len(document[LINES]) == len(jobs) else [0] * len(jobs)
     who = [(job.get("jobname"), job.get("hostname")) for job in jobs]
     return [Job(path, line, document, job, who.count(each)) for line, job, each in zip(lines, jobs, who, strict=True)]
@@ -141,7 +141,7 @@ class Job:
         if not self.parts:
             if "mixed" in self.job:
                 raise self._refuse(f": {MIXED_ONLY}", MIXED_HINT)
-            raise self._refuse(" says nothing of reads and writes")
+            raise self._refuse(" states no reads or writes")
         stated = (round(self._number(self.job, name) or 0) for name in ("error", "total_err", "first_err"))
         number, total, first = stated
         return JobResult(
@@ -158,11 +158,13 @@ class Job:
     def _side(self, op: Op, part: Json, alone: bool) -> Side | None:
         ios, moved = self._number(part, "total_ios"), self._number(part, "io_bytes")
         if ios is None and moved:
-            raise self._refuse(f" states no number of {op}s (total_ios)")
+            raise self._refuse(f" does not state the number of {op}s (total_ios)")
         if not ios:
             return None
         if moved is None or ios % 1:
-            raise self._refuse(f" states no bytes of its {op}s (io_bytes), or no whole number of them (total_ios)")
+            raise self._refuse(
+                f" does not state the bytes of its {op}s (io_bytes), or their number (total_ios) is not whole"
+            )
         unit_ns, suffix = (1, "_ns") if self.nanoseconds else (1000, "")
         slat, clat, lat = (self._part(part, f"{kind}{suffix}") for kind in ("slat", "clat", "lat"))
         source = lat if lat.get("percentile") and not clat.get("percentile") else clat
@@ -211,7 +213,7 @@ class Job:
         stated = self._table(part, "percentile")
         for name in stated:
             if not re.fullmatch(r"\d+(?:\.\d+)?", name):
-                raise self._refuse(f': "{name[:40]}" is no percentile')
+                raise self._refuse(f': "{name[:40]}" is not a percentile')
         return [(float(name) / 100, value * unit_ns) for name, value in stated.items()]
 
     def _bins(self, bins: Mapping[str, float], unit_ns: int) -> tuple[tuple[Bucket, ...], float]:
@@ -236,7 +238,7 @@ class Job:
         """A table of the document, {} when it is not there. Raises SourceError when it is something else."""
         found = within.get(key)
         if not isinstance(found, dict | None):
-            raise self._refuse(f': "{key}" is no table')
+            raise self._refuse(f': "{key}" is not a table')
         return found or {}
 
     def _number(self, part: Json, key: str) -> float | None:
@@ -245,5 +247,5 @@ class Job:
             near = float(min(value, 1 << 70)) if isinstance(value, int) else value
             return bounded(self.path, self.line, near, f'job {self.name[:80]}: "{key}"')
         if value is not None:  # fio's nan and inf have become None
-            raise self._refuse(f': "{key[:40]}" is no number')
+            raise self._refuse(f': "{key[:40]}" is not a number')
         return None

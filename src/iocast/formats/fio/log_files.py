@@ -57,9 +57,7 @@ class Log:
             return 1  # as microseconds it would have begun before the run
         if max(entry.value for entry in self.entries) < 1000:
             return 1000  # as nanoseconds no I/O of all would have taken a microsecond
-        raise refuse(
-            self.path, 1, "four columns do not say whether latencies are micro- or nanoseconds", "give the run's JSON"
-        )
+        raise refuse(self.path, 1, "with four columns the unit of latency (us or ns) is unknown", "give the run's JSON")
 
 
 def read_log(path: str, text: str, kind: str, warnings: list[str]) -> Log:
@@ -77,14 +75,14 @@ def read_log(path: str, text: str, kind: str, warnings: list[str]) -> Log:
         why = _why_not(log, values)
         if cut and log.entries and (why or kind != "clat_hist"):
             # Even a last line of the right width may have lost digits.
-            warnings.append(f"{path}:{at}: the last line is cut: left out")
+            warnings.append(f"{path}:{at}: the last line is truncated: left out")
             break
         if why:
             raise refuse(path, at, why)
         log.columns = len(values)
         log.entries.append(_entry(log, values))
     if not log.entries:
-        raise refuse(path, 0, "there is no whole line in it")
+        raise refuse(path, 0, "it has no complete line")
     return log
 
 
@@ -103,18 +101,18 @@ def _numbers(line: str) -> list[int]:
 def _why_not(log: Log, values: Sequence[int]) -> str:
     """What is wrong with a line ("" when nothing is)."""
     if not values:
-        return "these are not all whole numbers"
+        return "not all of these are whole numbers"
     fits = log.bins_fit(len(values)) if log.kind == "clat_hist" else len(values) in COLUMNS
     if not fits:
-        return f"{len(values)} numbers, which is no line of fio's {log.kind} log"
+        return f"{len(values)} numbers; not a line of fio's {log.kind} log"
     if log.kind != "clat_hist" and log.entries and bool(values[3]) == log.averaged:
-        return "means of intervals (size 0) and single I/Os in one log"
+        return "interval means (size 0) and single I/Os in one log"
     if log.columns not in (0, len(values)):
         return f"{len(values)} numbers after lines of {log.columns}"
     if log.entries and values[0] < log.entries[-1].time_ms - OUT_OF_ORDER_MS:
-        return "time goes back: two logs one after the other"
+        return "time goes back: two logs in one file"
     if values[1 if log.kind == "clat_hist" else 2] not in (0, 1, 2):
-        return "neither read nor write nor trim"
+        return "not a read, write or trim"
     return ""
 
 

@@ -136,12 +136,12 @@ class Job:
     def _side(self, op: Op, ios: int, short_ios: int, alone: bool, doubts: list[str]) -> Side:
         told = self.sides.get(op)
         if told is None:
-            raise refuse(self.path, self.line, f"job {self.name} issued {ios} {op}s but says nothing of them")
+            raise refuse(self.path, self.line, f"job {self.name} issued {ios} {op}s but states no figures for them")
         size, moved = self.start.size(op) if self.start else None, told.moved_bytes
         # Exact where count and size make the rounded amount, else that and no size.
         if size is not None and abs(ios * size - moved) > SIZE_SLACK * max(moved, ios * size):
             doubts.append(
-                f"{self.name}, {op}: {ios} I/Os of {size} bytes are not the {moved} bytes it states: those are taken"
+                f"{self.name}, {op}: {ios} I/Os of {size} bytes are not the {moved} bytes it states, which are used"
             )
             size = None
         return Side(
@@ -181,15 +181,19 @@ class Output:
         whole = [job for job in self.jobs if job.issued]
         for job in self.jobs:
             if not job.issued:
-                self.warnings.append(f"{self.path}:{job.line}: job {job.name} is cut before its end: left out")
+                self.warnings.append(f"{self.path}:{job.line}: job {job.name} is truncated: left out")
         if not whole:
-            at, why = (self.jobs[-1].line, "the job is cut") if self.jobs else (0, "there is no result of a job in it")
+            at, why = (
+                (self.jobs[-1].line, "the job is truncated") if self.jobs else (0, "there is no result of a job in it")
+            )
             raise refuse(self.path, at, why)
         if self.open and whole and self.versions and self.versions[-1].startswith("1."):
-            self.warnings.append(f"{self.path}: cut after the counts of {whole[-1].name}, buckets may be missing")
+            self.warnings.append(f"{self.path}: truncated after the counts of {whole[-1].name}: buckets may be missing")
         last = {(job.name, job.group, job.pid): job for job in whole}
         if len(last) < len(whole):
-            self.warnings.append(f"{self.path}: {len(whole) - len(last)} earlier states of a job going on are left out")
+            self.warnings.append(
+                f"{self.path}: {len(whole) - len(last)} earlier states of an unfinished job are left out"
+            )
         return list(last.values())
 
     def _line(self, at: int, line: str) -> None:
@@ -256,7 +260,7 @@ class Output:
             job.issued = self._issued(at, found[1])
             job.short = self._issued(at, found[2])
         elif LIKE_LATENCY.match(line):
-            raise refuse(self.path, at, "latencies that cannot be read")
+            raise refuse(self.path, at, "unreadable latencies")
 
     def _side(self, at: int, line: str) -> _Told:
         side, modern = _Told(at), False
@@ -266,14 +270,14 @@ class Output:
             moved, iops, runtime = found[4], found[2], found[5]
             modern = True
         else:
-            raise refuse(self.path, at, "I/Os, bytes and run time cannot be read in this line")
+            raise refuse(self.path, at, "I/Os, bytes and run time are unreadable in this line")
         side.moved_bytes = self._amount(at, moved.split(";")[0], modern)
         side.rate_per_s, side.runtime_ms = self._scaled(at, iops, "the rate"), int(runtime)
         return side
 
     def _latency(self, at: int, found: re.Match[str], job: Job) -> None:
         if self.side is None:
-            raise refuse(self.path, at, "a latency without a read or write before it")
+            raise refuse(self.path, at, "a latency line without a read or write line before it")
         unit = PRINTED_NS[found[2]]
         names = ("min", "max", "mean", "stddev")
         values = (self._scaled(at, text, "a latency") * unit for text in found.groups()[2:])
@@ -281,7 +285,7 @@ class Output:
 
     def _percentiles(self, at: int, line: str, side: _Told | None) -> None:
         if side is None or self.percentiles is None:
-            raise refuse(self.path, at, "percentiles of what? The line that says so is missing or damaged")
+            raise refuse(self.path, at, "percentiles without their heading: the line is missing or damaged")
         which, unit = self.percentiles
         kept = side.quantiles.setdefault(which, [])
         for q, value in PERCENTILE.findall(line):
@@ -303,7 +307,7 @@ class Output:
         """An amount of data: KB is 1024 before fio 3; since then KiB is, and kB is 1000."""
         found = re.fullmatch(r"([\d.]+)([kKMGTP]?)(i?)B?", text)
         if not found:
-            raise refuse(self.path, at, f'"{text}" is no amount of data')
+            raise refuse(self.path, at, f'"{text}" is not an amount of data')
         base = 1024 if found[3] or not modern else 1000
         power = " KMGTP".index(found[2].upper() or " ")
         return round(number(self.path, at, found[1], "an amount of data") * float(base**power))

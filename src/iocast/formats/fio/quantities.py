@@ -40,7 +40,7 @@ def read_size(text: str, kb_base: int = 1024) -> int:
     if binary and found[4] and prefix:
         if kb_base == 1024:
             decimal = int(number, 0 if number[:2].lower() == "0x" else 10) * 1000 ** _POWERS[prefix.lower()]
-            raise SpecError(f"{text} is {decimal} bytes to fio, not what it says", f"write {number}{prefix}")
+            raise SpecError(f"{text} is {decimal} bytes to fio, not what it suggests", f"write {number}{prefix}")
         base = 1024
     value = int(number, 16) if number[:2].lower() == "0x" else int(number)
     size_bytes = value * base ** _POWERS[prefix.lower()]
@@ -103,13 +103,13 @@ def read_percent(text: str) -> int | None:
     if not text.endswith("%"):
         return None
     if not re.fullmatch("[0-9]{1,3}", text[:-1]) or int(text[:-1]) > 100:
-        raise SpecError(f"{text} is no percentage", "percentages are whole numbers up to 100, such as 20%")
+        raise SpecError(f"{text} is not a percentage", "percentages are whole numbers up to 100, such as 20%")
     return int(text[:-1])
 
 
 def _refuse(text: str, what: str, hint: str) -> SpecError:
     if re.match(r"[0-9]+\.[0-9]", text):
-        return SpecError(f"{text} is no whole {what}: fio reads it as {text.partition('.')[0]}", hint)
+        return SpecError(f"{text} is not a whole {what}: fio reads it as {text.partition('.')[0]}", hint)
     if "$" in text or text.startswith("("):
-        return SpecError(f"{text} is to be computed by fio", f"write the result; {hint}")
-    return SpecError(f"{text} is no {what}", hint)
+        return SpecError(f"{text} would be computed by fio", f"write the result; {hint}")
+    return SpecError(f"{text} is not a valid {what}", hint)

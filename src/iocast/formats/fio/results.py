@@ -10,7 +10,7 @@ from iocast.formats.fio.job_options import Op
 from iocast.model.stated import Bucket
 
 ALL = "All clients"  # a row of several servers' results
-MIXED_ONLY = "it reports reads and writes as one (unified_rw_reporting=mixed): whose times these are cannot be told"
+MIXED_ONLY = "it reports reads and writes as one (unified_rw_reporting=mixed): the times of each are unknown"
 MIXED_HINT = "run fio with unified_rw_reporting=none or both"
 
 Spread = Mapping[str, float | None]  # ns by "min", "max", "mean", "stddev"

@@ -41,7 +41,7 @@ class Line:
         self.path, self.at, self.fields = path, at, fields
         layout = fields[0]
         if not LINE.match(";".join(fields)):
-            raise refuse(path, at, "many fields, but not those that begin a line of terse output of version 2 to 5")
+            raise refuse(path, at, "many fields, but not the start of a terse line of version 2 to 5")
         self.head, self.width = HEAD[layout], WIDTH[layout]
         self.version = "" if layout == "2" else fields[1].removeprefix("fio-")
         self.name = fields[self.head - 3]
@@ -50,9 +50,7 @@ class Line:
         expected = [self.head + side * self.width + BEFORE for side in range(sides)]
         least = self.head + sides * self.width + TAIL
         if odd or sides not in (2, 3) or marked[::PERCENTILES] != expected or len(fields) < least:
-            raise refuse(
-                path, at, f"{len(fields)} fields, which is no line of terse version {layout}, or one that is cut"
-            )
+            raise refuse(path, at, f"{len(fields)} fields: not a line of terse version {layout}, or a truncated one")
         self.sides = sides
 
     def result(self) -> JobResult:

@@ -48,9 +48,9 @@ def records(path: str, text: str, warnings: list[str]) -> list[Record]:
         elif begun:
             lines.append((at, plain))
     if begun:
-        warnings.append(f"{path}:{begun}: the last record is cut: left out")
+        warnings.append(f"{path}:{begun}: the last record is truncated: left out")
     if not found:
-        raise refuse(path, 0, "there is no whole record in it")
+        raise refuse(path, 0, "it has no complete record")
     return found
 
 
@@ -59,11 +59,11 @@ def _line(path: str, at: int, line: str, record: Record) -> None:
     if key == "timestamp":
         moment = re.match(r"microsec\s*,\s*(\d{1,18})\b", value)
         if not moment:
-            raise refuse(path, at, "a moment that is not in microseconds")
+            raise refuse(path, at, "a timestamp that is not in microseconds")
         record.moment_us = int(moment[1])
     elif key == "latencyunit":
         if value not in UNITS_NS:
-            raise refuse(path, at, f'"{value}" is no unit of latency')
+            raise refuse(path, at, f'"{value}" is not a unit of latency')
         record.unit_ns = UNITS_NS[value]
     elif key == "label":
         record.label = value
@@ -75,4 +75,4 @@ def _line(path: str, at: int, line: str, record: Record) -> None:
     elif found := _PAIR.match(line):
         record.counts[int(found[1])] = int(found[2])
     elif re.match(r"^\d+\s*[|,]", line):
-        raise refuse(path, at, "a bucket that cannot be read")
+        raise refuse(path, at, "an unreadable bucket")

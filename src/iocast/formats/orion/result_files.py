@@ -69,14 +69,14 @@ def summaries(page: Page, warnings: list[str]) -> list[Summary]:
             if summary.least_latency and (not summary.most_iops or summary.least_latency[1] != summary.most_iops[1]):
                 value, point = summary.least_latency
                 summary.asides.append(
-                    f"{summary.device}: the least latency, {value / 1e6:g} ms, was at {point.small} small I/Os, whose"
+                    f"{summary.device}: the lowest latency, {value / 1e6:g} ms, was at {point.small} small I/Os, whose"
                     " rate the summary does not state."
                 )
             found.append(summary)
         elif any("Total Data Points" in line or "Commandline" in line for line in lines):
-            warnings.append(f"{page.path}:{start}: a summary without results, cut or of a run that failed: left out")
+            warnings.append(f"{page.path}:{start}: a summary without results, truncated or of a failed run: left out")
     if not found:
-        raise refuse(page.path, 0, "there is no maximum in it: the summary is cut, or the run failed")
+        raise refuse(page.path, 0, "no maximum in it: the summary is truncated, or the run failed")
     return found
 
 
@@ -116,12 +116,12 @@ def _line(path: str, at: int, line: str, summary: Summary) -> None:
         value, point = _value(path, at, found)
         summary.least_latency = (value * (1e3 if (found["unit"] or "ms").startswith("us") else 1e6), point)
     elif line.startswith(("Maximum Large MBPS", "Maximum Small IOPS", "Minimum Small Latency")):
-        raise refuse(path, at, "this maximum cannot be read, or is cut")
+        raise refuse(path, at, "this maximum is unreadable or truncated")
 
 
 def _once(path: str, at: int, known: tuple[float, Point] | None) -> None:
     if known:
-        raise refuse(path, at, "a second maximum: the line that begins its summary is missing or damaged")
+        raise refuse(path, at, "a second maximum: the first line of its summary is missing or damaged")
 
 
 def _value(path: str, at: int, found: re.Match[str]) -> tuple[float, Point]:
@@ -143,7 +143,7 @@ def matrix(page: Page) -> dict[Point, float]:
             if cell not in ("", "-", "n/a"):
                 found[Point(small, large)] = number(page.path, at, cell, "a result")
     if not found:
-        raise refuse(page.path, 0, "there is no data point in it")
+        raise refuse(page.path, 0, "it has no data point")
     return found
 
 
@@ -154,13 +154,13 @@ def histograms(page: Page) -> dict[Point, dict[Op, tuple[Bucket, ...]]]:
     for at, line in enumerate(page.text.splitlines(), 1):
         if bucket := _BUCKET.match(line):
             if point is None:
-                raise refuse(page.path, at, "a histogram that does not say of which data point (Small=, Large=)")
+                raise refuse(page.path, at, "a histogram that does not name its data point (Small=, Large=)")
             own = found.setdefault(point, {"read": [], "write": []})
             low, high = int(bucket["low"]) * 1000, int(bucket["high"]) * 1000
             own["read"].append(Bucket(low, high, float(bucket["reads"])))
             own["write"].append(Bucket(low, high, float(bucket["writes"] or 0)))
         elif _LIKE_BUCKET.match(line):
-            raise refuse(page.path, at, "a bucket that cannot be read, or is cut")
+            raise refuse(page.path, at, "an unreadable or truncated bucket")
         elif named := _POINT.search(line):
             point = Point(int(named[1]), int(named[2]))
     return {

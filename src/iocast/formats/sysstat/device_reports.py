@@ -113,7 +113,7 @@ def _metrics(path: str, at: int, names: Sequence[str], values: Sequence[str]) ->
     found = {}
     for name, text in zip(names, values, strict=True):
         if name not in COLUMNS:
-            raise refuse(path, at, f'a column "{name}", which is not known')
+            raise refuse(path, at, f'unknown column "{name}"')
         metric, factor = COLUMNS[name]
         if factor:
             found[metric] = _value_of(path, at, name, text, factor)
@@ -130,7 +130,7 @@ def _value_of(path: str, at: int, name: str, text: str, factor: float) -> float:
     except ValueError:
         raise refuse(path, at, f'{name} is "{text[:40]}", not a number') from None
     if not 0 <= value <= LARGEST_NUMBER:
-        raise refuse(path, at, f"{name} is {text[:40]}: the counter went back or was reset there")
+        raise refuse(path, at, f"{name} is {text[:40]}: the counter went back or was reset")
     return value * factor
 
 
@@ -162,7 +162,7 @@ def iostat_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None,
         elif names is not None:
             if len(words) != len(names):
                 if at == len(lines) and not text.endswith("\n"):
-                    warnings.append(f"{path}:{at}: the last line is cut: left out")
+                    warnings.append(f"{path}:{at}: the last line is truncated: left out")
                     break
                 raise refuse(path, at, f"{len(words)} values under {len(names)} headings")
             place = names.index("Device")
@@ -195,11 +195,11 @@ def iostat_json(path: str, text: str) -> tuple[Host | None, list[Report]]:
             for each in first["statistics"]
         ]
     except json.JSONDecodeError as error:
-        raise refuse(path, error.lineno, f"the JSON is cut or damaged: {error.msg}") from None
+        raise refuse(path, error.lineno, f"the JSON is truncated or damaged: {error.msg}") from None
     except RecursionError:
-        raise refuse(path, 0, "the JSON is damaged: it is nested without end") from None
+        raise refuse(path, 0, "the JSON is damaged: it is nested too deeply") from None
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
-        raise refuse(path, 0, f"the JSON is not that of iostat: {str(error)[:80]}") from None
+        raise refuse(path, 0, f"not the JSON of iostat: {str(error)[:80]}") from None
     return machine, reports
 
 
@@ -228,7 +228,7 @@ def sar_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
             values = stamped["rest"].split()
             if len(values) != len(names):
                 if at == len(lines) and not text.endswith("\n"):
-                    warnings.append(f"{path}:{at}: the last line is cut: left out")
+                    warnings.append(f"{path}:{at}: the last line is truncated: left out")
                     break
                 raise refuse(path, at, f"{len(values)} values under {len(names)} headings")
             device, columns = (values[0], names[1:]) if names[0] == "DEV" else (ALL, names)

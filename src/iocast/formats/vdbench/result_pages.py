@@ -83,15 +83,17 @@ def averages(path: str, text: str, kind: str, warnings: list[str]) -> dict[str, 
     for name, own in rows.items():
         last_at, last = own[-1]
         if any(_AVERAGE.match(row["interval"]) for _, row in own[:-1]):
-            raise refuse(path, last_at, f"figures after the average of {name}: the line that begins a run is damaged")
+            raise refuse(
+                path, last_at, f"figures after the average of {name}: the first line of the next run is damaged"
+            )
         if _AVERAGE.match(last["interval"]):
             found[name] = _figures(path, last_at, last, own[:-1])
         else:
-            warnings.append(f"{path}:{last_at}: run {name} has no average, it was cut: left out")
+            warnings.append(f"{path}:{last_at}: run {name} has no average, so it is truncated: left out")
     for at, line in enumerate(text.splitlines(), 1) if kind == "summary" else ():
         start = _START.search(_TAGS.sub("", line))
         if start and start["name"].strip() not in rows:
-            warnings.append(f"{path}:{at}: run {start['name'].strip()} has no average, it was cut: left out")
+            warnings.append(f"{path}:{at}: run {start['name'].strip()} has no average, so it is truncated: left out")
     return found
 
 
@@ -140,7 +142,7 @@ def _interval(path: str, at: int, row: dict[str, str]) -> Interval:
 def _second(path: str, at: int, text: str) -> float:
     found = _CLOCK.match(text)
     if not found:
-        raise refuse(path, at, f'"{text}" is no time of day')
+        raise refuse(path, at, f'"{text}" is not a time of day')
     return int(found[1]) * 3600 + int(found[2]) * 60 + float(found[3])
 
 
@@ -150,11 +152,11 @@ def _seconds(path: str, at: int, row: dict[str, str], intervals: Sequence[Interv
     assert found is not None
     spans = int(found[2]) - int(found[1]) + 1
     if spans < 1 or not int(found[1]):
-        raise refuse(path, at, f"{row['interval']} spans no interval")
+        raise refuse(path, at, f"{row['interval']} is not a range of intervals")
     if row.get("seconds"):  # the line that begins the run: all its intervals take elapsed and warm-up together
         return spans * (float(row["seconds"]) + float(row.get("warmup", 0))) / int(found[2])
     if len(intervals) < 2:
-        raise refuse(path, at, "the length of an interval is stated nowhere: there is only one")
+        raise refuse(path, at, "the length of an interval is not stated, and there is only one")
     whole = (intervals[-1].second - intervals[0].second) % DAY_S
     return spans * max(1.0, round(whole / (len(intervals) - 1)))
 
@@ -216,12 +218,12 @@ def _summary_lines(path: str, text: str) -> Iterator[tuple[int, str, dict[str, s
             above = words[words.index("interval") + 1 :]
         elif above is not None:
             if len(words) != len(above):
-                raise refuse(path, at, "a heading that is not understood")
+                raise refuse(path, at, "an unknown heading")
             pairs = (f"{one} {two}" for one, two in zip(above, words, strict=True))
             names, above = [_SUMMARY.get(pair, pair) for pair in pairs], None
             _needs(path, at, names, ("rate",))
         elif words and _FILES.search(plain) and not names:
-            raise refuse(path, at, "results of a file system run (fwd) are not read", "import a run of SDs")
+            raise refuse(path, at, "results of file system runs (fwd) are not supported", "import a run of SDs")
         elif name and names and len(words) > 1 and _CLOCK.match(words[0]) and _INTERVAL.match(words[1]):
             if len(words) != len(names) + 2:
                 raise refuse(path, at, f"{len(words) - 2} values under {len(names)} headings")
@@ -269,16 +271,18 @@ def histograms(path: str, text: str) -> dict[str, Histograms]:
         elif edges := _EDGES.match(plain):
             buckets.append(_bucket(path, at, edges))
             if len(buckets) > 1 and buckets[-1].low_ns <= buckets[-2].low_ns:
-                raise refuse(path, at, "buckets begin anew: the line that says of what is missing or damaged")
+                raise refuse(path, at, "buckets start again: the heading line is missing or damaged")
     close()
     whole = {name: each for name, each in found.items() if each.both or each.reads or each.writes}
     for name, each in whole.items():
         for counts in (each.both, each.reads, each.writes):
             if counts and counts[-1].high_ns is not None:
-                raise refuse(path, 0, f"the histogram of {name} is cut before its last bucket")
+                raise refuse(path, 0, f"the histogram of {name} is truncated before its last bucket")
         every, *apart = (sum(bucket.weight for bucket in part) for part in (each.both, each.reads, each.writes))
         if every and sum(apart) and every != sum(apart):
-            raise refuse(path, 0, f"reads and writes in the histogram of {name} are not all of its I/Os: it is cut")
+            raise refuse(
+                path, 0, f"reads and writes in the histogram of {name} do not add up to its I/Os: it is truncated"
+            )
     return whole
 
 

@@ -9,14 +9,14 @@ from iocast.formats.fio.job_options import ALIASES, ONE_BY_ONE, OPTIONS, QUEUEIN
 # fio's engine -> ours.
 ENGINES = {**dict.fromkeys(QUEUEING, "uring"), **dict.fromkeys(ONE_BY_ONE, "sync")}
 NEAREST_ENGINE = {
-    "mmap": "psync with direct=0: both go through the page cache",
-    "io_uring_cmd": "io_uring: it goes through the block layer",
+    "mmap": "psync with direct=0: both use the page cache",
+    "io_uring_cmd": "io_uring, which goes through the block layer",
     "sg": "io_uring on the block device",
     "xnvme": "io_uring",
     "libblkio": "io_uring",
-    "null": "any of them, and a simulated device as PATH, such as sim:nvme",
-    "net": "nothing: only storage is measured",
-    "netsplice": "nothing: only storage is measured",
+    "null": "any other engine, with a simulated device as PATH, such as sim:nvme",
+    "net": "none: iocast measures storage only",
+    "netsplice": "none: iocast measures storage only",
     "rados": "io_uring on a mapped device (rbd map)",
     "rbd": "io_uring on a mapped device (rbd map)",
     "nfs": "psync or io_uring on the mounted file system",
@@ -24,18 +24,18 @@ NEAREST_ENGINE = {
     "solarisaio": "io_uring",
 }
 
-_LOGS = "the run folder keeps every second of every phase with its histograms"
-_HISTOGRAMS = "histograms are kept whole, so that any percentile can be had later"
+_LOGS = "the run folder keeps histograms for every second of every phase"
+_HISTOGRAMS = "full histograms are kept, so any percentile can be computed later"
 _TIMING = "every I/O is timed"
-_BATCHES = "the engine makes its own batches"
-_FILES = "the work files are laid out, and written in full, before anything is measured"
-_ERRORS = "errors are counted and shown, and the phase goes on"
-_SEED = "the same --seed makes the same offsets"
-_SEALED = "every sector is sealed in iocast's own way, with its place and the order of the writes"
-_READ_BACK = "all is read back and every bad block counted and named; the exit code is then 1"
+_BATCHES = "the engine batches submissions itself"
+_FILES = "work files are laid out and fully written before anything is measured"
+_ERRORS = "errors are counted and shown, and the phase continues"
+_SEED = "the same --seed gives the same offsets"
+_SEALED = "iocast seals every sector itself, with its offset and the order of the writes"
+_READ_BACK = "everything is read back; every bad block is counted and named, and the exit code is 1"
 _REPLAYING = "it belongs to read_iolog"
 _DEDUPING = "it belongs to dedupe_percentage"
-_STEADY = "where the warm-up ends is found in the series itself"
+_STEADY = "the end of the warm-up is detected from the data"
 
 # What means the same here with it and without it, so that nothing needs saying.
 SILENT = frozenset(
@@ -56,8 +56,8 @@ NOTED = {
         ),
         _LOGS,
     ),
-    "write_iolog": "single I/Os are not logged",
-    "disk_util": "the device is watched in every run",
+    "write_iolog": "individual I/Os are not logged",
+    "disk_util": "every run samples the device counters",
     **dict.fromkeys(
         (
             *("clat_percentiles", "lat_percentiles", "slat_percentiles", "percentile_list", "significant_figures"),
@@ -79,7 +79,7 @@ NOTED = {
         ),
         _BATCHES,
     ),
-    "io_submit_mode": "response time counts from when an I/O was due",
+    "io_submit_mode": "response time counts from the moment an I/O was due",
     **dict.fromkeys(
         (
             *("overwrite", "fallocate", "create_serialize", "create_fsync", "create_on_open", "allow_file_create"),
@@ -87,22 +87,22 @@ NOTED = {
         ),
         _FILES,
     ),
-    **dict.fromkeys(("unlink", "unlink_each_loop"), "work files stay for the next run; iocast clean removes them"),
-    **dict.fromkeys(("end_fsync", "fsync_on_close"), "nothing is flushed after a phase"),
-    "invalidate": "the page cache is left as it is, and the card says what was read from it",
-    "fadvise_hint": "the kernel is told nothing about what comes",
-    **dict.fromkeys(("mem", "mem_align", "hugepage-size"), "buffers are plain memory, aligned for the device"),
+    **dict.fromkeys(("unlink", "unlink_each_loop"), "work files are kept for the next run; iocast clean removes them"),
+    **dict.fromkeys(("end_fsync", "fsync_on_close"), "iocast does not flush after a phase"),
+    "invalidate": "the page cache is not dropped; the card shows what it answered",
+    "fadvise_hint": "iocast gives the kernel no access hints",
+    **dict.fromkeys(("mem", "mem_align", "hugepage-size"), "iocast uses anonymous memory, aligned for the device"),
     **dict.fromkeys(("randrepeat", "allrandrepeat", "randseed"), _SEED),
-    "random_generator": "blocks are drawn by other means",
+    "random_generator": "iocast has its own random generator",
     **dict.fromkeys(("continue_on_error", "ignore_error", "error_dump", "exitall_on_error"), _ERRORS),
-    **dict.fromkeys(("exitall", "exit_what"), "each phase ends by its own length"),
+    **dict.fromkeys(("exitall", "exit_what"), "each phase has its own length"),
     **dict.fromkeys(("dedupe_mode", "dedupe_working_set_percentage", "dedupe_global"), _DEDUPING),
-    "buffer_compress_chunk": "blocks of 4 KiB are compressible each by itself",
-    "rwmixcycle": "reads and writes are drawn anew for each I/O: fio itself has given this key up",
+    "buffer_compress_chunk": "each 4 KiB block is compressible by itself",
+    "rwmixcycle": "each I/O is drawn as read or write independently; fio has deprecated this key",
     "rw_sequencer": "it belongs to rw with a number, such as randread:8",
-    "rate_ignore_thinktime": "a rate and thinktime together are refused",
-    "thinktime_blocks_type": "there is a pause after every I/O",
-    "allow_mounted_write": "nothing that iocast did not make is ever written to",
+    "rate_ignore_thinktime": "a rate with thinktime is refused",
+    "thinktime_blocks_type": "iocast pauses after every I/O",
+    "allow_mounted_write": "iocast writes only to files it made itself",
     **dict.fromkeys(
         ("verify_offset", "verify_header_seed", "verify_write_sequence", "experimental_verify"),
         _SEALED,
@@ -138,28 +138,32 @@ class Refusal(NamedTuple):
 
 
 _LATER = Refusal(
-    "what an earlier run wrote is read back with the journal in its run folder",
-    "verify=crc32c where it is written, then iocast verify RUN",
+    "an earlier run is verified with the journal in its run folder",
+    "verify=crc32c in the section that writes, then iocast verify RUN",
 )
-_NO_TRIM = Refusal("what was verified is not trimmed", "a section with rw=trim or rw=randtrim")
+_NO_TRIM = Refusal("verified data is not trimmed", "a section with rw=trim or rw=randtrim")
 _NO_ZONES = Refusal("zones are not supported", "offset and size say which part is used")
-_LEVELS = Refusal("the depth is not searched for", "write a section for each iodepth; the card shows where it bends")
-_PLACED = Refusal("iocast does not place its threads", "taskset -c CPUS iocast run ...")
-_NUMA = Refusal("iocast does not place its memory", "numactl OPTIONS iocast run ...")
+_LEVELS = Refusal(
+    "iocast does not search for a queue depth", "write a section for each iodepth; the card shows where it bends"
+)
+_PLACED = Refusal("iocast does not pin threads to CPUs", "taskset -c CPUS iocast run ...")
+_NUMA = Refusal("iocast does not set NUMA placement", "numactl OPTIONS iocast run ...")
 _PRIORITY = Refusal("iocast does not change I/O priorities", "ionice -c CLASS -n LEVEL iocast run ...")
-_COMMANDS = Refusal("a job file does not run commands", "run it before, or after, iocast", ())
-_ENDS = Refusal("a phase does not end because it is slow", "leave it out: the card shows what was reached")
-_POLLING = Refusal("polling is on or off, for all I/Os and on any processor", "sqthread_poll or hipri alone")
-_QUEUE = Refusal("the queue is always kept full", "leave it out")
-_FLOW = Refusal("sections do not share out their I/Os", "rw=randrw with rwmixread holds two kinds of I/O together")
-_SHAPE = Refusal("I/Os are aligned to their own size", "leave it out")
-_REPLAY = Refusal("traces cannot be replayed yet", "describe the load with rw, bs, iodepth and rate_iops", ())
+_COMMANDS = Refusal("job files cannot run commands", "run it before, or after, iocast", ())
+_ENDS = Refusal("iocast does not end a phase because it is slow", "leave it out: the card shows what was reached")
+_POLLING = Refusal("polling is on or off for all I/Os, on any CPU", "sqthread_poll or hipri alone")
+_QUEUE = Refusal("iocast always keeps the queue full", "leave it out")
+_FLOW = Refusal(
+    "sections do not balance I/Os between each other", "rw=randrw with rwmixread holds two kinds of I/O together"
+)
+_SHAPE = Refusal("I/Os are aligned to their size", "leave it out")
+_REPLAY = Refusal("iocast cannot replay traces yet", "describe the load with rw, bs, iodepth and rate_iops", ())
 
 REFUSED = {
     "verify_only": _LATER,
     "verify_state_load": _LATER,
-    "verify_pattern": Refusal("every sector is sealed, and none is like another", "leave it out", ()),
-    "verify_backlog": Refusal("what was written is read back after the section, not during it", "leave it out"),
+    "verify_pattern": Refusal("every sector is sealed, so all sectors differ", "leave it out", ()),
+    "verify_backlog": Refusal("iocast reads back after the section, not during it", "leave it out"),
     "trim_percentage": _NO_TRIM,
     "zonemode": _NO_ZONES._replace(inert=("none",)),
     **dict.fromkeys(
@@ -170,10 +174,10 @@ REFUSED = {
         ),
         _NO_ZONES,
     ),
-    "write_barrier": Refusal("there are no barriers", "nearest: fsync=N"),
-    "sync_file_range": Refusal("there is no sync_file_range", "nearest: fsync=N"),
+    "write_barrier": Refusal("iocast has no write barriers", "nearest: fsync=N"),
+    "sync_file_range": Refusal("iocast does not call sync_file_range", "nearest: fsync=N"),
     "percentage_random": Refusal(
-        "a pattern is either random or sequential", "two sections with a stonewall, or bssplit", ("100",)
+        "a pattern is either random or sequential, not a mix", "two sections with a stonewall, or bssplit", ("100",)
     ),
     "read_iolog": _REPLAY,
     "latency_target": _LEVELS,
@@ -181,25 +185,25 @@ REFUSED = {
     "rate_min": _ENDS,
     "rate_iops_min": _ENDS,
     "iodepth_low": _QUEUE,
-    "serialize_overlap": Refusal("I/Os that overlap are not held back", "leave it out"),
-    "startdelay": Refusal("phases follow each other at once", "leave it out"),
-    "thinktime_spin": Refusal("users wait without using a CPU", "leave it out: thinktime alone waits as long"),
-    "thinktime_iotime": Refusal("there is a pause after every I/O, or none", "leave it out"),
+    "serialize_overlap": Refusal("iocast does not serialise overlapping I/Os", "leave it out"),
+    "startdelay": Refusal("phases follow each other without a pause", "leave it out"),
+    "thinktime_spin": Refusal("users sleep while they wait", "leave it out: thinktime alone waits as long"),
+    "thinktime_iotime": Refusal("iocast pauses after every I/O or not at all", "leave it out"),
     "ba": _SHAPE._replace(inert=()),
     "bs_unaligned": _SHAPE,
-    "bs_is_seq_rand": Refusal("a pattern is either random or sequential", "leave it out"),
-    "atomic": Refusal("there are no atomic writes", "leave it out"),
+    "bs_is_seq_rand": Refusal("a pattern is either random or sequential, not a mix", "leave it out"),
+    "atomic": Refusal("iocast does not issue atomic writes", "leave it out"),
     "buffer_pattern": Refusal(
-        "a pattern of your own cannot be written", "nearest: zero_buffers=1, or scramble_buffers=0 (one block again)"
+        "custom data patterns are not supported", "nearest: zero_buffers=1, or scramble_buffers=0 (one block again)"
     ),
-    "file_append": Refusal("files do not grow: they are laid out first", "leave it out"),
-    "fill_device": Refusal("a file system is never filled up", "give size"),
+    "file_append": Refusal("files do not grow: they are laid out in advance", "leave it out"),
+    "fill_device": Refusal("iocast never fills a file system", "give size"),
     "create_only": Refusal("files are laid out when they are needed", "leave it out"),
-    "opendir": Refusal("files of others are not searched for", "leave it out: iocast lays out its own", ()),
-    "pre_read": Refusal("files are not read first", "a section with rw=read and stats=0 before it does the same"),
-    "lockfile": Refusal("files are not locked", "leave it out", ("none",)),
-    "lockmem": Refusal("memory is not held back", "run in a cgroup with less memory"),
-    "write_hint": Refusal("writes have no life time", "leave it out", ("none",)),
+    "opendir": Refusal("iocast does not search for existing files", "leave it out: iocast lays out its own", ()),
+    "pre_read": Refusal("iocast does not pre-read files", "a section with rw=read and stats=0 before it does the same"),
+    "lockfile": Refusal("iocast does not lock files", "leave it out", ("none",)),
+    "lockmem": Refusal("iocast does not lock memory", "run in a cgroup with less memory"),
+    "write_hint": Refusal("iocast sets no write-life hints", "leave it out", ("none",)),
     "cpumask": _PLACED,
     "cpus_allowed": _PLACED._replace(inert=()),
     "numa_cpu_nodes": _NUMA._replace(inert=()),
@@ -219,10 +223,10 @@ REFUSED = {
     "ioscheduler": Refusal("iocast does not change the machine", "set it yourself before the run", ()),
     "exec_prerun": _COMMANDS,
     "exec_postrun": _COMMANDS,
-    "profile": Refusal("fio's built-in profiles are not known", "write their settings", ()),
+    "profile": Refusal("fio's built-in profiles are not supported", "write their settings", ()),
     "flow": _FLOW,
     **dict.fromkeys(("hipri_percentage", "sqthread_poll_cpu"), _POLLING),
-    "uncached": Refusal("reads and writes leave no choice of cache but direct", "direct=1", ("0",)),
+    "uncached": Refusal("direct is the only choice of cache for reads and writes", "direct=1", ("0",)),
 }
 
 KNOWN = frozenset((*READ, "bsrange", *SILENT, *NOTED, *REFUSED, *ALIASES))

@@ -35,7 +35,9 @@ def split_rw(reader: Reader) -> tuple[list[Direction], bool]:
     if len(ops) == 1:
         return [Direction(ops[0], 100.0)], random
     if "trim" in ops:
-        reader.note(f"rw={kind}: half of the I/Os trim and half write; in fio each write goes where a trim just was")
+        reader.note(
+            f"rw={kind}: half of the I/Os trim, half write elsewhere; in fio each write follows a trim of its block"
+        )
         return [Direction("trim", 50.0), Direction("write", 50.0)], random
     read = reader.whole("rwmixread", 0, 100)
     write = reader.whole("rwmixwrite", 0, 100, default=100 - read)
@@ -57,7 +59,7 @@ def sizes(reader: Reader, op: Op) -> dict[int, float]:
 def _one(reader: Reader, text: str) -> dict[int, float]:
     size_bytes = reader.read_size(text) if text else _DEFAULT_BS
     if not 0 < size_bytes <= LARGEST_IO_BYTES:
-        raise SpecError(f"{text} is no size of an I/O", "an I/O has from 1 byte to 1g")
+        raise SpecError(f"{text} is not a valid I/O size", "an I/O has from 1 byte to 1g")
     return {size_bytes: 100.0}
 
 
@@ -90,7 +92,7 @@ def _range(reader: Reader, op: Op) -> dict[int, float]:
             return reader.value("bsrange", lambda _: _one(reader, found[1]), {_DEFAULT_BS: 100.0})
         steps = [low << power for power in range(8) if 0 < low << power <= high]
         nearest = "nearest: bssplit=" + ":".join(f"{text_of(step)}/" for step in steps)
-    reader.refuse("bsrange", "any size between two cannot be asked for", nearest)
+    reader.refuse("bsrange", "a range of sizes is not supported", nearest)
     return {_DEFAULT_BS: 100.0}
 
 
@@ -99,14 +101,14 @@ def distribution(reader: Reader, random: bool, mix: Sizes, load: dict[str, Any])
     step = reader.text("rw").partition(":")[2]
     load["pattern"] = "random" if random else "sequential"
     if step and random and step != "1":
-        reader.refuse("rw", "runs of sequential I/Os at random places cannot be asked for", "nearest: a larger bs")
+        reader.refuse("rw", "sequential runs at random offsets are not supported", "nearest: a larger bs")
     if random:
         _spread(reader, load)
         if load["pattern"] == "random" and not reader.flag("norandommap"):
             load["repeats"] = False
         return
     if reader.has("random_distribution"):
-        reader.note("random_distribution does nothing: its I/Os are sequential")
+        reader.note("random_distribution has no effect: the I/Os are sequential")
     if step:
         _step(reader, step, mix, load)
 
@@ -120,13 +122,13 @@ def _step(reader: Reader, step: str, mix: Sizes, load: dict[str, Any]) -> None:
         reader.refuse("rw", error.message, "", error.hint)
         return
     if len(every) > 1:
-        reader.refuse("rw", "steps between I/Os of several sizes cannot be asked for", "take one bs")
+        reader.refuse("rw", "a step between I/Os of several sizes is not supported", "take one bs")
     elif step.startswith("-"):
         back = 2 * max(every)
         if gap_bytes != back:
             kind = reader.text("rw").partition(":")[0]
             nearest = f"nearest: rw={kind}:-{text_of(back)}, backwards block by block"
-            reader.refuse("rw", "backwards with gaps cannot be asked for", nearest)
+            reader.refuse("rw", "backwards with gaps is not supported", nearest)
         load["backwards"] = True
     elif gap_bytes:
         load |= {"pattern": "stride", "stride": max(every) + gap_bytes}
@@ -138,9 +140,9 @@ def _spread(reader: Reader, load: dict[str, Any]) -> None:
     if kind == "zipf":
         theta, _, centre = rest.partition(":")
         if centre:
-            reader.refuse("random_distribution", "where the hot blocks lie cannot be chosen", f"zipf:{theta}")
+            reader.refuse("random_distribution", "the position of the hot blocks cannot be chosen", f"zipf:{theta}")
         elif theta and not (re.fullmatch(r"[0-9]*\.?[0-9]+", theta) and 0 < float(theta) <= 5 and float(theta) != 1):
-            says = "theta is a number above 0, up to 5, and not 1"
+            says = "theta is a number above 0 and up to 5, other than 1"
             reader.refuse("random_distribution", says, "for example zipf:0.99")
         else:
             load |= {"pattern": "zipf", "theta": float(theta or _ZIPF_THETA)}
@@ -148,7 +150,7 @@ def _spread(reader: Reader, load: dict[str, Any]) -> None:
         _zones(reader, rest, load)
     elif kind in ("pareto", "normal", "zoned_abs"):
         nearest = "nearest: zipf:0.99, or zoned:80/20:20/80 (a hot fifth)"
-        reader.refuse("random_distribution", f"there is no {kind} distribution", nearest)
+        reader.refuse("random_distribution", f"the {kind} distribution is not supported", nearest)
     elif text != "random":
         known = ("random", "zipf", "zoned")
         reader.refuse("random_distribution", f"not known{meant(kind, known)}", "for example zipf:0.99")
@@ -161,7 +163,7 @@ def _zones(reader: Reader, text: str, load: dict[str, Any]) -> None:
     if hot + cold == 100 and space + rest == 100 and hot and 0 < space < 100:
         load |= {"pattern": "hotspot", "space_percent": float(space), "access_percent": float(hot)}
         return
-    says = "only a hot zone and a cold one, for reads and writes alike, can be asked for"
+    says = "only one hot and one cold zone are supported, the same for reads and writes"
     reader.refuse("random_distribution", says, "nearest: zoned:80/20:20/80")
 
 
@@ -174,7 +176,7 @@ def pace(
     if not reader.has(key):
         return directions, None
     if reader.has("rate") and reader.has("rate_iops"):
-        reader.refuse("rate_iops", "together with rate it says two things", "keep one")
+        reader.refuse("rate_iops", "it contradicts rate", "keep one")
     no_rates: dict[str, float] = {}
     rates = reader.value(key, lambda text: _rates(reader, key, text, directions, mix, poisson), no_rates)
     limited = [op for op, rate in rates.items() if rate]
@@ -182,14 +184,14 @@ def pace(
         return directions, None
     if len(limited) < len(directions):
         way_out = "give both, such as rate_iops=700,300, or make two sections with a stonewall"
-        reader.refuse(key, f"only {limited[0]}s have a limit, the others run freely", way_out)
+        reader.refuse(key, f"only {limited[0]}s have a limit; the other I/Os would run unlimited", way_out)
     total = sum(rates.values())
     load["arrival"] = "poisson" if poisson else "constant"
     shares = [Direction(direction.op, 100 * rates[direction.op] / total) for direction in directions]
     if any(abs(new.percent - old.percent) > 1 for new, old in zip(shares, directions, strict=True)) and (
         reader.has("rwmixread") or reader.has("rwmixwrite")
     ):
-        reader.note(f"{key} makes {shares[0].percent:.0f} % of the I/Os reads, as in fio: its rates decide, not rwmix")
+        reader.note(f"{key} makes {shares[0].percent:.0f} % of the I/Os reads, as in fio: the rates decide, not rwmix")
     return shares, total
 
 
@@ -215,8 +217,8 @@ def _rates(
             rates[direction.op] = (asked * smallest if key == "rate_iops" else asked) / mean
             if key == "rate_iops" and asked and mean != smallest:
                 reader.note(
-                    f"rate_iops={asked} makes {rates[direction.op]:.1f} {direction.op}s a second, as in fio, which "
-                    "counts each as large as the smallest; rate_process=poisson counts I/Os"
+                    f"rate_iops={asked} makes {rates[direction.op]:.1f} {direction.op}s/s, as in fio, which "
+                    "counts every I/O as the smallest size; rate_process=poisson counts I/Os"
                 )
     return rates
 
@@ -225,5 +227,5 @@ def _whole_poisson(asked: int, smallest: int, mean: float) -> float:
     """fio rounds down to whole I/Os a second here; what it loses must not matter."""
     exact, whole = asked / mean, asked // smallest
     if asked and abs(whole - exact) > 0.05 * exact:
-        raise SpecError(f"with poisson fio makes {whole} I/Os a second of it, not {exact:.2f}", "write rate_iops")
+        raise SpecError(f"with poisson, fio runs it at {whole} IOPS, not {exact:.2f}", "write rate_iops")
     return exact

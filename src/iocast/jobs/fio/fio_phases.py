@@ -60,11 +60,13 @@ def _waits_for_all(section: Asked, group: list[Asked], before: list[Asked], prob
     line = section.line_of("wait_for")
     if section.waits_for not in names:
         problems.add(
-            line, f"wait_for={section.waits_for}: no section above has that name", "name one, or write stonewall"
+            line, f"wait_for={section.waits_for}: no section above it has that name", "name one, or write stonewall"
         )
     elif section.waits_for != group[-1].name or len(group) > 1:
         problems.add(
-            line, f"wait_for={section.waits_for}: [{section.name}] would run beside others", "write stonewall instead"
+            line,
+            f"wait_for={section.waits_for}: [{section.name}] would run concurrently with other sections",
+            "write stonewall instead",
         )
     return True
 
@@ -81,8 +83,8 @@ def _merged(group: list[Asked], problems: FioProblems) -> list[Asked]:
     merged = [one for sections in alike for one in _as_one(sections, problems)]
     for other in merged[1:]:
         if other.ramp_ns != merged[0].ramp_ns:
-            says = f"[{other.name}] runs at the same time as [{merged[0].name}], but its ramp_time differs"
-            problems.add(other.line_of("ramp_time"), says, "give both the same, or write stonewall in it")
+            says = f"[{other.name}] runs concurrently with [{merged[0].name}], but its ramp_time differs"
+            problems.add(other.line_of("ramp_time"), says, "make both the same, or add stonewall to it")
     return merged
 
 
@@ -94,9 +96,7 @@ def _as_one(sections: list[Asked], problems: FioProblems) -> list[Asked]:
         return sections
     users = sum(section.users for section in sections)
     if users > MOST_USERS:
-        problems.add(
-            others[-1].line, f"{users} users; {MOST_USERS} is the most", "fewer sections, or a smaller numjobs"
-        )
+        problems.add(others[-1].line, f"{users} users; at most {MOST_USERS}", "fewer sections, or a smaller numjobs")
     return [replace(first, users=min(users, MOST_USERS), place=place)]
 
 
@@ -136,8 +136,8 @@ def group_cells(group: list[Asked], number: int, problems: FioProblems) -> list[
     if len(group) == 1:
         return made[0]
     for asked in (asked for asked in group if "verify" in asked.load or asked.back):
-        says = f"[{asked.name}] verifies beside other sections: of blocks that several write nobody knows who was last"
-        problems.add(asked.line_of("verify"), says, "write stonewall in each of them, or leave verify out")
+        says = f"[{asked.name}] verifies beside other sections: with many writers the last write to a block is unknown"
+        problems.add(asked.line_of("verify"), says, "put stonewall in each of them, or leave verify out")
         return []
     parts = list(itertools.zip_longest(*made))
     if not parts:  # every section was refused
@@ -177,12 +177,10 @@ def _length(asked: Asked, area: Area, problems: FioProblems) -> dict[str, Any]:
     if moved and not _needless(asked, length.get("ios"), moved):
         length["bytes"] = moved
     if not length:
-        says = f"[{asked.name}] how long? fio goes once over a target whose size is not known here"
+        says = f"[{asked.name}] has no length: fio would go over the target once, whose size is unknown here"
         problems.add(asked.line, says, "give size, or runtime with time_based")
     elif moved is None and "ios" not in length:
-        problems.note(
-            f"[{asked.name}] runs for its whole runtime: fio would stop earlier once it was through the target"
-        )
+        problems.note(f"[{asked.name}] runs for its full runtime; fio would stop once it had gone over the target")
     return length
 
 
@@ -201,7 +199,7 @@ def _bytes_of_all(asked: Asked, ends: Ends, area: Area, problems: FioProblems) -
         if area.pass_bytes is None:
             line = asked.line_of("io_size")
             problems.add(
-                line, f"io_size={ends.io_percent}%: of a size that is not known here", "give it in bytes, or size"
+                line, f"io_size={ends.io_percent}% of a size that is unknown here", "give it in bytes, or size"
             )
             return None
         return area.pass_bytes * ends.io_percent // 100 * ends.loops

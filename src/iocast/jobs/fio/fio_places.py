@@ -65,7 +65,7 @@ def _part(asked: Asked, place: Place, problems: FioProblems) -> tuple[int, int |
     region: int | None = None
     if total is not None:
         if start >= total:
-            problems.add(asked.line_of("offset"), f"[{asked.name}] offset lies behind the end of the file")
+            problems.add(asked.line_of("offset"), f"[{asked.name}] offset lies beyond the end of the file")
             return 0, None, None
         share = total if place.size_percent is None else total * place.size_percent // 100
         region = min(share, total - start) // block * block if not whole else total - start
@@ -75,19 +75,19 @@ def _part(asked: Asked, place: Place, problems: FioProblems) -> tuple[int, int |
         _unknown(asked, "size", place.size_percent, problems)
     if region is not None and region < max(blocks):
         key = "size" if place.size_bytes or place.size_percent else "filesize"
-        says = f"[{asked.name}] {region} bytes in each file are less than one I/O of {max(blocks)}"
+        says = f"[{asked.name}] {region} bytes in each file is less than one I/O of {max(blocks)}"
         problems.add(asked.line_of(key), says, "a larger size, or a smaller bs")
     return start, None if whole else region, region
 
 
 def _unknown(asked: Asked, key: str, percent: int, problems: FioProblems) -> None:
-    says = f"{key}={percent}%: of a target whose size is not known here"
+    says = f"{key}={percent}% of a target whose size is unknown here"
     problems.add(asked.line_of(key), says, "give it in bytes, or filesize too")
 
 
 def _refuse_turns(asked: Asked, place: Place, problems: FioProblems) -> None:
     if place.file_count > 1 and not place.in_order:
-        says = f"[{asked.name}] goes through {place.file_count} files in turn in fio, a block of each"
+        says = f"[{asked.name}] has fio alternate between {place.file_count} files, block by block"
         line = asked.line_of("file_service_type", "nrfiles", "filename")
         problems.add(line, says, "nearest: file_service_type=sequential, one file after the other")
 
@@ -96,11 +96,13 @@ def _own_files(asked: Asked, area: Area, problems: FioProblems) -> Area:
     """A file for each user: what each does alone is what all do together, where all blocks are alike."""
     pattern = asked.load["pattern"]
     if asked.place.step_bytes or asked.place.step_percent:
-        says = f"[{asked.name}] offset_increment without filename: users start at other places of files of their own"
-        problems.add(asked.line_of("offset_increment"), says, "leave it out, or give filename")
+        says = (
+            f"[{asked.name}] offset_increment without filename: each user starts at a different offset of its own file"
+        )
+        problems.add(asked.line_of("offset_increment"), says, "leave it out, or set filename")
     if pattern in ("zipf", "stride"):
-        what = "hot blocks" if pattern == "zipf" else "steps"
-        says = f"[{asked.name}] {asked.users} users with {what} of their own, each in a file of its own"
+        what = "their own hot blocks" if pattern == "zipf" else "their own steps"
+        says = f"[{asked.name}] {asked.users} users with {what}, in separate files"
         problems.add(asked.line_of("numjobs"), says, "numjobs=1 with a larger iodepth, or filename")
     return area
 
@@ -109,10 +111,12 @@ def _shared(asked: Asked, area: Area, problems: FioProblems) -> Area:
     """All users in the same files; those that go in order would all do the same blocks."""
     if asked.load["pattern"] in ("sequential", "stride"):
         says = (
-            f"[{asked.name}] {asked.users} users go over the same blocks, all from the first on: the page cache, or "
-            "that of the storage, answers all but one"
+            f"[{asked.name}] {asked.users} users read the same blocks from the start: the page cache or the "
+            "storage cache answers all but one"
         )
-        way_out = "give offset_increment and size (a part each), leave filename out (a file each), or numjobs=1"
+        way_out = (
+            "give offset_increment and size (a part for each), leave out filename (a file for each), or set numjobs=1"
+        )
         problems.add(asked.line_of("numjobs", "filename"), says, way_out)
     return area
 
@@ -122,14 +126,14 @@ def _steps(asked: Asked, area: Area, region: int | None, problems: FioProblems) 
     place, pattern = asked.place, asked.load["pattern"]
     line = asked.line_of("offset_increment", "offset")
     if area.file_count > 1:
-        problems.add(line, f"[{asked.name}] offset_increment over several files cannot be asked for", "take one file")
+        problems.add(line, f"[{asked.name}] offset_increment over several files is not supported", "take one file")
     elif pattern not in ("sequential", "random"):
-        problems.add(line, f"[{asked.name}] a part for each user, each {pattern}, cannot be asked for", "leave it out")
+        problems.add(line, f"[{asked.name}] a {pattern} part for each user is not supported", "leave it out")
     elif place.size_percent not in (None, 100) or (place.size_bytes and place.file_bytes is None):
         return _parts(asked, area, region, line, problems)
     elif pattern == "random":
-        says = f"[{asked.name}] users start at other places and go at random from there to the end"
-        problems.add(line, says, "give size = offset_increment (a part each), or leave it out (all over the file)")
+        says = f"[{asked.name}] random users with different start offsets are not supported"
+        problems.add(line, says, "set size = offset_increment (a part for each), or leave it out (the whole file)")
     else:
         return _starts(asked, area, region, line, problems)
     return area
@@ -144,7 +148,7 @@ def _parts(asked: Asked, area: Area, region: int | None, line: int, problems: Fi
     if step is None and place.file_bytes is not None and place.step_percent is not None:
         step = place.file_bytes * place.step_percent // 100 // 512 * 512
     if region is None or step is None or abs(step - region) >= max(item["size"] for item in asked.load["mix"]):
-        says = f"[{asked.name}] the parts of its users overlap, or leave gaps: size and offset_increment differ"
+        says = f"[{asked.name}] the parts of its users overlap or leave gaps: size and offset_increment differ"
         problems.add(line, says, "make both the same")
         return area
     end = area.start_bytes + region * users
@@ -167,7 +171,7 @@ def _starts(asked: Asked, area: Area, region: int | None, line: int, problems: F
         step = step or (place.file_bytes or 0) * (place.step_percent or 0) // 100
         fits = abs(region // users - step) <= block
     if not fits:
-        says = f"[{asked.name}] users start at equal shares of the file here, not at any distance"
+        says = f"[{asked.name}] users start at equal shares of the file, not at arbitrary distances"
         share = (
             f"offset_increment={region // users // _SECTORS * _SECTORS}"
             if region
@@ -175,7 +179,7 @@ def _starts(asked: Asked, area: Area, region: int | None, line: int, problems: F
         )
         problems.add(line, says, share)
         return area
-    problems.note(f"[{asked.name}] a user that comes to the end of the file goes on at the beginning of the file")
+    problems.note(f"[{asked.name}] a user that reaches the end of the file continues at its beginning")
     passed = None if region is None else sum(region - step * user for user in range(users) if step is not None)
     return Area(
         file_count=area.file_count,

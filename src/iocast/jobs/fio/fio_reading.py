@@ -38,7 +38,7 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
     problems = FioProblems(source)
     sections = read_sections(text, os.environ if environment is None else environment, problems.add)
     if not sections and not problems.count:
-        problems.add(1, "no job in it: fio runs the sections other than [global]", "add one, for example [job]")
+        problems.add(1, "no job in it: it has no section other than [global]", "add one, for example [job]")
     _check_keys(sections, problems)
     asked = [understand(section, problems) for section in sections]
     problems.refuse()
@@ -86,15 +86,15 @@ def _check_keys(sections: Iterable[Section], problems: FioProblems) -> None:
                 _unknown(setting, problems)
     for why, keys in idle.items():
         line = min(keys.values())
-        problems.note(f"line {line}: {', '.join(keys)} {'does' if len(keys) == 1 else 'do'} nothing here: {why}")
+        problems.note(f"line {line}: {', '.join(keys)} {'has' if len(keys) == 1 else 'have'} no effect: {why}")
 
 
 def _unknown(setting: Setting, problems: FioProblems) -> None:
     if setting.key in COMMAND_LINE:
         says = f'"{setting.key}" is an option of fio\'s command line, not of its job files'
-        problems.add(setting.line, says, "leave it out: iocast run --help has its own")
+        problems.add(setting.line, says, "leave it out; see iocast run --help")
         return
-    known = f"keys that are read: {', '.join(READ)}"
+    known = f"supported keys: {', '.join(READ)}"
     problems.add(setting.line, f'unknown key "{setting.key}"{meant(setting.key, sorted(KNOWN), ALIASES)}', "", known)
 
 
@@ -111,10 +111,10 @@ def _note_target(asked: list[Asked], sections: list[Section], problems: FioProbl
             named[f"directory={section.settings['directory'].text}"] = None
     if len(devices) > 1:
         *_, (name, line) = devices.items()
-        says = f"filename={name}: iocast runs on one target, this file names {len(devices)} devices"
-        problems.add(line, says, "take one of them, or write a file for each")
+        says = f"filename={name}: iocast runs on one target; this file names {len(devices)} devices"
+        problems.add(line, says, "keep one, or write a job file for each")
     elif named:
-        problems.note(f"{', '.join(named)} {'is' if len(named) == 1 else 'are'} not used: PATH says where iocast runs")
+        problems.note(f"{', '.join(named)} {'is' if len(named) == 1 else 'are'} ignored: iocast runs on PATH")
 
 
 def _layout(made: list[Cell], problems: FioProblems) -> tuple[int, int | None, list[Cell]]:
@@ -122,7 +122,9 @@ def _layout(made: list[Cell], problems: FioProblems) -> tuple[int, int | None, l
     counts = {cell.area.file_count for cell in made}
     if len(counts) > 1:
         made = [cell._replace(area=_in_one_file(cell, problems)) for cell in made]
-        problems.note("its sections use different numbers of files: here all share one file, as large as them together")
+        problems.note(
+            "its sections use different numbers of files: here all share one file, as large as all of them together"
+        )
         counts = {1}
     wanted = [cell.area.file_bytes for cell in made if cell.area.file_bytes]
     return max(counts, default=1), max(wanted, default=None), made
@@ -136,8 +138,8 @@ def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
         return area
     writes = any(item["op"] == "write" for item in asked.load["mix"])
     if area.file_bytes is None or area.start_bytes or (area.own and writes and not asked.load["direct"]):
-        says = f"[{asked.name}] uses {count} files, other sections use another number"
-        problems.add(asked.line, says, "give all the same filename, or write a job file for each")
+        says = f"[{asked.name}] uses {count} files; other sections use a different number"
+        problems.add(asked.line, says, "use the same filename in all, or write a job file for each")
         return area
     each = area.size_bytes or area.file_bytes
     return replace(area, file_count=1, file_bytes=each * count, size_bytes=each * count)
@@ -198,6 +200,6 @@ def _description(sections: list[Section]) -> str:
 def _polling(asked: list[Asked], problems: FioProblems) -> Polling:
     modes = {section.polling for section in asked}
     if len(modes) > 1:
-        problems.note("only some of its sections poll: none does")
+        problems.note("only some of its sections poll; iocast polls in none")
         return "none"
     return modes.pop()

@@ -24,9 +24,9 @@ _SUMS = (
     *("sha3-224", "sha3-256", "sha3-384", "sha3-512", "meta"),
 )
 _NO_SUMS = {
-    "pattern": ("every sector is sealed, and none is like another", f"verify={CHECKSUM}"),
-    "pattern_hdr": ("every sector is sealed, and none is like another", f"verify={CHECKSUM}"),
-    "null": ("it only pretends to verify", f"leave it out, or verify={CHECKSUM}"),
+    "pattern": ("every sector is sealed, so all sectors differ", f"verify={CHECKSUM}"),
+    "pattern_hdr": ("every sector is sealed, so all sectors differ", f"verify={CHECKSUM}"),
+    "null": ("it does not really verify", f"leave it out, or verify={CHECKSUM}"),
 }
 _CRITERION = re.compile(r"(iops|bw|lat)(_slope)?:(\d+(?:\.\d+)?)(%?)")
 _S = 1_000_000_000
@@ -131,7 +131,7 @@ def _access(reader: Reader, writes: bool, load: dict[str, Any]) -> None:
     sync = reader.choice("sync", SYNC_WORDS)
     fsync_every, fdatasync_every = reader.whole("fsync"), reader.whole("fdatasync")
     if fsync_every and fdatasync_every:
-        reader.refuse("fdatasync", "together with fsync it says two things", "keep one")
+        reader.refuse("fdatasync", "it contradicts fsync", "keep one")
     if writes:
         syncs = {"fdatasync_every": fdatasync_every} if fdatasync_every else {"fsync_every": fsync_every}
         load |= {"sync": sync, **syncs, **_payload(reader)}
@@ -143,7 +143,7 @@ def _payload(reader: Reader) -> dict[str, str]:
     dedupe = reader.whole("dedupe_percentage", 0, 100)
     zeros = reader.flag("zero_buffers") or compress == 100
     if dedupe and (zeros or compress):
-        reader.refuse("dedupe_percentage", "data that compresses and dedupes cannot be written", "keep one of them")
+        reader.refuse("dedupe_percentage", "data cannot be both compressible and dedupable", "keep one of them")
     if zeros:
         return {"payload": "zeros"}
     if compress:
@@ -159,12 +159,12 @@ def _engine(reader: Reader, load: dict[str, Any]) -> EngineName:
     if text not in ENGINES:
         nearest = NEAREST_ENGINE.get(text, "")
         known = f"ioengine is one of {', '.join(ENGINES)}"
-        said = "not an engine of iocast" + ("" if nearest else meant(text, ENGINES))
+        said = "unknown engine" + ("" if nearest else meant(text, ENGINES))
         reader.refuse("ioengine", said, f"nearest: {nearest}" if nearest else "", known)
     engine: EngineName = "uring" if ENGINES.get(text) == "uring" else "sync"
     load["depth"] = reader.whole("iodepth", 1, MOST_USERS)
     if engine == "sync" and text in ENGINES and load["depth"] > 1:
-        reader.note(f"iodepth={load['depth']} with ioengine={text}: one I/O at a time, as in fio")
+        reader.note(f"iodepth={load['depth']} with ioengine={text}: queue depth is 1, as in fio")
         load["depth"] = 1
     return engine
 
@@ -186,13 +186,13 @@ def _think(reader: Reader, load: dict[str, Any]) -> None:
     if think_ns is None:
         return
     if blocks != 1:
-        reader.refuse("thinktime_blocks", "there is a pause after every I/O, or none", "thinktime_blocks=1")
+        reader.refuse("thinktime_blocks", "iocast pauses after every I/O or not at all", "thinktime_blocks=1")
     if "arrival" in load:
-        way_out = "keep one: a rate for I/Os that come by the clock, thinktime for users that wait for answers"
-        reader.refuse("thinktime", "together with a rate it says two things", way_out)
+        way_out = "keep one: rate for an open loop, thinktime for a closed one"
+        reader.refuse("thinktime", "it contradicts rate", way_out)
     load["think"] = duration_text(think_ns)
     if load["depth"] > 1:
-        reader.note(f"iodepth={load['depth']} with thinktime: one I/O at a time, as in fio")
+        reader.note(f"iodepth={load['depth']} with thinktime: queue depth is 1, as in fio")
         load["depth"] = 1
 
 
@@ -202,10 +202,10 @@ def _check_sectors(reader: Reader, mix: Sizes, load: dict[str, Any]) -> None:
     key = "bssplit" if reader.has("bssplit") else "bs"
     if load["direct"] and odd and reader.has(key):
         reader.refuse(
-            key, f"{odd[0]} is not a multiple of 512 bytes, which direct I/O needs", "direct=0, or whole sectors"
+            key, f"{odd[0]} is not a multiple of 512 bytes, as direct I/O requires", "direct=0, or whole sectors"
         )
     if "stride" in load and load["direct"] and load["stride"] % 512:
-        reader.refuse("rw", "the step is not a multiple of 512 bytes, which direct I/O needs", "whole sectors")
+        reader.refuse("rw", "the step is not a multiple of 512 bytes, as direct I/O requires", "whole sectors")
 
 
 def _place(reader: Reader) -> Place:
@@ -232,7 +232,7 @@ def _ends(reader: Reader) -> Ends:
     runtime_ns = reader.time("runtime")
     time_based = reader.flag("time_based")
     if time_based and runtime_ns is None:
-        reader.refuse("time_based", "for how long?", "give runtime=60")
+        reader.refuse("time_based", "needs a runtime", "runtime=60")
     io_bytes, io_percent = reader.share("io_size")
     return Ends(
         runtime_ns=runtime_ns,
@@ -252,28 +252,26 @@ def _steady_ns(reader: Reader, runtime_ns: int | None) -> int | None:
     if not text or text == "none":
         return None
     if found is None:
-        reader.refuse("steadystate", "expected a figure and a limit", "steadystate=iops_slope:0.1%")
+        reader.refuse("steadystate", "expected a metric and a limit", "steadystate=iops_slope:0.1%")
         return None
     figure, is_slope, limit, share = found.groups()
     if figure == "lat" or not share:
-        why = "a closed loop is judged by its rate, against the rate's own mean"
+        why = "iocast judges a closed loop by its IOPS, relative to their mean"
         reader.refuse("steadystate", why, "nearest: steadystate=iops:5%")
         return None
     if runtime_ns is None:
-        reader.refuse("steadystate", "for how long at the most?", "give runtime")
+        reader.refuse("steadystate", "needs an upper limit", "give runtime")
         return None
     window_ns = reader.time("steadystate_duration")
     if window_ns is None:
-        reader.note("steadystate without steadystate_duration does nothing, as in fio")
+        reader.note("steadystate without steadystate_duration has no effect, as in fio")
         return None
     first_ns = max(LEAST_NS, window_ns)
     if runtime_ns < first_ns:
-        reader.refuse(
-            "steadystate", "the runtime is over before it can be judged (60 s, or the window)", "a longer runtime"
-        )
+        reader.refuse("steadystate", "the runtime is too short to judge it (60 s, or the window)", "a longer runtime")
         return None
     reader.note(
-        f"steadystate={text}: judged by the rule b3 after {duration_text(first_ns)}, then twice and four times that"
+        f"steadystate={text}: judged by rule b3 after {duration_text(first_ns)}, then after twice and four times that"
     )
     if is_slope:
         _warn_of_drift(reader, float(limit), window_ns)
@@ -286,8 +284,8 @@ def _warn_of_drift(reader: Reader, limit: float, window_ns: int) -> None:
     drift = limit * window_ns / check_ns
     if drift > OVER_ALL_PERCENT:
         reader.note(
-            f"fio counts the slope of {limit:g}% for each check of {duration_text(check_ns)}: over its window of "
-            f"{duration_text(window_ns)} it lets {drift:g}% pass; here all of it may drift by {OVER_ALL_PERCENT:g}%"
+            f"fio applies the slope of {limit:g}% to each check of {duration_text(check_ns)}: over its window of "
+            f"{duration_text(window_ns)} that allows {drift:g}%; iocast allows a total drift of {OVER_ALL_PERCENT:g}%"
         )
 
 
@@ -300,7 +298,7 @@ def _verifies(reader: Reader, writes: bool, load: dict[str, Any]) -> bool:
     if not reader.choice("verify", {"0": False, **dict.fromkeys(_SUMS, True)}):
         return False
     if not writes:
-        reader.note("reads all back that was written with verify, each block once: its own bs, size and iodepth do not")
+        reader.note("reads back everything written with verify, each block once: its own bs, size and iodepth do not")
         return True
     load["verify"] = True
     if load.get("payload") == "repeated":
@@ -310,7 +308,7 @@ def _verifies(reader: Reader, writes: bool, load: dict[str, Any]) -> bool:
         load["verify_block"] = interval_bytes
     back = reader.flag("do_verify")
     if not back:
-        reader.note("is not read back: iocast verify RUN does it at any later time")
+        reader.note("is not read back; iocast verify RUN does that later")
     elif reader.has("runtime"):
-        reader.note("is read back in full, also when its runtime ended it, where fio reads nothing")
+        reader.note("is read back in full, even after its runtime has ended, where fio reads nothing")
     return back

@@ -121,7 +121,7 @@ class Reader:
 
     def _read_base(self, text: str) -> int:
         if text not in ("1000", "1024"):
-            raise SpecError(f"{text} is neither 1000 nor 1024")
+            raise SpecError(f"{text}: must be 1000 or 1024")
         return int(text)
 
 

@@ -41,7 +41,7 @@ Lines = dict[str, str]
 def fio_text(job: Job) -> str:
     """The job as fio's ini. Raises SpecError that lists every phase that fio cannot do, each with the reason."""
     if job.file_size and job.file_size.size_bytes is None:
-        raise SpecError("its files are a multiple of the memory, which fio does not know", "give --size")
+        raise SpecError("its file size is a multiple of RAM, which fio cannot express", "give --size")
     sections: list[tuple[str, Lines]] = []
     problems: list[str] = []
     verifying = _back(job.phases)
@@ -65,7 +65,11 @@ def fio_text(job: Job) -> str:
     names = ":".join(FILE_NAME.format(number) for number in range(job.file_count))
     polling = {"none": {}, "sqpoll": {"sqthread_poll": "1"}, "iopoll": {"hipri": "1"}}[job.polling]
     head = {"ioengine": _engine_name(job.engine), "filename": names, **polling}
-    order = "one section after the other" if alone else "sections without stonewall run beside the one above"
+    order = (
+        "sections run one after the other"
+        if alone
+        else "sections without stonewall run concurrently with the one above"
+    )
     text = [f"; {_plain(job.name)}: {order}", "[global]"]
     text += [f"description={_plain(job.description)}"] if _plain(job.description) else []
     text += _written({**head, **({"stonewall": "1"} if alone else {}), "group_reporting": "1", **shared})
@@ -96,20 +100,20 @@ def _section(job: Job, phase: Phase) -> Lines:
     load = phase.workload
     engine = phase.engine or job.engine
     if job.stripe_bytes:
-        raise SpecError("fio does not stripe over its files", 'layout = "concatenated"')
+        raise SpecError("fio cannot stripe over its files", 'layout = "concatenated"')
     if phase.length.follows:
-        raise SpecError("fio has no section that ends with the others", "give it time")
+        raise SpecError("fio cannot end a section with the others", "give it time")
     if engine == "sync" and load.depth > 1:
-        raise SpecError("psync does one I/O at a time, not several", 'engine = "uring"')
+        raise SpecError("psync has a queue depth of 1", 'engine = "uring"')
     if engine == "sync" and job.polling != "none":
-        raise SpecError("psync does not poll", 'engine = "uring"')
+        raise SpecError("psync cannot poll", 'engine = "uring"')
     lines = _mix(load.mix, load.locality)
     lines |= {"numjobs": str(load.users), "iodepth": str(load.depth), "direct": str(int(load.direct))}
     if any(item.op == "write" for item in load.mix):
         lines |= _durable(phase) | _payload(load.payload)
     lines |= _arrival(load)
     if phase.until:
-        raise SpecError("until steady: fio's own steadystate is another rule, and passes what drifts", "give time")
+        raise SpecError("until steady: fio's steadystate is a different rule that lets drift pass", "give time")
     lines |= _length(phase.length, load.users, max(item.size_bytes for item in load.mix))
     lines |= _place(job, phase)
     if phase.role == "warm":
@@ -124,7 +128,7 @@ def shares(mix: tuple[MixItem, ...]) -> dict[str, dict[int, float]]:
     found: dict[str, dict[int, float]] = {}
     for item in mix:
         if item.op not in PLACED:
-            raise SpecError(f"fio does not mix {item.op} with other I/Os", "fsync_every is nearest")
+            raise SpecError(f"fio cannot mix {item.op} with other I/Os", "fsync_every is nearest")
         sizes = found.setdefault(item.op, {})
         sizes[item.size_bytes] = sizes.get(item.size_bytes, 0.0) + item.weight
     return found
@@ -139,14 +143,14 @@ def _mix(mix: tuple[MixItem, ...], locality: object) -> Lines:
     every = {item.size_bytes for item in mix}
     match locality:
         case Sequential(backwards=True) | Stride() if len(every) > 1:
-            raise SpecError("fio steps over I/Os of one size only", "")
+            raise SpecError("fio supports strides for a single I/O size only", "")
         case Sequential(backwards=True):
             lines["rw"] = f"{kind}:-{text_of(2 * max(every))}"
         case Sequential():
             pass
         case Stride(stride_bytes=stride):
             if stride == max(every):
-                raise SpecError("a stride without gaps is sequential", 'pattern = "sequential"')
+                raise SpecError("a stride equal to the I/O size is sequential", 'pattern = "sequential"')
             lines["rw"] = f"{kind}:{text_of(stride - max(every))}"
         case _:
             lines |= {"rw": f"rand{kind}"} | _spread(locality)
@@ -177,7 +181,9 @@ def _kind(totals: dict[str, float]) -> str:
             return "rw"
         case ops if ops == {"trim", "write"} and totals["trim"] == totals["write"]:
             return "trimwrite"
-    raise SpecError("fio mixes trims with as many writes only", "trim = 50 with write = 50, or a phase of trims")
+    raise SpecError(
+        "fio mixes trims only with an equal share of writes", "trim = 50 with write = 50, or a phase of trims"
+    )
 
 
 def _split(sizes: dict[int, float]) -> str:
@@ -190,20 +196,20 @@ def _split(sizes: dict[int, float]) -> str:
 
 def _percent(what: str, percent: float) -> str:
     if abs(percent - round(percent)) > 1e-9:
-        raise SpecError(f"{what} is {percent:.4g} %: fio takes whole per cents", "")
+        raise SpecError(f"{what} is {percent:.4g} %: fio accepts only whole per cents", "")
     return str(round(percent))
 
 
 def _spread(locality: object) -> Lines:
     match locality:
         case Zipf(theta=theta) if theta == 1:
-            raise SpecError("fio knows no zipf with theta = 1", "theta = 0.99")
+            raise SpecError("fio does not support zipf with theta = 1", "theta = 0.99")
         case Zipf(theta=theta):
             return {"random_distribution": f"zipf:{f'{theta:.12f}'.rstrip('0')}"}
         case Hotspot(space_percent=space, access_percent=access):
             hot, wide = _percent("access_percent", access), _percent("space_percent", space)
             if not 0 < int(wide) < 100 or not 0 < int(hot) < 100:
-                raise SpecError("fio takes a hot spot of 1 to 99 %", "")
+                raise SpecError("fio supports a hot spot of 1 to 99 %", "")
             return {"random_distribution": f"zoned:{hot}/{wide}:{100 - int(hot)}/{100 - int(wide)}"}
         case Uniform(repeats=True):
             return {"norandommap": "1"}
@@ -214,7 +220,7 @@ def _spread(locality: object) -> Lines:
 def _durable(phase: Phase) -> Lines:
     load = phase.workload
     if load.sync == "rwf_dsync":
-        raise SpecError("fio does not make single writes durable (RWF_DSYNC)", 'sync = "dsync"')
+        raise SpecError("fio cannot set RWF_DSYNC", 'sync = "dsync"')
     lines = {"sync": load.sync} if load.sync != "none" else {}
     return lines | ({load.fsync_op: str(load.fsync_every)} if load.fsync_every else {})
 
@@ -226,7 +232,7 @@ def _payload(payload: Payload) -> Lines:
         case Repeated():
             return {"scramble_buffers": "0"}
         case Compressible(percent=percent) | Dedupable(percent=percent) if not 0 < percent < 100:
-            raise SpecError("a payload of 0 % or 100 % is another payload to fio", "zeros, repeated or unique")
+            raise SpecError("fio treats 0 % and 100 % as other payloads", "zeros, repeated or unique")
         case Compressible(percent=percent):
             return {"buffer_compress_percentage": _percent("compressible", percent)}
         case Dedupable(percent=percent):
@@ -241,7 +247,7 @@ def _arrival(load: Workload) -> dict[str, str]:
         if not load.arrival.think_ns:
             return {}
         if load.depth > 1:
-            raise SpecError("fio's users have one I/O outstanding when they think", "depth = 1")
+            raise SpecError("fio's queue depth is 1 with think time", "depth = 1")
         return {"thinktime": time_of(load.arrival.think_ns)}
     if isinstance(load.arrival, Bursts):
         raise SpecError("fio has no bursts", "thinktime with thinktime_blocks is nearest, by hand")
@@ -269,9 +275,9 @@ def _arrival(load: Workload) -> dict[str, str]:
         return {"rate": ",".join(in_bytes), **process}
     rate_per_s = load.arrival.rate_per_s
     fewer = [users for users in range(load.users, 0, -1) if _is_whole(rate_per_s / users)]
-    each = f"{rate_per_s / load.users:.6g} I/Os a second of each user"
+    each = f"{rate_per_s / load.users:.6g} IOPS for each user"
     raise SpecError(
-        f"{each}: fio takes whole numbers for reads and for writes",
+        f"{each}: fio accepts only whole numbers for reads and for writes",
         f"users = {fewer[0]}" if fewer and directions == 1 else "other rates",
     )
 
@@ -289,7 +295,7 @@ def _length(length: Length, users: int, largest: int) -> Lines:
             return {"time_based": "1", **lines}
     for what, value in (("I/Os", length.ios), ("bytes", length.bytes)):
         if value is not None and value % users:
-            raise SpecError(f"{value} {what} of {users} users together: fio counts whole ones for each", "")
+            raise SpecError(f"{value} {what} of {users} users together: fio needs a whole number for each", "")
     if length.ios is not None:
         lines["number_ios"] = str(length.ios // users)
     io_bytes = length.bytes if length.bytes is not None else (length.ios or 0) * largest
@@ -317,9 +323,9 @@ def _parts(job: Job, phase: Phase, file_bytes: int | None) -> Lines:
     load, users = phase.workload, phase.workload.users
     largest = max(item.size_bytes for item in load.mix)
     if not isinstance(load.locality, Sequential):
-        raise SpecError("fio's users would all take the same steps", "users = 1")
+        raise SpecError("fio's users would all read the same blocks", "users = 1")
     if job.file_count > 1:
-        raise SpecError("fio's users would all go over the same blocks of several files", "one file, or one user")
+        raise SpecError("fio's users would all read the same blocks of several files", "one file, or one user")
     onward = load.locality.start == "own_offset"
     region = phase.region_size_bytes
     if region is None and file_bytes is None:
@@ -328,7 +334,7 @@ def _parts(job: Job, phase: Phase, file_bytes: int | None) -> Lines:
     region = (file_bytes or 0) - phase.region_start_bytes if region is None else region
     if onward:
         if not whole or file_bytes is None:
-            raise SpecError("fio's users go on to the end of the file, not of a region", "leave region out")
+            raise SpecError("fio's users continue to the end of the file, not of a region", "leave region out")
         unit = max(_START_BYTES, min(item.size_bytes for item in load.mix))
         share = region // largest * largest // users // unit * unit
         lines = {"filesize": text_of(file_bytes), **({"size": "100%"} if phase.region_size_bytes is None else {})}
@@ -337,14 +343,14 @@ def _parts(job: Job, phase: Phase, file_bytes: int | None) -> Lines:
         share = region // largest * largest // users // largest * largest
         lines = {"size": text_of(share), "offset_increment": text_of(share)}
     if not share:
-        raise SpecError(f"the parts of {users} users are smaller than one I/O", "larger files")
+        raise SpecError(f"the shares of {users} users are smaller than one I/O", "larger files")
     return lines
 
 
 def _parts_of_unknown(users: int, onward: bool, start: int) -> Lines:
     """The same in whole per cents."""
     if start or (100 % users and not onward) or users > 100:
-        raise SpecError(f"how far the {users} users start apart depends on the size of the files", "give --size")
+        raise SpecError(f"the start offsets of {users} users depend on the file size", "give --size")
     return {"size": "100%" if onward else f"{100 // users}%", "offset_increment": f"{100 // users}%"}
 
 
@@ -372,12 +378,12 @@ def _refuse_back(phase: Phase, before: Phase | None, waiting: list[str]) -> None
     """fio reads back after each section, what this section wrote, and only before its runtime is over."""
     says = ""
     if before is None or not before.verify or waiting != [before.name]:
-        says = "fio reads back just after each section what that section wrote, and nothing else"
-        hint = 'a phase with role = "verify" after each that writes with verify'
+        says = "fio reads back only what a section wrote, right after that section"
+        hint = 'add a phase with role = "verify" after each phase that writes with verify'
     elif before.workload.users > 1:
-        says, hint = "fio's users find what others wrote over theirs, and take it for an error", "users = 1"
+        says, hint = "fio's users report blocks that other users overwrote as errors", "users = 1"
     elif before.length.seconds is not None:
-        says, hint = "fio reads nothing back once the time of a section is over", "ios or bytes in place of time"
+        says, hint = "fio reads nothing back once a section's runtime is over", "ios or bytes in place of time"
     if says:
         raise SpecError(f'fio cannot do this job: phase "{phase.name}": {says}', hint)
 
@@ -391,7 +397,7 @@ def notes_on(job: Job) -> list[str]:
     """What a user should know about the file that fio_text makes."""
     notes = []
     if not job.file_size:
-        notes.append("the job does not say how large its files are: give fio a filename that exists, or --size")
+        notes.append("the job sets no file size: give fio an existing filename, or give --size")
     if any(isinstance(phase.workload.arrival, Closed) is False for phase in job.phases):
-        notes.append("fio counts latency from the submission of an I/O, not from when it was due")
+        notes.append("fio counts latency from submission, not from when an I/O was due")
     return notes

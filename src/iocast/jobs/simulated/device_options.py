@@ -107,7 +107,7 @@ def _of_cache(**read: Callable[[str], object]) -> Apply:
     def apply(device: SimulatedDevice, text: str) -> SimulatedDevice:
         changed: dict[str, Any] = {name: reader(text)}
         if device.cache is None:
-            raise ValueError("there is no cache; give hit= or cache= before it")
+            raise ValueError("no cache; give hit= or cache= before it")
         return replace(device, cache=replace(device.cache, **changed))
 
     return apply
@@ -149,7 +149,7 @@ def _set_errno(device: SimulatedDevice, text: str) -> SimulatedDevice:
     if text not in codes:
         raise ValueError(f'unknown errno "{text}"{meant(text, codes)}')
     if device.errors is None:
-        raise ValueError("there are no errors; give errors= before it")
+        raise ValueError("no errors; give errors= before it")
     return replace(device, errors=replace(device.errors, errno=codes[text]))
 
 
@@ -248,7 +248,7 @@ def _slow(text: str) -> SimulatedSlow:
     when, factor = parts(text, "FROM..TO:FACTOR")
     from_ns, to_ns = span(when, parse_duration)
     if from_ns >= to_ns:
-        raise ValueError("the time is empty")
+        raise ValueError("the time span is empty")
     return SimulatedSlow(from_ns, to_ns, number(factor, 1e6))
 
 
@@ -274,66 +274,68 @@ def _scaling(text: str) -> SimulatedScaling:
 
 
 OPTIONS: dict[str, Option] = {
-    "size": Option("1TiB", "how large it is", _set_size),
+    "size": Option("1TiB", "size of the device", _set_size),
     "servers": Option(
         "4",
-        "I/Os that are served at the same time; the others wait",
+        "I/Os served in parallel; the others queue",
         _field("servers", lambda text: _whole(text, 65536)),
     ),
-    "service": Option("LAW", "how long an I/O is served, reads and writes", _set_service),
-    "write": Option("same|LAW", "how long a write is served; after service=", _set_write),
+    "service": Option("LAW", "service time of an I/O, reads and writes", _set_service),
+    "write": Option("same|LAW", "service time of a write; after service=", _set_write),
     "bandwidth": Option(
         "3.5GB/s|none",
-        "what all I/Os share, hits of the cache too",
+        "bandwidth shared by all I/Os, cache hits included",
         _field("bandwidth_bytes_per_s", lambda text: positive(parse_bandwidth(text)), 0),
     ),
-    "fsync": Option("8ms", "how long an fsync takes", _field("fsync_ns", parse_duration)),
-    "hit": Option("80%:200us|none", "a cache: how many reads hit, how long a hit takes before its data move", _set_hit),
-    "cache": Option("32GiB:200us|none", "a cache that keeps what was used last: size, time of a hit", _set_cache),
-    "write_back": Option("on|off", "the cache answers writes too; after hit= or cache=", _of_cache(write_back=switch)),
+    "fsync": Option("8ms", "duration of an fsync", _field("fsync_ns", parse_duration)),
+    "hit": Option("80%:200us|none", "a cache: share of reads that hit, time of a hit before data transfer", _set_hit),
+    "cache": Option("32GiB:200us|none", "an LRU cache: size, time of a hit", _set_cache),
+    "write_back": Option(
+        "on|off", "a write-back cache: it acknowledges writes too; after hit= or cache=", _of_cache(write_back=switch)
+    ),
     "dirty": Option(
         "8GiB:200MB/s|none",
-        "written data that the cache can hold, how fast they leave it; after write_back=on",
+        "dirty data that the cache can hold, rate at which it is flushed; after write_back=on",
         _set_dirty,
     ),
     "scan_resistant": Option(
-        "on|off", "I/Os that go on in order do not fill the cache; after cache=", _of_cache(scan_resistant=switch)
+        "on|off", "sequential I/Os do not enter the cache; after cache=", _of_cache(scan_resistant=switch)
     ),
-    "stall": Option("1s/5s|none", "nothing ends in the last 1s of every 5s", _field("stall", _stall, None)),
+    "stall": Option("1s/5s|none", "nothing completes in the last 1s of every 5s", _field("stall", _stall, None)),
     "errors": Option(
         "1MiB..2MiB|0.1%|1/5000|none",
-        "I/Os that touch these bytes fail, or so many of all, or each 5000th",
+        "I/Os that touch these bytes fail, or this share of all, or every 5000th",
         _set_errors,
     ),
     "errno": Option("EIO", "how they fail; after errors=", _set_errno),
     "stripe": Option(
         "4:64KiB|none",
-        "members, each with these servers, this bandwidth and its own arm, and how much lies on one before the next",
+        "members, each with its own servers, bandwidth and arm, and the stripe size",
         _field("stripe", _stripe, None),
     ),
     "max_io": Option("128KiB|none", "larger I/Os are split", _field("max_io_bytes", _block, 0)),
-    "fragments": Option("1MiB|none", "pieces of this size lie scattered", _field("fragment_bytes", _block, 0)),
+    "fragments": Option(
+        "1MiB|none", "the data lie scattered in pieces of this size", _field("fragment_bytes", _block, 0)
+    ),
     "read_ahead": Option(
         "1MiB:100us|none",
-        "reads in order are fetched one window ahead; time of one that was fetched",
+        "sequential reads are read ahead by one window; time of a read that was read ahead",
         _field("read_ahead", _read_ahead, None),
     ),
     "tier": Option(
         "100GiB:200us:3|100GiB:200us:1h|none",
-        "a fast tier: size, time of an I/O, when a MiB moves there: at its 3rd access, or every hour those used most",
+        "a fast tier: size, time of an I/O, when a MiB is promoted: at its 3rd access, or every hour the most used",
         _field("tier", _tier, None),
     ),
     "slc": Option(
         "100GiB:160MB/s:50MB/s|none",
-        "flash that writes fast for so much, then so slowly; how fast it recovers while nothing is written",
+        "an SLC cache: data written fast, write rate after that, rate of recovery while idle",
         _field("slc", _slc, None),
     ),
-    "unit": Option("64KiB", "space is allocated so much at a time", _thin("unit_bytes", _block)),
-    "first_write": Option(
-        "3ms|none", "added when a unit is written for the first time", _thin("first_write_ns", duration, 0)
-    ),
-    "holes": Option("20us|none", "reads of what was never written take this time", _thin("hole_ns", duration, None)),
-    "zeros": Option("20us|none", "writes of zeros take this time and leave a hole", _thin("zero_ns", duration, None)),
+    "unit": Option("64KiB", "thin allocation unit", _thin("unit_bytes", _block)),
+    "first_write": Option("3ms|none", "added to the first write of a unit", _thin("first_write_ns", duration, 0)),
+    "holes": Option("20us|none", "time of reads of never-written blocks", _thin("hole_ns", duration, None)),
+    "zeros": Option("20us|none", "time of writes of zeros, which leave a hole", _thin("zero_ns", duration, None)),
     "pool": Option(
         "100GiB|none",
         "allocating more fails with ENOSPC",
@@ -341,45 +343,45 @@ OPTIONS: dict[str, Option] = {
     ),
     "compress": Option("on|off", "zero bytes are neither served nor moved", _reduction("compress", switch)),
     "dedupe": Option("on|off", "repeated blocks are neither served nor moved", _reduction("dedupe", switch)),
-    "reduce_to": Option("5%", "what remains of the data at the best", _reduction("least_percent", parse_percent)),
+    "reduce_to": Option("5%", "smallest size that data can be reduced to", _reduction("least_percent", parse_percent)),
     "iops": Option("3000/s|none", "a cap on I/Os", _limit("ios", False, lambda text: (parse_rate(text), 0.0))),
     "throughput": Option(
         "125MiB/s|none", "a cap on bytes", _limit("bytes", False, lambda text: (float(parse_bandwidth(text)), 0.0))
     ),
     "credits": Option(
         "300/s:5.4M|none",
-        "burst credits: a baseline of I/Os, and what is saved up at the start and at the most",
+        "burst credits: baseline of I/Os, and size of the burst bucket, full at the start",
         _limit("ios", True, _credits),
     ),
     "byte_credits": Option(
-        "40MB/s:1TiB|none", "the same for bytes; heat and its cooling too", _limit("bytes", True, _byte_credits)
+        "40MB/s:1TiB|none", "the same for bytes; also models heating and cooling", _limit("bytes", True, _byte_credits)
     ),
     "io_unit": Option(
         "256KiB|none", "a larger I/O counts as several of this size; after iops= and credits=", _set_io_unit
     ),
     "link": Option(
-        "117MB/s:200us|none", "a network: payload in each direction, time there and back", _field("link", _link, None)
+        "117MB/s:200us|none", "a network: payload bandwidth each way, round-trip time", _field("link", _link, None)
     ),
     "serialised": Option(
         "writes|all|none",
-        "these are let through one at a time, as by the lock of a file system",
+        "these are serialised, as by a file system lock",
         _field("serialised", _serialised, "none"),
     ),
     "slow": Option(
         "60s..120s:3|none",
-        "maintenance: in this time of the run service takes three times as long",
+        "maintenance: service takes three times as long during this time of the run",
         _field("slow", _slow, None),
     ),
     "drift": Option("2:10m|none", "service becomes twice as long within ten minutes", _field("drift", _drift, None)),
     "noise": Option(
         "200/s|200/s:1s/10s|none",
-        "I/Os of others on the same drives, always or in the first 1s of every 10s",
+        "other I/O on the same drives, always or in the first 1s of every 10s",
         _field("noise", _noise, None),
     ),
-    "tick": Option("1ms|none", "ends are noticed at multiples of this", _field("tick_ns", duration, 0)),
+    "tick": Option("1ms|none", "completions are noticed at multiples of this", _field("tick_ns", duration, 0)),
     "usl": Option(
         "0.02:0.0005|none",
-        "the universal scalability law: service grows by contention and crosstalk of what is in flight; needs servers=",
+        "the universal scalability law: service grows by contention and crosstalk of outstanding I/Os; needs servers=",
         _field("scaling", _scaling, None),
     ),
 }

@@ -34,7 +34,7 @@ PRESETS: dict[str, tuple[str, SimulatedDevice]] = {
         ),
     ),
     "sata-ssd": (
-        "a SATA SSD: about 80 us a read, 8 at once, 550 MB/s",
+        "a SATA SSD: about 80 us a read, 8 in parallel, 550 MB/s",
         SimulatedDevice(
             size_bytes=_TIB,
             service=LognormalLaw(mean_ns=80 * _US, cv=0.3),
@@ -45,7 +45,7 @@ PRESETS: dict[str, tuple[str, SimulatedDevice]] = {
         ),
     ),
     "nvme": (
-        "an NVMe SSD with power-loss protection: about 80 us a read, 64 at once, 3.5 GB/s",
+        "an NVMe SSD with power-loss protection: about 80 us a read, 64 in parallel, 3.5 GB/s",
         SimulatedDevice(
             size_bytes=_TIB,
             service=LognormalLaw(mean_ns=80 * _US, cv=0.3),
@@ -70,7 +70,7 @@ PRESETS: dict[str, tuple[str, SimulatedDevice]] = {
     # counted by 256 KiB, at most 128 MiB/s up to 170 GiB (EBS user guide, "General Purpose SSD volumes").
     # Round trip and service time are not published: a millisecond in all is what such volumes are described by.
     "cloud-volume": (
-        "a cloud volume of 100 GiB: 300 I/Os a second, bursts of 3000 until 5.4 million credits are spent, 128 MiB/s",
+        "a cloud volume of 100 GiB: 300 IOPS, bursts of 3000 until 5.4 million credits are spent, 128 MiB/s",
         SimulatedDevice(
             size_bytes=100 << 30,
             service=LognormalLaw(mean_ns=500 * _US, cv=0.3),
@@ -99,7 +99,7 @@ PRESETS: dict[str, tuple[str, SimulatedDevice]] = {
     ),
     # Payload of one gigabit with frames of 1,500 bytes over TCP: 117.7 MB/s.
     "nfs-filer": (
-        "an NFS filer over gigabit Ethernet: 117 MB/s each way, 200 us there and back, 16 GiB of cache, 24 disks",
+        "an NFS filer over gigabit Ethernet: 117 MB/s each way, 200 us round trip, 16 GiB of cache, 24 disks",
         SimulatedDevice(
             size_bytes=10 * _TIB,
             service=ExponentialLaw(mean_ns=6 * _MS),
@@ -120,7 +120,7 @@ PRESETS: dict[str, tuple[str, SimulatedDevice]] = {
         ),
     ),
     "qlc-ssd": (
-        "a QLC SSD: 3 GB/s of writes for 100 GiB, then 160 MB/s until it has had time to recover",
+        "a QLC SSD: 3 GB/s of writes for 100 GiB, then 160 MB/s until it has recovered",
         SimulatedDevice(
             size_bytes=2 * _TIB,
             service=LognormalLaw(mean_ns=100 * _US, cv=0.4),

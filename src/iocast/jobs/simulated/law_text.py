@@ -90,22 +90,22 @@ def _disk(text: str) -> ServiceLaw:
 
 
 LAWS: dict[str, Law] = {
-    "constant": Law("5ms", "every I/O takes as long", _constant),
+    "constant": Law("5ms", "the same for every I/O", _constant),
     "exponential": Law("5ms", "exponential with this mean", _exponential),
     "lognormal": Law("80us:0.3", "lognormal with this mean and standard deviation / mean", _lognormal),
     "gamma": Law("80us:0.5", "gamma with this mean and standard deviation / mean", _gamma),
-    "uniform": Law("1ms..3ms", "anything between, equally likely", _uniform),
-    "bimodal": Law("90%:400us:6ms", "nine of ten take the first time, the others the second", _two_peaks(False)),
+    "uniform": Law("1ms..3ms", "uniform between the two", _uniform),
+    "bimodal": Law("90%:400us:6ms", "nine in ten take the first time, the others the second", _two_peaks(False)),
     "hyper": Law("90%:400us:6ms", "the same, each exponential with this mean", _two_peaks(True)),
     "table": Law(
         "50%=1ms/99%=4ms/100%=20ms",
-        "quantiles, as from a histogram: straight lines between, the first time is the shortest",
+        "quantiles, as from a histogram: linear in between, the first time is the shortest",
         _table,
     ),
     "disk": Law(
         "7200:1ms:13.6ms",
-        "an arm: turns a minute, seek over no distance, what the whole stroke adds (with the root of the distance); "
-        "in order it neither seeks nor waits for a turn",
+        "a disk arm: rpm, shortest seek, time added by a full stroke (with the root of the distance); "
+        "sequential I/O neither seeks nor waits for rotation",
         _disk,
     ),
 }

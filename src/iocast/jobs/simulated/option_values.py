@@ -72,5 +72,5 @@ def length_of_period(text: str, what: str) -> tuple[int, int]:
         raise ValueError('expected two times with "/" between')
     length_ns, period_ns = duration(length), duration(period)
     if length_ns >= period_ns:
-        raise ValueError(f"{what} must be shorter than the time from one to the next")
+        raise ValueError(f"{what} must be shorter than its period")
     return length_ns, period_ns

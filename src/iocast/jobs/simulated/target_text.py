@@ -25,7 +25,7 @@ def parse_target(text: str) -> Target:
         raise SpecError(f'"{text}" is not a simulated target', f"for example {', '.join(simulated_presets())}")
     name, *options = [part.strip() for part in text.removeprefix("sim:").split(",")]
     if name not in PRESETS:
-        said = f'unknown simulated device "{name}"' if name else "which device?"
+        said = f'unknown simulated device "{name}"' if name else "no device named"
         hint = f"devices: {', '.join(simulated_presets())}"
         raise SpecError(f"{text.removesuffix(':')}: {said}{meant(name, PRESETS)}", hint)
     device = PRESETS[name][1]
@@ -60,9 +60,9 @@ def _refuse_unless_known(text: str, key: str, equals: str, seen: set[str]) -> No
 def _refuse_what_does_not_fit(text: str, device: SimulatedDevice) -> None:
     """Refuses options that contradict each other."""
     if device.errors and device.errors.end_bytes > device.size_bytes:
-        raise SpecError(f"{text}: errors lie beyond the end of the device", "make size= larger")
+        raise SpecError(f"{text}: the errors lie beyond the end of the device", "make size= larger")
     if device.thin and device.size_bytes // device.thin.unit_bytes > _UNITS:
         least = size_text(1 << (device.size_bytes // _UNITS).bit_length())
-        raise SpecError(f"{text}: the device has too many units to keep account of", f"make unit= at least {least}")
+        raise SpecError(f"{text}: the device has too many units to track", f"make unit= at least {least}")
     if device.cache and device.cache.size_bytes // device.cache.line_bytes >= _UNITS:
-        raise SpecError(f"{text}: the cache is too large to keep account of", "make cache= smaller")
+        raise SpecError(f"{text}: the cache is too large to track", "make cache= smaller")

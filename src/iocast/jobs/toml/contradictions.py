@@ -73,18 +73,18 @@ def find_conflicts(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator
     yield from _about_length(given)
     yield from _about_groups(given)
     if not any(given.get(name) for name in LENGTHS):
-        yield Conflict("", "how long? Give time, ios or bytes", 'for example time = "10s"')
+        yield Conflict("", "no length: give time, ios or bytes", 'for example time = "10s"')
 
 
 def _about_groups(given: Mapping[str, Any]) -> Iterator[Conflict]:
     if "together" in given and "until" in given:
-        says = "until with together: phases that run at once are not judged while they run"
+        says = "until with together: steadiness is not judged while phases run concurrently"
         yield Conflict("until", says, "give it time")
     if "together" in given and given.get("verify") and "write" in weights_of(given):
-        says = "verify with together: of blocks that several write at once nobody knows who was last"
-        yield Conflict("verify", says, "verify = false here, or a phase of its own")
+        says = "verify with together: with several writers the last write of a block is unknown"
+        yield Conflict("verify", says, "set verify = false here, or move it to a separate phase")
     if given.get("follows") and "together" not in given:
-        says = "follows without together: there is nothing that it could end with"
+        says = "follows without together: it has no other phase to end with"
         yield Conflict("follows", says, 'for example together = "database", here and in its neighbours')
 
 
@@ -95,7 +95,7 @@ def _about_length(given: Mapping[str, Any]) -> Iterator[Conflict]:
     if "until" not in given:
         return
     if "time" in given:
-        yield Conflict("time", "time and until: they say two things", "at_most is how long it may take")
+        yield Conflict("time", "time and until contradict each other", "at_most is how long it may take")
     least_ns, most_ns = until_times(given)
     if least_ns < UNTIL_LEAST_NS:
         yield Conflict("at_least", "at_least is too short: less than 60 s cannot be judged", 'at_least = "60s"')
@@ -143,13 +143,13 @@ def _most_sizes(given: Mapping[str, Any]) -> int:
 def _about_mix(given: Mapping[str, Any]) -> Iterator[Conflict]:
     both = [name for name in (*OPS, "size") if name in given]
     if "mix" in given and both:
-        says = f"mix and {' and '.join(both)}: mix already says which operations and sizes"
+        says = f"mix and {' and '.join(both)}: mix already sets the operations and sizes"
         yield Conflict("mix", says, "write one or the other")
         return
     weights = weights_of(given)
     if not weights:
         field = next((name for name in (*OPS, "mix") if name in given), "")
-        yield Conflict(field, "nothing to do: every weight is 0", "give one operation a weight above 0")
+        yield Conflict(field, "nothing to do: all weights are 0", "give one operation a weight above 0")
     elif max(weights.values()) > HEAVIEST:
         field = next(name for name in (*OPS, "mix") if name in given)
         yield Conflict(field, "a weight is too large", f"at most {HEAVIEST:g}, such as 70 and 30")
@@ -162,10 +162,10 @@ def _about_mix(given: Mapping[str, Any]) -> Iterator[Conflict]:
             yield Conflict("mix", f"mix has an {item['op']} with size: it flushes the whole file")
     items = len(given["mix"]) if "mix" in given else len(weights) * _most_sizes(given)
     if items > MOST_MIX_ITEMS:
-        says = f"{items} operations and sizes in one mix; {MOST_MIX_ITEMS} is the most"
-        yield Conflict("mix" if "mix" in given else "size", says, "leave out the rarest")
+        says = f"{items} operations and sizes in one mix; at most {MOST_MIX_ITEMS}"
+        yield Conflict("mix" if "mix" in given else "size", says, "leave out the rarest ones")
     if "mix" not in given and "size" not in given and weights:
-        yield Conflict("", "size is missing: how large is each I/O?", 'for example size = "8k"')
+        yield Conflict("", "size is missing: set the I/O size", 'for example size = "8k"')
     sizes = given.get("size")
     for mixed in sizes if isinstance(sizes, list) else [sizes]:
         if isinstance(mixed, dict) and max(mixed.values(), default=0) > HEAVIEST:
@@ -178,9 +178,9 @@ def _about_writes(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[
     payloads = [name for name in PAYLOADS if name in given]
     if len(payloads) > 1:
         says = f"{', '.join(payloads[:-1])} and {payloads[-1]} {'both' if len(payloads) == 2 else 'all'}"
-        yield Conflict(payloads[-1], f"{says} say what is written", "keep one")
+        yield Conflict(payloads[-1], f"{says} set what is written", "keep one")
     if all(given.get(name) for name in SYNCS):
-        says = "fsync_every and fdatasync_every both say how writes are made durable"
+        says = "fsync_every and fdatasync_every contradict each other"
         yield Conflict("fdatasync_every", says, "keep one")
     weights = weights_of(given)
     if "write" in weights or not weights:
@@ -188,7 +188,7 @@ def _about_writes(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[
     for op in ("fsync", "fdatasync"):
         if op in weights:
             field = "mix" if "mix" in given else op
-            says = f"{op} without writes: there is nothing to flush, so its time says nothing"
+            says = f"{op} without writes: there is nothing to flush, so its time is meaningless"
             yield Conflict(field, says, "give write a weight above 0")
     for name in ("sync", *SYNCS, *PAYLOADS):
         if name in own and own[name] not in ("none", 0):
@@ -197,17 +197,17 @@ def _about_writes(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[
 
 def _about_arrival(given: Mapping[str, Any]) -> Iterator[Conflict]:
     if "rate" in given and "think" in given:
-        says = "rate and think: with a rate the clock says when the next I/O is due, not the last answer"
+        says = "rate and think: with a rate the clock decides when the next I/O is due, not the last completion"
         yield Conflict("think", says, "keep one: rate for an open loop, think for a closed one")
     if "burst" in given and ("rate" in given or "think" in given):
-        says = f"burst and {'rate' if 'rate' in given else 'think'} both say when the next I/O is due"
+        says = f"burst and {'rate' if 'rate' in given else 'think'} both set when the next I/O is due"
         yield Conflict("burst", says, "keep one")
     if ("burst" in given) != ("every" in given):
         missing = "every" if "burst" in given else "burst"
-        says = f"{'burst' if missing == 'every' else 'every'} without {missing}: a burst has both"
+        says = f"{'burst' if missing == 'every' else 'every'} without {missing}: a burst needs both"
         yield Conflict("burst" if missing == "every" else "every", says, 'for example burst = 500 and every = "2s"')
     if "arrival" in given and "rate" not in given:
-        says = "arrival without rate: in a closed loop each answer brings the next I/O"
+        says = "arrival without rate: in a closed loop each completion triggers the next I/O"
         yield Conflict("arrival", says, 'for example rate = "500/s"')
 
 
@@ -218,10 +218,10 @@ def _about_pattern(given: Mapping[str, Any]) -> Iterator[Conflict]:
             says = f'{name} with pattern = "{pattern}": it belongs to pattern = "{needs}"'
             yield Conflict(name, says)
     if pattern == "stride" and "stride" not in given:
-        yield Conflict("pattern", 'pattern = "stride" without stride: how far?', 'for example stride = "1M"')
+        yield Conflict("pattern", 'pattern = "stride" without stride: set the distance', 'for example stride = "1M"')
     sizes = [read_io_size(text) for text in sizes_of(given)]
     if pattern == "stride" and parse_size(given.get("stride", units.LARGEST)) < max(sizes, default=0):
-        yield Conflict("stride", "stride is smaller than the I/O, so that I/Os would overlap")
+        yield Conflict("stride", "stride is smaller than the I/O size, so I/Os would overlap")
 
 
 def _about_direct(given: Mapping[str, Any]) -> Iterator[Conflict]:
@@ -235,7 +235,7 @@ def _about_direct(given: Mapping[str, Any]) -> Iterator[Conflict]:
             named.append((given["stride"], f"stride {given['stride']}", "stride"))
         for text, name, field in named:
             if parse_size(text) % SECTOR_BYTES:
-                says = f"{name} is not a multiple of {SECTOR_BYTES} bytes, which direct = true needs"
-                yield Conflict(field, says, "take whole sectors, or direct = false")
+                says = f"{name} is not a multiple of {SECTOR_BYTES} bytes, as direct = true requires"
+                yield Conflict(field, says, "use whole sectors, or direct = false")
     if "size" in region and sizes and parse_size(region["size"]) < max(map(read_io_size, sizes)):
         yield Conflict("region", f"region.size {region['size']} is smaller than one I/O")

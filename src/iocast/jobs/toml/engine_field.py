@@ -16,7 +16,7 @@ JobEngine = Literal[
 Engine = Annotated[
     JobEngine,
     Meta(
-        description="What a short probe finds best for the target, or io_uring, or threads that call pread and pwrite. "
+        description="What a short probe finds best for the target, io_uring, or threads that call pread and pwrite. "
         'Default "auto".',
         extra={"expects": "an engine", "unit": ""},
     ),
@@ -25,7 +25,7 @@ Polling = Annotated[
     Literal["none", "sqpoll", "iopoll"],
     Meta(
         description="A kernel thread that polls for submissions, or a worker that polls the device for completions: "
-        'either keeps a processor busy. Default "none".',
+        'either keeps a CPU busy. Default "none".',
         extra={"expects": "a polling mode", "unit": ""},
     ),
 ]

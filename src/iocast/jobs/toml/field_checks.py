@@ -71,7 +71,7 @@ SYNONYMS = {
 }
 
 
-FILE_SIZES = f'{units.SIZES}; "2xRAM" is twice the memory of this machine'
+FILE_SIZES = f'{units.SIZES}; "2xRAM" is twice the RAM of this machine'
 _MULTIPLE = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*x\s*RAM\s*", re.IGNORECASE)
 
 
@@ -189,7 +189,7 @@ def _home(name: str, shape: type[Struct]) -> str:
     if shape is DefaultsTable and name in ("test", "role", "together", "follows"):
         return "[[phase]]"
     if shape is PhaseTable and name == "polling":
-        return "[defaults]: one way of polling for the whole job"
+        return "[defaults]: one polling mode for the whole job"
     if shape is JobFile and name in fields_of(WorkloadTable):
         return "[defaults] or [[phase]]"
     if shape is JobFile and name in ("test", "role", "together", "follows"):
@@ -229,7 +229,7 @@ def read_file_size(text: str | int) -> FileSize:
     found = _MULTIPLE.fullmatch(text) if isinstance(text, str) else None
     if found:
         if not 0 < float(found[1]) <= 1000:
-            raise SpecError(f'"{text}" is no multiple of the memory that can be meant', FILE_SIZES)
+            raise SpecError(f'"{text}" is not a plausible multiple of RAM', FILE_SIZES)
         return FileSize(memory_multiple=float(found[1]))
     try:
         return FileSize(size_bytes=_at_least_one(text))
@@ -240,7 +240,7 @@ def read_file_size(text: str | int) -> FileSize:
 def _at_least_one(text: str | int) -> int:
     size_bytes = units.parse_size(text)
     if not size_bytes:
-        raise SpecError(f"{shown(text)} is too small: expected at least one byte", units.SIZES)
+        raise SpecError(f"{shown(text)} is too small: at least one byte", units.SIZES)
     return size_bytes
 
 
@@ -248,21 +248,21 @@ def read_io_size(text: str | int) -> int:
     """Bytes of the size of an I/O. Raises SpecError."""
     size_bytes = _at_least_one(text)
     if size_bytes > LARGEST_IO_BYTES:
-        raise SpecError(f"{shown(text)} is too large for one I/O: 1GiB is the most", "")
+        raise SpecError(f"{shown(text)} is too large for one I/O: at most 1GiB", "")
     return size_bytes
 
 
 def _read_length(text: str) -> int:
     time_ns = units.parse_duration(text)
     if not time_ns:
-        raise SpecError(f"{shown(text)} is too short: a phase must last", units.DURATIONS)
+        raise SpecError(f"{shown(text)} is too short: a phase needs a length above 0", units.DURATIONS)
     return time_ns
 
 
 def _read_rate(text: str) -> float:
     rate_per_s = units.parse_rate(text)
     if not rate_per_s:
-        raise SpecError(f"{shown(text)} is no rate: nothing would ever be due", units.RATES)
+        raise SpecError(f"{shown(text)} is not a valid rate: no I/O would ever be due", units.RATES)
     return rate_per_s
 
 

@@ -38,7 +38,7 @@ TIME = 'a time such as "10s"'
 Together = Annotated[
     str,
     about(
-        "Neighbours with the same name here run at once, each with its own row.",
+        "Adjacent phases with the same name here run concurrently, each with its own row.",
         "a name of 1 to 32 letters, digits and - _ . + or spaces",
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+ -]{0,31}$",
         examples=["database"],
@@ -47,20 +47,20 @@ Together = Annotated[
 Runs = Annotated[
     int,
     about(
-        "How many runs of the whole job its results need: `iocast plan` counts them, `iocast repeat` makes them.",
+        "How many runs of the whole job the results need: `iocast plan` counts them, `iocast repeat` makes them.",
         "a whole number from 1 to 1000",
         ge=1,
         le=1000,
     ),
 ]
-Follows = Annotated[bool, about("In place of a length: it ends when the others that run at once do.", "true or false")]
+Follows = Annotated[bool, about("Instead of a length: it ends when the phases that run with it end.", "true or false")]
 
 
 class RegionTable(Struct, forbid_unknown_fields=True):
     """The part of each file, or of the device, that I/O may touch."""
 
     start: Annotated[int | str, about("First byte. Default 0.", SIZE, "size")] | Unset = UNSET
-    size: Annotated[int | str, about("How much from there. Default: to the end.", AMOUNT, "amount")] | Unset = UNSET
+    size: Annotated[int | str, about("Length from there. Default: to the end.", AMOUNT, "amount")] | Unset = UNSET
 
 
 class MixTable(Struct, forbid_unknown_fields=True):
@@ -68,18 +68,18 @@ class MixTable(Struct, forbid_unknown_fields=True):
 
     op: Annotated[OpName, about("The operation.", "an operation")] | Unset = UNSET
     size: Annotated[int | str, about("Its size; not for fsync and fdatasync.", SIZE, "io_size")] | Unset = UNSET
-    weight: Annotated[float, about("How often, relative to the others. Default 1.", WEIGHT, ge=0)] | Unset = UNSET
+    weight: Annotated[float, about("Weight relative to the others. Default 1.", WEIGHT, ge=0)] | Unset = UNSET
 
 
 class FilesTable(Struct, forbid_unknown_fields=True):
     """The work files to lay out in a directory; ignored on devices, existing files and simulated targets."""
 
-    count: Annotated[int, about("How many. Default 1.", "a whole number, 1 or more", ge=1)] | Unset = UNSET
+    count: Annotated[int, about("Number of files. Default 1.", "a whole number, 1 or more", ge=1)] | Unset = UNSET
     size: (
         Annotated[
             int | str,
             about(
-                "How large each is: a size, or a multiple of the memory of this machine.",
+                "Size of each file, or a multiple of this machine's RAM.",
                 'a size such as "2GiB", or "2xRAM"',
                 "file_size",
                 examples=["2GiB", "2xRAM"],
@@ -91,7 +91,7 @@ class FilesTable(Struct, forbid_unknown_fields=True):
         Annotated[
             Literal["concatenated", "striped"],
             about(
-                'How several files are one line of bytes: one after the other, or in stripes. Default "concatenated".',
+                'How several files form one address range: one after the other, or striped. Default "concatenated".',
                 "a layout",
             ),
         ]
@@ -101,7 +101,7 @@ class FilesTable(Struct, forbid_unknown_fields=True):
         Annotated[
             int | str,
             about(
-                "striped: how much goes to one file before the next; a multiple of every I/O's size.",
+                "striped: stripe size; a multiple of every I/O size.",
                 AMOUNT,
                 "amount",
                 examples=["1MiB"],

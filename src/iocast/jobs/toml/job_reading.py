@@ -80,13 +80,13 @@ def _check_groups(tables: list[Any], problems: Problems) -> None:
             continue
         begin = first.setdefault(name, index)
         if index and begin != index and names[index - 1] != name:
-            says = f'together = "{name}": phase {begin + 1} has it too, but others stand between them'
+            says = f'together = "{name}": phase {begin + 1} has it too, but other phases lie between them'
             path: Path = ("phase", index)
             problems.add((*path, "together"), f"{table_text(path)}: {says}", way_out="put them next to each other")
     for name, begin in first.items():
         group = [table for table, called in zip(tables, names, strict=True) if called == name]
         if all(table.get("follows") is True for table in group):
-            says = f'every phase of "{name}" follows the others: none says how long'
+            says = f'every phase of "{name}" follows the others: none has a length'
             problems.add(("phase", begin), f"{table_text(('phase', begin))}: {says}", way_out="give one of them time")
 
 
@@ -99,8 +99,8 @@ def _toml(text: str, source: str) -> dict[str, Any]:
         too_long = isinstance(error, ValueError) and not isinstance(error, tomllib.TOMLDecodeError)
         said = found[1] if found else "a number has thousands of digits" if too_long else str(error)
         raise SpecError(
-            f"{source}:{line}: this is not TOML: {said[:1].lower()}{said[1:]}",
-            'texts are in double quotes: size = "8k"; tables are headed [[phase]]',
+            f"{source}:{line}: not valid TOML: {said[:1].lower()}{said[1:]}",
+            'put text in double quotes: size = "8k"; head tables with [[phase]]',
         ) from None
 
 
@@ -120,11 +120,11 @@ def _phases(own: Mapping[str, Any], defaults: Mapping[str, Any], index: int, pro
     if back:
         return (reading_phase(own.get("test", "verify")),)
     if "together" in given and count_cells(given) > 1:
-        says = "a list makes phases one after the other, together makes them run at once"
+        says = "a list makes phases that run one after the other, together makes them run concurrently"
         problems.add(("phase", index), f"{table_text(('phase', index))}: {says}", way_out="a [[phase]] for each value")
         return ()
     if count_cells(given) > MOST_PHASES:
-        says = f"its lists make {count_cells(given)} phases; {MOST_PHASES} is the most"
+        says = f"its lists make {count_cells(given)} phases; at most {MOST_PHASES}"
         problems.add(("phase", index), f"{table_text(('phase', index))}: {says}", way_out="shorten the lists")
         return ()
     return tuple(expand(given))

@@ -38,7 +38,9 @@ from iocast.jobs.toml.verify_fields import VerifyTable
 class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
     """The fields that [defaults] and [[phase]] share."""
 
-    read: Annotated[float, about("Weight of reads. Default 100 if no other is given.", WEIGHT, ge=0)] | Unset = UNSET
+    read: Annotated[float, about("Weight of reads. Default 100 if no other weight is given.", WEIGHT, ge=0)] | Unset = (
+        UNSET
+    )
     write: Annotated[float, about("Weight of writes.", WEIGHT, ge=0)] | Unset = UNSET
     trim: (
         Annotated[
@@ -53,7 +55,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             Sizes,
             about(
-                "Size of an I/O. A list makes one phase for each; a table mixes sizes by weight.",
+                "I/O size. A list makes one phase for each size; a table mixes sizes by weight.",
                 SIZES,
                 "io_size",
                 examples=["8k", ["8k", "64k"], {"4k": 60, "64k": 40}],
@@ -65,7 +67,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             list[MixTable],
             about(
-                "Operations with a size each, in place of read, write, trim, fsync, fdatasync and size.",
+                "Operations, each with a size, instead of read, write, trim, fsync, fdatasync and size.",
                 'a list of tables such as {op = "read", size = "8k", weight = 70}',
                 min_length=1,
                 examples=[[{"op": "read", "size": "8k", "weight": 70}, {"op": "write", "size": "16k", "weight": 30}]],
@@ -73,12 +75,12 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
-    pattern: Annotated[PatternName, about('Where the I/Os go. Default "random".', "a pattern")] | Unset = UNSET
+    pattern: Annotated[PatternName, about('Access pattern. Default "random".', "a pattern")] | Unset = UNSET
     start: (
         Annotated[
             Literal["own_region", "own_offset"],
             about(
-                "sequential: each user stays in its own part, or starts there and goes on through all. "
+                "sequential: each user stays in its own part, or starts there and continues through the whole region. "
                 'Default "own_region".',
                 "a place to start",
             ),
@@ -92,7 +94,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
     repeats: (
         Annotated[
             bool,
-            about("random: false visits every block once before any comes again. Default true.", "true or false"),
+            about("random: false visits every block once before repeating any. Default true.", "true or false"),
         ]
         | Unset
     ) = UNSET
@@ -100,7 +102,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             float,
             about(
-                "zipf: the skew; the block of rank k is asked for k^-theta as often. Default 0.99.",
+                "zipf: the skew; the block of rank k is accessed in proportion to k^-theta. Default 0.99.",
                 "a number above 0, up to 5",
                 gt=0,
                 le=5,
@@ -121,7 +123,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         | Unset
     ) = UNSET
     access_percent: (
-        Annotated[float, about("hotspot: per cent of the I/Os that go there. Default 80.", PERCENT, gt=0, le=100)]
+        Annotated[float, about("hotspot: per cent of the I/Os to the hot part. Default 80.", PERCENT, gt=0, le=100)]
         | Unset
     ) = UNSET
     stride: (
@@ -132,7 +134,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             Crowds,
             about(
-                "Threads that work at the same time. A list makes one phase for each. Default 1.",
+                "Concurrent users, each a thread. A list makes one phase for each. Default 1.",
                 CROWD,
                 examples=[8, [1, 8, 32]],
             ),
@@ -142,11 +144,14 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
     depth: (
         Annotated[
             Crowds,
-            about("I/Os each user keeps outstanding. A list makes one phase for each. Default 1.", CROWD),
+            about("Queue depth: I/Os each user keeps outstanding. A list makes one phase for each. Default 1.", CROWD),
         ]
         | Unset
     ) = UNSET
-    direct: Annotated[bool, about("Past the page cache (O_DIRECT). Default true.", "true or false")] | Unset = UNSET
+    direct: (
+        Annotated[bool, about("Direct I/O, bypassing the page cache (O_DIRECT). Default true.", "true or false")]
+        | Unset
+    ) = UNSET
     sync: (
         Annotated[
             Literal["none", "sync", "dsync", "rwf_dsync"],
@@ -162,7 +167,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             int,
             about(
-                "Each user calls fsync after so many writes. Default 0: never.",
+                "Each user calls fsync after this number of writes. Default 0: never.",
                 "a whole number, 0 or more",
                 ge=0,
             ),
@@ -184,8 +189,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             Literal["unique", "zeros", "repeated"],
             about(
-                "What is written: incompressible and never the same twice, zeros, or one block "
-                'again and again. Default "unique".',
+                'What is written: unique incompressible data, zeros, or one block again and again. Default "unique".',
                 "a payload",
             ),
         ]
@@ -195,7 +199,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             str,
             about(
-                "In place of payload: data never the same twice that shrinks by about so much.",
+                "Instead of payload: unique data that compresses by about this much.",
                 'a percentage such as "50%"',
                 "percent",
                 examples=["50%"],
@@ -207,7 +211,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             str,
             about(
-                "In place of payload: so many of the 4 KiB blocks are one of sixteen, the others unique.",
+                "Instead of payload: this share of the 4 KiB blocks repeats one of sixteen, the others are unique.",
                 'a percentage such as "40%"',
                 "percent",
                 examples=["40%"],
@@ -219,8 +223,8 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             Rates,
             about(
-                "Open loop: I/Os of all users together fall due at this rate, whether or not the "
-                "earlier ones are back. A list makes one phase for each.",
+                "Open loop: I/Os of all users together are due at this rate, whether or not "
+                "earlier ones have completed. A list makes one phase for each.",
                 'a rate such as "500/s", or a list of them',
                 "rate",
                 examples=["500/s", ["100/s", "200/s", "400/s"]],
@@ -231,7 +235,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
     arrival: (
         Annotated[
             Literal["constant", "poisson"],
-            about('With rate: at equal or at random distances. Default "poisson".', "a way to arrive"),
+            about('With rate: at equal or at random intervals. Default "poisson".', "a way to arrive"),
         ]
         | Unset
     ) = UNSET
@@ -239,7 +243,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             int,
             about(
-                "Open loop in bursts: so many I/Os of all users together fall due at once, as at a checkpoint.",
+                "Open loop in bursts: this number of I/Os of all users is due at the same moment, as at a checkpoint.",
                 "a whole number, 1 or more",
                 ge=1,
                 examples=[500],
@@ -263,7 +267,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             str,
             about(
-                "Closed loop: the pause between an answer and the next I/O. Default none.",
+                "Closed loop: the pause between a completion and the next I/O. Default none.",
                 'a time such as "1ms"',
                 "duration",
                 examples=["1ms"],
@@ -276,7 +280,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             Literal["steady"],
             about(
-                "In place of time: ends when it is steady. Closed loops are judged by their rate, open ones by "
+                "Instead of time: ends when steady. Closed loops are judged by their IOPS, open loops by "
                 "their response time.",
                 "a state",
             ),
@@ -287,8 +291,8 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             str,
             about(
-                "until: judged first after this time, then after twice and four times as long. Default 5min; "
-                "what is steady over less than that earns a C at most.",
+                "until: judged after this time, then after twice and four times as long. Default 5min; "
+                "a phase steady over less than that earns a C at most.",
                 'a time from "60s" on',
                 "length",
                 examples=["60s", "5min"],
@@ -315,15 +319,19 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         | Unset
     ) = UNSET
     ios: (
-        Annotated[int, about("Ends after so many I/Os of all users together.", "a whole number, 1 or more", ge=1)]
+        Annotated[
+            int, about("Ends after this number of I/Os of all users together.", "a whole number, 1 or more", ge=1)
+        ]
         | Unset
     ) = UNSET
-    bytes: Annotated[int | str, about("Ends after so much data.", AMOUNT, "amount", examples=["1GiB"])] | Unset = UNSET
+    bytes: (
+        Annotated[int | str, about("Ends after this amount of data.", AMOUNT, "amount", examples=["1GiB"])] | Unset
+    ) = UNSET
     region: (
         Annotated[
             RegionTable,
             about(
-                "The part of each file, or of the device, that I/O may touch. Default: all of it.",
+                "The part of each file, or of the device, to use. Default: all of it.",
                 'a table such as {start = 0, size = "1GiB"}',
             ),
         ]
@@ -332,7 +340,7 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
 
 
 class DefaultsTable(WorkloadTable, forbid_unknown_fields=True):
-    """What every phase inherits unless it says otherwise."""
+    """Defaults that every phase inherits."""
 
     engine: Engine | Unset = UNSET
     polling: Polling | Unset = UNSET
@@ -345,7 +353,7 @@ class PhaseTable(WorkloadTable, forbid_unknown_fields=True):
         Annotated[
             str,
             about(
-                'Short name that reports group rows by. Default: from pattern and mix, as "randread".',
+                'Short name by which reports group rows. Default: from pattern and mix, such as "randread".',
                 "a short name of letters, digits and - _ . +",
                 pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,31}$",
                 examples=["randread", "commit"],
@@ -357,7 +365,7 @@ class PhaseTable(WorkloadTable, forbid_unknown_fields=True):
         Annotated[
             Literal["measure", "warm", "verify"],
             about(
-                "measure: a row of the report; warm: runs, but counts for nothing; verify: reads back all that phases "
+                "measure: a row of the report; warm: runs, but is not reported; verify: reads back all that phases "
                 'with verify = true wrote. Default "measure".',
                 "a role",
             ),
@@ -375,26 +383,27 @@ class JobFile(Struct, forbid_unknown_fields=True):
     name: Annotated[
         str,
         about(
-            "What the job is called in reports.",
+            "Name of the job in reports.",
             "a name of 1 to 80 characters in one line",
             pattern=r"^[^\x00-\x1f]{1,80}$",
         ),
     ]
     phase: Annotated[
         list[PhaseTable],
-        about("What to do, in order.", "tables headed [[phase]], in double brackets", min_length=1),
+        about(
+            "The phases, in the order in which they run.", "tables headed [[phase]], in double brackets", min_length=1
+        ),
     ]
-    description: Annotated[str, about("What the job is for, in a sentence.", "a text")] | Unset = UNSET
+    description: Annotated[str, about("Purpose of the job, in a sentence.", "a text")] | Unset = UNSET
     runs: Runs | Unset = UNSET
     files: Annotated[FilesTable, about("The work files to lay out in a directory.", "a [files] table")] | Unset = UNSET
     interval: (
         Annotated[
             str,
-            about("How fine the course of each phase is kept. Default 1s.", TIME, "length", examples=["250ms"]),
+            about("Length of the intervals that the run folder keeps. Default 1s.", TIME, "length", examples=["250ms"]),
         ]
         | Unset
     ) = UNSET
-    defaults: (
-        Annotated[DefaultsTable, about("What every phase inherits unless it says otherwise.", "a [defaults] table")]
-        | Unset
-    ) = UNSET
+    defaults: Annotated[DefaultsTable, about("Defaults that every phase inherits.", "a [defaults] table")] | Unset = (
+        UNSET
+    )

@@ -56,7 +56,7 @@ def toml_text(job: Job) -> str:
 def toml_notes(job: Job) -> list[str]:
     """What a user should know about the file that toml_text makes."""
     if not job.file_size:
-        return ["the job does not say how large its files are: a directory needs [files] with size, or --size"]
+        return ["the job sets no file size: a directory needs [files] with size, or --size"]
     return []
 
 
@@ -148,7 +148,7 @@ def _pattern(load: Workload) -> dict[str, Any]:
         case Uniform(repeats=repeats):
             return {"pattern": "random", **({} if repeats else {"repeats": False})}
         case Unstated():
-            raise SpecError("a job says where its I/O goes; an imported run does not always", "")
+            raise SpecError("a job needs the access pattern of its I/O; this imported run does not state it", "")
 
 
 def _writes(phase: Phase) -> dict[str, Any]:

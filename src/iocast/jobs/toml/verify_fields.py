@@ -14,7 +14,7 @@ class VerifyTable(Struct, forbid_unknown_fields=True):
         Annotated[
             bool,
             Meta(
-                description="Seal and record what is written, so that a phase of role verify, or `iocast verify`, "
+                description="Seal and record writes, so that a phase of role verify, or `iocast verify`, "
                 "finds what is torn, lost or misplaced. Default false.",
                 extra={"expects": "true or false", "unit": ""},
             ),

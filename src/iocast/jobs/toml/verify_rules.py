@@ -31,7 +31,7 @@ def reading_conflicts(own: Mapping[str, Any]) -> Iterator[Conflict]:
     """What a phase that reads back says and cannot mean."""
     for name in own:
         if name not in _ALONE:
-            says = f'{name} with role = "verify": it reads back all that was written with verify, each block once'
+            says = f'{name} with role = "verify": it reads back everything written with verify, each block once'
             yield Conflict(name, says, "leave it out")
 
 
@@ -41,10 +41,10 @@ def writing_conflicts(given: Mapping[str, Any]) -> Iterator[Conflict]:
     if not given.get("verify") or "write" not in weights:
         return
     if "trim" in weights:
-        yield Conflict("verify", "verify with trims: what was trimmed cannot be verified", "trim in a phase of its own")
+        yield Conflict("verify", "verify with trims: trimmed data cannot be verified", "trim in a phase of its own")
     payload = next((name for name in PAYLOADS if name in given and given[name] != "unique"), None)
     if payload:
-        says = f"verify with {payload}: every sector is sealed, and none is like another"
+        says = f"verify with {payload}: every sector is sealed, so all sectors differ"
         yield Conflict("verify", says, "leave one of them out")
     sizes = {read_io_size(text): field for text, field in sizes_of(given).items()}
     block = read_io_size(given["verify_block"]) if "verify_block" in given else SECTOR_BYTES
@@ -53,7 +53,7 @@ def writing_conflicts(given: Mapping[str, Any]) -> Iterator[Conflict]:
         return
     for size_bytes, field in sizes.items():
         if size_bytes % block:
-            what = "verify_block" if "verify_block" in given else f"{SECTOR_BYTES} bytes, the sectors that are sealed"
+            what = "verify_block" if "verify_block" in given else f"{SECTOR_BYTES} bytes, the size of a sealed sector"
             yield Conflict(field, f"verify: writes of {size_bytes} bytes are not whole multiples of {what}")
 
 
@@ -67,15 +67,15 @@ def order_conflict(phases: Sequence[Phase]) -> str:
             verified = True
         elif phase.role == "verify":
             if not verified:
-                return f'"{phase.name}" has nothing to read back: no phase before it has verify = true'
+                return f'"{phase.name}" has nothing to read back: no earlier phase has verify = true'
             waiting = None
         elif waiting is not None and phase.workload.writes:
             return (
-                f'"{phase.name}" writes without verify over what "{waiting.name}" wrote: it could not be read back. '
-                'Put a phase with role = "verify" between them'
+                f'"{phase.name}" overwrites what "{waiting.name}" wrote, without verify: it could not be read back. '
+                'Add a phase with role = "verify" between them'
             )
     blocks = {phase.verify_block_bytes for phase in phases if phase.verify}
-    return "the phases with verify say different verify_block: one journal holds them all" if len(blocks) > 1 else ""
+    return "the phases with verify set different verify_block: all share one journal" if len(blocks) > 1 else ""
 
 
 def refuse_unverifiable(phases: Sequence[Phase], target: Target) -> None:
@@ -83,6 +83,6 @@ def refuse_unverifiable(phases: Sequence[Phase], target: Target) -> None:
     asks = [phase.name for phase in phases if phase.verify or phase.role == "verify"]
     if asks and target.kind == "sim":
         raise TargetError(
-            f'phase "{asks[0]}": {target.path} is simulated and stores no data, so that nothing can be verified',
+            f'phase "{asks[0]}": {target.path} is simulated and stores no data to verify',
             "run it on a directory, or leave verify out",
         )

@@ -1,4 +1,4 @@
-"""The report card of a run: verdict, target, rows, why the letters are so, troubles, next steps."""
+"""The report card of a run: verdict, target, rows, reasons of trust, findings, next steps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from iocast.report.wording import section
 
 SLOW_FACTOR = 10.0  # an I/O this many times slower than p99 is worth naming [J]
 SLOW_SHOWN = 5
-LETTERS_NOTE = "A and B can be used, C is a hint, D and F are not to be used; the worst reason decides."
+LETTERS_NOTE = "A and B: usable. C: indicative only. D and F: do not use. The worst reason decides."
 
 
 def card(
@@ -104,9 +104,9 @@ def _why(run: Run, examination: Examination) -> Section | None:
     )
     columns = (
         Column("trust", "trust", "grade"),
-        Column("component", "for its", "code"),
+        Column("component", "aspect", "code"),
         Column("tests", "rows", "names"),
-        Column("reason", "because"),
+        Column("reason", "reason"),
     )
     return section("trust", tables=(Table("", columns, rows, key="trust", notes=(LETTERS_NOTE,)),))
 
@@ -134,16 +134,16 @@ def _findings(run: Run, findings: tuple[Finding, ...]) -> Section | None:
         for ((severity, code, says, remedy), phases), after in zip(groups.items(), following, strict=True)
     )
     columns = (
-        Column("severity", "gravity", "code"),
+        Column("severity", "severity", "code"),
         Column("code", "finding", "code", spare=1),
         Column("tests", "rows", "names"),
-        Column("says", "what was seen"),
+        Column("says", "evidence"),
     )
     return section("findings", tables=(Table("", columns, rows, key="findings"),))
 
 
 def _bounds(run: Run, examination: Examination) -> Section | None:
-    """What set the pace, rows with the same answer together; nothing where no row could be told."""
+    """What limited each row, rows with the same answer together; nothing where no row could be told."""
     groups: dict[tuple[BoundCode, str], list[PhaseRecord]] = {}
     for record in run.measured:
         bound = examination.bounds.get(record.phase.name)
@@ -162,7 +162,7 @@ def _bounds(run: Run, examination: Examination) -> Section | None:
         )
         for (by, says), records in groups.items()
     )
-    columns = (Column("by", "set by", "code"), Column("tests", "rows", "names"), Column("says", "as seen from"))
+    columns = (Column("by", "limit", "code"), Column("tests", "rows", "names"), Column("says", "evidence"))
     return section("bounds", tables=(Table("", columns, rows, key="bounds"),))
 
 
@@ -193,12 +193,12 @@ def _errors(run: Run) -> Section | None:
         return None
     columns = (
         Column("test", "row"),
-        Column("op", "I/O"),
+        Column("op", "op"),
         Column("error", "error"),
         Column("count", "count", "count"),
-        Column("first_at", "first at", "duration"),
-        Column("first_offset_bytes", "byte", "count", spare=1),
-        Column("file", "of", spare=2),
+        Column("first_at", "first seen", "duration", "since the start of the phase"),
+        Column("first_offset_bytes", "offset", "count", spare=1),
+        Column("file", "file", spare=2),
     )
     return section("errors", tables=(Table("", columns, rows, key="errors"),))
 
@@ -228,14 +228,14 @@ def _slowest(facts: Facts) -> Section | None:
     )
     columns = (
         Column("test", "row"),
-        Column("op", "I/O"),
-        Column("response", "took", "duration"),
-        Column("at", "at", "duration", "since the start of the phase"),
+        Column("op", "op"),
+        Column("response", "response\ntime", "duration"),
+        Column("at", "elapsed", "duration", "from the start of the phase to the I/O"),
         Column("size", "size", "bytes", spare=3),
-        Column("offset_bytes", "byte", "count", spare=1),
-        Column("file", "of", spare=2),
+        Column("offset_bytes", "offset", "count", spare=1),
+        Column("file", "file", spare=2),
     )
-    note = "These took more than ten times as long as the p99 of their row."
+    note = "Each took more than ten times the p99 of its row."
     return section("slowest", tables=(Table("", columns, rows, key="slowest", notes=(note,)),))
 
 
@@ -255,9 +255,9 @@ def _path(record: PhaseRecord, file: int) -> str | None:
 def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str]:
     yield from _remedies(examination.findings)
     if run.status in ("interrupted", "failed"):
-        yield "This run did not reach its end: the rows above are what was finished."
+        yield "The run is incomplete: the rows above are those that finished."
     elif run.measured and not examination.findings and run.plan.target.kind != "sim":
-        yield "Run it again at another hour: one run cannot show whether the figures repeat."
+        yield "Run it again at another time of day: one run says nothing about repeatability."
     if run.files_whole and run.plan.target.kind in ("directory", "file"):
         kept = "The work files are" if run.plan.files.count > 1 else "The work file is"
         size = text.capacity(run.plan.files.count * run.plan.files.size_bytes)

@@ -7,15 +7,15 @@ from iocast.model.report import Column, Row, Section, Table
 from iocast.report.wording import section, words
 
 SCALES = {
-    "modern": "iocast's absolute scale: a letter is a factor of two at every technology",
-    "hailey2012": "the scale of Kyle Hailey's fio_scripts (2012), made for disks",
-    "slo": "the workload's own scale: what was measured over what is allowed",
+    "modern": "iocast's absolute scale: one letter is a factor of two for every storage technology",
+    "hailey2012": "the scale of Kyle Hailey's fio_scripts (2012), made for hard disks",
+    "slo": "the scale of the workload's service level: measured over allowed",
 }
 COLUMNS = (
-    Column("aspect", "of"),
+    Column("aspect", "aspect"),
     Column("letter", "grade", "grade"),
     Column("range", "range", spare=1),
-    Column("says", "because"),
+    Column("says", "reason"),
 )
 
 
@@ -47,5 +47,5 @@ def graded_section(grades: Grades | None) -> Section | None:
     if not any(part.letter for part in grades.parts):
         return section("grade", (head,))  # a list of what is missing says no more
     columns = tuple(each for each in COLUMNS if each.key != "range" or any(row.cells["range"] for row in rows))
-    table = Table("", columns, rows, key="grades", notes=(f"By {SCALES[grades.scale]}.",))
+    table = Table("", columns, rows, key="grades", notes=(f"Graded on {SCALES[grades.scale]}.",))
     return section("grade", (head,), tables=(table,))

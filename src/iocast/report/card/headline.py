@@ -36,14 +36,17 @@ def badges(run: Run, examination: Examination, grades: Grades | None = None) -> 
         return ()
     letters = [examination.trust[record.phase.name].grade for record in run.measured]
     count = letters.count(trust)
-    where = "on every row" if count == len(letters) else f"on {count} of {len(letters)} rows; no row has less"
-    found = Badge("trust", "Trust in these figures", trust, where)
+    where = "on every row" if count == len(letters) else f"on {count} of {len(letters)} rows; all others are higher"
+    found = Badge("trust", "Trust", trust, where)
     if grades is None:
         return (found,)
-    name = {"modern": "Grade", "hailey2012": "Grade of 2012", "slo": "Against the service level"}[grades.scale]
+    name = {"modern": "Grade", "hailey2012": "Grade (2012 scale)", "slo": "Service level"}[grades.scale]
     return (
         Badge(
-            "grade", name, grades.overall or "", grades.says if grades.overall else "not graded: the reason is below"
+            "grade",
+            name,
+            grades.overall or "",
+            grades.says if grades.overall else "no overall grade: see the reason below",
         ),
         found,
     )
@@ -79,7 +82,7 @@ def _random_reads(facts: Facts, records: list[PhaseRecord]) -> Iterator[Figure]:
     same = [each for each in found if size_of(each) == size_of(alone)]
     most = max(same, key=lambda each: each.measurement.rate_per_s)
     yield Figure(
-        f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", f"at most, {who(most)}"
+        f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", f"peak, at {who(most)}"
     )
 
 
@@ -87,7 +90,7 @@ def _scans(records: list[PhaseRecord]) -> Iterator[Figure]:
     found = [each for each in records if only(each, "read") and is_in_order(each) and size_of(each) >= SCAN_SIZE_BYTES]
     if found:
         best = max(found, key=lambda each: each.measurement.bytes_per_s)
-        yield Figure(f"{text.size(size_of(best))} scan", best.measurement.bytes_per_s, "bytes_per_s", who(best))
+        yield Figure(f"{text.size(size_of(best))} scan", best.measurement.bytes_per_s, "bytes_per_s", f"at {who(best)}")
 
 
 def _commits(facts: Facts, records: list[PhaseRecord]) -> Iterator[Figure]:
@@ -108,4 +111,4 @@ def _median(name: str, times: Histogram, record: PhaseRecord) -> Iterator[Figure
 
 
 def _tail(p99_ns: float | None, whose: str) -> str:
-    return f"median, {whose}" if p99_ns is None else f"median; p99 {text.duration_in_words(p99_ns)}"
+    return f"p50 at {whose}" + ("" if p99_ns is None else f"; p99 {text.duration_in_words(p99_ns)}")

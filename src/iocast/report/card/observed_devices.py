@@ -15,9 +15,9 @@ OBSERVERS = ("iostat", "sar")  # whose samples are rates and means of an interva
 COLUMNS = (
     Column("device", "device"),
     Column("intervals", "intervals", "count", spare=5),
-    Column("ios_per_s", "I/Os\n/s", "rate", spare=1),
-    Column("reads_per_s", "reads\n/s", "rate"),
-    Column("writes_per_s", "writes\n/s", "rate"),
+    Column("ios_per_s", "IOPS", "rate", spare=1),
+    Column("reads_per_s", "read\nIOPS", "rate"),
+    Column("writes_per_s", "write\nIOPS", "rate"),
     Column("read_bytes_per_s", "read\nMB/s", "bytes_per_s"),
     Column("write_bytes_per_s", "write\nMB/s", "bytes_per_s"),
     Column("size_bytes", "size", "bytes", spare=2),
@@ -28,7 +28,7 @@ COLUMNS = (
     Column("write_await_ns", "write\nawait", "duration"),
     Column("flush_await_ns", "flush\nawait", "duration", spare=6),
     Column("queue_mean", "queue", "decimal", "requests waiting or in service"),
-    Column("queue_most", "most", "decimal", "in one interval", spare=3),
+    Column("queue_most", "max\nqueue", "decimal", "the highest mean of one interval", spare=3),
     Column("util_percent", "%util", "decimal"),
 )
 # A mean over intervals is one over I/Os only when each interval counts as often as it had I/Os.
@@ -42,13 +42,11 @@ WEIGHTS = {
     "size_bytes": "ios_per_s",
 }
 UTIL_NOTE = (
-    "%util is the share of time in which at least one request was there. A device that serves many at once (flash,"
-    " an array) can be at 100 and take far more: it is no measure of saturation. Look at await and queue."
+    "%util is the share of time with at least one outstanding request. A device that serves requests in parallel"
+    " (flash, an array) can show 100 and still have headroom: judge saturation by await and queue."
 )
-LAYER_NOTE = "Partitions, dm and md devices are counted again in the disks below them: do not add rows up."
-ALONE_NOTE = (
-    "Nobody says here what load ran: these are means of intervals, without percentiles and without trust letters."
-)
+LAYER_NOTE = "Partitions, dm and md devices are counted again in the disks below them: do not add up these rows."
+ALONE_NOTE = "The load is unknown: these are means of intervals, without percentiles and without trust."
 
 Series = dict[str, dict[str, list[float]]]
 
@@ -75,8 +73,8 @@ def sentence(run: Run) -> str:
     rates = {device: _rate(metrics) for device, metrics in _series(run).items()}
     busiest = max(rates, key=lambda device: rates[device])
     if not rates[busiest]:
-        return "None of the devices did any I/O."
-    return f"The busiest device was {busiest} with {text.rate(rates[busiest])} I/Os a second on average."
+        return "No device did any I/O."
+    return f"The busiest device was {busiest} with {text.rate(rates[busiest])} IOPS on average."
 
 
 def _series(run: Run) -> Series:

@@ -25,37 +25,39 @@ PERCENTILES = (
 )
 
 COLUMNS = (
-    Column("test", "test"),
-    Column("load", "users", "load", "users, times the I/Os that each keeps outstanding"),
+    Column("test", "row"),
+    Column("load", "load", "load", "users x queue depth"),
     Column("size", "size", "bytes", "size of one I/O"),
     Column("throughput", "MB/s", "bytes_per_s", "decimal megabytes"),
-    Column("response_mean", "mean", "duration", spare=5),
-    Column("response_p50", "p50", "duration", "half of the I/Os took no longer", spare=1),
-    Column("response_p95", "p95", "duration", spare=6),
-    Column("response_p99", "p99", "duration", "one in a hundred took longer"),
-    Column("response_p99_9", "p99.9", "duration", spare=7),
-    Column("response_max", "max", "duration", spare=4),
+    Column("response_mean", "mean", "duration", "mean response time", spare=5),
+    Column("response_p50", "p50", "duration", "median response time", spare=1),
+    Column("response_p95", "p95", "duration", "95% of the I/Os took no longer", spare=6),
+    Column("response_p99", "p99", "duration", "1% of the I/Os took longer"),
+    Column("response_p99_9", "p99.9", "duration", "0.1% of the I/Os took longer", spare=7),
+    Column("response_max", "max", "duration", "the slowest I/O", spare=4),
     Column("rate", "IOPS", "rate"),
-    Column("latency", "latency", "strip", spare=3),
+    Column("latency", "histogram", "strip", spare=3),
     Column("device_size", "dev.\nsize", "bytes", "average request at the device", spare=9),
     Column("device_queue", "dev.\nqueue", "decimal", "average requests at the device", spare=8),
     Column("trust", "trust", "grade"),
 )
 
 STRIP_NOTE = (
-    "latency: a mark for each span up to "
+    "histogram: response times, one mark per range up to "
     + ", ".join(text.duration_in_words(edge) for edge in LATENCY_EDGES_NS)
-    + " and above; the more of the I/Os took that long, the higher it is."
+    + " and above; a taller mark is a larger share of the I/Os."
 )
-BLANK_NOTE = "A percentile is left blank where fewer than ten I/Os lie beyond it."
-SINGLE_NOTE = "Each row is a single run, its warm-up included: whether it repeats is not judged."
-IMPORTED_NOTE = "Each row is a single run of another tool: whether it is steady, and whether it repeats, is not judged."
-UNSTATED_NOTE = "A percentile is left blank where it is not stated, or fewer than ten I/Os lie beyond it."
+BLANK_NOTE = "A percentile is blank where fewer than ten I/Os lie beyond it."
+SINGLE_NOTE = "Single run, warm-up included: repeatability is not judged."
+IMPORTED_NOTE = "Single run of another tool: steadiness and repeatability are not judged."
+UNSTATED_NOTE = "A percentile is blank where the source does not state it, or fewer than ten I/Os lie beyond it."
 COARSE_NOTE = (
-    "A range is two edges of the source's own buckets, between which the percentile lies; in latency, a bucket that"
-    " goes on beyond a mark is shown at the next one."
+    "A range gives the edges of the source's bucket that holds the percentile; in the histogram, a bucket that extends"
+    " beyond a mark counts at the next one."
 )
-OPEN_NOTE = "Times count from the moment an I/O was due (response), the service rows from its submission."
+OPEN_NOTE = (
+    "Response time counts from the moment an I/O was due; service time, in the service rows, from its submission."
+)
 
 COMMIT_NOTE = "commit: from the write to the end of the sync that makes it durable."
 # A phase that ends this much before those that ran at once with it is worth a word. [J]
@@ -87,12 +89,12 @@ def _all_rows(facts: Facts, examination: Examination) -> Iterator[Row]:
 
 
 def _row_of_all(row: RowFacts) -> Row:
-    """What phases that ran at once did together, and what the device saw of it."""
+    """What concurrent phases did together, and what the device saw of it."""
     record, every = row.record, row.seen_by_devices
     device = every.under_filesystem
     cells: dict[str, Cell] = {
         "phase": record.phase.together,
-        "test": "at once",
+        "test": "combined",
         "together": tuple(each.phase.name for each in row.beside),
         "throughput": _throughput(every.record),
         "rate": every.measurement.rate_per_s,
@@ -225,7 +227,7 @@ def _open_note(record: PhaseRecord) -> str:
     asked = record.measurement.asked_rate_per_s
     if not asked:
         return ""
-    return f"{text.rate(asked)} I/Os a second asked for, {text.rate(record.measurement.rate_per_s)} done"
+    return f"{text.rate(asked)} IOPS requested, {text.rate(record.measurement.rate_per_s)} achieved"
 
 
 def _notes(run: Run, rows: tuple[Row, ...]) -> Iterator[str]:
@@ -247,11 +249,11 @@ def _notes(run: Run, rows: tuple[Row, ...]) -> Iterator[str]:
 
 
 def _together_note(run: Run, record: PhaseRecord) -> str:
-    """Which rows ran at once, and which of them ended before the others."""
+    """Which rows ran concurrently, and which of them ended before the others."""
     group = run.beside(record)
     longest_ns = max(each.measurement.elapsed_ns for each in group)
     early = [each for each in group if each.measurement.elapsed_ns < ENDED_EARLY * longest_ns]
-    said = f"{', '.join(each.phase.name for each in group)} ran at once (at once: all of them together)."
+    said = f"{', '.join(each.phase.name for each in group)} ran concurrently (combined: their sum)."
     for each in early:
         said += f" {each.phase.name} ended after {text.duration_in_words(each.measurement.elapsed_ns)}."
     return said

@@ -49,11 +49,11 @@ def law(service: ServiceLaw) -> str:
     if isinstance(service, TableLaw):
         return f"by a table of quantiles up to {_time(service.points[-1].ns)}"
     assert isinstance(service, DiskLaw)
-    return f"an arm at {text.whole(service.rpm)} turns a minute"
+    return f"of a disk arm at {text.whole(service.rpm)} rpm"
 
 
 def _serving(device: SimulatedDevice) -> str:
-    words = [f"{device.servers} server{'s' if device.servers > 1 else ''}, service {law(device.service)}"]
+    words = [f"{device.servers} server{'s' if device.servers > 1 else ''}, service time {law(device.service)}"]
     if device.write_service:
         words.append(f"writes {law(device.write_service)}")
     if device.bandwidth_bytes_per_s:
@@ -70,7 +70,7 @@ def _serving(device: SimulatedDevice) -> str:
 def _in_front(device: SimulatedDevice) -> Iterator[str]:
     if device.link:
         rtt = _time(device.link.rtt_ns)
-        yield f"a link of {text.throughput_in_words(device.link.bytes_per_s)} each way, {rtt} there and back"
+        yield f"a link of {text.throughput_in_words(device.link.bytes_per_s)} each way, {rtt} round trip"
     yield from map(_limit, device.limits)
     if device.serialised != "none":
         yield f"{'writes' if device.serialised == 'writes' else 'reads and writes'} one at a time"
@@ -83,7 +83,7 @@ def _in_front(device: SimulatedDevice) -> Iterator[str]:
 
 def _limit(limit: SimulatedLimit) -> str:
     rate = (
-        text.throughput_in_words(limit.rate_per_s) if limit.counts == "bytes" else f"{text.rate(limit.rate_per_s)} IO/s"
+        text.throughput_in_words(limit.rate_per_s) if limit.counts == "bytes" else f"{text.rate(limit.rate_per_s)} IOPS"
     )
     counted = f" (counted by {text.size(limit.unit_bytes)})" if limit.unit_bytes else ""
     if not limit.bucket:
@@ -96,9 +96,9 @@ def _cache(cache: SimulatedCache) -> str:
     kept = text.capacity(cache.size_bytes) if cache.size_bytes else f"{text.percent(cache.read_hit_percent / 100)} hits"
     words = [f"a cache ({kept}, {_time(cache.hit_ns)})"]
     if cache.scan_resistant:
-        words.append("scans pass it by")
+        words.append("bypassed by scans")
     if cache.write_back:
-        words.append("writes end in it")
+        words.append("write-back")
     if cache.dirty_bytes:
         rate = text.throughput_in_words(cache.destage_bytes_per_s)
         words.append(f"up to {text.capacity(cache.dirty_bytes)}, then at {rate}")
@@ -115,7 +115,7 @@ def _placing(device: SimulatedDevice) -> Iterator[str]:
         yield f"a fast tier of {text.capacity(device.tier.size_bytes)} ({_time(device.tier.fast_ns)}), filled {when}"
     if device.slc:
         slow = text.throughput_in_words(device.slc.slow_bytes_per_s)
-        yield f"fast writes for {text.capacity(device.slc.size_bytes)}, then {slow}"
+        yield f"an SLC area of {text.capacity(device.slc.size_bytes)}, then {slow}"
     if device.thin:
         yield from _thin(device.thin)
     if device.reduction:
@@ -127,7 +127,7 @@ def _placing(device: SimulatedDevice) -> Iterator[str]:
 def _thin(thin: SimulatedThin) -> Iterator[str]:
     unit = text.size(thin.unit_bytes)
     if thin.first_write_ns:
-        yield f"{_time(thin.first_write_ns)} more for the first write of each {unit}"
+        yield f"{_time(thin.first_write_ns)} more for the first write to each {unit}"
     if thin.hole_ns is not None:
         yield f"unwritten {unit} read in {_time(thin.hole_ns)}"
     if thin.zero_ns is not None:
@@ -138,21 +138,21 @@ def _thin(thin: SimulatedThin) -> Iterator[str]:
 
 def _disturbing(device: SimulatedDevice) -> Iterator[str]:
     if device.scaling:
-        yield f"service that grows with load (USL {device.scaling.contention:g}, {device.scaling.retrograde:g})"
+        yield f"service time that grows with load (USL {device.scaling.contention:g}, {device.scaling.retrograde:g})"
     if device.noise:
         bursts = (
             f", {_time(device.noise.burst_ns)} of every {_time(device.noise.every_ns)}" if device.noise.burst_ns else ""
         )
-        yield f"{text.rate(device.noise.rate_per_s)} foreign IO/s{bursts}"
+        yield f"{text.rate(device.noise.rate_per_s)} IOPS of other I/O{bursts}"
     if device.stall:
         yield f"stalls of {_time(device.stall.for_ns)} every {_time(device.stall.every_ns)}"
     if device.slow:
         begin, end = _time(device.slow.from_ns), _time(device.slow.to_ns)
-        yield f"service x {device.slow.factor:g} from {begin} to {end} of the run"
+        yield f"service time x {device.slow.factor:g} from {begin} to {end} of the run"
     if device.drift:
-        yield f"service that grows to x {device.drift.factor:g} in {_time(device.drift.over_ns)}"
+        yield f"service time that grows to x {device.drift.factor:g} in {_time(device.drift.over_ns)}"
     if device.tick_ns:
-        yield f"ends noticed every {_time(device.tick_ns)}"
+        yield f"completions seen every {_time(device.tick_ns)}"
     if device.errors:
         yield _errors(device.errors)
 

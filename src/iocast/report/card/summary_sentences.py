@@ -26,7 +26,7 @@ def sentences(records: list[PhaseRecord]) -> list[str]:
 
 
 def _is_known(record: PhaseRecord) -> bool:
-    """False for an imported row whose tool does not say how long I/Os took, or how many were in flight."""
+    """False for an imported row whose tool does not say how long I/Os took, or how many were outstanding."""
     timed = not math.isnan(record.measurement.response().mean_ns)
     return timed and not {"users", "depth"} & {*record.unstated}
 
@@ -39,12 +39,10 @@ def _random_reads(records: list[PhaseRecord]) -> Iterator[str]:
     found = [each for each in found if size_of(each) == size]
     alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth))
     most = max(found, key=lambda each: each.measurement.rate_per_s)
-    alongside = alone.measurement.asked_depth
-    together = (f" with {alongside} at once" if alongside > 1 else "") + beside_others(alone)
+    together = f" at {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
     sentence = f"A random {text.size(size)} read takes {takes(alone.measurement.response('read'))}{together}"
     if most is not alone and most.measurement.rate_per_s > 1.1 * alone.measurement.rate_per_s:
-        gets = "gets" if most.plan.users == 1 else "get"
-        sentence += f"; {who(most)} {gets} {text.rate(most.measurement.rate_per_s)} of them a second"
+        sentence += f"; {who(most)} reaches {text.rate(most.measurement.rate_per_s)} IOPS"
     yield f"{sentence}."
 
 
@@ -53,7 +51,7 @@ def _scans(records: list[PhaseRecord]) -> Iterator[str]:
     if found:
         best = max(found, key=lambda each: each.measurement.bytes_per_s)
         speed = text.throughput_in_words(best.measurement.bytes_per_s)
-        yield f"{text.size(size_of(best))} reads in order run at {speed} with {who(best)}."
+        yield f"{text.size(size_of(best))} sequential reads reach {speed} at {who(best)}."
 
 
 def _commits(records: list[PhaseRecord]) -> Iterator[str]:
@@ -63,7 +61,7 @@ def _commits(records: list[PhaseRecord]) -> Iterator[str]:
     alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
     size = text.size(size_of(alone))
     flush = alone.measurement.response(*FLUSHES)
-    with_others = f" with {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
+    with_others = f" at {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
     if flush.total:
         yield f"The flush of {text.article(size)} {size} commit takes {takes(flush)}{with_others}."
     else:
@@ -77,7 +75,7 @@ def _mixes(records: list[PhaseRecord]) -> Iterator[str]:
         best = max(found, key=_rate_of_data)
         size = size_of(best)
         blocks = f"{text.size(size)} reads and writes" if size else "reads and writes"
-        yield f"A {_split(best)} mix of {blocks} runs at {text.rate(_rate_of_data(best))} a second with {who(best)}."
+        yield f"A {_split(best)} mix of {blocks} reaches {text.rate(_rate_of_data(best))} IOPS at {who(best)}."
 
 
 def _data_ops(record: PhaseRecord) -> set[Op]:
@@ -103,28 +101,26 @@ def _spoken_size(records: list[PhaseRecord]) -> int:
 
 
 def takes(histogram: Histogram) -> str:
-    """A time with its tail: "240 µs (99 in 100 within 482 µs)"; mean and median where they lie far apart."""
+    """A time with its tail: "240 µs (p99 482 µs)"; mean and median where they lie far apart."""
     half, most = published(histogram, 0.5), published(histogram, 0.99)
     mean = text.duration_in_words(histogram.mean_ns)
-    tail = "" if most is None else f"99 in 100 within {text.duration_in_words(most)}"
+    tail = "" if most is None else f"p99 {text.duration_in_words(most)}"
     if half is None:
         return f"{mean} on average"
     if histogram.mean_ns > TWO_PEAKS * half:
-        within = f"half within {text.duration_in_words(half)}"
+        within = f"p50 {text.duration_in_words(half)}"
         return f"{mean} on average ({within}{', ' if tail else ''}{tail})"
     return text.duration_in_words(half) + (f" ({tail})" if tail else "")
 
 
 def who(record: PhaseRecord) -> str:
-    """How much at once: "1 user", "4 users at depth 16"."""
-    users, depth = record.plan.users, record.plan.depth
-    people = f"{users} user" + ("s" if users != 1 else "")
-    return (people if depth == 1 else f"{people} at depth {depth}") + beside_others(record)
+    """The load of a row: "1x1", "4x16"."""
+    return text.load(record.plan.users, record.plan.depth) + beside_others(record)
 
 
 def beside_others(record: PhaseRecord) -> str:
     """What must be said of a row that did not have the storage for itself."""
-    return " beside other rows" if record.phase.together else ""
+    return " alongside other rows" if record.phase.together else ""
 
 
 def is_commit(record: PhaseRecord) -> bool:

@@ -18,22 +18,22 @@ COLUMNS = (
     Column("size", "size", "bytes", spare=2),
     Column("scheduler", "scheduler", spare=1),
     Column("write_cache", "write cache", spare=1),
-    Column("rotational", "spins", spare=1),
-    Column("queue_depth", "queue", "count", "requests that the kernel queues", spare=3),
-    Column("max_io", "largest I/O", "bytes", spare=3),
+    Column("rotational", "rotational", spare=1),
+    Column("queue_depth", "queue\ndepth", "count", "requests that the kernel queues", spare=3),
+    Column("max_io", "max I/O", "bytes", spare=3),
     Column("link", "link", spare=4),
     Column("model", "model", spare=5),
 )
 
 # What the source of an imported run may leave out, as one says it.
 UNSTATED = {
-    "users": "how many users there were",
-    "depth": "how many I/Os each kept outstanding",
-    "direct": "whether I/O was direct",
-    "sync": "whether writes were synchronous",
-    "size": "how large every I/O was",
-    "length": "how long it ran",
-    "ios": "how many I/Os there were",
+    "users": "the number of users",
+    "depth": "the queue depth",
+    "direct": "direct or buffered I/O",
+    "sync": "synchronous or asynchronous writes",
+    "size": "the I/O size",
+    "length": "the duration",
+    "ios": "the number of I/Os",
 }
 
 ENGINES = {"uring": "io_uring", "sync": "sync", "sim": "simulated"}
@@ -58,12 +58,12 @@ def _source(run: Run, source: Source) -> Iterator[str]:
     told += [f"{host.cpus} CPU" + ("s" if host.cpus != 1 else "")] if host.cpus else []
     told += [host.kernel] if host.kernel else []
     machine = f"Machine {', '.join(told)}." if told else ""
-    moment = f"Run of {text.instant(run.started_unix_ns)}." if run.started_unix_ns else "When it ran is not stated."
+    moment = f"Run of {text.instant(run.started_unix_ns)}." if run.started_unix_ns else "Start time unknown."
     path = run.plan.target.path
     omitted = dict.fromkeys(UNSTATED[name] for each in run.measured for name in each.unstated if name in UNSTATED)
     if omitted:
-        yield f"It does not state {', '.join(omitted)}."
-    yield " ".join(filter(None, [f"It was done on {path}." if path else "", machine, moment, engine_line(run)]))
+        yield f"Not stated: {', '.join(omitted)}."
+    yield " ".join(filter(None, [f"Target: {path}." if path else "", machine, moment, engine_line(run)]))
 
 
 def blind_section(run: Run) -> Section | None:
@@ -71,7 +71,7 @@ def blind_section(run: Run) -> Section | None:
     shown = {f"Engine: {note}" for note in _engine_notes(run)}
     lines = [
         *(warning for warning in run.warnings if warning not in shown),
-        *(f"Not seen, {blind.observer}: {blind.why}" for blind in run.blind),
+        *(f"Not observed by {blind.observer}: {blind.why}" for blind in run.blind),
         *run.plan.target.notes,
     ]
     return section("remarks", tuple(dict.fromkeys(map(_sentence, lines)))) if lines else None
@@ -109,11 +109,11 @@ def _sentence(line: str) -> str:
 def _place(target: Target) -> str:
     if target.kind == "sim":
         what = f" {describe(target.simulated)}." if target.simulated else ""
-        return f"{target.path} is a simulated device: its time is virtual and its answers are exact.{what}"
+        return f"{target.path} is a simulated device: virtual time, exact answers.{what}"
     if target.kind == "block":
         size = f" of {text.capacity(target.size_bytes)}" if target.size_bytes else ""
         return f"{target.path} is a block device{size}, tested without a file system."
-    words = [f"{target.path} lies on {target.filesystem or 'an unknown file system'}"]
+    words = [f"{target.path} is on {target.filesystem or 'an unknown file system'}"]
     if target.mount_source:
         words.append(f"of {target.mount_source}")
     if target.mount_options:
@@ -121,7 +121,9 @@ def _place(target: Target) -> str:
     room = ""
     if target.free_bytes is not None and target.total_bytes:
         room = f"; {text.capacity(target.free_bytes)} of {text.capacity(target.total_bytes)} are free"
-    direct = "" if target.direct is not False else f" No direct I/O here: {target.direct_why_not or 'refused'}."
+    direct = (
+        "" if target.direct is not False else f" Direct I/O is not available: {target.direct_why_not or 'refused'}."
+    )
     return " ".join(words) + room + "." + direct
 
 

@@ -14,32 +14,30 @@ from iocast.report.wording import section as titled
 
 COLUMNS = (
     Column("test", "row"),
-    Column("op", "I/O"),
-    Column("response", "response\nmean", "duration"),
-    Column("unsent", "not yet\nsent", "duration", "due, and not sent: the queue of an open loop"),
-    Column("system", "system", "duration", "sent, and neither in the queue nor in the device"),
+    Column("op", "op"),
+    Column("response", "response\ntime", "duration"),
+    Column("unsent", "submit\ndelay", "duration", "due but not submitted yet: the backlog of an open loop"),
+    Column("system", "system", "duration", "service time outside the kernel queue and the device"),
     Column("queue", "kernel\nqueue", "duration"),
     Column("device", "device", "duration"),
     Column("queue_p99", "queue\np99", "duration", spare=2),
     Column("device_p99", "device\np99", "duration", spare=1),
-    Column(
-        "generator", "CPU of\nthe test", "share", "of one processor, kernel workers and observers included", spare=5
-    ),
-    Column("cpu_per_io", "CPU an\nI/O", "duration", "of the test, its system calls included", spare=6),
-    Column("requests", "requests\nseen", "count", spare=3),
-    Column("watched", "of the\ntime", "share", spare=4),
+    Column("generator", "test\nCPU", "share", "of one CPU, kernel workers and observers included", spare=5),
+    Column("cpu_per_io", "CPU per\nI/O", "duration", "of the test, its system calls included", spare=6),
+    Column("requests", "requests\ntraced", "count", spare=3),
+    Column("watched", "time\ntraced", "share", spare=4),
 )
 WORDS = {
-    "cached": "it went through the page cache: requests are those of the cache, not of the I/Os",
-    "synced": "each I/O also waits until it is durable, which takes further requests",
-    "shared": "phases that ran at the same time share the figures of queue and device",
-    "others": "others' I/O on the same device is in the figures of queue and device",
+    "cached": "buffered: the requests are the page cache's, not those of the I/Os",
+    "synced": "each I/O also waits for durability, which takes further requests",
+    "shared": "concurrent phases share the queue and device figures",
+    "others": "the queue and device figures include other I/O on the same device",
 }
-TOGETHER = "they ran at the same time, and the CPU time of the test is that of all of them."
+TOGETHER = "they ran concurrently; the test CPU is their sum."
 NOTE = (
-    "Means, so that the parts add up. Queue: from block_rq_insert to block_rq_issue; device: from there to"
-    " block_rq_complete; system is the rest of the service time: system call, file system, waiting for a tag, the"
-    " way back."
+    "Means, so that the parts add up. Kernel queue: block_rq_insert to block_rq_issue. Device: block_rq_issue to"
+    " block_rq_complete. System: the rest of the service time (system call, file system, wait for a tag, completion"
+    " path)."
 )
 
 
@@ -96,14 +94,14 @@ def _notes(seen: list[Whereabouts]) -> Iterator[str]:
     merged = [f"{each.phase} ({each.op}) {text.ratio(each.size_ratio, None, None)}" for each in alone]
     if merged:
         yield (
-            f"Requests are not as large as the I/Os: {', '.join(merged)} times. The kernel merged or split them, or"
-            " requests of others are among them: there the parts do not add up."
+            f"Request size over I/O size: {', '.join(merged)}. The kernel merged or split I/Os, or other I/O is"
+            " included: these parts do not add up."
         )
     for reason, words in WORDS.items():
         if phases := [each.phase for each in seen if reason in each.inexact]:
             yield f"{_names(phases)}: {words}."
     if lost := [each.phase for each in seen if each.lost_events]:
-        yield f"{_names(lost)}: the trace lost records; what is shown are those that were kept."
+        yield f"{_names(lost)}: the trace lost records; the figures cover those that were kept."
 
 
 def _names(phases: Iterable[str]) -> str:

@@ -20,13 +20,13 @@ USABLE: tuple[Grade, ...] = ("A", "B", "C")  # what is graded worse is not put i
 
 # The components of trust as they read after "for".
 ASPECTS: dict[TrustCode, str] = {
-    "integrity": "their integrity",
-    "steady": "their steadiness",
-    "precision": "their precision",
-    "representative": "what they measured",
-    "load_achieved": "the load achieved",
-    "isolation": "other programs' I/O",
-    "anomalies": "what went wrong",
+    "integrity": "integrity",
+    "steady": "steadiness",
+    "precision": "precision",
+    "representative": "representativeness",
+    "load_achieved": "load achieved",
+    "isolation": "other I/O",
+    "anomalies": "anomalies",
 }
 
 Judged = list[tuple[PhaseRecord, Trust]]
@@ -48,7 +48,7 @@ def verdict(run: Run, examination: Examination) -> str:
     leads = list(_leads(judged, examination))
     said = sentences(usable)
     if usable and not said:
-        said = ["No plain random reads, scans, commits or mixes were measured: see the rows below."]
+        said = ["The run has no plain random reads, scans, commits or mixes: see the rows below."]
     told = frozenset[FindingCode]().union(*(lead.told for lead in leads))
     return " ".join([*(lead.says for lead in leads), *said, *_belief(judged, told)])
 
@@ -75,8 +75,8 @@ def _stalled(found: list[Finding], rows: int) -> str:
     if rows == 1:
         return longest.says
     where = "on every row" if len(found) == rows else f"on {len(found)} of {rows} rows"
-    mostly = ", most of all on" if len(found) > 1 else ","
-    return f"I/Os stood still {where}{mostly} {longest.phase}: {stalls.in_words(longest.spans)}."
+    longest_on = ", longest on" if len(found) > 1 else ","
+    return f"I/O stalled {where}{longest_on} {longest.phase}: {stalls.in_words(longest.spans)}."
 
 
 def _belief(judged: Judged, told: frozenset[FindingCode]) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _belief(judged: Judged, told: frozenset[FindingCode]) -> Iterator[str]:
         return
     grade = worst(*grades)
     if grade == "A":
-        yield "Every row has earned an A for trust."
+        yield "Trust is A on every row."
         return
     low = [(record, trust) for record, trust in judged if trust.grade == grade]
     where = f" on {len(low)} of {len(judged)} rows" if len(low) < len(judged) else " on every row"

@@ -13,11 +13,11 @@ from iocast.report.subjects import subject
 from iocast.report.wording import section as titled
 
 MEANINGS = {
-    "torn": "part of one write and part of another, or of what was there before",
-    "lost": "an older write than must be there, or nothing of what was acknowledged",
-    "misplaced": "a block that belongs somewhere else",
-    "corrupt": "changed bytes, or somebody else's",
-    "unreadable": "could not be read",
+    "torn": "parts of two writes, or of a write and of older data",
+    "lost": "an older write than acknowledged, or none",
+    "misplaced": "a block that belongs elsewhere",
+    "corrupt": "changed or foreign bytes",
+    "unreadable": "read error",
 }
 
 
@@ -33,12 +33,12 @@ def report(run: Run, found: Verification, folder: str) -> Report:
     """The report of `iocast verify`."""
     steps = [f"The card of the run: iocast report {shlex.quote(folder)}"]
     if found.bad_blocks:
-        other = "If something else has written to these files since the run, that is what was found."
+        other = "If another program has written to these files since the run, its writes were found here."
         steps.insert(0, other)
     return Report(
         title=f"{run.plan.name} · {run.plan.target.path} · verified",
         verdict=says(found),
-        sections=(Section("verification", "What was read back", tables=tuple(_tables(found))),),
+        sections=(Section("verification", "Verification", tables=tuple(_tables(found))),),
         next_steps=tuple(steps),
         kind="verification",
         subjects=(subject(run, folder),),
@@ -51,36 +51,36 @@ def says(found: Verification) -> str:
     blocks = f"{text.whole(found.blocks)} blocks of {size}"
     rule = "was made durable" if found.durable_only else "was acknowledged"
     if not found.blocks:
-        return "Nothing was written with verify, or another phase wrote over it: there is nothing to read back."
+        return "Nothing to verify: nothing was written with verify, or another phase overwrote it."
     sentences = []
     if found.bad_blocks:
         named = zip(MEANINGS, found.bad, strict=True)
         kinds = ", ".join(f"{text.whole(count)} {kind}" for kind, count in named if count)
-        sentences.append(f"{text.whole(found.bad_blocks)} of {blocks} are not as they must be: {kinds}.")
+        sentences.append(f"{text.whole(found.bad_blocks)} of {blocks} are bad: {kinds}.")
     else:
-        sentences.append(f"All that {rule} is there: {blocks} were read back, none is torn, lost or misplaced.")
+        sentences.append(f"Everything that {rule} is intact: {blocks} read back, none torn, lost or misplaced.")
     if found.outstanding:
         sentences.append(
-            f"{text.whole(found.outstanding)} had a write on its way at the end: old or new counted as good."
+            f"{text.whole(found.outstanding)} had an outstanding write at the end: old or new data counted as intact."
         )
     if found.undecided:
-        sentences.append(f"Of {text.whole(found.undecided)} nothing can be said: writes overlapped there, or failed.")
+        sentences.append(f"{text.whole(found.undecided)} are undecided: writes overlapped there, or failed.")
     if found.ahead:
-        sentences.append(f"{text.whole(found.ahead)} are newer than the journal knows: it was not written out in time.")
+        sentences.append(f"{text.whole(found.ahead)} are newer than the journal, which was not flushed in time.")
     if not found.direct:
-        sentences.append("They were read through the page cache, which may hold what the storage does not.")
+        sentences.append("The read-back was buffered: the page cache may hold what the storage does not.")
     if not found.complete:
-        sentences.append("It was stopped before all was read.")
+        sentences.append("The verification was stopped before its end.")
     return " ".join(sentences)
 
 
 def _tables(found: Verification) -> Iterator[Table]:
-    rows = [Row({"kind": "intact", "count": found.intact, "says": "one whole write that may be there"})]
+    rows = [Row({"kind": "intact", "count": found.intact, "says": "one whole, valid write"})]
     if found.undecided:
         rows.append(Row({"kind": "undecided", "count": found.undecided, "says": "writes overlapped there, or failed"}))
     for (kind, meaning), count in zip(MEANINGS.items(), found.bad, strict=True):
         rows.append(Row({"kind": kind, "count": count, "says": meaning}))
-    columns = (Column("kind", "block"), Column("count", "count", "count"), Column("says", "which means"))
+    columns = (Column("kind", "state"), Column("count", "count", "count"), Column("says", "meaning"))
     yield Table("", columns, tuple(rows), key="blocks")
     if not found.places:
         return
@@ -97,13 +97,13 @@ def _tables(found: Verification) -> Iterator[Table]:
         for place in found.places
     )
     shown = (
-        Column("kind", "block"),
-        Column("file", "of", spare=1),
-        Column("offset_bytes", "byte", "count"),
-        Column("expected", "write expected", "text"),
+        Column("kind", "state"),
+        Column("file", "file", spare=1),
+        Column("offset_bytes", "offset", "count"),
+        Column("expected", "expected write", "text"),
         Column("found", "found"),
     )
-    notes = ("Writes are numbered for each block, from 1; of each kind the first eight are shown.",)
+    notes = ("Writes are numbered per block, from 1; the first eight of each state are shown.",)
     yield Table("", shown, places, key="places", notes=notes)
 
 
@@ -115,11 +115,11 @@ def _found(found: Verification, place: BadBlock) -> str:
     if place.kind == "unreadable":
         return place.error
     if place.kind == "corrupt":
-        return "no whole write"
+        return "not a whole write"
     if place.belongs is not None:
         file, offset = place.belongs
         where = "" if file == place.file else f" of {found.files[file]}"
-        return f"write {place.found} of byte {offset:,}{where}"
+        return f"write {place.found} at offset {offset:,}{where}"
     if place.kind == "torn":
-        return f"parts of {place.found or 'what was before'} and {place.found_newest}"
+        return f"parts of {place.found or 'older data'} and {place.found_newest}"
     return f"write {place.found}" if place.found else "nothing of this run"

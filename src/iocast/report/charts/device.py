@@ -1,4 +1,4 @@
-"""What the device saw against what was asked: sizes of requests, and how many at once."""
+"""Requests at the device against the I/Os submitted: their size and queue depth."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from iocast.report.charts.subjects.examined_run import ExaminedRun
 PLACE = Place("device")
 SIZES = (
     Column("row", "row"),
-    Column("asked", "asked", "bytes"),
+    Column("asked", "submitted", "bytes"),
     Column("device", "at the device", "bytes"),
 )
 QUEUES = (
     Column("row", "row"),
-    Column("asked", "asked", "decimal"),
+    Column("asked", "submitted", "decimal"),
     Column("device", "at the device", "decimal"),
 )
 SAME = 1.1  # within a tenth
@@ -35,14 +35,14 @@ def tell(about: ExaminedRun) -> Iterator[Chart]:
     """A chart of sizes, and one of queue depths, of the rows where the device's counters were seen."""
     seen = [(row.record, io) for row in about.facts.rows if (io := row.under_filesystem) is not None]
     if sizes := [row for record, io in seen for row in _sizes(record, io)]:
-        yield _chart("device-sizes", "Size of requests", "size", "bytes", SIZES, sizes)
+        yield _chart("device-sizes", "Request size", "size", "bytes", SIZES, sizes)
     queues = [
         Row({"row": record.phase.name, "asked": float(record.measurement.asked_depth), "device": io.queue_mean})
         for record, io in seen
         if io.queue_mean is not None
     ]
     if queues:
-        yield _chart("device-queue", "I/Os at once", "at once", "decimal", QUEUES, queues)
+        yield _chart("device-queue", "Outstanding I/Os", "outstanding I/Os", "decimal", QUEUES, queues)
 
 
 def _sizes(record: PhaseRecord, io: DeviceIo) -> list[Row]:
@@ -61,14 +61,14 @@ def _chart(key: str, title: str, axis: str, kind: str, columns: tuple[Column, ..
     other = [row for row in rows if not _same(row.cells["asked"], row.cells["device"])]
     if other:
         names = ", ".join(str(row.cells["row"]) for row in other[:3]) + (" and others" if len(other) > 3 else "")
-        summary = f"On {len(other)} of {len(rows)} rows the device saw something else than was asked: {names}."
+        summary = f"On {len(other)} of {len(rows)} rows the device saw something other than was submitted: {names}."
     else:
-        summary = f"On all {len(rows)} rows the device saw what was asked, within a tenth."
+        summary = f"On all {len(rows)} rows the device saw what was submitted, within 10%."
     shown = Axis(axis, "bytes" if kind == "bytes" else "decimal", log=True)
     return Chart(
         kind="device",
         key=key,
-        title=f"{title}: asked, and seen by the device",
+        title=f"{title}: submitted and at the device",
         summary=summary,
         x=shown,
         y=Axis("row", "text"),

@@ -1,4 +1,4 @@
-"""How the I/Os of each row are spread over time taken, with the modes named: a mean between two describes none."""
+"""The distribution of response times of each row, its modes named: a mean between two modes describes neither."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ COLUMNS = (
     Column("mean", "mean", "duration"),
     Column("modes", "modes"),
 )
-CURVE = (Column("row", "row"), Column("time", "time", "duration"), Column("density", "share a decade", "decimal"))
+CURVE = (Column("row", "row"), Column("time", "time", "duration"), Column("density", "share per decade", "decimal"))
 MODES = (Column("row", "row"), Column("time", "time", "duration"), Column("share", "share", "share"))
-MODES_NOTE = "Modes are named where a thousand I/Os or more were measured."
+MODES_NOTE = "Modes are named from a thousand I/Os on."
 RIDGE_HEIGHT = 46
 RIDGE = 0.82  # how much of its room a distribution fills
 
@@ -57,7 +57,7 @@ def tell(family: Family) -> Iterator[Chart]:
     yield Chart(
         kind="distribution",
         key=f"{family.key}-distribution",
-        title=f"{family.title}: how long the I/Os take",
+        title=f"{family.title}: response time distribution",
         summary=_summary(family, shapes),
         x=Axis("response time", "duration", log=True),
         y=Axis("row", "text"),
@@ -89,13 +89,12 @@ def _summary(family: Family, shapes: list[tuple[str, Member, Density]]) -> str:
     several = [(member, found.modes) for _, member, found in shapes if len(found.modes) > 1]
     if not several:
         known = [found for _, _, found in shapes if found.modes]
-        return "Each row has one peak." if known else "There are too few I/Os to name peaks."
+        return "Each row has one peak." if known else "Too few I/Os to name peaks."
     member, modes = several[0]
     others = len(several) - 1
     said = "" if not others else f" {others} more row{'s have' if others > 1 else ' has'} several."
-    return (
-        f"{family.spoken(member)} there are {len(modes)} peaks: {', '.join(_in_words(mode) for mode in modes)}.{said}"
-    )
+    peaks = ", ".join(_in_words(mode) for mode in modes)
+    return f"{family.spoken(member)} response times have {len(modes)} peaks: {peaks}.{said}"
 
 
 def _in_words(mode: Mode) -> str:

@@ -1,7 +1,7 @@
-"""How the I/Os of each moment were spread over time taken, one row of the results after the other.
+"""The distribution of response times over the course of the run, one row of the results after the other.
 
-Marked in it: findings whose time is known, the slowest I/Os where they stand far out, and moments from which
-throughput was another and no finding says why.
+Marked: findings whose time is known, the slowest I/Os where they stand out, and level shifts of throughput that no
+finding explains.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ COLUMNS = (
     Column("max", "max", "duration"),
 )
 CELLS = (
-    Column("start", "from", "duration", "since the first row, the pauses between rows left out"),
+    Column("start", "from", "duration", "since the first row, without the pauses between rows"),
     Column("end", "to", "duration"),
-    Column("counts", "I/Os in each span of time taken", "counts"),
+    Column("counts", "I/Os in each range of response time", "counts"),
 )
 SPANS = (Column("low", "from", "duration"), Column("high", "to", "duration"))
 ROWS = (Column("row", "row"), Column("start", "from", "duration"), Column("end", "to", "duration"))
@@ -68,9 +68,9 @@ MARKS = (
     Column("says", "what"),
 )
 KEYS = {
-    "finding": "Bars at the top: findings, with a question mark those that no experiment has decided.",
-    "slow": "Rings: I/Os that took ten times the p99 and more.",
-    "change": "Broken lines: from there on throughput had another level.",
+    "finding": "Bars at the top: findings; a question mark means suspected.",
+    "slow": "Rings: I/Os of ten times the p99 or more.",
+    "change": "Dashed lines: throughput level shifts.",
 }
 HEIGHT = 230
 ON_DARK = "#ffffff"
@@ -114,7 +114,7 @@ def tell(family: Family) -> Iterator[Chart]:
     yield Chart(
         kind="heat",
         key=f"{family.key}-heat",
-        title=f"{family.title}: latency over time",
+        title=f"{family.title}: response times over the run",
         summary=_summary(moments, marks),
         x=Axis("time", "duration"),
         y=Axis("response time", "duration", log=True),
@@ -207,7 +207,7 @@ def _findings(stretch: _Stretch) -> Iterator[Row]:
     """What diagnosis has found, where it was seen."""
     for found in stretch.member.findings:
         perhaps = found.state == "suggested"
-        says = f"{stretch.name}: {'perhaps ' if perhaps else ''}{words(found.code)}. {found.says}"
+        says = f"{stretch.name}: {'suspected ' if perhaps else ''}{words(found.code)}. {found.says}"
         for span in found.spans:
             at, end = (min(stretch.start_ns + each, stretch.end_ns) for each in (span.start_ns, span.end_ns))
             yield _mark("finding", f"{words(found.code)}{'?' if perhaps else ''}", at, end, None, says, found)
@@ -230,7 +230,7 @@ def _slow(stretch: _Stretch) -> Iterator[Row]:
 
 
 def _changes(stretch: _Stretch) -> Iterator[Row]:
-    """Where the number of I/Os in an interval took another level, and no finding says why."""
+    """Where the number of I/Os per interval shifted level, and no finding says why."""
     interval_ns = stretch.member.record.plan.interval_ns
     counts: dict[int, int] = {}
     for interval in stretch.member.course:
@@ -246,7 +246,7 @@ def _changes(stretch: _Stretch) -> Iterator[Row]:
         if any(abs(change.at * interval_ns - edge_ns) <= interval_ns for edge_ns in edges_ns):
             continue
         word = "more" if change.shift > 0 else "fewer"
-        says = f"{stretch.name}: {text.percent(abs(change.shift))} {word} I/Os a second from here on"
+        says = f"{stretch.name}: {text.percent(abs(change.shift))} {word} IOPS from here on"
         at = stretch.start_ns + change.at * interval_ns
         yield _mark("change", "", at, at, None, says)
 
@@ -254,15 +254,15 @@ def _changes(stretch: _Stretch) -> Iterator[Row]:
 def _summary(moments: tuple[_Moment, ...], marks: tuple[Row, ...]) -> str:
     slowest = max(moments, key=lambda moment: moment.times.max_ns)
     said = (
-        f"The slowest I/O, of {text.duration_in_words(slowest.times.max_ns)}, ended in the interval from "
+        f"The slowest I/O took {text.duration_in_words(slowest.times.max_ns)} and completed in the interval from "
         f"{text.duration_in_words(slowest.start_ns) if slowest.start_ns else 'the start'} on"
     )
     changes = sum(row.cells["kind"] == "change" for row in marks)
     if changes:
-        said += f"; throughput took another level {changes} time{'s' if changes > 1 else ''}"
+        said += f"; throughput shifted level {changes} time{'s' if changes > 1 else ''}"
     found = dict.fromkeys((str(row.cells["code"]), row.cells["state"]) for row in marks if "code" in row.cells)
-    names = [f"perhaps {words(code)}" if state == "suggested" else words(code) for code, state in found]
-    return f"{said}. Found and marked: {', '.join(names)}." if names else f"{said}."
+    names = [f"suspected {words(code)}" if state == "suggested" else words(code) for code, state in found]
+    return f"{said}. Findings: {', '.join(names)}." if names else f"{said}."
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:

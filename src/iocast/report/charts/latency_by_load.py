@@ -1,4 +1,4 @@
-"""The classic chart of Kyle Hailey's fio.r: latency against load, with a histogram at every load.
+"""The classic chart of Kyle Hailey's fio.r: response time against load, with a histogram at every load.
 
 Mean, p95, p99 and maximum as lines, behind them the shares of the I/Os up to 1 ms, up to 10 ms and above, and at
 each load a histogram of sixteen buckets on its side.
@@ -46,7 +46,7 @@ LOWEST_NS, HIGHEST_NS = 1e5, 1e9  # fio.r's axis; it is widened where something 
 LABEL_GAP = 0.055  # of the height, between labels at the edge
 
 COLUMNS = (
-    Column("load", "users", "load"),
+    Column("load", "load", "load", "users x queue depth"),
     Column("mean", "mean", "duration"),
     Column("p50", "p50", "duration"),
     Column("p95", "p95", "duration"),
@@ -68,9 +68,9 @@ def tell(family: Family) -> Iterator[Chart]:
         kind="latency_by_load",
         key=f"{family.key}-latency",
         family=family.key,
-        title=f"{family.title}: latency at each load",
+        title=f"{family.title}: response time by load",
         summary=_summary(ladder),
-        x=Axis("users", "load"),
+        x=Axis("load", "load"),
         y=Axis("response time", "duration", log=True),
         tables=(
             Table("", COLUMNS, tuple(_row(member) for member in ladder), key="loads"),
@@ -94,7 +94,7 @@ def _row(member: Member) -> Row:
             "middling": middling,
             "slow": slow,
         },
-        note="" if published(times, 0.99) is not None else "fewer than ten I/Os lie beyond the p99",
+        note="" if published(times, 0.99) is not None else "too few I/Os for p99",
     )
 
 
@@ -105,8 +105,8 @@ def _summary(ladder: tuple[Member, ...]) -> str:
         slow = 1 - member.times.count_up_to(GOOD_NS) / member.times.total
         half = text.duration_in_words(member.times.quantile_ns(0.5))
         most = text.duration_in_words(member.times.quantile_ns(0.95))
-        beyond = f", {text.percent(slow)} take longer than 10 ms" if slow else ""
-        said.append(f"With {member.load_text} at once half of the I/Os take {half}, 95 in 100 {most}{beyond}")
+        beyond = f", {text.percent(slow)} above 10 ms" if slow else ""
+        said.append(f"{member.load_text}: p50 {half}, p95 {most}{beyond}")
     return ". ".join(said) + "."
 
 
@@ -163,7 +163,7 @@ def _histograms(
         if top <= low or bottom >= high:
             continue
         at = labels.index(name)
-        says = f"{name} users: {text.percent(share)} took {text.duration(bottom)} to {text.duration(top)}"
+        says = f"{name}: {text.percent(share)} took {text.duration(bottom)} to {text.duration(top)}"
         bar = {"x": at, "x2": at + HISTOGRAM * share / most, "y": max(bottom, low), "y2": min(top, high)}
         bars.append({**bar, "c": bucket_colour(bottom, theme), "tip": says})
     encoding: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}

@@ -1,4 +1,4 @@
-"""Response against the rate that was achieved, in the order of the loads, with the knee."""
+"""Response time against the IOPS achieved, in the order of the loads, with the knee."""
 
 from __future__ import annotations
 
@@ -36,16 +36,20 @@ PLACE = Place("family")
 HEIGHT = 240
 NEAR = 0.06  # of the width and the height: names of points this near would lie on each other
 COLUMNS = (
-    Column("load", "users", "load"),
+    Column("load", "load", "load", "users x queue depth"),
     Column("rate", "IOPS", "rate"),
     Column("p50", "p50", "duration"),
     Column("mean", "mean", "duration"),
     Column("p99", "p99", "duration"),
 )
-KNEES = (Column("load", "users", "load"), Column("rate", "IOPS", "rate"), Column("p50", "p50", "duration"))
+KNEES = (
+    Column("load", "load", "load", "users x queue depth"),
+    Column("rate", "IOPS", "rate"),
+    Column("p50", "p50", "duration"),
+)
 NOTE = (
-    "Knee: the load with the most I/Os per second for its response time. A grade goes by how many I/Os the device"
-    " answers side by side, which may be another load."
+    "Knee: the load with the best ratio of IOPS to response time. The grade uses the device's parallelism, which may be"
+    " another load."
 )
 
 
@@ -59,9 +63,9 @@ def tell(family: Family) -> Iterator[Chart]:
     yield Chart(
         kind="load_curve",
         key=f"{family.key}-load-curve",
-        title=f"{family.title}: latency against rate",
+        title=f"{family.title}: response time against IOPS",
         summary=_summary(ladder, knee),
-        x=Axis("I/Os per second", "rate"),
+        x=Axis("IOPS", "rate"),
         y=Axis("response time", "duration", log=True),
         tables=(
             Table("", COLUMNS, tuple(_row(member) for member in ladder), key="loads"),
@@ -101,16 +105,16 @@ def _knee(ladder: tuple[Member, ...]) -> Member | None:
 
 def _summary(ladder: tuple[Member, ...], knee: Member | None) -> str:
     most = max(ladder, key=lambda member: member.rate_per_s)
-    words = f"The rate reaches {text.rate(most.rate_per_s)} a second with {most.load_text} at once"
+    words = f"{most.load_text} reaches {text.rate(most.rate_per_s)} IOPS"
     if knee is None:
-        return f"{words}; the ladder ends before it bends."
+        return f"{words}; the ladder ends below the knee."
     if knee is ladder[0]:
-        return f"{words}; from the first load on, more I/Os at once mostly wait for each other."
+        return f"{words}; the knee is at {knee.load_text}, the first load: more load mostly adds waiting."
     half = text.duration_in_words(knee.times.quantile_ns(0.5))
     if knee is most:
-        return f"{words}, where it bends: half of them take up to {half} there."
+        return f"{words} at the knee, with a p50 of {half}."
     rate = text.rate(knee.rate_per_s)
-    return f"{words}; it bends at {knee.load_text}, with {rate} a second, half of them within {half}."
+    return f"{words}; the knee is at {knee.load_text}: {rate} IOPS, p50 {half}."
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:

@@ -1,4 +1,4 @@
-"""All rows side by side: from p50 to p99, on to p99.9, and the slowest I/O."""
+"""All rows side by side: p50 to p99, p99.9 and the slowest I/O."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COLUMNS = (
     Column("trust", "trust", "grade"),
 )
 
-KEY = "Disc: p50. Bar: on to p99, or to p95 where that is all that is known. Marks: p99.9 and the slowest I/O."
+KEY = "Disc: p50. Bar: to p99, or to p95 where p99 is unknown. Marks: p99.9 and the slowest I/O."
 
 
 def tell(about: ExaminedRun) -> Iterator[Chart]:
@@ -61,7 +61,7 @@ def tell(about: ExaminedRun) -> Iterator[Chart]:
     yield Chart(
         kind="overview",
         key="overview",
-        title="Latency at a glance",
+        title="Response times at a glance",
         summary=_summary(rows),
         x=Axis("response time", "duration", log=True),
         y=Axis("row", "text"),
@@ -88,9 +88,9 @@ def _summary(rows: list[Row]) -> str:
 
     fast, slow = min(rows, key=half), max(rows, key=half)
     if fast is slow:
-        return f"Half of the I/Os of {fast.cells['row']} take {text.duration_in_words(half(fast))}."
+        return f"p50 is {text.duration_in_words(half(fast))} ({fast.cells['row']})."
     return (
-        f"Half of the I/Os take from {text.duration_in_words(half(fast))} ({fast.cells['row']}) "
+        f"p50 ranges from {text.duration_in_words(half(fast))} ({fast.cells['row']}) "
         f"to {text.duration_in_words(half(slow))} ({slow.cells['row']})."
     )
 

@@ -1,4 +1,4 @@
-"""The time within which each share of the I/Os was answered, the last ones drawn out (as HdrHistogram does)."""
+"""Response time by percentile, the tail drawn out (as HdrHistogram does)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tell(family: Family) -> Iterator[Chart]:
         key=f"{family.key}-percentiles",
         title=f"{family.title}: percentiles",
         summary=_summary(family, members),
-        x=Axis("of the I/Os", "share", log=True),
+        x=Axis("percentile", "share", log=True),
         y=Axis("response time", "duration", log=True),
         tables=(
             Table("", COLUMNS, tuple(_row(family, member) for member in members), key="percentiles"),
@@ -40,7 +40,7 @@ def tell(family: Family) -> Iterator[Chart]:
                 "", CURVE, tuple(row for each in members for row in curve(family.name(each), each.times)), key="curves"
             ),
         ),
-        notes=("Dotted: fewer than ten I/Os lie beyond, so the percentile is not known.",),
+        notes=("Dotted: unknown, because fewer than ten I/Os lie beyond.",),
     )
 
 
@@ -54,9 +54,9 @@ def _summary(family: Family, members: list[Member]) -> str:
     for member in (members[0], members[-1])[: len(members)]:
         tail = published(member.times, 0.99)
         half = text.duration_in_words(member.times.quantile_ns(0.5))
-        most = f"99 in 100 within {text.duration_in_words(tail)}, " if tail else ""
+        most = f"p99 {text.duration_in_words(tail)}, " if tail else ""
         slowest = text.duration_in_words(member.times.max_ns)
-        said.append(f"{family.spoken(member)} half of the I/Os end within {half}, {most}all within {slowest}.")
+        said.append(f"{family.name(member)}: p50 {half}, {most}max {slowest}.")
     return " ".join(dict.fromkeys(said))
 
 

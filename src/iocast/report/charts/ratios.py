@@ -15,8 +15,8 @@ from iocast.report.charts.subjects.compared_sides import Comparison, file_key
 PLACE = Place("compared results", wide=True)
 COLUMNS = (
     Column("row", "row"),
-    Column("test", "test"),
-    Column("what", "what"),
+    Column("test", "row"),
+    Column("what", "metric"),
     Column("ratio", "ratio", "text"),
     Column("verdict", "verdict"),
 )
@@ -31,9 +31,9 @@ def tell(comparison: Comparison) -> Iterator[Chart]:
     beyond = [row for row in known if row["verdict"] == "different"]
     sure = sum(row["ratio_low"] is not None for row in known)
     words = (
-        f"{len(beyond)} of {len(known)} figures differ by more than a tenth."
+        f"{len(beyond)} of {len(known)} figures differ by more than 10%."
         if sure
-        else "These are single runs: a dot without a line is a ratio of which nobody knows how far chance moved it."
+        else "Single runs: a dot without a line is a ratio with unknown error."
     )
     yield Chart(
         kind="ratios",
@@ -44,8 +44,8 @@ def tell(comparison: Comparison) -> Iterator[Chart]:
         y=Axis("row", "text"),
         tables=(Table("", COLUMNS, tuple(map(_ratio, known)), key="ratios"),),
         notes=(
-            "The line is the 95% interval of the ratio; in the band both are the same within a tenth. Blue is better,"
-            " red is worse, grey is undecided or the same.",
+            "Line: 95% interval of the ratio. Band: equal within 10%. Blue is better, red is worse, grey is undecided"
+            " or equal.",
         ),
     )
 

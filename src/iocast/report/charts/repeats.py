@@ -21,7 +21,7 @@ COLUMNS = (
     Column("row", "row"),
     Column("run", "run", "count"),
     Column("value", "value", "text"),
-    Column("ratio", "over the median", "decimal"),
+    Column("ratio", "relative to the median", "decimal"),
 )
 
 
@@ -33,12 +33,12 @@ def tell(side: Side) -> Iterator[Chart]:
     yield Chart(
         kind="repeats",
         key="repeats",
-        title="Each run over the median of its row",
+        title="Runs relative to the median of their row",
         summary=_summary(rows),
-        x=Axis("over the median", "decimal", log=True),
+        x=Axis("relative to the median", "decimal", log=True),
         y=Axis("row", "text"),
         tables=(Table("", COLUMNS, rows, key="repeats"),),
-        notes=("A dot for each run. In the band runs are the same as the median within a tenth.",),
+        notes=("One dot per run. Band: within 10% of the median.",),
     )
 
 
@@ -60,12 +60,12 @@ def _summary(rows: tuple[Row, ...]) -> str:
 
     furthest = max(rows, key=away)
     if away(furthest) < 1.005:
-        return "All runs are the same within half a percent."
+        return "All runs agree within 0.5%."
     ratio = furthest.cells["ratio"]
     assert isinstance(ratio, float)
     way = "above" if ratio > 1 else "below"
     return (
-        f"Furthest from the others is run {furthest.cells['run']} of {furthest.cells['row']}:"
+        f"Largest deviation: run {furthest.cells['run']} of {furthest.cells['row']},"
         f" {text.percent(abs(ratio - 1))} {way} the median."
     )
 

@@ -1,4 +1,4 @@
-"""How latency grew with each step of the load, and whether throughput was gained: the second classic chart."""
+"""How response time grew with each step of the load, and whether throughput grew: the second classic chart."""
 
 from __future__ import annotations
 
@@ -28,20 +28,24 @@ from iocast.report.charts.subjects.families import Family, Member, curve_of
 
 PLACE = Place("family", classic=True)
 HEIGHT = 132
-LOADS = (Column("load", "users", "load"), Column("mean", "mean", "duration"), Column("p50", "p50", "duration"))
+LOADS = (
+    Column("load", "load", "load", "users x queue depth"),
+    Column("mean", "mean", "duration"),
+    Column("p50", "p50", "duration"),
+)
 STEPS = (
-    Column("before", "from users", "load"),
-    Column("after", "to users", "load"),
-    Column("ratio", "latency grew by / load grew by", "decimal", "1: the step brought nothing but waiting"),
+    Column("before", "from load", "load"),
+    Column("after", "to load", "load"),
+    Column("ratio", "response time growth / load growth", "decimal", "1: the step added only waiting"),
     Column("bar", "2^(10 ratio) / 1024", "decimal"),
-    Column("verdict", "so"),
+    Column("verdict", "verdict"),
 )
 WORDS = {
-    "faster": "latency fell",
-    "slower": "latency rose",
+    "faster": "response time fell",
+    "slower": "response time rose",
     "lost": "throughput fell",
 }
-NOTE = "A bar as high as the chart: the step added nothing but waiting. The stronger red: throughput fell as well."
+NOTE = "Full-height bar: the step added only waiting. Strong red: throughput fell as well."
 
 
 def tell(family: Family) -> Iterator[Chart]:
@@ -58,9 +62,9 @@ def tell(family: Family) -> Iterator[Chart]:
         kind="scaling",
         key=f"{family.key}-scaling",
         family=family.key,
-        title=f"{family.title}: what more users cost",
+        title=f"{family.title}: cost of more load",
         summary=_summary(steps, ladder),
-        x=Axis("users", "load"),
+        x=Axis("load", "load"),
         y=Axis("mean and median", "duration"),
         tables=(Table("", STEPS, rows, key="steps"), Table("", LOADS, loads, key="loads")),
         notes=(NOTE,),
@@ -85,11 +89,11 @@ def _summary(steps: tuple[ScalingStep, ...], ladder: tuple[Member, ...]) -> str:
     grown = ladder[-1].times.mean_ns / ladder[0].times.mean_ns
     more = ladder[-1].at_once / ladder[0].at_once
     times = text.whole(more) if more == int(more) else text.decimal(more)
-    words = f"{times} times the load takes {text.decimal(grown)} times as long on average"
+    words = f"{times}x the load costs {text.decimal(grown)}x the mean response time"
     if lost:
         at = ladder[lost[0]].load_text
-        return f"{words}; throughput falls from {at} users on."
-    return f"{words}, and throughput falls at no step."
+        return f"{words}; throughput falls from {at} on."
+    return f"{words}; throughput never falls."
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:

@@ -27,16 +27,13 @@ def tell(comparison: Comparison) -> Iterator[Chart]:
 
 
 def _chart(name: str, both: list[tuple[str, Histogram]]) -> Chart:
-    said = [
-        f"{label} answers half within {text.duration_in_words(times.quantile_ns(0.5))}{_tail(times)}"
-        for label, times in both
-    ]
+    said = [f"{label} p50 {text.duration_in_words(times.quantile_ns(0.5))}{_tail(times)}" for label, times in both]
     return Chart(
         kind="side_percentiles",
         key=f"percentiles-{file_key(both[1][0])}-{file_key(name)}",
         title=f"{name}: percentiles",
         summary="; ".join(said) + ".",
-        x=Axis("of the I/Os", "share", log=True),
+        x=Axis("percentile", "share", log=True),
         y=Axis("response time", "duration", log=True),
         tables=(
             Table("", SHAPES, tuple(shape_row(name, *side) for side in both), key="shapes"),
@@ -47,7 +44,7 @@ def _chart(name: str, both: list[tuple[str, Histogram]]) -> Chart:
 
 def _tail(times: Histogram) -> str:
     tail = published(times, 0.99)
-    return f", 99 in 100 within {text.duration_in_words(tail)}" if tail else ""
+    return f", p99 {text.duration_in_words(tail)}" if tail else ""
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:

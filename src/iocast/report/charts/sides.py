@@ -1,4 +1,4 @@
-"""How the I/Os of both sides of a comparison are spread over time taken: one above a line, the other below."""
+"""The distributions of response times of both sides of a comparison: one above a line, the other below."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from iocast.report.charts.subjects.compared_sides import SHAPES, Comparison, fil
 PLACE = Place("compared times", wide=True)
 SPREADS = (
     Column("row", "row"),
-    Column("whose", "whose"),
+    Column("whose", "side"),
     Column("time", "time", "duration"),
-    Column("density", "share a decade", "decimal"),
+    Column("density", "share per decade", "decimal"),
 )
 PAIR_HEIGHT = 64
 HALF = 0.46  # of a row's room: how high the higher of both halves is
@@ -57,7 +57,7 @@ def tell(comparison: Comparison) -> Iterator[Chart]:
     yield Chart(
         kind="sides",
         key=f"sides-{file_key(other_label)}",
-        title=f"How long the I/Os take: {first_label} above the line, {other_label} below",
+        title=f"Response time distribution: {first_label} above the line, {other_label} below",
         summary=_moved(shapes),
         x=Axis("response time", "duration", log=True),
         y=Axis("row", "text"),
@@ -65,7 +65,7 @@ def tell(comparison: Comparison) -> Iterator[Chart]:
             Table("", SHAPES, tuple(shapes), key="shapes"),
             Table("", SPREADS, tuple(curves), key="curves"),
         ),
-        notes=("Each half holds all I/Os of its side. The tick is p50, the small dot p99.",),
+        notes=("Each half holds all I/Os of its side. Tick: p50. Small dot: p99.",),
     )
 
 
@@ -84,8 +84,8 @@ def _moved(shapes: list[Row]) -> str:
         return "Both sides, row by row."
     most, name, a, b = max(found)
     if most < 1.005:
-        return "The medians of all rows are the same."
-    return f"On {name} half of the I/Os end within {text.duration_in_words(a)} and {text.duration_in_words(b)}."
+        return "p50 is the same on all rows."
+    return f"Largest p50 difference: {name}, {text.duration_in_words(a)} against {text.duration_in_words(b)}."
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:

@@ -1,4 +1,4 @@
-"""Throughput at each load, every bar sliced by how long its I/Os took: the third classic chart."""
+"""Throughput at each load, every bar sliced by response time: the third classic chart."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from iocast.report.charts.subjects.families import Family
 PLACE = Place("family", classic=True, legends=(bucket_legend,))
 HEIGHT = 132
 COLUMNS = (
-    Column("load", "users", "load"),
+    Column("load", "load", "load", "users x queue depth"),
     Column("throughput", "MB/s", "bytes_per_s"),
     Column("rate", "IOPS", "rate"),
 )
@@ -48,12 +48,12 @@ def tell(family: Family) -> Iterator[Chart]:
         kind="throughput",
         key=f"{family.key}-throughput",
         family=family.key,
-        title=f"{family.title}: throughput at each load",
+        title=f"{family.title}: throughput by load",
         summary=(
-            f"Throughput is {text.throughput_in_words(ladder[0].bytes_per_s)} with {ladder[0].load_text} at once "
-            f"and highest with {best.load_text}: {text.throughput_in_words(best.bytes_per_s)}."
+            f"{text.throughput_in_words(ladder[0].bytes_per_s)} at {ladder[0].load_text}; "
+            f"peak {text.throughput_in_words(best.bytes_per_s)} at {best.load_text}."
         ),
-        x=Axis("users", "load"),
+        x=Axis("load", "load"),
         y=Axis("MB/s", "bytes_per_s", log=True),
         tables=(Table("", COLUMNS, rows, key="loads"), Table("", BUCKETS, slices, key="buckets")),
     )

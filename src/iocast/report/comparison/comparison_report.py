@@ -37,11 +37,11 @@ SCATTER = 0.10  # repeats that differ by more are looked into before anything is
 
 COLUMNS = (
     Column("test", "row"),
-    Column("what", "what", "code"),
+    Column("what", "metric", "code"),
     Column("first", "first", "text"),
     Column("other", "other", "text"),
     Column("ratio", "ratio", "text", "the other over the first, with its 95% interval"),
-    Column("relative", "kept", "relative", "performance relative to the first: 100% is equal, less is worse"),
+    Column("relative", "relative", "relative", "performance relative to the first: 100% is equal, less is worse"),
     Column("verdict", "verdict", "code"),
 )
 
@@ -52,7 +52,7 @@ def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
     found = {other.label: pairs(first, other) for other in others}
     if not any(found.values()):
         raise AnalysisError(
-            "these runs have no row in common: there is nothing to compare",
+            "nothing to compare: these runs have no row in common",
             "compare runs of the same job (`iocast report FOLDER` shows the rows of each)",
         )
     named = len(others) > 1
@@ -79,7 +79,7 @@ def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool, *, c
     differs = unlike(first, other, rows)
     if differs:
         cells = tuple(Row({"what": each.code, "first": each.first, "other": each.other}) for each in differs)
-        columns = (Column("what", "what", "code"), Column("first", first.label), Column("other", other.label))
+        columns = (Column("what", "difference", "code"), Column("first", first.label), Column("other", other.label))
         table = Table("", columns, cells, key="differences", notes=tuple(_what_figures_count(differs, first, other)))
         yield part("differences", (table,))
     results = _results(first, other, rows)
@@ -111,11 +111,11 @@ def _note(rows: tuple[Pair, ...]) -> str:
     count = min((min(len(pair.first), len(pair.other)) for pair in rows), default=0)
     if count < REPEATS:
         return (
-            "A verdict needs repeats: with three runs of each side a true equality is seen four times in ten, with"
-            " five eight times in ten. `iocast repeat 5 JOB PATH` makes them."
+            "A verdict needs repeats: three runs of each side recognise a true equality four times in ten, five runs"
+            " eight times in ten. Make them with `iocast repeat 5 JOB PATH`."
         )
     return (
-        f"Equivalent means: the 90% interval of the ratio lies within {1 - MARGIN:.2f} and {1 / (1 - MARGIN):.2f}."
+        f"Equivalent: the 90% interval of the ratio lies within {1 - MARGIN:.2f} and {1 / (1 - MARGIN):.2f}."
         " Each run counts as one observation (Welch's t on logarithms)."
     )
 
@@ -165,11 +165,13 @@ def _cells(
 def _strips(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
     columns = (
         Column("test", "row"),
-        Column("whose", "whose"),
-        Column("latency", "latency", "strip"),
+        Column("whose", "side"),
+        Column("latency", "histogram", "strip"),
         Column("response_p50", "p50", "duration"),
         Column("response_p99", "p99", "duration"),
-        Column("ks", "apart by", "text", "the largest distance of the two cumulative curves"),
+        Column(
+            "ks", "KS distance", "text", "Kolmogorov-Smirnov: the largest gap between the two cumulative distributions"
+        ),
     )
     cells = []
     for pair in (each for each in rows if not each.why_not):
@@ -249,13 +251,13 @@ def _verdict(first: Side, other: Side, rows: tuple[Pair, ...]) -> str:
     pair, what, found, more = max(judged, key=lambda each: abs(difference(1.0, each[2].ratio).log_ratio))
     better = (found.ratio > 1) == more
     way = "better" if better else "worse"
-    most = f" Most of all moved the {words(what)} of {pair.name}: {_moved(found.ratio)} ({way})."
+    most = f" Largest change: {words(what)} of {pair.name}, {_moved(found.ratio)} ({way})."
     figures = f"{text.counted(len(judged), 'figure')} of throughput and p99"
     return f"{other.label} against {first.label}: of {figures}, {said}.{most if found.ratio != 1 else ''}"
 
 
 def _moved(ratio: float) -> str:
-    """How far a ratio is from 1, as one says it: percent up to twice, then times."""
+    """How far a ratio is from 1, in percent up to a factor of two, then as a factor."""
     if 0.5 < ratio < 2:
         return f"{text.percent(abs(ratio - 1))} {'higher' if ratio > 1 else 'lower'}"
     return f"{text.three_figures(ratio)} times as high" if ratio > 1 else f"down to 1/{text.three_figures(1 / ratio)}"
@@ -276,13 +278,13 @@ def _repeats(sides: Sequence[Side]) -> Iterator[Section]:
 
 
 REPEAT_COLUMNS = (
-    Column("whose", "whose"),
+    Column("whose", "side"),
     Column("test", "row"),
     Column("runs", "runs", "count"),
     Column("median", "median", "text"),
-    Column("apart", "apart", "text", "the first run less the one that is furthest from it, over the first"),
-    Column("scatter", "scatter", "text", "standard deviation over mean, of the rates"),
-    Column("scatter_p99", "of p99", "text"),
+    Column("apart", "max\ndeviation", "text", "first run minus the run furthest from it, over the first"),
+    Column("scatter", "CV of\nIOPS", "text", "coefficient of variation: standard deviation over mean"),
+    Column("scatter_p99", "CV of\np99", "text", "coefficient of variation of the p99"),
     Column("agree", "verdict"),
 )
 
@@ -341,12 +343,12 @@ def _apart_value(rates: list[float]) -> float | None:
 def _next_steps(sides: Sequence[Side], found: dict[str, tuple[Pair, ...]]) -> Iterator[str]:
     if min(len(side.runs) for side in sides) < REPEATS:
         yield (
-            "Repeat each side at least three times, five for a p99, one after the other in turns:"
+            "Repeat each side at least three times, five for a p99, in alternating order:"
             " iocast ab JOB TARGET_A TARGET_B --rounds 5"
         )
     refused = sum(bool(pair.why_not) for rows in found.values() for pair in rows)
     if refused:
-        yield f"{text.counted(refused, 'row')} could not be compared: the reason stands beside each."
+        yield f"{text.counted(refused, 'row')} could not be compared: see the reason of each."
 
 
 def repeats(side: Side, *, charts: bool = False) -> Report:
@@ -354,9 +356,9 @@ def repeats(side: Side, *, charts: bool = False) -> Report:
     rows = tuple(repeat_rows(side))
     bad = [str(row.cells["test"]) for row in rows if row.cells["code"] == "inconclusive"]
     if bad:
-        verdict = f"The repeats of {', '.join(bad)} differ by more than {SCATTER:.0%}: find out why before comparing."
+        verdict = f"The repeats of {', '.join(bad)} differ by more than {SCATTER:.0%}: find the cause before comparing."
     elif len(side.runs) < 2:
-        verdict = "One run cannot tell whether it repeats."
+        verdict = "Repeatability needs at least two runs."
     else:
         agreeing = "The only row repeats" if len(rows) == 1 else f"All {len(rows)} rows repeat"
         verdict = f"{agreeing} within {SCATTER:.0%} over {len(side.runs)} runs."

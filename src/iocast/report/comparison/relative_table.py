@@ -13,7 +13,7 @@ from iocast.model.run import PhaseRecord
 from iocast.report.comparison.compared_values import REPEATS, STATISTICS, iops, response, throughput, values
 
 NOTE = (
-    "100% is as fast as {first}, less is slower: {first} over the other for latency, the other over {first} for"
+    "100% is as fast as {first}, less is slower: {first} over the other for response time, the other over {first} for"
     " throughput; the medians of the repeats. Green is within 10%."
 )
 
@@ -30,7 +30,7 @@ def relative_sections(first: Side, others: Sequence[Side], found: Mapping[str, S
     """Any number of configurations against the first, a line for each statistic of each row that all can show."""
     columns = (
         Column("test", "row"),
-        Column("what", "what", "code"),
+        Column("what", "metric", "code"),
         Column("first", first.label, "text"),
         *(Column(f"side{at}", other.label, "relative") for at, other in enumerate(others, 1)),
         Column("runs", "repeats"),

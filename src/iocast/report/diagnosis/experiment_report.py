@@ -34,7 +34,7 @@ def trial_report(run: Run, folder: str) -> Report:
 
 
 def with_trial(report: Report, run: Run, folder: str) -> Report:
-    """The card of a run, headed by what the experiment found that it is; others stay as they are."""
+    """The card of a run, headed by the outcome of its experiment; others stay as they are."""
     if find_trial(run.plan.experiment) is None or not run.measured:
         return report
     ruling, section = _judged(_runs(run, folder))
@@ -57,7 +57,7 @@ def _judged(runs: tuple[Run, ...]) -> tuple[Ruling, Section]:
 
 def _answer(ruling: Ruling) -> str:
     """The answer to the question, and why."""
-    word = {"confirmed": "Yes", "rejected": "No", "undecided": "It cannot be told"}[ruling.verdict]
+    word = {"confirmed": "Yes", "rejected": "No", "undecided": "Undecided"}[ruling.verdict]
     return f"{word}. {ruling.says}"
 
 

@@ -11,9 +11,9 @@ from iocast.model.report import Column, Row, Section, Table
 from iocast.report.wording import section, words
 
 COLUMNS = (
-    Column("finding", "suspected", "code"),
+    Column("finding", "suspicion", "code"),
     Column("verdict", "verdict", "code"),
-    Column("says", "what the experiment found"),
+    Column("says", "evidence"),
 )
 
 
@@ -51,14 +51,14 @@ def conclusion(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> str:
     certain = list(dict.fromkeys(words(f.code) for f in findings if f.certain and f.severity != "note"))
     parts = []
     if certain:
-        parts.append(f"Certain: {', '.join(certain)}.")
+        parts.append(f"Confirmed: {', '.join(certain)}.")
     ruled_out = [words(step.finding) for step in diagnosis.steps if step.outcome.verdict == "rejected"]
     if ruled_out:
-        parts.append(f"Ruled out by experiment: {', '.join(dict.fromkeys(ruled_out))}.")
+        parts.append(f"Rejected by experiment: {', '.join(dict.fromkeys(ruled_out))}.")
     open_ = list(dict.fromkeys(words(f.code) for f in findings if f.state == "suggested"))
     if open_:
         parts.append(f"Open: {', '.join(open_)}.")
     if not parts:
-        parts.append("Nothing abnormal was found, and nothing had to be tested.")
+        parts.append("No anomaly was found; no experiment was needed.")
     made = text.counted(sum(counts.values()), "experiment")
     return f"{' '.join(parts)} {made[:1].upper()}{made[1:]} made." if counts else " ".join(parts)

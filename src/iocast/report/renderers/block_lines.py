@@ -17,8 +17,8 @@ BAR = 38  # the width of iolatency's bars
 Unit = Literal["ms", "us"]
 _OPS: tuple[BlockOp, ...] = ("read", "write", "trim", "flush", "other")
 _HEAD = (
-    f"{'device':<10} {'op':<6} {'IO/s':>8} {'MB/s':>8}{'queue p50':>12} {'p99':>8} {'max':>8}"
-    f"{'device p50':>11} {'p99':>8} {'max':>8}  in flight"
+    f"{'device':<10} {'op':<6} {'IOPS':>8} {'MB/s':>8}{'queue p50':>12} {'p99':>8} {'max':>8}"
+    f"{'device p50':>11} {'p99':>8} {'max':>8}  outstanding"
 )
 
 
@@ -56,7 +56,7 @@ def live(times: BlockTimes) -> Iterator[str]:
             spread = "   ".join(_spread(device.times(part, op)) for part in ("queue", "device"))
             rate_per_s, bytes_per_s = (seen.per_s(metric) or 0.0 for metric in (metrics.IOS, metrics.BYTES))
             rate = f"{text.rate(rate_per_s):>8} {text.megabytes_per_s(bytes_per_s):>8}"
-            yield f"{device.name:<10} {op:<6} {rate}    {spread}  {device.in_flight:>9}"
+            yield f"{device.name:<10} {op:<6} {rate}    {spread}  {device.in_flight:>11}"
     yield from losses(times)
 
 
@@ -73,7 +73,7 @@ def _three(times: Histogram) -> tuple[float, float, float]:
 def losses(times: BlockTimes) -> Iterator[str]:
     """What is missing in the figures; nothing when nothing is."""
     if times.lost_events:
-        yield f"lost: {text.counted(times.lost_events, 'record')} of the trace: the counts above are too low"
+        yield f"lost: {text.counted(times.lost_events, 'trace record')}; the counts above are too low"
 
 
 def iolatency(counts: tuple[int, ...], unit: Unit) -> Iterator[str]:

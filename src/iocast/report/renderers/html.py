@@ -29,7 +29,7 @@ FRAME = Markup(
     '<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     "<title>{title}</title>\n<style>{style}</style></head>\n<body>"
-    '<a class="skip" href="#main">To the results</a>\n<div class="wrap">'
+    '<a class="skip" href="#main">Skip to results</a>\n<div class="wrap">'
 )
 HEADER = Markup(
     '<header><div class="top"><div><p class="kind">{kind}</p><h1>{title}</h1></div>'
@@ -64,7 +64,7 @@ def render(report: Report, out: TextIO, *, colour: bool = True, width: int = 0) 
     out.write(_contents(sections))
     out.write('<main id="main">\n')
     if report.charts and not drawn:
-        out.write(HINT.format(f"{what_is_missing()}. Their figures are shown as tables."))
+        out.write(HINT.format(f"{what_is_missing()}. Figures are shown as tables."))
     for anchor, section in sections:
         out.write(_section(anchor, section, drawn))
     if report.next_steps:
@@ -98,7 +98,7 @@ def _figure(figure: Figure) -> Markup:
 def _with_unit(figure: Figure) -> tuple[str, str]:
     shown = cell_text(figure.kind, figure.value)
     found = re.fullmatch(r"([\d.,]+)\s*([^\d.,]*)", shown)
-    units = {"rate": "a second", "bytes_per_s": "MB/s"}
+    units = {"rate": "IOPS", "bytes_per_s": "MB/s"}
     value, unit = (found[1], found[2]) if found else (shown, "")
     if figure.kind in units:
         return shown, units[figure.kind]

@@ -119,7 +119,7 @@ class _Page:
 
 def _left_out(grid: Grid) -> tuple[str, ...]:
     titles = ", ".join(" ".join(column.title.split("\n")) for column in grid.left_out)
-    return (f"Left out at this width: {titles}.",) if titles else ()
+    return (f"Hidden at this width: {titles}.",) if titles else ()
 
 
 def _shows_signs(out: TextIO) -> bool:

@@ -1,17 +1,17 @@
-"""Writes that go in order push out of a cache what random reads lived on.
+"""Sequential writes evict from a cache the blocks that random reads depend on.
 
-What it is: a cache, of an array or of this machine, that keeps what was touched last, whatever it was: a log writer, a
-load or a backup goes through it once, and the blocks that were read again and again are gone.
-Why it matters: reads are slow after the backup for as long as the cache takes to learn again, and the database did
-nothing else than before. A test without such writes beside it never meets that.
-How it shows: the same random reads, of which fewer are as quick as before, and which take a fifth longer, beside such
-writes or after they have ended.
-How to confirm: read a set until it is held, write once through a place of its own, and read the set again, in rounds.
-It must have been quicker than what was never read, be slower after the writes, and what was never read must not: reads
-of a device that is still busy with the writes, or shares its bandwidth with them, become slower whatever they ask for.
-A cache that is larger than all that can be written here is not pushed out of, and cannot be told from a good one.
+What it is: a cache, of an array or of this machine, that keeps whatever was touched last: a log writer, a load or a
+backup passes through it once, and the blocks that were read again and again are evicted.
+Why it matters: after the backup reads are slow until the cache has warmed up again, though the database did nothing
+different. A test without such writes beside it never shows that.
+How it shows: beside such writes, or after them, the same random reads take a fifth longer, and fewer of them are as
+quick as before.
+How to confirm: read a set until it is cached, write once through a region apart from it, and read the set again, in
+rounds. The set must be quicker than blocks that were never read, and slower after the writes; blocks that were never
+read must not become slower: on a device that is still busy with the writes, or shares its bandwidth with them, all
+reads do. A cache larger than all that can be written here evicts nothing, and looks like a good one.
 What to change: keep log writes and backups out of the cache (quality of service, direct I/O, caching by volume), cap
-them, or give them storage of their own.
+them, or give them separate storage.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for earlier, later in facts.pairs():
         written = _written_between(run, earlier.record, later.record)
         if _at_random(earlier) and written >= LEAST_BYTES and (found := _suffered(earlier, later)) is not None:
-            yield _finding(later.record, found, f"after {data_size(written)} were written in order", written)
+            yield _finding(later.record, found, f"after {data_size(written)} of sequential writes", written)
             return
     for one, other in facts.pairs("together"):
         alone, beside = (one, other) if not one.record.phase.together else (other, one)
         written = sum(_in_order(each) for each in beside.beside)
         apart = not alone.record.phase.together and _at_random(alone)
         if apart and written >= LEAST_BYTES and (found := _suffered(alone, beside)) is not None:
-            yield _finding(beside.record, found, f"beside {data_size(written)} written in order", written)
+            yield _finding(beside.record, found, f"beside {data_size(written)} of sequential writes", written)
             return
 
 
@@ -110,18 +110,18 @@ def _finding(record: PhaseRecord, harm: _Harm, when: str, written: int) -> Findi
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"The same reads took {time(harm.before_ns)} before, and {time(harm.after_ns)} {when};"
-        f" {percent(harm.quick_before)} of them were quick, then {percent(harm.quick_after)}.",
+        says=f"Reads slowed down from {time(harm.before_ns)} to {time(harm.after_ns)} {when}:"
+        f" {percent(harm.quick_before)} of them were quick before, {percent(harm.quick_after)} then.",
         evidence={
             "before_ns": harm.before_ns,
             "after_ns": harm.after_ns,
             "ratio": harm.after_ns / harm.before_ns,
             "written_bytes": float(written),
         },
-        remedy="Keep log writes and backups out of the cache, cap them, or give them storage of their own.",
-        hypothesis="writes that go in order pushed out of a cache what these reads lived on",
+        remedy="Keep log writes and backups out of the cache, cap them, or give them separate storage.",
+        hypothesis="sequential writes evicted the blocks of these reads from a cache",
         confidence=0.5,
-        confirm="read a set until it is held, write once through another place, and read the set again",
+        confirm="read a set until it is cached, write once through another region, and read the set again",
         state="suggested",
         rivals=("shared_drives", "maintenance", "write_cliff"),
     )
@@ -152,17 +152,17 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     if ground is None:
         return None
     return Experiment(
-        question="Are reads of what a cache holds slower after writes in order elsewhere, and other reads not?",
+        question="Do sequential writes elsewhere slow down cached reads, and only those?",
         arms=_arms(run, record, ground),
         keep_order=True,
-        decision=Decision(statistic="mean", first="held", other="held, after", limit=FORGETS, direction="above"),
+        decision=Decision(statistic="mean", first="cached", other="cached, after", limit=FORGETS, direction="above"),
         also=(
-            Decision(statistic="mean", first="not held", other="held", limit=HELD, direction="below"),
-            Decision(statistic="p50", first="not held", other="not held, after", limit=BUSY, direction="below"),
+            Decision(statistic="mean", first="not cached", other="cached", limit=HELD, direction="below"),
+            Decision(statistic="p50", first="not cached", other="not cached, after", limit=BUSY, direction="below"),
         ),
         absence_proves=really_direct(run, record) or simulated(run),  # all of the host's memory is too much to write
-        if_confirmed="Writes that go in order push out of the cache what was read again and again.",
-        if_rejected="It is no cache that loses what it held to such writes.",
+        if_confirmed="Sequential writes evict from the cache what was read again and again.",
+        if_rejected="Sequential writes do not evict these blocks from a cache.",
     )
 
 
@@ -170,7 +170,7 @@ def _arms(run: Run, record: PhaseRecord, ground: _Ground) -> tuple[Arm, ...]:
     load = record.phase.workload
     reads, once = (MixItem("read", load.mix[0].size_bytes),), Uniform(repeats=False)
     hot = Arm(
-        name="held",
+        name="cached",
         workload=Workload(mix=reads, direct=load.direct),
         seconds=2.0,
         ios=HOT_READS,
@@ -181,7 +181,7 @@ def _arms(run: Run, record: PhaseRecord, ground: _Ground) -> tuple[Arm, ...]:
     fill = Workload(mix=(MixItem("read", WARM_BYTES),), locality=once, direct=load.direct, depth=4)
     filling = replace(hot, name="filling", workload=fill, seconds=5.0, ios=None, bytes=ground.hot_bytes, measured=False)
     cold = Arm(
-        name="not held",
+        name="not cached",
         workload=Workload(mix=reads, locality=once, direct=load.direct),
         seconds=2.0,
         ios=COLD_READS,
@@ -189,8 +189,8 @@ def _arms(run: Run, record: PhaseRecord, ground: _Ground) -> tuple[Arm, ...]:
         region_size_bytes=COLD_BYTES,
         step_bytes=2 * COLD_BYTES,
     )
-    further = replace(cold, name="not held, after", region_start_bytes=ground.cold_start + COLD_BYTES)
-    return filling, hot, cold, *_writing(run, load, ground), replace(hot, name="held, after"), further
+    further = replace(cold, name="not cached, after", region_start_bytes=ground.cold_start + COLD_BYTES)
+    return filling, hot, cold, *_writing(run, load, ground), replace(hot, name="cached, after"), further
 
 
 def _writing(run: Run, load: Workload, ground: _Ground) -> tuple[Arm, ...]:

@@ -1,15 +1,15 @@
-"""Requests change their size on the way: neighbours are merged into one, or one is cut into several.
+"""Requests change size on the way: neighbouring ones are merged, or one is split.
 
-What it is: the block layer or a file system merges small I/Os that lie side by side (consolidation), or splits a
-large one at max_sectors_kb, at the number of segments (a buffer of 4 KiB pages needs one for each page), or where
-a file is scattered (fragmentation).
-Why it matters: merged writes are no measure of single ones; split ones cost several times the work, and a limit of
-the host looks like slow storage.
+What it is: the block layer or a file system merges small adjacent I/Os (consolidation), or splits a large one at
+max_sectors_kb, at the number of segments (a buffer of 4 KiB pages needs one for each page), or where a file is
+scattered (fragmentation).
+Why it matters: merged writes say nothing of single ones; split ones cost several times the work, and a limit of the
+host looks like slow storage.
 How it shows: the device's requests are more than 1.2 times as large as the test's, or a twentieth of them was merged;
-or there are more than 1.25 times as many of them, at 128 KiB and above, and the same bytes. Both ends are counted.
-How to confirm: nothing is left to guess. Sizes from 64 KiB up show steps where the limit is.
-What to change: merged: O_DSYNC, random places, nomerges=2 for the test. Split: raise max_sectors_kb, use huge pages
-for buffers, align, lay files out in one piece.
+or the device did more than 1.25 times as many, at 128 KiB and above, for the same bytes. Both ends are counted.
+How to confirm: it is counted. Sizes from 64 KiB up show steps where the limit is.
+What to change: merged: O_DSYNC, random offsets, nomerges=2 for the test. Split: raise max_sectors_kb, use huge pages
+for buffers, align, lay files out in one extent.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LARGER, MERGES = 1.2, 0.05  # models C, 4
 MORE, LARGE_BYTES = 1.25, 128 << 10  # models C, 5
 SAME_BYTES = (0.95, 1.10)
 NEAR = 0.1  # of a whole number of pieces
-UNEXPLAINED = ": no limit of a queue explains it, so the file may lie in pieces"
+UNEXPLAINED = ": no queue limit explains it, so the file may be fragmented"
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -90,10 +90,10 @@ def _merged(record: PhaseRecord, device: DeviceIo, figures: dict[str, float]) ->
         says=(
             f"I/Os of {data_size(figures['size_bytes'])} reached {device.layer} as requests of"
             f" {data_size(figures['device_size_bytes'])} ({percent(figures['merged_share'])} merged): the row does"
-            " not measure single ones."
+            " not measure single I/Os."
         ),
         evidence=figures,
-        remedy="Use O_DSYNC or random places, or nomerges=2 of the device's queue for the test.",
+        remedy="Use O_DSYNC or random offsets, or set nomerges=2 on the device's queue for the test.",
     )
 
 
@@ -104,11 +104,11 @@ def _split(run: Run, record: PhaseRecord, device: DeviceIo, figures: dict[str, f
         severity="warn",
         phase=record.phase.name,
         says=(
-            f"Each I/O of {data_size(figures['size_bytes'])} became {number(figures['requests_per_io'])} requests of"
-            f" {data_size(figures['device_size_bytes'])} at {device.layer}{why or UNEXPLAINED}."
+            f"Each I/O of {data_size(figures['size_bytes'])} became {number(figures['requests_per_io'])} requests"
+            f" of {data_size(figures['device_size_bytes'])} at {device.layer}{why or UNEXPLAINED}."
         ),
         evidence=figures | {"explained": float(bool(why))},
-        remedy="Raise max_sectors_kb, use huge pages for buffers, align, or lay the file out in one piece.",
+        remedy="Raise max_sectors_kb, use huge pages for buffers, align, or lay the file out in one extent.",
     )
 
 
@@ -117,9 +117,9 @@ def _why(run: Run, figures: dict[str, float]) -> str:
     size, pieces = figures["size_bytes"], figures["requests_per_io"]
     for layer in run.plan.target.layers:
         if layer.max_io_bytes and _fits(pieces, size / layer.max_io_bytes):
-            return f", as max_sectors_kb of {layer.name} says ({layer.max_io_bytes >> 10})"
+            return f": max_sectors_kb of {layer.name} is {layer.max_io_bytes >> 10}"
         if layer.max_segments and _fits(pieces, size / (layer.max_segments * PAGE_BYTES)):
-            return f", as many as {layer.max_segments} segments of 4 KiB pages at {layer.name} allow"
+            return f": {layer.name} allows {layer.max_segments} segments of 4 KiB pages"
     return ""
 
 

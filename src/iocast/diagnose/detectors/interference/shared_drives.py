@@ -1,12 +1,12 @@
-"""Others use the same drives: their I/O was counted, or the rate goes up and down with nothing of ours to explain it.
+"""Other I/O on the same drives: it was counted, or the rate varies and our own load does not explain it.
 
-What it is: a neighbour's backup, another database on the same disks, a virtual machine of somebody else.
-Why it matters: the figures are those of an hour; tomorrow's are others, and no comparison with them holds.
-How it shows: the device moved more than the test did; or second by second the rate crosses its own middle again and
-again, by far more than its I/Os scatter. Stalls and what goes one way only are told by other detectors.
-How to confirm: the same load again and again: with nobody else it repeats within a few per cent. What it does
-not show was perhaps not there just then: it is never rejected for good.
-What to change: dedicate the drives, or test at hours that are typical, several times, and give the range.
+What it is: a neighbour's backup, another database on the same disks, another tenant's virtual machine.
+Why it matters: the figures hold for one hour; tomorrow's will differ, and no comparison with them holds.
+How it shows: the device moved more than the test did; or second by second the rate crosses its middle again and
+again, by far more than the scatter of its I/Os. Stalls and one-way drifts are found by other detectors.
+How to confirm: repeat the same load: without neighbours it repeats within a few per cent. If they do not show, they
+may only have been quiet just then: this is never rejected for good.
+What to change: dedicate the drives, or test at typical hours, several times, and report the range.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _counted(row: RowFacts) -> Finding | None:
         phase=record.phase.name,
         says=part.reason,
         evidence=part.evidence,
-        remedy="Dedicate the drives, or test at typical hours, several times.",
+        remedy="Dedicate the drives, or test several times at typical hours.",
     )
 
 
@@ -81,14 +81,14 @@ def _ups_and_downs(row: RowFacts) -> Finding | None:
         severity="warn",
         phase=record.phase.name,
         says=(
-            f"The rate went from {number(min(rates))} to {number(max(rates))} a second and back,"
-            f" {count(crossings, 'time')} across its middle: it varied by {percent(varies)}."
+            f"IOPS varied by {percent(varies)}, between {number(min(rates))} and {number(max(rates))}, and crossed the"
+            f" middle {count(crossings, 'time')}."
         ),
         evidence={"variation": varies, "own_scatter": scatter, "crossings": crossings, "mean_per_s": mean},
-        remedy="Dedicate the drives, or test at typical hours, several times, and give the range.",
-        hypothesis="others use the same drives now and then",
+        remedy="Dedicate the drives, or test several times at typical hours and report the range.",
+        hypothesis="neighbours use the same drives now and then",
         confidence=0.6,
-        confirm="the same load again and again, for hours",
+        confirm="repeat the same load for hours",
         state="suggested",
         rivals=("maintenance", "stalls"),
         spans=tuple(_low_times(row)),
@@ -134,13 +134,13 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     record = row_of(run, finding)
     probe, load = "the same load", at_depth(record, record.measurement.asked_depth)
     return Experiment(
-        question="Does the same load repeat, when nothing of ours changes?",
+        question="Does the same load repeat its rate when nothing of ours changes?",
         arms=(
             Arm(name=probe, workload=load, seconds=REPEAT_SECONDS, **same_place(record)),  # type: ignore[arg-type]
         ),
         decision=Decision(statistic="p95", first=probe, other=probe, limit=VARIES, direction="varies"),
         rounds=REPEATS,
         absence_proves=False,
-        if_confirmed="It goes up and down by itself: others share the drives.",
-        if_rejected="It repeated: for these minutes nobody else was there, which says nothing of other hours.",
+        if_confirmed="The rate of the same load varies: neighbours share the drives.",
+        if_rejected="The rate repeated: no other I/O in these minutes, which says nothing of other hours.",
     )

@@ -1,17 +1,17 @@
-"""Moments in which I/Os stood still, while all others of the same phase were quick.
+"""Stalls: for a moment I/Os did not complete, while all others of the same phase were quick.
 
-What it is: for a tenth of a second or more nothing, or some of the I/Os, came back; then all went on as
+What it is: for a tenth of a second or more none of the outstanding I/Os, or only some, completed; then all went on as
 before.
-Why it matters: averages and even a p99 hide it, because little is in flight while nothing moves; yet each user
-of the database waits through it.
-How it shows: among the slowest I/Os, some that took 100 ms or more and twenty times the median of their kind,
-and that were outstanding at the same time. The core keeps only the slowest I/Os by name, so with many in
-flight one stall may fill the list and hide the others. A stall during which the generator itself did not run is
-not the storage's, and is told apart (generator did not run).
-How to confirm: a longer run, to see whether they come at equal distances; the log of the device, the array or
+Why it matters: averages and even p99 hide it, because few I/Os are issued during a stall; yet each user of the
+database waits through it.
+How it shows: among the slowest I/Os, some that took 100 ms or more and twenty times the median of their kind, and that
+were outstanding at the same time. The core records only the slowest I/Os one by one, so with many outstanding one
+stall may fill the list and hide the others. A stall during which the generator itself did not run is not the
+storage's, and is reported apart (generator did not run).
+How to confirm: a longer run, to see whether the stalls recur at equal intervals; the log of the device, the array or
 the hypervisor at the same second.
-What to change: what runs at that beat: garbage collection, a flush of a write-back cache, path failover,
-snapshots, throttling by I/O credits.
+What to change: what runs at that interval: garbage collection, a flush of a write-back cache, path failover,
+snapshots, throttling by burst credits.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ OVER_MEDIAN = 20  # disks whose every I/O takes long do not stall [J]
 SHOWN = 5
 
 REMEDY = (
-    "Run for longer and see whether the stalls come at equal distances; then look for what runs at that beat:"
-    " the drive's garbage collection, a cache that is flushed, path failover, snapshots, I/O credits."
+    "Run for longer and see whether the stalls recur at equal intervals; then look for what runs at that interval:"
+    " the drive's garbage collection, a cache flush, path failover, snapshots, burst credits."
 )
 
 
@@ -84,10 +84,12 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
     did = record.measurement
     stood = sum(each.ios for each in found)
     full = stood == len(did.slow) >= record.plan.slow_limit
-    bounded = f" Only the {len(did.slow)} slowest I/Os are kept by name: there may have been more." if full else ""
+    bounded = (
+        f" Only the {len(did.slow)} slowest I/Os are recorded one by one: there may have been more." if full else ""
+    )
     longest = max(each.duration_ns for each in found)
     spans = tuple(Span(each.start_ns, each.end_ns) for each in found)
-    clause = f"I/Os stood still: {in_words(spans)}"
+    clause = f"I/O stalled: {in_words(spans)}"
     return Finding(
         code=CODE,
         severity="warn",
@@ -118,5 +120,5 @@ def in_words(spans: tuple[Span, ...]) -> str:
 def _when(spans: tuple[Span, ...]) -> str:
     moments = [f"t={time(each.start_ns)}" for each in spans[:SHOWN]]
     if len(spans) > SHOWN:
-        return f"{', '.join(moments)} and {len(spans) - SHOWN} times more"
+        return f"{', '.join(moments)} and {len(spans) - SHOWN} more"
     return " and ".join([", ".join(moments[:-1]), moments[-1]]) if len(moments) > 1 else moments[0]

@@ -1,12 +1,12 @@
-"""Maintenance went on while the row ran: a resync, a scrub, a check, a rebuild, a drive that is too hot.
+"""Maintenance ran during the row: a resync, a scrub, a check, a rebuild, a drive that is too hot.
 
-What it is: work that the storage does for itself, beside the test's.
-Why it matters: the row is that of a degraded hour. Without it the storage is quicker; with it this is the truth.
-How it shows: the kernel says that a task ran on this machine (mdstat, btrfs, ZFS), or a drive was at its warning
-temperature; or the rate fell by a fifth or more for a minute or more, and came back.
-How to confirm: pause the task and measure again; or the same load one at a time, for longer than it took: when the
-rate falls and comes back once more in the same way, it is not chance. A task that has ended shows nothing of itself:
-that it goes evenly now rejects nothing.
+What it is: work of the storage itself, beside the test's.
+Why it matters: the row shows degraded mode. Without the maintenance the storage is quicker; during it this is right.
+How it shows: the kernel reports a task on this machine (mdstat, btrfs, ZFS), or a drive was at its warning
+temperature; or the rate fell by a fifth or more for a minute or more, and recovered.
+How to confirm: pause the task and measure again; or run the same load at 1x1, for longer than the dip lasted: a rate
+that falls and recovers once more in the same way is not chance. A task that has ended leaves no trace: a steady rate
+now rejects nothing.
 What to change: wait for its end, leave that time out, or call the row "degraded mode".
 """
 
@@ -56,9 +56,9 @@ def _seen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
             code=CODE,
             severity="warn" if own else "note",
             phase=record.phase.name,
-            says=f"{_words(metric)} on {subject}{'' if own else ', which is not known to be below this target'}.",
+            says=f"{_words(metric)} on {subject}{'' if own else ', which may not be below this target'}.",
             evidence={"below_target": float(own)},
-            remedy="Wait for its end and measure again, or read the row as degraded mode.",
+            remedy="Wait for its end and measure again, or report the row as degraded mode.",
             spans=(_under_way(record, subject, metric),),
         )
 
@@ -99,12 +99,11 @@ def _suspected(record: PhaseRecord, from_ns: int, lasted_ns: int, shift: float) 
         severity="warn",
         phase=record.phase.name,
         says=(
-            f"From t={time(from_ns)} on, for {time(lasted_ns)}, the rate was {percent(-shift)} lower, and then it came"
-            " back."
+            f"The rate was {percent(-shift)} lower for {time(lasted_ns)} from t={time(from_ns)} on, and then recovered."
         ),
         evidence={"from_ns": from_ns, "lasted_ns": lasted_ns, "shift": shift},
         remedy="Look for a scrub, a rebuild or a snapshot at that time; measure again without it.",
-        hypothesis="the storage was busy with itself",
+        hypothesis="the storage was busy with maintenance",
         confidence=0.5,
         confirm="look for what ran at that time, pause it, and measure again",
         state="suggested",
@@ -125,11 +124,11 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     name = "the same load"
     probe = Arm(name=name, workload=at_depth(record, 1), seconds=probe_s, **same_place(record))  # type: ignore[arg-type]
     return Experiment(
-        question="Does the same load become slower for as long once more, and then as quick as before?",
+        question="Does the rate of the same load dip for as long once more, and then recover?",
         arms=(probe,),
         rounds=math.ceil(until_s / probe_s),
         decision=Decision(statistic="rate", first=name, other=name, limit=FALLS, direction="dips"),
         absence_proves=False,
-        if_confirmed="It came again in the same way, for the same load: a task of the storage's own, and not chance.",
-        if_rejected="It goes evenly now, which says nothing of what ran then: look there for a scrub or a rebuild.",
+        if_confirmed="The dip came again in the same way for the same load: a task of the storage, not chance.",
+        if_rejected="The rate is steady now, which says nothing of what ran then: look there for a scrub or a rebuild.",
     )

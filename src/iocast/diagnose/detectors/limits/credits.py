@@ -1,11 +1,11 @@
 """Burst credits ran out.
 
-What it is: storage, mostly of clouds, that lets a client go faster than its baseline as long as it has saved credits.
-Why it matters: what was measured before they ran out is a loan: a database that works all day gets the baseline.
-How it shows: the rate of reads falls at once to a constant that is far below, and stays there, or is there already
-when a later row asks for more at once; a pause brings back exactly what it has saved.
-How to confirm: spend all credits, pause, and go on: the rate is high again for a moment.
-What to change: measure for longer than the credits last (the time is told), or buy the rate that is needed.
+What it is: storage, mostly in clouds, that exceeds its baseline for as long as it has burst credits.
+Why it matters: the rate before they ran out does not last: a database that works all day gets the baseline.
+How it shows: the read rate drops to a much lower constant rate and stays there, or is already there when a later row
+raises the load; a pause restores exactly as many credits as it saved.
+How to confirm: spend all credits, pause, and go on: the rate is high again for a short time.
+What to change: measure for longer than the credits last (the finding says how long), or buy the rate that you need.
 """
 
 from __future__ import annotations
@@ -91,10 +91,9 @@ def _finding(record: PhaseRecord, found: Drop, credits: float) -> Finding:
         code=CODE,
         severity="severe",
         phase=record.phase.name,
-        says=f"{_when(record, found)} the rate fell from {number(found.before_per_s)}/s to"
-        f" {number(found.after_per_s)}/s, and stayed there within {found.constant:.1%}: about"
-        f" {count(round(credits), 'I/O')} beyond that rate were spent by then, which a full store gives for"
-        f" {time(lasts_s * 1e9)} at this speed.",
+        says=f"{_when(record, found)} IOPS fell from {number(found.before_per_s)} to {number(found.after_per_s)} and"
+        f" stayed there within {found.constant:.1%}: credits for about {count(round(credits), 'I/O')} beyond that rate"
+        f" were spent by then; a full bucket lasts {time(lasts_s * 1e9)} at the burst rate.",
         evidence={
             "at_ns": float(found.at_ns),
             "burst_per_s": found.before_per_s,
@@ -102,10 +101,10 @@ def _finding(record: PhaseRecord, found: Drop, credits: float) -> Finding:
             "credits": credits,
             "lasts_s": lasts_s,
         },
-        remedy="Measure past the end of the credits: what lasts is the lower rate.",
-        hypothesis="credits that were saved up are spent, and only the baseline is left",
+        remedy="Measure until the burst credits are spent: the lower rate is the one that lasts.",
+        hypothesis="the burst credits are spent and only the baseline is left",
         confidence=0.7,
-        confirm="spend all, pause, and see whether the pause brings back what it has saved",
+        confirm="spend all credits, pause, and check that the pause restores what it saved",
         state="suggested",
         rivals=("throttle",),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
@@ -113,7 +112,8 @@ def _finding(record: PhaseRecord, found: Drop, credits: float) -> Finding:
 
 
 def _when(record: PhaseRecord, found: Drop) -> str:
-    return f"At t={time(found.at_ns)}" if found.at_ns else f"Before the row of {record.measurement.asked_depth} at once"
+    depth = count(record.measurement.asked_depth, "outstanding I/O")
+    return f"At t={time(found.at_ns)}" if found.at_ns else f"Before the row with {depth}"
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
@@ -125,7 +125,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     drain_s = (DRAIN_MORE * seen["lasts_s"] if simulated(run) else seen["at_ns"] / 1e9) + SPENT_S
     quiet = Workload(mix=(MixItem("read", load.mix[0].size_bytes),), arrival=Constant(1.0), direct=load.direct)
     return Experiment(
-        question="Does a pause bring the rate back for as long as it has saved credits?",
+        question="Does a pause restore the rate for as long as the credits that it saved last?",
         prepare=(Arm(name="spending", workload=load, seconds=drain_s),),
         arms=(
             Arm(name="spent", workload=load, seconds=SPENT_S),
@@ -135,6 +135,6 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         ),
         keep_order=True,
         decision=Decision(statistic="rate", first="spent", other="after a pause", limit=RECOVERS, direction="above"),
-        if_confirmed="A pause saves credits: the rate before they ran out is a burst.",
-        if_rejected="A pause changes nothing: this rate is no question of credits.",
+        if_confirmed="A pause saves burst credits: the rate before they ran out was a burst.",
+        if_rejected="A pause changes nothing: burst credits do not explain this rate.",
     )

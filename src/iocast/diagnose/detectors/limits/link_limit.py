@@ -1,12 +1,12 @@
-"""A link, not the storage behind it, sets the throughput.
+"""A link, not the storage behind it, limits the throughput.
 
-What it is: a cable or network between this machine and the storage that is full: Ethernet, Fibre Channel, SAS, PCIe.
-Why it matters: the row measures the cable. Faster storage changes nothing, a second path doubles it.
-How it shows: rows of different sizes or operations reach the same throughput, within 90 to 101% of what the link can
-carry; where the kernel does not show the link, within 2% of what a known kind of link carries.
-How to confirm: half the size of the I/Os gives the same throughput; and where the link was only guessed, reads and
-writes at once get more together than either alone, for a link carries both ways and a device shares.
-What to change: call the row bound by the link; more paths, or a faster link.
+What it is: a full cable or network between this machine and the storage: Ethernet, Fibre Channel, SAS, PCIe.
+Why it matters: the row measures the link. Faster storage changes nothing; a second path doubles the throughput.
+How it shows: rows of different I/O sizes or operations reach the same throughput, 90 to 101% of what the link carries;
+where the kernel does not report the link, within 2% of what a known kind of link carries.
+How to confirm: half the I/O size gives the same throughput; where the link was only guessed, reads and writes together
+move more than either alone, because a link carries both directions and a device shares its bandwidth.
+What to change: report the row as link-bound; add paths, or use a faster link.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ DEPTH = 16
 # MB/s of payload: TCP over Ethernet by (mtu-52)/(mtu+38), serial links by line rate x code (the vectors `link.*`).
 KNOWN: dict[str, float] = {
     "gigabit Ethernet": 117.7,
-    "gigabit Ethernet with frames of 9,000 bytes": 123.8,
+    "gigabit Ethernet with 9,000-byte frames": 123.8,
     "10-gigabit Ethernet": 1176.9,
-    "10-gigabit Ethernet with frames of 9,000 bytes": 1237.6,
+    "10-gigabit Ethernet with 9,000-byte frames": 1237.6,
     "25-gigabit Ethernet": 2942.1,
-    "Fibre Channel of 8 Gb/s": 850.0,
-    "Fibre Channel of 16 Gb/s": 1700.0,
+    "8 Gb/s Fibre Channel": 850.0,
+    "16 Gb/s Fibre Channel": 1700.0,
 }
 
 
@@ -75,7 +75,7 @@ def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> It
         severity="note",
         phase=last.phase.name,
         says=(
-            f"{len(full)} rows of {len(kinds)} kinds of I/O end at the same {throughput(most)},"
+            f"{len(full)} rows of {len(kinds)} kinds of I/O level off at the same {throughput(most)},"
             f" {percent(most / speed)} of what {link} carries."
         ),
         evidence={
@@ -84,10 +84,10 @@ def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> It
             "rows": len(full),
             "guessed": float(low == GUESSED_LOW),
         },
-        remedy="Read these rows as the link's; use more paths or a faster link.",
+        remedy="Report these rows as link-bound; add paths or use a faster link.",
         hypothesis=f"{link} is full",
         confidence=0.6,
-        confirm="half the block size gives the same throughput; a second path doubles it",
+        confirm="half the I/O size gives the same throughput; a second path doubles it",
         state="suggested",
         rivals=("throttle",),
     )
@@ -115,15 +115,19 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     whole = f"{item.op}s of {data_size(item.size_bytes)}"
     halved = f"{item.op}s of {data_size(half)}"
     experiment = Experiment(
-        question="Is the throughput the same with half the size?",
+        question="Is the throughput the same at half the I/O size?",
         arms=(arm(whole, item.op, item.size_bytes), arm(halved, item.op, half)),
         decision=Decision(statistic="bytes_per_s", first=whole, other=halved, limit=1.05, direction="same"),
-        if_confirmed="What sets the pace counts bytes and nothing else: the link is full.",
-        if_rejected="It is no link that sets the pace.",
+        if_confirmed="Link-bound: only bytes count, whatever the I/O size.",
+        if_rejected="Not link-bound.",
     )
     if not finding.evidence["guessed"]:
         return experiment
-    other, beside = "write" if item.op == "read" else "read", f"{item.op}s beside the other way"
-    both = (arm("the other way", other, item.size_bytes, together=True), arm(beside, item.op, item.size_bytes))
+    other = "write" if item.op == "read" else "read"
+    beside = f"{item.op}s during {other}s"
+    both = (
+        arm(f"{other}s during {item.op}s", other, item.size_bytes, together=True),
+        arm(beside, item.op, item.size_bytes),
+    )
     kept = Decision(statistic="bytes_per_s", first=whole, other=beside, limit=0.8, direction="above")
     return replace(experiment, arms=(*experiment.arms, *both), also=(kept,))

@@ -1,11 +1,11 @@
-"""More at once brings fewer I/Os: throughput falls beyond a load.
+"""Retrograde scaling: beyond the peak, more outstanding I/Os bring fewer IOPS.
 
-What it is: a load curve that rises, peaks and falls again: each I/O in flight costs all others something.
-Why it matters: a database that opens more connections, or more asynchronous I/O, to go faster gets less done.
-How it shows: the universal scalability law through the curve has a crosstalk that is above nought by its 95%
-interval, and the row with twice as much at once does 5% less than the peak, or less still.
-How to confirm: the load of the peak and twice that load in turns, so that heat and order fall on both.
-What to change: cap the queue at the peak (users, connections, queue depth of the device); look for what is shared:
+What it is: a load curve that rises, peaks and falls: each outstanding I/O slows all others down.
+Why it matters: a database that opens more connections, or uses more asynchronous I/O, to go faster gets less done.
+How it shows: the universal scalability law fitted to the curve has a crosstalk above zero by its 95% interval, and the
+row with twice the outstanding I/Os of the peak, or more, does at least 5% fewer IOPS.
+How to confirm: run the load of the peak and twice that load in turns, so that heat and order affect both alike.
+What to change: cap the load at the peak (users, connections, the device's queue depth); look for what is shared:
 a lock, a controller's processor, a cache line of counters.
 """
 
@@ -17,7 +17,7 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import Curve
 from iocast.analyse.scalability import Scalability
 from iocast.diagnose.same_load import at_depth, same_place
-from iocast.diagnose.words import number, percent
+from iocast.diagnose.words import count, number, percent
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -50,13 +50,14 @@ def _falls(curve: Curve) -> tuple[PhaseRecord, PhaseRecord, Scalability] | None:
 
 def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Finding:
     most, less = peak.measurement, beyond.measurement
+    outstanding = count(max(1, round(law.peak_load)), "outstanding I/O")
     return Finding(
         code=CODE,
         severity="warn",
         phase=beyond.phase.name,
         says=(
-            f"{less.asked_depth} at once did {number(less.rate_per_s)} I/Os a second,"
-            f" {percent(1 - less.rate_per_s / most.rate_per_s)} fewer than {most.asked_depth} at once."
+            f"IOPS fell beyond the peak: {number(less.rate_per_s)} IOPS with {less.asked_depth} outstanding I/Os,"
+            f" {percent(1 - less.rate_per_s / most.rate_per_s)} fewer than with {most.asked_depth}."
         ),
         evidence={
             "peak_depth": most.asked_depth,
@@ -68,10 +69,10 @@ def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Findin
             "crosstalk_low": law.crosstalk_low,
             "fitted_peak": law.peak_load,
         },
-        remedy=f"Keep at most about {number(max(1, round(law.peak_load)))} in flight; look for what all of them share.",
-        hypothesis="each I/O in flight costs the others something: a lock, a busy controller, a shared queue",
+        remedy=f"Keep at most about {outstanding}; look for what they all share.",
+        hypothesis="each outstanding I/O slows the others down: a lock, a busy controller, a shared queue",
         confidence=0.8,
-        confirm="the load of the peak and twice that load in turns",
+        confirm="run the load of the peak and twice that load in turns",
         state="suggested",
         rivals=("shared_drives",),
     )
@@ -81,17 +82,17 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     """The peak against the deeper row, as they were run."""
     rows = {row.measurement.asked_depth: row for curve in _all(run, finding) for row in curve.rows}
     peak, deep = rows[round(finding.evidence["peak_depth"])], rows[round(finding.evidence["depth"])]
-    names = [f"{row.measurement.asked_depth} at once" for row in (peak, deep)]
+    names = [f"1x{row.measurement.asked_depth}" for row in (peak, deep)]
     arms = tuple(
         Arm(name=name, workload=at_depth(row, row.measurement.asked_depth), **same_place(row))  # type: ignore[arg-type]
         for name, row in zip(names, (peak, deep), strict=True)
     )
     return Experiment(
-        question=f"Do {names[1]} really get less done than {names[0]}?",
+        question=f"Does {names[1]} give fewer IOPS than {names[0]}?",
         arms=arms,
         decision=Decision(statistic="rate", first=names[0], other=names[1], limit=FALLS_TO, direction="below"),
-        if_confirmed="More at once brings less.",
-        if_rejected="In turns they do as much: heat, order or somebody else made the difference.",
+        if_confirmed="Retrograde: more outstanding I/Os give fewer IOPS.",
+        if_rejected="In turns both give the same IOPS: heat, order or other I/O made the difference.",
     )
 
 

@@ -1,14 +1,14 @@
-"""The way to the storage and back sets the least time of an I/O, and not the storage.
+"""The network round trip, not the storage, sets the shortest time of an I/O.
 
-What it is: a network between this machine and the storage: each I/O, whatever it asks for, crosses it twice.
-Why it matters: a database that waits for one I/O after the other does no more than one in each round trip. Faster
-storage behind the network changes nothing of that; more at once does.
+What it is: a network between this machine and the storage: each I/O, whatever its size or kind, crosses it twice.
+Why it matters: a database that waits for one I/O after another does at most one in each round trip. Faster storage
+behind the network does not help; more outstanding I/Os do.
 How it shows: the storage is reached over a network, and the quickest small reads and the quickest small writes take
-about as long, though nothing else of them is alike; half of all reads take hardly longer. How much of that is the
-network, and how much the least that the other side needs, cannot be told from here.
-How to confirm: it is counted. The round trip by itself is what ping, or the estimate of TCP (ss -ti), says of the
-storage's address.
-What to change: put the database nearer to its storage, or keep more I/Os in flight.
+about as long, though they have nothing else in common; the median read takes hardly longer. How much of that is the
+network, and how much the least time that the other side needs, is unknown from here.
+How to confirm: it is counted. For the round trip alone, ask ping, or TCP's estimate (ss -ti), for the storage's
+address.
+What to change: move the database nearer to its storage, or keep more I/Os outstanding.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         severity="note",
         phase="",
         says=(
-            f"No read over the network came back within {time(reads)}, and no write within {time(writes)}; half of the"
-            f" reads of one user take {time(alone)}. Most of that is the way there and back."
+            f"The network round trip is most of a read's time: reads took at least {time(reads)}, writes at least"
+            f" {time(writes)}; p50 of reads at 1x1 is {time(alone)}."
         ),
         evidence={
             "read_floor_ns": reads,
@@ -66,8 +66,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
             "most_per_s": 1e9 / floor_ns,
         },
         remedy=(
-            f"One I/O after the other makes {number(1e9 / floor_ns)} a second at the most, whatever storage there is:"
-            " go nearer to it, or keep more in flight."
+            f"One outstanding I/O gives at most {number(1e9 / floor_ns)} IOPS, whatever the storage: move nearer to it,"
+            " or keep more I/Os outstanding."
         ),
     )
 

@@ -1,12 +1,12 @@
-"""Direct I/O that is let through one at a time, whatever is asked for at once.
+"""Direct I/O is serialised: one I/O passes at a time, whatever the queue depth.
 
-What it is: a lock above the device (of an inode, of a file system that allocates, of a driver) that admits one
-I/O, while the program believes that it has many in flight.
+What it is: a lock above the device (of an inode, of a file system that allocates, of a driver) that admits one I/O,
+while the program believes that many are outstanding.
 Why it matters: the writers of a database wait for each other, and storage that could do more is idle.
-How it shows: the device's queue holds less than half (a warning from seven tenths on) of what the test kept in
-flight, and the times are not the device's own; or eight writes at once do no more than one, while reads of the same
-size gain.
-How to confirm: one write at once against eight, and reads in the same way: writes gain nothing, reads do. By hand:
+How it shows: the device's queue holds less than half of the test's outstanding I/Os (a warning below seven tenths),
+and the times are not the device's own; or eight outstanding writes do no more than one, while reads of the same size
+gain.
+How to confirm: one outstanding write against eight, and the same with reads: writes gain nothing, reads do. By hand:
 one file against many, overwriting against allocating, a raw device.
 What to change: XFS or a raw device; lay files out in full and overwrite them (ext4 overwrites in parallel since
 Linux 5.4, and waits where it allocates); more files; io_uring.
@@ -79,12 +79,12 @@ def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding
         severity="severe" if share < FLAG else "warn",
         phase=record.phase.name,
         says=(
-            f"{number(kept)} I/Os were in flight and {number(seen)} at {device.layer}: {time(service_ns)} each,"
-            f" {time(device_ns)} of it at the device."
+            f"I/Os wait above the device: {number(kept)} outstanding, {number(seen)} of them at {device.layer};"
+            f" {time(service_ns)} each, {time(device_ns)} of it at the device."
         ),
         evidence={"in_flight": kept, "device_queue": seen, "service_ns": service_ns, "device_ns": device_ns},
         remedy="Overwrite files that are laid out in full, use more files, XFS or a raw device.",
-        hypothesis="a lock above the device lets one I/O through at a time",
+        hypothesis="a lock above the device admits one I/O at a time",
         confidence=0.7,
         confirm="the same load on one file, on many, and on a raw device; overwriting against allocating",
         state="suggested",
@@ -101,14 +101,14 @@ def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
         severity="severe",
         phase=gain[2].phase.name,
         says=(
-            f"{gain[2].measurement.asked_depth} writes at once did {number(gain[0])} times the writes of one,"
-            f" while reads gained {number(other[0])} times."
+            f"Writes do not scale: {gain[2].measurement.asked_depth} outstanding gave {number(gain[0])} times the IOPS"
+            f" of one, while reads gained {number(other[0])} times."
         ),
         evidence={"write_gain": gain[0], "read_gain": other[0]},
         remedy="Overwrite files that are laid out in full, use more files, XFS or a raw device.",
-        hypothesis="a lock lets one write through at a time",
+        hypothesis="a lock admits one write at a time",
         confidence=0.6,
-        confirm=f"one write at once against {DEEP}, beside reads in the same way",
+        confirm=f"one outstanding write against {DEEP}, and the same with reads",
         state="suggested",
         rivals=("throttle",),
     )
@@ -146,12 +146,12 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     )
     gains = Decision(statistic="rate", first="one read", other=f"{DEEP} reads", limit=GAINS * 0.75, direction="above")
     return Experiment(
-        question=f"Do {DEEP} writes at once get no more done than one, while reads gain?",
+        question=f"Do {DEEP} outstanding writes gain nothing over one, while reads gain?",
         arms=arms,
         decision=Decision(
             statistic="rate", first="one write", other=f"{DEEP} writes", limit=1 + 2 * (FLAT - 1), direction="below"
         ),
         also=(gains,),
-        if_confirmed="Writes pass one at a time, though the device can do several things at once.",
-        if_rejected="More writes at once do get more done.",
+        if_confirmed="Writes are serialised, though the device serves several I/Os in parallel.",
+        if_rejected="Writes are not serialised: more outstanding writes give more IOPS.",
     )

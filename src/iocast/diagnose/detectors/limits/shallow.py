@@ -1,8 +1,8 @@
-"""Less was in flight than was asked for: the row is not the load that it is named after.
+"""Too few I/Os were outstanding: the row is not the load that its name says.
 
-What it is: users that ended before the others, I/Os that failed or met the end of a file, a generator that came late.
-Why it matters: a row of 32 at once that held 16 is compared with rows of 32, and is none.
-How it shows: on average more than a twentieth less was in flight than users times depth.
+What it is: users that ended before the others, I/Os that failed or met the end of a file, a generator that was late.
+Why it matters: a row of 32 outstanding I/Os that held 16 is compared with rows that held 32.
+How it shows: the mean number of outstanding I/Os is more than a twentieth below users x queue depth.
 How to confirm: it is counted; the ends of the users, the errors and the lag of the generator say which it was.
 What to change: end rows by time, let all users share one range, look at the errors.
 """
@@ -40,11 +40,11 @@ def detect(facts: Facts) -> Iterator[Finding]:
             severity="severe" if share < limits.LOAD.d else "warn" if share < limits.LOAD.b else "note",
             phase=record.phase.name,
             says=(
-                f"{number(did.depth_mean)} of {did.asked_depth} I/Os were in flight on average, {percent(share)}:"
-                f" {_why(record)}."
+                f"Load not reached: {number(did.depth_mean)} of {did.asked_depth} I/Os were outstanding on average,"
+                f" {percent(share)}: {_why(record)}."
             ),
             evidence={"asked": did.asked_depth, "in_flight": did.depth_mean},
-            remedy="End rows by time, let all users share one range; look at errors and at this machine's load.",
+            remedy="End rows by time, let all users share one range; check for errors and other load on this machine.",
         )
 
 
@@ -54,5 +54,5 @@ def _why(record: PhaseRecord) -> str:
     if len(ends) > 1 and ends[0] < (1 - SPREAD) * ends[-1]:
         return f"the first user ended after {time(ends[0])}, the last after {time(ends[-1])}"
     if did.error_count:
-        return f"{count(did.error_count, 'I/O')} failed, and who failed waited"
-    return "nothing seen here says why"
+        return f"{count(did.error_count, 'I/O')} failed, and a user pauses after a failure"
+    return "the cause is unknown"

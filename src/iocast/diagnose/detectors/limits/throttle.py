@@ -1,15 +1,15 @@
-"""Somebody holds the rate down: a cap by cgroup, quality of service, a cloud volume's size, or heat.
+"""Rate-limited: a cgroup, quality of service, a cloud volume's size, or heat caps the rate.
 
-What it is: I/Os that are kept waiting before the device, so that no more than a set number of them, or of bytes, pass
-in a second. Linux's cgroup version 1 does so in slices of 100 ms.
-Why it matters: the row measures a setting. The device itself may be many times as quick, and the cap may be another
-in production.
-How it shows: the same rate with one I/O at once as with many, each taking exactly as many times as long as there are
-more of them; or most I/Os quick and the others 100 ms; or a limit of our own cgroup that the rate has reached.
-How to confirm: ask for half of that rate, evenly: where each I/O then takes much less than the distance between
-two of them at full rate, no device is the limit, for a device that is free answers as fast as it works.
-What to change: lift the cap (io.max, blkio.throttle, quality of service, a larger volume), or report it as what
-it is: the rate that this machine may have.
+What it is: I/Os that wait in front of the device, so that only a set number of them, or of bytes, pass in a second.
+Linux's cgroup version 1 does so in slices of 100 ms.
+Why it matters: the row measures a setting. The device itself may be many times faster, and production may have another
+cap.
+How it shows: the same IOPS with one outstanding I/O as with many, and a response time that grows exactly with their
+number; or most I/Os quick and the others 100 ms; or a limit of this process's cgroup that the rate has reached.
+How to confirm: run at half of that rate, evenly spaced: where each I/O then takes much less time than lies between
+two I/Os at full rate, the device is not the limit.
+What to change: lift the cap (io.max, blkio.throttle, quality of service, a larger volume), or report the row as the
+rate that this machine is allowed.
 """
 
 from __future__ import annotations
@@ -90,16 +90,16 @@ def _known_limits(record: PhaseRecord) -> Iterator[Finding]:
                 severity="warn",
                 phase=record.phase.name,
                 says=(
-                    f"This process may {op} {shown(limit)} from {subject}, by its cgroup, and it did {shown(got)}:"
-                    " the row measures that setting."
+                    f"Rate-limited by the cgroup: this process may {op} {shown(limit)} on {subject}, and the row did"
+                    f" {shown(got)}; it measures that setting."
                 ),
                 evidence={"limit": limit, "achieved": got},
-                remedy="Lift the limit of the cgroup, or report the row as what this machine may have.",
+                remedy="Lift the cgroup limit, or report the row as the rate that this machine is allowed.",
             )
 
 
 def _per_second(rate: float) -> str:
-    return f"{number(rate)} times a second"
+    return f"{number(rate)} IOPS"
 
 
 def _slices(point: Point) -> list[Finding]:
@@ -111,8 +111,8 @@ def _slices(point: Point) -> list[Finding]:
     if abs(tail_ns / SLICE_NS - 1) > SLICE_WITHIN:
         return []
     says = (
-        f"Most I/Os took about {time(times.quantile_ns(0.5))}, and the slowest hundredth about {time(tail_ns)}:"
-        " the kernel's throttle works in slices of 100 ms."
+        f"p50 is {time(times.quantile_ns(0.5))} and p99 {time(tail_ns)}: the kernel's throttle works in slices of"
+        " 100 ms."
     )
     evidence = {"p50_ns": times.quantile_ns(0.5), "p99_ns": tail_ns}
     return [_suspicion(record, says, evidence, confidence=0.8)]
@@ -132,9 +132,9 @@ def _level(curve: Curve) -> list[Finding]:
     if few or not even or not 1 / FLAT <= ratio <= FLAT:
         return []
     says = (
-        f"{number(one.measurement.rate_per_s)} I/Os a second with one at once and {number(deep.measurement.rate_per_s)}"
-        f" with {deep.measurement.asked_depth}, where each takes {time(times.quantile_ns(0.5))}, to within"
-        f" {percent(even_deep)}."
+        f"More outstanding I/Os gained nothing: {number(one.measurement.rate_per_s)} IOPS with 1,"
+        f" {number(deep.measurement.rate_per_s)} with {deep.measurement.asked_depth}, where p50 is"
+        f" {time(times.quantile_ns(0.5))} and p95 within {percent(even_deep)} of it."
     )
     evidence = {"rate_per_s": deep.measurement.rate_per_s, "ratio": ratio, "depth": deep.measurement.asked_depth}
     return [_suspicion(one, says, evidence, confidence=0.5)]
@@ -153,10 +153,10 @@ def _suspicion(record: PhaseRecord, says: str, evidence: dict[str, float], *, co
         phase=record.phase.name,
         says=says,
         evidence=evidence,
-        remedy="Look for io.max or blkio.throttle, quality of service, the size of the volume; lift it or report it.",
-        hypothesis="something lets only so many I/Os, or bytes, pass in a second",
+        remedy="Look for io.max, blkio.throttle, quality of service or the volume's size; lift the cap or report it.",
+        hypothesis="something caps IOPS or throughput",
         confidence=confidence,
-        confirm="ask for half of the rate: a free device then answers as fast as it works",
+        confirm="run at half of the rate: behind a cap each I/O is then much quicker",
         state="suggested",
         rivals=("link_limit", "serialised_direct_io"),
     )
@@ -170,12 +170,12 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     half: Workload = replace(load, users=1, depth=8, arrival=Constant(rate / 2))
     seconds = max(LEAST_S, 60 / rate)
     return Experiment(
-        question="Does an I/O that need not wait for its turn take much less than the distance between two?",
+        question="At half the rate, does an I/O take much less time than lies between two at full rate?",
         arms=(
             Arm(name="full rate", workload=full, seconds=seconds, **same_place(record)),  # type: ignore[arg-type]
             Arm(name="half the rate", workload=half, seconds=seconds, **same_place(record)),  # type: ignore[arg-type]
         ),
         decision=Decision(statistic="mean", first="full rate", other="half the rate", limit=LONE, direction="below"),
-        if_confirmed="The storage answers faster than it is let: a cap sets the rate.",
-        if_rejected="The storage takes that long for each I/O: it is its own limit.",
+        if_confirmed="Rate-limited: the storage answers faster than the rate that it is allowed.",
+        if_rejected="Not rate-limited: the storage itself takes that long for each I/O.",
     )

@@ -1,11 +1,11 @@
-"""Writes became slow after a certain volume: a fast part of the flash, or a write cache, was full.
+"""Write cliff: the write rate fell once an SLC area or a write cache was full.
 
-What it is: drives keep a part of their flash in a fast mode (SLC), arrays and controllers answer writes from memory;
-both are as large as they are, and slower when they are full.
-Why it matters: a load or a restore that is larger runs at the speed after the cliff; a short test never meets it.
-How it shows: the rate of writes falls for good after so much was written, whatever the speed; reads stay as quick.
-How to confirm: after an idle time the same volume is fast again, and reads do not become slow with the writes.
-What to change: write more than the device holds twice (or four times the cache) before believing a write rate.
+What it is: drives keep part of their flash in a fast mode (SLC); arrays and controllers acknowledge writes from
+memory. Both have a fixed size, and writes are slower once it is full.
+Why it matters: a larger load or restore runs at the rate beyond the cliff; a short test never reaches it.
+How it shows: the write rate falls for good after a certain volume, whatever the rate; reads stay as quick.
+How to confirm: after an idle time the same volume is fast again, and reads do not slow down with the writes.
+What to change: write twice the device's capacity (or four times the cache) before trusting a write rate.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"At t={time(found.at_ns)}, after {data_size(found.bytes)}, writes fell from"
+        says=f"At t={time(found.at_ns)}, after {data_size(found.bytes)}, the write rate fell from"
         f" {throughput(found.before_per_s * size)} to {throughput(found.after_per_s * size)}.",
         evidence={
             "at_ns": float(found.at_ns),
@@ -65,8 +65,8 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
             "before_bytes_per_s": found.before_per_s * size,
             "after_bytes_per_s": found.after_per_s * size,
         },
-        remedy="Write twice what the device holds (or four times its cache) before believing a write rate.",
-        hypothesis="the fast part of the flash, or a write cache, is full",
+        remedy="Write twice the device's capacity (or four times its cache) before trusting a write rate.",
+        hypothesis="the SLC area of the flash, or a write cache, is full",
         confidence=0.6,
         confirm="write the same volume again after an idle time, with reads before and after",
         state="suggested",
@@ -90,7 +90,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         return [arm] * OBSERVATIONS
 
     return Experiment(
-        question="Do writes, and only writes, become slow after that volume?",
+        question="Do writes, and only writes, slow down after that volume?",
         prepare=() if simulated(run) else (Arm(name="idle", workload=quiet, seconds=_idle_s(seen)),),
         arms=(
             *observed("reads before", reads),
@@ -109,8 +109,8 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
                 statistic="bytes_per_s", first="reads before", other="reads beyond", limit=READS_KEEP, direction="above"
             ),
         ),
-        if_confirmed="After that volume writes are slow, and reads are as before.",
-        if_rejected="It is no question of the volume written: writes stay, or reads fall with them.",
+        if_confirmed="Write cliff: after that volume writes are slow and reads are unchanged.",
+        if_rejected="The volume written does not explain it: writes keep their rate, or reads fall with them.",
     )
 
 

@@ -1,13 +1,13 @@
-"""When the generator itself did not run: no I/O that was in flight then says anything of the storage.
+"""The load generator itself did not run: I/Os outstanding then say nothing of the storage.
 
-What it is: for a tenth of a second or more the threads that make the load were stopped, had no processor, or were
-busy with something else; the I/Os in flight look slow, and those that were due left late.
+What it is: for a tenth of a second or more the load threads were stopped, had no processor, or were busy with
+something else; the outstanding I/Os look slow, and those that were due were submitted late.
 Why it matters: it looks exactly like a stall of the device, and the device gets the blame.
-How it shows: a turn of a worker that took long between two system calls, a timer that ran out long before, time that
-the kernel counted as ready without a processor, or a watcher that was woken late.
+How it shows: a worker that spent long between two system calls, a timer that expired long before, time that the kernel
+counted as ready without a processor, or a watcher that was woken late.
 How to confirm: run it again on an idle machine; watch steal time, the CPU limits of the control group, and pauses of
 the virtual machine (snapshots, migration).
-What to change: give the test processors of its own.
+What to change: give the test dedicated processors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WHY = {
     "busy": "something in the test itself took that long",
 }
 REMEDY = (
-    "Run it again on a machine that does nothing else, without pauses and CPU limits: these I/Os waited for the test."
+    "Run it again on an idle machine, without pauses and CPU limits: these I/Os waited for the test, not the storage."
 )
 
 
@@ -65,12 +65,12 @@ def explains(row: RowFacts, start_ns: int, end_ns: int) -> bool:
 def _finding(record: PhaseRecord, found: list[tuple[int, int]]) -> Finding:
     longest = max(record.measurement.generator.absences, key=lambda each: each.duration_ns)
     moments = [f"{time(to_ns - from_ns)} at t={time(from_ns)}" for from_ns, to_ns in found[:SHOWN]]
-    more = f" and {len(found) - SHOWN} times more" if len(found) > SHOWN else ""
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return Finding(
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"This machine, not the storage, stood still: the test did not run for {', '.join(moments)}{more};"
+        says=f"This machine, not the storage, stalled: the test did not run for {', '.join(moments)}{more};"
         f" {WHY[longest.cause]}.",
         evidence={
             "absences": len(found),

@@ -1,16 +1,16 @@
-"""The times are not those of I/Os: somebody sent many and went on, and counted only what was left to wait.
+"""The times are waits, not response times: the I/Os were asynchronous, and only the remaining wait was timed.
 
-What it is: a database, or a test, that sends I/Os ahead or in batches. What it then calls the time of an I/O is the
-wait that was left when it came for the data, or one wait for a whole batch.
-Why it matters: 30 µs for a MiB that the device took 5 ms for looks like storage that no one sells, and a batch of a
-hundred looks like a slow device. Neither says how long an I/O takes, and no percentile of them is one of the storage.
+What it is: a database, or a test, that submits I/Os ahead or in batches. What it reports as the time of an I/O is the
+wait that remained when it came for the data, or one wait for a whole batch.
+Why it matters: 30 µs for a MiB that took the device 5 ms looks impossibly fast, and a batch of a hundred looks like a
+slow device. Neither is the time of an I/O, and their percentiles are not the storage's.
 How it shows: imported times bear the name of such a wait (direct path read and write, db file parallel read and write
-of Oracle); of an imported test that keeps many in flight the rate times the time makes less than half of them; or the
-device itself took longer than the row that it served. What iocast cannot see is a database while it waits, and a source
-that names neither its event nor its depth: there it says nothing.
+of Oracle); in an imported test with a high queue depth, the rate times the mean time gives less than half of it; or
+the device itself took longer than the row that it served. iocast cannot see a database while it waits, and reports
+nothing for a source that names neither its event nor its depth.
 How to confirm: block requests of the same minutes beside the database's figures (iocast blk), or single blocks read one
 at a time by the database (db file sequential read).
-What to change: take the times of the storage from the block layer, or of synchronous single-block I/O; call the others
+What to change: take the storage's times from the block layer, or from synchronous single-block I/O; call the others
 waits.
 """
 
@@ -33,10 +33,10 @@ NEEDS: tuple[str, ...] = ()  # with diskstats it holds its own rows against the 
 CODE: FindingCode = "asynchronous_timing"
 # Waits of Oracle that are no times of an I/O (source-systems C5, databases: "wait, not latency"), and what they are.
 WAITS: tuple[tuple[str, str], ...] = (
-    ("direct path", "what was left to wait when the session came for blocks that it had asked for earlier"),
+    ("direct path", "the wait that remained when the session came for blocks requested earlier"),
     ("db file parallel", "one wait for a batch of blocks"),
-    ("db file async i/o submit", "the time to send a batch"),
-    ("cell smart", "what was left to wait for cells that read ahead"),
+    ("db file async i/o submit", "the time to submit a batch"),
+    ("cell smart", "the wait that remained for cells that read ahead"),
 )
 ASYNCHRONOUS = ("libaio", "io_uring", "posixaio", "asynchronous")  # engines of imported tests that wait for nothing
 LEAST_DEPTH, HALF = 4, 0.5  # models C, 16 with 13: rate x time over what was in flight [J]
@@ -68,7 +68,7 @@ def _named(record: PhaseRecord) -> list[Finding]:
             code=CODE,
             severity="warn",
             phase=record.phase.name,
-            says=f'The times of "{record.phase.name}" are {what}: a wait, and not how long an I/O took.',
+            says=f'The times of "{record.phase.name}" are {what}: a wait, not the response time of an I/O.',
             remedy="Take the storage's times from block requests (iocast blk), or from single-block reads.",
         )
     ]
@@ -89,14 +89,14 @@ def _half_missing(record: PhaseRecord) -> list[Finding]:
             severity="warn",
             phase=record.phase.name,
             says=(
-                f"Rate times mean time makes {number(accounted)} I/Os in flight, and the load says that it kept"
-                f" {load.asked_depth}: either so many were not there, or the times leave a part out."
+                f"IOPS times the mean time gives {number(accounted)} outstanding I/Os, but the load asks for"
+                f" {load.asked_depth}: either the load was not reached, or the times leave a part out."
             ),
             evidence={"in_flight": accounted, "asked": float(load.asked_depth)},
-            remedy="Look at the depths that the tool reached, and whether its times begin before the I/O is sent.",
-            hypothesis="the times leave out what passed before somebody waited for the I/O",
+            remedy="Check the queue depth that the tool reached, and whether its times start at submission.",
+            hypothesis="the times leave out what passed before the program waited for the I/O",
             confidence=0.3,
-            confirm="the same load by iocast, which counts from the moment at which an I/O is sent",
+            confirm="run the same load with iocast, which counts from submission",
             state="suggested",
             rivals=("too_few_in_flight",),
         )
@@ -123,12 +123,11 @@ def _quicker_than_its_device(row: RowFacts) -> Iterator[Finding]:
             severity="severe",
             phase=record.phase.name,
             says=(
-                f"{op.capitalize()}s took {time(own_ns)} on average as the test saw them, and {time(device_ns)} at"
-                f" {device.layer}, {percent(device_ns / own_ns - 1)} more: something acknowledged them before they"
-                " were done."
+                f"{op.capitalize()}s were acknowledged early: {time(own_ns)} on average in the test, but"
+                f" {time(device_ns)} at {device.layer}, {percent(device_ns / own_ns - 1)} more."
             ),
             evidence={"service_ns": own_ns, "device_ns": device_ns},
-            remedy="Find what answers in front of the device; take the times from block requests (iocast blk).",
+            remedy="Find what acknowledges them above the device; take the times from block requests (iocast blk).",
         )
 
 

@@ -1,9 +1,9 @@
-"""The times of a row have two or more peaks: the mean is that of no I/O.
+"""The times of a row have two or more peaks: the mean describes no I/O.
 
-What it is: two kinds of answers in one row, as of a cache and of the disks behind it, or of a device that now and then
+What it is: two kinds of answers in one row, as of a cache and of the disks behind it, or of a device that sometimes
 does something else first.
-Why it matters: a mean, or a median, between two peaks describes none of them; a service level between them is met or
-missed by the share of each.
+Why it matters: a mean, or a median, between two peaks describes neither; a service level between them is met or missed
+by the share of each.
 How it shows: the distribution has peaks with a real valley between them (a kernel density over the logarithm).
 How to confirm: it is counted. Which I/Os are in which peak: by region, by operation, by time.
 What to change: report the peaks with their shares, never the mean alone; look for what makes the difference.
@@ -42,5 +42,5 @@ def detect(facts: Facts) -> Iterator[Finding]:
             phase=record.phase.name,
             says=f"The times have {len(found)} peaks: {', '.join(peaks[:-1])} and {peaks[-1]}.",
             evidence={"peaks": len(found), "mean_ns": times.mean_ns},
-            remedy="Report the peaks with their shares; look for what tells their I/Os apart.",
+            remedy="Report the peaks with their shares; look for what distinguishes their I/Os.",
         )

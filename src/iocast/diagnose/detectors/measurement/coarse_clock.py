@@ -1,11 +1,11 @@
-"""Times come in steps: a timer, not the storage, decides when an I/O has ended.
+"""Times come in steps: a timer, not the storage, decides when an I/O completes.
 
 What it is: completions that are noticed only at ticks (polling with sleeps, coalesced interrupts, an emulated
 device), so all times are multiples of a step.
 Why it matters: a figure between two steps does not exist; a device that is twice as quick may look the same.
-How it shows: the times of all rows lie on marks at equal distances, three or more, and next to nothing between.
-How to confirm: it is counted. A device without work in it (a null device) shows the same step.
-What to change: interrupt coalescing off, a virtual disk with its own thread, idle=poll for the test.
+How it shows: the times of all rows lie on marks at equal distances, three or more, with almost none between.
+How to confirm: it is counted. A device that does no work (a null device) shows the same step.
+What to change: interrupt coalescing off, a virtual disk with a dedicated thread, idle=poll for the test.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def detect(facts: Facts) -> Iterator[Finding]:
         severity="severe",
         phase="",
         says=(
-            f"All times of all rows are multiples of {time(step_ns)}, {percent(step_ns / worst)} of the shortest"
-            " median: a timer decides when an I/O ends."
+            f"A timer decides when an I/O completes: all times of all rows are multiples of {time(step_ns)},"
+            f" {percent(step_ns / worst)} of the shortest median."
         ),
         evidence={"step_ns": step_ns, "p50_ns": worst, "rows": len(coarse)},
-        remedy="Switch interrupt coalescing off, or test without the layer that polls.",
+        remedy="Turn interrupt coalescing off, or test without the layer that polls.",
     )
     if len(coarse) == len(rows):
         yield found

@@ -1,8 +1,8 @@
-"""I/Os that failed, came back short, or never came back.
+"""I/Os failed, were short, or never completed.
 
 What it is: errors of the target, of its path, or of a file that ended before the test did.
-Why it matters: a failed I/O has no response time. An error that comes back at once makes a broken device look
-fast, one that comes back after a time-out makes a sound one look slow.
+Why it matters: a failed I/O has no response time. Errors that return immediately make a broken device look fast;
+errors after a time-out make a sound one look slow.
 How it shows: error numbers, I/Os shorter than asked for, I/Os still outstanding at the end.
 How to confirm: the kernel's log (dmesg) at the same second; the same phase once more on other blocks.
 What to change: the disk, path or file named; then measure again.
@@ -50,8 +50,8 @@ def _errors(record: PhaseRecord) -> Iterator[Finding]:
                 code="nothing_done",
                 severity="void",
                 phase=record.phase.name,
-                says="Not one I/O was completed.",
-                clause="not one I/O was completed",
+                says="No I/O completed.",
+                clause="no I/O completed",
                 remedy="Give the phase more time.",
             )
         return
@@ -71,7 +71,7 @@ def _errors(record: PhaseRecord) -> Iterator[Finding]:
         evidence={"failed": failed, "completed": done, "failed_share": share},
         remedy="The file is shorter than the region under test: lay it out in full."
         if ended
-        else "Look into the kernel's log (dmesg) at that time, put right what failed, and measure again.",
+        else "Check the kernel's log (dmesg) at that time, fix what failed, and measure again.",
         spans=tuple(Span(at_ns, at_ns) for at_ns in sorted(place.time_ns for place in places)),
     )
 
@@ -86,14 +86,14 @@ def _short(record: PhaseRecord) -> Iterator[Finding]:
             says=f"{count(short, 'I/O')} moved fewer bytes than asked for,"
             f" {percent(short / max(1, record.measurement.ios))} of all.",
             evidence={"short_ios": short, "ios": record.measurement.ios},
-            remedy="The file may end inside the region, or the file system cuts requests: check its size.",
+            remedy="The file may end inside the region, or the file system shortens requests: check the file's size.",
         )
 
 
 def _outstanding(record: PhaseRecord) -> Iterator[Finding]:
     left = record.measurement.abandoned_ios
     if record.measurement.stopped == "hung" or left:
-        clause = f"{count(left, 'I/O')} had not come back when iocast gave up waiting{_which(record)}"
+        clause = f"{count(left, 'I/O')} never completed before iocast gave up waiting{_which(record)}"
         yield Finding(
             code="hung",
             severity="void",
@@ -101,22 +101,22 @@ def _outstanding(record: PhaseRecord) -> Iterator[Finding]:
             says=sentence(clause),
             clause=clause,
             evidence={"abandoned_ios": left, **_longest(record)},
-            remedy="Look for time-outs and resets in the kernel's log (dmesg): a path or a disk is stuck.",
+            remedy="Check the kernel's log (dmesg) for time-outs and resets: a path or a disk is stuck.",
         )
     elif record.measurement.stopped == "errors":
         yield Finding(
             code="stopped_by_errors",
             severity="severe",
             phase=record.phase.name,
-            says="The phase was stopped before its end because too many I/Os failed.",
-            remedy="Put right what failed first.",
+            says="Stopped early: too many I/Os failed.",
+            remedy="Fix what failed first.",
         )
     elif record.measurement.stopped == "interrupted":
         yield Finding(
             code="interrupted",
             severity="note",
             phase=record.phase.name,
-            says="The phase was stopped before its planned end.",
+            says="Stopped before the planned end of the phase.",
             remedy="Run it again in full.",
         )
 
@@ -128,7 +128,7 @@ def _which(record: PhaseRecord) -> str:
     longest = record.measurement.left_behind[0]
     file = record.plan.files[longest.file].path
     what = f"a {longest.op} of {longest.size_bytes:,} bytes at byte {longest.offset_bytes:,} of {file}"
-    return f": for {longest.service_ns / 1e9:.1f} s {what}"
+    return f"; outstanding for {longest.service_ns / 1e9:.1f} s: {what}"
 
 
 def _longest(record: PhaseRecord) -> dict[str, float]:

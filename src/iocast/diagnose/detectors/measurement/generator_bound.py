@@ -1,7 +1,8 @@
-"""This machine, not the storage, set the pace: the test's own threads had no processor time left.
+"""CPU-bound: this machine, not the storage, limited the rate; the test's threads had no processor time left.
 
-What it is: a load that one or more threads cannot make fast enough, or that the kernel of this machine cannot carry.
-Why it matters: the rate is that of the generator. The storage may do far more, and the waits are not its own.
+What it is: a load that one or more threads cannot generate fast enough, or that the kernel of this machine cannot
+carry.
+Why it matters: the rate is the generator's. The storage may do far more, and the waits are not its own.
 How it shows: the threads of the test were busy, or waited for a processor, nearly all of the time.
 How to confirm: it is counted. More users, or fewer on a machine with few processors, change the rate.
 What to change: more users, a machine with more processors, larger I/Os; read the row as a lower limit.

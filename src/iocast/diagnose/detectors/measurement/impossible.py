@@ -1,10 +1,9 @@
 """Faster than this machine's memory, than a link on the way, or than any device could answer.
 
 What it is: a result that the hardware below the test cannot have produced.
-Why it matters: something else answered: a cache, a hole in a file, a broken clock. No statistics can rescue
-it.
-How it shows: bytes per second above what memory or a link can carry; answers in less time than a command
-takes to reach a device and come back.
+Why it matters: something else answered: a cache, a hole in a file, a broken clock. No statistics can rescue it.
+How it shows: throughput above what memory or a link can carry; answers in less time than a command takes to reach a
+device and come back.
 How to confirm: count the bytes at the device; make the data set ten times larger and watch the figure fall.
 What to change: direct I/O, files written in full with unique data, more data than every cache on the way.
 """
@@ -60,7 +59,7 @@ def _memory_filesystem(target: Target) -> Finding:
         code="memory_file_system",
         severity="severe",
         phase="",
-        says=f"{target.filesystem} keeps its files in memory: these figures are memory's, not a disk's.",
+        says=f"{target.filesystem} keeps its files in memory: these figures are memory's, not storage's.",
         remedy="Choose a path on the storage that the database will use.",
     )
 
@@ -73,7 +72,7 @@ def _memory_device(target: Target) -> Iterator[Finding]:
             severity="severe",
             phase="",
             says=f"{' and '.join(layer.name for layer in disks)} keeps its blocks in this machine's memory: these"
-            " figures are memory's, not a disk's.",
+            " figures are memory's, not storage's.",
             remedy="Choose a path on the storage that the database will use.",
         )
 
@@ -88,8 +87,8 @@ def _faster_than_memory(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     seen = sum(bytes_per_s_of(did, op) for op in MOVING)  # a trim names bytes and moves none
     if seen > MEMORY_SHARE * ceiling:
         clause = (
-            f"{throughput(seen)} is {percent(seen / ceiling)} of what all cores of this machine can copy in memory"
-            f" ({throughput(ceiling)}): no storage answered this"
+            f"{throughput(seen)} did not come from storage, as it is {percent(seen / ceiling)} of what all cores of"
+            f" this machine can copy in memory ({throughput(ceiling)})"
         )
         yield Finding(
             code="faster_than_memory",
@@ -150,8 +149,8 @@ def _too_quick(row: RowFacts) -> Iterator[Finding]:
     median_ns = reads.quantile_ns(0.5)
     if median_ns < FASTEST_DEVICE_NS:
         clause = (
-            f"half of the direct reads took {time(median_ns)} or less, one at a time: a command needs"
-            f" {time(FASTEST_DEVICE_NS)} to reach a device and come back, so memory answered"
+            f"memory answered the direct reads, whose p50 at queue depth 1 is {time(median_ns)}: a command needs"
+            f" {time(FASTEST_DEVICE_NS)} to reach a device and come back"
         )
         yield Finding(
             code="too_quick_for_a_device",

@@ -1,13 +1,13 @@
-"""Writes that did not come back as they were written.
+"""Writes did not come back as they were written.
 
 What it is: blocks that were written with `verify` and, read back, are torn, lost, misplaced, corrupt or unreadable.
-Why it matters: a database believes what its storage acknowledged. What is not there later, or half there, is
+Why it matters: a database trusts what its storage acknowledged. A block that is later missing, or half written, is
 corruption that no speed makes up for.
-How it shows: each sector carries its place and the number of its write; the journal in the run folder knows
-what was acknowledged.
-How to confirm: `iocast verify RUN` reads all of it once more; look into the kernel's log (dmesg) of that time.
-What to change: the disk, the controller's or the drive's volatile cache, the path or the file system named; do
-not put a database on it before that.
+How it shows: each sector carries its offset and the number of its write; the journal in the run folder records what
+was acknowledged.
+How to confirm: `iocast verify RUN` reads all of it once more; check the kernel's log (dmesg) of that time.
+What to change: the disk, the controller's or the drive's volatile cache, the path or the file system named; put no
+database on it before that.
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ def detect(facts: Facts) -> Iterator[Finding]:
         says=f"The storage did not keep what it acknowledged: {count(last.bad_blocks, 'block')} of {last.blocks}"
         f" that were written and read back are bad ({named}).",
         evidence={"blocks": float(last.blocks), **{kind: float(number) for kind, number in kinds.items()}},
-        remedy="Put no database on this storage: find out with `iocast verify` and dmesg which part of it fails.",
+        remedy="Put no database on this storage: find the failing part with `iocast verify` and dmesg.",
     )

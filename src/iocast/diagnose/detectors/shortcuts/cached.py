@@ -1,13 +1,13 @@
 """The page cache of this machine answered instead of the device.
 
 What it is: reads served from memory, or writes that only reached memory, while storage was to be measured.
-Why it matters: memory is a hundred to ten thousand times faster than storage; even a few hits in a hundred
-turn the average into a figure of the cache.
+Why it matters: memory is a hundred to ten thousand times faster than storage; even a few per cent of hits turn the
+average into a figure of the cache.
 How it shows: the device under the file system, or the disks below it, moved fewer bytes than the test did;
-the test's files become resident in the page cache while it runs. A loop device keeps a cache of its own
-unless it was made with direct I/O.
+the test's files become resident in the page cache while it runs. A loop device keeps a page cache of its own
+unless it was attached with direct I/O.
 How to confirm: read the same blocks twice, buffered and direct, and compare the medians.
-What to change: direct I/O, drop the cache first, or ten times as much data as memory.
+What to change: use direct I/O, drop the page cache first, or use ten times as much data as memory.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SAME_BLOCKS = 0.7  # models C, 1: buffered over direct
 WARM_BYTES = 64 << 20
 RISE_SHARE = 0.05  # of the files becoming resident (models, C 1: residency > 5 %)
 
-DIRECT_REMEDY = "Check that the file is written in full and that its file system honours direct I/O; then run again."
+DIRECT_REMEDY = "Check that the file is fully written and that its file system honours direct I/O; then run again."
 LOOP_REMEDY = "Attach the loop device with direct I/O (losetup --direct-io=on), or measure the file system below it."
 BUFFERED_REMEDY = "Use direct I/O to measure the storage, or ten times as much data as memory."
 
@@ -59,8 +59,8 @@ def _direct_but_cached(row: RowFacts) -> Iterator[Finding]:
     cache = row.residency if bytes_of(row.measurement, "read") else None
     if cache is not None and cache.rise_share > RISE_SHARE:
         clause = (
-            f"{percent(cache.rise_share)} of the test files moved into this machine's page cache while they were"
-            " being read directly: the reads were not direct"
+            f"the reads were not direct ({percent(cache.rise_share)} of the test files entered the page cache"
+            " during the row)"
         )
         yield Finding(
             code="cached_although_direct_was_claimed",
@@ -88,19 +88,19 @@ def _device_too_idle(row: RowFacts, share: float, device: DeviceIo, op: Op) -> F
             code="device_counters_stood_still",
             severity="severe",
             phase=record.phase.name,
-            says=f"The kernel counted no I/O at all on {top.layer} during the test: either a cache"
-            " answered everything, or this device is not counted.",
+            says=f"The kernel counted no I/O on {top.layer} during the row: either a cache answered everything, or"
+            " the kernel does not count this device.",
             evidence={"device_share": share},
-            remedy="See whether /sys/block/*/queue/iostats is 1 and whether the counters move with dd.",
+            remedy="Check that /sys/block/*/queue/iostats is 1 and that the counters move while dd runs.",
         )
     shrinks = _what_shrinks(run)
-    did, done = ("delivered", "read") if op == "read" else ("took", "wrote")
+    did, done = ("delivered", "read") if op == "read" else ("received", "wrote")
     on_top = top is None or device.layer == top.layer
     place = "the device" if on_top else f"{device.layer}, below {top.layer if top else 'it'},"
     loop = any(layer.kind == "loop" for layer in run.plan.target.layers)
     clause = (
-        f"{place} {did} {_only(share)} of the bytes that the test {done} directly: the rest"
-        + (" came from a cache in this machine or was never stored" if op == "read" else " stayed in a cache")
+        f"{place} {did} {_only(share)} of the bytes that the test {done} with direct I/O: the rest"
+        + (" came from a cache on this machine or was never stored" if op == "read" else " stayed in a cache")
         + (f" ({shrinks} may also have compressed it)" if shrinks else "")
     )
     return Finding(
@@ -130,7 +130,7 @@ def _what_shrinks(run: Run) -> str:
 
 
 def _buffered_reads(row: RowFacts) -> Iterator[Finding]:
-    yield from _from_the_cache(row, "read", "of the bytes read came from this machine's page cache")
+    yield from _from_the_cache(row, "read", "of the bytes read came from the page cache")
     yield from _unseen(row)
 
 
@@ -138,7 +138,7 @@ def _buffered_writes(row: RowFacts) -> Iterator[Finding]:
     yield from _from_the_cache(
         row,
         "write",
-        "of the bytes written did not reach the device: memory held them, and they were written over or left there",
+        "of the bytes written did not reach the device: they stayed in the page cache, or were overwritten there",
     )
 
 
@@ -167,22 +167,22 @@ def _unseen(row: RowFacts) -> Iterator[Finding]:
     fits = 0 < data_bytes(record) < run.host.memory_bytes
     if not quick and not fits:
         return
-    why = f"Half of them took {time(reads.quantile_ns(0.5))} or less. " if quick else ""
-    compared = (
-        f" their {data_size(data_bytes(record))} of data {'fits into' if fits else 'is more than'} this machine's"
-        f" {data_size(run.host.memory_bytes)} of memory,"
-    )
-    known = data_bytes(record) and run.host.memory_bytes  # neither of what another tool measured
+    why = [f"p50 is {time(reads.quantile_ns(0.5))}"] if quick else []
+    if data_bytes(record) and run.host.memory_bytes:  # neither of what another tool measured
+        why.append(
+            f"{data_size(data_bytes(record))} of data {'fit into' if fits else 'exceed'} this machine's"
+            f" {data_size(run.host.memory_bytes)} of memory"
+        )
     yield Finding(
         code="page_cache",
         severity="severe",
         phase=record.phase.name,
-        says=f"{why}These reads are buffered,{compared if known else ''} and nobody counted what the device delivered.",
+        says=f"Buffered reads whose bytes at the device were not measured: {', and '.join(why)}.",
         evidence={"read_p50_ns": reads.quantile_ns(0.5), "data_bytes": float(data_bytes(record))},
         remedy=BUFFERED_REMEDY,
-        hypothesis="the page cache of this machine answers",
+        hypothesis="the page cache answered",
         confidence=0.9 if quick else 0.6,
-        confirm="read the same blocks buffered and direct, and compare the medians",
+        confirm="read the same blocks buffered and with direct I/O, and compare the medians",
         state="suggested",
     )
 
@@ -197,13 +197,13 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     once = Workload(mix=(MixItem("read", read_bytes),), locality=Sequential(), direct=False)
     buffered, direct = (Workload(mix=once.mix, direct=direct) for direct in (False, True))
     return Experiment(
-        question="Are the same blocks quicker through the page cache than directly?",
+        question="Are the same blocks quicker through the page cache than with direct I/O?",
         prepare=(Arm(name="once", workload=once, seconds=10.0, bytes=size, region_size_bytes=size),),
         arms=(
             Arm(name="buffered", workload=buffered, seconds=1.0, region_size_bytes=size, same_offsets=True),
             Arm(name="direct", workload=direct, seconds=1.0, region_size_bytes=size, same_offsets=True),
         ),
         decision=Decision(statistic="p50", first="direct", other="buffered", limit=SAME_BLOCKS, direction="below"),
-        if_confirmed="The page cache of this machine answers.",
-        if_rejected="The page cache makes no difference here.",
+        if_confirmed="The page cache answers.",
+        if_rejected="The page cache makes no difference.",
     )

@@ -1,12 +1,12 @@
-"""Reads of what was never written are answered without the medium.
+"""Reads of holes, blocks that were never written, are answered without the medium.
 
-What it is: holes, unwritten extents, trimmed or thin space: there is nothing to fetch, so zeros come back at once.
+What it is: holes, unwritten extents, trimmed or thin space: there are no data to fetch, so zeros come back immediately.
 Why it matters: the test measured an answer that no row of a database will ever get.
-How it shows: reads of places that were never written are much quicker than reads of those that were; below a loop
-device, or whatever else knows of the hole, the disk reads nothing.
-How to confirm: where a disk below was counted, nothing remains to be tested. Else write random data to one part, leave
-another alone, and read both in turns, on new ground each time.
-What to change: fill everything with data that cannot be compressed before reading any of it.
+How it shows: reads of blocks that were never written are much quicker than reads of written ones; below a loop device,
+or any other layer that knows of the hole, the disk reads nothing.
+How to confirm: where a disk below was counted, this is confirmed already. Else write random data to one part, leave
+another untouched, and read both in turns, on fresh blocks each time.
+What to change: fill everything with incompressible data before reading any of it.
 """
 
 from __future__ import annotations
@@ -60,27 +60,29 @@ def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
     """By what the device was seen to read, which proves it, or by the times, which only suggest it."""
     fresh_ns, written_ns = fresh.mean_ns, written.mean_ns
     times = {"untouched_ns": fresh_ns, "written_ns": written_ns, "ratio": fresh_ns / written_ns}
-    took = f"took {time(fresh_ns)}, reads of what this run wrote {time(written_ns)}"
+    took = f"took {time(fresh_ns)}, reads of blocks that this run wrote {time(written_ns)}"
     certain = Finding(
         code=CODE,
         severity="void",
         phase=fresh.name,
-        says=f"Reads of what was never written {took}.",
+        says=f"Reads of blocks that were never written {took}.",
         evidence=times,
-        remedy="Fill everything with unique data first; reads of what was never written measure nothing.",
+        remedy="Fill everything with unique data first: reads of holes measure nothing.",
     )
     shares = [found[0] for each in (fresh, written) if (found := each.share_of_device("read")) is not None]
     if len(shares) == 2 and shares[0] < NOT_READ and shares[1] > READ:
-        counted = f"The device moved {percent(shares[0])} of those bytes, and {percent(shares[1])} of these."
+        counted = (
+            f"The device read {percent(shares[0])} of the former's bytes and {percent(shares[1])} of the latter's."
+        )
         return replace(certain, says=f"{certain.says} {counted}", evidence={**times, "device_share": shares[0]})
     if times["ratio"] >= QUICKER:
         return None
     return replace(
         certain,
         state="suggested",
-        hypothesis="the storage knows that nothing is there, and does not look",
+        hypothesis="the storage knows of the holes and answers without the medium",
         confidence=0.7,
-        confirm="write one part and leave another alone, and read both",
+        confirm="write one part, leave another untouched, and read both",
         rivals=("cache_in_the_storage", "tier_migration"),
     )
 
@@ -103,7 +105,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         step_bytes=2 * size,
     )
     return Experiment(
-        question="Are reads of what was never written quicker than reads of what was?",
+        question="Are reads of blocks that were never written quicker than reads of written ones?",
         arms=(
             replace(written, name="writing", workload=writes, seconds=5.0, bytes=size, measured=False),
             written,
@@ -111,6 +113,6 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         ),
         keep_order=True,
         decision=Decision(statistic="mean", first="written", other="never written", limit=PROVEN, direction="below"),
-        if_confirmed="What was never written is not read at all.",
-        if_rejected="It makes no difference whether a place was ever written.",
+        if_confirmed="Holes are answered without the medium.",
+        if_rejected="Never written or written makes no difference.",
     )

@@ -1,11 +1,11 @@
-"""The first write of a place costs more than the second.
+"""The first write of a block costs more than the second.
 
-What it is: space that is allocated, mapped or cleared when it is first written: thin volumes, snapshots, copy on write.
-Why it matters: a new database meets the price of first writes, an old one does not; a test shows one or the other,
-and seldom says which.
-How it shows: the same writes to the same places are quicker the second time; a test that comes to the end of fresh
-space becomes quicker at once.
-How to confirm: write fresh places, then the same again, in turns, each time on ground that was never written.
+What it is: space that is allocated, mapped or cleared on first write: thin volumes, snapshots, copy on write.
+Why it matters: a new database pays for first writes, an old one does not; a test shows one or the other, and seldom
+says which.
+How it shows: the same writes to the same blocks are quicker the second time; a test that reaches the end of fresh
+space speeds up suddenly.
+How to confirm: write fresh blocks, then the same again, in turns, each time where nothing was ever written.
 What to change: write every block before measuring, or preallocate fully (thick, eager-zeroed); report the first pass
 apart where growth matters. New flash is the other way round: it is quicker while it is fresh.
 """
@@ -48,13 +48,13 @@ def detect(facts: Facts) -> Iterator[Finding]:
                 code=CODE,
                 severity="warn",
                 phase=first.name,
-                says=f"Half of the first writes took {time(first.p50_ns)} or more; the same places written again"
-                f" {time(second.p50_ns)}, {number(ratio)} times less.",
+                says=f"First writes were {number(ratio)} times as slow: p50 {time(first.p50_ns)}, against"
+                f" {time(second.p50_ns)} when the same blocks were written again.",
                 evidence={"first_p50_ns": first.p50_ns, "second_p50_ns": second.p50_ns, "ratio": ratio},
-                remedy="Write every block before measuring, or allocate the volume in full; report first writes apart.",
-                hypothesis="space is allocated or copied when it is first written",
+                remedy="Write every block before measuring, or preallocate the volume; report first writes apart.",
+                hypothesis="space is allocated or copied on first write",
                 confidence=0.7,
-                confirm="write places that were never written, and then the same again",
+                confirm="write blocks that were never written, and then the same again",
                 state="suggested",
             )
             return
@@ -80,10 +80,10 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         for name in ("first writes", "second writes")
     )
     return Experiment(
-        question="Do writes to fresh places take longer than the same writes once more?",
+        question="Do first writes take longer than the same writes repeated?",
         arms=(first, second),
         keep_order=True,
         decision=Decision(statistic="p50", first="second writes", other="first writes", limit=COSTS, direction="above"),
-        if_confirmed="A place costs {ratio} times as much the first time it is written.",
-        if_rejected="First writes cost no more than others, as far as these places were fresh.",
+        if_confirmed="The first write of a block takes {ratio} times as long as the second.",
+        if_rejected="First writes cost no more than others, as far as these blocks were fresh.",
     )

@@ -1,14 +1,14 @@
-"""Reads in order are fetched before they are asked for.
+"""Sequential reads are answered by read-ahead.
 
-What it is: the kernel, the drive or the array notices that reads go on in order, and fetches what comes next.
-Why it matters: right for scans and backups, but a figure of sequential reads is then none of single reads, and says
-nothing of how long a lookup takes.
-How it shows: reads in order take less than half as long as the same reads at random. A disk arm does that by itself
-with one reader, but not with two far apart: their reads are quick only when they were fetched ahead.
-How to confirm: two readers that go forwards, and two that go backwards, on fresh ground; caches and tiers treat both
+What it is: the kernel, the drive or the array notices sequential reads, and reads ahead of what was asked for.
+Why it matters: right for scans and backups, but a figure of sequential reads then says nothing of single reads, or of
+how long a lookup takes.
+How it shows: sequential reads take less than half as long as the same reads at random. A disk arm does that by itself
+with one reader, but not with two far apart: their reads are quick only with read-ahead.
+How to confirm: two readers that go forwards, and two that go backwards, on fresh blocks; caches and tiers treat both
 alike, read-ahead does not.
 What to change: nothing where scans are wanted; report sequential and random reads apart, and compare only like with
-like. To look at the device alone: direct I/O, read_ahead_kb = 0, random reads.
+like. To measure the device alone: direct I/O, read_ahead_kb = 0, random reads.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ def _finding(ordered: RowFacts, random: RowFacts) -> Finding:
         code=CODE,
         severity="note",
         phase=ordered.name,
-        says=f"Half of the reads in order took {time(ordered.p50_ns)} or less, the same reads at random"
-        f" {time(random.p50_ns)}: {number(ratio)} times as long.",
+        says=f"Sequential reads: p50 {time(ordered.p50_ns)}; the same reads at random: p50 {time(random.p50_ns)},"
+        f" {number(ratio)} times as long.",
         evidence={"sequential_p50_ns": ordered.p50_ns, "random_p50_ns": random.p50_ns},
-        remedy="Report sequential and random reads apart: only scans profit from it.",
-        hypothesis="what comes next is fetched before it is asked for",
+        remedy="Report sequential and random reads apart: only scans profit from read-ahead.",
+        hypothesis="read-ahead answers the sequential reads",
         confidence=0.6,
-        confirm="two readers forwards against two backwards, on fresh ground",
+        confirm="two readers forwards against two backwards, on fresh blocks",
         state="suggested",
         rivals=("cache_in_the_storage", "tier_migration"),
     )
@@ -97,9 +97,9 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         for name, backwards, start in (("forwards", False, 0), ("backwards", True, room))
     ]
     return Experiment(
-        question="Are reads that go forwards quicker than reads that go backwards?",
+        question="Are forward reads quicker than backward reads?",
         arms=tuple(arms),
         decision=Decision(statistic="mean", first="backwards", other="forwards", limit=HALF, direction="below"),
-        if_confirmed="Reads in order are fetched ahead.",
-        if_rejected="The direction makes no difference: nothing is fetched ahead.",
+        if_confirmed="Read-ahead answers sequential reads.",
+        if_rejected="The direction makes no difference: there was no read-ahead.",
     )

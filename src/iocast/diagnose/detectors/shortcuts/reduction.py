@@ -1,11 +1,11 @@
-"""The storage compresses, deduplicates, or does not store what is the same.
+"""The storage compresses or deduplicates, or does not store zeros.
 
-What it is: a layer that shrinks data before it reaches the medium, or leaves out zeros and blocks that it has already.
-Why it matters: data of a test (zeros, one block again and again) shrinks far more than data of a database, and the
-figures grow with it.
+What it is: a layer that shrinks data before they reach the medium, or leaves out zeros and blocks that it already has.
+Why it matters: test data (zeros, one block repeated) shrink far more than data of a database, and the figures rise
+with it.
 How it shows: the same writes are quicker with zeros, or with one block repeated, than with unique data.
-How to confirm: zeros, one block repeated, half-compressible and unique data, written in turns to the same blocks.
-What to change: test with unique data that cannot be compressed, or with the ratio that production has.
+How to confirm: write zeros, one block repeated, half-compressible and unique data in turns to the same blocks.
+What to change: test with unique, incompressible data, or with the reduction ratio of production.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ ENOUGH = 50  # I/Os [J]
 KINDS: dict[str, Payload] = {
     "unique data": Unique(),
     "zeros": Zeros(),
-    "one block again and again": Repeated(),
-    "half compressible data": Compressible(50.0),
+    "one block repeated": Repeated(),
+    "half-compressible data": Compressible(50.0),
 }
 
 
@@ -61,11 +61,11 @@ def _finding(ratio: float, unique: PhaseRecord, same: PhaseRecord) -> Finding:
         code=CODE,
         severity="severe",
         phase=same.phase.name,
-        says=f"{_kind(same).capitalize()} were written at {throughput(fast)}, unique data at {throughput(slow)}:"
-        f" {number(ratio)} times.",
+        says=f"{_kind(same).capitalize()} were written {number(ratio)} times as fast as unique data:"
+        f" {throughput(fast)} against {throughput(slow)}.",
         evidence={"ratio": ratio, "bytes_per_s": fast, "unique_bytes_per_s": slow},
-        remedy="Test with unique data that cannot be compressed, or with the ratio that production has.",
-        hypothesis="a layer compresses, deduplicates, or does not store zeros",
+        remedy="Test with unique, incompressible data, or with the reduction ratio of production.",
+        hypothesis="a layer compresses or deduplicates, or does not store zeros",
         confidence=0.7,
         confirm="write zeros, one block repeated, half-compressible and unique data in turns",
         state="suggested",
@@ -79,7 +79,7 @@ def _kind(record: PhaseRecord) -> str:
         case Repeated():
             return "copies of one block"
         case _:
-            return "data that shrink"
+            return "compressible data"
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
@@ -103,7 +103,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     ]
     unique, *others = KINDS
     return Experiment(
-        question="Are data that shrink written more quickly than unique data?",
+        question="Are compressible or dedupable data written faster than unique data?",
         prepare=(
             Arm(
                 name="writing",
@@ -123,6 +123,6 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
             limit=FACTOR,
             direction="above",
         ),
-        if_confirmed="What is written depends on what the data are: something below shrinks them.",
-        if_rejected="It makes no difference what the data are.",
+        if_confirmed="The write rate depends on the data: something below compresses or deduplicates them.",
+        if_rejected="The data make no difference.",
     )

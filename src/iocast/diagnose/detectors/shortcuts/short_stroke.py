@@ -1,10 +1,9 @@
-"""The test stayed on a small part of a disk, so its arm hardly moved.
+"""The disk was short-stroked: the test used only a small part of it.
 
 What it is: random I/O on less than half of a rotating disk: seeks are short, and the outer tracks are the fastest.
-Why it matters: a database that fills the disk has an arm that crosses all of it, and random reads of up to twice the
-time.
+Why it matters: a database that fills the disk seeks across all of it; its random reads take up to twice as long.
 How it shows: the test's files, or the part of the device that it used, are small beside the disk.
-How to confirm: the same reads over the part that was tested and over all of the disk, in turns.
+How to confirm: the same reads over the tested part and over the whole disk, in turns.
 What to change: test over as much of the disk as production will use.
 """
 
@@ -45,13 +44,13 @@ def detect(facts: Facts) -> Iterator[Finding]:
             code=CODE,
             severity="warn",
             phase=widest.phase.name,
-            says=f"The test used {data_size(data_bytes(widest))}, {percent(share)} of a disk of {data_size(disk)} whose"
-            " arm has to move.",
+            says=f"Short-stroked: the test used {data_size(data_bytes(widest))}, {percent(share)} of a rotating disk of"
+            f" {data_size(disk)}.",
             evidence={"span_bytes": float(data_bytes(widest)), "disk_bytes": float(disk), "share": share},
             remedy="Test over as much of the disk as production will use.",
-            hypothesis="the arm moves less than it will in production",
+            hypothesis="seeks are shorter than they will be in production",
             confidence=0.8,
-            confirm="the same reads over all of the disk, which needs the device itself and not a file on it",
+            confirm="run the same reads over the whole disk, which needs the device itself and not a file on it",
             state="suggested",
         )
 
@@ -76,11 +75,11 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
 def _compared(record: PhaseRecord) -> Experiment:
     start, size = region(record)
     reads = Workload(mix=(MixItem("read", record.phase.workload.mix[0].size_bytes),))
-    part = Arm(name="the part", workload=reads, seconds=3.0, region_start_bytes=start, region_size_bytes=size)
+    part = Arm(name="tested part", workload=reads, seconds=3.0, region_start_bytes=start, region_size_bytes=size)
     return Experiment(
-        question="Do the same reads over all of the disk take longer?",
-        arms=(part, Arm(name="all of it", workload=reads, seconds=3.0)),
-        decision=Decision(statistic="p50", first="the part", other="all of it", limit=LONGER, direction="above"),
-        if_confirmed="Over all of the disk a read takes {ratio} times as long.",
-        if_rejected="Reads over all of the disk take about as long: it is no arm that decides.",
+        question="Do the same reads over the whole disk take longer?",
+        arms=(part, Arm(name="whole disk", workload=reads, seconds=3.0)),
+        decision=Decision(statistic="p50", first="tested part", other="whole disk", limit=LONGER, direction="above"),
+        if_confirmed="Short-stroked: over the whole disk a read takes {ratio} times as long.",
+        if_rejected="Reads over the whole disk take about as long: the length of seeks does not decide.",
     )

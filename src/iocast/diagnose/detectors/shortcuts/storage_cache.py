@@ -1,13 +1,13 @@
 """A cache inside the drive, the controller or the array answers part of the reads.
 
 What it is: random reads whose times fall into two groups, of which the quick one is too quick for the medium.
-Why it matters: the share of quick answers depends on how small the test is beside the cache; a database of
-another size sees other figures.
-How it shows: some of the random reads take a small part of the time of the others, and more so on media that
-cannot be that quick; or reads of a small region, again and again, are twice as quick as those of the whole.
-How to confirm: read single blocks again and again, and the whole of the data at random, in turns: when a block is
-quick every time, something remembers it. (A disk has to wait for a whole turn to read a block again.)
-What to change: ten times as much data as the cache, or the size of the real working set; report both groups.
+Why it matters: the share of quick answers depends on how small the test is beside the cache; a database of another
+size sees other figures.
+How it shows: some random reads take a small fraction of the time of the others, most clearly on media that are never
+that quick; or repeated reads of a small region are twice as quick as reads of the whole.
+How to confirm: read single blocks again and again, and the whole of the data at random, in turns: a block that is
+quick every time is cached. (A disk has to wait for a full rotation to read a block again.)
+What to change: use ten times as much data as the cache, or the real working set; report both groups.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def _remembered(facts: Facts) -> Iterator[Finding]:
         if small_ns < TWICE * whole_ns and not arm:
             yield _suggested(
                 small.record,
-                says=f"Reads of {data_size(small.data_bytes)} again and again took {time(small_ns)}, reads of"
-                f" everything {time(whole_ns)}.",
+                says=f"Repeated reads of {data_size(small.data_bytes)} took {time(small_ns)}, reads of the whole"
+                f" {time(whole_ns)}.",
                 evidence={"small_ns": small_ns, "whole_ns": whole_ns, "ratio": small_ns / whole_ns},
             )
             return
@@ -111,10 +111,10 @@ def _suggested(record: PhaseRecord, says: str, evidence: dict[str, float]) -> Fi
         phase=record.phase.name,
         says=says,
         evidence=evidence,
-        remedy="Test with ten times as much data as the cache, or with the size of the real working set.",
+        remedy="Test with ten times as much data as the cache, or with the real working set.",
         hypothesis="a cache inside the drive, the controller or the array answers part of the reads",
         confidence=0.7,
-        confirm="read single blocks again and again beside cold random reads, and compare the means",
+        confirm="read single blocks repeatedly beside cold random reads, and compare the means",
         state="suggested",
         rivals=("tier_migration",),
     )
@@ -139,7 +139,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         for at, name in enumerate(names)
     ]
     return Experiment(
-        question="Is there a block that is quicker every time than blocks from everywhere?",
+        question="Is any single block always quicker than random blocks of the whole?",
         arms=(Arm(name="everywhere", workload=reads, seconds=2.0), *spots),
         decision=Decision(
             statistic="mean",
@@ -149,6 +149,6 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
             limit=TWICE,
             direction="below",
         ),
-        if_confirmed="Something between the file system and the medium remembers what was read.",
-        if_rejected="Nothing remembers what was read: that some reads are quick has another reason.",
+        if_confirmed="A cache between the file system and the medium answers repeated reads.",
+        if_rejected="No cache answers repeated reads: the quick ones have another cause.",
     )

@@ -1,12 +1,12 @@
-"""Data that are used move to a faster tier.
+"""Hot data move to a faster tier.
 
-What it is: an array, or a hybrid drive, that keeps what is used often on flash and the rest on disks.
+What it is: an array, or a hybrid drive, that keeps hot data on flash and the rest on disks.
 Why it matters: a test that goes over the same blocks again and again becomes faster than any database that does not;
 what production sees depends on what was hot last night.
-How it shows: repeated passes over the same blocks become faster and faster, blocks that nobody touched do not.
-How to confirm: passes over fresh blocks, again and again; a cache is quick from the second pass on, a tier later.
-What to change: run the working set for as long as the policy needs (hours, days) before measuring, and test cold
-data as well.
+How it shows: repeated passes over the same blocks become faster and faster; untouched blocks do not.
+How to confirm: repeated passes over fresh blocks; a cache is quick from the second pass on, a tier later.
+What to change: run the working set for as long as the tiering policy needs (hours, days) before measuring, and test
+cold data as well.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> 
         code=CODE,
         severity="warn",
         phase=passes[-1].name,
-        says=f"{len(passes)} passes over the same blocks became faster: half of the reads took {time(second_ns)} in the"
-        f" second pass, {time(last_ns)} in the last ones.",
+        says=f"{len(passes)} passes over the same blocks became faster: p50 {time(second_ns)} in the second pass,"
+        f" {time(last_ns)} in the last ones.",
         evidence={
             "passes": float(len(passes)),
             "second_p50_ns": second_ns,
@@ -65,10 +65,10 @@ def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> 
             "ratio": last_ns / second_ns,
             "spans_s": max(0.0, (ended - began) / 1e9),
         },
-        remedy="Run the working set for as long as the policy needs before measuring, and test cold data as well.",
-        hypothesis="what is used often moves to a faster tier",
+        remedy="Run the working set for as long as the tiering policy needs before measuring; test cold data as well.",
+        hypothesis="hot data move to a faster tier",
         confidence=0.6,
-        confirm=f"{number(TRIED)} passes over fresh blocks, for as long as the policy needs",
+        confirm=f"{number(TRIED)} passes over fresh blocks, for as long as the tiering policy needs",
         state="suggested",
         rivals=("cache_in_the_storage",),
     )
@@ -96,6 +96,6 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         arms=tuple(arms),
         keep_order=True,
         decision=Decision(statistic="p50", first="pass 2", other=f"pass {TRIED}", limit=FALLS, direction="below"),
-        if_confirmed="What is used again and again moves to something faster.",
-        if_rejected="From the second pass on the same blocks take as long as before.",
+        if_confirmed="Hot data move to a faster tier.",
+        if_rejected="From the second pass on the same blocks take as long as before: nothing moved.",
     )

@@ -1,10 +1,10 @@
-"""Do two places share one arm?
+"""Do two parts of the target share one arm?
 
 What it is: two readers in the same part of the target, and two at its opposite ends.
-Why it matters: two databases, or data and log, that were given a part each of one disk send its arm to and fro.
-How it shows: the readers at opposite ends wait much longer than those side by side.
-How to confirm: the time of a read at opposite ends over that side by side, against 1.5, in turns.
-What to change: put them on different disks, or on flash.
+Why it matters: two databases, or data and log, on different parts of one disk keep its arm seeking.
+How it shows: readers at opposite ends see a much longer response time than those side by side.
+How to confirm: the response time at opposite ends over that side by side, in alternating rounds; the limit is 1.5.
+What to change: place them on different disks, or on flash.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ COLUMNS = (
     Column("test", "two readers"),
     Column("ios", "reads", "count"),
     Column("each", "ms per I/O", "duration", "elapsed time over the reads of both"),
-    Column("waited", "each waits", "duration", "what one of them waits for a read"),
+    Column("waited", "response time", "duration", "of a read of one reader"),
     Column("slower", "slower than side by side", "share"),
     Column("moved", "MB/s", "bytes_per_s"),
 )
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
-    """Pairs at once, in turns."""
+    """Both pairs, in turns."""
     return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
 
 
@@ -61,7 +61,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         run,
         DECISION,
         "The two ends share one arm: reads there take {ratio} times as long.",
-        "They share no arm: where the readers are makes no difference of that size.",
+        "They do not share an arm: the position of the readers makes no difference of that size.",
     )
     return Ruling(verdict=outcome.verdict, says=outcome.says, table=table_of(COLUMNS, rows))
 

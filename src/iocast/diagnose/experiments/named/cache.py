@@ -1,9 +1,9 @@
 """Does the page cache answer instead of the device?
 
-What it is: reads and writes of one small set of data, through the page cache and past it, in turns.
-Why it matters: what memory answers says nothing about storage; a test that forgets it measures the wrong thing.
-How it shows: buffered reads are many times quicker than direct ones, and the device moves none of their bytes.
-How to confirm: this experiment counts the bytes at the device. Page cache: below 5 % of what was read arrives there.
+What it is: buffered and direct reads and writes of one small set of data, in turns.
+Why it matters: what the page cache answers says nothing about storage; a buffered test may measure memory.
+How it shows: buffered reads are many times as fast as direct ones, and the device moves none of their bytes.
+How to confirm: this experiment counts the bytes at the device. Page cache: less than 5 % of what was read.
 What to change: direct I/O in the test (`direct = true`), or in the database (O_DIRECT); on ZFS primarycache=metadata.
 """
 
@@ -48,25 +48,25 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
-    """Page cache when the device moved (nearly) nothing of what was read buffered; else by how much quicker it was."""
+    """Page cache when the device moved (nearly) nothing of what was read buffered; else by how much faster it was."""
     run = runs[0]
     ops = {each.phase.test: each.phase.workload.mix[0].op for each in run.measured}
     shares = {test: device_share(run, test, ops[test]) for test in tests(run)}
     table = table_with_device(run, shares)
     if "read direct" not in tests(run):
         why = run.plan.target.direct_why_not or "O_DIRECT is refused"
-        says = f"{run.plan.target.path} takes no direct I/O ({why}): there is nothing to compare buffered reads with."
+        says = f"Nothing to compare buffered reads with: no direct I/O on {run.plan.target.path} ({why})."
         return Ruling(verdict="undecided", says=says, table=table)
     outcome = decided(run, DECISION)
     buffered, direct = shares["read buffered"], shares["read direct"]
     if buffered is not None and buffered <= FROM_MEMORY:
-        seen = f"The device moved {percent(buffered)} of what was read buffered"
-        seen += f", and {percent(direct)} of what was read direct" if direct is not None else ""
+        seen = f"The device moved {percent(buffered)} of the bytes of buffered reads"
+        seen += f", and {percent(direct)} of those of direct ones" if direct is not None else ""
         return Ruling(
             verdict="confirmed",
-            says=f"Page cache: buffered reads come from memory. {seen}. {outcome.says}",
+            says=f"The page cache answers buffered reads. {seen}. {outcome.says}",
             table=table,
         )
-    ends = {"confirmed": "Memory answers buffered reads.", "rejected": "Nothing remembers what is read buffered."}
+    ends = {"confirmed": "A cache answers buffered reads.", "rejected": "No cache answers buffered reads."}
     says = f"{outcome.says} {ends.get(outcome.verdict, '')}".strip()
     return Ruling(verdict=outcome.verdict, says=says, table=table)

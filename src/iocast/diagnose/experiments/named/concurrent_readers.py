@@ -1,10 +1,11 @@
-"""Do more readers bring more?
+"""Does throughput scale with more readers?
 
-What it is: one, two, and more readers in order, each in files of its own, in blocks of 1 MiB.
-Why it matters: one stream seldom shows what storage can carry, and many streams show what a cache can: reports of
-"bandwidth" by one or six copies at once differ by the number of copies, not by the storage.
-How it shows: throughput grows with the readers, to a ceiling; with nothing moved at the device it was memory.
-How to confirm: throughput of the most readers over that of one, against 1.5; the bytes at the device are counted.
+What it is: one, two, and more sequential readers, each in separate files, in blocks of 1 MiB.
+Why it matters: one stream seldom reaches the bandwidth of the storage, and many streams may reach that of a cache:
+"bandwidth" measured with one or with six concurrent copies differs by the number of copies, not by the storage.
+How it shows: throughput grows with the readers, to a ceiling; where the device moves nothing, it was the page cache.
+How to confirm: throughput of the most readers over that of one, with a limit of 1.5; the bytes at the device are
+counted.
 What to change: measure scans with as many streams as there will be.
 """
 
@@ -29,8 +30,8 @@ COLUMNS = (
     Column("readers", "readers", "count"),
     Column("moved", "MB/s", "bytes_per_s"),
     Column("each", "MB/s each", "bytes_per_s"),
-    Column("scaling", "times one", "decimal"),
-    Column("efficiency", "efficiency", "share", "times one, over the readers"),
+    Column("scaling", "speed-up", "decimal", "throughput over that of one reader"),
+    Column("efficiency", "efficiency", "share", "speed-up over the number of readers"),
     Column("mean", "mean", "duration"),
     AT_THE_DEVICE,
 )
@@ -58,7 +59,7 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
-    """What each number of readers brings, and from where."""
+    """What each number of readers reaches, and from where."""
     run = runs[0]
     users = {each.phase.test: each.phase.workload.users for each in run.measured}
     order = sorted(tests(run), key=lambda test: users[test])
@@ -85,11 +86,14 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         )
     table = table_of(COLUMNS, rows)
     if len(order) < 2:
-        return Ruling(verdict="undecided", says="Two numbers of readers are needed to compare.", table=table)
+        return Ruling(verdict="undecided", says="Nothing to compare: two numbers of readers are needed.", table=table)
     decision = Decision(statistic="bytes_per_s", first=order[0], other=order[-1], limit=MORE, direction="above")
-    outcome = decided(run, decision, "More readers bring {ratio} times as much", "One reader gets nearly all there is")
+    outcome = decided(
+        run, decision, "More readers reach {ratio} times the throughput", "One reader nearly saturates the storage"
+    )
     ends = f", an efficiency of {percent(float(str(rows[-1].cells['efficiency'])))}."
     cached = [share for share in shares if share is not None and share <= FROM_MEMORY]
-    memory = f" The device moved only {number(max(cached) * 100)}% of the bytes: this is memory." if cached else ""
+    moved = f"the device moved only {number(max(cached) * 100)}% of the bytes" if cached else ""
+    memory = f" The page cache answered: {moved}." if moved else ""
     says = outcome.says + (ends if outcome.verdict != "undecided" else "") + memory
     return Ruling(verdict=outcome.verdict, says=says, table=table)

@@ -1,13 +1,13 @@
-"""Does a file system let direct I/Os through one at a time only?
+"""Does a file system serialise direct writes?
 
-What it is: eight direct writes at once, by threads and by io_uring, over written blocks, into holes, and past the end
-of a file; the device's own counters say how many arrive there. Each file system in its turn, and the raw device as
+What it is: eight outstanding direct writes, by threads and by io_uring, over written blocks, into holes, and past the
+end of a file; the device's counters give the queue depth there. Each file system in turn, with the raw device as
 control; on simulated devices the depth follows from Little's law, and reads are the control.
-Why it matters: a file system that takes a lock for each write lets one through at a time, whatever the database asks
-for; which one does so depends on the kernel and on whether blocks are overwritten or allocated, not on its name.
-How it shows: the device sees a quarter or less of what the control shows it.
-How to confirm: this experiment; the control itself must reach half of what was asked for, else the device is too fast.
-What to change: write into files that are allocated and written already; another file system, or the raw device.
+Why it matters: a file system that locks the file for each write sends one I/O at a time, whatever the database
+submits; which one does so depends on the kernel and on whether blocks are overwritten or allocated, not on its name.
+How it shows: the queue depth at the device is a quarter of the control's or less.
+How to confirm: this experiment; the control must reach half of the requested depth, else the device is too fast.
+What to change: write into files that are allocated and already written; another file system, or the raw device.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ COLUMNS = (
     Column("where", "on"),
     Column("test", "writes"),
     Column("by", "by"),
-    Column("asked", "asked", "count", "I/Os at once"),
-    Column("device", "at the device", "decimal", "mean queue of the device"),
+    Column("asked", "requested", "count", "outstanding I/Os"),
+    Column("device", "at the device", "decimal", "mean queue depth of the device"),
     Column("rate", "IOPS", "rate"),
     Column("mean", "mean", "duration"),
     Column("verdict", "verdict", "code"),
@@ -47,9 +47,9 @@ COLUMNS = (
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
-    """Every case by threads and by a ring; on a simulated device alone and at once."""
+    """Every case by threads and by a ring; on a simulated device at 1 and at the full depth."""
     if asked.target.direct is False:
-        raise cannot(asked, "it takes no direct I/O, which is what this experiment is about", "give another path")
+        raise cannot(asked, "no direct I/O here, which this experiment needs", "give another path")
     cases = _simulated(asked) if asked.simulated else _real(asked)
     return tuple(cases)
 
@@ -103,16 +103,16 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     asked = max((_asked(each) for each in cells), default=0.0)
     if control < ENOUGH * asked or not cells:
         says = (
-            f"Even the control shows the device only {number(control)} of {number(asked)} at once: it is too fast, or "
-            "serves one at a time, and nothing can be said of the file systems."
+            f"Nothing can be said of the file systems: even the control has only {number(control)} of {number(asked)}"
+            " I/Os outstanding at the device, which is too fast or serves one at a time."
         )
         return Ruling(verdict="undecided", says=says, table=table)
     free = [each for each in cells if each["verdict"] == "parallel"]
     if stuck:
         names = "; ".join(f"{each['where']} {each['test']} by {each['by']} ({number(_depth(each))})" for each in stuck)
-        says = f"One at a time: {names}; the control shows {number(control)} of {number(asked)} at once."
+        says = f"Serialised: {names}; the control has {number(control)} of {number(asked)} outstanding."
         return Ruling(verdict="confirmed", says=says, table=table)
-    says = f"Nothing is let through one at a time: {len(free)} rows, control {number(control)} of {number(asked)}."
+    says = f"Not serialised: {len(free)} rows, control {number(control)} of {number(asked)} outstanding."
     return Ruling(verdict="rejected", says=says, table=table)
 
 
@@ -148,12 +148,12 @@ def _case(run: Run, test: str) -> tuple[str, str]:
 
 
 def _simulated_rows(run: Run) -> Iterator[Cells]:
-    """By Little's law: the rate with many at once times the time that one takes alone."""
+    """By Little's law: the rate at the full depth times the time that one takes alone."""
     for test in (CONTROL, "overwrite"):
         many, one = figures(run, test), figures(run, test + ALONE)
         if many is not None and one is not None:
-            at_once = many.rate_per_s * one.mean_ns / 1e9
-            yield _cells(run, test, run.plan.target.path, test, "simulation", at_once)
+            outstanding = many.rate_per_s * one.mean_ns / 1e9
+            yield _cells(run, test, run.plan.target.path, test, "simulation", outstanding)
 
 
 def _cells(run: Run, test: str, where: str, name: str, by: str, queue: float | None) -> Cells:

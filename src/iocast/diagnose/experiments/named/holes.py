@@ -1,16 +1,16 @@
-"""Are reads of what was never written too quick to be true?
+"""Are reads of holes answered without the medium?
 
-What it is: random reads of a part that holds nothing, and of one that was written, in turns.
-Why it matters: a file system or an array answers reads of holes from its map; a test on a file that was only made, not
-written, measures nothing.
-How it shows: reads of the empty part take less than half the time.
-How to confirm: the median of both, against one half.
-What to change: write all of the test's files, with unique data, before they are read.
+What it is: random reads of a region that was never written, and of one that was, in alternating rounds.
+Why it matters: a file system or an array answers reads of holes from its metadata; a test on a file that was created
+but never written measures nothing.
+How it shows: reads of the empty region take less than half the time.
+How to confirm: the ratio of the medians; the limit is 0.5.
+What to change: write all work files with unique data before they are read.
 """
 
 from __future__ import annotations
 
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_with_device, times_as_quick
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_with_device, times_as_fast
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, in_turns, row, tests, work
 from iocast.diagnose.words import percent
@@ -50,11 +50,11 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     outcome = decided(
         run,
         DECISION,
-        if_rejected="Reads of what was never written take as long as others.",
+        if_rejected="Reads of holes take as long as others.",
     )
     says = outcome.says
     if outcome.verdict == "confirmed":
-        says += f" Reads of what was never written do not reach the medium: they are {times_as_quick(outcome)}."
+        says += f" Reads of holes do not reach the medium: they are {times_as_fast(outcome)}."
     seen = shares.get(EMPTY)
     counted = f" The device moved {percent(seen)} of what was read there." if seen is not None else ""
     return Ruling(verdict=outcome.verdict, says=says + counted, table=table_with_device(run, shares))

@@ -1,10 +1,10 @@
-"""Is anything of what was written lost, torn or in the wrong place?
+"""Are written blocks lost, torn or misplaced?
 
-What it is: writes of several sizes at random, each sector of which names itself; then all of it is read back.
+What it is: random writes of several sizes, in which each sector carries its identity; then everything is read back.
 Why it matters: storage that loses or tears acknowledged writes is worse than slow storage.
-How it shows: blocks that are torn, lost, misplaced or corrupt.
-How to confirm: this experiment; `iocast verify RUN` reads it back once more later, after a crash or loss of power too.
-What to change: nothing on this storage until it is known why.
+How it shows: torn, lost, misplaced or corrupt blocks.
+How to confirm: this experiment; `iocast verify RUN` reads everything back later, also after a crash or power loss.
+What to change: do not use this storage until the cause is known.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
-    """Confirmed when even one block is not as it must be."""
+    """Confirmed when even one block is not intact."""
     run = runs[0]
     if not run.verifications:
         says = "Nothing was read back."
         return Ruling(verdict="undecided", says=says, table=table_of(COLUMNS, ()))
     found = run.verifications[-1]
-    counts = {"read back": found.blocks, "as they must be": found.intact, "that two writes met in": found.undecided}
+    counts = {"read back": found.blocks, "intact": found.intact, "with overlapping writes": found.undecided}
     counts |= {kind: found.count(kind) for kind in BAD_KINDS}
     table = table_of(COLUMNS, [Row({"what": what, "count": number}) for what, number in counts.items()])
     size = f"{count(found.blocks, 'block')} of {found.block_bytes:,} bytes"
     if found.bad_blocks:
         bad = ", ".join(f"{found.count(kind):,} {kind}" for kind in BAD_KINDS if found.count(kind))
-        return Ruling(verdict="confirmed", says=f"Of {size} not all are as they must be: {bad}.", table=table)
+        return Ruling(verdict="confirmed", says=f"Not all of {size} are intact: {bad}.", table=table)
     if not found.complete or not found.blocks:
         return Ruling(verdict="undecided", says=f"Only {size} were read back.", table=table)
-    says = f"All of the {size} that were written are there and whole; none is torn, lost or misplaced."
+    says = f"All of the {size} that were written are intact: none is torn, lost or misplaced."
     return Ruling(verdict="rejected", says=says, table=table)

@@ -1,13 +1,13 @@
-"""Do sequential writes harm random reads?
+"""Do sequential writes slow down random reads?
 
-What it is: a reader at random (the victim) before, during and after writers that go through a part of their own in
-order, in place, with data that is all different; nothing is cut or made longer.
-Why it matters: log writers and backups write so all day. On some arrays the reads beside them only get slower; on
-others the writes push out of the cache what the reads lived on, and reads stay slow after them.
-How it shows: the victim's p99 rises by a fifth or more during the writes; a tenth or more is left after them, and
-fewer of its reads are as quick as before.
+What it is: random reads (the victim) before, during and after writers that overwrite a separate region sequentially
+with unique data; files are neither truncated nor extended.
+Why it matters: log writers and backups do this all day. On some arrays the reads beside them only get slower; on
+others the writes evict the cached data of the reads, which stay slow afterwards.
+How it shows: the victim's p99 rises by a fifth or more during the writes; a tenth or more remains after them, and
+fewer of its reads are as fast as before.
 How to confirm: rounds of before, during and after, each judged by its ratio to before.
-What to change: keep log writes out of the cache or cap them (quality of service), or give them storage of their own.
+What to change: keep log writes out of the cache or limit them (quality of service), or put them on separate storage.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
 def _round(asked: Asked, at: int) -> Iterator[Phase]:
     size, seconds = asked.parts(2, MOST), asked.seconds
     reads = work("read", asked.block_bytes, depth=asked.depth)
-    # All of the part is read once, not in order: what a cache can hold of it is in it before the first figure.
+    # All of the part is read once, not sequentially: what a cache can hold of it is in it before the first figure.
     warm = work("read", MIB, Uniform(repeats=False), depth=asked.depth)
     yield row("warm", at, warm, seconds=10 * seconds, moved_bytes=size, size=size, role="warm")
     yield row("settle", at, reads, seconds=seconds, size=size, role="warm")
@@ -58,9 +58,9 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
-    """Harm while it lasts, harm that stays, and whether the cache lost what it knew."""
+    """Harm while it lasts, harm that stays, and whether the cache lost its data."""
     run = runs[0]
-    columns = (*USUAL, Column("quick", "as quick as before", "share", "reads within twice the fastest tenth before"))
+    columns = (*USUAL, Column("quick", "as fast as before", "share", "reads within twice the fastest tenth before"))
     shares = {test: _quick(run, test) for test in ("before", "during", "after")}
     shown = [test for test in ("before", "noise", "during", "after") if test in tests(run)]
     rows = [with_cells(each, quick=shares.get(test)) for test in shown if (each := usual_row(run, test))]
@@ -78,12 +78,12 @@ def _after(shares: dict[str, float | None], after: str, during: str) -> str:
         assert before_share is not None
         assert after_share is not None
         moved = f"from {percent(before_share)} to {percent(after_share)} of the reads"
-        return f"It stays after the writes, and quick reads fell {moved}: the cache is too fond of sequential writes."
+        return f"It persists after the writes, and fast reads fell {moved}: sequential writes evict cached data."
     if after == "confirmed":
-        return "It stays after the writes have ended."
+        return "It persists after the writes have ended."
     if during == "confirmed":
-        return "It ends with the writes: they share bandwidth, and push nothing out of a cache."
-    return "Sequential writes do no harm here." if during == "rejected" else ""
+        return "It ends with the writes: they share bandwidth and do not evict cached data."
+    return "Sequential writes do not slow down reads here." if during == "rejected" else ""
 
 
 def _quick(run: Run, test: str) -> float | None:

@@ -1,12 +1,12 @@
-"""Is the first write to a place slower than the next one?
+"""Is the first write to a block slower than an overwrite?
 
-What it is: a thousand blocks of a part are written once, and then once more; each round takes a part of its own, of
-which nothing was written before (on files and devices what was there is trimmed away first).
-Why it matters: thin space, and files that are made as they are written, find and clear room at the first write; a load
-of fresh data suffers, a test that writes over its own file does not see it.
-How it shows: p95 of the first pass is half as long again as that of the second, or more.
-How to confirm: this experiment, p95 of both passes against 1.5.
-What to change: write everything once before it counts, or allocate thick; preallocate files.
+What it is: a thousand blocks of a region are written once, and then overwritten; each round takes a new region that was
+never written (on files and devices it is trimmed first).
+Why it matters: thin volumes, and files that grow as they are written, allocate and zero space at the first write; a
+load of new data is slowed down, a test that overwrites its file does not see it.
+How it shows: the p95 of the first pass is at least 1.5 times that of the second.
+How to confirm: this experiment, the p95 of both passes; the limit is 1.5.
+What to change: write everything once before it counts, or use thick provisioning; preallocate files.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     outcome = decided(
         runs[0],
         DECISION,
-        "The first write to a place costs {ratio} times the next one: room is found and cleared as it is written.",
-        "First writes cost no more than the next ones.",
+        "The first write to a block takes {ratio} times as long as an overwrite: it allocates and zeroes space.",
+        "First writes take no longer than overwrites.",
     )
     return Ruling(verdict=outcome.verdict, says=outcome.says, table=usual_table(runs[0]))

@@ -1,11 +1,11 @@
-"""Does it matter what is written?
+"""Does the content of writes matter?
 
 What it is: the same writes with four kinds of content, in turns.
-Why it matters: storage that compresses, dedupes or leaves out zeros looks better than it is under a test that writes
-such data; a database's blocks shrink by some of it, never by all.
-How it shows: zeros (or repeated blocks, or compressible ones) are written more quickly than unique data.
-How to confirm: throughput of each over that of unique data, against 1.2.
-What to change: write unique data, or data that shrinks as the database's does (`compressible = "50%"`).
+Why it matters: storage that compresses, dedupes or skips zeros looks better than it is in a test that writes such
+data; a database's blocks are only partly compressible.
+How it shows: zeros (or repeated, or compressible blocks) are written faster than unique data.
+How to confirm: throughput of each over that of unique data; the limit is 1.2.
+What to change: write unique data, or data as compressible as the database's (`compressible = "50%"`).
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ PAYLOADS: dict[str, Payload] = {
     "compressible by half": Compressible(50.0),
 }
 MEANS = {
-    "zeros": "zeros are left out or compressed",
+    "zeros": "zeros are skipped or compressed",
     "repeated": "repeated blocks are stored once",
-    "compressible by half": "data are compressed",
+    "compressible by half": "data is compressed",
 }
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
-    """The four contents over the same place, in turns."""
+    """The four contents over the same region, in turns."""
     size = asked.parts(1, 1 << 30)
     every = [
         row(
@@ -74,11 +74,13 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
             found.append(f"{test} {number(times)} times as fast as unique data: {MEANS[test]}")
     table = table_of(columns, rows)
     if found:
-        return Ruling(verdict="confirmed", says=f"What is written matters: {'; '.join(found)}.", table=table)
+        return Ruling(verdict="confirmed", says=f"The content matters: {'; '.join(found)}.", table=table)
     if open_ or unique is None:
         return Ruling(
-            verdict="undecided", says="These rounds cannot tell whether what is written matters.", table=table
+            verdict="undecided",
+            says="Inconclusive: more rounds are needed to judge whether the content matters.",
+            table=table,
         )
     most = max((row.cells["times"] for row in rows), key=lambda cell: float(str(cell)))
-    says = f"What is written makes no difference: at the most {number(float(str(most)))} times unique data (limit 1.2)."
+    says = f"The content makes no difference: at most {number(float(str(most)))} times unique data (limit 1.2)."
     return Ruling(verdict="rejected", says=says, table=table)

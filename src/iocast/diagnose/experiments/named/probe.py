@@ -1,12 +1,12 @@
-"""Do others use the same drives, at some times more than at others?
+"""Does the load of neighbours on the same drives vary over time?
 
-What it is: a single random read every second, which disturbs nobody, for an hour or a day.
-Why it matters: storage that is shared is quick at night and slow in the morning; a test of ten minutes sees one hour
-of it.
-How it shows: some stretches of time are slower than others, by more than chance makes them.
-How to confirm: stretches against each other: an analysis of variance on the logarithms (p below 0.01), and means that
-vary by more than a tenth.
-What to change: ask who else is on these drives; measure in the worst hour; give the database drives of its own.
+What it is: one random read every second, which disturbs no other user, for an hour or a day.
+Why it matters: shared storage is fast at night and slow in the morning; a test of ten minutes sees only part of
+one hour.
+How it shows: some stretches of time are slower than others by more than chance.
+How to confirm: an analysis of variance between the stretches, on logarithms (p below 0.01), and means that vary by more
+than a tenth.
+What to change: find out who else uses these drives; measure in the worst hour; give the database dedicated drives.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     stretches = _cut(times)
     table = table_of(COLUMNS, [_row(each) for each in stretches])
     if len(stretches) < 3:
-        says = f"{count(len(times), 'read')} are too few to compare stretches of time: let it run longer (--time)."
+        says = f"Too few reads to compare stretches of time: {len(times):,}; run it for longer with --time."
         return Ruling(verdict="undecided", says=says, table=table)
     means = [math.fsum(t for _, t in each) / len(each) for each in stretches]
     varies = variation(means) or 0.0
@@ -70,8 +70,8 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         f"which vary by {percent(varies)} (p {chance:.2g})."
     )
     if chance < CHANCE and varies > VARIES:
-        return Ruling(verdict="confirmed", says=f"{said} Others use these drives, at some times more.", table=table)
-    return Ruling(verdict="rejected", says=f"{said} No time was slower than others beyond chance.", table=table)
+        return Ruling(verdict="confirmed", says=f"{said} Other I/O on these drives varies over time.", table=table)
+    return Ruling(verdict="rejected", says=f"{said} No stretch was slower than others beyond chance.", table=table)
 
 
 Reading = tuple[int, float]

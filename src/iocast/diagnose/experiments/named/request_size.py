@@ -1,13 +1,13 @@
-"""Do requests change their size on the way to the device?
+"""Are requests split or merged on the way to the device?
 
-What it is: reads in order, and writes where it may, of sizes from 4 KiB to 4 MiB, direct and buffered; the device's
-own counters say how large its requests were.
-Why it matters: small ones that are gathered make latency worse and throughput better than was asked for; large ones
-that are cut up cost several.
-How it shows: the average request at the device is half as large again as what was sent (or more than a fifth were
+What it is: sequential reads, and writes where allowed, of sizes from 4 KiB to 4 MiB, direct and buffered; the device's
+counters give the size of its requests.
+Why it matters: merging small I/Os lengthens their response time and raises throughput; splitting a large I/O costs
+several requests.
+How it shows: the average request at the device is over 1.5 times the submitted size (or more than a fifth were
 merged): consolidation. It is less than three quarters of it: fragmentation.
 How to confirm: this experiment counts both ends.
-What to change: for large I/O raise max_sectors_kb (or rsize, wsize of NFS); for small ones measure with direct I/O.
+What to change: for large I/O raise max_sectors_kb (or rsize, wsize of NFS); measure small I/O with direct I/O.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ SIZES = tuple(4096 << (2 * step) for step in range(6))  # 4 KiB to 4 MiB
 GATHERED, MERGED, CUT = 1.5, 0.2, 0.75  # source rows K8 4 and 5
 COLUMNS = (
     Column("test", "row"),
-    Column("asked", "sent", "bytes"),
+    Column("asked", "submitted", "bytes"),
     Column("device", "at the device", "bytes"),
-    Column("times", "times as large", "decimal"),
+    Column("times", "ratio", "decimal", "size at the device over submitted size"),
     Column("merged", "merged", "share"),
-    Column("limit", "most at once", "bytes", "max_sectors_kb of the device"),
+    Column("limit", "largest request", "bytes", "max_sectors_kb of the device"),
     Column("verdict", "verdict"),
 )
 
@@ -42,8 +42,8 @@ COLUMNS = (
 def phases(asked: Asked) -> tuple[Phase, ...]:
     """Every size, operation and way, in turns."""
     if asked.simulated:
-        why = "there is no kernel below a simulated device, and none of its counters"
-        raise cannot(asked, why, "what it splits is its option max_io=; give a file or a device")
+        why = "a simulated device has no kernel below it, and no counters"
+        raise cannot(asked, why, "its option max_io= decides what it splits; give a file or a device")
     size = asked.parts(1, DEFAULTS.size_bytes)
     ways = (True, False) if asked.target.direct is not False else (False,)
     ops: tuple[Op, ...] = ("read", "write") if asked.may_write else ("read",)
@@ -72,16 +72,16 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     gathered = [each for each in rows if each.cells["verdict"] == "consolidation"]
     table = table_of(COLUMNS, rows)
     if not any(each.cells["device"] for each in rows):
-        says = "The device's own counters saw nothing: its requests cannot be told from here."
+        says = "Request sizes unknown: the device's counters saw nothing."
         return Ruling(verdict="undecided", says=says, table=table)
     if not cut and not gathered:
-        return Ruling(verdict="rejected", says="Requests reach the device as large as they were sent.", table=table)
+        return Ruling(verdict="rejected", says="Requests reach the device at their submitted size.", table=table)
     parts = [
         f"{count(len(found), 'row')} {word} ({_most(found)})"
-        for found, word in ((cut, "cut up"), (gathered, "gathered"))
+        for found, word in ((cut, "split"), (gathered, "merged"))
         if found
     ]
-    says = f"Requests change their size on the way: {' and '.join(parts)}."
+    says = f"Requests change size on the way: {' and '.join(parts)}."
     return Ruling(verdict="confirmed", says=says, table=table)
 
 

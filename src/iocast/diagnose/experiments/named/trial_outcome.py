@@ -36,7 +36,7 @@ USUAL = (
     Column("p99", "p99", "duration"),
 )
 
-AT_THE_DEVICE = Column("device", "at the device", "share", "bytes the device moved over bytes asked for")
+AT_THE_DEVICE = Column("device", "at the device", "share", "bytes moved by the device over bytes requested")
 
 
 def usual_row(run: Run, test: str) -> Row | None:
@@ -81,9 +81,9 @@ def with_cells(row: Row, **cells: object) -> Row:
     return replace(row, cells={**row.cells, **cells})
 
 
-def times_as_quick(outcome: Outcome) -> str:
-    """How many times as quick the other arm is, of an outcome about times: "275 times as quick"."""
-    return f"{number(1 / outcome.ratio)} times as quick" if outcome.ratio else "quicker"
+def times_as_fast(outcome: Outcome) -> str:
+    """How many times as fast the other arm is, of an outcome about times: "275 times as fast"."""
+    return f"{number(1 / outcome.ratio)} times as fast" if outcome.ratio else "faster"
 
 
 def decided(run: Run, decision: Decision, if_confirmed: str = "", if_rejected: str = "") -> Outcome:

@@ -44,8 +44,8 @@ class Asked(Struct, frozen=True, kw_only=True):
         size = min(self.size_bytes // count, most_bytes) // MIB * MIB
         if size < MIB:
             raise TargetError(
-                f"{self.target.path} has room for {self.size_bytes:,} bytes: too few for {count} parts of 1 MiB",
-                "give it more (--size), or a larger target",
+                f"{self.target.path} is too small for {count} parts of 1 MiB: {self.size_bytes:,} bytes",
+                "give it more with --size, or take a larger target",
             )
         return size
 

@@ -1,13 +1,14 @@
-"""Is all of the data slower to read than a small part of it?
+"""Is a large working set slower to read than a small one?
 
-What it is: single random reads over a growing part of the target, evenly spread, and once more by Zipf's law.
-Why it matters: a test on a hundredth of a disk shows times that the whole database will never see again, because
-the arm hardly moves; a cache does the same.
-How it shows: the time grows with the root of the part that is used, on a disk; by a step where a cache ends; not at all
-on flash.
-How to confirm: the mean of the largest set over that of the smallest, against 1.15, and the fit of
+What it is: random reads at 1x1 over a growing part of the target, evenly spread, and over all of it with a Zipf
+distribution.
+Why it matters: a test on a hundredth of a disk is short-stroked and shows times that the whole database will never see;
+a cache has the same effect.
+How it shows: on a disk the response time grows with the square root of the part in use; with a cache it steps up where
+the cache ends; on flash it does not grow.
+How to confirm: the mean of the largest set over that of the smallest, with a limit of 1.15, and the fit of
 base + span x 8/15 x sqrt(part) to all of them.
-What to change: test as much as the database will use.
+What to change: test as much data as the database will use.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ THETA = 1.1  # Zipf; hot blocks are scattered
 GROWS = 1.15  # models C, 17
 COLUMNS = (
     Column("set", "working set", "bytes"),
-    Column("where", "where"),
+    Column("where", "distribution"),
     Column("mean", "mean", "duration"),
     Column("rate", "IOPS", "rate"),
-    Column("seek", "more than the smallest", "duration"),
-    Column("fitted", "the arm's law", "duration", "base + span x 8/15 x sqrt(part of the whole)"),
+    Column("seek", "over the smallest", "duration"),
+    Column("fitted", "seek model", "duration", "base + span x 8/15 x sqrt(part of the whole)"),
     Column("p99", "p99", "duration", spare=1),
 )
 
@@ -49,7 +50,7 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
     kept = sorted({max(SMALLEST, size // MIB * MIB) for size in sizes if min(size, asked.size_bytes) >= MIB})
     kept = [size for size in kept if size <= asked.size_bytes]
     if len(kept) < 2:
-        raise cannot(asked, "it is too small for two working sets", "give it 64MiB or more (--size)")
+        raise cannot(asked, "too small for two working sets", "give it 64MiB or more with --size")
     even = [_row(asked, size, "even") for size in kept]
     return in_turns((*even, _row(asked, kept[-1], "zipf")), asked.rounds)
 
@@ -60,7 +61,7 @@ def _row(asked: Asked, size: int, where: str) -> Phase:
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
-    """Whether the time grows with the set, and how well the arm's law tells it."""
+    """Whether the time grows with the set, and how well the seek model fits."""
     run = runs[0]
     size_of = {each.phase.test: each.phase.region_size_bytes or 0 for each in run.measured}
     uneven = {each.phase.test for each in run.measured if isinstance(each.phase.workload.locality, Zipf)}
@@ -87,9 +88,9 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         )
     table = table_of(COLUMNS, rows)
     if len(even) < 2:
-        return Ruling(verdict="undecided", says="Two working sets are needed to compare.", table=table)
+        return Ruling(verdict="undecided", says="Nothing to compare: two working sets are needed.", table=table)
     decision = Decision(statistic="mean", first=even[0], other=even[-1], limit=GROWS, direction="above")
-    outcome = decided(run, decision, "", "It hardly grows: there is no seek component.")
+    outcome = decided(run, decision, "", "No seek component: it hardly grows.")
     law = f" {_law(stroke, floor)}" if stroke is not None and outcome.verdict == "confirmed" else ""
     return Ruling(verdict=outcome.verdict, says=outcome.says + law, table=table)
 
@@ -98,5 +99,5 @@ def _law(stroke: Stroke, floor: float) -> str:
     fits = stroke.worst_ns <= 0.1 * floor and stroke.span_ns > 0
     law = f"{time(stroke.base_ns)} + {time(abs(stroke.span_ns))} x 8/15 x sqrt(part of the whole)"
     if fits:
-        return f"It grows as an arm's way does: {law}, within {time(stroke.worst_ns)}."
-    return f"It does not grow as an arm's way does ({law} misses by {time(stroke.worst_ns)}): a cache or a tier ends."
+        return f"It grows as seeks do: {law}, within {time(stroke.worst_ns)}."
+    return f"It does not grow as seeks do ({law} is off by {time(stroke.worst_ns)}): a cache or a tier ends."

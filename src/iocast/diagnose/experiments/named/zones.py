@@ -1,11 +1,11 @@
-"""Is the beginning of the disk quicker than its end?
+"""Is the beginning of the disk faster than its end?
 
-What it is: two readers at random, and one in order, in the first and in the last part of the target.
+What it is: random reads by two users and sequential reads by one, in the first and the last part of the target.
 Why it matters: a spinning disk holds more on its outer tracks; a test on the first part of an empty disk shows more
 than the full one will give.
-How it shows: reads in the last part take longer, scans there bring fewer bytes a second; flash knows no difference.
-How to confirm: the time of each read in the last part over that in the first, against 1.1, in turns.
-What to change: test all of the disk; keep what must be quick in its first part.
+How it shows: reads in the last part take longer, scans there reach fewer MB/s; on flash there is no difference.
+How to confirm: the response time in the last part over that in the first, in alternating rounds; the limit is 1.1.
+What to change: test the whole disk; keep data that must be fast in its first part.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ DEFAULTS = Defaults(size_bytes=256 * MIB, streams=2)
 MOST = 2 << 30  # of each zone (source row A6)
 SLOWER = 1.1
 FIRST, LAST = "random, first part", "random, last part"
-SCANS = ("in order, first part", "in order, last part")
+SCANS = ("sequential, first part", "sequential, last part")
 DECISION = Decision(statistic="mean", first=FIRST, other=LAST, limit=SLOWER, direction="above")
 COLUMNS = (
     Column("test", "row"),
     Column("ios", "reads", "count"),
-    Column("each", "ms per I/O", "duration", "elapsed time over all reads, of all processes"),
-    Column("waited", "each waits", "duration", "what one process waits for a read"),
+    Column("each", "ms per I/O", "duration", "elapsed time over the reads of all users"),
+    Column("waited", "response time", "duration", "of a read of one user"),
     Column("slower", "slower than the first part", "share"),
     Column("moved", "MB/s", "bytes_per_s"),
 )
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
-    """Both zones at random and in order, in turns."""
+    """Both zones, random and sequential, in turns."""
     size = asked.parts(2, MOST)
     places = (0, asked.last(size))
     seconds, users = asked.seconds, asked.streams
@@ -69,17 +69,17 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     slower = (outcome.ratio or 1.0) - 1
     says = f"{outcome.says.rstrip(' .')}."
     if outcome.verdict == "confirmed":
-        says += f" Reads in the last part take {percent(slower)} longer: it is the inner zone of a disk."
+        says += f" Reads in the last part take {percent(slower)} longer: the inner zone of a disk."
     elif outcome.verdict == "rejected":
-        says += " There is no effect of zones (below 10%)."
+        says += " No zone effect (below 10%)."
     first, last = figures(run, FIRST), figures(run, LAST)
     if first is not None and last is not None:
-        says += f" {time(1e9 / first.rate_per_s)} and {time(1e9 / last.rate_per_s)} of the device's time for each read."
+        says += f" {time(1e9 / first.rate_per_s)} and {time(1e9 / last.rate_per_s)} of device time per read."
     return Ruling(verdict=outcome.verdict, says=says, table=table_of(COLUMNS, rows))
 
 
 def zone_row(test: str, found: Figures, slower: float | None) -> Row:
-    """A row with both readings of "milliseconds per I/O": elapsed over all reads, and what each process waits."""
+    """A row with both readings of "milliseconds per I/O": elapsed over all reads, and the response time of one user."""
     return Row(
         {
             "test": test,

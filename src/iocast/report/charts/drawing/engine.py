@@ -93,7 +93,7 @@ def _drawn(form: str, spec: str, **options: float) -> Any:
         return getattr(_engine(), form)(spec, vl_version=VEGA_LITE, **options)
     except (ValueError, OSError) as error:
         message = " ".join(str(error).split("\n")[:2])
-        raise DrawingError(f"the charts cannot be drawn: {message}", "write it as text: -o card.txt") from error
+        raise DrawingError(f"drawing failed: {message}", "write the report as text: -o card.txt") from error
 
 
 _configuring = threading.Lock()

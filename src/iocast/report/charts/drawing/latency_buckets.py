@@ -18,7 +18,7 @@ BUCKET_EDGES_NS = (
 )
 BUCKET_ENDS_NS = (20 * US, *BUCKET_EDGES_NS, 5 * SECOND)
 BUCKETS = (
-    Column("load", "users", "load"),
+    Column("load", "load", "load", "users x queue depth"),
     Column("low", "from", "duration"),
     Column("high", "to", "duration"),
     Column("share", "share", "share"),

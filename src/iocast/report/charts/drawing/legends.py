@@ -31,13 +31,13 @@ def bucket_legend(theme: Theme) -> Legend:
     """The colours of the sixteen buckets of response times, from fast to slow."""
     first, last = (text.duration_in_words(BUCKET_ENDS_NS[at]) for at in (1, -2))
     *others, slowest = theme.buckets
-    return Legend(f"I/Os that took {first}", (*((each, "") for each in others), (slowest, f"{last} and more")))
+    return Legend(f"I/Os that took {first}", (*((each, "") for each in others), (slowest, f"{last} or more")))
 
 
 def share_legend(theme: Theme) -> Legend:
     """The colours behind the lines: how all I/Os are shared out."""
     shares = ((theme.fast, "up to 1 ms"), (theme.middling, "1 to 10 ms"), (theme.slow, "above 10 ms"))
-    return Legend("behind, all I/Os shared out", shares)
+    return Legend("background: share of I/Os", shares)
 
 
 def legend_drawing(legend: Legend, theme: Theme, width: int) -> Spec:

@@ -20,7 +20,7 @@ def load_labels(table: Table) -> list[str]:
 def loads_axis(labels: Sequence[str]) -> Spec:
     """The loads from left to right at 0, 1, 2, ..."""
     scale = {"domain": [-EDGE, len(labels) - 1 + END], "nice": False}
-    return quantitative("x", scale, {**positions_of(labels), "title": "users"})
+    return quantitative("x", scale, {**positions_of(labels), "title": "load (users x queue depth)"})
 
 
 def load_tips(loads: Table, x: Spec, y: Spec, key: str) -> Spec:

@@ -29,11 +29,12 @@ from iocast.report.charts.drawing.theme import Theme
 
 CURVE = (
     Column("row", "row"),
-    Column("beyond", "share that took longer", "share"),
+    Column("beyond", "share beyond", "share"),
     Column("time", "time", "duration"),
-    Column("sure", "ten I/Os or more lie beyond", "count"),
+    Column("sure", "ten or more I/Os beyond", "count"),
 )
 STEPS_A_DECADE = 10
+GAP, LETTER = 10, 6.4  # pixels beside a line, and of a letter of its name
 HEIGHT = 240
 
 
@@ -65,8 +66,10 @@ def percentile_lines(about: Chart, theme: Theme, tones: Sequence[str], width: in
     scale, ticks = time_scale(low, high)
     marks = [math.log10(2), *(float(nine) for nine in range(1, math.floor(nines) + 1))]
     # Room to the right for the names of the lines.
+    room = min(0.5, (GAP + LETTER * max(map(len, names))) / (width - LABEL_ROOM))
+    end = max(1.2, 1 / (1 - room)) * max(nines, 1.0)
     axis = {"values": marks, "labelExpr": _nines(), "title": about.x.title, "grid": True}
-    x = quantitative("x", {"domain": [0, 1.2 * max(nines, 1.0)], "nice": False}, axis)
+    x = quantitative("x", {"domain": [0, end], "nice": False}, axis)
     y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
     sure, unsure, points, ends = list[Spec](), list[Spec](), list[Spec](), list[Spec]()
     for name, tone in zip(names, tones, strict=True):

@@ -12,7 +12,7 @@ from iocast.model.report import Cell, Column, Row
 
 SHAPES = (
     Column("row", "row"),
-    Column("whose", "whose"),
+    Column("whose", "side"),
     Column("p50", "p50", "duration"),
     Column("p99", "p99", "duration"),
     Column("max", "max", "duration"),

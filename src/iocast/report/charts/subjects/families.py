@@ -74,9 +74,9 @@ class Family(Struct, frozen=True):
         return row_name(member.record, member.op, several=several)
 
     def spoken(self, member: Member) -> str:
-        """The same in front of a sentence: "With 8 at once", "On scan 128k 1x1"."""
+        """The same in front of a sentence: "At 8x1", "On scan 128k 1x1"."""
         name = self.name(member)
-        return f"With {name} at once" if name == member.load_text else f"On {name}"
+        return f"At {name}" if name == member.load_text else f"On {name}"
 
 
 def families(run: Run | Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:
