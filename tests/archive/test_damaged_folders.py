@@ -98,8 +98,8 @@ def test_missing_tables_leave_a_run(whole: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "hint"),
     [
-        ("run.json", b"[" * 100_000, "the file was changed or cut short"),
-        ("run.json", b'{"schema_version": 2, "run_id": "\xff"}', "the file was changed or cut short"),
+        ("run.json", b"[" * 100_000, "the file was modified or truncated"),
+        ("run.json", b'{"schema_version": 2, "run_id": "\xff"}', "the file was modified or truncated"),
         ("diagnosis.json", b'{"schema_version": 1, "steps": 3}', "remove it, and diagnose again"),
         ("diagnosis.json", b'{"schema_version": 99}', "read it with the iocast that wrote it, or a newer one"),
     ],

@@ -137,7 +137,7 @@ def test_a_broken_run_file_is_refused(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "run.json").write_bytes(text)
     with pytest.raises(ArchiveError, match="cannot be understood") as refused:
         archive.load(str(tmp_path))
-    assert refused.value.hint == "the file was changed or cut short"
+    assert refused.value.hint == "the file was modified or truncated"
 
 
 def test_a_run_without_its_samples_is_a_run(tmp_path: Path) -> None:

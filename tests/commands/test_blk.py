@@ -14,7 +14,7 @@ from makers.command_line import iocast
     ("options", "said"),
     [
         (("nix0",), "there is no block device nix0"),
-        (("--micro",), "--micro and --queue are of --iolatency"),
+        (("--micro",), "--micro and --queue need --iolatency"),
         (("--interval", "1ms"), "--interval 1ms is too short"),
         (("--slow", "soon"), "soon"),
     ],

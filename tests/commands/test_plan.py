@@ -51,8 +51,8 @@ def test_rows_are_in_the_words_of_job_files(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     rows = [line.split("  ") for line in done.stdout.split("\n\n")[1].splitlines()[1:]]
     assert [tuple(cell.strip() for cell in row if cell.strip()) for row in rows] == [
-        ("backread 8k 1x2", "read 8k", "sequential, backwards", "direct", "1 user x depth 2", "1 I/O"),
-        ("backread 8k 4x2", "read 8k", "sequential, backwards", "direct", "4 users x depth 2", "1 I/O"),
+        ("backread 8k 1x2", "read 8k", "sequential, descending", "direct", "1 user x depth 2", "1 I/O"),
+        ("backread 8k 4x2", "read 8k", "sequential, descending", "direct", "4 users x depth 2", "1 I/O"),
         ("randwrite 8k 1x1", "write 8k", "random, no repeats", "direct, RWF_DSYNC", "1 user x depth 1", "512.0 MiB"),
         ("zipfread 8k 1x1 @500/s", "read 8k", "zipf", "buffered", "1 user x depth 1 at 500/s poisson", "1.00 s"),
     ]
@@ -89,7 +89,7 @@ def test_a_card_on_a_foreign_file_shows_the_rows_that_read(tmp_path: Path) -> No
     assert "commit" not in done.stdout
     assert "6 rows that write are left out" not in done.stdout
     assert "rows that write are left out (commit 8k 1x1" in done.stderr
-    assert "taken as it is" in done.stdout
+    assert "used as it is" in done.stdout
 
 
 def test_what_is_there_already_is_said(tmp_path: Path) -> None:

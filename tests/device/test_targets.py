@@ -44,7 +44,7 @@ def test_a_foreign_file_is_only_read(tmp_path: Path) -> None:
     done = iocast("card", "data", *QUICK, "--json", "--out", "runs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert all("write" not in name and "commit" not in name and "mixed" not in name for name in phases(done.stdout))
-    assert f"note: {data} was not made by iocast: it is only read" in done.stderr
+    assert f"note: {data} was not created by iocast: it is only read" in done.stderr
     assert "rows that write are left out" in done.stderr
     assert "--size 16MiB says nothing here" in done.stderr
     assert (digest(data), data.stat().st_mtime_ns) == before
@@ -227,7 +227,7 @@ def test_no_permission(public: Path) -> None:
         done = as_nobody("card", public, *QUICK, "--out", public / "runs", cwd=public)
         assert done.returncode == 2
         assert f"error: cannot lay out work files in {public}: Permission denied" in done.stderr
-        assert "hint: choose a directory that you may write to, or run as its owner" in done.stderr
+        assert "hint: choose a directory with write permission, or run as its owner" in done.stderr
         (public / "secret").write_bytes(os.urandom(MIB))
         (public / "secret").chmod(0o600)
         done = as_nobody("card", public / "secret", *QUICK, cwd=public)
@@ -243,7 +243,7 @@ def test_a_run_folder_that_may_not_be_made(public: Path) -> None:
         done = as_nobody("card", "sim:nvme", "--time", "1ms", cwd=public)
         assert done.returncode == 2
         assert "cannot make a run folder in iocast-runs: Permission denied" in done.stderr
-        assert "hint: say where run folders go with --out DIR" in done.stderr
+        assert "hint: choose another directory with --out DIR" in done.stderr
     finally:
         subprocess.run(["rm", "-rf", str(public)], check=True)
 

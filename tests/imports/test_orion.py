@@ -143,7 +143,7 @@ def test_v16_a_histogram_keeps_its_powers_of_two(read_all: Reader, cumulative: b
         ),
         ("a_iops.csv", IOPS.replace(", 6210", ""), "a_iops.csv:2: 4 values under 5 headings"),
         ("a_iops.csv", IOPS.replace("6210", "many"), 'a_iops.csv:2: a result is "many"'),
-        ("a_lat.csv", LAT, "it has no unit, and only the rates tell which it is"),
+        ("a_lat.csv", LAT, "the unit is missing, and only the rates tell which it is"),
         ("matrix.csv", IOPS, "a matrix of what?"),
         ("a_hist.txt", hist().partition("\n")[2], "does not say of which data point"),
         ("a_hist.txt", hist()[:-6] + "\n", "a bucket that cannot be read, or is cut"),

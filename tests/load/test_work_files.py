@@ -44,14 +44,14 @@ def test_a_damaged_file_is_rewritten(work: Path, damage: str) -> None:
 
 def test_a_file_of_our_name_without_a_mark_is_refused(tmp_path: Path) -> None:
     (tmp_path / "iocast-work.0.dat").write_text("mine")
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(tmp_path))
 
 
 def test_another_file_that_took_the_place_is_refused(work: Path) -> None:
     work.unlink()
     work.write_bytes(b"precious" * 1000)  # most file systems give it the same inode number
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(work.parent))
 
 
@@ -60,7 +60,7 @@ def test_a_copied_file_with_its_mark_is_refused(work: Path, tmp_path: Path) -> N
     other.mkdir()
     for name in (work.name, work.name + ".iocast"):
         shutil.copy2(work.parent / name, other / name)
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(other))
 
 
@@ -68,7 +68,7 @@ def test_a_symbolic_link_in_the_place_is_refused(work: Path, tmp_path: Path) -> 
     victim = tmp_path / "victim"
     work.rename(victim)  # even when it leads to the very file
     work.symlink_to(victim)
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(work.parent))
 
 
@@ -81,13 +81,13 @@ def test_a_second_name_is_refused(work: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "{}", "not json", '{"made_by":"you","size_bytes":2097152,"whole":true}'])
 def test_a_mark_that_is_none_marks_nothing(work: Path, content: str) -> None:
     (work.parent / (work.name + ".iocast")).write_text(content)
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(work.parent))
 
 
 def test_a_fifo_in_the_place_of_a_mark_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "iocast-work.0.dat.iocast")
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(tmp_path))
 
 

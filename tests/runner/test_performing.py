@@ -339,7 +339,7 @@ def test_files_that_were_left_trimmed_are_filled_by_the_next_run(tmp_path: Path)
 
 
 def test_a_target_that_cannot_trim_is_refused_before_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iocast.load.trimming._punch", lambda _: "its file system punches no holes (not supported)")
+    monkeypatch.setattr("iocast.load.trimming._punch", lambda _: "its file system cannot punch holes (not supported)")
     made = plan(tmp_path, 2 * MIB, 1, phase("trim"))
     with pytest.raises(TargetError, match=r'cannot trim: its file system punches no holes .*phase "randtrim"'):
         perform(made, tmp_path / "runs")

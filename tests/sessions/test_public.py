@@ -74,7 +74,7 @@ class Impatient(Recording):
 
 
 def test_what_cannot_be_done_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="time 0s: a row needs some time"):
+    with pytest.raises(SpecError, match="time 0s: the duration must be above 0"):
         iocast.card("sim:hdd", time="0s", out=str(tmp_path))
     with pytest.raises(SpecError, match="two runs"):
         iocast.compare(str(tmp_path))

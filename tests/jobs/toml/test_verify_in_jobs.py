@@ -45,7 +45,7 @@ def test_the_block_divides_all_writes_or_is_what_was_said() -> None:
         (WRITES + "trim = 10", "verify with trims"),
         (WRITES + 'verify_block = "3k"', "writes of 65536 bytes are not whole multiples of verify_block"),
         (WRITES.replace("64k", "1000") + "direct = false", "not whole multiples of 512 bytes"),
-        (WRITES + BACK + 'size = "8k"', "it reads back all that was written with verify"),
+        (WRITES + BACK + 'size = "8k"', "it reads back all verified writes"),
         (BACK, "has nothing to read back"),
         (WRITES + WRITES.replace("verify = true\n", "") + BACK, "writes without verify over what"),
         (WRITES + WRITES + 'verify_block = "4k"\n', "say different verify_block"),
