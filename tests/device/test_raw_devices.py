@@ -78,7 +78,7 @@ def test_a_device_without_a_signature_is_not_taken_for_empty(tmp_path: Path, att
     image.write_bytes(bytes(MIB) if fill == "zeros" else os.urandom(MIB))
     device = attach(image)
     said = refused(tmp_path, image, device)
-    assert "No signature was found on it, which does not say that it is empty" in said
+    assert "No signature was found on it, but it may still hold data" in said
     assert f"--destroy {name_of(device)}" in said
 
 

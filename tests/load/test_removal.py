@@ -82,7 +82,9 @@ def test_a_file_in_use_is_left_alone(tmp_path: Path) -> None:
     made = plan(tmp_path)
     lay(made)
     with claimed(load.lay_out(made)):
-        assert load.clean(str(tmp_path)).left == ((str(tmp_path / "iocast-work.0.dat"), "is in use by another iocast process"),)
+        assert load.clean(str(tmp_path)).left == (
+            (str(tmp_path / "iocast-work.0.dat"), "is in use by another iocast process"),
+        )
     assert len(load.clean(str(tmp_path)).removed) == 1
 
 

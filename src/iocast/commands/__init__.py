@@ -121,7 +121,9 @@ def run_command_line(arguments: list[str] | None = None) -> int:
         if error.filename is not None or error.errno not in _CANNOT_WRITE:
             raise
         _close_stdout()
-        return _refused(f"cannot write the output: {error.strerror}", "the run folder is complete if its name was printed")
+        return _refused(
+            f"cannot write the output: {error.strerror}", "the run folder is complete if its name was printed"
+        )
     return code if isinstance(code, int) else 0
 
 

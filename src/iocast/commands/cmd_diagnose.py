@@ -12,11 +12,11 @@ from iocast.sessions.requests import RunOptions
 @click.command()
 @click.argument("path", required=False)
 @click.option("--for", "folder", metavar="RUN", help="Diagnose this run instead of measuring PATH.")
-@click.option(
-    "--job", help="Job to run first, unless --for is given. Default: survey; card-quick below 1 GiB."
-)
+@click.option("--job", help="Job to run first, unless --for is given. Default: survey; card-quick below 1 GiB.")
 @click.option("--budget", default="10min", show_default=True, metavar="TIME", help="Time limit for all experiments.")
-@click.option("--bytes", "most", default="64GiB", show_default=True, metavar="SIZE", help="I/O limit for all experiments.")
+@click.option(
+    "--bytes", "most", default="64GiB", show_default=True, metavar="SIZE", help="I/O limit for all experiments."
+)
 @run_options(destroy=False)
 @presenting
 def diagnose(

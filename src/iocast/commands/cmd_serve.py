@@ -14,7 +14,13 @@ from iocast.sessions.requests import RUNS
 @click.command()
 @click.argument("directory", default=RUNS)
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8077, show_default=True, help="Port to listen on; 0: any free port.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8077,
+    show_default=True,
+    help="Port to listen on; 0: any free port.",
+)
 def serve(directory: str, host: str, port: int) -> int:
     """Show the runs in DIRECTORY in a browser: list, filter, open, compare, follow. Read-only.
 
@@ -33,7 +39,9 @@ def serve(directory: str, host: str, port: int) -> int:
     try:
         listening = socket.create_server((host, port), family=family)
     except OSError as error:
-        raise LoadError(f"cannot listen on {host}:{port}: {error.strerror}", "choose another port with --port") from error
+        raise LoadError(
+            f"cannot listen on {host}:{port}: {error.strerror}", "choose another port with --port"
+        ) from error
     if not os.path.isdir(directory):
         say(f"note: {directory} does not exist yet; runs will be listed when they appear")
     shown = _to_open(host)

@@ -14,7 +14,9 @@ from iocast.sessions.requests import RunOptions
 
 @click.command()
 @click.argument("job")
-@click.option("--to", type=click.Choice(["fio", "toml"]), default="toml", show_default=True, help="Format of the job file.")
+@click.option(
+    "--to", type=click.Choice(["fio", "toml"]), default="toml", show_default=True, help="Format of the job file."
+)
 @sizing
 def spec(job: str, to: Literal["fio", "toml"], size_bytes: int | None, duration_ns: int | None) -> int:
     """Convert JOB (a preset, or a job file of iocast or fio) to a fio or iocast job file.

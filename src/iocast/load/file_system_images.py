@@ -48,7 +48,8 @@ def loop_device(directory: str, size_bytes: int) -> Iterator[str]:
         )
     if shutil.disk_usage(directory).free < size_bytes + _RESERVE_BYTES:
         raise TargetError(
-            f"{directory} has not enough free space for an image of {size_bytes // _MIB} MiB", "give a directory with more free space"
+            f"{directory} has not enough free space for an image of {size_bytes // _MIB} MiB",
+            "give a directory with more free space",
         )
     file = WorkFile(str(Path(directory).resolve() / f"{WORK_NAME}.image.dat"), size_bytes, fill=True)
     with claimed_file(file):
@@ -145,9 +146,7 @@ def _run(*words: str) -> str:
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise LoadError(
-            f"cannot run {words[0]}: {error.strerror}", "install it, or omit that file system"
-        ) from error
+        raise LoadError(f"cannot run {words[0]}: {error.strerror}", "install it, or omit that file system") from error
     if done.returncode:
         said = done.stderr.strip().splitlines()
         raise LoadError(f"{' '.join(words)} failed: {said[-1] if said else done.returncode}")

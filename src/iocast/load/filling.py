@@ -149,7 +149,7 @@ def finish(file: WorkFile) -> None:
         extents = survey(file.path)
         if not extents.whole:
             raise TargetError(
-                f"{file.path}: {extents.hole_bytes + extents.unwritten_bytes:,} bytes are still holes or unwritten extents "
+                f"{file.path}: {extents.hole_bytes + extents.unwritten_bytes:,} bytes are still holes or unwritten "
                 "after the whole file was written",
                 "this file system discards data: choose another path",
             )

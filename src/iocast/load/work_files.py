@@ -118,7 +118,7 @@ def _foreign(target: Target) -> Layout:
         )
     notes: tuple[str, ...] = (f"{target.path} was not created by iocast: it is only read",)
     if extents.method != "FIEMAP":
-        notes += (f"holes were found with {extents.method}: {extents.why_not}",)
+        notes += (f"hole check by {extents.method}: {extents.why_not}",)
     return Layout((WorkFile(target.path, extents.size_bytes, fill=False),), own=False, notes=notes)
 
 

@@ -128,7 +128,10 @@ def ab(request: AbRequest, listener: Listener) -> Comparison | None:
 def _refuse_unknown(request: AbRequest) -> None:
     known = {identity_name(find_target(path)) for path in request.paths}
     if unknown := [name for name in request.destroy if name not in known]:
-        raise SpecError(f"--destroy {unknown[0]} matches neither target", "omit --destroy: the refusal then shows the identity of each device")
+        raise SpecError(
+            f"--destroy {unknown[0]} matches neither target",
+            "omit --destroy: the refusal then shows the identity of each device",
+        )
 
 
 def _group_folder(out: str, name: str) -> str:

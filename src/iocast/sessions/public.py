@@ -78,7 +78,9 @@ def answered(request: TrialRequest, listener: Listener | None) -> Answered:
     """What a named experiment found. Raises IocastError."""
     found = experiment(request, listener or Quiet())
     if found is None:
-        raise LoadError(f"experiment {request.name}: nothing was measured", "the listener stopped it before the first row finished")
+        raise LoadError(
+            f"experiment {request.name}: nothing was measured", "the listener stopped it before the first row finished"
+        )
     return found
 
 

@@ -52,7 +52,9 @@ def _find(path: str) -> Target:
     from iocast.observe.target.device_stack import describe
 
     if not path:
-        raise TargetError("PATH is empty", "give a directory, a file or a device; an unset shell variable may be the cause")
+        raise TargetError(
+            "PATH is empty", "give a directory, a file or a device; an unset shell variable may be the cause"
+        )
     if not is_text(path):
         raise TargetError(
             f"the name {shown(path)} is not UTF-8 text", "give another path to it, such as a symbolic link"

@@ -48,7 +48,7 @@ def test_half_a_turn_and_the_band_of_seeks(
 
 
 def test_disks_add_up(tmp_path: Path) -> None:
-    """One fast disk makes 150 IOPS, thirty that make 50 each 1500."""
+    """One fast disk makes 150 I/Os a second, thirty that make 50 each 1500."""
     one = measured("sim:hdd,service=constant:6.6667ms,bandwidth=none", tmp_path)
     assert one.rate_per_s == pytest.approx(150, rel=0.001)
     many = measured("sim:hdd,service=constant:20ms,bandwidth=none,servers=30", tmp_path, users=30)

@@ -40,8 +40,8 @@ def test_every_member_of_a_btrfs_is_taken(machine: MachineTree) -> None:
     for disk in disks:
         machine.link(f"sys/fs/btrfs/1111/devices/{disk.name}", disk)
     machine.mount("0:40", "/mnt/b", "btrfs", "/dev/sda")
-    assert claims(8, 0, machine.root) == ("sda is mounted on /mnt/b", "sda belongs to a mounted btrfs")
-    assert claims(8, 1, machine.root) == ("sdb belongs to a mounted btrfs",)
+    assert claims(8, 0, machine.root) == ("sda is mounted on /mnt/b", "sda is part of a mounted btrfs")
+    assert claims(8, 1, machine.root) == ("sdb is part of a mounted btrfs",)
 
 
 def test_a_loop_on_a_partition_is_built_on_its_disk(machine: MachineTree) -> None:

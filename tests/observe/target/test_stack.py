@@ -170,7 +170,7 @@ def test_direct_is_unknown_where_nothing_can_be_written(monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "open", refuse)
     assert probe_direct(str(tmp_path), "directory") == (
         None,
-        "nothing could be tried: this user may not write here",
+        "not tried: no write permission",
     )
 
 

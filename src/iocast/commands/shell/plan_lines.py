@@ -47,9 +47,7 @@ def lasting(plan: Plan) -> str:
     clock = " of virtual time" if plan.target.kind == "sim" else ""
     parts = [f"{most}{about(plan.expected_seconds)}{clock}"] if timed or not counted else []
     if counted:
-        parts.append(
-            f"{counted} rows limited by I/Os or bytes" if counted > 1 else "1 row limited by I/Os or bytes"
-        )
+        parts.append(f"{counted} rows limited by I/Os or bytes" if counted > 1 else "1 row limited by I/Os or bytes")
     return " plus ".join(parts)
 
 
