@@ -164,7 +164,7 @@ def test_no_run_folder(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for base in (tmp_path / "file", tmp_path / "file" / "runs"):
-        with pytest.raises(ArchiveError, match="cannot make a run folder") as refused:
+        with pytest.raises(ArchiveError, match="cannot create a run folder") as refused:
             RunFolder.create(str(base), empty_run())
         assert "--out" in refused.value.hint
     _, folder = saved(tmp_path)

@@ -28,7 +28,7 @@ def test_plan_shows_and_touches_nothing(tmp_path: Path) -> None:
     before = os.stat(tmp_path).st_mtime_ns
     done = iocast("experiment", "noise", ".", "--plan", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "noise (1) (at once: round 1: during)" in done.stdout
+    assert "noise (1) (together: round 1: during)" in done.stdout
     assert "writes  for 9 s in 3 rows, in place" in done.stdout
     assert (list(tmp_path.iterdir()), os.stat(tmp_path).st_mtime_ns) == ([], before)
 

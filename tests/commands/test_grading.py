@@ -39,7 +39,7 @@ def test_a_grade_that_is_reached(folder: Path, arguments: tuple[str, ...], code:
 def test_a_grade_that_is_missed_says_so_and_exits_with_one(folder: Path) -> None:
     missed = iocast("report", folder, "--slo", "p99<50us", "--fail-under", "B", cwd=folder)
     assert missed.returncode == 1
-    assert "grade B was asked for; the grade is" in missed.stderr
+    assert "below grade B: the grade is" in missed.stderr
     none = iocast("report", folder, "--scale", "hailey2012", "--fail-under", "D", cwd=folder)
     assert none.returncode == 1
     assert "is missing" in none.stderr

@@ -77,7 +77,7 @@ def test_a_picture_for_each_chart(runs: Path, tmp_path: Path, suffix: str, magic
 def test_colours_of_what_is_no_picture_are_refused(runs: Path, tmp_path: Path, into: tuple[str, ...]) -> None:
     done = iocast("report", run_folder(runs / "iocast-runs"), *into, "--theme", "dark", cwd=tmp_path)
     assert done.returncode == 2
-    assert "--theme is for pictures" in done.stderr
+    assert "--theme applies to .png and .svg only" in done.stderr
     assert "-o card.png --theme dark" in done.stderr
     assert not list(tmp_path.iterdir())
 
@@ -104,13 +104,13 @@ def test_a_service_level_has_no_place_on_the_scale_of_2012(runs: Path, tmp_path:
     folder = run_folder(runs / "iocast-runs")
     done = iocast("report", folder, "--scale", "hailey2012", "--slo", "p99<5ms", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: --slo beside --scale hailey2012: that scale knows no service level")
+    assert done.stderr.startswith("error: --slo does not work with --scale hailey2012, which has no service levels")
 
 
 def test_an_unknown_suffix_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     done = iocast("report", "nowhere", "-o", "card.pdf", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: -o card.pdf: what form is that? The suffix says it: .html, ")
+    assert done.stderr.startswith("error: -o card.pdf: unknown suffix; known are .html, ")
 
 
 def test_a_place_that_cannot_be_written_is_named(runs: Path, tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_page_that_fails_does_not_spoil_the_measurement(tmp_path: Path) -> Non
     (tmp_path / "vl_convert.py").write_text("def configure(**_): pass\ndef vegalite_to_svg(*_, **__): raise OSError(5)")
     done = iocast("card", "sim:nvme", "--time", "10ms", "--page", cwd=tmp_path, PYTHONPATH=_with(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "note: no report.html: the charts cannot be drawn: " in done.stderr
+    assert "note: report.html not written: the charts cannot be drawn: " in done.stderr
     assert "Results" in done.stdout
 
 

@@ -81,7 +81,7 @@ def test_what_cannot_be_done_is_an_error(tmp_path: Path) -> None:
     listener = Impatient()
     with pytest.raises(LoadError, match="nothing was measured"):
         iocast.card("sim:hdd", out=str(tmp_path / "runs"), listener=listener)
-    assert "stopped: nothing was measured yet" in listener.said
+    assert "stopped: no row was finished" in listener.said
     assert list(tmp_path.glob("runs/*")) == []
 
 

@@ -130,7 +130,7 @@ from makers.refused_jobs import HEAD, PHASE_FIELDS, RATES, SIZES, TIMES, phase, 
         ('rate = "5"', '3: phase 1: rate: "5" is not a rate: /s" or "/min" is missing"', RATES),
         (
             'write = 1\ncompressible = "50"',
-            '4: phase 1: compressible: "50" is not a percentage: it has no "%"',
+            '4: phase 1: compressible: "50" is not a percentage: "%" is missing',
             "percentages are written 50% or 0.1%",
         ),
         (

@@ -158,7 +158,7 @@ def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: 
 
     monkeypatch.setattr(os, hidden, refuse)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert "may not be read by this user" in refusal(str(file)).message
+    assert "no permission to read" in refusal(str(file)).message
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert "not even by root" in refusal(str(file)).message
 
@@ -189,7 +189,7 @@ def test_direct_is_refused_by_the_open_or_by_the_io(monkeypatch: pytest.MonkeyPa
         patch.setattr(os, "open", no_direct)
         direct, why = probe_direct(str(tmp_path), "directory")
         assert direct is False
-        assert "does not open" in why
+        assert "refuses to open" in why
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwritev", no_io)
         direct, why = probe_direct(str(tmp_path), "directory")
