@@ -50,7 +50,7 @@ def test_an_unreadable_run_is_listed_last_with_the_reason(tmp_path: Path) -> Non
     (bad / archive.SUMMARY_FILE).unlink()
     found = runs_below(str(tmp_path))
     assert [run.folder for run in found] == [str(good), str(bad)]
-    assert "cannot be understood" in found[1].why
+    assert "is invalid" in found[1].why
 
 
 def test_names_that_are_no_text_are_listed_and_refused_in_words(tmp_path: Path) -> None:

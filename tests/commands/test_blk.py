@@ -13,7 +13,7 @@ from makers.command_line import iocast
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("nix0",), "there is no block device nix0"),
+        (("nix0",), "block device nix0 does not exist"),
         (("--micro",), "--micro and --queue need --iolatency"),
         (("--interval", "1ms"), "--interval 1ms is too short"),
         (("--slow", "soon"), "soon"),

@@ -125,7 +125,7 @@ def test_a_description_that_was_cut_is_named(places: tuple[Path, Path]) -> None:
     begun(data, run)
     path = run / "verify/journal.json"
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(ArchiveError, match=r"journal\.json cannot be understood"):
+    with pytest.raises(ArchiveError, match=r"journal\.json is invalid"):
         read_description(run)
 
 
