@@ -69,7 +69,7 @@ def test_sizes(text: str | int, size_bytes: int) -> None:
         ("8q", '"8q" is not a size: unknown unit "q"'),
         ("8 kibi", '"8 kibi" is not a size: unknown unit "kibi"'),
         ("8k k", '"8k k" is not a size: unknown unit "k k"'),
-        ("0.3k", '"0.3k" is not a size: it is not a whole number of bytes'),
+        ("0.3k", '"0.3k" is not a size: not a whole number of bytes'),
         ("9000000p", '"9000000p" is not a size: too large'),
         (
             "8kb",
@@ -146,7 +146,7 @@ def test_rates(text: str, rate_per_s: float) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("500", '/s" or "/min" is missing"'),
+        ("500", '"/s" or "/min" is missing'),
         ("500/week", 'unknown unit "/week"'),
         ("5MB/s", 'unknown unit "MB/s"'),
         ("-5/s", "negative"),
@@ -170,8 +170,8 @@ def test_bandwidths_never_mix_1000_and_1024() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("200MB", '/s" is missing at the end"'),
-        ("200MB/min", '/s" is missing at the end"'),
+        ("200MB", '"/s" is missing at the end'),
+        ("200MB/min", '"/s" is missing at the end'),
         ("-1MB/s", "negative"),
         ("", "empty"),
         ("1Q/s", 'unknown unit "Q"'),

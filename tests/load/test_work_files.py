@@ -134,14 +134,14 @@ def test_what_does_not_fit_is_refused_with_what_does(tmp_path: Path) -> None:
     room = {"free_bytes": 50 * MIB, "total_bytes": 60 * MIB}
     with pytest.raises(TargetError, match="a work file of 64 MiB does not fit") as refused:
         load.lay_out(plan(tmp_path, 64 * MIB, **room))
-    assert refused.value.hint == "ask for less (--size 47MiB), or give another path"
+    assert refused.value.hint == "reduce the size (--size 47MiB), or give another path"
     assert load.lay_out(plan(tmp_path, 47 * MIB, **room)).fill_bytes == 47 * MIB
 
 
 def test_no_room_at_all(tmp_path: Path) -> None:
     with pytest.raises(TargetError) as refused:
         load.lay_out(plan(tmp_path, 64 * MIB, free_bytes=MIB, total_bytes=60 * MIB))
-    assert refused.value.hint == "make room, or give another path"
+    assert refused.value.hint == "free some space, or give another path"
 
 
 def test_what_is_there_already_needs_no_room(work: Path) -> None:

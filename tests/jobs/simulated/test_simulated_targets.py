@@ -252,7 +252,7 @@ def test_refused_targets(text: str, message: str, hint: str) -> None:
         ),
         ("service=disk:7200", "expected RPM:BASE:SPAN", "written service=LAW: "),
         ("write=slow", 'unknown law "slow"', "written write=same|LAW: "),
-        ("bandwidth=150", '"150" is not a bandwidth: /s" is missing at the end"', "written bandwidth="),
+        ("bandwidth=150", '"150" is not a bandwidth: "/s" is missing at the end', "written bandwidth="),
         ("bandwidth=0MB/s", "it must be more than 0", "written bandwidth="),
         ("fsync=8", '"8" is not a time: the unit is missing', "written fsync=8ms: "),
         ("hit=10%", "expected PERCENT:TIME", "written hit=80%:200us|none: "),

@@ -127,7 +127,7 @@ from makers.refused_jobs import HEAD, PHASE_FIELDS, RATES, SIZES, TIMES, phase, 
             "",
         ),
         ('rate = "0/s"', '3: phase 1: rate: "0/s" is no rate: nothing would ever be due', RATES),
-        ('rate = "5"', '3: phase 1: rate: "5" is not a rate: /s" or "/min" is missing"', RATES),
+        ('rate = "5"', '3: phase 1: rate: "5" is not a rate: "/s" or "/min" is missing', RATES),
         (
             'write = 1\ncompressible = "50"',
             '4: phase 1: compressible: "50" is not a percentage: "%" is missing',

@@ -62,6 +62,6 @@ def test_two_loops_on_one_file_know_of_each_other(machine: MachineTree) -> None:
     for number in range(3):
         file = "/srv/other" if number == 2 else "/srv/image"
         machine.disk(f"virtual/block/loop{number}", f"7:{number}", loop__backing_file=file)
-    assert loop_claims(7, 0, machine.root) == ("loop1 stands on the same file, /srv/image",)
+    assert loop_claims(7, 0, machine.root) == ("loop1 uses the same file, /srv/image",)
     assert loop_claims(7, 2, machine.root) == ()
     assert loop_claims(8, 0, machine.root) == ()

@@ -117,7 +117,7 @@ def test_a_circle_is_cut_and_told(machine: MachineTree) -> None:
     assert any("is stacked on itself" in note for note in target.notes)
 
 
-@pytest.mark.parametrize(("file", "says"), [("/gone.img (deleted)", "deleted"), ("/elsewhere.img", "cannot be seen")])
+@pytest.mark.parametrize(("file", "says"), [("/gone.img (deleted)", "deleted"), ("/elsewhere.img", "not visible")])
 def test_a_loop_without_its_file(machine: MachineTree, file: str, says: str) -> None:
     machine.disk("virtual/block/loop0", "7:0", loop__backing_file=file)
     machine.mount("7:0", "/mnt/x")
@@ -155,9 +155,9 @@ def test_overlay_shows_what_is_below_its_upper_directory(machine: MachineTree) -
         ("nfs4", "server:/export", "rw,vers=4.2", "server:/export is remote"),
         ("nfs", "server:/dev/sda", "rw", "is remote"),
         ("zfs", "tank/db", "rw", "zpool status tank"),
-        ("fuse.sshfs", "host:/x", "rw", "a process serves host:/x"),
+        ("fuse.sshfs", "host:/x", "rw", "a user-space process serves host:/x"),
         ("overlay", "overlay", "ro,lowerdir=/a", "without an upper directory"),
-        ("overlay", "overlay", "rw,upperdir=/not/here", "cannot be seen"),
+        ("overlay", "overlay", "rw,upperdir=/not/here", "not visible"),
         ("oddfs", "odd", "rw", "oddfs (odd) has no block device"),
     ],
 )

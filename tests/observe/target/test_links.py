@@ -100,7 +100,7 @@ def test_sas_wide_port(machine: MachineTree) -> None:
     for lane in (0, 1):
         machine.write(f"sys/devices/{port}/phy-1:{lane}/sas_phy/phy-1:{lane}/negotiated_linkrate", "12.0 Gbit")
     disk = machine.disk(f"{port}/end_device-1:0/target1:0:0/1:0:0:0/block/sdb", "8:16")
-    assert link_of(disk) == ("SAS 12.0 Gbit 2x1", 2_400_000_000)
+    assert link_of(disk) == ("SAS 12.0 Gbit x2", 2_400_000_000)
 
 
 def test_fibre_channel_carries_what_its_name_says(machine: MachineTree) -> None:
