@@ -204,7 +204,7 @@ def test_run_json_says_what_a_reader_of_all_runs_asks_for(tmp_path: Path) -> Non
     assert (kept["target"]["path"], kept["job"]["name"]) == ("sim:nvme", "card quick")
     assert {"target", "name", "job"}.isdisjoint(kept["plan"])
     changed(folder, hosts=kept["hosts"] * 2)
-    with pytest.raises(ArchiveError, match="is of 2 hosts; this iocast reads runs of one"):
+    with pytest.raises(ArchiveError, match="has 2 hosts; this iocast reads runs of one host"):
         archive.load(str(folder.path))
 
 
