@@ -120,7 +120,7 @@ def test_what_is_no_run_folder_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     refused = iocast("compare", str(tmp_path / "empty"), str(tmp_path / "absent"), cwd=tmp_path)
     assert refused.returncode == 2
-    assert "empty holds no run folder" in refused.stderr
+    assert "empty contains no run folder" in refused.stderr
     one = iocast("compare", str(tmp_path), cwd=tmp_path)
     assert one.returncode == 2
     assert "at least two folders" in one.stderr

@@ -70,7 +70,7 @@ def test_a_file_of_others_is_not_written(name: str, tmp_path: Path) -> None:
     before = data.read_bytes()
     done = iocast("experiment", name, "data", "--no-page", cwd=tmp_path)
     assert done.returncode == 2
-    assert f"a file that iocast did not create, and {name} writes" in done.stderr
+    assert f"{name} writes, and {data} is a file that iocast did not create" in done.stderr
     assert data.read_bytes() == before
 
 

@@ -52,7 +52,7 @@ def test_rows_are_in_the_words_of_job_files(tmp_path: Path) -> None:
     rows = [line.split("  ") for line in done.stdout.split("\n\n")[1].splitlines()[1:]]
     assert [tuple(cell.strip() for cell in row if cell.strip()) for row in rows] == [
         ("backread 8k 1x2", "read 8k", "sequential, descending", "direct", "1x2", "1 I/O"),
-        ("backread 8k 4x2", "read 8k", "sequential, descending", "direct", "4 users x depth 2", "1 I/O"),
+        ("backread 8k 4x2", "read 8k", "sequential, descending", "direct", "4x2", "1 I/O"),
         ("randwrite 8k 1x1", "write 8k", "random, no repeats", "direct, RWF_DSYNC", "1x1", "512.0 MiB"),
         ("zipfread 8k 1x1 @500/s", "read 8k", "zipf", "buffered", "1x1 at 500/s poisson", "1.00 s"),
     ]
@@ -123,7 +123,7 @@ def test_the_virtualisation_study_has_96_cells_and_288_runs(tmp_path: Path) -> N
     done = iocast("plan", "virtualisation", "sim:hdd", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = done.stdout.split("\n\n")[1].splitlines()[1:]
-    cells = [row for row in rows if "(warms)" not in row]
+    cells = [row for row in rows if "(warm-up)" not in row]
     assert len(cells) == 96
     assert len({row.split("  ")[0] for row in cells}) == 96
     assert "96 cells x 3 repeats: 288 runs" in done.stdout
