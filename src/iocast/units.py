@@ -62,29 +62,29 @@ def _refuse(text: object, what: str, why: str, accepted: str) -> SpecError:
 def _split(text: object, what: str, accepted: str) -> tuple[Fraction, str]:
     """The number and the unit text after it."""
     if not isinstance(text, str):
-        raise _refuse(text, what, "it has no unit", accepted)
+        raise _refuse(text, what, "the unit is missing", accepted)
     if not text.strip():
-        raise _refuse(text, what, "it is empty", accepted)
+        raise _refuse(text, what, "empty", accepted)
     if text.strip().startswith("-"):
-        raise _refuse(text, what, "it is negative", accepted)
+        raise _refuse(text, what, "negative", accepted)
     found = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None:
-        raise _refuse(text, what, "it must start with a number", accepted)
+        raise _refuse(text, what, "no number at the start", accepted)
     return Fraction(found[1]), found[2]
 
 
 def _factor(text: str, unit: str, units: Mapping[str, int], what: str, accepted: str) -> int:
     if unit in units:
         return units[unit]
-    why = "it has no unit" if not unit else f'unknown unit "{unit}"'
+    why = "the unit is missing" if not unit else f'unknown unit "{unit}"'
     raise _refuse(text, what, why, accepted)
 
 
 def _whole(text: object, value: Fraction, what: str, least: str, accepted: str) -> int:
     if value.denominator != 1:
-        raise _refuse(text, what, f"it is not a whole number of {least}", accepted)
+        raise _refuse(text, what, f"not a whole number of {least}", accepted)
     if value > LARGEST:
-        raise _refuse(text, what, "it is too large", accepted)
+        raise _refuse(text, what, "too large", accepted)
     return int(value)
 
 
@@ -92,7 +92,7 @@ def parse_size(text: str | int) -> int:
     """Bytes of "8k", "1MiB", "200MB", "2 GiB", "0008k", "4096" or 4096. Raises SpecError."""
     if isinstance(text, int) and not isinstance(text, bool):
         if text < 0:
-            raise _refuse(text, "size", "it is negative", SIZES)
+            raise _refuse(text, "size", "negative", SIZES)
         return _whole(text, Fraction(text), "size", "bytes", SIZES)
     number, unit = _split(text, "size", SIZES)
     if unit not in _SIZE_UNITS and re.fullmatch(r"(?:[kmgtp]i?)?b(?:it)?s?", unit, re.IGNORECASE):
@@ -100,7 +100,7 @@ def parse_size(text: str | int) -> int:
         if unit[0] in "kmgtpKMGTP":
             prefix = unit[0].upper()
             decimal = "k" if prefix == "K" else prefix
-            ways = f"write {prefix}iB (1024) or {decimal}B (1000), in exactly these letters"
+            ways = f"write {prefix}iB (1024) or {decimal}B (1000), with this capitalisation"
         raise _refuse(text, "size", f'"{unit}" may mean bits or bytes: {ways}', SIZES)
     factor = _factor(str(text), unit, _SIZE_UNITS, "size", SIZES)
     return _whole(text, number * factor, "size", "bytes", SIZES)
@@ -118,7 +118,7 @@ def parse_rate(text: str) -> float:
     number, unit = _split(text, "rate", RATES)
     prefix, slash, period = (part.strip() for part in unit.partition("/"))
     if not slash:
-        raise _refuse(text, "rate", 'it has no "/s" or "/min"', RATES)
+        raise _refuse(text, "rate", '"/s" or "/min" is missing', RATES)
     if prefix not in _RATE_UNITS or period not in _RATE_PERIODS:
         raise _refuse(text, "rate", f'unknown unit "{unit}"', RATES)
     return float(number * _RATE_UNITS[prefix] / _RATE_PERIODS[period])
@@ -129,7 +129,7 @@ def parse_bandwidth(text: str) -> int:
     _split(text, "bandwidth", BANDWIDTHS)
     size, slash, period = text.rpartition("/")
     if not slash or period.strip() != "s":
-        raise _refuse(text, "bandwidth", 'it does not end with "/s"', BANDWIDTHS)
+        raise _refuse(text, "bandwidth", '"/s" is missing at the end', BANDWIDTHS)
     try:
         return parse_size(size)
     except SpecError as error:
@@ -140,10 +140,10 @@ def parse_percent(text: str) -> float:
     """Per cent (0 to 100) of "50%", "0.1 %". Raises SpecError."""
     number, unit = _split(text, "percentage", PERCENTS)
     if unit != "%":
-        why = 'it has no "%"' if not unit else f'unknown unit "{unit}"'
+        why = '"%" is missing' if not unit else f'unknown unit "{unit}"'
         raise _refuse(text, "percentage", why, PERCENTS)
     if number > 100:
-        raise _refuse(text, "percentage", "it is more than 100", PERCENTS)
+        raise _refuse(text, "percentage", "more than 100", PERCENTS)
     return float(number)
 
 

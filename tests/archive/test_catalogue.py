@@ -50,7 +50,7 @@ def test_an_unreadable_run_is_listed_last_with_the_reason(tmp_path: Path) -> Non
     (bad / archive.SUMMARY_FILE).unlink()
     found = runs_below(str(tmp_path))
     assert [run.folder for run in found] == [str(good), str(bad)]
-    assert "cannot be understood" in found[1].why
+    assert "is invalid" in found[1].why
 
 
 def test_names_that_are_no_text_are_listed_and_refused_in_words(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_run_is_named_by_its_beginning_or_last(tmp_path: Path) -> None:
     assert find_run(str(tmp_path), "last") == str(new)
     assert find_run(str(tmp_path), str(old)) == str(old)
     assert find_run(str(tmp_path), old.name[:8]) == str(old)
-    for name, said in (("2", "2 runs begin with 2"), ("nothing", "begins with nothing")):
+    for name, said in (("2", "2 runs start with 2"), ("nothing", "begins with nothing")):
         with pytest.raises(ArchiveError, match=said):
             find_run(str(tmp_path), name)
     with pytest.raises(ArchiveError, match="no run in"):

@@ -98,10 +98,14 @@ def test_missing_tables_leave_a_run(whole: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "hint"),
     [
-        ("run.json", b"[" * 100_000, "the file was changed or cut short"),
-        ("run.json", b'{"schema_version": 2, "run_id": "\xff"}', "the file was changed or cut short"),
-        ("diagnosis.json", b'{"schema_version": 1, "steps": 3}', "remove it, and diagnose again"),
-        ("diagnosis.json", b'{"schema_version": 99}', "read it with the iocast that wrote it, or a newer one"),
+        ("run.json", b"[" * 100_000, "the file was modified or truncated"),
+        ("run.json", b'{"schema_version": 2, "run_id": "\xff"}', "the file was modified or truncated"),
+        ("diagnosis.json", b'{"schema_version": 1, "steps": 3}', "remove it, then run `iocast diagnose` again"),
+        (
+            "diagnosis.json",
+            b'{"schema_version": 99}',
+            "read it with the version of iocast that wrote it, or a newer one",
+        ),
     ],
 )
 def test_the_file_and_the_way_out_are_said(whole: Path, tmp_path: Path, name: str, text: bytes, hint: str) -> None:

@@ -135,9 +135,9 @@ def test_fields_of_a_later_iocast_of_the_same_schema_do_no_harm(tmp_path: Path) 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"{}", b"\xff\xfe", b'{"schema_version": "x"}', b"null"])
 def test_a_broken_run_file_is_refused(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "run.json").write_bytes(text)
-    with pytest.raises(ArchiveError, match="cannot be understood") as refused:
+    with pytest.raises(ArchiveError, match="is invalid") as refused:
         archive.load(str(tmp_path))
-    assert refused.value.hint == "the file was changed or cut short"
+    assert refused.value.hint == "the file was modified or truncated"
 
 
 def test_a_run_without_its_samples_is_a_run(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_broken_samples_are_named(tmp_path: Path) -> None:
 
 
 def test_no_run_folder(tmp_path: Path) -> None:
-    for path, why in ((tmp_path, "it has no run.json"), (tmp_path / "absent", "No such file")):
+    for path, why in ((tmp_path, "run.json is missing"), (tmp_path / "absent", "No such file")):
         with pytest.raises(ArchiveError, match=f"is not a run folder: {why}"):
             archive.load(str(path))
 
@@ -164,7 +164,7 @@ def test_no_run_folder(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for base in (tmp_path / "file", tmp_path / "file" / "runs"):
-        with pytest.raises(ArchiveError, match="cannot make a run folder") as refused:
+        with pytest.raises(ArchiveError, match="cannot create a run folder") as refused:
             RunFolder.create(str(base), empty_run())
         assert "--out" in refused.value.hint
     _, folder = saved(tmp_path)
@@ -204,7 +204,7 @@ def test_run_json_says_what_a_reader_of_all_runs_asks_for(tmp_path: Path) -> Non
     assert (kept["target"]["path"], kept["job"]["name"]) == ("sim:nvme", "card quick")
     assert {"target", "name", "job"}.isdisjoint(kept["plan"])
     changed(folder, hosts=kept["hosts"] * 2)
-    with pytest.raises(ArchiveError, match="is of 2 hosts; this iocast reads runs of one"):
+    with pytest.raises(ArchiveError, match="has 2 hosts; this iocast reads runs of one host"):
         archive.load(str(folder.path))
 
 

@@ -13,8 +13,8 @@ from makers.command_line import iocast
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("nix0",), "there is no block device nix0"),
-        (("--micro",), "--micro and --queue are of --iolatency"),
+        (("nix0",), "block device nix0 does not exist"),
+        (("--micro",), "--micro and --queue need --iolatency"),
         (("--interval", "1ms"), "--interval 1ms is too short"),
         (("--slow", "soon"), "soon"),
     ],

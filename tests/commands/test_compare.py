@@ -120,10 +120,10 @@ def test_what_is_no_run_folder_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     refused = iocast("compare", str(tmp_path / "empty"), str(tmp_path / "absent"), cwd=tmp_path)
     assert refused.returncode == 2
-    assert "empty holds no run folder" in refused.stderr
+    assert "empty contains no run folder" in refused.stderr
     one = iocast("compare", str(tmp_path), cwd=tmp_path)
     assert one.returncode == 2
-    assert "two folders at least" in one.stderr
+    assert "at least two folders" in one.stderr
     shutil.rmtree(tmp_path / "empty")
 
 
@@ -140,7 +140,7 @@ def test_a_comparison_is_written_in_the_form_of_its_suffix(job: Path, tmp_path: 
     assert json.loads((tmp_path / "c.json").read_text("utf-8"))["pairs"][0]["rows"]
     refused = iocast("compare", "hdd", "nvme", "-o", "c.xyz", cwd=tmp_path)
     assert refused.returncode == 2
-    assert "what form is that?" in refused.stderr
+    assert "unknown suffix" in refused.stderr
 
 
 def test_ab_and_repeat_write_files_with_charts_too(job: Path, tmp_path: Path) -> None:
@@ -159,5 +159,5 @@ def test_a_form_that_is_none_is_refused_before_anything_is_measured(verb: tuple[
     (tmp_path / "job.toml").write_text(JOB)
     refused = iocast(*verb, "-o", "x.doc", cwd=tmp_path)
     assert refused.returncode == 2
-    assert "what form is that?" in refused.stderr
+    assert "unknown suffix" in refused.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["job.toml"]

@@ -28,7 +28,7 @@ def test_plan_shows_and_touches_nothing(tmp_path: Path) -> None:
     before = os.stat(tmp_path).st_mtime_ns
     done = iocast("experiment", "noise", ".", "--plan", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "noise (1) (at once: round 1: during)" in done.stdout
+    assert "noise (1) (together: round 1: during)" in done.stdout
     assert "writes  for 9 s in 3 rows, in place" in done.stdout
     assert (list(tmp_path.iterdir()), os.stat(tmp_path).st_mtime_ns) == ([], before)
 
@@ -70,7 +70,7 @@ def test_a_file_of_others_is_not_written(name: str, tmp_path: Path) -> None:
     before = data.read_bytes()
     done = iocast("experiment", name, "data", "--no-page", cwd=tmp_path)
     assert done.returncode == 2
-    assert f"a file that iocast did not make, and {name} writes" in done.stderr
+    assert f"{name} writes, and {data} is a file that iocast did not create" in done.stderr
     assert data.read_bytes() == before
 
 

@@ -175,8 +175,8 @@ def test_a_device_that_fails_altogether_is_no_success(tmp_path: Path) -> None:
     done = iocast("card", "sim:nvme,errors=100%,errno=ENOSPC", cwd=tmp_path)
     assert done.returncode == 2
     assert "ENOSPC" in done.stdout
-    assert "0 IO/s, 0.00 MB/s, 10000 errors, given up" in done.stderr
-    assert done.stderr.endswith("error: not one I/O of any row succeeded\n\nhint: the card above names the errors\n")
+    assert "0 IOPS, 0.00 MB/s, 10000 errors, stopped by errors" in done.stderr
+    assert done.stderr.endswith("error: all I/Os of all rows failed\n\nhint: see the errors on the card above\n")
     some = iocast("card", "sim:nvme,errors=0.01%", cwd=tmp_path)
     assert some.returncode == 0
     assert "EIO" in some.stdout

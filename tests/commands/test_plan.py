@@ -51,10 +51,10 @@ def test_rows_are_in_the_words_of_job_files(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     rows = [line.split("  ") for line in done.stdout.split("\n\n")[1].splitlines()[1:]]
     assert [tuple(cell.strip() for cell in row if cell.strip()) for row in rows] == [
-        ("backread 8k 1x2", "read 8k", "sequential, backwards", "direct", "1 user x depth 2", "1 I/O"),
-        ("backread 8k 4x2", "read 8k", "sequential, backwards", "direct", "4 users x depth 2", "1 I/O"),
-        ("randwrite 8k 1x1", "write 8k", "random, no repeats", "direct, RWF_DSYNC", "1 user x depth 1", "512.0 MiB"),
-        ("zipfread 8k 1x1 @500/s", "read 8k", "zipf", "buffered", "1 user x depth 1 at 500/s poisson", "1.00 s"),
+        ("backread 8k 1x2", "read 8k", "sequential, descending", "direct", "1x2", "1 I/O"),
+        ("backread 8k 4x2", "read 8k", "sequential, descending", "direct", "4x2", "1 I/O"),
+        ("randwrite 8k 1x1", "write 8k", "random, no repeats", "direct, RWF_DSYNC", "1x1", "512.0 MiB"),
+        ("zipfread 8k 1x1 @500/s", "read 8k", "zipf", "buffered", "1x1 at 500/s poisson", "1.00 s"),
     ]
 
 
@@ -72,7 +72,7 @@ def test_rows_that_end_by_their_bytes_have_no_time_and_a_long_mix_goes_on_below(
     done = iocast("plan", "a.fio", "sim:nvme", cwd=tmp_path)
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) < 170
-    assert "rows    1: 1 that ends by its I/Os or bytes" in lines
+    assert "rows    1: 1 row limited by I/Os or bytes" in lines
     assert "write 64k" in done.stdout
 
 
@@ -88,16 +88,16 @@ def test_a_card_on_a_foreign_file_shows_the_rows_that_read(tmp_path: Path) -> No
     done = iocast("plan", "card-quick", "data", cwd=tmp_path)
     assert "commit" not in done.stdout
     assert "6 rows that write are left out" not in done.stdout
-    assert "rows that write are left out (commit 8k 1x1" in done.stderr
-    assert "taken as it is" in done.stdout
+    assert "write rows skipped (commit 8k 1x1" in done.stderr
+    assert "used as it is" in done.stdout
 
 
 def test_what_is_there_already_is_said(tmp_path: Path) -> None:
     iocast("card", ".", "--size", "16MiB", "--time", "5ms", cwd=tmp_path)
     done = iocast("plan", "card-quick", ".", "--size", "16MiB", cwd=tmp_path)
-    assert f"file    {tmp_path}/iocast-work.0.dat, 16.0 MiB, there already" in done.stdout
+    assert f"file    {tmp_path}/iocast-work.0.dat, 16.0 MiB, already filled" in done.stdout
     done = iocast("plan", "card-quick", ".", "--size", "32MiB", cwd=tmp_path)
-    assert "32.0 MiB, to be written" in done.stdout
+    assert "32.0 MiB, to be filled" in done.stdout
 
 
 def test_without_a_job_the_presets_are_listed(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_the_virtualisation_study_has_96_cells_and_288_runs(tmp_path: Path) -> N
     done = iocast("plan", "virtualisation", "sim:hdd", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = done.stdout.split("\n\n")[1].splitlines()[1:]
-    cells = [row for row in rows if "(warms)" not in row]
+    cells = [row for row in rows if "(warm-up)" not in row]
     assert len(cells) == 96
     assert len({row.split("  ")[0] for row in cells}) == 96
     assert "96 cells x 3 repeats: 288 runs" in done.stdout

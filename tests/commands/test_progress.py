@@ -31,7 +31,7 @@ from iocast.model.run import PhaseRecord
     wrong=st.sampled_from(["", "17 errors"]),
 )
 def test_the_live_line_fits(done: float, width: int, name: str, wrong: str) -> None:
-    line = live_line(done, "3/14", name, "36.1k IO/s", wrong, "0:25 left", width)
+    line = live_line(done, "3/14", name, "36.1k IOPS", wrong, "0:25 left", width)
     assert len(line) <= width
     if width >= 26:
         assert line.endswith("0:25 left")
@@ -64,8 +64,8 @@ def test_plain_lines(record: PhaseRecord) -> None:
     plain.end(replace(record, measurement=stopped))
     plain.close()
     one, two = out.getvalue().splitlines()
-    assert re.fullmatch(r"\[ 9/12\] randread 8k 1x1: [\d.]+k IO/s, [\d.]+ MB/s, 1:15 left", one)
-    assert re.fullmatch(r"\[10/12\] randread 8k 1x1: [\d.]+k IO/s, [\d.]+ MB/s, interrupted", two)
+    assert re.fullmatch(r"\[ 9/12\] randread 8k 1x1: [\d.]+k IOPS, [\d.]+ MB/s, 1:15 left", one)
+    assert re.fullmatch(r"\[10/12\] randread 8k 1x1: [\d.]+k IOPS, [\d.]+ MB/s, interrupted", two)
 
 
 class Screen(io.StringIO):
@@ -92,7 +92,7 @@ def test_a_live_line_is_taken_away_at_the_end(record: PhaseRecord, monkeypatch: 
     live.close()
     first, second, third, last = [part.removesuffix("\x1b[K") for part in out.getvalue().split("\r")[1:]]
     assert first.endswith("1/2  randread 8k 1x1  0:20 left")
-    assert second.endswith("1/2  randread 8k 1x1  2.50k IO/s  3 errors  0:20 left")
+    assert second.endswith("1/2  randread 8k 1x1  2.50k IOPS  3 errors  0:20 left")
     assert third.endswith("stopping")
     assert last == ""
 
@@ -160,7 +160,7 @@ def test_a_real_terminal_that_is_resized(terminal: Terminal, tmp_path: Path) -> 
     terminal.wait_for("two 8k 1x1")
     terminal.do("resize-window", "-t", "t", "-x", "100", "-y", "50")
     shown = terminal.wait_for("ended 0")
-    assert not re.search("━|╌| left|IO/s", shown), shown
+    assert not re.search("━|╌| left|IOPS", shown), shown
     lines = [line for line in shown.splitlines() if line.strip()]
     assert lines[0] == "above"
     assert lines[-3].endswith("measures 2 rows: 6 s")

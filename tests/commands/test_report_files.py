@@ -85,7 +85,7 @@ def test_a_picture_for_each_chart(runs: Path, tmp_path: Path, suffix: str, magic
 def test_colours_of_what_is_no_picture_are_refused(runs: Path, tmp_path: Path, into: tuple[str, ...]) -> None:
     done = iocast("report", run_folder(runs / "iocast-runs"), *into, "--theme", "dark", cwd=tmp_path)
     assert done.returncode == 2
-    assert "--theme is for pictures" in done.stderr
+    assert "--theme applies to .png and .svg only" in done.stderr
     assert "-o card.png --theme dark" in done.stderr
     assert not list(tmp_path.iterdir())
 
@@ -112,13 +112,13 @@ def test_a_service_level_has_no_place_on_the_scale_of_2012(runs: Path, tmp_path:
     folder = run_folder(runs / "iocast-runs")
     done = iocast("report", folder, "--scale", "hailey2012", "--slo", "p99<5ms", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: --slo beside --scale hailey2012: that scale knows no service level")
+    assert done.stderr.startswith("error: --slo does not work with --scale hailey2012, which has no service levels")
 
 
 def test_an_unknown_suffix_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     done = iocast("report", "nowhere", "-o", "card.pdf", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: -o card.pdf: what form is that? The suffix says it: .html, ")
+    assert done.stderr.startswith("error: -o card.pdf: unknown suffix; known are .html, ")
 
 
 def test_a_place_that_cannot_be_written_is_named(runs: Path, tmp_path: Path) -> None:

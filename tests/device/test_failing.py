@@ -130,7 +130,7 @@ def test_too_many_errors_are_a_failure_whatever_comes_after(tmp_path: Path, phas
     assert stopped == (["finished"] * 3 + ["errors"] if phases == "last" else ["errors"] * 3)
     assert "EIO on read" in done.stdout
     said = " ".join(done.stderr.split())
-    assert "error: so many I/Os failed that phases ended before their time: " in said
+    assert "error: too many I/O errors: phases ended early: " in said
     assert ("fourth 4k 1x4 after 10," if phases == "last" else "third 4k 1x4 after 10,") in said
 
 

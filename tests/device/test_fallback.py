@@ -24,7 +24,7 @@ def test_the_card_says_which_engine_ran_and_why(tmp_path: Path) -> None:
     done = iocast("card", ".", "--size", "16MiB", "--time", "50ms", cwd=tmp_path, before=before)
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
-    assert "io_uring is not to be had here (Operation not permitted" in said
+    assert "io_uring is not available (Operation not permitted" in said
     assert "sync engine instead" in said
     for record in archive.load(str(run_folder(tmp_path / "iocast-runs"))).phases:
         assert record.plan.engine == "auto"

@@ -106,7 +106,7 @@ def test_while_laying_out(tmp_path: Path, number: int, direct: bool) -> None:
     time.sleep(0.2)
     out, errors = end(run, number)
     assert (run.returncode, out) == (128 + number, ""), errors
-    assert "stopped: nothing was measured yet, and nothing is left behind" in errors
+    assert "stopped: no row was finished; nothing was kept" in errors
     assert os.listdir(tmp_path) == ["long.toml"]
 
 

@@ -78,7 +78,7 @@ def test_a_device_without_a_signature_is_not_taken_for_empty(tmp_path: Path, att
     image.write_bytes(bytes(MIB) if fill == "zeros" else os.urandom(MIB))
     device = attach(image)
     said = refused(tmp_path, image, device)
-    assert "No signature was found on it, which does not say that it is empty" in said
+    assert "No signature was found on it, but it may still hold data" in said
     assert f"--destroy {name_of(device)}" in said
 
 
@@ -94,7 +94,7 @@ def test_the_one_that_was_named_is_written_to_and_the_card_says_so(tmp_path: Pat
     assert digest(image) == before
     done = iocast("run", small_job(tmp_path), device, "--destroy", name_of(device), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    lost = f"This run wrote on {device} ({name_of(device)}): what the device held before is lost"
+    lost = f"This run overwrote {device} ({name_of(device)}): its previous contents are lost"
     assert lost in " ".join(done.stdout.split())
     command("blockdev", "--flushbufs", device)
     assert digest(image) != before
@@ -128,7 +128,7 @@ class TestInUse:
         place = mounted("here", device)
         said = refused(tmp_path, image, device, name(device))
         assert f"{device} is in use: {device[5:]} is mounted on {place}" in said
-        assert "with --destroy or without" in said
+        assert "even with --destroy" in said
 
     def test_a_partition_is_mounted(
         self, tmp_path: Path, attach: Attach, mounted: Mount, name: Callable[[str], str | None]
@@ -187,7 +187,7 @@ class TestInUse:
         blank(image)
         device, other = attach(image), attach(image)
         said = refused(tmp_path, image, device, name(device))
-        assert f"{other[5:]} stands on the same file, {image}" in said
+        assert f"{other[5:]} uses the same file, {image}" in said
 
     @pytest.mark.parametrize("exclusive", [True, False])
     def test_another_process_has_it_open(
@@ -253,7 +253,7 @@ def test_a_mapped_device_is_known_by_its_uuid_and_without_one_it_cannot_be_named
         if options:
             assert said.endswith("--destroy dm:LVM-7")
         else:
-            assert "it cannot be named for --destroy" in said
+            assert "--destroy cannot identify it" in said
 
 
 def test_the_name_of_a_partition(tmp_path: Path, attach: Attach) -> None:
@@ -304,7 +304,7 @@ def test_a_device_that_changed_since_the_plan_is_not_written_to(tmp_path: Path, 
         command("losetup", "--detach", device)
         command("losetup", device, image if change == "the same file again" else other)
     before = digest(image), digest(other)
-    with pytest.raises(TargetError, match="is another device than the one planned for") as why:
+    with pytest.raises(TargetError, match="is not the planned device any more") as why:
         runner.perform(plan, layout, str(tmp_path / "runs"), Silent(), lambda: False)
     assert (digest(image), digest(other)) == before
     assert plan.target.identity is not None
@@ -330,7 +330,7 @@ def test_a_device_is_looked_at_again_before_each_phase_that_writes(tmp_path: Pat
     before = digest(other)
     done = runner.perform(plan, load.lay_out(plan), str(tmp_path / "runs"), Swapping(), lambda: False)
     assert done.error is not None
-    assert "is another device than the one planned for" in done.error.message
+    assert "is not the planned device any more" in done.error.message
     assert (done.run.status, len(done.run.measured)) == ("failed", 1)
     assert digest(other) == before
 
@@ -362,7 +362,7 @@ def test_reads_need_no_permission_even_of_what_is_mounted(tmp_path: Path, attach
     job.write_text('name = "reads"\n[[phase]]\ntest = "randread"\nsize = "8k"\npattern = "random"\ntime = "50ms"\n')
     done = iocast("run", job, device, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "This run wrote" not in done.stdout
+    assert "This run overwrote" not in done.stdout
     assert digest(image) == before
     assert stat.S_ISBLK(os.stat(device).st_mode)
 

@@ -44,8 +44,8 @@ def test_a_foreign_file_is_only_read(tmp_path: Path) -> None:
     done = iocast("card", "data", *QUICK, "--json", "--out", "runs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert all("write" not in name and "commit" not in name and "mixed" not in name for name in phases(done.stdout))
-    assert f"note: {data} was not made by iocast: it is only read" in done.stderr
-    assert "rows that write are left out" in done.stderr
+    assert f"note: {data} was not created by iocast: it is only read" in done.stderr
+    assert "write rows skipped" in done.stderr
     assert "--size 16MiB says nothing here" in done.stderr
     assert (digest(data), data.stat().st_mtime_ns) == before
     assert sorted(os.listdir(tmp_path)) == ["data", "runs"]
@@ -173,12 +173,12 @@ def test_without_direct_io(tmp_path: Path, mounted: Mount, stacked: bool) -> Non
     assert iocast("run", small_job(tmp_path, direct=False), place, cwd=tmp_path).returncode == 0
     done = iocast("card", place, *QUICK, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "All rows went through the page cache" in done.stderr
+    assert "All rows used buffered I/O" in done.stderr
     document = json.loads(done.stdout)
     # Writes that wait for the device are no worse for going through the page cache.
     letters = {row["trust"] for row in document["rows"] if row["users"] is not None and row["test"] != "commit"}
     assert letters <= {"C", "D", "F"}
-    assert any("All rows went through the page cache" in line for line in document["text"]["remarks"])
+    assert any("All rows used buffered I/O" in line for line in document["text"]["remarks"])
 
 
 # Runs iocast as user 65534, who could not even start this Python if it lies in somebody's home.
@@ -227,7 +227,7 @@ def test_no_permission(public: Path) -> None:
         done = as_nobody("card", public, *QUICK, "--out", public / "runs", cwd=public)
         assert done.returncode == 2
         assert f"error: cannot lay out work files in {public}: Permission denied" in done.stderr
-        assert "hint: choose a directory that you may write to, or run as its owner" in done.stderr
+        assert "hint: choose a directory with write permission, or run as its owner" in done.stderr
         (public / "secret").write_bytes(os.urandom(MIB))
         (public / "secret").chmod(0o600)
         done = as_nobody("card", public / "secret", *QUICK, cwd=public)
@@ -243,7 +243,7 @@ def test_a_run_folder_that_may_not_be_made(public: Path) -> None:
         done = as_nobody("card", "sim:nvme", "--time", "1ms", cwd=public)
         assert done.returncode == 2
         assert "cannot make a run folder in iocast-runs: Permission denied" in done.stderr
-        assert "hint: say where run folders go with --out DIR" in done.stderr
+        assert "hint: choose another directory with --out DIR" in done.stderr
     finally:
         subprocess.run(["rm", "-rf", str(public)], check=True)
 
@@ -253,5 +253,5 @@ def test_a_file_larger_than_may_be_made(tmp_path: Path) -> None:
     done = iocast("card", ".", *QUICK, cwd=tmp_path, before=limit)
     assert done.returncode == 2
     assert f"cannot lay out {tmp_path}/iocast-work.0.dat: File too large" in done.stderr
-    assert "ask for less with --size" in done.stderr
+    assert "reduce --size" in done.stderr
     assert os.listdir(tmp_path) == []

@@ -105,7 +105,7 @@ def test_four_columns_are_told_by_what_is_impossible(read_all: Reader) -> None:
     microseconds = "1, 245, 0, 4096\n50, 311, 0, 4096\n"
     assert read_all(("a_lat.1.log", nanoseconds)).phases[0].measurement.service().max_ns == 74_154_187
     assert read_all(("b_lat.1.log", microseconds)).phases[0].measurement.service().max_ns == 311_000
-    with pytest.raises(SourceError, match="unit of latency \(us or ns\) is unknown"):
+    with pytest.raises(SourceError, match=r"unit of latency \(us or ns\) is unknown"):
         read_all(("c_lat.1.log", "90000, 5000, 0, 4096\n"))
 
 

@@ -38,7 +38,7 @@ def test_a_plan_carries_all_that_makes_a_second_run_the_same() -> None:
     assert (made.engine, made.files, omitted) == ("auto", WorkFiles(1, GIB), [])
 
 
-@pytest.mark.parametrize(("target", "what"), [(DISK, "a block device"), (FILE, "a file that iocast did not make")])
+@pytest.mark.parametrize(("target", "what"), [(DISK, "a block device"), (FILE, "a file that iocast did not create")])
 def test_nothing_that_exists_is_written_to(target: Target, what: str) -> None:
     with pytest.raises(TargetError) as refused:
         plan(BOTH, target, seed=1, memory_bytes=GIB)

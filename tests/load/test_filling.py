@@ -78,7 +78,7 @@ def test_a_file_without_its_fill_is_not_whole(tmp_path: Path) -> None:
     create(file)
     assert os.path.getsize(file.path) == 2 * MIB
     assert not survey(file.path).whole
-    with pytest.raises(TargetError, match="still not on the device"):
+    with pytest.raises(TargetError, match="are still holes or unwritten"):
         finish(file)
     mark = made_here(file.path)
     assert mark is not None
@@ -102,7 +102,7 @@ def test_no_file_is_made_through_a_link(tmp_path: Path) -> None:
 def test_a_mark_that_someone_else_wrote_is_not_overwritten(tmp_path: Path) -> None:
     notes = tmp_path / "iocast-work.0.dat.iocast"
     notes.write_text("my notes")
-    with pytest.raises(TargetError, match="not a mark of iocast"):
+    with pytest.raises(TargetError, match="not an iocast mark"):
         create(WorkFile(str(tmp_path / "iocast-work.0.dat"), MIB, fill=True))
     assert notes.read_text() == "my notes"
     assert listing(tmp_path) == [notes.name]

@@ -63,9 +63,9 @@ def test_a_file_that_took_the_place_is_left_alone(tmp_path: Path) -> None:
     work.write_text("precious")
     done = load.clean(str(tmp_path))
     assert done.removed == ()
-    assert done.left == ((str(work), "is not the file that iocast made there"),)
+    assert done.left == ((str(work), "is not the file that iocast created there"),)
     assert work.read_text() == "precious"
-    with pytest.raises(TargetError, match="is not the file that iocast made there"):
+    with pytest.raises(TargetError, match="is not the file that iocast created there"):
         load.clean(str(work))
 
 
@@ -82,7 +82,9 @@ def test_a_file_in_use_is_left_alone(tmp_path: Path) -> None:
     made = plan(tmp_path)
     lay(made)
     with claimed(load.lay_out(made)):
-        assert load.clean(str(tmp_path)).left == ((str(tmp_path / "iocast-work.0.dat"), "is in use by another iocast"),)
+        assert load.clean(str(tmp_path)).left == (
+            (str(tmp_path / "iocast-work.0.dat"), "is in use by another iocast process"),
+        )
     assert len(load.clean(str(tmp_path)).removed) == 1
 
 
@@ -90,7 +92,7 @@ def test_unmarked_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "data"
     file.write_text("mine")
     for what in (load.clean, remove):
-        with pytest.raises(TargetError, match="was not made by iocast"):
+        with pytest.raises(TargetError, match="was not created by iocast"):
             what(str(file))
     with pytest.raises(TargetError, match="does not exist"):
         load.clean(str(tmp_path / "absent"))

@@ -44,14 +44,14 @@ def test_a_damaged_file_is_rewritten(work: Path, damage: str) -> None:
 
 def test_a_file_of_our_name_without_a_mark_is_refused(tmp_path: Path) -> None:
     (tmp_path / "iocast-work.0.dat").write_text("mine")
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(tmp_path))
 
 
 def test_another_file_that_took_the_place_is_refused(work: Path) -> None:
     work.unlink()
     work.write_bytes(b"precious" * 1000)  # most file systems give it the same inode number
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(work.parent))
 
 
@@ -60,7 +60,7 @@ def test_a_copied_file_with_its_mark_is_refused(work: Path, tmp_path: Path) -> N
     other.mkdir()
     for name in (work.name, work.name + ".iocast"):
         shutil.copy2(work.parent / name, other / name)
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(other))
 
 
@@ -68,7 +68,7 @@ def test_a_symbolic_link_in_the_place_is_refused(work: Path, tmp_path: Path) -> 
     victim = tmp_path / "victim"
     work.rename(victim)  # even when it leads to the very file
     work.symlink_to(victim)
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(work.parent))
 
 
@@ -81,13 +81,13 @@ def test_a_second_name_is_refused(work: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "{}", "not json", '{"made_by":"you","size_bytes":2097152,"whole":true}'])
 def test_a_mark_that_is_none_marks_nothing(work: Path, content: str) -> None:
     (work.parent / (work.name + ".iocast")).write_text(content)
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(work.parent))
 
 
 def test_a_fifo_in_the_place_of_a_mark_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "iocast-work.0.dat.iocast")
-    with pytest.raises(TargetError, match="was not made by iocast"):
+    with pytest.raises(TargetError, match="was not created by iocast"):
         load.lay_out(plan(tmp_path))
 
 
@@ -134,14 +134,14 @@ def test_what_does_not_fit_is_refused_with_what_does(tmp_path: Path) -> None:
     room = {"free_bytes": 50 * MIB, "total_bytes": 60 * MIB}
     with pytest.raises(TargetError, match="a work file of 64 MiB does not fit") as refused:
         load.lay_out(plan(tmp_path, 64 * MIB, **room))
-    assert refused.value.hint == "ask for less (--size 47MiB), or give another path"
+    assert refused.value.hint == "reduce the size (--size 47MiB), or give another path"
     assert load.lay_out(plan(tmp_path, 47 * MIB, **room)).fill_bytes == 47 * MIB
 
 
 def test_no_room_at_all(tmp_path: Path) -> None:
     with pytest.raises(TargetError) as refused:
         load.lay_out(plan(tmp_path, 64 * MIB, free_bytes=MIB, total_bytes=60 * MIB))
-    assert refused.value.hint == "make room, or give another path"
+    assert refused.value.hint == "free some space, or give another path"
 
 
 def test_what_is_there_already_needs_no_room(work: Path) -> None:

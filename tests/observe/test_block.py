@@ -24,7 +24,7 @@ def test_it_is_blind_without_a_device_and_on_one_that_handles_bios() -> None:
     with pytest.raises(BlindError, match="no block device"):
         block.Observer(Target(path="/x", kind="directory"), ()).__enter__()
     nothing = Layer(name="dm-9", kind="lvm", major=4095, minor=9)
-    with pytest.raises(BlindError, match=r"no layer of the target handles requests \(dm-9\)"):
+    with pytest.raises(BlindError, match=r"no layer of the target is request-based \(dm-9\)"):
         block.Observer(Target(path="/x", kind="directory", layers=(nothing,)), ()).__enter__()
 
 
@@ -143,9 +143,9 @@ def test_a_device_by_name_by_number_and_by_its_partition(tmp_path: Path) -> None
 
 def test_what_has_no_requests_names_what_lies_below(tmp_path: Path) -> None:
     _device(tmp_path, "dm-0", "253:0", queues=False, slaves=("sda", "sdb"))
-    with pytest.raises(TargetError, match="dm-0 handles bios") as refused:
+    with pytest.raises(TargetError, match="dm-0 is bio-based") as refused:
         find_device("dm-0", tmp_path)
-    assert refused.value.hint == "watch the devices below it: sda sdb"
+    assert refused.value.hint == "trace the devices below it: sda sdb"
     for name in ("nix", "/dev/nix", "9:9"):
-        with pytest.raises(TargetError, match="there is no block device"):
+        with pytest.raises(TargetError, match=r"block device \S+ does not exist"):
             find_device(name, tmp_path)

@@ -56,7 +56,7 @@ def test_memory() -> None:
         (VIRTUAL, "QEMU", "Standard PC", "tsc kvm-clock", "QEMU/KVM"),
         (VIRTUAL, "VMware, Inc.", "VMware7,1", "tsc", "VMware"),
         (VIRTUAL, "", "", "tsc kvm-clock", "KVM"),
-        (VIRTUAL, "", "", "tsc", "a hypervisor that does not tell its name"),
+        (VIRTUAL, "", "", "tsc", "an unknown hypervisor"),
         ("", "Amazon EC2", "m6g.metal", "arch_sys_counter", None),
         ("", "Amazon EC2", "m6g.large", "arch_sys_counter", "Amazon EC2 m6g.large"),
         ("", "", "", "", None),

@@ -32,7 +32,7 @@ def test_this_machine_counts_upwards_or_says_why_not() -> None:
     assert all(after.value >= before.value for before, after in zip(first, last, strict=True))
 
 
-@pytest.mark.parametrize(("number", "says"), [(2, "no pressure information"), (95, "switched off"), (13, "denied")])
+@pytest.mark.parametrize(("number", "says"), [(2, "no PSI"), (95, "switched off"), (13, "denied")])
 def test_blind_with_its_reason(monkeypatch: pytest.MonkeyPatch, number: int, says: str) -> None:
     def refuse(path: str) -> CounterFile:
         raise OSError(number, "Permission denied", path)

@@ -251,7 +251,7 @@ def test_phases_of_a_group_run_at_once_and_share_what_was_seen(tmp_path: Path) -
     assert done.run.beside(alone) == (alone,)
     assert one.samples == other.samples != ()
     begun = [said for said in told.said if isinstance(said, tuple)]
-    assert [name for name, *_ in begun[1:]] == ["db: 2 at once", alone.phase.name]
+    assert [name for name, *_ in begun[1:]] == ["db: 2 together", alone.phase.name]
     assert begun[1][1:3] == (1, 3)
     assert done.folder is not None
     kept = sorted(path.name for path in (done.folder / "samples").iterdir())
@@ -339,8 +339,10 @@ def test_files_that_were_left_trimmed_are_filled_by_the_next_run(tmp_path: Path)
 
 
 def test_a_target_that_cannot_trim_is_refused_before_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iocast.load.trimming._punch", lambda _: "its file system punches no holes (not supported)")
+    monkeypatch.setattr("iocast.load.trimming._punch", lambda _: "its file system cannot punch holes (not supported)")
     made = plan(tmp_path, 2 * MIB, 1, phase("trim"))
-    with pytest.raises(TargetError, match=r'cannot trim: its file system punches no holes .*phase "randtrim"'):
+    with pytest.raises(
+        TargetError, match=r'does not support trim: its file system cannot punch holes .*phase "randtrim"'
+    ):
         perform(made, tmp_path / "runs")
     assert os.listdir(tmp_path) == []

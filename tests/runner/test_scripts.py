@@ -142,7 +142,7 @@ class Writing(Script):
 def test_a_script_does_not_write_what_the_plan_does_not_say(tmp_path: Path) -> None:
     done = perform(plan(rung(1)), tmp_path, Writing())
     assert done.error is not None
-    assert 'asks for "write 1x1"' in done.error.message
+    assert 'requests "write 1x1"' in done.error.message
     assert (done.run.phases, done.folder) == ((), None)
 
 

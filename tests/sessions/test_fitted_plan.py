@@ -22,7 +22,7 @@ def test_a_card_goes_without_direct_io_where_it_must_and_says_so(tmp_path: Path)
     fitted = make_plan(load_job("card-quick"), directory(tmp_path, False), 1)
     plan, notes = fitted.plan, fitted.notes
     assert not any(phase.workload.direct for phase in plan.phases)
-    assert "takes no direct I/O: no such thing here" in notes[0]
+    assert "does not support direct I/O: no such thing here" in notes[0]
     assert notes[0] in plan.target.notes
     fitted = make_plan(load_job("card-quick"), directory(tmp_path, True), 1)
     plan, notes = fitted.plan, fitted.notes
@@ -31,7 +31,7 @@ def test_a_card_goes_without_direct_io_where_it_must_and_says_so(tmp_path: Path)
 
 
 def test_a_job_of_ones_own_is_not_changed(tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match="asks for it") as refused:
+    with pytest.raises(TargetError, match="requires it") as refused:
         make_plan(load_job("hailey"), directory(tmp_path, False), 1)
     assert "direct = false" in refused.value.hint
 

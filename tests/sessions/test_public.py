@@ -74,14 +74,14 @@ class Impatient(Recording):
 
 
 def test_what_cannot_be_done_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="time 0s: a row needs some time"):
+    with pytest.raises(SpecError, match="time 0s: the duration must be above 0"):
         iocast.card("sim:hdd", time="0s", out=str(tmp_path))
     with pytest.raises(SpecError, match="two runs"):
         iocast.compare(str(tmp_path))
     listener = Impatient()
     with pytest.raises(LoadError, match="nothing was measured"):
         iocast.card("sim:hdd", out=str(tmp_path / "runs"), listener=listener)
-    assert "stopped: nothing was measured yet" in listener.said
+    assert "stopped: no row was finished" in listener.said
     assert list(tmp_path.glob("runs/*")) == []
 
 

@@ -21,5 +21,5 @@ def test_a_path_that_looks_like_a_directory_misspelt_is_not_made(tmp_path: Path)
         find_target(str(tmp_path / "mnt"))
     assert (refused.value.message, refused.value.hint) == (
         f"{tmp_path}/mnt does not exist",
-        f"check the path; a work file to be made there needs an ending, such as {tmp_path}/mnt.dat",
+        f"check the path; a new work file needs a suffix, such as {tmp_path}/mnt.dat",
     )

@@ -25,12 +25,12 @@ const THREADS_MOST: u32 = 256;
 const BETTER: f64 = 1.1;
 const WORSE: f64 = 0.9;
 
-const INSTEAD: &str = "requests are punted to kernel workers here (no NOWAIT): threads with pread instead";
+const INSTEAD: &str = "this target punts requests to kernel workers (no NOWAIT): sync engine instead";
 
 /// Threads, because a ring could not be had.
 pub fn without_ring(plan: &PhasePlan, why: &dyn Display) -> Choice {
     Choice::of("sync", plan).note(&format!(
-        "io_uring is not to be had here ({why}): sync engine instead, one thread an outstanding I/O"
+        "io_uring is not available ({why}): sync engine instead, one thread per outstanding I/O"
     ))
 }
 
@@ -56,7 +56,7 @@ fn falls_back(plan: &PhasePlan) -> Option<Choice> {
         return (!plan.polls()).then(|| without_ring(plan, &why));
     }
     let why = trim::ring_refuses(plan)?;
-    let note = format!("{why}: sync engine instead, one thread an outstanding I/O");
+    let note = format!("{why}: sync engine instead, one thread per outstanding I/O");
     Some(Choice::of("sync", plan).note(&note))
 }
 
@@ -67,7 +67,7 @@ fn suited(plan: &PhasePlan) -> Choice {
         return ring;
     }
     if plan.depth == 1 && plan.is_durable() {
-        return threads.flag("durable I/Os one at a time are system calls");
+        return threads.flag("durable I/Os at queue depth 1: one system call each");
     }
     let reads_and_writes = |op: Op| matches!(op, Op::Read | Op::Write | Op::Fsync | Op::Fdatasync);
     // What a probe writes would be found wrong by whoever verifies.
@@ -76,9 +76,9 @@ fn suited(plan: &PhasePlan) -> Choice {
     }
     match how_ios_end(plan) {
         Ok(Ends::Inline) if plan.depth == 1 => {
-            threads.flag("I/Os end while they are submitted: a system call each")
+            threads.flag("I/Os complete during submission: one system call each")
         }
-        Ok(Ends::Inline) => Choice { inline: true, ..ring }.flag("I/Os end while they are submitted"),
+        Ok(Ends::Inline) => Choice { inline: true, ..ring }.flag("I/Os complete during submission"),
         Ok(Ends::Later) => Choice { inline: false, ..ring },
         Ok(Ends::Punted) => punted(plan, Choice { inline: false, ..ring }, threads),
         Err(_) => ring,
@@ -91,25 +91,28 @@ fn punted(plan: &PhasePlan, ring: Choice, threads: Choice) -> Choice {
     }
     if !matches!(plan.arrival, Arrival::Closed { think_ns: 0 }) {
         // Threads that share one schedule wake each other at every arrival.
-        return ring.note("requests are punted to kernel workers here (no NOWAIT): service times include it");
+        return ring.note(
+            "this target punts requests to kernel workers (no NOWAIT): service times include the delay",
+        );
     }
     if plan.users * plan.depth > THREADS_MOST {
-        return ring
-            .note("requests are punted to kernel workers here (no NOWAIT), and threads would be too many");
+        return ring.note(
+            "this target punts requests to kernel workers (no NOWAIT); too many threads for the sync engine",
+        );
     }
     match remembered(plan) {
         Some(gain) if worth(gain) => {
             let said = format!(
-                "in a trial {:.1} times the I/Os per CPU-second of a ring, {:.1} times the rate",
+                "in a trial {:.1}x the I/Os per CPU-second of a ring, {:.1}x the IOPS",
                 gain.per_cpu, gain.rate
             );
             threads.flag(&said).note(INSTEAD)
         }
         Some(gain) => ring.flag(&format!(
-            "some requests go to kernel workers; in a trial threads had {:.1} times its I/Os per CPU-second",
+            "some requests go to kernel workers; in a trial threads had {:.1}x the I/Os per CPU-second",
             gain.per_cpu
         )),
-        None => ring.flag("some requests go to kernel workers; a trial of threads came to nothing"),
+        None => ring.flag("some requests go to kernel workers; the trial of threads failed"),
     }
 }
 

@@ -71,35 +71,31 @@ impl Error {
         match (self, self.errno()) {
             (Error::Plan(_), _) => "correct the job file; `iocast plan JOB` shows what would run",
             (Error::Open { how, .. }, Some(libc::EINVAL)) if how.contains("O_DIRECT") => {
-                "this file system refuses O_DIRECT; set direct = false, and read the result as one of the page cache"
+                "this file system refuses O_DIRECT; set direct = false; the results then include the page cache"
             }
             (Error::Open { .. }, Some(libc::EACCES | libc::EPERM)) => {
-                "run as a user who may open it, or choose another path"
+                "run as a user with access, or choose another path"
             }
             (Error::Open { .. }, Some(libc::ENOENT)) => "check the path",
-            (Error::Open { .. }, Some(libc::EROFS)) => {
-                "the file system is read-only: choose a job that only reads"
-            }
+            (Error::Open { .. }, Some(libc::EROFS)) => "the file system is read-only: choose a read-only job",
             (Error::Open { .. }, Some(libc::EMFILE | libc::ENFILE)) => {
-                "raise the limit of open files (ulimit -n), or ask for fewer users or files"
+                "raise the limit of open files (ulimit -n), or use fewer users or files"
             }
-            (Error::Memory { .. }, _) => "ask for a smaller size, depth or number of users",
+            (Error::Memory { .. }, _) => "reduce the I/O size, the queue depth or the number of users",
             (Error::Ring { .. }, Some(libc::EOPNOTSUPP)) => {
-                "this device has no queues to poll (io_poll is 0 in /sys/block/DEVICE/queue): leave polling out"
+                "this device has no poll queues (io_poll is 0 in /sys/block/DEVICE/queue): omit polling"
             }
             (Error::Ring { .. }, Some(libc::ENOMEM)) => {
-                "raise the limit of locked memory (ulimit -l), or ask for a smaller depth"
+                "raise the limit of locked memory (ulimit -l), or reduce the queue depth"
             }
-            (Error::Journal { .. }, _) => {
-                "the run folder must stay as it was while the run, and what verifies it, needs it"
-            }
+            (Error::Journal { .. }, _) => "keep the run folder unchanged during the run and its verification",
             (Error::Tracing { .. }, Some(libc::EACCES | libc::EPERM)) => {
-                "the kernel's tracing belongs to root: run as root, or as a user who may write in its `instances`"
+                "kernel tracing needs root: run as root, or as a user with write permission in its `instances`"
             }
-            (Error::Tracing { .. }, Some(libc::ENOMEM)) => "free some memory: the rings of the trace need it",
-            (Error::Tracing { .. }, _) => "a kernel with CONFIG_BLK_DEV_IO_TRACE and tracefs is needed",
+            (Error::Tracing { .. }, Some(libc::ENOMEM)) => "free some memory for the trace buffers",
+            (Error::Tracing { .. }, _) => "use a kernel with CONFIG_BLK_DEV_IO_TRACE and tracefs",
             (Error::Ring { .. }, _) => "try engine = \"sync\"",
-            (Error::Thread(_), _) => "raise the limit of processes (ulimit -u), or ask for fewer users",
+            (Error::Thread(_), _) => "raise the limit of processes (ulimit -u), or use fewer users",
             _ => "",
         }
     }
@@ -108,13 +104,13 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Plan(why) => write!(f, "the phase plan is not valid: {why}"),
+            Error::Plan(why) => write!(f, "invalid phase plan: {why}"),
             Error::Open { path, how, source } => write!(f, "{path}: cannot open ({how}): {source}"),
             Error::Memory { size_bytes, source } => {
                 write!(f, "no memory for {size_bytes} bytes of I/O buffers: {source}")
             }
             Error::Ring { doing, source } => write!(f, "io_uring: {doing}: {source}"),
-            Error::Journal { path, source } => write!(f, "the journal {path} cannot be used: {source}"),
+            Error::Journal { path, source } => write!(f, "cannot use the journal {path}: {source}"),
             Error::Tracing { what, source } => write!(f, "block tracepoints: {what}: {source}"),
             Error::Thread(source) => write!(f, "cannot start a worker thread: {source}"),
         }

@@ -37,7 +37,7 @@ fn what_ends_while_it_is_submitted_is_a_system_call_alone_and_a_ring_in_numbers(
         let many = run(&plan(&file, "auto", json!({"depth": 32})));
         assert_eq!(many.engine.name, "uring", "{:?}", many.engine);
         assert!(
-            many.engine.flags.iter().any(|f| f == "I/Os end while they are submitted"),
+            many.engine.flags.iter().any(|f| f == "I/Os complete during submission"),
             "{:?}",
             many.engine
         );
@@ -53,7 +53,7 @@ fn a_target_that_punts_is_named_and_gets_threads() {
     }
     let alone = run(&plan(&file, "auto", json!({})));
     assert_eq!(alone.engine.name, "sync");
-    assert!(alone.engine.notes[0].contains("punted to kernel workers"), "{:?}", alone.engine);
+    assert!(alone.engine.notes[0].contains("punts requests to kernel workers"), "{:?}", alone.engine);
     let many = run(&plan(&file, "auto", json!({"depth": 8})));
     let said = format!("{:?}", many.engine);
     assert!(said.contains("trial"), "measured, not assumed: {said}");
@@ -61,7 +61,7 @@ fn a_target_that_punts_is_named_and_gets_threads() {
     let paced = json!({"depth": 8, "arrival": {"kind": "poisson", "rate_per_s": 500.0}});
     let open = run(&plan(&file, "auto", paced));
     assert_eq!(open.engine.name, "uring", "threads would wake each other at every arrival");
-    assert!(open.engine.notes[0].contains("punted to kernel workers"), "{:?}", open.engine);
+    assert!(open.engine.notes[0].contains("punts requests to kernel workers"), "{:?}", open.engine);
 }
 
 #[test]

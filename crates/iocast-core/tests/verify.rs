@@ -187,7 +187,7 @@ fn a_plan_that_cannot_be_verified_is_refused() {
     let written = Written::new("refused", "sync", 0, json!({}));
     for (field, value, why) in [
         ("mix", json!([{"op": "write", "size_bytes": 4096}]), "each write is of whole blocks"),
-        ("mix", json!([{"op": "trim", "size_bytes": 8192}]), "what is trimmed cannot be verified"),
+        ("mix", json!([{"op": "trim", "size_bytes": 8192}]), "trims cannot be verified"),
         ("payload", json!({"kind": "zeros"}), "the payload must be unique"),
     ] {
         let mut plan = json!({

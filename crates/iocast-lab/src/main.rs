@@ -82,12 +82,12 @@ fn run(file: &str, texts: &[String]) -> Result<()> {
 /// The file to mount on, made if there is none (true), as an absolute path.
 fn mount_point(file: &str) -> Result<(PathBuf, bool)> {
     let path = Path::new(file);
-    let refuse = |what: String| Refusal::new(what, "give a file, or a name in a folder that exists");
+    let refuse = |what: String| Refusal::new(what, "give a file, or a new name in an existing directory");
     let made = !path.exists();
     if made {
-        std::fs::File::create_new(path).map_err(|e| refuse(format!("{file}: cannot be made: {e}")))?;
+        std::fs::File::create_new(path).map_err(|e| refuse(format!("cannot create {file}: {e}")))?;
     } else if !path.is_file() {
-        return Err(refuse(format!("{file}: not a plain file")));
+        return Err(refuse(format!("{file}: not a regular file")));
     }
     let path = path.canonicalize().map_err(|e| refuse(format!("{file}: {e}")))?;
     Ok((path, made))
@@ -103,7 +103,7 @@ fn mount(path: &Path, device: Arc<Device>, threads: usize) -> Result<BackgroundS
     config.acl = SessionACL::All;
     config.n_threads = Some(threads);
     let hint = if geteuid().is_root() {
-        "is there a /dev/fuse? modprobe fuse; in a container, --device /dev/fuse --cap-add SYS_ADMIN"
+        "load FUSE with `modprobe fuse`; in a container, add --device /dev/fuse --cap-add SYS_ADMIN"
     } else {
         "run it as root"
     };
@@ -122,10 +122,7 @@ fn measure_transport(device: &Device, options: &Options, guard: &mut Guard) -> R
     let measured = guard.read_ns(probe_ns);
     device.probe(0);
     let typical_ns = measured.map_err(|e| {
-        Refusal::new(
-            format!("cannot measure the transport: {e}"),
-            "tell it: transport=10us, or transport=0us",
-        )
+        Refusal::new(format!("cannot measure the transport: {e}"), "set it: transport=10us, or transport=0us")
     })?;
     let transport_ns = typical_ns.saturating_sub(probe_ns);
     device.set_transport_ns(transport_ns);

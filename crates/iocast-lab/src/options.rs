@@ -92,17 +92,14 @@ pub const OPTIONS: &[(&str, &str, &str, Set)] = &[
     ("read_latency", "1ms", "time of a read", |o, v| set(&mut o.read_ns, units::time_ns(v))),
     ("write_latency", "2ms", "time of a write", |o, v| set(&mut o.write_ns, units::time_ns(v))),
     ("jitter", "50us", "adds up to this to each, uniformly", |o, v| set(&mut o.jitter_ns, units::time_ns(v))),
-    ("servers", "4", "so many I/Os are served at the same time, the others wait", |o, v| {
+    ("servers", "4", "I/Os served in parallel; others wait", |o, v| {
         o.servers = Some(count(v, 65_536)?);
         Ok(())
     }),
-    (
-        "iops",
-        "5000/s",
-        "a cap: no more I/Os than these are let in, and one that need not wait is not slowed",
-        |o, v| set(&mut o.iops, units::rate_per_s(v).map(Some)),
-    ),
-    ("bandwidth", "100MB/s", "bytes that pass in a second, one I/O after the other", |o, v| {
+    ("iops", "5000/s", "an IOPS cap: I/Os below it are not slowed", |o, v| {
+        set(&mut o.iops, units::rate_per_s(v).map(Some))
+    }),
+    ("bandwidth", "100MB/s", "bandwidth, one I/O after the other", |o, v| {
         set(&mut o.bandwidth, units::bandwidth_bytes_per_s(v).map(Some))
     }),
     ("hit", "80%:200us", "this share of the 4 KiB blocks, always the same, is read in that time", |o, v| {
@@ -117,27 +114,27 @@ pub const OPTIONS: &[(&str, &str, &str, Set)] = &[
     ("tail", "2%:20ms", "this share of all I/Os, at random, takes that time", |o, v| {
         set(&mut o.tail, share_and_time(v).map(Some))
     }),
-    ("stall", "1s/5s", "nothing ends in the last 1s of every 5s", |o, v| {
+    ("stall", "1s/5s", "no I/O completes in the last 1s of every 5s", |o, v| {
         set(&mut o.stall, stall(v).map(Some))
     }),
     ("errors", "1MiB..2MiB", "I/Os that touch these bytes fail; or a share of all, as 0.1%", errors),
     ("errno", "EIO", "how they fail: EIO (the default), ENOSPC, ENODATA, EROFS, ETIMEDOUT, ENXIO", |o, v| {
         set(&mut o.errno, errno(v))
     }),
-    ("lose_every", "1000", "every so many-th write is acknowledged and not done", |o, v| {
+    ("lose_every", "1000", "every N-th write is acknowledged but not done", |o, v| {
         set(&mut o.lose_every, every(v))
     }),
-    ("tear_every", "1000", "of every so many-th write only the first half is done", |o, v| {
+    ("tear_every", "1000", "only the first half of every N-th write is done", |o, v| {
         set(&mut o.tear_every, every(v))
     }),
-    ("misplace_every", "1000", "every so many-th write is done just before its place", |o, v| {
+    ("misplace_every", "1000", "every N-th write lands just before its offset", |o, v| {
         set(&mut o.misplace_every, every(v))
     }),
     ("fsync", "8ms", "time of an fsync", |o, v| set(&mut o.fsync_ns, units::time_ns(v))),
     (
         "transport",
         "10us",
-        "what kernel and wake-ups add, taken off every answer (default: measured)",
+        "overhead of kernel and wake-ups, subtracted from every answer (default: measured)",
         |o, v| set(&mut o.transport_ns, units::time_ns(v).map(Some)),
     ),
     ("threads", "2", "threads that take requests from the kernel (default 2)", |o, v| {
@@ -222,7 +219,7 @@ fn unknown(name: &str) -> Refusal {
         Some((far, known)) if far <= 1 + known.len() / 3 => format!("did you mean {known}? --help lists all"),
         _ => "--help lists all options".to_string(),
     };
-    Refusal::new(format!("{name}: no such option"), hint)
+    Refusal::new(format!("unknown option {name}"), hint)
 }
 
 /// How many letters must be put in, left out or replaced.
@@ -288,8 +285,8 @@ mod tests {
     fn a_refusal_names_the_text_and_the_way_out() {
         for (line, message, hint) in [
             ("read_latency=5", "read_latency=5: read_latency takes a time such as", "read_latency=1ms"),
-            ("readlatency=1ms", "readlatency: no such option", "did you mean read_latency?"),
-            ("colour=red", "colour: no such option", "--help lists all options"),
+            ("readlatency=1ms", "unknown option readlatency", "did you mean read_latency?"),
+            ("colour=red", "unknown option colour", "--help lists all options"),
             ("servers", "servers: not name=value", "--help"),
             ("stall=5s/1s", "stall=5s/1s: stall takes how long in how long", "stall=1s/5s"),
             ("errors=2MiB..1MiB", "errors=2MiB..1MiB: errors takes a range", "errors=1MiB..2MiB"),

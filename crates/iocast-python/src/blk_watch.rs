@@ -35,7 +35,7 @@ impl BlkWatch {
     fn snapshot(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
             let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-            let watch = watch.as_ref().ok_or_else(|| PyRuntimeError::new_err("the watch is over"))?;
+            let watch = watch.as_ref().ok_or_else(|| PyRuntimeError::new_err("the trace has ended"))?;
             let seen = watch.snapshot().map_err(refused)?;
             serde_json::to_string(&seen).map_err(|e| PyRuntimeError::new_err(e.to_string()))
         })

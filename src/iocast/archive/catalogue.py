@@ -75,16 +75,16 @@ def find_run(directory: str, name: str) -> str:
     readable = [run for run in runs if run.summary]
     if name == LAST:
         if not readable:
-            raise ArchiveError(f"there is no run in {directory}", "`iocast card PATH` makes one")
+            raise ArchiveError(f"no runs in {directory}", "`iocast card PATH` creates one")
         return readable[0].folder
     meant = [run for run in runs if run.name == name] or [
         run for run in runs if run.name.startswith(name) or os.path.basename(run.folder).startswith(name)
     ]
     if not meant:
-        raise ArchiveError(f"no run in {directory} begins with {name}", f"`iocast runs {directory}` lists them")
+        raise ArchiveError(f"no run in {directory} starts with {name}", f"`iocast runs {directory}` lists them")
     if len(meant) > 1:
         first = ", ".join(run.name for run in meant[:3])
-        raise ArchiveError(f"{len(meant)} runs begin with {name}: {first} …", "write more of the name")
+        raise ArchiveError(f"{len(meant)} runs start with {name}: {first} …", "give more of the name")
     return meant[0].folder
 
 
@@ -96,8 +96,8 @@ def runs_in(folder: str) -> tuple[Run, ...]:
     below = sorted(child for child in path.iterdir() if (child / RUN_FILE).exists())
     if not below:
         raise ArchiveError(
-            f"{folder} holds no run folder",
-            "give the folder that `iocast card`, `run` or `repeat` named when it ended",
+            f"{folder} contains no run folder",
+            "give a folder that `iocast card`, `run` or `repeat` printed at its end",
         )
     return tuple(load(str(child)) for child in below)
 

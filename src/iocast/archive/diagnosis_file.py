@@ -14,7 +14,7 @@ from iocast.errors import ArchiveError
 from iocast.model.experiment import Diagnosis
 from iocast.model.run import SCHEMA_VERSION
 
-_HINT = "remove it, and diagnose again"
+_HINT = "remove it, then run `iocast diagnose` again"
 
 
 class _Version(msgspec.Struct):
@@ -39,7 +39,7 @@ def load_diagnosis(folder: str) -> Diagnosis | None:
     if version > SCHEMA_VERSION:
         raise ArchiveError(
             f"{path} was written by a newer iocast (schema {version}; this one reads up to {SCHEMA_VERSION})",
-            "read it with the iocast that wrote it, or a newer one",
+            "read it with the version of iocast that wrote it, or a newer one",
         )
     try:
         if version == SCHEMA_VERSION:

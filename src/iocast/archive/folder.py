@@ -68,8 +68,8 @@ class RunFolder:
         except OSError as error:
             shutil.rmtree(fresh, ignore_errors=True)
             raise ArchiveError(
-                f"cannot make a run folder in {base}: {error.strerror}",
-                "say where run folders go with --out DIR",
+                f"cannot create a run folder in {base}: {error.strerror}",
+                "choose another directory with --out DIR",
             ) from error
         return folder
 
@@ -84,7 +84,7 @@ class RunFolder:
                 # Another iocast took the name between the question and the answer.
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
-        raise FileExistsError(errno.EEXIST, "a thousand folders of this second are there")
+        raise FileExistsError(errno.EEXIST, "it already has 1000 folders of this second")
 
     def _own(self, run: Run) -> None:
         """A run that is only beginning says whose it is, so that it is known for dead when its process is."""

@@ -18,25 +18,25 @@ from iocast.model.run import PhaseRecord, Series
 
 def _histogram(name: str, says: str) -> tuple[Column, ...]:
     return (
-        Column(f"{name}_index", "INTEGER[]", f"{says}: buckets with any I/O, ascending"),
+        Column(f"{name}_index", "INTEGER[]", f"{says}: non-empty buckets, ascending"),
         Column(f"{name}_count", "BIGINT[]", "I/Os in each of these buckets"),
-        Column(f"{name}_sum_ns", "BIGINT", "their sum, ns"),
-        Column(f"{name}_sum_squares", "DOUBLE", "sum of their squares, ns²"),
-        Column(f"{name}_min_ns", "BIGINT", "the shortest, ns"),
-        Column(f"{name}_max_ns", "BIGINT", "the longest, ns"),
+        Column(f"{name}_sum_ns", "BIGINT", "sum of times, ns"),
+        Column(f"{name}_sum_squares", "DOUBLE", "sum of squared times, ns²"),
+        Column(f"{name}_min_ns", "BIGINT", "minimum, ns"),
+        Column(f"{name}_max_ns", "BIGINT", "maximum, ns"),
     )
 
 
 INTERVAL_COLUMNS = (
-    Column("interval", "INTEGER", "number of the interval, from 0"),
-    Column("start_ns", "BIGINT", "its start since the start of the phase, ns"),
+    Column("interval", "INTEGER", "interval number, from 0"),
+    Column("start_ns", "BIGINT", "start of the interval since the start of the phase, ns"),
     Column("op", "VARCHAR", "read, write, fsync, fdatasync or trim"),
-    Column("size_bytes", "BIGINT", "size of each I/O, bytes"),
+    Column("size_bytes", "BIGINT", "I/O size, bytes"),
     Column("ios", "BIGINT", "I/Os completed in the interval"),
-    Column("bytes", "BIGINT", "bytes they moved"),
-    Column("errors", "BIGINT", "I/Os that failed"),
-    *_histogram("response", "histogram of response times (from the time an I/O was due)"),
-    *_histogram("service", "histogram of service times (from submission)"),
+    Column("bytes", "BIGINT", "bytes transferred by these I/Os"),
+    Column("errors", "BIGINT", "failed I/Os"),
+    *_histogram("response", "histogram of response times (since the I/O was due)"),
+    *_histogram("service", "histogram of service times (since submission)"),
 )
 
 
@@ -60,7 +60,7 @@ def series(intervals: ArrowStream, interval_ns: int, did: Measurement) -> Series
 
 def load_series(folder: Path, phases: tuple[PhaseRecord, ...]) -> dict[int, Series]:
     """The series of each phase that has a table, by the number of the phase. Raises ArchiveError."""
-    found = rows_of_phases(folder / INTERVALS, _SERIES.format("read_parquet(?)"), "its series")
+    found = rows_of_phases(folder / INTERVALS, _SERIES.format("read_parquet(?)"), "its time series")
     loaded: dict[int, Series] = {}
     for number, record in enumerate(phases):
         if number in found:
@@ -68,7 +68,7 @@ def load_series(folder: Path, phases: tuple[PhaseRecord, ...]) -> dict[int, Seri
             silent = record.measurement.issuing_ns // interval_ns - (rows[-1][0] if rows else 0)
             if silent > _MOST_SILENT or (rows and rows[-1][-1] != rows[-1][0] * interval_ns):
                 file = folder / INTERVALS / f"{number:03}.parquet"
-                raise unreadable(file, "its intervals are not those of run.json", "its series")
+                raise unreadable(file, "its intervals do not match run.json", "its time series")
             loaded[number] = _whole(rows, interval_ns, record.measurement)
     return loaded
 
@@ -90,13 +90,13 @@ def load_courses(folder: str) -> dict[int, Course]:
     # Lists come as text: to make their values one by one, as the database does, takes twice as long.
     columns = ", ".join(f"{name}::{'VARCHAR' if name in _LISTS else _TYPES[name]}" for name in _READ)
     query = f"SELECT {columns} FROM read_parquet(?) ORDER BY interval"
-    found = rows_of_phases(path, query, "its course over time")
+    found = rows_of_phases(path, query, "its time series")
     courses: dict[int, Course] = {}
     for number, rows in found.items():
         try:
             courses[number] = tuple(_interval(row) for row in rows)
         except BROKEN as error:
-            raise unreadable(path / f"{number:03}.parquet", str(error), "its course over time") from error
+            raise unreadable(path / f"{number:03}.parquet", str(error), "its time series") from error
     return courses
 
 

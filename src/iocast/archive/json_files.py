@@ -32,15 +32,15 @@ def put_readable(path: Path, value: object) -> None:
 
 def unwritable(path: Path, why: str) -> ArchiveError:
     """The refusal for what cannot be written."""
-    return ArchiveError(f"cannot write {path}: {why}", "make room there, or say where run folders go with --out DIR")
+    return ArchiveError(f"cannot write {path}: {why}", "free some space, or choose another directory with --out DIR")
 
 
-def not_understood(path: Path, why: object, hint: str = "the file was changed or cut short") -> ArchiveError:
+def not_understood(path: Path, why: object, hint: str = "the file was modified or truncated") -> ArchiveError:
     """The refusal for a file that is not what it should be."""
-    return ArchiveError(f"{path} cannot be understood: {why}", hint)
+    return ArchiveError(f"{path} is invalid: {why}", hint)
 
 
-def decoded(path: Path, text: bytes, kind: type[T], hint: str = "the file was changed or cut short") -> T:
+def decoded(path: Path, text: bytes, kind: type[T], hint: str = "the file was modified or truncated") -> T:
     """What a file says. Raises ArchiveError."""
     try:
         return msgspec.json.decode(text, type=kind)

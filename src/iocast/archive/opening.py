@@ -26,16 +26,16 @@ def load(folder: str) -> Run:
 def _text(folder: str, path: Path) -> bytes:
     if not is_text(folder):  # the database reads no such file, and no page can show it
         raise ArchiveError(
-            f"the name {shown(folder)} is not UTF-8 text", "rename the folder, or read it by a symbolic link"
+            f"the name {shown(folder)} is not UTF-8 text", "rename the folder, or open it by a symbolic link"
         )
     try:
         return (path / RUN_FILE).read_bytes()
     except OSError as error:
         absent = isinstance(error, FileNotFoundError) and path.exists()
-        why = f"it has no {RUN_FILE}" if absent else error.strerror
+        why = f"{RUN_FILE} is missing" if absent else error.strerror
         raise ArchiveError(
             f"{folder} is not a run folder: {why}",
-            "give the folder that `iocast card` or `iocast run` named when it ended",
+            "give a folder that `iocast card` or `iocast run` printed at its end",
         ) from error
 
 

@@ -32,10 +32,10 @@ class Column(NamedTuple):
 # The columns that every table begins with, so that the tables of many runs are one data set.
 KEYS = (
     Column("run_id", "VARCHAR", "the run, as in run.json"),
-    Column("host", "VARCHAR", "name of the machine that made the load"),
-    Column("target", "VARCHAR", "path of what was tested"),
-    Column("job", "VARCHAR", "name of the job"),
-    Column("phase", "VARCHAR", "name of the phase: the row of a report"),
+    Column("host", "VARCHAR", "host name of the load generator"),
+    Column("target", "VARCHAR", "target path"),
+    Column("job", "VARCHAR", "job name"),
+    Column("phase", "VARCHAR", "phase name: the row of a report"),
 )
 
 
@@ -112,4 +112,4 @@ def rows_of_phases(folder: Path, query: str, what: str) -> dict[int, list[tuple[
 
 def unreadable(file: Path, why: str, what: str) -> ArchiveError:
     """The refusal for a damaged table."""
-    return ArchiveError(f"{file} cannot be read: {why}", f"remove the file to see the card without {what}")
+    return ArchiveError(f"{file} cannot be read: {why}", f"remove the file to show the card without {what}")

@@ -91,8 +91,8 @@ def document_of(run: Run) -> _Document:
 def _run_of(document: _Document, path: Path) -> Run:
     if len(document.hosts) != 1:
         raise ArchiveError(
-            f"{path} is of {len(document.hosts)} hosts; this iocast reads runs of one",
-            "read it with the iocast that wrote it, or a newer one",
+            f"{path} has {len(document.hosts)} hosts; this iocast reads runs of one host",
+            "read it with the version of iocast that wrote it, or a newer one",
         )
     plan, job = document.plan, document.job
     return Run(
@@ -128,10 +128,10 @@ def version_of(path: Path, text: bytes) -> int:
     if version > SCHEMA_VERSION:
         raise ArchiveError(
             f"{path} was written by a newer iocast (schema {version}; this one reads up to {SCHEMA_VERSION})",
-            "read it with the iocast that wrote it, or a newer one",
+            "read it with the version of iocast that wrote it, or a newer one",
         )
     if version < 1:
-        raise not_understood(path, "it has no schema_version")
+        raise not_understood(path, "schema_version is missing")
     return version
 
 

@@ -9,11 +9,11 @@ from iocast.archive.parquet import Column, Identity, rows_of_phases, write
 from iocast.model.run import Sample
 
 SAMPLE_COLUMNS = (
-    Column("time_ns", "BIGINT", "time of the reading since 1970 (UTC), ns"),
-    Column("observer", "VARCHAR", "who read it: diskstats, cpu, …"),
-    Column("subject", "VARCHAR", "of what: vda, cpu0, …; empty where there is only one"),
-    Column("metric", "VARCHAR", "name of the counter"),
-    Column("value", "DOUBLE", "its raw value, in the unit of the kernel"),
+    Column("time_ns", "BIGINT", "time of the sample since 1970 (UTC), ns"),
+    Column("observer", "VARCHAR", "observer: diskstats, cpu, …"),
+    Column("subject", "VARCHAR", "subject: vda, cpu0, …; empty where there is only one"),
+    Column("metric", "VARCHAR", "counter name"),
+    Column("value", "DOUBLE", "raw value in the kernel's unit"),
 )
 # One list for each column, in their order.
 _SOURCE = "(SELECT {})".format(", ".join(f"unnest(?::{column.type}[]) AS {column.name}" for column in SAMPLE_COLUMNS))
@@ -30,5 +30,5 @@ def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
     # In the order in which they were written, which is that of time.
     columns = ", ".join(f"{column.name}::{column.type}" for column in SAMPLE_COLUMNS)
     query = f"SELECT {columns} FROM read_parquet(?)"
-    found = rows_of_phases(folder / SAMPLES, query, "what was observed then")
+    found = rows_of_phases(folder / SAMPLES, query, "its samples")
     return {number: tuple(Sample(*row) for row in rows) for number, rows in found.items()}

@@ -32,7 +32,7 @@ def _fault_of_phase(record: PhaseRecord) -> str:
     if interval_ns <= 0:
         return f"its interval_ns is {interval_ns}"
     if issuing_ns // interval_ns > MOST_INTERVALS:
-        return f"{issuing_ns // interval_ns} intervals are too many"
+        return f"{issuing_ns // interval_ns} intervals exceed the limit"
     return ""
 
 
@@ -65,7 +65,7 @@ def fault_of_buckets(histogram: Histogram) -> str:
     index, count = histogram.index, histogram.count
     if len(index) != len(count):
         return f"{len(index)} buckets with {len(count)} counts"
-    return "a bucket is beyond all times" if index and (index[0] < 0 or index[-1] > _LAST_BUCKET) else ""
+    return "a bucket is out of range" if index and (index[0] < 0 or index[-1] > _LAST_BUCKET) else ""
 
 
 def _fault_of_histogram(histogram: Histogram) -> str:
@@ -73,7 +73,7 @@ def _fault_of_histogram(histogram: Histogram) -> str:
     if (fault := fault_of_buckets(histogram)) or not index:
         return fault
     if index != tuple(sorted(set(index))):
-        return "its buckets do not ascend"
+        return "its buckets are not ascending"
     if min(count) < 0 or max(count) >= _MOST:
-        return "a bucket counts less than nothing, or too much"
+        return "a bucket count is negative or too large"
     return ""

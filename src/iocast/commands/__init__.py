@@ -21,21 +21,21 @@ from iocast.errors import IocastError
 VERBS = {
     "card": "Measure a path and show its I/O report card.",
     "run": "Run a job file or preset.",
-    "diagnose": "Find out what is behind the figures, by experiment.",
-    "experiment": "Ask one question about a path, by a named experiment.",
-    "plan": "Show what a job would do, without doing it.",
-    "spec": "Write a job as a job file of fio, or of iocast.",
+    "diagnose": "Find the causes of abnormal figures by experiment.",
+    "experiment": "Answer one question about a path with a named experiment.",
+    "plan": "Show what a job would do without running it.",
+    "spec": "Convert a job to a fio or iocast job file.",
     "report": "Show the card of a finished run again.",
-    "runs": "List runs, the newest first.",
-    "show": "Show the card of a run, by its name or `last`.",
+    "runs": "List runs, newest first.",
+    "show": "Show the card of a run by name, or of the `last` one.",
     "serve": "Show runs in a browser.",
     "compare": "Compare runs, or groups of repeats.",
-    "repeat": "Run a job several times: do the figures repeat?",
-    "ab": "Run a job on two targets in turns, and compare.",
-    "import": "Read results of other tools into run folders.",
-    "blk": "Watch where block requests spend their time.",
-    "verify": "Read back what a run wrote: is it all there?",
-    "clean": "Remove the work files that iocast made.",
+    "repeat": "Run a job several times and show whether its figures repeat.",
+    "ab": "Run a job on two targets in turn and compare them.",
+    "import": "Import results of other tools as run folders.",
+    "blk": "Trace queue and device times of block requests.",
+    "verify": "Read back and check what a run wrote.",
+    "clean": "Remove the work files that iocast created.",
 }
 
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -72,7 +72,7 @@ class Verbs(click.RichGroup):
             return name, load_verb(name), args[1:]
         from iocast.commands.shell.mistakes import near
 
-        raise click.UsageError(f'there is no verb "{name}"{near(name, VERBS)}', ctx)
+        raise click.UsageError(f'unknown verb "{name}"{near(name, VERBS)}', ctx)
 
 
 def _marked(text: str) -> str:
@@ -93,7 +93,7 @@ def load_verb(name: str) -> click.Command:
 def iocast() -> None:
     """I/O performance testing, diagnosis and forecasting of database storage.
 
-    Start with `iocast card DIRECTORY`, or `iocast card sim:hdd` to see one without touching a disk.
+    Start with `iocast card DIRECTORY`, or `iocast card sim:hdd` to see a card without touching a disk.
     """
 
 
@@ -121,7 +121,9 @@ def run_command_line(arguments: list[str] | None = None) -> int:
         if error.filename is not None or error.errno not in _CANNOT_WRITE:
             raise
         _close_stdout()
-        return _refused(f"cannot write the output: {error.strerror}", "the run folder, if one was named, is complete")
+        return _refused(
+            f"cannot write the output: {error.strerror}", "the run folder is complete if its name was printed"
+        )
     return code if isinstance(code, int) else 0
 
 

@@ -21,13 +21,13 @@ from iocast.sessions.requests import RunOptions
     type=click.IntRange(1, 1000),
     default=5,
     show_default=True,
-    help="How often each target is measured; three at least for a verdict, five for a p99.",
+    help="Measurements of each target: at least 3 for a verdict, 5 for p99.",
 )
 @click.option(
     "--destroy",
     metavar="IDENTITY",
     multiple=True,
-    help="Let the target that is this block device be overwritten; may be given for each.",
+    help="Allow this block device to be overwritten; repeat the option for both targets.",
 )
 @run_options(destroy=False)
 @filing
@@ -42,10 +42,10 @@ def ab(
     into: Into | None,
     form: str,
 ) -> int:
-    """Run JOB on TARGET_A and TARGET_B in turns, and compare.
+    """Run JOB on TARGET_A and TARGET_B in turn and compare them.
 
-    Each round measures both, in an order drawn anew (by the seed), so that what changes slowly on the machine
-    does not fall on one of them.
+    Each round measures both targets in random order (set by the seed), so that slow drift of the machine does
+    not favour one of them.
     """
     from iocast.sessions.comparing import AbRequest
     from iocast.sessions.comparing import ab as measure_both

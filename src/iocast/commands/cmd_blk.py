@@ -14,26 +14,26 @@ OPS = ("read", "write", "trim", "flush", "other")
 
 @click.command()
 @click.argument("devices", nargs=-1, metavar="[DEVICE]...")
-@click.option("--interval", default="1s", show_default=True, metavar="TIME", help="How often to write.")
-@click.option("--count", type=click.IntRange(1), metavar="N", help="End after so many intervals.")
-@click.option("--op", "ops", type=click.Choice(OPS), multiple=True, help="Only this operation; may be given again.")
-@click.option("--size", metavar="SIZE", help="Only requests of exactly this size, e.g. 8KiB.")
-@click.option("--slow", metavar="TIME", help="Name each request that took longer, e.g. 500ms.")
-@click.option("--iolatency", is_flag=True, help="Histograms as iolatency of perf-tools prints them.")
-@click.option("--micro", is_flag=True, help="With --iolatency: in microseconds.")
-@click.option("--queue", is_flag=True, help="With --iolatency: from the queue on (its -Q), not from the device.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object an interval.")
+@click.option("--interval", default="1s", show_default=True, metavar="TIME", help="Time between reports.")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="Stop after N intervals.")
+@click.option("--op", "ops", type=click.Choice(OPS), multiple=True, help="Show only this operation; may be repeated.")
+@click.option("--size", metavar="SIZE", help="Show only requests of exactly this size, e.g. 8KiB.")
+@click.option("--slow", metavar="TIME", help="List each request that took longer, e.g. 500ms.")
+@click.option("--iolatency", is_flag=True, help="Print histograms in the format of perf-tools iolatency.")
+@click.option("--micro", is_flag=True, help="With --iolatency: use microseconds.")
+@click.option("--queue", is_flag=True, help="With --iolatency: include queue time (its -Q), not device time only.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per interval.")
 def blk(iolatency: bool, micro: bool, queue: bool, as_json: bool, **which: Any) -> int:
-    """Watch the requests of block devices: how long they wait in the kernel's queue, and how long devices take.
+    """Trace requests of block devices: queue time in the kernel and service time of the device.
 
-    DEVICE is a disk such as `vda`, `/dev/sda` or `8:0`; without any, all are watched. Needs root. Nothing is
-    written anywhere; a watch costs about 1 µs of CPU time a request.
+    DEVICE is a disk such as `vda`, `/dev/sda` or `8:0`; by default, all disks are traced. Needs root and writes
+    nothing to storage; tracing costs about 1 µs of CPU time per request.
     """
     from iocast.report.renderers.block_lines import Shown, interval_text
     from iocast.sessions.watch_blocks import watch_blocks, watch_request
 
     if (micro or queue) and not iolatency:
-        raise SpecError("--micro and --queue are of --iolatency", "add --iolatency, or leave them out")
+        raise SpecError("--micro and --queue need --iolatency", "add --iolatency, or omit them")
     request, listener = watch_request(**which), TerminalListener()
     shown = Shown(iolatency, "us" if micro else "ms", queue, as_json, request.slow_ns)
     for times, ended_unix_ns in watch_blocks(request, listener):

@@ -17,9 +17,9 @@ from iocast.sessions.requests import MeasureRequest, RunOptions
     type=click.Choice(["quick", "standard", "full"]),
     default="quick",
     show_default=True,
-    help="About a minute, a quarter of an hour, two hours.",
+    help="quick takes about 1 min, standard 15 min, full 2 h.",
 )
-@click.option("--diagnose", "diagnosing", is_flag=True, help="Test what looks abnormal by experiment afterwards.")
+@click.option("--diagnose", "diagnosing", is_flag=True, help="Test findings by experiment after the measurement.")
 @run_options()
 @showing
 @page_option
@@ -29,8 +29,8 @@ def card(
 ) -> int:
     """Measure PATH and show its I/O report card.
 
-    PATH is a directory (work files are laid out in it and kept for the next time), a file to be made, an
-    existing file (only read), a block device (only read without --destroy), or a simulated device such as `sim:hdd`.
+    PATH is a directory (work files are laid out in it and kept for later runs), a new file, an
+    existing file (read-only), a block device (read-only without --destroy), or a simulated device such as `sim:hdd`.
     """
     from iocast.sessions.measure import measure
 

@@ -9,9 +9,9 @@ from iocast.commands.shell.showing import say
 
 @click.command()
 @click.argument("path", default=".")
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--dry-run", is_flag=True, help="List what would be removed; remove nothing.")
 def clean(path: str, dry_run: bool) -> int:
-    """Remove the work files that iocast made in PATH (by default the current directory)."""
+    """Remove the work files that iocast created in PATH (default: the current directory)."""
     from iocast.sessions.clean_up import clean_up
     from iocast.text import capacity
 
@@ -20,7 +20,7 @@ def clean(path: str, dry_run: bool) -> int:
     for name, freed_bytes in cleaned.removed:
         print(f"{verb} {name} ({capacity(freed_bytes)})")
     for name, why in cleaned.left:
-        say(f"left alone: {name} {why}")
+        say(f"kept: {name} {why}")
     if not cleaned.removed:
-        print(f"no work files of iocast to remove in {path}")
+        print(f"no iocast work files in {path}")
     return 0

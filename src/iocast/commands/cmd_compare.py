@@ -13,16 +13,16 @@ from iocast.commands.shell.showing import Into, deliver
 @filing
 @presenting
 def compare(folders: tuple[str, ...], into: Into | None, form: str) -> int:
-    """Compare runs: everything against A.
+    """Compare runs against the baseline A.
 
-    Each of A, B ... is a run folder, or a folder of run folders (as `iocast repeat` and `iocast ab` make them),
-    whose runs then count as repeats. Rows are compared where they have the same workload; what differs between
-    hosts, targets and plans is told first.
+    Each of A, B ... is a run folder, or a folder of run folders (from `iocast repeat` or `iocast ab`),
+    whose runs then count as repeats. Rows with the same workload are compared; differences between hosts,
+    targets and plans come first.
     """
     from iocast.sessions.report_files import get_ready
 
     if len(folders) < 2:
-        raise click.UsageError("two folders at least are needed: the first is what the others are compared with")
+        raise click.UsageError("at least two folders are needed: the first is the baseline")
     get_ready(into and into.path)
     from iocast.sessions.comparing import compare as compared
 

@@ -11,21 +11,21 @@ from iocast.sessions.requests import RunOptions
 
 @click.command()
 @click.argument("path", required=False)
-@click.option("--for", "folder", metavar="RUN", help="Diagnose this run instead of making a new one.")
+@click.option("--for", "folder", metavar="RUN", help="Diagnose this run instead of measuring PATH.")
+@click.option("--job", help="Job to run first, unless --for is given. Default: survey; card-quick below 1 GiB.")
+@click.option("--budget", default="10min", show_default=True, metavar="TIME", help="Time limit for all experiments.")
 @click.option(
-    "--job", help="What is measured first, when no run is given. Default: survey, and on less than 1 GiB card-quick."
+    "--bytes", "most", default="64GiB", show_default=True, metavar="SIZE", help="I/O limit for all experiments."
 )
-@click.option("--budget", default="10min", show_default=True, metavar="TIME", help="What experiments may take.")
-@click.option("--bytes", "most", default="64GiB", show_default=True, metavar="SIZE", help="What they may move.")
 @run_options(destroy=False)
 @presenting
 def diagnose(
     path: str | None, folder: str | None, job: str | None, budget: str, most: str, options: RunOptions, form: str
 ) -> int:
-    """Find out what is behind the figures of PATH, by experiment.
+    """Find the causes of abnormal figures of PATH by experiment.
 
-    Measures PATH (or takes the run of --for), tells what looks abnormal, makes an experiment for each suspicion,
-    and concludes. Experiments read, or write to work files of iocast's own; nothing else is written to.
+    Measures PATH (or takes the run of --for), lists findings, tests each suspected cause by experiment
+    and gives a verdict. Experiments only read, or write to work files that iocast created.
     """
     from iocast.sessions.inquire import DiagnoseRequest, budget_of
     from iocast.sessions.inquire import diagnose as inquire

@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("name", required=False)
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
-@click.option("--plan", "dry", is_flag=True, help="Show what would be done, without doing it.")
-@click.option("--rounds", type=click.IntRange(1, 100), help="How often each row is run; three at least for a verdict.")
-@click.option("--block", metavar="SIZE", help="Size of each I/O, where the experiment does not vary it.")
-@click.option("--depth", type=click.IntRange(1, 1024), help="I/Os at once of each user.")
+@click.option("--plan", "dry", is_flag=True, help="Show the plan without running it.")
+@click.option("--rounds", type=click.IntRange(1, 100), help="Repeats of each row; at least 3 for a verdict.")
+@click.option("--block", metavar="SIZE", help="I/O size, unless the experiment varies it.")
+@click.option("--depth", type=click.IntRange(1, 1024), help="Queue depth of each user.")
 @click.option("--streams", type=click.IntRange(1, 256), help="Writers of `noise`, readers of `concurrent-readers`.")
-@click.option("--sizes", metavar="SIZE,...", default="", help="Working sets of `working-set`.")
+@click.option("--sizes", metavar="SIZE,...", default="", help="Working-set sizes of `working-set`.")
 @click.option(
     "--filesystems",
     metavar="KIND,...",
     default="all",
     show_default=True,
-    help="What `dio-matrix` makes on an image in a single directory: raw, ext2 … or none: PATH as it is.",
+    help="File systems that `dio-matrix` makes on an image in PATH: raw, ext2 … none tests PATH itself.",
 )
 @run_options()
 @page_option
 @presenting
 def experiment(name: str | None, dry: bool, form: str, **asked: Any) -> int:
-    """Ask one question about PATH: the experiment NAME plans, measures and judges. Without NAME: list them all.
+    """Answer one question about PATH with the experiment NAME. Without NAME: list all experiments.
 
-    Says first what it will do and write. In a directory it has work files of its own; other files and devices
-    are only read, devices that --destroy names are written. `sim:` devices take no time.
+    Shows first what it will do and write. In a directory it lays out work files; existing files and devices
+    are only read, except a device that --destroy names. `sim:` devices run in virtual time.
     """
     from iocast.sessions import named_experiment
 

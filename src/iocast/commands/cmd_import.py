@@ -11,13 +11,13 @@ from iocast.sessions.requests import RUNS
 
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--out", "-o", default=RUNS, show_default=True, metavar="DIR", help="Where run folders go.")
+@click.option("--out", "-o", default=RUNS, show_default=True, metavar="DIR", help="Directory for run folders.")
 @showing
 def import_(files: tuple[str, ...], out: str, form: str) -> int:
-    """Read result FILES of fio, fioparse, ORION, vdbench, iostat or sar into run folders, and show them.
+    """Import result FILES of fio, fioparse, ORION, vdbench, iostat or sar as run folders and show them.
 
-    Files of one format become the rows of one run. What a file does not say stays blank; what cannot be read is
-    refused with its line.
+    Files of one format become the rows of one run. Figures missing from a file stay blank; unreadable lines are
+    refused with file and line.
     """
     from iocast.sessions.import_results import import_results
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @run_options(out=False)
 def plan(job: str | None, path: str, schema: bool, as_json: bool, options: RunOptions) -> int:
-    """Show what JOB would do on PATH, without doing it. Without JOB: list the presets."""
+    """Show what JOB would do on PATH without running it. Without JOB: list the presets."""
     from iocast.sessions import plan_job
 
     if schema:

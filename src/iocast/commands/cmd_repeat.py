@@ -20,9 +20,9 @@ from iocast.sessions.requests import RunOptions
 @filing
 @presenting
 def repeat(times: int, job: str, path: str, options: RunOptions, into: Into | None, form: str) -> int:
-    """Run JOB N times on PATH, one after the other, and show whether the figures repeat.
+    """Run JOB N times on PATH and show whether its figures repeat.
 
-    Each run has offsets of its own (the next seed). The run folders go into one new folder, which `iocast compare`
+    Each run uses the next seed, so offsets differ. The run folders go into one new folder, which `iocast compare`
     takes as a group.
     """
     from iocast.sessions.comparing import RepeatRequest

@@ -16,10 +16,10 @@ from iocast.model.grading import GradeAsked
 @showing
 @grading
 def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeAsked) -> int:
-    """Show the card of the run in FOLDER again, without touching any device.
+    """Show the card of the run in FOLDER again, without any I/O to its target.
 
-    With `-o card.html` it becomes one page that needs nothing else. Of several folders each gets a file of its own,
-    with the folder's name in it.
+    `-o card.html` writes one self-contained page. With several folders, each gets its own file,
+    named after the folder.
     """
     from iocast.sessions.show_again import ReportFile, show_again, write_again
 

@@ -18,11 +18,11 @@ from iocast.sessions.requests import MeasureRequest, RunOptions
 @page_option
 @grading
 def run(job: str, path: str, options: RunOptions, form: str, page: bool, asked: GradeAsked) -> int:
-    """Run JOB (a TOML job file, or a preset) on PATH, by default the current directory.
+    """Run JOB (a TOML job file or a preset) on PATH (default: the current directory).
 
-    Work files are laid out in PATH if it is a directory. Jobs that write are refused on files that iocast
-    did not make, and on block devices that --destroy does not name. `iocast plan JOB PATH` shows first what
-    would be done.
+    Work files are laid out in PATH if it is a directory. Jobs that write are refused on files that iocast did
+    not create and on block devices that --destroy does not name. `iocast plan JOB PATH` shows what a job
+    would do.
     """
     from iocast.sessions.measure import measure
 

@@ -14,15 +14,15 @@ from iocast.sessions.requests import RUNS
 
 @click.command()
 @click.argument("directory", default=RUNS)
-@click.option("--match", metavar="TEXT", help="Only runs whose name, target, host or status has this in it.")
-@click.option("--limit", type=click.IntRange(1), metavar="NUMBER", help="No more than the newest so many.")
+@click.option("--match", metavar="TEXT", help="List only runs whose name, target, host or status contains TEXT.")
+@click.option("--limit", type=click.IntRange(1), metavar="NUMBER", help="List only the newest NUMBER runs.")
 @presenting
 def runs(directory: str, match: str | None, limit: int | None, form: str) -> int:
-    """List the runs in DIRECTORY and below, the newest first."""
+    """List the runs in DIRECTORY and below, newest first."""
     found = [run for run in runs_below(directory) if _matches(run, match)]
     if not found:
-        what = f'no run in {directory} has "{match}" in it' if match else f"there is no run in {directory}"
-        print(f"{what}; `iocast card PATH` makes one", file=sys.stderr)
+        what = f'no run in {directory} matches "{match}"' if match else f"no runs in {directory}"
+        print(f"{what}; `iocast card PATH` creates one", file=sys.stderr)
         return 0
     from iocast.report.listing import listing
 

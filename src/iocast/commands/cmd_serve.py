@@ -13,12 +13,18 @@ from iocast.sessions.requests import RUNS
 
 @click.command()
 @click.argument("directory", default=RUNS)
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8077, show_default=True, help="0: any that is free.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8077,
+    show_default=True,
+    help="Port to listen on; 0: any free port.",
+)
 def serve(directory: str, host: str, port: int) -> int:
-    """Show the runs in DIRECTORY in a browser: list, filter, open, compare, follow. It only reads.
+    """Show the runs in DIRECTORY in a browser: list, filter, open, compare, follow. Read-only.
 
-    On an address that other machines can reach, it asks for a token, which is part of the address it prints.
+    On an address that other machines can reach, a token is required; it is part of the URL printed at the start.
     """
     import os
     import socket
@@ -38,13 +44,15 @@ def serve(directory: str, host: str, port: int) -> int:
     try:
         listening = socket.create_server((host, port), family=family)
     except OSError as error:
-        raise LoadError(f"cannot listen on {host}:{port}: {error.strerror}", "choose another with --port") from error
+        raise LoadError(
+            f"cannot listen on {host}:{port}: {error.strerror}", "choose another port with --port"
+        ) from error
     if not os.path.isdir(directory):
-        say(f"note: {directory} does not exist yet; runs are shown when they appear")
+        say(f"note: {directory} does not exist yet; runs will be listed when they appear")
     shown = _to_open(host)
     shown = f"[{shown}]" if ":" in shown else shown
     say(f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else ""))
-    say("Ctrl-C ends it")
+    say("press Ctrl-C to stop")
     config = uvicorn.Config(make_app(directory, token), log_level="warning", access_log=False, server_header=False)
     uvicorn.Server(config).run(sockets=[listening])
     return 0

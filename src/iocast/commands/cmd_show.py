@@ -13,11 +13,11 @@ from iocast.sessions.requests import RUNS
 
 @click.command()
 @click.argument("run", default=LAST)
-@click.option("--in", "directory", default=RUNS, show_default=True, metavar="DIR", help="Where run folders are.")
+@click.option("--in", "directory", default=RUNS, show_default=True, metavar="DIR", help="Directory of run folders.")
 @showing
 @grading
 def show(run: str, directory: str, form: str, asked: GradeAsked) -> int:
-    """Show the card of RUN: a folder, the beginning of the name of one in DIR, or `last` (the default)."""
+    """Show the card of RUN: a folder, the start of a folder's name in DIR, or `last` (the default)."""
     from iocast.sessions.show_again import show_again
 
     return int(not show_again(find_run(directory, run), asked, TerminalListener(form)))

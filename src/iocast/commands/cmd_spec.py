@@ -14,12 +14,14 @@ from iocast.sessions.requests import RunOptions
 
 @click.command()
 @click.argument("job")
-@click.option("--to", type=click.Choice(["fio", "toml"]), default="toml", show_default=True, help="Whose job file.")
+@click.option(
+    "--to", type=click.Choice(["fio", "toml"]), default="toml", show_default=True, help="Format of the job file."
+)
 @sizing
 def spec(job: str, to: Literal["fio", "toml"], size_bytes: int | None, duration_ns: int | None) -> int:
-    """Write JOB, a preset or a job file of iocast or of fio, as a job file of fio or of iocast.
+    """Convert JOB (a preset, or a job file of iocast or fio) to a fio or iocast job file.
 
-    What the other cannot say is refused, phase by phase. Notes go to stderr, the job file to stdout.
+    Settings that the other format lacks are refused, phase by phase. The job file goes to stdout, notes to stderr.
     """
     from iocast.sessions.plan_job import write_job
 

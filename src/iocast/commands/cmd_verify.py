@@ -14,14 +14,14 @@ from iocast.commands.shell.terminal_listener import TerminalListener
 @click.option(
     "--after-crash",
     is_flag=True,
-    help="The storage lost power: only what was made durable must be there. Implied when this machine was down.",
+    help="The storage lost power: check only durable writes. Implied after a reboot of this machine.",
 )
 @presenting
 def verify(run: str, after_crash: bool, form: str) -> int:
-    """Read back everything that the run in folder RUN wrote with verify, and say what is torn, lost or misplaced.
+    """Read back everything that the run in folder RUN wrote with verify; report torn, lost or misplaced blocks.
 
-    The run may have ended in any way: its journal knows what was sent and what was acknowledged. Exit code 1
-    when a block is not as it must be.
+    The run may have ended in any way: its journal records what was submitted and acknowledged. Exit code 1
+    when a block is bad.
     """
     from iocast.sessions.verify_run import verify as read_back
 

@@ -117,5 +117,7 @@ def core() -> ModuleType:
     try:
         from iocast import _core
     except ImportError as error:
-        raise LoadError(f"the load engine is not built: {error}", "in a checkout, build it with: make setup") from error
+        raise LoadError(
+            f"the load engine is not built: {error}", "in a checkout, build it with `make setup`"
+        ) from error
     return _core

@@ -45,7 +45,7 @@ def survey(path: str) -> Extents:
         except OSError as error:
             if error.errno not in (errno.EOPNOTSUPP, errno.ENOTTY, errno.EINVAL, errno.ENOSYS):
                 raise
-            return _by_seek_hole(descriptor, size, f"no FIEMAP here ({os.strerror(error.errno)})")
+            return _by_seek_hole(descriptor, size, f"FIEMAP is not supported here ({os.strerror(error.errno)})")
     finally:
         os.close(descriptor)
 
@@ -87,5 +87,5 @@ def _by_seek_hole(descriptor: int, size: int, why_not: str) -> Extents:
                 position = size  # no data after the hole
             holes += min(position, size) - hole
     except OSError as error:
-        return Extents(size, 0, 0, "none", f"{why_not}, no SEEK_HOLE either ({error.strerror})")
+        return Extents(size, 0, 0, "none", f"{why_not}, nor is SEEK_HOLE ({error.strerror})")
     return Extents(size, holes, 0, "SEEK_HOLE", why_not)

@@ -44,11 +44,12 @@ def loop_device(directory: str, size_bytes: int) -> Iterator[str]:
     if os.geteuid():
         raise TargetError(
             "making loop devices and mounting them needs root",
-            "run it as root, or name directories that are there on the file systems to compare",
+            "run as root, or give existing directories on the file systems to compare",
         )
     if shutil.disk_usage(directory).free < size_bytes + _RESERVE_BYTES:
         raise TargetError(
-            f"{directory} has no room for an image of {size_bytes // _MIB} MiB", "name a directory with more room"
+            f"{directory} has not enough free space for an image of {size_bytes // _MIB} MiB",
+            "give a directory with more free space",
         )
     file = WorkFile(str(Path(directory).resolve() / f"{WORK_NAME}.image.dat"), size_bytes, fill=True)
     with claimed_file(file):
@@ -124,7 +125,7 @@ def file_system(kind: str, device: str, directory: str) -> Iterator[str]:
     try:
         os.makedirs(place, exist_ok=True)  # a killed one may have left it
     except OSError as error:
-        raise refusal("cannot make", place, error) from error
+        raise refusal("cannot create", place, error) from error
     try:
         _run("mount", "-t", kind, *_MOUNT_OPTIONS.get(kind, ()), device, place)
         try:
@@ -145,9 +146,7 @@ def _run(*words: str) -> str:
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise LoadError(
-            f"cannot run {words[0]}: {error.strerror}", "install it, or leave that file system out"
-        ) from error
+        raise LoadError(f"cannot run {words[0]}: {error.strerror}", "install it, or omit that file system") from error
     if done.returncode:
         said = done.stderr.strip().splitlines()
         raise LoadError(f"{' '.join(words)} failed: {said[-1] if said else done.returncode}")

@@ -79,9 +79,9 @@ def create(file: WorkFile) -> None:
 def _refuse_others(path: str, descriptor: int) -> None:
     """Looks once more, now at the open file, whether it is ours alone."""
     if made_here(path) is None or os.stat(path, follow_symlinks=False).st_ino != os.fstat(descriptor).st_ino:
-        raise TargetError(f"{path} is not the file that iocast made", "move it away, or choose another directory")
+        raise TargetError(f"{path} is not the file that iocast created", "move it away, or choose another directory")
     if os.fstat(descriptor).st_nlink != 1:
-        raise TargetError(f"{path} has a second name (hard link)", "remove one of them, or choose another directory")
+        raise TargetError(f"{path} has a second name (hard link)", "remove the other name, or choose another directory")
 
 
 def _allocate(descriptor: int, size_bytes: int) -> None:
@@ -127,7 +127,7 @@ def check_filled(measurement: Measurement, path: str) -> None:
     error = measurement.errors[0]
     at = f", the first at byte {error.first[0].offset_bytes:,}" if error.first else ""
     raise TargetError(
-        f"{path}: {error.count} writes failed with {error.name} while the file was laid out{at}",
+        f"{path}: {error.count} writes failed with {error.name} during layout{at}",
         way_out(getattr(errno, error.name, 0)),
     )
 
@@ -149,9 +149,9 @@ def finish(file: WorkFile) -> None:
         extents = survey(file.path)
         if not extents.whole:
             raise TargetError(
-                f"{file.path}: {extents.hole_bytes + extents.unwritten_bytes:,} bytes are still not on the device "
-                "after all were written",
-                "this file system drops what is written to it: choose another path",
+                f"{file.path}: {extents.hole_bytes + extents.unwritten_bytes:,} bytes are still holes or unwritten "
+                "after the whole file was written",
+                "this file system discards data: choose another path",
             )
         write_mark(file.path, mark)
     except OSError as error:
@@ -177,7 +177,7 @@ def cut(files: tuple[WorkFile, ...]) -> None:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            raise refusal("cannot cut", file.path, error) from error
+            raise refusal("cannot truncate", file.path, error) from error
 
 
 @contextmanager

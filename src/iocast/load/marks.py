@@ -73,8 +73,8 @@ def write_mark(path: str, mark: Mark) -> None:
     name = mark_path(path)
     if os.path.lexists(name) and read_mark(path) is None and not begun(path):
         raise TargetError(
-            f"{name} exists and is not a mark of iocast",
-            "move it away, or choose another path: iocast writes only to files that it made",
+            f"{name} exists and is not an iocast mark",
+            "move it away, or choose another path: iocast writes only to files that it created",
         )
     descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | _SAFELY, 0o600)
     try:
@@ -135,7 +135,7 @@ def held(path: str) -> Iterator[None]:
             # Some network file systems have no locks: that is no reason not to measure them.
             if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN):
                 raise TargetError(
-                    f"{path} is in use by another iocast", "wait until it has ended, or give another path"
+                    f"{path} is in use by another iocast process", "wait until it ends, or give another path"
                 ) from None
         yield
     finally:

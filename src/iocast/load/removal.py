@@ -28,7 +28,7 @@ def remove(path: str) -> int:
     """Removes one work file and its mark; returns the bytes that were allocated. Raises TargetError, OSError."""
     why = _why_not(path)
     if why:
-        raise TargetError(f"{path} {why}", "remove it yourself if you are sure")
+        raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
     freed = _allocated(path)
     for name in (path, mark_path(path)):
         if os.path.lexists(name):
@@ -47,10 +47,10 @@ def clean(path: str, dry_run: bool = False) -> Cleaned:
     elif os.path.lexists(path) or os.path.lexists(mark_path(path)):
         why = _why_not(path)
         if why:
-            raise TargetError(f"{path} {why}", "remove it yourself if you are sure")
+            raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
         found = [path]
     else:
-        raise TargetError(f"{path} does not exist", "give the directory or the file that was tested")
+        raise TargetError(f"{path} does not exist", "give the tested directory or file")
     removed: list[tuple[str, int]] = []
     left: list[tuple[str, str]] = []
     for name in found:
@@ -61,7 +61,7 @@ def clean(path: str, dry_run: bool = False) -> Cleaned:
                     removed.append((name, _allocated(name) if dry_run else remove(name)))
                 continue
             except TargetError:
-                why = "is in use by another iocast"
+                why = "is in use by another iocast process"
             except OSError as error:
                 raise refusal("cannot remove", name, error) from error
         left.append((name, why))
@@ -95,7 +95,7 @@ def _is_mark(mark: str) -> bool:
 def _why_not(path: str) -> str:
     """Why this is not to be removed: in words that follow its name; "" when it is ours."""
     if read_mark(path) is None and not begun(path):
-        return "was not made by iocast"
+        return "was not created by iocast"
     if os.path.lexists(path) and made_here(path) is None:
-        return "is not the file that iocast made there"
+        return "is not the file that iocast created there"
     return ""

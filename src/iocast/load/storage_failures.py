@@ -10,9 +10,9 @@ def hung(record: PhaseRecord) -> LoadError:
     """Nothing more is tried on storage that does not answer: each further phase would only wait as long."""
     left = record.measurement.abandoned_ios
     return LoadError(
-        f"{record.plan.files[0].path} does not answer: {left} I/Os of {record.phase.name} never came back, "
-        "and the phases after it were not begun",
-        "look for time-outs and resets in the kernel's log (dmesg): a path, a disk or a server is stuck",
+        f"{record.plan.files[0].path} does not respond: {left} I/Os of {record.phase.name} never completed, "
+        "and later phases were not started",
+        "check the kernel log (dmesg) for timeouts and resets: a path, disk or server hangs",
     )
 
 
@@ -20,6 +20,6 @@ def broken(records: list[PhaseRecord]) -> LoadError:
     """What was measured is what came before the limit: no run that others may be compared with."""
     ended = ", ".join(f"{each.phase.name} after {each.measurement.error_count:,}" for each in records)
     return LoadError(
-        f"so many I/Os failed that phases ended before their time: {ended} errors",
-        "the card names the errors and where the first were; the figures are those until then",
+        f"too many I/O errors: phases ended early: {ended} errors",
+        "the card lists the errors and where the first occurred; its figures end there",
     )

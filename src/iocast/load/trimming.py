@@ -28,8 +28,8 @@ def refuse_without_trim(plan: Plan, layout: Layout) -> None:
         why = folder_refuses(os.path.dirname(layout.files[0].path))
     if why:
         raise TargetError(
-            f'{plan.target.path} cannot trim: {why}; phase "{trims[0]}" asks for it',
-            "leave that phase out, or choose storage that takes back blocks (lsblk -D shows which devices do)",
+            f'{plan.target.path} does not support trim: {why}; phase "{trims[0]}" requires it',
+            "omit that phase, or choose storage that supports discard (lsblk -D lists such devices)",
         )
 
 
@@ -51,7 +51,7 @@ def _punch(descriptor: int) -> str:
     call = ctypes.CDLL(None, use_errno=True).fallocate
     call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_long)
     if call(descriptor, _PUNCH, 0, _TRIAL_BYTES):
-        return f"its file system punches no holes ({os.strerror(ctypes.get_errno())})"
+        return f"its file system cannot punch holes ({os.strerror(ctypes.get_errno())})"
     if any(os.pread(descriptor, _TRIAL_BYTES, 0)):
         return "its file system took the trim, but the data is still there"
     return ""
@@ -65,5 +65,5 @@ def device_refuses(path: str) -> str:
         queue = place / "queue" if (place / "queue").exists() else place.resolve().parent / "queue"
         most = int((queue / "discard_max_bytes").read_text())
     except (OSError, ValueError) as error:
-        return f"the kernel does not say that it can discard ({error})"
-    return "" if most else "the kernel says that this device takes no discards (discard_max_bytes is 0)"
+        return f"the kernel reports no discard support ({error})"
+    return "" if most else "the device does not support discard (discard_max_bytes is 0)"

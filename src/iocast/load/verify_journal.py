@@ -145,7 +145,7 @@ def _lay_out(descriptor: int, description: Description, folder: Path) -> None:
 
 
 def _unusable(folder: Path, why: str) -> ArchiveError:
-    return ArchiveError(f"cannot keep a journal in {folder}: {why}", "say where run folders go with --out DIR")
+    return ArchiveError(f"cannot write a journal in {folder}: {why}", "choose another directory with --out DIR")
 
 
 def read_description(run_folder: Path) -> Description:
@@ -155,11 +155,11 @@ def read_description(run_folder: Path) -> Description:
         return msgspec.json.decode(path.read_bytes(), type=Description)
     except FileNotFoundError as error:
         raise ArchiveError(
-            f"{run_folder} has no journal: nothing was written with verify",
-            "write verify = true in the phases that write",
+            f"{run_folder} has no journal: no phase wrote with verify",
+            "set verify = true in the phases that write",
         ) from error
     except (OSError, msgspec.MsgspecError) as error:
-        raise ArchiveError(f"{path} cannot be understood: {error}", "the file was changed or cut short") from error
+        raise ArchiveError(f"{path} is invalid: {error}", "the file was modified or truncated") from error
 
 
 def same_boot(description: Description) -> bool:
@@ -220,12 +220,12 @@ def _check_same(file: JournalFile) -> None:
         now = _identity(file.path) if file.inode is not None else (None, None)
     except OSError as error:
         raise TargetError(
-            f"{file.path}, which the run wrote, cannot be opened: {error.strerror}", "mount what it was on"
+            f"cannot open {file.path}, which the run wrote: {error.strerror}", "mount its file system"
         ) from error
     if now != (file.inode, file.generation):
         raise TargetError(
-            f"{file.path} is not the file that the run wrote: another one has taken its place",
-            "verify before the work files are removed or laid out again",
+            f"{file.path} is not the file that the run wrote: it was replaced",
+            "verify before work files are removed or laid out again",
         )
 
 

@@ -103,8 +103,8 @@ def _work_file(path: str, size_bytes: int) -> WorkFile:
 
 def _not_ours(path: str) -> TargetError:
     return TargetError(
-        f"{path} exists and was not made by iocast",
-        "move it away, or choose another directory: iocast writes only to files that it made",
+        f"{path} exists and was not created by iocast",
+        "move it away, or choose another directory: iocast writes only to files that it created",
     )
 
 
@@ -114,11 +114,11 @@ def _foreign(target: Target) -> Layout:
         missing = extents.hole_bytes + extents.unwritten_bytes
         raise TargetError(
             f"{target.path} has holes: {missing:,} of its {extents.size_bytes:,} bytes were never written",
-            "reads of a hole never reach the device: give a copy without holes (cp --sparse=never), or a directory",
+            "reads of a hole never reach the device: give a fully written copy (cp --sparse=never), or a directory",
         )
-    notes: tuple[str, ...] = (f"{target.path} was not made by iocast: it is only read",)
+    notes: tuple[str, ...] = (f"{target.path} was not created by iocast: it is only read",)
     if extents.method != "FIEMAP":
-        notes += (f"holes were looked for by {extents.method}: {extents.why_not}",)
+        notes += (f"hole check by {extents.method}: {extents.why_not}",)
     return Layout((WorkFile(target.path, extents.size_bytes, fill=False),), own=False, notes=notes)
 
 
@@ -140,11 +140,11 @@ def _check_room(target: Target, layout: Layout) -> None:
         return
     count = len(layout.files)
     most = _round_down((room + sum(allocated)) // count)
-    less = f"ask for less (--size {most // _MIB}MiB)" if most else "make room"
+    less = f"reduce the size (--size {most // _MIB}MiB)" if most else "free some space"
     files = f"{count} work files" if count > 1 else "a work file"
     raise TargetError(
         f"{target.path}: {files} of {_mib(layout.files[0].size_bytes)} {'do' if count > 1 else 'does'} not fit: "
-        f"{_mib(target.free_bytes)} are free, and {_mib(reserve)} must stay so",
+        f"{_mib(target.free_bytes)} are free, of which {_mib(reserve)} must stay free",
         f"{less}, or give another path",
     )
 

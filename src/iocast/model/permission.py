@@ -12,11 +12,11 @@ PermissionCode = Literal["simulated", "own_files", "given_up", "block_device", "
 
 _REASONS: dict[PermissionCode, str] = {
     "simulated": "a simulated device",
-    "own_files": "work files of iocast's own",
-    "given_up": "a block device that was given up by its identity",
+    "own_files": "iocast work files",
+    "given_up": "a block device named with --destroy",
     "block_device": "a block device",
-    "foreign_file": "a file that iocast did not make",
-    "unknown_place": "the place of a run that was imported",
+    "foreign_file": "a file that iocast did not create",
+    "unknown_place": "the target of an imported run",
 }
 
 

@@ -88,7 +88,7 @@ def stand_in(group: tuple[Phase, ...]) -> Phase:
     if len(group) == 1:
         return group[0]
     longest = max(group, key=lambda phase: phase.length.seconds or 0.0)
-    return msgspec.structs.replace(longest, name=f"{longest.together}: {len(group)} at once")
+    return msgspec.structs.replace(longest, name=f"{longest.together}: {len(group)} together")
 
 
 class WorkFiles(Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,22 +1,22 @@
-"""Block requests: how long each waited in the kernel's queue, and how long the device had it.
+"""Block requests: queue time in the kernel and service time of the device.
 
-What it is: histograms for each device, operation and size class, from the kernel's own tracepoints: a request is
-put into a queue (block_rq_insert), handed to the driver (block_rq_issue), done (block_rq_complete). Queue time
-lies between the first two, device time between the last two. They are kept once a phase, beside its figures.
+What it is: histograms for each device, operation and size class, from the kernel's tracepoints: a request is
+queued (block_rq_insert), issued to the driver (block_rq_issue) and completed (block_rq_complete). Queue time
+lies between the first two, device time between the last two. They are stored once per phase, with its figures.
 
-Why it matters: it says where the time went. A response time of 20 ms of which the device had 0.2 is no
-matter of the device; one that the device had all of is no matter of the scheduler, the file system or the engine.
+Why it matters: it shows where the time goes. If a response time of 20 ms has 0.2 ms of device time, the cause
+is above the device; if device time makes up all of it, scheduler, file system and engine are not the cause.
 
-Needs: root (the kernel's tracing belongs to root), tracefs, and a device that handles requests: disks,
-NVMe, virtio, loop, multipath. Where tracefs is not mounted, it is mounted for this process alone.
+Needs: root (for kernel tracing), tracefs, and a request-based device: disks,
+NVMe, virtio, loop, multipath. If tracefs is not mounted, it is mounted for this process only.
 
-Overhead: about 1 µs of CPU time a request while it watches, so it does not always: up to BUDGET_PER_S requests a
-second all are seen; above that a window opens in each second until so many were. What share of the time was
-watched stands beside the figures. The trace is private: who else traces is not disturbed.
+Overhead: about 1 µs of CPU time per traced request. Up to BUDGET_PER_S requests per second are all traced; above
+that, a window in each second traces up to this number. The share of time that was
+traced is shown with the figures. The trace is private and does not disturb other tracers.
 
-What it cannot see: devices that handle bios and not requests (md, LVM and other dm, zram): look at the disks below
-them; time in the plug, in wait for a free tag, in the file system and in the page cache, which is in none of
-both times; which I/O of the load a request carries, where the kernel merges or splits them.
+What it cannot see: bio-based devices (md, LVM and other dm, zram): see the disks below
+them; time in the plug, waiting for a free tag, in the file system and in the page cache, which is in neither
+figure; which I/O of the load a request carries, where the kernel merges or splits I/Os.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from iocast.observe.observer import BlindError
 from iocast.observe.target.sysfs import device_directory
 
 NAME = metrics.BLOCK
-NEEDS = "root; tracefs; a device that handles requests"
-OVERHEAD = "about 0.3 % of a processor (measured: 3 ms a second): it watches only as much of a second as that allows"
+NEEDS = "root; tracefs; a request-based device"
+OVERHEAD = "about 0.3 % of a processor (measured: 3 ms per second): under heavy load it samples part of each second"
 
 _LOOK_S = 0.05  # how soon a signal is noticed
 BUDGET_PER_S = 1_000  # requests followed a second; docs/performance.md has what one costs
@@ -145,10 +145,10 @@ class Observer:
     def __enter__(self) -> Observer:
         layers = watched_layers(self._target)
         if not self._target.layers:
-            raise BlindError("the target stands on no block device of this machine")
+            raise BlindError("the target has no block device on this machine")
         if not layers:
             names = ", ".join(layer.name for layer in self._target.layers)
-            raise BlindError(f"no layer of the target handles requests ({names})")
+            raise BlindError(f"no layer of the target is request-based ({names})")
         self._names = {DeviceNumber(layer.major, layer.minor): layer.name for layer in layers}
         devices = [{"major": layer.major, "minor": layer.minor} for layer in layers]
         options = {"devices": devices, "budget_per_s": BUDGET_PER_S}
@@ -169,7 +169,7 @@ class Observer:
     def times(self) -> BlockTimes:
         """Everything that was seen since the first sample, or since this was asked last. Raises BlindError."""
         if self._watch is None:
-            raise BlindError("the watch is over")
+            raise BlindError("the trace has ended")
         try:
             return named(_read(self._watch), self._names)
         except BlindError:

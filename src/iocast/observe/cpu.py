@@ -1,17 +1,17 @@
-"""Processors and memory: what the whole machine did with its time, and how much memory is free or dirty.
+"""Processors and memory: CPU time of the whole machine by kind, and available and dirty memory.
 
 What it is: the time of all processors together since boot by kind (user, system, idle, waiting for I/O,
 stolen), context switches, and the memory that is available, cached, dirty and being written back.
 
-Why it matters: a generator that runs out of processor measures itself; stolen time means that the hypervisor
-ran somebody else; dirty pages that grow during a buffered test are writes that the storage has not seen yet.
+Why it matters: a CPU-bound load generator measures itself; stolen time means that the hypervisor
+ran another guest; dirty pages that grow during a buffered test are writes that have not reached the storage yet.
 
-Needs: /proc/stat and /proc/meminfo, readable by everybody.
+Needs: /proc/stat and /proc/meminfo, readable by all users.
 
-Overhead: two reads; that of /proc/stat grows with processors and interrupts.
+Overhead: two reads per sample; /proc/stat takes longer with more processors and interrupts.
 
-What it cannot see: which process used the time, the clock frequency, one busy processor among many idle ones,
-and, in a container, the limits of its control group: these are figures of the machine. Idle and I/O wait are
+What it cannot see: CPU time by process, the clock frequency, one busy processor among many idle ones,
+and, in a container, the limits of its control group: the figures are those of the machine. Idle and I/O wait are
 counted in ticks of about 10 ms and may be unsteady over short times.
 """
 
@@ -30,7 +30,7 @@ from iocast.observe.observer import BlindError
 
 NAME = metrics.CPU
 NEEDS = "/proc/stat and /proc/meminfo"
-OVERHEAD = "about 40 µs a sample (measured: 33 to 46 µs, 2 processors); it grows with processors"
+OVERHEAD = "about 40 µs a sample (measured: 33 to 46 µs, 2 processors); more with more processors"
 
 _MEMORY = {
     "MemAvailable": metrics.AVAILABLE_BYTES,
@@ -51,7 +51,7 @@ def parse_stat(text: str, ticks_per_s: int) -> dict[str, int]:
     head = text.partition("\n")[0].split()
     switches = _SWITCHES.search(text)
     if len(head) < 5 or head[0] != "cpu" or switches is None:
-        raise ValueError("/proc/stat does not look as it should")
+        raise ValueError("/proc/stat has an unknown format")
     tick_ns = 1_000_000_000 // ticks_per_s
     ticks = [int(word) for word in head[1:9]]
     user, nice, system, idle, iowait, irq, softirq, steal = ticks + [0] * (8 - len(ticks))
@@ -86,7 +86,7 @@ class Observer:
             self._open.callback(self._meminfo.close)
         except OSError as error:
             self._open.close()
-            raise BlindError(f"{error.filename} cannot be read: {error.strerror}") from error
+            raise BlindError(f"cannot read {error.filename}: {error.strerror}") from error
         return self
 
     def sample(self) -> list[Sample]:
@@ -96,7 +96,7 @@ class Observer:
             times = parse_stat(self._stat.read(), self._ticks_per_s)
             memory = parse_meminfo(self._meminfo.read())
         except (OSError, ValueError) as error:
-            raise BlindError(f"/proc/stat or /proc/meminfo cannot be read: {error}") from error
+            raise BlindError(f"cannot read /proc/stat or /proc/meminfo: {error}") from error
         return [Sample(now_ns, NAME, "", metric, float(value)) for metric, value in times.items()] + [
             Sample(now_ns, NAME, "memory", metric, float(value)) for metric, value in memory.items()
         ]

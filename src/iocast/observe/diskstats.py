@@ -1,21 +1,21 @@
-"""Block-device counters: what each layer of the target has done since boot.
+"""Block-device counters: I/O of each layer of the target since boot.
 
-What it is: the kernel's own count of reads, writes, discards and flushes of every device of the stack, with
-the time that they took, the time that the device had any to do, and how many are in flight (sysfs `stat`, the
+What it is: the kernel's counts of reads, writes, discards and flushes of every device of the stack, with
+their total time, the busy time of the device, and its outstanding I/Os (sysfs `stat`, the
 same figures as /proc/diskstats).
 
-Why it matters: it is the second witness. What the load says it moved must arrive here; more than that is a
-stranger's traffic, less is a cache, and a time per I/O that differs between two layers names the layer that
-makes them wait.
+Why it matters: it is an independent check. I/O of the load must arrive here; more is other I/O from
+neighbours, less is a cache, and a difference in time per I/O between two layers shows which layer
+adds the delay.
 
-Needs: /sys/dev/block (or /proc/diskstats), readable by everybody, and queue/iostats switched on.
+Needs: /sys/dev/block (or /proc/diskstats), readable by all users, and queue/iostats switched on.
 
-Overhead: one read of a small file for each layer.
+Overhead: one small file read per layer.
 
-What it cannot see: I/O that no local block device does (NFS, tmpfs, ZFS below its pool), which process asked,
-and how latency is spread: these are totals. Times are whole milliseconds in 32 bits: they start again at 0
-after 49.7 days of summed time, so take differences modulo that. Layers that count per request (disks) include
-the time in the scheduler; busy_ns of devices that serve many at once says "not idle", not "full".
+What it cannot see: I/O outside local block devices (NFS, tmpfs, ZFS below its pool), the process behind an I/O,
+and the distribution of latency: these are totals. Times are whole milliseconds in 32 bits: they wrap to 0
+after 49.7 days of total time, so take differences modulo that. Layers that count per request (disks) include
+scheduler time; busy_ns of devices that serve I/Os in parallel means "not idle", not "saturated".
 """
 
 from __future__ import annotations
@@ -89,17 +89,17 @@ class Observer:
 
     def __enter__(self) -> Observer:
         if not self._layers:
-            raise BlindError("the target stands on no block device of this machine")
+            raise BlindError("the target has no block device on this machine")
         counted = [layer for layer in self._layers if _is_counted(layer)]
         silent = [layer.name for layer in self._layers if layer not in counted]
-        self.unseen = tuple(f"{name}: the kernel does not count its I/O (queue/iostats is 0)" for name in silent)
+        self.unseen = tuple(f"{name}: I/O counters are switched off (queue/iostats is 0)" for name in silent)
         if not counted:
-            raise BlindError(f"the kernel does not count I/O of {', '.join(silent)} (queue/iostats is 0)")
+            raise BlindError(f"I/O counters of {', '.join(silent)} are switched off (queue/iostats is 0)")
         try:
             self._open_counters(counted)
         except OSError as error:
             self._open.close()
-            raise BlindError(f"{error.filename} cannot be read: {error.strerror}") from error
+            raise BlindError(f"cannot read {error.filename}: {error.strerror}") from error
         return self
 
     def _open_counters(self, counted: list[Layer]) -> None:
@@ -122,7 +122,7 @@ class Observer:
             try:
                 found = everything.get(name) if stat is self._all else parse_counters(stat.read().split())
             except (OSError, ValueError) as error:
-                raise BlindError(f"{name} no longer shows its counters: {error}") from error
+                raise BlindError(f"the counters of {name} can no longer be read: {error}") from error
             if found is None:
                 raise BlindError(f"{name} is no longer in /proc/diskstats")
             samples += [Sample(now_ns, NAME, name, metric, float(value)) for metric, value in found.items()]

@@ -88,4 +88,4 @@ def virtualisation(cpuinfo: str, root: Path = Path("/")) -> str | None:
     for clock, said in (("kvm-clock", "KVM"), ("hyperv_clocksource", "Hyper-V"), ("xen", "Xen")):
         if clock in clocks:
             return said
-    return "a hypervisor that does not tell its name" if flags is not None else None
+    return "an unknown hypervisor" if flags is not None else None

@@ -1,15 +1,15 @@
-"""Limits: how much I/O this process may do, by its control group: io.max, blkio.throttle.
+"""Limits: I/O limits of this process's control group: io.max, blkio.throttle.
 
-What it is: for each disk below the target the lowest limit of the group that iocast runs in, and of those above it:
-bytes and I/Os a second, of reads and of writes. Without limits there is nothing.
+What it is: for each disk below the target, the lowest limit of iocast's control group and its parents:
+MB/s and IOPS of reads and of writes. Nothing is recorded if no limits are set.
 
-Why it matters: a container's row that stands at such a limit measures a setting.
+Why it matters: a rate-limited row in a container measures a setting, not the storage.
 
 Needs: the cgroup file systems at /sys/fs/cgroup.
 
 Overhead: a few small reads.
 
-What it cannot see: limits outside of this machine or of its name space: the hypervisor's, the array's, the cloud's.
+What it cannot see: limits outside this machine or its namespace: those of the hypervisor, the array or the cloud.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Observer:
 
     def __enter__(self) -> Observer:
         if not self._groups():
-            raise BlindError("no control group of this process is to be seen")
+            raise BlindError("the control group of this process is not visible")
         return self
 
     def sample(self) -> list[Sample]:

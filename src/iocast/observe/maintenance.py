@@ -1,17 +1,17 @@
-"""Maintenance: what storage does for itself while a test runs: resyncs, checks, scrubs, and drives that are too hot.
+"""Maintenance: background work of the storage during a test: resyncs, checks, scrubs; also overheated drives.
 
-What it is: for each md array 1 while it resyncs, recovers, reshapes or is checked; for each btrfs file system 1 while
-it is balanced or resized, and for that of the target 1 while it is scrubbed; for each pool of ZFS 1 while it is
-not whole; for each drive 1 at its warning temperature.
+What it is: a flag, 1 while it applies: md array in resync, recovery, reshape or check; btrfs file system in
+balance or resize, and in scrub if it holds the target; ZFS pool
+degraded; drive at its warning temperature.
 
-Why it matters: such work takes a good part of the storage away, for hours, and nothing else of the figures says so.
+Why it matters: such work takes a good part of the storage's performance for hours, and no other figure shows it.
 
-Needs: sysfs; of ZFS the statistics in /proc/spl/kstat; of SATA drives the module drivetemp.
+Needs: sysfs; for ZFS the statistics in /proc/spl/kstat; for SATA drives the module drivetemp.
 
-Overhead: some small reads for each array, file system and drive.
+Overhead: a few small reads per array, file system and drive.
 
-What it cannot see: what arrays behind a controller or a network do for themselves; scans of ZFS, which only its own
-program tells; scrubs of btrfs without CAP_SYS_ADMIN, or of another file system than the target's.
+What it cannot see: maintenance of arrays behind a controller or network; ZFS scans, which only its own
+tools report; btrfs scrubs without CAP_SYS_ADMIN, or of file systems other than the target's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from iocast.observe.observer import BlindError
 
 NAME = metrics.MAINTENANCE
 NEEDS = "/sys (and /proc/spl/kstat for ZFS)"
-OVERHEAD = "about 140 µs a sample (measured: 100 to 140 µs, where nothing of it was there), and as much for each array"
+OVERHEAD = "about 140 µs a sample (measured: 100 to 140 µs without arrays), and the same again for each array"
 
 IDLE_MD = frozenset({"idle", "frozen", ""})
 IDLE_BTRFS = frozenset({"none", ""})
@@ -49,7 +49,7 @@ class Observer:
 
     def __enter__(self) -> Observer:
         if not os.path.isdir(os.path.join(self._root, "sys")):
-            raise BlindError("/sys is not there")
+            raise BlindError("/sys is not mounted")
         return self
 
     def sample(self) -> list[Sample]:
@@ -86,7 +86,7 @@ class Observer:
             running = _is_scrubbed(self._btrfs_at, self._devices)
         except OSError as error:
             self._btrfs_at = None
-            self.unseen = (f"scrubs of btrfs: {error.strerror}",)
+            self.unseen = (f"btrfs scrub status: {error.strerror}",)
             return []
         return [(self._btrfs_at, metrics.BTRFS_SCRUB, running)]
 

@@ -1,18 +1,18 @@
-"""Page cache: how much of each work file is in memory, and how much of that is not yet written.
+"""Page cache: cached and dirty bytes of each work file.
 
-What it is: for each work file its size, the bytes that the page cache holds, and those that are dirty or
-being written back, as cachestat(2) tells; before Linux 6.5 mincore(2), which knows only the cached ones.
+What it is: for each work file its size, its bytes in the page cache, and those that are dirty or
+under writeback, from cachestat(2); before Linux 6.5 from mincore(2), which reports cached bytes only.
 
-Why it matters: a read that finds its page in memory never reaches the storage. A "direct" test whose files
-fill the cache is not direct, and a buffered one whose files fit into it measures memory.
+Why it matters: a read answered by the page cache never reaches the storage. A "direct" test whose files
+fill the cache is not direct, and a buffered test whose files fit into it measures memory.
 
-Needs: files that this user may read; for mincore files that he owns or may write.
+Needs: files readable by this user; for mincore, owned or writable by this user.
 
-Overhead: the kernel walks the cached pages of the file, so it costs nothing for direct I/O and more the more
-is cached. A file whose answer took long is asked again only after SPARING times as long: one percent of one
-processor is the most that it may cost.
+Overhead: the kernel walks the cached pages of the file, so it costs nothing for direct I/O and grows with what
+is cached. After a slow sample of a file, the next one waits SPARING times as long: one percent of one
+processor is the limit.
 
-What it cannot see: caches below (of the array, the disk, the hypervisor, the ARC of ZFS) and above (of the
+What it cannot see: caches below (array, disk, hypervisor, ARC of ZFS) and above (of the
 database), and which reads were hits.
 """
 
@@ -33,9 +33,9 @@ from iocast.observe.residency import Residency, by_cachestat, by_mincore
 NAME = metrics.PAGECACHE
 NEEDS = "work files that this user may read; Linux 6.5 or later for dirty_bytes and writeback_bytes"
 OVERHEAD = (
-    "for each file 6 µs a sample when nothing is cached, 70 µs for 1 GiB cached in large folios, 15 ms for "
-    "1 GiB cached page by page (measured); then it is asked less often: "
-    "never more than 1 % of one processor"
+    "per file and sample, 6 µs when nothing is cached, 70 µs for 1 GiB cached in large folios, 15 ms for "
+    "1 GiB cached page by page (measured); slow files are sampled less often: "
+    "at most 1 % of one processor"
 )
 
 SPARING = 100
@@ -59,7 +59,7 @@ class Observer:
 
     def __enter__(self) -> Observer:
         if not self._waiting:
-            raise BlindError("there are no work files to look at")
+            raise BlindError("there are no work files")
         self._open_waiting()
         if not self._waiting and not self._watched:
             raise BlindError("; ".join(self.unseen))
@@ -114,7 +114,9 @@ class Observer:
                 if error.errno not in (errno.ENOSYS, errno.EPERM, errno.EOPNOTSUPP):
                     raise
                 self.method = "mincore"
-                self.unseen += (f"dirty and written-back bytes: no cachestat ({error.strerror}), mincore is used",)
+                self.unseen += (
+                    f"dirty and writeback bytes unknown: cachestat failed ({error.strerror}); mincore is used instead",
+                )
         return by_mincore(fd, size_bytes)
 
     def _open_waiting(self) -> None:

@@ -1,19 +1,19 @@
-"""Pressure (PSI): how long tasks had to wait for processor, memory or I/O since boot.
+"""Pressure (PSI): how long tasks waited for CPU, memory or I/O since boot.
 
-What it is: for each of cpu, memory and io two running totals of the whole machine: `some_ns`, in which at
-least one task waited, and `full_ns`, in which all that wanted to run waited at once.
+What it is: for cpu, memory and io, two running totals of the whole machine: `some_ns`, while at
+least one task waited, and `full_ns`, while all runnable tasks waited.
 
-Why it matters: waiting for the processor or for memory during a test means that the load generator or a
-neighbour was short of it, and then the latencies are not the storage's. `io` says how much of the time the
-storage really held somebody up.
+Why it matters: waits for CPU or memory during a test mean that the load generator or a
+neighbour was short of them, so the response times are not those of the storage alone. `io` shows how long
+tasks waited for storage.
 
 Needs: /proc/pressure (Linux 4.20 with CONFIG_PSI, not switched off by psi=0).
 
 Overhead: three small reads.
 
-What it cannot see: who waited, which device they waited for, and other virtual machines on the same host.
-`some` of cpu counts as soon as there are more runnable tasks than processors, which a load of many threads
-alone can be. I/O that nobody sleeps for (io_uring, deep queues) is not waiting in its eyes.
+What it cannot see: which tasks waited, for which device, and other virtual machines on the same host.
+`some` of cpu counts whenever runnable tasks outnumber processors, which a load of many threads
+alone can cause. I/O that no task sleeps for (io_uring, deep queues) does not count as waiting.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Observer:
 
 def _why(error: OSError) -> str:
     if error.errno == errno.ENOENT:
-        return "this kernel has no pressure information (older than 4.20, or without CONFIG_PSI)"
+        return "this kernel has no PSI (older than 4.20, or built without CONFIG_PSI)"
     if error.errno == errno.EOPNOTSUPP:
-        return "pressure information is switched off (boot with psi=1 to have it)"
-    return f"/proc/pressure cannot be read: {error.strerror}"
+        return "PSI is switched off (boot with psi=1 to enable it)"
+    return f"cannot read /proc/pressure: {error.strerror}"

@@ -64,7 +64,7 @@ def by_cachestat(fd: int) -> Residency:
 def by_mincore(fd: int, size_bytes: int) -> Residency:
     """Maps the file without touching it. Only owners and writers are answered truly. Raises OSError."""
     if not may_mincore(fd):
-        raise OSError(errno.EPERM, "only a file's owner or a writer is told what is cached")
+        raise OSError(errno.EPERM, "only the owner or a writer of a file can see what is cached")
     cached_pages = 0
     for start in range(0, size_bytes, _WINDOW_BYTES):
         cached_pages += _mincore_window(fd, start, min(_WINDOW_BYTES, size_bytes - start))

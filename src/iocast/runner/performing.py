@@ -142,8 +142,8 @@ class _Performance:
         for phase in group.phases:
             if (phase.workload.writes or phase.verify) and phase not in self.plan.phases:
                 raise LoadError(
-                    f'the script asks for "{phase.name}", which writes and is not in the plan',
-                    "list all phases that may write in the plan: they are checked before anything is written",
+                    f'the script requests "{phase.name}", which writes and is missing from the plan',
+                    "list every phase that may write in the plan, so that it is checked before anything is written",
                 )
         ahead = self.script.ahead(self.done)
         self.saving.follow((*self.asked, *(phase for phases in ahead for phase in phases)))
@@ -163,7 +163,7 @@ class _Performance:
         """Looks once more whether the device is the one that was given up, and says what becomes of it."""
         self.recheck()
         target = self.plan.target
-        self.saving.warn(f"This run wrote on {target.path} ({target.destroy}): what the device held before is lost")
+        self.saving.warn(f"This run overwrote {target.path} ({target.destroy}): its previous contents are lost")
 
     def _fill(self, phase: Phase, plan: PhasePlan) -> Measurement:
         (record,) = self._run(Group((phase,)), (plan,))

@@ -28,7 +28,7 @@ class Verifying:
         """Begins to record what is written to be verified, if anything is; a warning, "" when all is well."""
         self._journal = begin(plan, layout, folder)
         if self._journal is not None and on_target(plan, folder):
-            return "The run folder is on the storage under test: a loss of power may take the journal with it"
+            return "The run folder is on the storage under test: a power loss may destroy the journal too"
         return ""
 
     def recorded(self, phase: Phase, told: PhasePlan) -> PhasePlan:

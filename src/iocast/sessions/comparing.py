@@ -128,7 +128,10 @@ def ab(request: AbRequest, listener: Listener) -> Comparison | None:
 def _refuse_unknown(request: AbRequest) -> None:
     known = {identity_name(find_target(path)) for path in request.paths}
     if unknown := [name for name in request.destroy if name not in known]:
-        raise SpecError(f"--destroy {unknown[0]} is the identity of neither target", "a refusal says what to write")
+        raise SpecError(
+            f"--destroy {unknown[0]} matches neither target",
+            "omit --destroy: the refusal then shows the identity of each device",
+        )
 
 
 def _group_folder(out: str, name: str) -> str:
@@ -144,7 +147,7 @@ def _group_folder(out: str, name: str) -> str:
             continue
         except OSError as error:
             raise ArchiveError(
-                f"cannot make a folder in {out}: {error.strerror}", "say where run folders go with --out DIR"
+                f"cannot create a folder in {out}: {error.strerror}", "choose another directory with --out DIR"
             ) from error
         return str(folder)
-    raise ArchiveError(f"a thousand folders of this second are in {out}", "say where run folders go with --out DIR")
+    raise ArchiveError(f"{out} already has 1000 folders of this second", "choose another directory with --out DIR")

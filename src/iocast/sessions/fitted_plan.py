@@ -13,7 +13,7 @@ from iocast.model.plan import Plan
 from iocast.model.target import Target
 from iocast.sessions.target_finding import with_direct_tried
 
-_OTHER_TARGET = "give a larger file, or a directory: iocast lays out files of its own there"
+_OTHER_TARGET = "give a larger file, or a directory, where iocast lays out its own work files"
 
 
 class Fitted(Struct, frozen=True):
@@ -36,7 +36,7 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
         refuse_overwriting(target, writing)
     job, target, notes = _with_access(job, target if dry else with_direct_tried(target))
     if target.size_bytes == 0:
-        raise TargetError(f"{target.path} is empty: there is nothing to read", _OTHER_TARGET)
+        raise TargetError(f"{target.path} is empty: nothing to read", _OTHER_TARGET)
     memory_bytes = describe_host().memory_bytes
     try:
         plan, left_out = jobs.plan(job, target, seed=seed, memory_bytes=memory_bytes, allowed=allowed)
@@ -52,12 +52,12 @@ def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]
     direct = [phase.name for phase in job.phases if phase.workload.direct]
     if target.direct is not False or not direct:
         return job, target, ()
-    why = f"{target.path} takes no direct I/O: {target.direct_why_not or 'O_DIRECT is refused'}"
+    why = f"{target.path} does not support direct I/O: {target.direct_why_not or 'O_DIRECT is refused'}"
     if not job.fits_target:
         raise TargetError(
-            f'{why}; phase "{direct[0]}" asks for it',
-            "write direct = false in the job file, and read the results as those of the page cache",
+            f'{why}; phase "{direct[0]}" requires it',
+            "set direct = false in the job file; the results then include the page cache",
         )
     phases = tuple(replace(phase, workload=replace(phase.workload, direct=False)) for phase in job.phases)
-    note = f"{why}. All rows went through the page cache: they show memory wherever it held the data"
+    note = f"{why}. All rows used buffered I/O: they measure memory wherever the page cache held the data"
     return replace(job, phases=phases), replace(target, notes=(*target.notes, note)), (note,)

@@ -68,7 +68,9 @@ def diagnose(request: DiagnoseRequest, listener: Listener) -> Card | None:
     """Measures unless there is a run, tests what is suspected, judges; None when it was stopped before. Raises
     IocastError."""
     if (request.path is None) == (request.folder is None):
-        raise SpecError("one of PATH and --for RUN is needed", "iocast diagnose /mnt/db, or --for iocast-runs/...")
+        raise SpecError(
+            "give either PATH or --for RUN", "iocast diagnose /mnt/db, or iocast diagnose --for iocast-runs/..."
+        )
     folder = request.folder
     if folder is None:
         target = find_target(request.path or "")

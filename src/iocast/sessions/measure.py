@@ -62,4 +62,4 @@ def _refuse_empty(done: Carried) -> None:
     rows = done.run.measured
     nothing = bool(rows) and not any(record.measurement.ios for record in rows)
     if nothing and (done.error is None or isinstance(done.error, LoadError)):
-        raise LoadError("not one I/O of any row succeeded", "the card above names the errors")
+        raise LoadError("all I/Os of all rows failed", "see the errors on the card above")

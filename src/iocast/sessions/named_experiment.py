@@ -145,7 +145,7 @@ def _found(request: TrialRequest) -> Trial:
 
     trial = find_trial(request.name)
     if trial is None:
-        said = f'there is no experiment "{request.name}"{meant(request.name, questions())}'
+        said = f'unknown experiment "{request.name}"{meant(request.name, questions())}'
         raise SpecError(said, "`iocast experiment` lists them")
     return trial
 
@@ -163,8 +163,8 @@ def _asked(trial: Trial, request: TrialRequest, target: Target) -> Asked:
     wanted = options.size_bytes or usual.size_bytes
     if trial.WRITES and not allowed.may_write:
         name = identity_name(target)
-        named = f", or --destroy {name} if what the device holds may go" if name else ""
-        said = f"{target.path} is {allowed.reason}, and {trial.NAME} writes"
+        named = f", or --destroy {name} if the contents of the device may be lost" if name else ""
+        said = f"{trial.NAME} writes, and {target.path} is {allowed.reason}"
         raise TargetError(said, f"give a directory{named}")
     own = target.kind == "directory" or target.size_bytes is None
     return Asked(

@@ -28,7 +28,7 @@ def measured(job: str | Job, path: str, options: RunOptions, listener: Listener 
     """The card of a job on a path. Raises IocastError."""
     card = measure(MeasureRequest(job=job, path=path, options=options), listener or Quiet()).card
     if card is None:
-        raise LoadError(f"{path}: nothing was measured", "the listener stopped it before the first row ended")
+        raise LoadError(f"{path}: nothing was measured", "the listener stopped it before the first row finished")
     return card
 
 
@@ -47,7 +47,7 @@ def examined(run: Run | Card | str) -> Examination:
 def compared(runs: Sequence[Card | str]) -> Comparison:
     """Runs beside the first of them. Raises ArchiveError, SpecError."""
     if len(runs) < 2:
-        raise SpecError("two runs at least are needed: the first is what the others are compared with")
+        raise SpecError("at least two runs are needed: the first is the baseline")
     return compare(tuple(_folder(each) for each in runs))
 
 
@@ -78,7 +78,9 @@ def answered(request: TrialRequest, listener: Listener | None) -> Answered:
     """What a named experiment found. Raises IocastError."""
     found = experiment(request, listener or Quiet())
     if found is None:
-        raise LoadError(f"experiment {request.name}: nothing was measured", "the listener stopped it before")
+        raise LoadError(
+            f"experiment {request.name}: nothing was measured", "the listener stopped it before the first row finished"
+        )
     return found
 
 
@@ -86,5 +88,5 @@ def _folder(run: Card | str) -> str:
     if isinstance(run, str):
         return run
     if not run.folder:
-        raise SpecError("this run was not saved: it has no folder", "take the card of a run folder")
+        raise SpecError("this run was not saved and has no folder", "open the card of a run folder instead")
     return run.folder

@@ -30,7 +30,7 @@ def write_file(report: Report, path: Path, theme: str = "light") -> list[Path]:
         os.replace(fresh, path)
     except OSError as error:
         fresh.unlink(missing_ok=True)
-        raise ArchiveError(f"cannot write {path}: {error.strerror}", "name another place with -o") from error
+        raise ArchiveError(f"cannot write {path}: {error.strerror}", "choose another file with -o") from error
     return [path]
 
 
@@ -44,7 +44,7 @@ def form_of(path: Path) -> str:
         return "pictures"
     if suffix not in SUFFIXES:
         known = ", ".join((*SUFFIXES, *PICTURES))
-        raise SpecError(f"-o {path}: what form is that? The suffix says it: {known}", "for example -o card.html")
+        raise SpecError(f"-o {path}: unknown suffix; known are {known}", "for example -o card.html")
     return SUFFIXES[suffix]
 
 

@@ -62,7 +62,7 @@ def grade_asked(scale: Scale, slo: str | None, floor: Letter | None) -> GradeAsk
     if slo is None:
         return GradeAsked(scale=scale, floor=floor)
     if scale != "modern":
-        raise SpecError(f"--slo beside --scale {scale}: that scale knows no service level", "leave one of them out")
+        raise SpecError(f"--slo does not work with --scale {scale}, which has no service levels", "omit one of them")
     from iocast.diagnose.grades.service_level import parse_slo
 
     return GradeAsked(scale=scale, level=parse_slo(slo), floor=floor)
@@ -72,7 +72,7 @@ def size_of_files(text: str, option: str = "--size") -> int:
     """What is given as the size of a work file, in whole MiB. Raises SpecError, which names the option."""
     size_bytes = option_value(option, text, parse_size)
     if size_bytes < MIB:
-        raise SpecError(f"{option} {text}: work files have at least 1MiB", f"for example {option} 512MiB")
+        raise SpecError(f"{option} {text}: work files need at least 1MiB", f"for example {option} 512MiB")
     return size_bytes // MIB * MIB
 
 
@@ -80,7 +80,7 @@ def time_of_rows(text: str, option: str = "--time") -> int:
     """What is given as the length of a row, in nanoseconds. Raises SpecError, which names the option."""
     duration_ns = option_value(option, text, parse_duration)
     if duration_ns <= 0:
-        raise SpecError(f"{option} {text}: a row needs some time", f"for example {option} 10s")
+        raise SpecError(f"{option} {text}: the duration must be above 0", f"for example {option} 10s")
     return duration_ns
 
 

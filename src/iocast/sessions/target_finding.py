@@ -32,15 +32,15 @@ def identity_name(target: Target) -> str:
 def _require_named(target: Target, destroy: str) -> None:
     if target.kind != "block":
         raise SpecError(
-            f"--destroy {destroy}: {target.path} is no block device",
-            "elsewhere only files that iocast made are written",
+            f"--destroy {destroy}: {target.path} is not a block device",
+            "omit --destroy: it is only needed to overwrite block devices",
         )
     name = identity_name(target)
     if destroy != name:
-        is_ = f"is {name}" if name else "has neither a number nor a UUID of its own, and cannot be named"
+        is_ = f"is {name}" if name else "has neither a serial number nor a UUID and therefore no identity"
         raise TargetError(
             f"--destroy {destroy} is not the identity of {target.path}, which {is_}",
-            "nothing was written: look with `lsblk` for the device you mean",
+            "nothing was written; find the intended device with `lsblk`",
         )
 
 
@@ -52,10 +52,12 @@ def _find(path: str) -> Target:
     from iocast.observe.target.device_stack import describe
 
     if not path:
-        raise TargetError("PATH is empty", "name a directory, a file or a device; an unset variable looks like this")
+        raise TargetError(
+            "PATH is empty", "give a directory, a file or a device; an unset shell variable may be the cause"
+        )
     if not is_text(path):
         raise TargetError(
-            f"the name {shown(path)} is not UTF-8 text", "name the place by another path, such as a symbolic link"
+            f"the name {shown(path)} is not UTF-8 text", "give another path to it, such as a symbolic link"
         )
     if os.path.lexists(path):
         target = describe(path)
@@ -72,7 +74,7 @@ def _find(path: str) -> Target:
         # More likely a directory misspelt, or a mount that is missing, than a file to be made.
         raise TargetError(
             f"{path} does not exist",
-            f"check the path; a work file to be made there needs an ending, such as {path}.dat",
+            f"check the path; a new work file needs a suffix, such as {path}.dat",
         )
     return replace(target, kind="file", path=absolute)
 
@@ -80,8 +82,8 @@ def _find(path: str) -> Target:
 def _refuse_devices_home(target: Target) -> None:
     if target.kind != "block" and target.filesystem == "devtmpfs":
         raise TargetError(
-            f"{target.path} is where the kernel keeps its devices: files there lie in memory",
-            "give a block device (`lsblk` lists them), or a directory on a file system that stores something",
+            f"{target.path} is on devtmpfs: files there are in memory",
+            "give a block device (`lsblk` lists them), or a directory on a disk file system",
         )
 
 

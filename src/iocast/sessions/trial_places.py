@@ -40,7 +40,7 @@ def image_kinds(trial: Trial, paths: tuple[str, ...], filesystems: str) -> tuple
         return ()
     wanted = known if filesystems == "all" else tuple(each.strip() for each in filesystems.split(","))
     if strange := [each for each in wanted if each not in known]:
-        raise SpecError(f'--filesystems: "{strange[0]}" is none that can be made here', f"known are {', '.join(known)}")
+        raise SpecError(f'--filesystems: "{strange[0]}" is not supported', f"known are {', '.join(known)}")
     return wanted
 
 

@@ -31,7 +31,7 @@ def interval_of(text: str, option: str = "--interval") -> int:
     """What is given as the length of an interval, in nanoseconds. Raises SpecError, which names the option."""
     interval_ns = option_value(option, text, parse_duration)
     if interval_ns < SHORTEST_NS:
-        raise SpecError(f"{option} {text} is too short", "10ms or more")
+        raise SpecError(f"{option} {text} is too short", "give 10ms or more")
     return interval_ns
 
 

@@ -74,11 +74,11 @@ class Access:
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> PlainTextResponse | RedirectResponse | None:
         if scope["method"] not in READING:
-            return PlainTextResponse("this server only reads\n", 405, {"Allow": ", ".join(READING)})
+            return PlainTextResponse("this server is read-only\n", 405, {"Allow": ", ".join(READING)})
         if self.token is None:
             name = name_asked_for(headers.get("host", ""))
             if not is_loopback(name):
-                return PlainTextResponse(f"this server answers to localhost, not to {name}\n", 403)
+                return PlainTextResponse(f"this server answers requests to localhost only, not to {name}\n", 403)
             return None
         name = cookie_name(scope)
         if secrets.compare_digest(cookie_parser(headers.get("cookie", "")).get(name, "").encode(), self.token.encode()):
@@ -90,7 +90,7 @@ class Access:
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in query if name == "token"]
         if not given or not secrets.compare_digest(given[0].encode(), (self.token or "").encode()):
-            return PlainTextResponse("this server asks for the token that it printed when it was started\n", 401)
+            return PlainTextResponse("token missing or wrong: open the URL that the server printed at the start\n", 401)
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         answer = RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), 303)
         # Lax, not strict: a strict cookie is held back after a click on the address in a chat or a ticket. Nothing can

@@ -70,7 +70,7 @@ class _Pages:
     async def compare(self, request: Request) -> Response:
         names = request.query_params.getlist("run")
         if len(names) < 2:
-            return _refused("two runs at least are needed to compare", "pick them in the list")
+            return _refused("at least two runs are needed to compare", "select them in the list")
         return await _report(self.folders.comparison, names)
 
 
@@ -90,7 +90,7 @@ def _refused(message: str, hint: str) -> Response:
     text = (
         "<!doctype html><html lang=en><meta charset=utf-8><title>iocast</title>"
         "<link rel=stylesheet href=/static/style.css><link rel=icon href=data:,><main>"
-        f"<h1>This cannot be shown</h1><p>{escape(message)}</p><p>{escape(hint)}</p>"
+        f"<h1>Page not available</h1><p>{escape(message)}</p><p>{escape(hint)}</p>"
         "<p><a href=/>All runs</a></p></main></html>"
     )
     return HTMLResponse(text, 404, {"Content-Security-Policy": OWN_ONLY})

@@ -38,7 +38,7 @@ class Folders:
 
     def folder(self, name: str) -> str:
         """The run folder of a name in the listing. Raises ArchiveError for anything else."""
-        refusal = ArchiveError(f"there is no run {name}", "it may have been moved or removed")
+        refusal = ArchiveError(f"run {name} not found", "it may have been moved or removed")
         if "\0" in name:
             raise refusal
         listed = next((run.folder for run in self.runs() if run.name == name), "") if UNSHOWN in name else ""

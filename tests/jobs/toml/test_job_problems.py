@@ -41,7 +41,7 @@ bs = "8k"
         "job.toml has 6 problems",
         '  job.toml:2: unknown field "tiem"',
         '  job.toml:6: phase 1: size: "8kib" is not a size: "kib" may mean bits or bytes: '
-        "write KiB (1024) or kB (1000), in exactly these letters",
+        "write KiB (1024) or kB (1000), with this capitalisation",
         "  job.toml:7: phase 1: users = [0]: expected a whole number from 1 to 4096, or a list of them",
         '  job.toml:10: phase 2: theta with pattern = "random": it belongs to pattern = "zipf"',
         "  job.toml:12: phase 2: rate and think: with a rate the clock decides when the next I/O is due, "

@@ -65,7 +65,7 @@ from makers.refused_jobs import HEAD, PHASE_FIELDS, RATES, SIZES, TIMES, phase, 
         ("write = 1\ndedupable = 40", '4: phase 1: dedupable = 40: expected a percentage such as "40%"', ""),
         (
             'write = 1\ndedupable = "101%"',
-            '4: phase 1: dedupable: "101%" is not a percentage: it is more than 100',
+            '4: phase 1: dedupable: "101%" is not a percentage: more than 100',
             "percentages are written 50% or 0.1%",
         ),
         (
@@ -114,7 +114,7 @@ from makers.refused_jobs import HEAD, PHASE_FIELDS, RATES, SIZES, TIMES, phase, 
         (
             'size = "8kb"',
             '3: phase 1: size: "8kb" is not a size: "kb" may mean bits or bytes: '
-            "write KiB (1024) or kB (1000), in exactly these letters",
+            "write KiB (1024) or kB (1000), with this capitalisation",
             SIZES,
         ),
         ('size = ["8k", "-4k"]', '3: phase 1: size: "-4k" is not a size: it is negative', SIZES),
@@ -130,7 +130,7 @@ from makers.refused_jobs import HEAD, PHASE_FIELDS, RATES, SIZES, TIMES, phase, 
         ('rate = "5"', '3: phase 1: rate: "5" is not a rate: it has no "/s" or "/min"', RATES),
         (
             'write = 1\ncompressible = "50"',
-            '4: phase 1: compressible: "50" is not a percentage: it has no "%"',
+            '4: phase 1: compressible: "50" is not a percentage: "%" is missing',
             "percentages are written 50% or 0.1%",
         ),
         (

@@ -58,7 +58,7 @@ def test_the_target_decides(kind: Any, module: Any) -> None:
 
 
 def test_a_target_of_nobody_is_refused_with_the_way_out() -> None:
-    with pytest.raises(LoadError, match="no loader takes a target of kind unknown") as refused:
+    with pytest.raises(LoadError, match="no loader supports a target of kind unknown") as refused:
         loader_of(replace(simulated(), target=Target(path="fio", kind="unknown")))
     assert "directory" in refused.value.hint
 

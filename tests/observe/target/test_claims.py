@@ -40,8 +40,8 @@ def test_every_member_of_a_btrfs_is_taken(machine: MachineTree) -> None:
     for disk in disks:
         machine.link(f"sys/fs/btrfs/1111/devices/{disk.name}", disk)
     machine.mount("0:40", "/mnt/b", "btrfs", "/dev/sda")
-    assert claims(8, 0, machine.root) == ("sda is mounted on /mnt/b", "sda belongs to a mounted btrfs")
-    assert claims(8, 1, machine.root) == ("sdb belongs to a mounted btrfs",)
+    assert claims(8, 0, machine.root) == ("sda is mounted on /mnt/b", "sda is part of a mounted btrfs")
+    assert claims(8, 1, machine.root) == ("sdb is part of a mounted btrfs",)
 
 
 def test_a_loop_on_a_partition_is_built_on_its_disk(machine: MachineTree) -> None:
@@ -62,6 +62,6 @@ def test_two_loops_on_one_file_know_of_each_other(machine: MachineTree) -> None:
     for number in range(3):
         file = "/srv/other" if number == 2 else "/srv/image"
         machine.disk(f"virtual/block/loop{number}", f"7:{number}", loop__backing_file=file)
-    assert loop_claims(7, 0, machine.root) == ("loop1 stands on the same file, /srv/image",)
+    assert loop_claims(7, 0, machine.root) == ("loop1 uses the same file, /srv/image",)
     assert loop_claims(7, 2, machine.root) == ()
     assert loop_claims(8, 0, machine.root) == ()

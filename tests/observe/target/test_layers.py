@@ -114,10 +114,10 @@ def test_a_circle_is_cut_and_told(machine: MachineTree) -> None:
     machine.write("mnt/self/disk.img", "")
     target = describe("/mnt/self", machine.root)
     assert [layer.name for layer in target.layers] == ["loop0"]
-    assert any("stands on itself" in note for note in target.notes)
+    assert any("is stacked on itself" in note for note in target.notes)
 
 
-@pytest.mark.parametrize(("file", "says"), [("/gone.img (deleted)", "deleted"), ("/elsewhere.img", "cannot be seen")])
+@pytest.mark.parametrize(("file", "says"), [("/gone.img (deleted)", "deleted"), ("/elsewhere.img", "not visible")])
 def test_a_loop_without_its_file(machine: MachineTree, file: str, says: str) -> None:
     machine.disk("virtual/block/loop0", "7:0", loop__backing_file=file)
     machine.mount("7:0", "/mnt/x")
@@ -151,13 +151,13 @@ def test_overlay_shows_what_is_below_its_upper_directory(machine: MachineTree) -
 @pytest.mark.parametrize(
     ("filesystem", "source", "more", "says"),
     [
-        ("tmpfs", "tmpfs", "rw", "what is measured here is memory"),
-        ("nfs4", "server:/export", "rw,vers=4.2", "server:/export is served from elsewhere"),
-        ("nfs", "server:/dev/sda", "rw", "served from elsewhere"),
+        ("tmpfs", "tmpfs", "rw", "the figures are those of memory"),
+        ("nfs4", "server:/export", "rw,vers=4.2", "server:/export is remote"),
+        ("nfs", "server:/dev/sda", "rw", "is remote"),
         ("zfs", "tank/db", "rw", "zpool status tank"),
-        ("fuse.sshfs", "host:/x", "rw", "a process serves host:/x"),
+        ("fuse.sshfs", "host:/x", "rw", "a user-space process serves host:/x"),
         ("overlay", "overlay", "ro,lowerdir=/a", "without an upper directory"),
-        ("overlay", "overlay", "rw,upperdir=/not/here", "cannot be seen"),
+        ("overlay", "overlay", "rw,upperdir=/not/here", "not visible"),
         ("oddfs", "odd", "rw", "oddfs (odd) has no block device"),
     ],
 )

@@ -187,9 +187,9 @@ def _with_engine(record: PhaseRecord, engine: EngineReport) -> PhaseRecord:
 
 
 def test_the_engine_that_ran_and_what_it_lacked_are_told_once() -> None:
-    note = "io_uring is not to be had here (EPERM): sync engine instead"
-    flags = ("pread/pwrite, one thread an outstanding I/O",)
-    sync = EngineReport("sync", flags, "4 KiB pages (small enough for them)", (note,))
+    note = "io_uring is not available (EPERM): sync engine instead"
+    flags = ("pread/pwrite, one thread per outstanding I/O",)
+    sync = EngineReport("sync", flags, "4 KiB pages (small buffers)", (note,))
     rows = [_with_engine(card_runs.reads(name), sync) for name in ("one", "two")]
     run = card_runs.run(*rows, warnings=(f"Engine: {note}", "A resync may start"))
     said = [line for section in _card(run).sections for line in section.paragraphs]
@@ -199,7 +199,7 @@ def test_the_engine_that_ran_and_what_it_lacked_are_told_once() -> None:
 
 
 def test_engines_set_up_in_different_ways_are_one_line() -> None:
-    small = EngineReport("uring", ("no iowait", "registered files"), "registered, 4 KiB pages (small enough for them)")
+    small = EngineReport("uring", ("no iowait", "registered files"), "registered, 4 KiB pages (small buffers)")
     large = EngineReport("uring", ("registered files", "refilled by 2"), "registered, huge pages")
     run = card_runs.run(_with_engine(card_runs.reads("one"), small), _with_engine(card_runs.reads("two"), large))
     assert (

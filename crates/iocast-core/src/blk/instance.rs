@@ -229,8 +229,7 @@ fn at(place: &Path, source: io::Error) -> Error {
 }
 
 fn unknown(what: &str) -> Error {
-    let source =
-        io::Error::new(io::ErrorKind::Unsupported, "this kernel writes it in a way that is not known");
+    let source = io::Error::new(io::ErrorKind::Unsupported, "unknown format on this kernel");
     Error::Tracing { what: what.into(), source }
 }
 

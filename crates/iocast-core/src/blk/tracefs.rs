@@ -29,7 +29,7 @@ impl Tracefs {
             }
         }
         let mount = mount_for_ourselves().map_err(|source| {
-            let what = format!("{} is not mounted, and cannot be mounted for this process alone", PLACES[0]);
+            let what = format!("{} is not mounted and cannot be mounted for this process", PLACES[0]);
             Error::Tracing { what, source }
         })?;
         let root = PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd()));

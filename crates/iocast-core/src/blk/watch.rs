@@ -137,7 +137,7 @@ impl Watch {
         instance.listen(gate.next(now_ns, 0, 0))?;
         let notes = tracefs
             .is_private()
-            .then(|| "tracefs is not mounted: mounted for this process alone".to_string());
+            .then(|| "tracefs was not mounted: mounted for this process only".to_string());
         let reader = Reader {
             instance,
             _tracefs: tracefs,

@@ -123,7 +123,7 @@ impl Engine for SyncEngine {
     fn report(&self) -> EngineReport {
         EngineReport {
             name: "sync".into(),
-            flags: std::iter::once("pread/pwrite, one thread an outstanding I/O".into())
+            flags: std::iter::once("pread/pwrite, one thread per outstanding I/O".into())
                 .chain(self.choice.flags.iter().cloned())
                 .collect(),
             buffers: self.buffers.described(false),

@@ -69,7 +69,7 @@ engines! {
 
 fn unknown(engine: &str) -> Error {
     let names: Vec<&str> = ENGINES.iter().map(|row| row.name).collect();
-    Error::Plan(format!("engine: there is no {engine:?}, only {AUTO}, {}", names.join(", ")))
+    Error::Plan(format!("engine: unknown {engine:?}; known are {AUTO}, {}", names.join(", ")))
 }
 
 /// The line of an engine.

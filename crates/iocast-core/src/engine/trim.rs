@@ -45,7 +45,9 @@ pub fn ring_refuses(plan: &PhasePlan) -> Option<String> {
     })?;
     match ring_knows_discard(&device.path) {
         Ok(true) => None,
-        Ok(false) => Some("this kernel's ring cannot discard on a block device (Linux 6.12 can)".into()),
+        Ok(false) => {
+            Some("io_uring of this kernel cannot discard on block devices (needs Linux 6.12)".into())
+        }
         // Opening it again, with its own message, is left to the engine.
         Err(_) => None,
     }

@@ -68,7 +68,7 @@ impl UringEngine {
             // SAFETY: the mapping outlives the ring (see Drop).
             note("registered buffers", unsafe { ring.submitter().register_buffers(&whole) })
         } else {
-            notes.push("without registered buffers: more than 1 GiB in flight".to_string());
+            notes.push("without registered buffers: more than 1 GiB outstanding".to_string());
             false
         };
         match ring.submitter().register_ring_fd() {

@@ -72,7 +72,7 @@ impl PhasePlan {
         refuse(rate > 0.0, "arrival: the rate is above 0")?;
         refuse(
             (LEAST_RATE_PER_S..=MOST_RATE_PER_S).contains(&rate),
-            "arrival: the rate is from 10^-9 to 10^12 a second",
+            "arrival: the rate is from 10^-9/s to 10^12/s",
         )
     }
 
@@ -106,7 +106,7 @@ impl PhasePlan {
         }
         let ends = self.files.iter().map(|file| file.start_bytes.saturating_add(file.size_bytes));
         let all = ends.fold(0u64, u64::saturating_add);
-        refuse(all <= MOST_BYTES, "files: all together end beyond 2^62 bytes")
+        refuse(all <= MOST_BYTES, "files: their total size exceeds 2^62 bytes")
     }
 
     fn check_locality(&self) -> Result<()> {
@@ -136,7 +136,7 @@ impl PhasePlan {
             None => {}
         }
         refuse(matches!(self.payload, Payload::Unique {}), "the payload must be unique")?;
-        refuse(self.mix.iter().all(|item| item.op != Op::Trim), "what is trimmed cannot be verified")?;
+        refuse(self.mix.iter().all(|item| item.op != Op::Trim), "trims cannot be verified")?;
         refuse(verify.first_blocks.len() == self.files.len(), "first_blocks has an entry for each file")?;
         let whole = |bytes: u64| bytes % block == 0;
         let writes = self.mix.iter().filter(|item| item.op == Op::Write);
@@ -154,7 +154,7 @@ impl PhasePlan {
         let flushes = self.fsync_every > 0 || !self.mix.iter().all(|m| m.op.moves_data());
         if self.polling == Polling::Iopoll {
             refuse(self.direct, "polling: iopoll needs direct I/O, the page cache has no queue to poll")?;
-            refuse(!flushes, "polling: iopoll has reads and writes only")?;
+            refuse(!flushes, "polling: iopoll supports only reads and writes")?;
         }
         Ok(())
     }
@@ -242,7 +242,7 @@ pub(crate) fn check_together(plans: &[PhasePlan]) -> Result<()> {
     plans.iter().try_for_each(PhasePlan::check)?;
     refuse(
         plans.iter().any(|plan| !plan.length.follows),
-        "length: a phase that follows needs another, at once with it, that does not",
+        "length: a phase that follows needs another phase in its group that does not",
     )?;
     let device = |plan: &PhasePlan| {
         let row = asked(&plan.engine).ok().flatten().filter(|row| row.virtual_time())?;
@@ -251,6 +251,6 @@ pub(crate) fn check_together(plans: &[PhasePlan]) -> Result<()> {
     let first = device(&plans[0]);
     refuse(
         plans.iter().all(|plan| device(plan) == first),
-        "simulated: phases that run at once share one simulated device, or none has one",
+        "simulated: phases that run together share one simulated device, or none has one",
     )
 }

@@ -20,7 +20,7 @@ use crate::workload::stream::Stream;
 pub(crate) fn engines(chosen: &[Choice]) -> Result<Vec<&'static Row>> {
     let rows = chosen.iter().map(|choice| row(choice.engine)).collect::<Result<Vec<&Row>>>()?;
     match rows.iter().any(|row| row.virtual_time() && *row != rows[0]) {
-        true => Err(Error::Plan("engine: phases that run at once are all simulated, or none is".into())),
+        true => Err(Error::Plan("engine: phases that run together are all simulated, or none is".into())),
         false => Ok(rows),
     }
 }

@@ -99,7 +99,7 @@ impl Journal {
             File::options().read(true).write(writable).open(Path::new(&verify.journal)).map_err(refuse)?;
         let bytes = file.metadata().map_err(refuse)?.len() as usize;
         if bytes < HEADER_BYTES {
-            return Err(invalid("it is cut short"));
+            return Err(invalid("it is truncated"));
         }
         let mut options = MmapOptions::new();
         options.len(bytes);
@@ -118,7 +118,7 @@ impl Journal {
             return Err(invalid("it is not the journal of this run"));
         }
         if word(24).checked_mul(ENTRY_BYTES as u64).is_none_or(|n| n > (bytes - HEADER_BYTES) as u64) {
-            return Err(invalid("it is cut short"));
+            return Err(invalid("it is truncated"));
         }
         Ok(journal)
     }

@@ -102,7 +102,7 @@ fn the_journal_of_another_run_is_refused() {
         assert!(refused.contains("not the journal of this run"), "{refused}");
     }
     std::fs::write(&scratch.0, vec![0u8; 100]).unwrap();
-    assert!(Journal::open(&scratch.1, true).err().expect("refused").to_string().contains("cut short"));
+    assert!(Journal::open(&scratch.1, true).err().expect("refused").to_string().contains("truncated"));
 }
 
 proptest! {

@@ -92,9 +92,9 @@ impl Buffers {
     /// How the memory turned out, for the report; `registered` with a ring.
     pub fn described(&self, registered: bool) -> String {
         let pages = match () {
-            () if self.bytes < HUGE_FROM_BYTES => "4 KiB pages (small enough for them)",
+            () if self.bytes < HUGE_FROM_BYTES => "4 KiB pages (small buffers)",
             () if self.huge_bytes() == self.bytes => "huge pages",
-            () => "4 KiB pages (no huge pages to be had)",
+            () => "4 KiB pages (huge pages not available)",
         };
         if registered { format!("registered, {pages}") } else { pages.to_string() }
     }

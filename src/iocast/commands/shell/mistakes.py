@@ -27,8 +27,8 @@ def in_words(mistake: click.ClickException) -> tuple[str, str]:
         case click.BadOptionUsage():
             return f"{mistake.option_name} needs a value", hint
         case click.MissingParameter():
-            name = mistake.param.make_metavar(context) if mistake.param and context else "an argument"
-            return f"{name} is missing", f"written {usage}"
+            name = mistake.param.make_metavar(context) if mistake.param and context else "argument"
+            return f"{name} is missing", f"usage: {usage}"
         case click.BadParameter():
             return _bad_value(mistake), hint
     message = mistake.format_message().rstrip(".")

@@ -26,8 +26,8 @@ def sizing(command: Command) -> Command:
     """--size and --time, handed over as `size_bytes` and `duration_ns`."""
     from functools import wraps
 
-    @click.option("--size", metavar="SIZE", help="Size of each work file, e.g. 4GiB, instead of the job's.")
-    @click.option("--time", metavar="TIME", help="Length of every row, e.g. 10s, instead of the job's.")
+    @click.option("--size", metavar="SIZE", help="Size of each work file, e.g. 4GiB; overrides the job.")
+    @click.option("--time", metavar="TIME", help="Duration of every row, e.g. 10s; overrides the job.")
     @wraps(command)
     def sized(*args: Any, size: str | None, time: str | None, **kwargs: Any) -> Any:
         from iocast.sessions.requests import size_of_files, time_of_rows
@@ -62,15 +62,15 @@ _SEED = click.option(
     callback=_seed,
     default="1",
     show_default=True,
-    help="Same seed, same offsets.",
+    help="Random seed; the same seed gives the same offsets.",
 )
 _DESTROY = click.option(
     "--destroy",
     metavar="IDENTITY",
     default="",
-    help="Let PATH, a block device that is this one, be overwritten. A refusal says what to write here.",
+    help="Allow PATH, the block device with this identity, to be overwritten. The refusal shows the identity.",
 )
-_OUT = click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Where run folders go.")
+_OUT = click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Directory for run folders.")
 
 
 def page_option(command: Command) -> Command:
@@ -79,21 +79,21 @@ def page_option(command: Command) -> Command:
         "--page/--no-page",
         default=True,
         show_default=True,
-        help="Leave the card with charts as report.html in the run folder.",
+        help="Write the card with charts to report.html in the run folder.",
     )(command)
 
 
 def showing(command: Command) -> Command:
     """--format and its short form --json."""
     for option in (
-        click.option("--json", "form", flag_value="json", help="The same as --format json."),
+        click.option("--json", "form", flag_value="json", help="Short for --format json."),
         click.option(
             "--format",
             "form",
             type=click.Choice(FORMATS),
             default="terminal",
             show_default=True,
-            help="How to show the card; classic is fioparse's table.",
+            help="Output format; classic is fioparse's table.",
         ),
     ):
         command = option(command)
@@ -103,14 +103,14 @@ def showing(command: Command) -> Command:
 def presenting(command: Command) -> Command:
     """--format and --json of reports that are no card."""
     for option in (
-        click.option("--json", "form", flag_value="json", help="The same as --format json."),
+        click.option("--json", "form", flag_value="json", help="Short for --format json."),
         click.option(
             "--format",
             "form",
             type=click.Choice([form for form in FORMATS if form != "classic"]),
             default="terminal",
             show_default=True,
-            help="How to show the report.",
+            help="Output format.",
         ),
     ):
         command = option(command)
@@ -124,12 +124,12 @@ def filing(command: Command) -> Command:
     """
     from functools import wraps
 
-    @click.option("--theme", type=click.Choice(THEMES), help="Colours of .png and .svg; light if not said.")
+    @click.option("--theme", type=click.Choice(THEMES), help="Colours of .png and .svg; default light.")
     @click.option(
         "-o",
         "--output",
         metavar="FILE",
-        help="Write a file instead, with charts: .html, .md, .json, .csv, .txt; .png or .svg for one picture a chart.",
+        help="Write a file with charts instead: .html, .md, .json, .csv, .txt; .png or .svg: one file per chart.",
     )
     @wraps(command)
     def filed(*args: Any, output: str | None, theme: str | None, **kwargs: Any) -> Any:
@@ -137,7 +137,7 @@ def filing(command: Command) -> Command:
         form = None if into is None else _form_of(into.path)
         if theme is not None and form != "pictures":
             raise SpecError(
-                "--theme is for pictures; a page (.html) has light, dark and classic colours itself",
+                "--theme applies to .png and .svg only; an .html page offers all themes itself",
                 f"for example -o card.png --theme {theme}",
             )
         return command(*args, into=into, **kwargs)
@@ -159,7 +159,7 @@ def grading(command: Command) -> Command:
         "--fail-under",
         metavar="LETTER",
         type=click.Choice(LETTERS, case_sensitive=False),
-        help="Exit with 1 when the grade is below this, or there is none.",
+        help="Exit with 1 when the grade is below LETTER or missing.",
     )
     @click.option("--slo", metavar="LEVEL", help="Grade against a service level, e.g. 'p99<5ms@4000/s'.")
     @click.option(
@@ -167,7 +167,7 @@ def grading(command: Command) -> Command:
         type=click.Choice(["modern", "hailey2012"]),
         default="modern",
         show_default=True,
-        help="The scale of the grades.",
+        help="Grading scale.",
     )
     @wraps(command)
     def graded(*args: Any, scale: Any, slo: str | None, fail_under: Any, **kwargs: Any) -> Any:

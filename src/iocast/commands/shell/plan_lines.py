@@ -27,7 +27,7 @@ def planned_lines(planned: Planned) -> Iterator[str]:
     yield from note_lines((*layout.notes, *planned.notes), plan, planned.left_out)
     if planned.idle_size_bytes is not None:
         size = f"{planned.idle_size_bytes // _MIB}MiB"
-        yield f"note: --size {size} says nothing here: {plan.target.path} is taken as it is"
+        yield f"note: --size {size} is ignored: {plan.target.path} already exists and keeps its size"
 
 
 def note_lines(notes: Sequence[str], plan: Plan, left_out: Sequence[str]) -> Iterator[str]:
@@ -36,21 +36,19 @@ def note_lines(notes: Sequence[str], plan: Plan, left_out: Sequence[str]) -> Ite
         yield f"note: {note}"
     if left_out:
         these = ", ".join(left_out)
-        yield f"note: {plan.target.path} is only read: {len(left_out)} rows that write are left out ({these})"
+        yield f"note: {plan.target.path} is read-only here: {len(left_out)} write rows skipped ({these})"
 
 
 def lasting(plan: Plan) -> str:
-    """How long a plan takes, as far as that is known: "36 s", "10 s, and 2 that end by their I/Os or bytes"."""
+    """How long a plan takes, as far as that is known: "36 s", "10 s plus 2 rows limited by I/Os or bytes"."""
     timed = any(phase.length.seconds is not None for phase in plan.phases)
     counted = sum(phase.length.seconds is None and not phase.length.follows for phase in plan.phases)
     most = "at most " if any(phase.until for phase in plan.phases) else ""
     clock = " of virtual time" if plan.target.kind == "sim" else ""
     parts = [f"{most}{about(plan.expected_seconds)}{clock}"] if timed or not counted else []
     if counted:
-        parts.append(
-            f"{counted} that end by their I/Os or bytes" if counted > 1 else "1 that ends by its I/Os or bytes"
-        )
-    return ", and ".join(parts)
+        parts.append(f"{counted} rows limited by I/Os or bytes" if counted > 1 else "1 row limited by I/Os or bytes")
+    return " plus ".join(parts)
 
 
 def about(seconds: float) -> str:
@@ -66,7 +64,7 @@ def rows(plan: Plan) -> Iterator[str]:
 
     yield f"{plan.name} on {plan.target.path} ({plan.engine} engine)"
     yield ""
-    table = [("row", "I/O", "where", "access", "load", "for"), *(_cells(phase) for phase in plan.phases)]
+    table = [("row", "I/O", "pattern", "access", "load", "duration"), *(_cells(phase) for phase in plan.phases)]
     widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]))]
     widths[1] = min(widths[1], MIX_WIDTH)
     for cells in table:
@@ -81,15 +79,15 @@ def totals(plan: Plan, layout: Layout) -> Iterator[str]:
 
     yield f"rows    {len(plan.phases)}: {lasting(plan)}"
     if not layout.own:
-        yield f"target  {plan.target.path}, {capacity(layout.files[0].size_bytes)}, taken as it is"
+        yield f"target  {plan.target.path}, {capacity(layout.files[0].size_bytes)}, used as it is"
         return
     for file in layout.files:
-        yield f"file    {file.path}, {capacity(file.size_bytes)}, {'to be written' if file.fill else 'there already'}"
+        yield f"file    {file.path}, {capacity(file.size_bytes)}, {'to be filled' if file.fill else 'already filled'}"
 
 
 def image_line(images: Sequence[str]) -> str:
     """The file systems that a named experiment makes."""
-    each = "each once, one after the other, on an image of 512 MiB that is removed again"
+    each = "one after the other on an image of 512 MiB, removed at the end"
     return f"on      {', '.join(images)}: {each}"
 
 
@@ -99,7 +97,7 @@ def writing_line(phases: Sequence[Phase]) -> str:
 
     writing = [phase for phase in phases if phase.workload.writes and not phase.workload.trims]
     if not writing:
-        return "writes  nothing but its work files"
+        return "writes  only its work files"
     timed = sum(phase.length.seconds or 0.0 for phase in writing if not phase.length.bytes)
     bounded = sum(phase.length.bytes or 0 for phase in writing)
     parts = [f"for {about(timed)}" if timed else "", f"at most {capacity(bounded)}" if bounded else ""]
@@ -123,12 +121,12 @@ def _cells(phase: Phase) -> tuple[str, ...]:
         _time(phase) if length.seconds else "",
         f"{length.ios} I/O{'s' if length.ios > 1 else ''}" if length.ios else "",
         capacity(length.bytes) if length.bytes else "",
-        "as long as the others" if length.follows else "",
+        "as long as the rest of its group" if length.follows else "",
     )
     if phase.role == "verify":
-        return phase.name, "reads back all that was written with verify", "", "", "", ""
-    beside = f" (at once: {phase.together})" if phase.together else ""
-    warms = " (warms)" if phase.role == "warm" else ""
+        return phase.name, "reads back all verified writes", "", "", "", ""
+    beside = f" (together: {phase.together})" if phase.together else ""
+    warms = " (warm-up)" if phase.role == "warm" else ""
     return (
         phase.name + warms + beside,
         _mix(workload),
@@ -161,7 +159,7 @@ def _where(locality: Locality) -> str:
     """The pattern, in the words of job files."""
     match locality:
         case Sequential(backwards=True):
-            return "sequential, backwards"
+            return "sequential, descending"
         case Uniform(repeats=repeats):
             return "random" if repeats else "random, no repeats"
         case _:
@@ -169,8 +167,8 @@ def _where(locality: Locality) -> str:
 
 
 def _load(workload: Workload) -> str:
-    """How much at once: "1 user x depth 1", "4 users x depth 16"."""
-    return f"{workload.users} user{'s' if workload.users > 1 else ''} x depth {workload.depth}"
+    """Users x queue depth: "1x1", "4x16"."""
+    return f"{workload.users}x{workload.depth}"
 
 
 def _access(workload: Workload) -> str:

@@ -83,7 +83,7 @@ class LiveProgress:
             left += elapsed / part * (1 - part)
         shown = elapsed_ns > _RATE_AFTER_NS and ios
         seen = View("", elapsed_ns, {metrics.IOS: ios, metrics.BYTES: bytes_moved})
-        speed = f"{rate(seen.per_s(metrics.IOS) or 0.0)} IO/s" if shown and self._phase.role != "fill" else ""
+        speed = f"{rate(seen.per_s(metrics.IOS) or 0.0)} IOPS" if shown and self._phase.role != "fill" else ""
         if shown and self._phase.role == "fill":
             speed = f"{megabytes_per_s(seen.per_s(metrics.BYTES) or 0.0)} MB/s"
         wrong = f"{errors} errors" if errors else ""
@@ -145,11 +145,11 @@ def _outcome(record: PhaseRecord) -> str:
         said = f"{capacity(measurement.bytes)} in {duration(measurement.elapsed_ns)}"
     else:
         speed = megabytes_per_s(measurement.bytes_per_s)
-        said = f"{rate(measurement.rate_per_s)} IO/s, {speed} MB/s"
+        said = f"{rate(measurement.rate_per_s)} IOPS, {speed} MB/s"
     return f"{said}{_troubles(measurement)}"
 
 
 def _troubles(measurement: Measurement) -> str:
     errors = f", {measurement.error_count} errors" if measurement.error_count else ""
-    end = {"finished": "", "errors": ", given up"}.get(measurement.stopped, f", {measurement.stopped}")
+    end = {"finished": "", "errors": ", stopped by errors"}.get(measurement.stopped, f", {measurement.stopped}")
     return errors + end

@@ -63,24 +63,24 @@ def lines(event: events.WorkEvent | events.InquiryEvent | events.TrialEvent | ev
         case events.Planned():
             yield from planned_lines(event)
         case events.Stopped(measured, planned):
-            rows = f"{measured} of {planned} rows {'was' if measured == 1 else 'were'} measured and kept"
-            yield f"stopped: {rows if measured else 'nothing was measured yet, and nothing is left behind'}"
+            rows = f"{measured} of {planned} rows finished and kept"
+            yield f"stopped: {rows if measured else 'no row was finished; nothing was kept'}"
         case events.RunBegun(number, of, side, path):
             yield f"round {number} of {of}: {side}, {path}" if side else f"run {number} of {of}"
         case events.FloorMissed(name, floor, grades):
-            got = f"is {grades.overall}" if grades and grades.overall else "could not be given"
+            got = f"is {grades.overall}" if grades and grades.overall else "is missing"
             why = grades.says if grades else "nothing was measured"
-            yield f"{name}: grade {floor} was asked for; the grade {got}: {why}"
+            yield f"{name}: below grade {floor}: the grade {got}: {why}"
         case events.Imported(folder):
             yield f"run folder: {folder}"
         case events.Interrupted():
-            yield "note: this machine was down since the run began: only what was made durable must be there"
+            yield "note: this machine was restarted since the run: only durable writes are checked"
         case events.NotKept(error):
-            yield f"note: the result is not kept: {error.message}"
+            yield f"note: result not saved: {error.message}"
         case events.WatchBegun(devices, interval_ns, notes):
             yield from (f"note: {note}" for note in notes)
             said, every = ", ".join(devices) or "all devices", duration_text(interval_ns)
-            yield f"tracing requests of {said}, every {every}; Ctrl-C ends it"
+            yield f"tracing requests of {said}, every {every}; press Ctrl-C to stop"
         case events.FileWritten() | events.PageWritten() | events.PageFailed():
             yield _file(event)
         case (
@@ -102,7 +102,7 @@ def _file(event: events.FileEvent) -> str:
         case events.PageWritten(path, missing):
             return f"report: {os.path.relpath(path)}" + (f"\nnote: {missing}" if missing else "")
         case events.PageFailed(why):
-            return f"note: no report.html: {why.message}"
+            return f"note: report.html not written: {why.message}"
 
 
 def _trial(event: events.TrialEvent) -> str:
@@ -117,9 +117,9 @@ def _trial(event: events.TrialEvent) -> str:
         case events.TrialFailed(why):
             return f"note: {why.message}"
         case events.ImageAnnounced(directory, size_bytes):
-            return f"note: makes an image of {size_bytes // MIB} MiB in {directory}, and removes it at the end"
+            return f"note: creates an image of {size_bytes // MIB} MiB in {directory} and removes it at the end"
         case events.ImageLeftOut(kind, why):
-            return f"note: {kind} is left out: {why.message}"
+            return f"note: {kind} skipped: {why.message}"
 
 
 def _inquiry(event: events.InquiryEvent) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _inquiry(event: events.InquiryEvent) -> Iterator[str]:
     match event:
         case events.Suspected(finding):
             where = f" in {finding.phase}" if finding.phase else ""
-            yield f"\nseen{where}: {finding.says}"
+            yield f"\nfinding{where}: {finding.says}"
             if finding.hypothesis:
                 yield f"  hypothesis ({finding.confidence:.0%}): {finding.hypothesis}"
         case events.Untested(_, why, again):
@@ -135,7 +135,7 @@ def _inquiry(event: events.InquiryEvent) -> Iterator[str]:
         case events.ExperimentBegun(_, experiment):
             yield f"  experiment: {experiment.question}"
         case events.ExperimentFailed(error):
-            yield f"  the experiment failed: {error.message}"
+            yield f"  experiment failed: {error.message}"
         case events.Decided(_, outcome):
             yield f"  {outcome.verdict}: {outcome.says}"
         case events.Diagnosed():

@@ -39,7 +39,7 @@ def loader_of(plan: Plan) -> Loader:
         if module.takes(plan.target):
             return module.Loader(plan)
     raise LoadError(
-        f"{plan.target.path}: no loader takes a target of kind {plan.target.kind}",
+        f"{plan.target.path}: no loader supports a target of kind {plan.target.kind}",
         "give a directory, a file, a block device, or a simulated device (sim:)",
     )
 

@@ -1,8 +1,8 @@
-"""Files and block devices of this machine: the I/O is real, and so is its time.
+"""Files and block devices of this machine: real I/O in real time.
 
-What it is: the load engine's io_uring or sync engine on work files, on a file of somebody else, or on a device.
+What it is: the io_uring or sync engine on work files, on an existing file, or on a device.
 
-Needs: a path that this user may open; a device that is to be written also needs `--destroy`.
+Needs: permission to open the path; to write to a device, also `--destroy`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Simulated devices (`sim:`): the I/O is calculated, and its time is virtual.
+"""Simulated devices (`sim:`): calculated I/O in virtual time.
 
 What it is: the load engine's sim engine, which answers as the device that the target describes. The device keeps
 from phase to phase what it learned, and is new in each run.

@@ -55,7 +55,7 @@ def loop_claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ..
     if loop is None or file is None:
         return ()
     others = [other for other in _loop_files(root).get(file, ()) if other != loop]
-    said = [f"{kernel_name(other)} stands on the same file, {file}" for other in others]
+    said = [f"{kernel_name(other)} uses the same file, {file}" for other in others]
     below = source_directory(file, root)
     if below is not None and below != loop:
         major, minor = _number(below)
@@ -97,7 +97,7 @@ def _claims_on(directory: Path, mounts: tuple[Mount, ...], swaps: set[Path], roo
     if directory in swaps:
         said.append(f"{name} is used as swap")
     if any(root.glob(f"sys/fs/btrfs/*/devices/{directory.name}")):
-        said.append(f"{name} belongs to a mounted btrfs")
+        said.append(f"{name} is part of a mounted btrfs")
     holders = [kernel_name(holder) for holder in linked_devices(directory / "holders")]
     return said + [f"{holder} is built on {name}" for holder in holders]
 

@@ -51,7 +51,7 @@ def describe(path: str, root: Path = Path("/")) -> Target:
 
 def _absolute(path: str) -> str:
     if not path or "\0" in path:
-        raise TargetError("the path is empty or holds a zero byte", "name a directory, a file or a block device")
+        raise TargetError("the path is empty or contains a NUL byte", "give a directory, a file or a block device")
     # Taking ".." away by name would go astray behind a symbolic link.
     return os.path.realpath(path) if ".." in Path(path).parts else os.path.abspath(path)
 
@@ -64,35 +64,37 @@ def _status(absolute: str, place: str) -> os.stat_result:
     except PermissionError:
         raise _not_permitted(absolute) from None
     except OSError as error:
-        raise TargetError(f"{absolute} cannot be looked at: {error.strerror}", _OTHER_HINT) from error
+        raise TargetError(f"cannot stat {absolute}: {error.strerror}", _OTHER_HINT) from error
 
 
-_OTHER_HINT = "`stat` on it should fail in the same way: see to the path, the mount or its server first"
+_OTHER_HINT = "`stat` should fail in the same way: fix the path, the mount or its server first"
 
 
 def _missing(absolute: str, place: str) -> TargetError:
     if os.path.islink(place):
         return TargetError(
             f"{absolute} is a symbolic link to {os.readlink(place)}, which does not exist",
-            "point it at something that exists, or name the place itself",
+            "point it at an existing path, or give that path directly",
         )
     parent = os.path.dirname(absolute)
     if absolute.startswith("/dev/"):
-        return TargetError(f"there is no device {absolute}", "`lsblk` lists the block devices of this machine")
+        return TargetError(f"device {absolute} does not exist", "`lsblk` lists the block devices of this machine")
     if os.path.isdir(os.path.dirname(place)):
         return TargetError(f"{absolute} does not exist", f"create it first: mkdir {absolute}")
-    return TargetError(f"{absolute} does not exist, nor does {parent}", "check the spelling, and that it is mounted")
+    return TargetError(
+        f"{absolute} does not exist, nor does {parent}", "check the spelling and that the file system is mounted"
+    )
 
 
 def _not_permitted(absolute: str) -> TargetError:
     if os.geteuid() == 0:
         return TargetError(
-            f"{absolute} may not be opened, not even by root",
-            "a container or a security module refuses it; test a directory on that device instead",
+            f"{absolute} cannot be opened, not even by root",
+            "a container or security module denies access; test a directory on that device instead",
         )
     return TargetError(
-        f"{absolute} may not be read by this user",
-        "run iocast as a user who may, such as its owner; block devices mostly belong to root and group disk",
+        f"no permission to read {absolute}",
+        "run iocast as a user with access, such as the owner; block devices usually belong to root and group disk",
     )
 
 
@@ -106,13 +108,13 @@ def _kind(absolute: str, mode: int) -> Kind:
     if stat.S_ISFIFO(mode):
         what, hint = (
             "a FIFO",
-            "a FIFO is not storage: it hands bytes from one process to another and keeps none",
+            "a FIFO is not storage: it passes bytes between processes and stores none",
         )
     elif stat.S_ISSOCK(mode):
-        what, hint = "a socket", "a socket is not storage: name the directory where the server keeps its data"
+        what, hint = "a socket", "a socket is not storage: give the directory where the server keeps its data"
     else:
         what = "a character device"
-        hint = "a character device has no blocks to read again; disks are block devices: see `lsblk`"
+        hint = "a character device stores no blocks; disks are block devices: see `lsblk`"
     raise TargetError(f"{absolute} is {what}, not a file, a directory or a block device", hint)
 
 
@@ -122,20 +124,20 @@ def _require_readable(absolute: str, place: str) -> None:
     except PermissionError:
         raise _not_permitted(absolute) from None
     except OSError as error:
-        hint = "nothing is inserted in it" if error.errno == errno.ENOMEDIUM else _OTHER_HINT
-        raise TargetError(f"{absolute} cannot be opened: {error.strerror}", hint) from error
+        hint = "no medium" if error.errno == errno.ENOMEDIUM else _OTHER_HINT
+        raise TargetError(f"cannot open {absolute}: {error.strerror}", hint) from error
 
 
 def _describe_in_mount(absolute: str, place: str, kind: Kind, status: os.stat_result, root: Path) -> Target:
     mount = find_mount(absolute, root)
     if mount is not None and mount.filesystem in _NO_STORAGE:
         raise TargetError(
-            f"{absolute} is in {mount.filesystem}, which the kernel makes up as it is read",
-            "name a directory on a file system that stores something",
+            f"{absolute} is on {mount.filesystem}, a virtual file system of the kernel",
+            "give a directory on a disk file system",
         )
     stack = Stack(root)
     if mount is None:
-        stack.notes.append("/proc/self/mountinfo shows no mount for this path: what is below cannot be seen")
+        stack.notes.append("/proc/self/mountinfo has no mount for this path: the devices below are unknown")
     else:
         stack.add_mount(mount)
     space = os.statvfs(place)
@@ -165,7 +167,7 @@ def _describe_device(absolute: str, place: str, status: os.stat_result, root: Pa
     stack.add_device(major, minor)
     layers = stack.layers()
     if layers and layers[0].size_bytes == 0:
-        raise TargetError(f"{absolute} is empty: nothing is attached to it", "attach a file or a disk to it first")
+        raise TargetError(f"{absolute} is empty: no backing file or disk is attached", "attach one first")
     _require_readable(absolute, place)
     mount = mounted_on(major, minor, root)
     direct, why_not = probe_direct(place, "block")

@@ -10,11 +10,11 @@ from typing import Literal
 Answer = tuple[bool | None, str]
 _TRY_BYTES = (4096, 65536)  # one page, then more for devices of larger blocks
 _UNTRIED = {
-    errno.EACCES: "nothing could be tried: this user may not write here",
-    errno.EPERM: "nothing could be tried: this user may not write here",
-    errno.EROFS: "nothing could be tried: the file system is mounted read-only",
-    errno.ENOSPC: "nothing could be tried: the file system is full",
-    errno.EDQUOT: "nothing could be tried: the quota is used up",
+    errno.EACCES: "not tried: no write permission",
+    errno.EPERM: "not tried: no write permission",
+    errno.EROFS: "not tried: the file system is mounted read-only",
+    errno.ENOSPC: "not tried: the file system is full",
+    errno.EDQUOT: "not tried: the quota is exhausted",
 }
 
 
@@ -28,7 +28,7 @@ def probe_direct(path: str, kind: Literal["file", "directory", "block"]) -> Answ
     try:
         fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
     except OSError as error:
-        return _refused(error, "the file system does not open files with O_DIRECT")
+        return _refused(error, "the file system refuses to open files with O_DIRECT")
     try:
         return _try_io(fd, write=False)
     finally:
@@ -56,9 +56,9 @@ def _why_no_file(path: str, flags: int, refusal: OSError) -> Answer:
             return None, _UNTRIED[error.errno]
         return (
             None,
-            "unknown until the first work file: the file system makes no unnamed files to try it on",
+            "unknown until the first work file exists: the file system does not support O_TMPFILE",
         )
-    return _refused(refusal, "the file system does not open files with O_DIRECT")
+    return _refused(refusal, "the file system refuses to open files with O_DIRECT")
 
 
 def _try_io(fd: int, write: bool) -> Answer:
@@ -72,7 +72,7 @@ def _try_io(fd: int, write: bool) -> Answer:
                 if error.errno != errno.EINVAL:
                     break
             else:
-                return (False, "a direct write was cut short") if write and moved < size_bytes else (True, "")
+                return (False, "a direct write was incomplete") if write and moved < size_bytes else (True, "")
     return _refused(refusal, "the file system opens files with O_DIRECT but refuses the I/O")
 
 
@@ -81,4 +81,4 @@ def _refused(error: OSError, otherwise: str) -> Answer:
         return None, _UNTRIED[error.errno]
     if error.errno in (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTTY):
         return False, f"{otherwise} ({os.strerror(error.errno)})"
-    return None, f"the try failed: {error.strerror}"
+    return None, f"the test failed: {error.strerror}"

@@ -150,7 +150,7 @@ class Stack:
         if name in self._done:
             return name
         if name in self._open:
-            self.notes.append(f"{name} stands on itself: the circle was cut there")
+            self.notes.append(f"{name} is stacked on itself: the loop was cut there")
             return None
         self._open.add(name)
         self._done[name] = read_layer(directory, self._visit_all(self._below(directory)))
@@ -169,10 +169,10 @@ class Stack:
 
     def _below_file(self, loop: str, file: str) -> list[Path]:
         if file.endswith(" (deleted)"):
-            self.notes.append(f"the file behind {loop} was deleted: what is below it cannot be seen")
+            self.notes.append(f"the backing file of {loop} was deleted: the devices below are unknown")
             return []
         if not (self._root / file.lstrip("/")).exists():
-            self.notes.append(f"the file behind {loop}, {file}, cannot be seen from here, nor what is below")
+            self.notes.append(f"the backing file of {loop}, {file}, is not visible: the devices below are unknown")
             return []
         return self._below_path(file)
 
@@ -202,7 +202,7 @@ class Stack:
     def _numbered(self, major: int, minor: int) -> list[Path]:
         found = device_directory(major, minor, self._root)
         if found is None:
-            self.notes.append(f"sysfs does not show device {major}:{minor}: what is below cannot be seen")
+            self.notes.append(f"device {major}:{minor} is missing in sysfs: the devices below are unknown")
             return []
         return [found]
 
@@ -210,7 +210,7 @@ class Stack:
         """All members, the mount's source first; btrfs itself has no number of a device."""
         first = source_directory(source, self._root)
         if first is None:
-            self.notes.append(f"btrfs: its device {source} is not visible from here")
+            self.notes.append(f"btrfs: its device {source} is not visible")
             return []
         for folder in sorted(self._root.glob("sys/fs/btrfs/*/devices")):
             if (folder / first.name).exists():
@@ -221,12 +221,12 @@ class Stack:
     def _below_overlay(self, mount: Mount) -> list[Path]:
         found = re.search(r"(?:^|,)upperdir=([^,]+)", mount.options)
         if found is None:
-            self.notes.append("overlay without an upper directory: read-only, with no block device of its own")
+            self.notes.append("overlay without an upper directory: read-only and without a block device")
             return []
         if not (self._root / found[1].lstrip("/")).exists():
-            self.notes.append(f"overlay has no block device of its own; its upper directory {found[1]} cannot be seen")
+            self.notes.append(f"overlay without a block device; its upper directory {found[1]} is not visible")
             return []
-        self.notes.append(f"overlay: writes go to {found[1]}; the devices shown are the ones below that")
+        self.notes.append(f"overlay: writes go to {found[1]}; the devices shown are those below it")
         return self._below_path(found[1])
 
 
@@ -234,12 +234,12 @@ def no_device_note(mount: Mount) -> str:
     """Why there is no block device below a mount of an anonymous device number."""
     kind = mount.filesystem
     if kind in _IN_MEMORY:
-        return f"{kind} lives in memory: there is no block device, what is measured here is memory"
+        return f"{kind} is in memory, without a block device: the figures are those of memory"
     if kind == "zfs":
         pool = mount.source.partition("/")[0]
-        return f"zfs does not tell the kernel its devices: `zpool status {pool}` names those of pool {pool}"
+        return f"zfs hides its devices from the kernel: `zpool status {pool}` lists those of pool {pool}"
     if kind in _REMOTE:
-        return f"{kind}: {mount.source} is served from elsewhere, there is no block device on this machine"
+        return f"{kind}: {mount.source} is remote, without a block device on this machine"
     if kind.startswith("fuse"):
-        return f"{kind}: a process serves {mount.source}, there is no block device that the kernel knows of"
+        return f"{kind}: a user-space process serves {mount.source}, without a block device known to the kernel"
     return f"{kind} ({mount.source}) has no block device"

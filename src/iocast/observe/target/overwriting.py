@@ -62,8 +62,8 @@ def _open(target: Target, writing: Sequence[str]) -> int:
         return _open_device(target.path, os.O_EXCL if writing else 0)
     except OSError as error:
         if error.errno == errno.EBUSY:
-            raise _in_use(target, writing, ["another program, or the kernel itself, has it for itself"]) from None
-        raise TargetError(f"{target.path} cannot be opened: {error.strerror}", "`lsblk` lists the devices") from error
+            raise _in_use(target, writing, ["another program or the kernel holds it exclusively"]) from None
+        raise TargetError(f"cannot open {target.path}: {error.strerror}", "`lsblk` lists the devices") from error
 
 
 def _open_device(path: str, flags: int) -> int:
@@ -79,7 +79,7 @@ def _require_path(target: Target) -> None:
         descriptor = _open_device(target.path, 0)
     except OSError as error:
         raise TargetError(
-            f"{target.path} is not there any more: {error.strerror}", "look into the kernel's log (dmesg)"
+            f"{target.path} no longer exists: {error.strerror}", "check the kernel log (dmesg)"
         ) from error
     try:
         _require_same(target, identify(descriptor))
@@ -91,10 +91,10 @@ def _require_same(target: Target, now: Identity) -> None:
     planned = target.identity
     if planned == now:
         return
-    was = _identity_text(planned) if planned is not None else "none that was recorded"
+    was = _identity_text(planned) if planned is not None else "not recorded"
     raise TargetError(
-        f"{target.path} is another device than the one planned for: that was {was}; now it is {_identity_text(now)}",
-        "nothing was done to it: see with `lsblk` what it is now, and begin again",
+        f"{target.path} is not the planned device any more: planned {was}; found {_identity_text(now)}",
+        "nothing was written: check the device with `lsblk` and start again",
     )
 
 
@@ -111,9 +111,7 @@ def _require_free(target: Target, writing: Sequence[str]) -> None:
     used = [*claims(major, minor), *loop_claims(major, minor)]
     directory = device_directory(major, minor)
     if directory is not None and read_int(directory / "ro"):
-        raise TargetError(
-            f"{target.path} is read-only{_would(target, writing)}", "give a device that may be written to"
-        )
+        raise TargetError(f"{target.path} is read-only{_would(target, writing)}", "give a writable device")
     for attempt in range(_USED_TRIES):
         users = _users(major, minor)
         if not users:
@@ -128,8 +126,8 @@ def _require_free(target: Target, writing: Sequence[str]) -> None:
 def _in_use(target: Target, writing: Sequence[str], used: list[str]) -> TargetError:
     return TargetError(
         f"{target.path} is in use: {'; '.join(used)}{_would(target, writing)}",
-        "run only the phases that read, or name a directory; what is in use is not overwritten, with --destroy or "
-        "without: unmount it, stop what uses it, detach it first",
+        "run only the phases that read, or give a directory; a device in use is never overwritten, even "
+        "with --destroy: unmount it, stop its users or detach it first",
     )
 
 
@@ -171,12 +169,12 @@ def _require_given_up(target: Target, writing: Sequence[str], found: tuple[Signa
     holds = "; ".join(_signature_text(each) for each in found)
     raise TargetError(
         f'{target.path} is a block device: phase "{writing[0]}"{more} would overwrite it. '
-        + (f"It holds {holds}" if holds else "No signature was found on it, which does not say that it is empty"),
-        "run only the phases that read, or name a directory: iocast lays out files of its own there; "
+        + (f"It holds {holds}" if holds else "No signature was found on it, but it may still hold data"),
+        "run only the phases that read, or give a directory, where iocast lays out its own work files; "
         + (
-            f"if all that is on the device may be lost: --destroy {name}"
+            f"if all data on the device may be lost: --destroy {name}"
             if name
-            else "this device has neither a number nor a UUID of its own, so it cannot be named for --destroy"
+            else "this device has neither a serial number nor a UUID, so --destroy cannot identify it"
         ),
     )
 

@@ -65,10 +65,10 @@ def _load() -> ctypes.CDLL:
 def _by_library(library: ctypes.CDLL, descriptor: int, path: str) -> Iterator[Signature]:
     probe = library.blkid_new_probe()
     if not probe:
-        raise _unseen(path, "libblkid has no memory")
+        raise _unseen(path, "libblkid is out of memory")
     try:
         if library.blkid_probe_set_device(probe, descriptor, 0, 0):
-            raise _unseen(path, "libblkid cannot read it")
+            raise _unseen(path, "libblkid cannot open it")
         library.blkid_probe_enable_superblocks(probe, 1)
         library.blkid_probe_set_superblocks_flags(probe, _SUPERBLOCKS)
         library.blkid_probe_enable_partitions(probe, 1)
@@ -79,7 +79,7 @@ def _by_library(library: ctypes.CDLL, descriptor: int, path: str) -> Iterator[Si
                 return
             if answer:
                 number = ctypes.get_errno()
-                raise _unseen(path, f"libblkid could not read it{f': {os.strerror(number)}' if number else ''}")
+                raise _unseen(path, f"libblkid failed to read it{f': {os.strerror(number)}' if number else ''}")
             yield from _found(lambda name: _value(library, probe, name))
     finally:
         library.blkid_free_probe(probe)
@@ -110,7 +110,7 @@ def _offset(text: str) -> int | None:
 def _by_program(descriptor: int, path: str) -> Iterator[Signature]:
     program = shutil.which("blkid", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
     if program is None:
-        raise _unseen(path, f"there is neither {_LIBRARY} nor the program blkid")
+        raise _unseen(path, f"neither {_LIBRARY} nor the program blkid is installed")
     command = (program, "-p", "-o", "export", f"/proc/self/fd/{descriptor}")
     try:
         done = subprocess.run(
@@ -134,6 +134,6 @@ def _by_program(descriptor: int, path: str) -> Iterator[Signature]:
 
 def _unseen(path: str, why: str) -> TargetError:
     return TargetError(
-        f"{path} will not be written to: whether it holds anything cannot be seen ({why})",
-        f"install {_LIBRARY} (Debian: libblkid1) or blkid (util-linux), or look into the kernel's log (dmesg)",
+        f"{path} will not be overwritten: its contents are unknown ({why})",
+        f"install {_LIBRARY} (Debian: libblkid1) or blkid (util-linux), or check the kernel log (dmesg)",
     )

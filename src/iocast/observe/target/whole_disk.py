@@ -21,13 +21,17 @@ def find_device(name: str, root: Path = Path("/")) -> tuple[DeviceNumber, str]:
     """
     directory = _directory(name, root)
     if directory is None:
-        raise TargetError(f"there is no block device {name}", "`lsblk` lists the block devices of this machine")
+        raise TargetError(f"block device {name} does not exist", "`lsblk` lists the block devices of this machine")
     if (directory / "partition").exists():
         directory = directory.parent  # a request goes to the disk, wherever on it
     if not (directory / "mq").is_dir():
         below = sorted(each.name for each in (directory / "slaves").glob("*"))
-        hint = f"watch the devices below it: {' '.join(below)}" if below else "there is nothing below it to watch"
-        raise TargetError(f"{kernel_name(directory)} handles bios, not requests: it has no queue of its own", hint)
+        hint = (
+            f"trace the devices below it: {' '.join(below)}"
+            if below
+            else "it has no devices below that could be traced"
+        )
+        raise TargetError(f"{kernel_name(directory)} is bio-based: it has no request queue", hint)
     major, _, minor = (read_text(directory / "dev") or "0:0").partition(":")
     return DeviceNumber(int(major), int(minor)), kernel_name(directory)
 

@@ -4,7 +4,7 @@ import { address, cell, duration, megabytes, rate } from "./figures.js";
 const name = location.pathname.slice("/follow/".length).split("/").map(decodeURIComponent).join("/");
 const at = (id) => document.querySelector(`#${id}`);
 
-const state = (status) => status === "dead" ? "The run is dead: its process is gone." : `The run is ${status}.`;
+const state = (status) => status === "dead" ? "The run is dead: its process no longer exists." : `The run is ${status}.`;
 
 const show = (found) => {
   const { summary, under_way: now, rows } = found;
@@ -12,10 +12,10 @@ const show = (found) => {
   document.title = `${summary.name} · iocast`;
   at("where").textContent = `${summary.target} on ${summary.host}`;
   const running = summary.status === "running";
-  at("phase").textContent = running && now ? `Step ${now.number} of ${now.total}: ${now.phase}` : state(summary.status);
+  at("phase").textContent = running && now ? `Row ${now.number} of ${now.total}: ${now.phase}` : state(summary.status);
   at("bar").value = running ? (now ? (now.number - 1) / now.total : 0) : 1;
   at("figures").textContent = running && now
-    ? `${rate(now.rate_per_s)} I/Os a second, ${megabytes(now.bytes_per_s)} MB/s${now.errors ? `, ${now.errors} failed` : ""}`
+    ? `${rate(now.rate_per_s)} IOPS, ${megabytes(now.bytes_per_s)} MB/s${now.errors ? `, ${now.errors} failed` : ""}`
     : "";
   at("rows").replaceChildren();
   for (const row of rows) {
@@ -42,7 +42,7 @@ const look = async () => {
       again = false;
     }
   } catch {
-    at("phase").textContent = "The server does not answer.";
+    at("phase").textContent = "The server does not respond.";
   }
   if (again) setTimeout(look, 1000);
 };

@@ -54,7 +54,7 @@ const line = (run) => {
   const box = document.createElement("input");
   box.type = "checkbox";
   box.checked = picked.includes(run.name);
-  box.setAttribute("aria-label", `pick ${run.name}`);
+  box.setAttribute("aria-label", `select ${run.name}`);
   box.addEventListener("change", () => pick(run.name, box.checked));
   row.insertCell().append(box);
   const head = document.createElement("th");
@@ -109,7 +109,7 @@ const look = async () => {
       draw();
     }
   } catch {
-    document.querySelector("#count").textContent = "the server does not answer";
+    document.querySelector("#count").textContent = "the server does not respond";
     last = "";
   }
   setTimeout(look, 2000);

@@ -82,7 +82,7 @@ pub fn missing(plan: &PhasePlan) -> Option<String> {
     };
     let mut known = Probe::new();
     if let Err(why) = ring.submitter().register_probe(&mut known) {
-        return Some(format!("the kernel does not say what its ring can do: {why}"));
+        return Some(format!("cannot query the features of io_uring: {why}"));
     }
     let needed = [
         ("read", opcode::Read::CODE),
