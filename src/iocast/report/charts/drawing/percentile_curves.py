@@ -67,9 +67,9 @@ def percentile_lines(about: Chart, theme: Theme, tones: Sequence[str], width: in
     marks = [math.log10(2), *(float(nine) for nine in range(1, math.floor(nines) + 1))]
     # Room to the right for the names of the lines.
     room = min(0.5, (GAP + LETTER * max(map(len, names))) / (width - LABEL_ROOM))
-    end = max(1.2, 1 / (1 - room)) * max(nines, 1.0)
+    far = max(1.2, 1 / (1 - room)) * max(nines, 1.0)
     axis = {"values": marks, "labelExpr": _nines(), "title": about.x.title, "grid": True}
-    x = quantitative("x", {"domain": [0, end], "nice": False}, axis)
+    x = quantitative("x", {"domain": [0, far], "nice": False}, axis)
     y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
     sure, unsure, points, ends = list[Spec](), list[Spec](), list[Spec](), list[Spec]()
     for name, tone in zip(names, tones, strict=True):
