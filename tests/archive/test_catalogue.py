@@ -74,8 +74,8 @@ def test_a_run_is_named_by_its_beginning_or_last(tmp_path: Path) -> None:
     assert find_run(str(tmp_path), "last") == str(new)
     assert find_run(str(tmp_path), str(old)) == str(old)
     assert find_run(str(tmp_path), old.name[:8]) == str(old)
-    for name, said in (("2", "2 runs start with 2"), ("nothing", "begins with nothing")):
+    for name, said in (("2", "2 runs start with 2"), ("nothing", "starts with nothing")):
         with pytest.raises(ArchiveError, match=said):
             find_run(str(tmp_path), name)
-    with pytest.raises(ArchiveError, match="no run in"):
+    with pytest.raises(ArchiveError, match="no runs in"):
         find_run(str(tmp_path / "absent"), "last")

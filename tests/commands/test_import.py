@@ -28,7 +28,7 @@ def test_what_no_importer_knows_is_refused_and_nothing_is_left(tmp_path: Path) -
     (tmp_path / "notes.txt").write_text("call the vendor\n")
     done = iocast("import", "notes.txt", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: notes.txt is of no format that iocast knows\n\nhint: ")
+    assert done.stderr.startswith("error: notes.txt has no format that iocast knows\n\nhint: ")
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 

@@ -131,7 +131,7 @@ def test_a_page_that_fails_does_not_spoil_the_measurement(tmp_path: Path) -> Non
     (tmp_path / "vl_convert.py").write_text("def configure(**_): pass\ndef vegalite_to_svg(*_, **__): raise OSError(5)")
     done = iocast("card", "sim:nvme", "--time", "10ms", "--page", cwd=tmp_path, PYTHONPATH=_with(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "note: no report.html: drawing failed: " in done.stderr
+    assert "note: report.html not written: drawing failed: " in done.stderr
     assert "Results" in done.stdout
 
 

@@ -115,7 +115,7 @@ fn a_device_without_polling_queues_is_refused_before_the_phase() {
     match run_phase(&polled, |_| true) {
         Err(error @ Error::Ring { .. }) => {
             assert!(error.to_string().contains("polling for completions"), "{error}");
-            assert!(error.hint().contains("leave polling out"));
+            assert!(error.hint().contains("omit polling"));
         }
         Err(Error::Open { .. }) => {} // a temporary folder without O_DIRECT
         Ok(result) => assert!(result.errors.is_empty(), "a device that polls: {:?}", result.errors),

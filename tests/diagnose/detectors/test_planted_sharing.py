@@ -252,7 +252,7 @@ def test_a_generator_without_a_processor_is_told_whatever_it_did_with_the_rest()
     (found,) = generator_bound.detect(
         Facts(card_runs.run(replace(record, measurement=replace(did, generator=starved))))
     )
-    assert "ready to go on for 85% of the time, and had no processor" in found.says
+    assert "waited for a CPU 85% of the time" in found.says
 
 
 def test_a_busy_generator_is_told() -> None:

@@ -44,7 +44,7 @@ def refusal(text: str) -> tuple[str, str]:
         ("output=x", '"output" is an option of fio\'s command line, not of its job files', "leave it out"),
         ("size=", "size=: it has no value", "give one, or leave size out"),
         ("include more.fio", "include more.fio: include is not supported", "put the lines of more.fio in its place"),
-        ("time_based", "time_based=1: needs a runtime", "give runtime=60"),
+        ("time_based", "time_based=1: needs a runtime", "runtime=60"),
         ("rw=randread\nrandom_distribution=zipf:1", "random_distribution=zipf:1: theta is a number above 0", "for ex"),
         ("rw=read:-4k", "rw=read:-4k: backwards with gaps is not supported", "nearest: rw=read:-8k, backwards"),
         ("rate=1m\nrate_iops=9", "rate_iops=9: it contradicts rate", "keep one"),

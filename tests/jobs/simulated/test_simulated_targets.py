@@ -256,7 +256,7 @@ def test_refused_targets(text: str, message: str, hint: str) -> None:
         ("bandwidth=0MB/s", "it must be more than 0", "written bandwidth="),
         ("fsync=8", '"8" is not a time: the unit is missing', "written fsync=8ms: "),
         ("hit=10%", "expected PERCENT:TIME", "written hit=80%:200us|none: "),
-        ("hit=101%:1ms", '"101%" is not a percentage: it is more than 100', "written hit=80%:200us|none: "),
+        ("hit=101%:1ms", '"101%" is not a percentage: more than 100', "written hit=80%:200us|none: "),
         ("write_back=on", "no cache; give hit= or cache= before it", "written write_back=on|off: "),
         ("write_back=yes", "expected on or off", "written write_back=on|off: "),
         ("stall=5s", 'expected two times with "/" between', "written stall=1s/5s|none: "),

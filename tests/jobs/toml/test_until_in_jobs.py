@@ -82,7 +82,7 @@ def test_what_of_fio_can_be_had(lines: str, first_s: float, notes: int) -> None:
 def test_fio_without_a_window_does_nothing_as_in_fio() -> None:
     job = parse_fio_job(FIO + "ss=iops:5%\n", "j.fio", {})
     assert job.phases[0].until is None
-    assert any("does nothing" in note for note in job.notes)
+    assert any("no effect" in note for note in job.notes)
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_errors_and_far_outliers_are_listed() -> None:
 
 def test_next_steps_start_with_the_remedy_and_end_with_the_folder() -> None:
     steps = _card(card_runs.troubled_card()).next_steps
-    assert steps[0].startswith("Check that the file is written in full")
+    assert steps[0].startswith("Check that the file is fully written")
     assert steps[-1].endswith("iocast report runs/x")
     stopped = card_runs.run(card_runs.reads(), status="interrupted")
     assert "The run is incomplete" in card(stopped, examine(stopped)).next_steps[0]

@@ -95,7 +95,8 @@ def engine_line(run: Run) -> str:
 
 def _pages(engine: EngineReport) -> str:
     """What the buffers lie in; that they are registered is among the flags, that small ones need no more is plain."""
-    return engine.buffers.removeprefix("registered, ").removesuffix(" (small enough for them)")
+    pages = engine.buffers.removeprefix("registered, ")
+    return pages.removesuffix(" (small buffers)").removesuffix(" (small enough for them)")  # as version 0.1 wrote it
 
 
 def _engine_notes(run: Run) -> tuple[str, ...]:
