@@ -95,11 +95,11 @@ def test_the_keyboard_keeps_its_place_and_a_pick_that_is_gone_is_dropped(runs: P
         page.goto(address)
         page.wait_for_selector("#runs tr")
         for name in ("two", "one"):
-            page.check(f'input[aria-label="pick {name}"]')
-        page.focus('input[aria-label="pick one"]')
+            page.check(f'input[aria-label="select {name}"]')
+        page.focus('input[aria-label="select one"]')
         shutil.rmtree(tmp_path / "two")
-        page.wait_for_selector('#runs:not(:has(input[aria-label="pick two"]))')
-        assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "pick one"
+        page.wait_for_selector('#runs:not(:has(input[aria-label="select two"]))')
+        assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "select one"
         assert page.inner_text("#compare") == "Compare 1"
         assert page.is_disabled("#compare")
 

@@ -12,7 +12,7 @@ const show = (found) => {
   document.title = `${summary.name} · iocast`;
   at("where").textContent = `${summary.target} on ${summary.host}`;
   const running = summary.status === "running";
-  at("phase").textContent = running && now ? `Row ${now.number} of ${now.total}: ${now.phase}` : state(summary.status);
+  at("phase").textContent = running && now ? `Step ${now.number} of ${now.total}: ${now.phase}` : state(summary.status);
   at("bar").value = running ? (now ? (now.number - 1) / now.total : 0) : 1;
   at("figures").textContent = running && now
     ? `${rate(now.rate_per_s)} IOPS, ${megabytes(now.bytes_per_s)} MB/s${now.errors ? `, ${now.errors} failed` : ""}`
