@@ -81,7 +81,7 @@ def ended(
     """What it printed, what it said (`before`: what of that is already read), and the run that it kept."""
     out, rest = started.communicate(timeout=within_s)
     errors = before + rest
-    wanted = (2 if "given up" in errors else 0) if code is None else code
+    wanted = (2 if "stopped by errors" in errors else 0) if code is None else code
     assert started.returncode == wanted, errors
     with pytest.raises(ProcessLookupError):
         os.killpg(started.pid, 0)
