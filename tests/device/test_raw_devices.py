@@ -268,7 +268,7 @@ def test_the_name_of_a_partition(tmp_path: Path, attach: Attach) -> None:
 
 
 def test_destroy_is_for_block_devices(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="no block device"):
+    with pytest.raises(SpecError, match="is not a block device"):
         find_target(str(tmp_path), "serial:1")
 
 
