@@ -46,7 +46,7 @@ def test_a_foreign_file_is_only_read(tmp_path: Path) -> None:
     assert all("write" not in name and "commit" not in name and "mixed" not in name for name in phases(done.stdout))
     assert f"note: {data} was not created by iocast: it is only read" in done.stderr
     assert "write rows skipped" in done.stderr
-    assert "--size 16MiB" in done.stderr
+    assert "--size 16MiB is ignored" in done.stderr
     assert (digest(data), data.stat().st_mtime_ns) == before
     assert sorted(os.listdir(tmp_path)) == ["data", "runs"]
     assert iocast("run", small_job(tmp_path), "data", cwd=tmp_path).returncode == 2
