@@ -187,7 +187,7 @@ def test_a_job_file_of_fio_is_verified(tmp_path: Path) -> None:
     )
     done = iocast("run", str(path), "data", "--out", "runs", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "verify_fatal does nothing here" in done.stderr
+    assert "verify_fatal has no effect" in done.stderr
     counts = {row["kind"]: row["count"] for row in json.loads(done.stdout)["blocks"]}
     assert counts["intact"] == 1024
     data = tmp_path / "data" / "iocast-work.0.dat"

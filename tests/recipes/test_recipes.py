@@ -55,7 +55,7 @@ def use_engine(copy: Copy) -> None:
     job.write_text(job.read_text().replace("[defaults]", '[defaults]\nengine = "null"'))
     refused = copy.iocast("run", job, copy.place, "--out", copy.root / "runs")
     assert refused.returncode != 0
-    assert 'there is no "null", only auto, uring, sync, sim' in refused.stderr + refused.stdout
+    assert 'unknown "null"; known are auto, uring, sync, sim' in refused.stderr + refused.stdout
 
 
 def use_observer(copy: Copy) -> None:

@@ -58,7 +58,8 @@ def own_file(path: str) -> bool:
 
 def permission_of(target: Target) -> Permission:
     """May iocast write to the target, as its files stand now?"""
-    return permission(target, own_file=target.kind == "file" and own_file(target.path))
+    ours = target.kind == "file" and own_file(target.path)
+    return permission(target, own_file=ours)
 
 
 def lay_out(plan: Plan) -> Layout:

@@ -63,6 +63,10 @@ class Grades(Struct, frozen=True, kw_only=True):
     trust: Grade | None  # the worst trust of the rows that the overall letter rests on
     parts: tuple[Graded, ...]
 
+    def reaches(self, floor: Letter) -> bool:
+        """True when the overall letter is at least `floor`; what could not be graded does not reach it."""
+        return self.overall is not None and letter_rank(self.overall) <= letter_rank(floor)
+
 
 def letter_rank(letter: Letter) -> int:
     """0 for an A+, 8 for an F."""

@@ -83,9 +83,7 @@ class Card(Struct, frozen=True):
 
     def reaches(self, floor: Letter | None) -> bool:
         """True when the overall letter is at least `floor`, or none is asked for."""
-        from iocast.diagnose.grades import passes
-
-        return floor is None or (self.grades is not None and passes(self.grades, floor))
+        return floor is None or (self.grades is not None and self.grades.reaches(floor))
 
 
 def make_card(run: Run, folder: str, asked: GradeAsked | None = None) -> Card:

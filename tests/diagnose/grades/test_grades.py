@@ -6,7 +6,7 @@ import pytest
 from makers import card_runs
 
 from iocast.diagnose.examination import examine
-from iocast.diagnose.grades import grade, passes
+from iocast.diagnose.grades import grade
 from iocast.diagnose.grades.service_level import parse_slo
 from iocast.errors import SpecError
 from iocast.model.finding import Examination, Trust
@@ -108,7 +108,7 @@ def test_a_row_without_trust_is_not_graded() -> None:
     grades = _grade(*CURVE, _commit(0.4), distrusted="commit")
     assert grades.overall is None
     assert "trust in commit is F" in grades.says
-    assert not passes(grades, "F")
+    assert not grades.reaches("F")
 
 
 def test_a_slow_device_is_graded_on_its_p95_and_says_so() -> None:
@@ -151,8 +151,8 @@ def test_a_service_level_that_cannot_be_read_says_how_it_is_written(text: str) -
 
 def test_fail_under() -> None:
     grades = _grade(*CURVE, _commit(0.9))
-    assert passes(grades, "A-")
-    assert not passes(grades, "A")
+    assert grades.reaches("A-")
+    assert not grades.reaches("A")
 
 
 def test_hailey_is_graded_as_a_whole_only_with_all_its_rows() -> None:

@@ -84,8 +84,3 @@ def _grades(
     rows = [name for part in bearing for name in part.phases]
     trust: Grade | None = worst(*(examination.trust[name].grade for name in rows)) if rows else None
     return Grades(scale=scale, overall=overall, says=says, trust=trust, parts=parts)
-
-
-def passes(grades: Grades, floor: Letter) -> bool:
-    """True when the overall letter is at least `floor`; what could not be graded does not pass."""
-    return grades.overall is not None and letter_rank(grades.overall) <= letter_rank(floor)
