@@ -61,6 +61,34 @@ CPU_TIMES: Final = (USER_NS, SYSTEM_NS, IDLE_NS, IOWAIT_NS, STEAL_NS)
 SOME_NS: Final = "some_ns"
 FULL_NS: Final = "full_ns"
 
+# Rates and means of an interval, as iostat and sar print them of a device.
+IOS_PER_S: Final = "ios_per_s"
+READS_PER_S: Final = "reads_per_s"
+WRITES_PER_S: Final = "writes_per_s"
+DISCARDS_PER_S: Final = "discards_per_s"
+FLUSHES_PER_S: Final = "flushes_per_s"
+READ_MERGES_PER_S: Final = "read_merges_per_s"
+WRITE_MERGES_PER_S: Final = "write_merges_per_s"
+DISCARD_MERGES_PER_S: Final = "discard_merges_per_s"
+MERGES_PER_S: Final = "merges_per_s"
+BYTES_PER_S: Final = "bytes_per_s"
+DISCARD_BYTES_PER_S: Final = "discard_bytes_per_s"
+SIZE_BYTES: Final = "size_bytes"
+READ_SIZE_BYTES: Final = "read_size_bytes"
+WRITE_SIZE_BYTES: Final = "write_size_bytes"
+DISCARD_SIZE_BYTES: Final = "discard_size_bytes"
+QUEUE_MEAN: Final = "queue_mean"
+AWAIT_NS: Final = "await_ns"
+READ_AWAIT_NS: Final = "read_await_ns"
+WRITE_AWAIT_NS: Final = "write_await_ns"
+DISCARD_AWAIT_NS: Final = "discard_await_ns"
+FLUSH_AWAIT_NS: Final = "flush_await_ns"
+UTIL_PERCENT: Final = "util_percent"
+
+# Mean times of an interval of a log of fio: from the start of submission, and from its end.
+LAT_NS: Final = "lat_ns"
+CLAT_NS: Final = "clat_ns"
+
 # Totals of a load under way.
 IOS: Final = "ios"
 BYTES: Final = "bytes"

@@ -47,8 +47,10 @@ def _short(value_ns: float) -> tuple[str, str]:
     return "0", "ns"
 
 
-def duration_in_words(value_ns: float) -> str:
-    """A time as one says it in a sentence, with two figures: "62 µs", "1.2 ms", "3.1 s"."""
+def brief_time(value_ns: float) -> str:
+    """A time as one says it in a sentence, with two figures: "62 µs", "1.2 ms", "3 s"."""
+    if not value_ns:
+        return "0 s"
     for factor, unit in _TIMES:
         scaled = value_ns / factor
         if scaled >= 0.995:
@@ -98,9 +100,9 @@ def megabytes_per_s(value_bytes_per_s: float | None) -> str:
     return three_figures(value_bytes_per_s / 1e6)
 
 
-def throughput_in_words(value_bytes_per_s: float) -> str:
+def brief_throughput(value_bytes_per_s: float) -> str:
     """Throughput in a sentence: "840 kB/s", "512 MB/s", "1.2 GB/s"."""
-    for factor, unit in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")):
+    for factor, unit in ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")):
         scaled = value_bytes_per_s / factor
         if scaled >= 0.9995:
             return f"{_two_figures(scaled)} {unit}"
@@ -127,6 +129,16 @@ def percent(share: float | None) -> str:
     if 0 < share < 0.0005:
         return "<0.1%"
     return f"{share:.1%}" if 0 < share < 0.0995 else f"{share:.0%}"
+
+
+def brief_percent(share: float) -> str:
+    """A share in a sentence: "0.4%", "12%", "below 0.1%"."""
+    return percent(share).replace("<", "below ")
+
+
+def number(value: float) -> str:
+    """A number in a sentence, with three figures or all of the whole ones: "0.31", "7.98", "64", "12,400"."""
+    return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
 
 
 def decimal(value: float | None) -> str:
@@ -177,9 +189,9 @@ def _factor(value: float) -> str:
     return f"{value:.2g}" if 0 < value < 0.0995 else f"{value:.2f}"
 
 
-def counted(number: int, noun: str) -> str:
-    """A number of things: "1 row", "12 rows"."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def counted(amount: float, noun: str) -> str:
+    """A number of things, whole: "1 row", "12,400 I/Os"."""
+    return f"{amount:,.0f} {noun}" + ("" if round(amount) == 1 else "s")
 
 
 def sentence(clause: str) -> str:

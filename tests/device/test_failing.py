@@ -170,7 +170,7 @@ def test_a_device_that_hangs(tmp_path: Path, more: str) -> None:
             before = ""
             if "sync" in more:
                 # Threads in pread are held by the kernel until the device answers: the process can end only then.
-                before = told(started, "does not answer", 60)
+                before = told(started, "does not respond", 60)
                 device.send_signal(signal.SIGCONT)
             said, errors, kept = ended(started, tmp_path, 2, 60, before)
         finally:
@@ -178,7 +178,7 @@ def test_a_device_that_hangs(tmp_path: Path, more: str) -> None:
     assert len(kept.phases) == 2
     measured = kept.phases[1].measurement
     assert (kept.status, measured.stopped, measured.abandoned_ios) == ("failed", "hung", 4)
-    assert f"{tmp_path}/device does not answer: 4 I/Os of second" in errors
+    assert f"{tmp_path}/device does not respond: 4 I/Os of second" in errors
     if "sync" in more:  # threads that the kernel holds in pread cannot say which I/O it is
         assert measured.left_behind == ()
         return

@@ -11,10 +11,9 @@ from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.ladder import Step
 from iocast.analyse.load_kind import MOVING, bytes_per_s_of, paced_rate_per_s
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.words import count, number, percent, throughput, time
 from iocast.model.finding import Bound
 from iocast.model.run import PhaseRecord, Run
-from iocast.text import load
+from iocast.text import brief_percent, brief_throughput, brief_time, counted, load, number
 
 
 @once
@@ -56,15 +55,15 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
         "kernel_threads": handed,
         "cpu_ns_per_io": worked_ns / did.ios,
     }
-    each = time(worked_ns / did.ios)
+    each = brief_time(worked_ns / did.ios)
     if cpu < limits.BUSY_GENERATOR and share < limits.BUSY_GENERATOR:
         if handed < limits.HANDED_OVER:
             return None
         says = f"kernel threads did the I/O ({number(handed)} CPUs), because submitting it would have blocked"
         return Bound("kernel", f"CPU-bound in the kernel: {says}.", figures)
-    busy = percent(min(1.0, max(cpu, share)))
+    busy = brief_percent(min(1.0, max(cpu, share)))
     if made.queued_ns > worked_ns:  # whatever they did with the little that they got
-        waited = percent(min(1.0, figures["queued_share"]))
+        waited = brief_percent(min(1.0, figures["queued_share"]))
         says = f"the test's threads waited for a CPU {waited} of the time"
         return Bound("generator", f"CPU-bound: {says}.", figures)
     if figures["system_share"] >= limits.MOSTLY_SYSTEM:
@@ -82,7 +81,7 @@ def _link(run: Run, record: PhaseRecord) -> Bound | None:
     share = seen / speeds[0]
     if not limits.LINK_FULL <= share <= limits.LINK_AT_MOST:
         return None
-    says = f"{throughput(seen)} of the {throughput(speeds[0])} that the link can carry"
+    says = f"{brief_throughput(seen)} of the {brief_throughput(speeds[0])} that the link can carry"
     return Bound("link", f"Link-bound: {says}.", {"link_share": share})
 
 
@@ -98,7 +97,7 @@ def _open(record: PhaseRecord) -> Bound:
     full = did.depth_mean >= limits.LOAD.b * did.asked_depth
     figures = {"share": share, "depth": did.depth_mean, "unsent": float(did.unsent_arrivals)}
     if full:
-        most = count(did.asked_depth, "outstanding I/O")
+        most = counted(did.asked_depth, "outstanding I/O")
         says = f"the limit of {most} was reached and arrivals had to wait"
         return Bound(
             "device", f"Fell behind the requested rate: {says}; a faster device or more users are needed.", figures
@@ -127,9 +126,13 @@ def _by_curve(row: RowFacts) -> Bound:
     if full is not None and depth >= full.low.load:
         low, high = _load(full.low.record), _load(full.high.record)
         figures = _evidence(facts, full)
-        gained = f"gained {percent(full.ratio - 1)} IOPS" if full.ratio >= 1 else f"lost {percent(1 - full.ratio)} IOPS"
+        gained = (
+            f"gained {brief_percent(full.ratio - 1)} IOPS"
+            if full.ratio >= 1
+            else f"lost {brief_percent(1 - full.ratio)} IOPS"
+        )
         if full.ratio < 0.1:  # "lost 100%" would leave none
-            gained = f"left {percent(full.ratio)} of the IOPS"
+            gained = f"left {brief_percent(full.ratio)} of the IOPS"
         says = f"raising the load to {high} {gained} and cost {number(figures['time_ratio'])}x response time"
         return Bound("device", f"Device-bound from {low}: {says}.", figures)
     near = [step for step in steps if depth in (step.low.load, step.high.load)]

@@ -9,12 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.diagnose.examination import examine
-from iocast.diagnose.words import count, data_size
 from iocast.model.codes import DifferenceCode
 from iocast.model.finding import GRADES, Grade
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem, Unstated, Workload
+from iocast.text import capacity, counted
 from iocast.units import duration_text
 
 USABLE = ("A", "B", "C")  # trust that a comparison can rest on
@@ -97,7 +97,7 @@ def _of_run(run: Run, shared: Set[str]) -> Iterator[tuple[DifferenceCode, str]]:
     yield "host", host.name
     yield "kernel", host.kernel
     yield "processor", f"{host.cpus} x {host.cpu_model}"
-    yield "memory", data_size(host.memory_bytes)
+    yield "memory", capacity(host.memory_bytes)
     yield "virtualisation", host.virtualisation or "none seen"
     yield "iocast", run.iocast_version
     yield "target", target.path
@@ -107,7 +107,7 @@ def _of_run(run: Run, shared: Set[str]) -> Iterator[tuple[DifferenceCode, str]]:
     phases = [record.phase for record in run.measured if record.phase.name in shared]
     yield "length", ", ".join(dict.fromkeys(map(_length, phases))) or "none"
     yield "region", ", ".join(dict.fromkeys(map(_part, phases))) or "none"
-    yield "work_files", f"{plan.files.count} x {data_size(plan.files.size_bytes)}"
+    yield "work_files", f"{plan.files.count} x {capacity(plan.files.size_bytes)}"
     yield "engine", ", ".join(sorted({record.measurement.engine.name for record in run.measured}))
     yield "seed", str(plan.seed)
 
@@ -116,15 +116,15 @@ def _length(phase: Phase) -> str:
     length = phase.length
     limits = (
         duration_text(round(length.seconds * 1e9)) if length.seconds is not None else "",
-        count(length.ios, "I/O") if length.ios is not None else "",
-        data_size(length.bytes) if length.bytes is not None else "",
+        counted(length.ios, "I/O") if length.ios is not None else "",
+        capacity(length.bytes) if length.bytes is not None else "",
     )
     return " or ".join(filter(None, limits)) + (" at most, until steady" if phase.until else "")
 
 
 def _part(phase: Phase) -> str:
-    size = data_size(phase.region_size_bytes) if phase.region_size_bytes is not None else "all"
-    return f"{size} from {data_size(phase.region_start_bytes)} on" if phase.region_start_bytes else size
+    size = capacity(phase.region_size_bytes) if phase.region_size_bytes is not None else "all"
+    return f"{size} from {capacity(phase.region_start_bytes)} on" if phase.region_start_bytes else size
 
 
 def pairs(first: Side, other: Side) -> tuple[Pair, ...]:
@@ -221,5 +221,5 @@ def _short(value: object) -> str:
 
 def _item(item: MixItem, shared: bool) -> str:
     """An operation of a mix, with its share where there are several."""
-    size = f"{data_size(item.size_bytes)}" if item.size_bytes else ""
+    size = f"{capacity(item.size_bytes)}" if item.size_bytes else ""
     return " ".join(filter(None, (f"{item.weight:g}" if shared else "", item.op, size)))

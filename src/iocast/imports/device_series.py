@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
+from iocast import metrics
 from iocast.formats.sysstat.device_reports import Report
 from iocast.imports.stated_rows import SECOND_NS, Row
 from iocast.model.run import Sample
@@ -72,11 +73,11 @@ def _little(reports: Sequence[Report]) -> Iterator[str]:
     kinds = ("read", "write", "discard", "flush")
     for device in dict.fromkeys(device for report in reports for device in report.devices):
         seen = [report.devices[device] for report in reports if device in report.devices]
-        queue = math.fsum(each.get("queue_mean", 0.0) for each in seen) / len(seen)
-        if "await_ns" in seen[0] and "ios_per_s" in seen[0]:
-            made = math.fsum(each["ios_per_s"] * each["await_ns"] for each in seen)
-        elif "read_await_ns" in seen[0] and "reads_per_s" in seen[0]:
-            rates = ("reads_per_s", "writes_per_s", "discards_per_s", "flushes_per_s")
+        queue = math.fsum(each.get(metrics.QUEUE_MEAN, 0.0) for each in seen) / len(seen)
+        if metrics.AWAIT_NS in seen[0] and metrics.IOS_PER_S in seen[0]:
+            made = math.fsum(each[metrics.IOS_PER_S] * each[metrics.AWAIT_NS] for each in seen)
+        elif metrics.READ_AWAIT_NS in seen[0] and metrics.READS_PER_S in seen[0]:
+            rates = (metrics.READS_PER_S, metrics.WRITES_PER_S, metrics.DISCARDS_PER_S, metrics.FLUSHES_PER_S)
             made = math.fsum(
                 each.get(rate, 0.0) * each.get(f"{kind}_await_ns", 0.0)
                 for each in seen

@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from iocast import metrics
 from iocast.formats.fio.job_options import OPS
 from iocast.formats.fio.latency_bins import binning, from_bins
 from iocast.formats.fio.log_files import LINE, Entry, Log, read_log
@@ -34,7 +35,12 @@ from iocast.model.workload import Op
 NAME = re.compile(r"^(?P<stem>.+)_(?P<kind>bw|iops|slat|clat|lat|clat_hist)(?:\.(?P<job>\d+))?\.log(?:\.gz)?$")
 EPOCH_MS = 10**11  # log_unix_epoch: milliseconds since 1970
 LATENCIES = ("lat", "clat")  # the better one first
-METRICS = {"bw": ("bytes_per_s", 1024), "iops": ("ios_per_s", 1), "lat": ("lat_ns", 1), "clat": ("clat_ns", 1)}
+METRICS = {
+    "bw": (metrics.BYTES_PER_S, 1024),
+    "iops": (metrics.IOS_PER_S, 1),
+    "lat": (metrics.LAT_NS, 1),
+    "clat": (metrics.CLAT_NS, 1),
+}
 
 NOTE = "In a log, lat counts from the start of submission and clat from its end; lat is used where both are given."
 MEANS_NOTE = "Where the log holds interval means (log_avg_msec), not I/Os, rates are shown but no percentiles."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from iocast.diagnose.words import ASPECTS
+from iocast.diagnose.aspects import ASPECTS
 from iocast.model.codes import (
     ComparisonCode,
     DifferenceCode,

@@ -47,7 +47,7 @@ def test_the_cost_of_the_test_itself_is_beside_it() -> None:
     each_ns = did.cpu_user_ns / did.ios
     assert found.tables[0].rows[0].cells["generator"] == pytest.approx(0.25, rel=1e-6)
     assert found.tables[0].rows[0].cells["cpu_per_io"] == each_ns
-    assert found.paragraphs == (f"Load generation used 25% of one CPU: {text.duration_in_words(each_ns)} per I/O.",)
+    assert found.paragraphs == (f"Load generation used 25% of one CPU: {text.brief_time(each_ns)} per I/O.",)
 
 
 def test_processor_time_of_rows_that_ran_at_once_is_that_of_all() -> None:

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from iocast._core import chi_square_quantile
 from iocast.analyse.changepoint import change_points
 from iocast.analyse.comparison import ab_ratio
-from iocast.diagnose.words import count, number, percent, throughput, time
 from iocast.errors import AnalysisError
 from iocast.model.codes import VerdictCode
 from iocast.model.experiment import Decision, Statistic
 from iocast.model.run import PhaseRecord, Run
+from iocast.text import brief_percent, brief_throughput, brief_time, counted, number
 
 QUANTILES: dict[Statistic, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 TAIL = 0.025  # on either side of a 95 % interval
@@ -120,7 +120,10 @@ def _scatter(decision: Decision, values: list[float]) -> Decided:
     steps = [after - before for before, after in pairwise(logs)]
     both_ways = max(steps) > decision.limit and min(steps) < -decision.limit
     verdict = _of_interval(decision, low, high)
-    interval = f"variation {percent(spread)}, 95% interval {percent(low)} to {percent(high)}, {_limit(decision)}"
+    interval = (
+        f"variation {brief_percent(spread)}, 95% interval {brief_percent(low)} to {brief_percent(high)},"
+        f" {_limit(decision)}"
+    )
     if verdict == "confirmed" and not both_ways:
         verdict, interval = "rejected", f"{interval}, in one direction only"
     return Decided(
@@ -138,16 +141,16 @@ def _dip(decision: Decision, values: list[float]) -> Decided:
         return Decided(verdict="undecided", figures=figures, interval="", value=1.0, rounds=rounds)
     changes = found.reported
     if not changes or min(change.shift for change in changes) > -decision.limit:
-        evenly = f"no lasting drop of {percent(decision.limit)}"
+        evenly = f"no lasting drop of {brief_percent(decision.limit)}"
         return Decided(verdict="rejected", figures=figures, interval=evenly, value=1.0, rounds=rounds)
     fall, rise = changes[0], changes[-1]
     if len(changes) != 2 or (1 + fall.shift) * (1 + rise.shift) < COMES_BACK:
-        once = f"{count(len(changes), 'change')}; a fall and a rise were expected"
+        once = f"{counted(len(changes), 'change')}; a fall and a rise were expected"
         return Decided(verdict="undecided", figures=figures, interval=once, value=1 + fall.shift, rounds=rounds)
     inside = values[fall.at : rise.at]
     rest = [*values[: fall.at], *values[rise.at :]]
     ratio = _ratio(replace(decision, limit=1 - decision.limit, direction="below"), rest, inside)
-    lasted = f"rounds {fall.at + 1} to {rise.at} at {percent(ratio.value)} of the others, {ratio.interval}"
+    lasted = f"rounds {fall.at + 1} to {rise.at} at {brief_percent(ratio.value)} of the others, {ratio.interval}"
     return replace(ratio, figures=figures, interval=lasted, rounds=rounds)
 
 
@@ -186,7 +189,7 @@ def _statistic(decision: Decision) -> str:
 
 
 def _format(decision: Decision) -> Callable[[float], str]:
-    return {"rate": _per_second, "bytes_per_s": throughput}.get(decision.statistic, time)
+    return {"rate": _per_second, "bytes_per_s": brief_throughput}.get(decision.statistic, brief_time)
 
 
 def _per_second(value: float) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.diagnose.words import data_size
 from iocast.model.codes import FindingCode, SeverityCode
 from iocast.model.experiment import Arm, Diagnosis, Experiment, Outcome
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.workload import Closed
+from iocast.text import capacity
 
 LONGER = 2  # an inconclusive experiment is repeated, with this many times the rounds
 GRAVEST_FIRST: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
@@ -67,7 +67,7 @@ def unaffordable(experiment: Experiment, left: Budget, moved_bytes: float) -> st
     if experiment.writes and not left.writes:
         return "it writes, and this target is read-only; give a directory, in which iocast makes its work files"
     if moved_bytes > left.bytes:
-        return f"it may move {data_size(moved_bytes)}; {data_size(max(0, left.bytes))} of the budget are left"
+        return f"it may move {capacity(moved_bytes)}; {capacity(max(0, left.bytes))} of the budget are left"
     return ""
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from iocast.analyse.facts import Facts, facts_of
+from iocast.diagnose.aspects import ASPECTS
 from iocast.diagnose.grades.hailey2012 import HEADLINE, classic
 from iocast.diagnose.grades.modern_scale import modern
 from iocast.diagnose.grades.service_level import against
 from iocast.diagnose.thresholds import worst
-from iocast.diagnose.words import ASPECTS
 from iocast.model.codes import AspectCode
 from iocast.model.finding import Examination, Grade
 from iocast.model.grading import Graded, Grades, Letter, Scale, ServiceLevel, letter_rank, stepped_down, worst_letter

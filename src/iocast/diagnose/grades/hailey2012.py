@@ -9,12 +9,12 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.statistics import enough_beyond
 from iocast.diagnose.grades.gradable import KIB, only_size, ungraded
 from iocast.diagnose.grades.scales import letter_scale
-from iocast.diagnose.words import count
 from iocast.model.codes import AspectCode, StatisticCode
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op, Sequential
+from iocast.text import counted
 
 MS = 1e6
 USABLE = ("A", "B", "C")
@@ -97,7 +97,7 @@ def _statistic(
     letters = classic_letters(test, low, high)
     remark = " It falls as the load grows: a cache or read-ahead answers." if letters.scaling_value < 0 else ""
     says = (
-        f"{letters.line.strip()}: {low:.3g} ms with {count(test.base_users, 'user')}, {high:.3g} ms with"
+        f"{letters.line.strip()}: {low:.3g} ms with {counted(test.base_users, 'user')}, {high:.3g} ms with"
         f" {test.scaled_users}, scaling {letters.scaling}.{remark}"
     )
     figures = {"base_ms": low, "scaled_ms": high, "scaling": letters.scaling_value}

@@ -10,13 +10,12 @@ from iocast.analyse.statistics import enough_beyond, published
 from iocast.diagnose.grades import gradable as pick
 from iocast.diagnose.grades.scales import LetterScale, letter_scale
 from iocast.diagnose.thresholds import HEADLINE_Q
-from iocast.diagnose.words import number, time
 from iocast.model.codes import AspectCode
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
-from iocast.text import load
+from iocast.text import brief_time, load, number
 from iocast.units import size_text
 
 USABLE = ("A", "B", "C")  # trust that may carry a letter
@@ -111,7 +110,7 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     letter = scale.letter(value)
     says = (
         f"From {_load(low)} to {_load(high)} the mean response time went from"
-        f" {time(low_ns)} to {time(high_ns)}: s = {value:.2f}"
+        f" {brief_time(low_ns)} to {brief_time(high_ns)}: s = {value:.2f}"
         f" (0: more load costs no time, 1: it only waits; {scale.limit_words(letter)} is {_an(letter)})."
     )
     phases = (low.phase.name, high.phase.name)
@@ -137,7 +136,7 @@ def interference(facts: Facts, examination: Examination) -> Graded:
     letter = scale.letter(beside / before)
     says = (
         f"With 30% writes the p99 of reads is {beside / before:.2f}x that without:"
-        f" {time(beside)} against {time(before)} ({scale.limit_words(letter)} is {_an(letter)})."
+        f" {brief_time(beside)} against {brief_time(before)} ({scale.limit_words(letter)} is {_an(letter)})."
     )
     return Graded(
         code="write_interference",
@@ -166,7 +165,7 @@ def _of_p99(
     what = {"read": "random reads", "write": "durable appends"}.get(op, f"{op} after an append")
     size = _size(record)
     says = (
-        f"The p{estimate.q * 100:g} of {size} {what} {where} is {time(estimate.value_ns)}"
+        f"The p{estimate.q * 100:g} of {size} {what} {where} is {brief_time(estimate.value_ns)}"
         f" ({scale.limit_words(letter)} is {_an(letter)})."
     )
     low_ns, high_ns = estimate.low_ns, estimate.high_ns

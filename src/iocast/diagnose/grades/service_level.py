@@ -9,11 +9,11 @@ from iocast.analyse.ladder import Curve
 from iocast.diagnose.grades import gradable as pick
 from iocast.diagnose.grades.modern_scale import USABLE
 from iocast.diagnose.grades.scales import letter_scale
-from iocast.diagnose.words import number, percent, time
 from iocast.errors import SpecError
 from iocast.model.finding import Examination
 from iocast.model.grading import Graded, ServiceLevel
 from iocast.model.run import PhaseRecord
+from iocast.text import brief_percent, brief_time, number
 from iocast.units import parse_duration, parse_rate
 
 EXAMPLE = "for example --slo 'p99<5ms', or --slo 'p99<5ms@4000/s' for the load at the peak"
@@ -58,8 +58,8 @@ def against(level: ServiceLevel, facts: Facts, examination: Examination) -> Grad
     scale, used = letter_scale("slo", "response"), estimate.value_ns / level.limit_ns
     letter = scale.letter(used)
     says = (
-        f"The {name} of {at.phase.name} is {time(estimate.value_ns)} at {number(at.measurement.rate_per_s)} IOPS:"
-        f" {percent(used)} of the {time(level.limit_ns)} allowed."
+        f"The {name} of {at.phase.name} is {brief_time(estimate.value_ns)} at {number(at.measurement.rate_per_s)} IOPS:"
+        f" {brief_percent(used)} of the {brief_time(level.limit_ns)} allowed."
     )
     ends = [
         letter if end is None else scale.letter(end / level.limit_ns) for end in (estimate.low_ns, estimate.high_ns)

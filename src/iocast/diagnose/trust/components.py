@@ -7,12 +7,12 @@ from iocast.analyse.facts import RowFacts
 from iocast.analyse.load_kind import paced_rate_per_s
 from iocast.analyse.statistics import QuantileEstimate, enough_beyond
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.words import count, number, percent, time
 from iocast.model.finding import Finding, Grade, TrustComponent
 from iocast.model.histogram import SUB_BUCKETS
 from iocast.model.run import PhaseRecord
 from iocast.model.view import views
 from iocast.model.workload import Closed, Op
+from iocast.text import brief_percent, brief_time, counted, number
 
 OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
 
@@ -23,7 +23,7 @@ def integrity(row: RowFacts) -> TrustComponent:
     """Little's law: the outstanding I/Os must equal rate x time; any failed I/O breaks the books."""
     did = row.measurement
     if did.error_count:
-        failed = count(did.error_count, "I/O")
+        failed = counted(did.error_count, "I/O")
         return TrustComponent(
             "integrity", "F", f"{failed} failed, so the response times are incomplete", {"errors": did.error_count}
         )
@@ -34,7 +34,7 @@ def integrity(row: RowFacts) -> TrustComponent:
     off = abs(ratio - 1.0)
     span_ns = max(1, did.issuing_ns)
     clause = (
-        f"Little's law is off by {percent(off)}: rate x time gives {number(kept_ns / span_ns)} outstanding I/Os,"
+        f"Little's law is off by {brief_percent(off)}: rate x time gives {number(kept_ns / span_ns)} outstanding I/Os,"
         f" {number(expected_ns / span_ns)} were {whose}"
     )
     return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), clause, {"little_ratio": ratio})
@@ -62,7 +62,7 @@ def precision(row: RowFacts) -> TrustComponent:
     for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS):
         if enough_beyond(histogram.total, q):
             return _precision_of(row.quantile(op, q), op)
-    few = f"only {count(histogram.total, 'I/O')}, too few for any percentile"
+    few = f"only {counted(histogram.total, 'I/O')}, too few for any percentile"
     return TrustComponent("precision", "F", few, {"ios": histogram.total}, "Run the phase for longer.")
 
 
@@ -78,8 +78,8 @@ def _precision_of(estimate: QuantileEstimate, op: Op) -> TrustComponent:
         return TrustComponent("precision", "F", f"no upper bound for the {label}: only {beyond} it", figures)
     width = limits.HALF_WIDTH.grade(half)
     if estimate.q != limits.HEADLINE_Q:
-        few = f"{count(estimate.total, 'I/O')} are too few for p99"
-        clause = f"{few}; the {label} is known to ±{percent(half)}"
+        few = f"{counted(estimate.total, 'I/O')} are too few for p99"
+        clause = f"{few}; the {label} is known to ±{brief_percent(half)}"
         return TrustComponent("precision", limits.worst(width, "C"), clause, figures)
     enough = limits.BEYOND.grade(estimate.beyond + 1e-9)
     if limits.worst(width, enough) != width:
@@ -87,11 +87,11 @@ def _precision_of(estimate: QuantileEstimate, op: Op) -> TrustComponent:
         clause = f"only {beyond} the {label}; {_a_letter(better)} needs {number(needed)}"
         return TrustComponent("precision", enough, clause, figures)
     if width == "A":
-        return TrustComponent("precision", width, f"the {label} is known to ±{percent(half)}", figures)
+        return TrustComponent("precision", width, f"the {label} is known to ±{brief_percent(half)}", figures)
     better, needed = limits.HALF_WIDTH.next_better(width)
     # A hair beyond a limit must not read as the limit itself.
-    known = percent(half) if percent(half) != percent(needed) else f"{half:.2%}"
-    clause = f"the {label} is known to ±{known}; {_a_letter(better)} needs ±{percent(needed)}"
+    known = brief_percent(half) if brief_percent(half) != brief_percent(needed) else f"{half:.2%}"
+    clause = f"the {label} is known to ±{known}; {_a_letter(better)} needs ±{brief_percent(needed)}"
     return TrustComponent("precision", width, clause, figures)
 
 
@@ -107,11 +107,11 @@ def load_achieved(row: RowFacts) -> TrustComponent:
     else:
         asked, got, what = _depth_expected(row), did.depth_mean, "outstanding I/Os"
     share = got / asked if asked else 0.0
-    unsent = f"; {count(did.unsent_arrivals, 'arrival')} due but never submitted" if did.unsent_arrivals else ""
+    unsent = f"; {counted(did.unsent_arrivals, 'arrival')} due but never submitted" if did.unsent_arrivals else ""
     worst = TrustComponent(
         "load_achieved",
         limits.LOAD.grade(share),
-        f"{percent(share)} of the requested load was achieved: {number(got)} of {number(asked)} {what}{unsent}",
+        f"{brief_percent(share)} of the requested load was achieved: {number(got)} of {number(asked)} {what}{unsent}",
         {"asked": asked, "achieved": got, "unsent": did.unsent_arrivals},
     )
     if row.facts.simulated:
@@ -144,8 +144,9 @@ def _lag(row: RowFacts) -> TrustComponent | None:
     late_ns, response_ns = lag.quantile_ns(q), response.quantile_ns(q)
     share = late_ns / response_ns if response_ns else 0.0
     clause = (
-        f"this machine submitted one I/O in {1 / (1 - q):.0f} at least {time(late_ns)} late: {percent(share)} of the"
-        f" p{q * 100:.0f} response time of {time(response_ns)} is its own delay"
+        f"this machine submitted one I/O in {1 / (1 - q):.0f} at least {brief_time(late_ns)} late:"
+        f" {brief_percent(share)} of the"
+        f" p{q * 100:.0f} response time of {brief_time(response_ns)} is its own delay"
     )
     figures = {"lag_ns": late_ns, "response_ns": response_ns, "percentile": q * 100}
     return TrustComponent("load_achieved", limits.LAG.grade(share), clause, figures)
@@ -158,11 +159,11 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
     if not made.threads or not service_ns:
         return None
     share = min(1.0, made.queued_ns * max(1.0, did.depth_mean / made.threads) / service_ns)
-    each = f"{time(made.queued_ns / made.threads)} each" if made.threads > 1 else time(made.queued_ns)
+    each = f"{brief_time(made.queued_ns / made.threads)} each" if made.threads > 1 else brief_time(made.queued_ns)
     steal = _stolen(row.record)
-    taken = f"; the hypervisor stole {percent(steal)} of all CPU time" if steal > limits.STEAL_TOLD else ""
+    taken = f"; the hypervisor stole {brief_percent(steal)} of all CPU time" if steal > limits.STEAL_TOLD else ""
     clause = (
-        f"the test's threads waited {each} for a CPU, {percent(share)} of the time of their I/Os:"
+        f"the test's threads waited {each} for a CPU, {brief_percent(share)} of the time of their I/Os:"
         f" other work shared this machine{taken}"
     )
     figures = {"queued_ns": made.queued_ns, "switches": made.involuntary_switches, "steal_share": steal}
@@ -187,7 +188,7 @@ def _generator_cpu(row: RowFacts) -> TrustComponent | None:
     share = (did.cpu_user_ns + did.cpu_system_ns) / did.elapsed_ns / threads
     if share <= limits.BUSY_GENERATOR:
         return None
-    clause = f"the row may be CPU-bound: the test's threads used {percent(min(1.0, share))} of their CPU time"
+    clause = f"the row may be CPU-bound: the test's threads used {brief_percent(min(1.0, share))} of their CPU time"
     return TrustComponent("load_achieved", "C", clause, {"cpu_share": share})
 
 

@@ -6,9 +6,9 @@ import math
 
 from iocast.analyse.facts import RowFacts
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.words import count, number, percent
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Run
+from iocast.text import brief_percent, counted, number
 
 SAID = ("users", "depth")  # what Little's law needs to be known
 
@@ -23,7 +23,7 @@ def _integrity(row: RowFacts) -> TrustComponent | None:
     """Little's law on the stated rate and time; None when the load is not stated."""
     record, did = row.record, row.measurement
     if did.error_count:
-        failed = count(did.error_count, "I/O")
+        failed = counted(did.error_count, "I/O")
         return TrustComponent("integrity", "F", f"{failed} failed, so the response times are incomplete")
     if not did.ios and "ios" not in record.unstated:
         return TrustComponent("integrity", "F", "no I/O completed")
@@ -36,7 +36,7 @@ def _integrity(row: RowFacts) -> TrustComponent | None:
     ratio = outstanding / did.asked_depth
     off = abs(ratio - 1.0)
     clause = (
-        f"Little's law is off by {percent(off)}: rate x time gives {number(outstanding)} outstanding I/Os,"
+        f"Little's law is off by {brief_percent(off)}: rate x time gives {number(outstanding)} outstanding I/Os,"
         f" {number(did.asked_depth)} were requested"
     )
     return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), clause, {"little_ratio": ratio})
@@ -62,7 +62,7 @@ def _load(record: PhaseRecord) -> TrustComponent | None:
         return None
     share = did.rate_per_s / did.asked_rate_per_s
     clause = (
-        f"{percent(share)} of the requested load was achieved: {number(did.rate_per_s)} of"
+        f"{brief_percent(share)} of the requested load was achieved: {number(did.rate_per_s)} of"
         f" {number(did.asked_rate_per_s)} IOPS"
     )
     return TrustComponent("load_achieved", limits.LOAD.grade(share), clause, {"achieved": share})

@@ -14,12 +14,11 @@ from iocast.analyse.facts import RowFacts, once
 from iocast.analyse.load_kind import MOVING, bytes_of, waits_for_the_device
 from iocast.analyse.places import PAGE_BYTES, Place
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.words import data_size, number, percent
 from iocast.model.codes import TrustCode
 from iocast.model.finding import GRADES, Grade, TrustComponent
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
-from iocast.text import sentence
+from iocast.text import brief_percent, capacity, number, sentence
 
 CODE: TrustCode = "isolation"
 
@@ -187,7 +186,7 @@ def _why(record: PhaseRecord, worst: _Foreign) -> tuple[str, str]:
     if queue:
         return queue, ""
     return (
-        f"the device {layer} wrote {data_size(worst.unsure_bytes)} more than the test: the file system's journal or"
+        f"the device {layer} wrote {capacity(worst.unsure_bytes)} more than the test: the file system's journal or"
         " other I/O"
     ), ""
 
@@ -196,10 +195,10 @@ def _how_much(worst: _Foreign, layer: str, record: PhaseRecord) -> str:
     if worst.request_share > worst.byte_share:
         seconds = record.measurement.elapsed_ns / 1e9
         rate = f" ({number(round(worst.requests / seconds))} IOPS)" if seconds else ""
-        said = f"{percent(worst.request_share)} of the requests at {layer} were other I/O{rate}"
+        said = f"{brief_percent(worst.request_share)} of the requests at {layer} were other I/O{rate}"
     else:
-        size = data_size(worst.foreign_bytes)
-        said = f"{percent(worst.byte_share)} of the bytes that {layer} moved were other I/O ({size})"
+        size = capacity(worst.foreign_bytes)
+        said = f"{brief_percent(worst.byte_share)} of the bytes that {layer} moved were other I/O ({size})"
     if worst.certain == limits.FOREIGN.grade(worst.share):
         return said
     return f"{said}; few of the test's I/Os met them: the mean queue was {number(worst.place.io.queue_mean or 0.0)}"

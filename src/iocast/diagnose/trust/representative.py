@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from iocast.analyse.facts import RowFacts
 from iocast.analyse.load_kind import bytes_of, data_bytes, waits_for_the_device
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.words import data_size, percent
 from iocast.model.finding import Grade, TrustComponent
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Compressible, Dedupable, Payload, Repeated, Unique, Zeros
+from iocast.text import brief_percent, capacity
 
 
 def representative(row: RowFacts) -> TrustComponent:
@@ -61,9 +61,9 @@ def _payload_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
             case Repeated():
                 yield "the data is one repeated block: storage may store it once"
             case Dedupable(percent=same) if same:
-                yield f"{percent(same / 100)} of the blocks are dedupable: storage may store them once"
+                yield f"{brief_percent(same / 100)} of the blocks are dedupable: storage may store them once"
             case Compressible(percent=zeros) if zeros:
-                yield f"{percent(zeros / 100)} of the data is zero bytes: storage may compress it"
+                yield f"{brief_percent(zeros / 100)} of the data is zero bytes: storage may compress it"
 
 
 def _left_by_earlier(run: Run, record: PhaseRecord) -> Payload:
@@ -99,9 +99,9 @@ def _memory_faults(row: RowFacts) -> Iterator[str]:
     if size >= limits.DATA_OVER_MEMORY * memory:
         return
     if size >= limits.DATA_BARELY_OVER_MEMORY * memory:
-        yield f"{data_size(size)} of data is less than ten times this machine's memory of {data_size(memory)}"
+        yield f"{capacity(size)} of data is less than ten times this machine's memory of {capacity(memory)}"
     else:
-        yield f"at least half of the {data_size(size)} of data fits into this machine's memory of {data_size(memory)}"
+        yield f"at least half of the {capacity(size)} of data fits into this machine's memory of {capacity(memory)}"
 
 
 def _seen_laid_out(row: RowFacts) -> bool:

@@ -13,10 +13,10 @@ from iocast.analyse.facts import RowFacts
 from iocast.analyse.load_kind import bytes_of, data_bytes, is_open_loop, simulated
 from iocast.analyse.steady import LAG_MOST, LEAST_INTERVALS, WITHIN, Steadiness
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.words import number, percent, time
 from iocast.model.codes import TrustCode
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Run
+from iocast.text import brief_percent, brief_time, number
 
 CODE: TrustCode = "steady"
 
@@ -32,7 +32,7 @@ def steady(row: RowFacts) -> TrustComponent:
         return TrustComponent(CODE, "C", "too few IOPS to judge steadiness")
     found = row.steadiness
     figures = _figures(found, series.interval_ns)
-    over = time(found.length * series.interval_ns)
+    over = brief_time(found.length * series.interval_ns)
     if found.length * series.interval_ns < limits.STEADY_C_NS or not found.judged:
         return _short(found, over, figures, record)
     if not found.b3:
@@ -40,7 +40,7 @@ def steady(row: RowFacts) -> TrustComponent:
         if found.snia and found.change is None:
             return TrustComponent(CODE, "C", f"five rounds agree, but {why}", figures)
         return TrustComponent(CODE, "D", f"not steady: {why}", figures)
-    since = f" from t={time(found.cut * series.interval_ns)} on" if found.cut else ""
+    since = f" from t={brief_time(found.cut * series.interval_ns)} on" if found.cut else ""
     if found.length * series.interval_ns < limits.STEADY_B_NS:
         return TrustComponent(CODE, "C", f"steady over {over}{since}; a B needs 5 minutes", figures)
     why = "" if _has_no_cliff(run) else next(_cliffs(run, record, figures), "")
@@ -53,7 +53,7 @@ def _short(found: Steadiness, over: str, figures: dict[str, float], record: Phas
     """Less than can be judged; what plainly goes up or down is reported all the same."""
     if found.length >= limits.STEADY_LEAST_SECONDS and abs(found.halves) > limits.PLAIN_DRIFT and not found.snia:
         return TrustComponent(CODE, "D", f"not steady over {over}: {_halves(found, record)}", figures)
-    needed = time(max(LEAST_INTERVALS * record.series.interval_ns, limits.STEADY_C_NS))
+    needed = brief_time(max(LEAST_INTERVALS * record.series.interval_ns, limits.STEADY_C_NS))
     return TrustComponent(CODE, "C", f"too short to judge steadiness: {over}; {needed} needed", figures)
 
 
@@ -61,23 +61,23 @@ def _why_not(found: Steadiness, record: PhaseRecord) -> str:
     at_ns = record.series.interval_ns
     if found.change is not None:
         way = "rose" if found.change.shift > 0 else "fell"
-        moment = time((found.cut + found.change.at) * at_ns)
-        return f"at t={moment} {_what(record)} {way} by {percent(abs(found.change.shift))} and stayed there"
+        moment = brief_time((found.cut + found.change.at) * at_ns)
+        return f"at t={moment} {_what(record)} {way} by {brief_percent(abs(found.change.shift))} and stayed there"
     if not found.cut_valid:
         return "it settled only after half of its time"
     if not abs(found.halves) <= WITHIN:
         return _halves(found, record)
     if not abs(found.drift) <= WITHIN:
-        return f"{_what(record)} drifted by {percent(abs(found.drift))}"
+        return f"{_what(record)} drifted by {brief_percent(abs(found.drift))}"
     if not found.half_width <= WITHIN:
-        return f"{_what(record)} varied: its mean is only known to ±{percent(found.half_width)}"
+        return f"{_what(record)} varied: its mean is only known to ±{brief_percent(found.half_width)}"
     return f"its fluctuations last too long (correlation {number(found.lag_1)}, {number(LAG_MOST)} at most)"
 
 
 def _halves(found: Steadiness, record: PhaseRecord) -> str:
     way = "lower" if found.halves > 0 else "higher"
     change = abs(1 / (1 + found.halves) - 1) if found.halves > -1 else 1.0
-    return f"{_what(record)} was {percent(change)} {way} in the second half than in the first"
+    return f"{_what(record)} was {brief_percent(change)} {way} in the second half than in the first"
 
 
 def _what(record: PhaseRecord) -> str:

@@ -9,66 +9,62 @@ from typing import Any
 
 from msgspec import Struct
 
+from iocast import metrics
 from iocast.formats.source_files import LARGEST_NUMBER, refuse
 from iocast.model.run import Host
 
 KIB, MIB, SECTOR = 1024, 1 << 20, 512
 MS_NS = 1_000_000
+MOVED = (metrics.READ_BYTES_PER_S, metrics.WRITE_BYTES_PER_S, metrics.DISCARD_BYTES_PER_S)
 
 # Column -> (metric, factor). Their kB and MB are of 1024; a column with 0 is known, and left out.
 COLUMNS: Mapping[str, tuple[str, float]] = {
-    "tps": ("ios_per_s", 1),
-    "r/s": ("reads_per_s", 1),
-    "w/s": ("writes_per_s", 1),
-    "d/s": ("discards_per_s", 1),
-    "f/s": ("flushes_per_s", 1),
-    "rtps": ("reads_per_s", 1),
-    "wtps": ("writes_per_s", 1),
-    "dtps": ("discards_per_s", 1),
-    "rrqm/s": ("read_merges_per_s", 1),
-    "wrqm/s": ("write_merges_per_s", 1),
-    "drqm/s": ("discard_merges_per_s", 1),
-    "rqm/s": ("merges_per_s", 1),
-    **{
-        f"{letter}kB/s": (f"{op}_bytes_per_s", KIB)
-        for letter, op in zip("rwd", ("read", "write", "discard"), strict=True)
-    },
-    **{
-        f"{letter}MB/s": (f"{op}_bytes_per_s", MIB)
-        for letter, op in zip("rwd", ("read", "write", "discard"), strict=True)
-    },
-    "rsec/s": ("read_bytes_per_s", SECTOR),
-    "wsec/s": ("write_bytes_per_s", SECTOR),
-    "rd_sec/s": ("read_bytes_per_s", SECTOR),
-    "wr_sec/s": ("write_bytes_per_s", SECTOR),
-    "bread/s": ("read_bytes_per_s", SECTOR),
-    "bwrtn/s": ("write_bytes_per_s", SECTOR),
-    "bdscd/s": ("discard_bytes_per_s", SECTOR),
-    "kB/s": ("bytes_per_s", KIB),
-    "MB/s": ("bytes_per_s", MIB),
-    "sec/s": ("bytes_per_s", SECTOR),
-    "kB_read/s": ("read_bytes_per_s", KIB),
-    "kB_wrtn/s": ("write_bytes_per_s", KIB),
-    "kB_dscd/s": ("discard_bytes_per_s", KIB),
-    "MB_read/s": ("read_bytes_per_s", MIB),
-    "MB_wrtn/s": ("write_bytes_per_s", MIB),
-    "MB_dscd/s": ("discard_bytes_per_s", MIB),
-    "Blk_read/s": ("read_bytes_per_s", SECTOR),
-    "Blk_wrtn/s": ("write_bytes_per_s", SECTOR),
-    "avgrq-sz": ("size_bytes", SECTOR),
-    "areq-sz": ("size_bytes", KIB),
-    "rareq-sz": ("read_size_bytes", KIB),
-    "wareq-sz": ("write_size_bytes", KIB),
-    "dareq-sz": ("discard_size_bytes", KIB),
-    "avgqu-sz": ("queue_mean", 1),
-    "aqu-sz": ("queue_mean", 1),
-    "await": ("await_ns", MS_NS),
-    "r_await": ("read_await_ns", MS_NS),
-    "w_await": ("write_await_ns", MS_NS),
-    "d_await": ("discard_await_ns", MS_NS),
-    "f_await": ("flush_await_ns", MS_NS),
-    "%util": ("util_percent", 1),
-    "util": ("util_percent", 1),
+    "tps": (metrics.IOS_PER_S, 1),
+    "r/s": (metrics.READS_PER_S, 1),
+    "w/s": (metrics.WRITES_PER_S, 1),
+    "d/s": (metrics.DISCARDS_PER_S, 1),
+    "f/s": (metrics.FLUSHES_PER_S, 1),
+    "rtps": (metrics.READS_PER_S, 1),
+    "wtps": (metrics.WRITES_PER_S, 1),
+    "dtps": (metrics.DISCARDS_PER_S, 1),
+    "rrqm/s": (metrics.READ_MERGES_PER_S, 1),
+    "wrqm/s": (metrics.WRITE_MERGES_PER_S, 1),
+    "drqm/s": (metrics.DISCARD_MERGES_PER_S, 1),
+    "rqm/s": (metrics.MERGES_PER_S, 1),
+    **{f"{letter}kB/s": (metric, KIB) for letter, metric in zip("rwd", MOVED, strict=True)},
+    **{f"{letter}MB/s": (metric, MIB) for letter, metric in zip("rwd", MOVED, strict=True)},
+    "rsec/s": (metrics.READ_BYTES_PER_S, SECTOR),
+    "wsec/s": (metrics.WRITE_BYTES_PER_S, SECTOR),
+    "rd_sec/s": (metrics.READ_BYTES_PER_S, SECTOR),
+    "wr_sec/s": (metrics.WRITE_BYTES_PER_S, SECTOR),
+    "bread/s": (metrics.READ_BYTES_PER_S, SECTOR),
+    "bwrtn/s": (metrics.WRITE_BYTES_PER_S, SECTOR),
+    "bdscd/s": (metrics.DISCARD_BYTES_PER_S, SECTOR),
+    "kB/s": (metrics.BYTES_PER_S, KIB),
+    "MB/s": (metrics.BYTES_PER_S, MIB),
+    "sec/s": (metrics.BYTES_PER_S, SECTOR),
+    "kB_read/s": (metrics.READ_BYTES_PER_S, KIB),
+    "kB_wrtn/s": (metrics.WRITE_BYTES_PER_S, KIB),
+    "kB_dscd/s": (metrics.DISCARD_BYTES_PER_S, KIB),
+    "MB_read/s": (metrics.READ_BYTES_PER_S, MIB),
+    "MB_wrtn/s": (metrics.WRITE_BYTES_PER_S, MIB),
+    "MB_dscd/s": (metrics.DISCARD_BYTES_PER_S, MIB),
+    "Blk_read/s": (metrics.READ_BYTES_PER_S, SECTOR),
+    "Blk_wrtn/s": (metrics.WRITE_BYTES_PER_S, SECTOR),
+    "avgrq-sz": (metrics.SIZE_BYTES, SECTOR),
+    "areq-sz": (metrics.SIZE_BYTES, KIB),
+    "rareq-sz": (metrics.READ_SIZE_BYTES, KIB),
+    "wareq-sz": (metrics.WRITE_SIZE_BYTES, KIB),
+    "dareq-sz": (metrics.DISCARD_SIZE_BYTES, KIB),
+    "avgqu-sz": (metrics.QUEUE_MEAN, 1),
+    "aqu-sz": (metrics.QUEUE_MEAN, 1),
+    "await": (metrics.AWAIT_NS, MS_NS),
+    "r_await": (metrics.READ_AWAIT_NS, MS_NS),
+    "w_await": (metrics.WRITE_AWAIT_NS, MS_NS),
+    "d_await": (metrics.DISCARD_AWAIT_NS, MS_NS),
+    "f_await": (metrics.FLUSH_AWAIT_NS, MS_NS),
+    "%util": (metrics.UTIL_PERCENT, 1),
+    "util": (metrics.UTIL_PERCENT, 1),
     # Totals since boot, shares of merges, and svctm, which never meant what its name says.
     **dict.fromkeys(
         ("kB_read", "kB_wrtn", "kB_dscd", "MB_read", "MB_wrtn", "MB_dscd", "Blk_read", "Blk_wrtn"), ("", 0)

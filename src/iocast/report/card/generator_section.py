@@ -38,5 +38,5 @@ def sentence(facts: Facts) -> str:
     least, most = min(each.processors for each in known), max(known, key=lambda each: each.processors)
     spread = f"{text.percent(least)} to " if text.percent(least) != text.percent(most.processors) else ""
     where = f", most on {most.phase}" if len(known) > 1 else ""
-    each = f"{text.duration_in_words(most.ns_per_io)} per I/O"
+    each = f"{text.brief_time(most.ns_per_io)} per I/O"
     return f"Load generation used {spread}{text.percent(most.processors)} of one CPU{where}: {each}."

@@ -111,4 +111,4 @@ def _median(name: str, times: Histogram, record: PhaseRecord) -> Iterator[Figure
 
 
 def _tail(p99_ns: float | None, whose: str) -> str:
-    return f"p50 at {whose}" + ("" if p99_ns is None else f"; p99 {text.duration_in_words(p99_ns)}")
+    return f"p50 at {whose}" + ("" if p99_ns is None else f"; p99 {text.brief_time(p99_ns)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from statistics import fmean
 
-from iocast import text
+from iocast import metrics, text
 from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Run, Sample
 from iocast.report.wording import section as titled
@@ -15,31 +15,31 @@ OBSERVERS = ("iostat", "sar")  # whose samples are rates and means of an interva
 COLUMNS = (
     Column("device", "device"),
     Column("intervals", "intervals", "count", spare=5),
-    Column("ios_per_s", "IOPS", "rate", spare=1),
-    Column("reads_per_s", "read\nIOPS", "rate"),
-    Column("writes_per_s", "write\nIOPS", "rate"),
-    Column("read_bytes_per_s", "read\nMB/s", "bytes_per_s"),
-    Column("write_bytes_per_s", "write\nMB/s", "bytes_per_s"),
-    Column("size_bytes", "size", "bytes", spare=2),
-    Column("read_size_bytes", "read\nsize", "bytes", spare=4),
-    Column("write_size_bytes", "write\nsize", "bytes", spare=4),
-    Column("await_ns", "await", "duration"),
-    Column("read_await_ns", "read\nawait", "duration"),
-    Column("write_await_ns", "write\nawait", "duration"),
-    Column("flush_await_ns", "flush\nawait", "duration", spare=6),
-    Column("queue_mean", "queue", "decimal", "requests waiting or in service"),
+    Column(metrics.IOS_PER_S, "IOPS", "rate", spare=1),
+    Column(metrics.READS_PER_S, "read\nIOPS", "rate"),
+    Column(metrics.WRITES_PER_S, "write\nIOPS", "rate"),
+    Column(metrics.READ_BYTES_PER_S, "read\nMB/s", "bytes_per_s"),
+    Column(metrics.WRITE_BYTES_PER_S, "write\nMB/s", "bytes_per_s"),
+    Column(metrics.SIZE_BYTES, "size", "bytes", spare=2),
+    Column(metrics.READ_SIZE_BYTES, "read\nsize", "bytes", spare=4),
+    Column(metrics.WRITE_SIZE_BYTES, "write\nsize", "bytes", spare=4),
+    Column(metrics.AWAIT_NS, "await", "duration"),
+    Column(metrics.READ_AWAIT_NS, "read\nawait", "duration"),
+    Column(metrics.WRITE_AWAIT_NS, "write\nawait", "duration"),
+    Column(metrics.FLUSH_AWAIT_NS, "flush\nawait", "duration", spare=6),
+    Column(metrics.QUEUE_MEAN, "queue", "decimal", "requests waiting or in service"),
     Column("queue_most", "max\nqueue", "decimal", "the highest mean of one interval", spare=3),
-    Column("util_percent", "%util", "decimal"),
+    Column(metrics.UTIL_PERCENT, "%util", "decimal"),
 )
 # A mean over intervals is one over I/Os only when each interval counts as often as it had I/Os.
 WEIGHTS = {
-    "read_await_ns": "reads_per_s",
-    "read_size_bytes": "reads_per_s",
-    "write_await_ns": "writes_per_s",
-    "write_size_bytes": "writes_per_s",
-    "flush_await_ns": "flushes_per_s",
-    "await_ns": "ios_per_s",
-    "size_bytes": "ios_per_s",
+    metrics.READ_AWAIT_NS: metrics.READS_PER_S,
+    metrics.READ_SIZE_BYTES: metrics.READS_PER_S,
+    metrics.WRITE_AWAIT_NS: metrics.WRITES_PER_S,
+    metrics.WRITE_SIZE_BYTES: metrics.WRITES_PER_S,
+    metrics.FLUSH_AWAIT_NS: metrics.FLUSHES_PER_S,
+    metrics.AWAIT_NS: metrics.IOS_PER_S,
+    metrics.SIZE_BYTES: metrics.IOS_PER_S,
 }
 UTIL_NOTE = (
     "%util is the share of time with at least one outstanding request. A device that serves requests in parallel"
@@ -60,17 +60,17 @@ def section(run: Run) -> Section | None:
     """The devices of an imported observation; None when there is none."""
     if run.source is None or not seen(run):
         return None
-    rows = tuple(Row(_cells(device, metrics)) for device, metrics in _series(run).items())
+    rows = tuple(Row(_cells(device, series)) for device, series in _series(run).items())
     columns = tuple(each for each in COLUMNS if any(row.cells.get(each.key) is not None for row in rows))
     notes = [] if run.measured else [*run.source.notes]
-    notes += [UTIL_NOTE] if any("util_percent" in row.cells for row in rows) else []
+    notes += [UTIL_NOTE] if any(metrics.UTIL_PERCENT in row.cells for row in rows) else []
     notes += [LAYER_NOTE] if len(rows) > 1 else []
     return titled("devices", tables=(Table("", columns, rows, key="devices", notes=(*notes, ALONE_NOTE)),))
 
 
 def sentence(run: Run) -> str:
     """The busiest device in words."""
-    rates = {device: _rate(metrics) for device, metrics in _series(run).items()}
+    rates = {device: _rate(series) for device, series in _series(run).items()}
     busiest = max(rates, key=lambda device: rates[device])
     if not rates[busiest]:
         return "No device did any I/O."
@@ -84,22 +84,22 @@ def _series(run: Run) -> Series:
     return found
 
 
-def _rate(metrics: dict[str, list[float]]) -> float:
-    if "ios_per_s" in metrics:
-        return fmean(metrics["ios_per_s"])
-    return sum(fmean(metrics[key]) for key in ("reads_per_s", "writes_per_s") if key in metrics)
+def _rate(series: dict[str, list[float]]) -> float:
+    if metrics.IOS_PER_S in series:
+        return fmean(series[metrics.IOS_PER_S])
+    return sum(fmean(series[key]) for key in (metrics.READS_PER_S, metrics.WRITES_PER_S) if key in series)
 
 
-def _cells(device: str, metrics: dict[str, list[float]]) -> dict[str, Cell]:
-    means = {metric: _mean(metrics, metric) for metric in metrics}
-    cells: dict[str, Cell] = {key: value for key, value in means.items() if not math.isnan(value)}
-    most = max(metrics.get("queue_mean", ()), default=None)
-    return {"device": device, "intervals": max(map(len, metrics.values())), **cells, "queue_most": most}
+def _cells(device: str, series: dict[str, list[float]]) -> dict[str, Cell]:
+    mean = {metric: _mean(series, metric) for metric in series}
+    cells: dict[str, Cell] = {key: value for key, value in mean.items() if not math.isnan(value)}
+    most = max(series.get(metrics.QUEUE_MEAN, ()), default=None)
+    return {"device": device, "intervals": max(map(len, series.values())), **cells, "queue_most": most}
 
 
-def _mean(metrics: dict[str, list[float]], metric: str) -> float:
+def _mean(series: dict[str, list[float]], metric: str) -> float:
     """The mean over intervals, or over I/Os where it is a mean of I/Os; nan when there were none."""
-    values, weights = metrics[metric], metrics.get(WEIGHTS.get(metric, ""), [])
+    values, weights = series[metric], series.get(WEIGHTS.get(metric, ""), [])
     if metric not in WEIGHTS:
         return fmean(values)
     if len(weights) != len(values):

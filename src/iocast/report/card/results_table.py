@@ -44,7 +44,7 @@ COLUMNS = (
 
 STRIP_NOTE = (
     "histogram: response times, one mark per range up to "
-    + ", ".join(text.duration_in_words(edge) for edge in LATENCY_EDGES_NS)
+    + ", ".join(text.brief_time(edge) for edge in LATENCY_EDGES_NS)
     + " and above; a taller mark is a larger share of the I/Os."
 )
 BLANK_NOTE = "A percentile is blank where fewer than ten I/Os lie beyond it."
@@ -255,7 +255,7 @@ def _together_note(run: Run, record: PhaseRecord) -> str:
     early = [each for each in group if each.measurement.elapsed_ns < ENDED_EARLY * longest_ns]
     said = f"{', '.join(each.phase.name for each in group)} ran concurrently (combined: their sum)."
     for each in early:
-        said += f" {each.phase.name} ended after {text.duration_in_words(each.measurement.elapsed_ns)}."
+        said += f" {each.phase.name} ended after {text.brief_time(each.measurement.elapsed_ns)}."
     return said
 
 

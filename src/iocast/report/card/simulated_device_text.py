@@ -57,7 +57,7 @@ def _serving(device: SimulatedDevice) -> str:
     if device.write_service:
         words.append(f"writes {law(device.write_service)}")
     if device.bandwidth_bytes_per_s:
-        words.append(text.throughput_in_words(device.bandwidth_bytes_per_s))
+        words.append(text.brief_throughput(device.bandwidth_bytes_per_s))
     if device.fsync_ns:
         words.append(f"fsync {_time(device.fsync_ns)}")
     said = ", ".join(words)
@@ -70,7 +70,7 @@ def _serving(device: SimulatedDevice) -> str:
 def _in_front(device: SimulatedDevice) -> Iterator[str]:
     if device.link:
         rtt = _time(device.link.rtt_ns)
-        yield f"a link of {text.throughput_in_words(device.link.bytes_per_s)} each way, {rtt} round trip"
+        yield f"a link of {text.brief_throughput(device.link.bytes_per_s)} each way, {rtt} round trip"
     yield from map(_limit, device.limits)
     if device.serialised != "none":
         yield f"{'writes' if device.serialised == 'writes' else 'reads and writes'} one at a time"
@@ -82,9 +82,7 @@ def _in_front(device: SimulatedDevice) -> Iterator[str]:
 
 
 def _limit(limit: SimulatedLimit) -> str:
-    rate = (
-        text.throughput_in_words(limit.rate_per_s) if limit.counts == "bytes" else f"{text.rate(limit.rate_per_s)} IOPS"
-    )
+    rate = text.brief_throughput(limit.rate_per_s) if limit.counts == "bytes" else f"{text.rate(limit.rate_per_s)} IOPS"
     counted = f" (counted by {text.size(limit.unit_bytes)})" if limit.unit_bytes else ""
     if not limit.bucket:
         return f"a cap of {rate}{counted}"
@@ -100,7 +98,7 @@ def _cache(cache: SimulatedCache) -> str:
     if cache.write_back:
         words.append("write-back")
     if cache.dirty_bytes:
-        rate = text.throughput_in_words(cache.destage_bytes_per_s)
+        rate = text.brief_throughput(cache.destage_bytes_per_s)
         words.append(f"up to {text.capacity(cache.dirty_bytes)}, then at {rate}")
     return ", ".join(words)
 
@@ -114,7 +112,7 @@ def _placing(device: SimulatedDevice) -> Iterator[str]:
         when = f"after {device.tier.after} accesses" if device.tier.after else f"every {_time(device.tier.period_ns)}"
         yield f"a fast tier of {text.capacity(device.tier.size_bytes)} ({_time(device.tier.fast_ns)}), filled {when}"
     if device.slc:
-        slow = text.throughput_in_words(device.slc.slow_bytes_per_s)
+        slow = text.brief_throughput(device.slc.slow_bytes_per_s)
         yield f"an SLC area of {text.capacity(device.slc.size_bytes)}, then {slow}"
     if device.thin:
         yield from _thin(device.thin)
@@ -166,4 +164,4 @@ def _errors(errors: SimulatedErrors) -> str:
 
 
 def _time(value_ns: int) -> str:
-    return text.duration_in_words(value_ns) if value_ns else "no time"
+    return text.brief_time(value_ns) if value_ns else "no time"

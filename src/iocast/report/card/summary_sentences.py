@@ -50,7 +50,7 @@ def _scans(records: list[PhaseRecord]) -> Iterator[str]:
     found = [each for each in records if only(each, "read") and is_in_order(each) and size_of(each) >= SCAN_SIZE_BYTES]
     if found:
         best = max(found, key=lambda each: each.measurement.bytes_per_s)
-        speed = text.throughput_in_words(best.measurement.bytes_per_s)
+        speed = text.brief_throughput(best.measurement.bytes_per_s)
         yield f"{text.size(size_of(best))} sequential reads reach {speed} at {who(best)}."
 
 
@@ -103,14 +103,14 @@ def _spoken_size(records: list[PhaseRecord]) -> int:
 def takes(histogram: Histogram) -> str:
     """A time with its tail: "240 µs (p99 482 µs)"; mean and median where they lie far apart."""
     half, most = published(histogram, 0.5), published(histogram, 0.99)
-    mean = text.duration_in_words(histogram.mean_ns)
-    tail = "" if most is None else f"p99 {text.duration_in_words(most)}"
+    mean = text.brief_time(histogram.mean_ns)
+    tail = "" if most is None else f"p99 {text.brief_time(most)}"
     if half is None:
         return f"{mean} on average"
     if histogram.mean_ns > TWO_PEAKS * half:
-        within = f"p50 {text.duration_in_words(half)}"
+        within = f"p50 {text.brief_time(half)}"
         return f"{mean} on average ({within}{', ' if tail else ''}{tail})"
-    return text.duration_in_words(half) + (f" ({tail})" if tail else "")
+    return text.brief_time(half) + (f" ({tail})" if tail else "")
 
 
 def who(record: PhaseRecord) -> str:

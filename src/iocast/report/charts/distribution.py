@@ -98,7 +98,7 @@ def _summary(family: Family, shapes: list[tuple[str, Member, Density]]) -> str:
 
 
 def _in_words(mode: Mode) -> str:
-    return f"{text.percent(mode.share)} around {text.duration_in_words(mode.location_ns)}"
+    return f"{text.percent(mode.share)} around {text.brief_time(mode.location_ns)}"
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:
@@ -163,7 +163,7 @@ def _peak_names(
                 "row": name,
                 "low": low,
                 "y": base[name] - (0.36 if low else 0.72),
-                "t": text.duration_in_words(at) + share,
+                "t": text.brief_time(at) + share,
                 "dx": -9 if right else 9,
                 "r": right,
             }

@@ -225,7 +225,7 @@ def _slow(stretch: _Stretch) -> Iterator[Row]:
     for slow in found[:SLOW_MARKED]:
         if slow.response_ns > SLOW_FACTOR * p99_ns:
             at = min(stretch.start_ns + slow.time_ns + slow.response_ns, stretch.end_ns)
-            says = f"{stretch.name}: one {slow.op} took {text.duration_in_words(slow.response_ns)}"
+            says = f"{stretch.name}: one {slow.op} took {text.brief_time(slow.response_ns)}"
             yield _mark("slow", "", at, at, slow.response_ns, says)
 
 
@@ -254,8 +254,8 @@ def _changes(stretch: _Stretch) -> Iterator[Row]:
 def _summary(moments: tuple[_Moment, ...], marks: tuple[Row, ...]) -> str:
     slowest = max(moments, key=lambda moment: moment.times.max_ns)
     said = (
-        f"The slowest I/O took {text.duration_in_words(slowest.times.max_ns)} and completed in the interval from "
-        f"{text.duration_in_words(slowest.start_ns) if slowest.start_ns else 'the start'} on"
+        f"The slowest I/O took {text.brief_time(slowest.times.max_ns)} and completed in the interval from "
+        f"{text.brief_time(slowest.start_ns) if slowest.start_ns else 'the start'} on"
     )
     changes = sum(row.cells["kind"] == "change" for row in marks)
     if changes:

@@ -103,8 +103,8 @@ def _summary(ladder: tuple[Member, ...]) -> str:
     said = []
     for member in (first, last):
         slow = 1 - member.times.count_up_to(GOOD_NS) / member.times.total
-        half = text.duration_in_words(member.times.quantile_ns(0.5))
-        most = text.duration_in_words(member.times.quantile_ns(0.95))
+        half = text.brief_time(member.times.quantile_ns(0.5))
+        most = text.brief_time(member.times.quantile_ns(0.95))
         beyond = f", {text.percent(slow)} above 10 ms" if slow else ""
         said.append(f"{member.load_text}: p50 {half}, p95 {most}{beyond}")
     return ". ".join(said) + "."

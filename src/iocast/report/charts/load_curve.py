@@ -110,7 +110,7 @@ def _summary(ladder: tuple[Member, ...], knee: Member | None) -> str:
         return f"{words}; the ladder ends below the knee."
     if knee is ladder[0]:
         return f"{words}; the knee is at {knee.load_text}, the first load: more load mostly adds waiting."
-    half = text.duration_in_words(knee.times.quantile_ns(0.5))
+    half = text.brief_time(knee.times.quantile_ns(0.5))
     if knee is most:
         return f"{words} at the knee, with a p50 of {half}."
     rate = text.rate(knee.rate_per_s)

@@ -88,10 +88,10 @@ def _summary(rows: list[Row]) -> str:
 
     fast, slow = min(rows, key=half), max(rows, key=half)
     if fast is slow:
-        return f"p50 is {text.duration_in_words(half(fast))} ({fast.cells['row']})."
+        return f"p50 is {text.brief_time(half(fast))} ({fast.cells['row']})."
     return (
-        f"p50 ranges from {text.duration_in_words(half(fast))} ({fast.cells['row']}) "
-        f"to {text.duration_in_words(half(slow))} ({slow.cells['row']})."
+        f"p50 ranges from {text.brief_time(half(fast))} ({fast.cells['row']}) "
+        f"to {text.brief_time(half(slow))} ({slow.cells['row']})."
     )
 
 

@@ -53,9 +53,9 @@ def _summary(family: Family, members: list[Member]) -> str:
     said = []
     for member in (members[0], members[-1])[: len(members)]:
         tail = published(member.times, 0.99)
-        half = text.duration_in_words(member.times.quantile_ns(0.5))
-        most = f"p99 {text.duration_in_words(tail)}, " if tail else ""
-        slowest = text.duration_in_words(member.times.max_ns)
+        half = text.brief_time(member.times.quantile_ns(0.5))
+        most = f"p99 {text.brief_time(tail)}, " if tail else ""
+        slowest = text.brief_time(member.times.max_ns)
         said.append(f"{family.name(member)}: p50 {half}, {most}max {slowest}.")
     return " ".join(dict.fromkeys(said))
 

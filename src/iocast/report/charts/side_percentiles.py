@@ -27,7 +27,7 @@ def tell(comparison: Comparison) -> Iterator[Chart]:
 
 
 def _chart(name: str, both: list[tuple[str, Histogram]]) -> Chart:
-    said = [f"{label} p50 {text.duration_in_words(times.quantile_ns(0.5))}{_tail(times)}" for label, times in both]
+    said = [f"{label} p50 {text.brief_time(times.quantile_ns(0.5))}{_tail(times)}" for label, times in both]
     return Chart(
         kind="side_percentiles",
         key=f"percentiles-{file_key(both[1][0])}-{file_key(name)}",
@@ -44,7 +44,7 @@ def _chart(name: str, both: list[tuple[str, Histogram]]) -> Chart:
 
 def _tail(times: Histogram) -> str:
     tail = published(times, 0.99)
-    return f", p99 {text.duration_in_words(tail)}" if tail else ""
+    return f", p99 {text.brief_time(tail)}" if tail else ""
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:

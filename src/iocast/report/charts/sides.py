@@ -85,7 +85,7 @@ def _moved(shapes: list[Row]) -> str:
     most, name, a, b = max(found)
     if most < 1.005:
         return "p50 is the same on all rows."
-    return f"Largest p50 difference: {name}, {text.duration_in_words(a)} against {text.duration_in_words(b)}."
+    return f"Largest p50 difference: {name}, {text.brief_time(a)} against {text.brief_time(b)}."
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:

@@ -50,8 +50,8 @@ def tell(family: Family) -> Iterator[Chart]:
         family=family.key,
         title=f"{family.title}: throughput by load",
         summary=(
-            f"{text.throughput_in_words(ladder[0].bytes_per_s)} at {ladder[0].load_text}; "
-            f"peak {text.throughput_in_words(best.bytes_per_s)} at {best.load_text}."
+            f"{text.brief_throughput(ladder[0].bytes_per_s)} at {ladder[0].load_text}; "
+            f"peak {text.brief_throughput(best.bytes_per_s)} at {best.load_text}."
         ),
         x=Axis("load", "load"),
         y=Axis("MB/s", "bytes_per_s", log=True),

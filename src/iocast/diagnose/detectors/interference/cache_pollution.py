@@ -26,12 +26,12 @@ from iocast.analyse.load_kind import bytes_of, really_direct, simulated
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import mib_below, target_bytes
-from iocast.diagnose.words import data_size, percent, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Constant, MixItem, Sequential, Stride, Uniform, Workload
+from iocast.text import brief_percent, brief_time, capacity
 
 NEEDS: tuple[str, ...] = ()
 
@@ -59,14 +59,14 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for earlier, later in facts.pairs():
         written = _written_between(run, earlier.record, later.record)
         if _at_random(earlier) and written >= LEAST_BYTES and (found := _suffered(earlier, later)) is not None:
-            yield _finding(later.record, found, f"after {data_size(written)} of sequential writes", written)
+            yield _finding(later.record, found, f"after {capacity(written)} of sequential writes", written)
             return
     for one, other in facts.pairs("together"):
         alone, beside = (one, other) if not one.record.phase.together else (other, one)
         written = sum(_in_order(each) for each in beside.beside)
         apart = not alone.record.phase.together and _at_random(alone)
         if apart and written >= LEAST_BYTES and (found := _suffered(alone, beside)) is not None:
-            yield _finding(beside.record, found, f"beside {data_size(written)} of sequential writes", written)
+            yield _finding(beside.record, found, f"beside {capacity(written)} of sequential writes", written)
             return
 
 
@@ -110,8 +110,8 @@ def _finding(record: PhaseRecord, harm: _Harm, when: str, written: int) -> Findi
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"Reads slowed down from {time(harm.before_ns)} to {time(harm.after_ns)} {when}:"
-        f" {percent(harm.quick_before)} of them were quick before, {percent(harm.quick_after)} then.",
+        says=f"Reads slowed down from {brief_time(harm.before_ns)} to {brief_time(harm.after_ns)} {when}:"
+        f" {brief_percent(harm.quick_before)} of them were quick before, {brief_percent(harm.quick_after)} then.",
         evidence={
             "before_ns": harm.before_ns,
             "after_ns": harm.after_ns,

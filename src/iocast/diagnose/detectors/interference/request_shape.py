@@ -21,10 +21,10 @@ from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import bytes_of, is_synced
 from iocast.analyse.places import PAGE_BYTES
-from iocast.diagnose.words import data_size, number, percent
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
+from iocast.text import brief_percent, capacity, number
 
 NEEDS: tuple[str, ...] = ("diskstats",)
 
@@ -88,8 +88,8 @@ def _merged(record: PhaseRecord, device: DeviceIo, figures: dict[str, float]) ->
         severity="severe" if writes else "warn",
         phase=record.phase.name,
         says=(
-            f"I/Os of {data_size(figures['size_bytes'])} reached {device.layer} as requests of"
-            f" {data_size(figures['device_size_bytes'])} ({percent(figures['merged_share'])} merged): the row does"
+            f"I/Os of {capacity(figures['size_bytes'])} reached {device.layer} as requests of"
+            f" {capacity(figures['device_size_bytes'])} ({brief_percent(figures['merged_share'])} merged): the row does"
             " not measure single I/Os."
         ),
         evidence=figures,
@@ -104,8 +104,8 @@ def _split(run: Run, record: PhaseRecord, device: DeviceIo, figures: dict[str, f
         severity="warn",
         phase=record.phase.name,
         says=(
-            f"Each I/O of {data_size(figures['size_bytes'])} became {number(figures['requests_per_io'])} requests"
-            f" of {data_size(figures['device_size_bytes'])} at {device.layer}{why or UNEXPLAINED}."
+            f"Each I/O of {capacity(figures['size_bytes'])} became {number(figures['requests_per_io'])} requests"
+            f" of {capacity(figures['device_size_bytes'])} at {device.layer}{why or UNEXPLAINED}."
         ),
         evidence=figures | {"explained": float(bool(why))},
         remedy="Raise max_sectors_kb, use huge pages for buffers, align, or lay the file out in one extent.",

@@ -22,11 +22,11 @@ from iocast.diagnose.detectors.interference.stalls import stalls
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.trust.isolation import isolation
-from iocast.diagnose.words import count, number, percent
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import GRADES, Finding, Span
 from iocast.model.run import Run
+from iocast.text import brief_percent, counted, number
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it counts what others did
 
@@ -81,8 +81,8 @@ def _ups_and_downs(row: RowFacts) -> Finding | None:
         severity="warn",
         phase=record.phase.name,
         says=(
-            f"IOPS varied by {percent(varies)}, between {number(min(rates))} and {number(max(rates))}, and crossed the"
-            f" middle {count(crossings, 'time')}."
+            f"IOPS varied by {brief_percent(varies)}, between {number(min(rates))} and {number(max(rates))}, and"
+            f" crossed the middle {counted(crossings, 'time')}."
         ),
         evidence={"variation": varies, "own_scatter": scatter, "crossings": crossings, "mean_per_s": mean},
         remedy="Dedicate the drives, or test several times at typical hours and report the range.",

@@ -22,11 +22,10 @@ from msgspec import Struct
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.detectors.measurement.absent import explains
-from iocast.diagnose.words import count, time
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord
-from iocast.text import sentence
+from iocast.text import brief_time, counted, sentence
 
 NEEDS: tuple[str, ...] = ()
 
@@ -111,14 +110,14 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
 
 def in_words(spans: tuple[Span, ...]) -> str:
     """How many stalls, how long and when: "2 stalls of 110 ms to 2.1 s, at t=6.1 s and t=9.0 s"."""
-    shortest, longest = (time(pick(each.end_ns - each.start_ns for each in spans)) for pick in (min, max))
-    often = count(len(spans), "stall")
+    shortest, longest = (brief_time(pick(each.end_ns - each.start_ns for each in spans)) for pick in (min, max))
+    often = counted(len(spans), "stall")
     lasted = longest if shortest == longest else f"{shortest} to {longest}"
     return f"{often} of {lasted}, at {_when(spans)}"
 
 
 def _when(spans: tuple[Span, ...]) -> str:
-    moments = [f"t={time(each.start_ns)}" for each in spans[:SHOWN]]
+    moments = [f"t={brief_time(each.start_ns)}" for each in spans[:SHOWN]]
     if len(spans) > SHOWN:
         return f"{', '.join(moments)} and {len(spans) - SHOWN} more"
     return " and ".join([", ".join(moments[:-1]), moments[-1]]) if len(moments) > 1 else moments[0]

@@ -21,11 +21,11 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import simulated
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import at_depth, same_place
-from iocast.diagnose.words import percent, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
+from iocast.text import brief_percent, brief_time
 
 NEEDS: tuple[str, ...] = ()  # with the observer of maintenance it knows instead of guessing
 
@@ -99,7 +99,8 @@ def _suspected(record: PhaseRecord, from_ns: int, lasted_ns: int, shift: float) 
         severity="warn",
         phase=record.phase.name,
         says=(
-            f"The rate was {percent(-shift)} lower for {time(lasted_ns)} from t={time(from_ns)} on, and then recovered."
+            f"The rate was {brief_percent(-shift)} lower for {brief_time(lasted_ns)} from t={brief_time(from_ns)}"
+            " on, and then recovered."
         ),
         evidence={"from_ns": from_ns, "lasted_ns": lasted_ns, "shift": shift},
         remedy="Look for a scrub, a rebuild or a snapshot at that time; measure again without it.",

@@ -19,12 +19,12 @@ from iocast.analyse.load_kind import simulated
 from iocast.analyse.rate_drops import Drop
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.thresholds import DEVICE_SHARE
-from iocast.diagnose.words import count, number, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Constant, MixItem, Uniform, Workload
+from iocast.text import brief_time, counted, number
 
 NEEDS: tuple[str, ...] = ()
 
@@ -92,8 +92,8 @@ def _finding(record: PhaseRecord, found: Drop, credits: float) -> Finding:
         severity="severe",
         phase=record.phase.name,
         says=f"{_when(record, found)} IOPS fell from {number(found.before_per_s)} to {number(found.after_per_s)} and"
-        f" stayed there within {found.constant:.1%}: credits for about {count(round(credits), 'I/O')} beyond that rate"
-        f" were spent by then; a full bucket lasts {time(lasts_s * 1e9)} at the burst rate.",
+        f" stayed there within {found.constant:.1%}: credits for about {counted(round(credits), 'I/O')} beyond that"
+        f" rate were spent by then; a full bucket lasts {brief_time(lasts_s * 1e9)} at the burst rate.",
         evidence={
             "at_ns": float(found.at_ns),
             "burst_per_s": found.before_per_s,
@@ -112,8 +112,8 @@ def _finding(record: PhaseRecord, found: Drop, credits: float) -> Finding:
 
 
 def _when(record: PhaseRecord, found: Drop) -> str:
-    depth = count(record.measurement.asked_depth, "outstanding I/O")
-    return f"At t={time(found.at_ns)}" if found.at_ns else f"Before the row with {depth}"
+    depth = counted(record.measurement.asked_depth, "outstanding I/O")
+    return f"At t={brief_time(found.at_ns)}" if found.at_ns else f"Before the row with {depth}"
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:

@@ -19,12 +19,12 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import same_place
-from iocast.diagnose.words import data_size, percent, throughput
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, MixItem, Workload
+from iocast.text import brief_percent, brief_throughput, capacity
 
 NEEDS: tuple[str, ...] = ()
 
@@ -75,8 +75,8 @@ def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> It
         severity="note",
         phase=last.phase.name,
         says=(
-            f"{len(full)} rows of {len(kinds)} kinds of I/O level off at the same {throughput(most)},"
-            f" {percent(most / speed)} of what {link} carries."
+            f"{len(full)} rows of {len(kinds)} kinds of I/O level off at the same {brief_throughput(most)},"
+            f" {brief_percent(most / speed)} of what {link} carries."
         ),
         evidence={
             "bytes_per_s": most,
@@ -112,8 +112,8 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         )
         return Arm(name=name, workload=load, **place, **more)  # type: ignore[arg-type]
 
-    whole = f"{item.op}s of {data_size(item.size_bytes)}"
-    halved = f"{item.op}s of {data_size(half)}"
+    whole = f"{item.op}s of {capacity(item.size_bytes)}"
+    halved = f"{item.op}s of {capacity(half)}"
     experiment = Experiment(
         question="Is the throughput the same at half the I/O size?",
         arms=(arm(whole, item.op, item.size_bytes), arm(halved, item.op, half)),

@@ -17,11 +17,11 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import Curve
 from iocast.analyse.scalability import Scalability
 from iocast.diagnose.same_load import at_depth, same_place
-from iocast.diagnose.words import count, number, percent
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
+from iocast.text import brief_percent, counted, number
 
 NEEDS: tuple[str, ...] = ()
 
@@ -50,14 +50,14 @@ def _falls(curve: Curve) -> tuple[PhaseRecord, PhaseRecord, Scalability] | None:
 
 def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Finding:
     most, less = peak.measurement, beyond.measurement
-    outstanding = count(max(1, round(law.peak_load)), "outstanding I/O")
+    outstanding = counted(max(1, round(law.peak_load)), "outstanding I/O")
     return Finding(
         code=CODE,
         severity="warn",
         phase=beyond.phase.name,
         says=(
             f"IOPS fell beyond the peak: {number(less.rate_per_s)} IOPS with {less.asked_depth} outstanding I/Os,"
-            f" {percent(1 - less.rate_per_s / most.rate_per_s)} fewer than with {most.asked_depth}."
+            f" {brief_percent(1 - less.rate_per_s / most.rate_per_s)} fewer than with {most.asked_depth}."
         ),
         evidence={
             "peak_depth": most.asked_depth,

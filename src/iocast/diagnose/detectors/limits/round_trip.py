@@ -17,13 +17,13 @@ import math
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose.words import number, time
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.measurement import ClassResult
 from iocast.model.run import PhaseRecord
 from iocast.model.target import Target
 from iocast.model.workload import Op
+from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()
 
@@ -56,8 +56,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         severity="note",
         phase="",
         says=(
-            f"The network round trip is most of a read's time: reads took at least {time(reads)}, writes at least"
-            f" {time(writes)}; p50 of reads at 1x1 is {time(alone)}."
+            f"The network round trip is most of a read's time: reads took at least {brief_time(reads)}, writes at least"
+            f" {brief_time(writes)}; p50 of reads at 1x1 is {brief_time(alone)}."
         ),
         evidence={
             "read_floor_ns": reads,

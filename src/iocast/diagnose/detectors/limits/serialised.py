@@ -23,12 +23,12 @@ from iocast.analyse.load_kind import is_synced
 from iocast.diagnose.detectors.limits.throttle import known_limits
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import at_depth, same_place
-from iocast.diagnose.words import number, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed
+from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it sees more
 
@@ -80,7 +80,7 @@ def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding
         phase=record.phase.name,
         says=(
             f"I/Os wait above the device: {number(kept)} outstanding, {number(seen)} of them at {device.layer};"
-            f" {time(service_ns)} each, {time(device_ns)} of it at the device."
+            f" {brief_time(service_ns)} each, {brief_time(device_ns)} of it at the device."
         ),
         evidence={"in_flight": kept, "device_queue": seen, "service_ns": service_ns, "device_ns": device_ns},
         remedy="Overwrite files that are laid out in full, use more files, XFS or a raw device.",

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.words import count, number, percent, time
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed
+from iocast.text import brief_percent, brief_time, counted, number
 
 NEEDS: tuple[str, ...] = ()
 
@@ -41,7 +41,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
             phase=record.phase.name,
             says=(
                 f"Load not reached: {number(did.depth_mean)} of {did.asked_depth} I/Os were outstanding on average,"
-                f" {percent(share)}: {_why(record)}."
+                f" {brief_percent(share)}: {_why(record)}."
             ),
             evidence={"asked": did.asked_depth, "in_flight": did.depth_mean},
             remedy="End rows by time, let all users share one range; check for errors and other load on this machine.",
@@ -52,7 +52,7 @@ def _why(record: PhaseRecord) -> str:
     did = record.measurement
     ends = sorted(user.last_ns for user in did.users)
     if len(ends) > 1 and ends[0] < (1 - SPREAD) * ends[-1]:
-        return f"the first user ended after {time(ends[0])}, the last after {time(ends[-1])}"
+        return f"the first user ended after {brief_time(ends[0])}, the last after {brief_time(ends[-1])}"
     if did.error_count:
-        return f"{count(did.error_count, 'I/O')} failed, and a user pauses after a failure"
+        return f"{counted(did.error_count, 'I/O')} failed, and a user pauses after a failure"
     return "the cause is unknown"

@@ -24,12 +24,12 @@ from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.ladder import Curve, Point
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import same_place
-from iocast.diagnose.words import number, percent, throughput, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Constant, Workload
+from iocast.text import brief_percent, brief_throughput, brief_time, number
 
 NEEDS: tuple[str, ...] = ()  # with the observer of limits it sees our own cgroup's
 
@@ -84,7 +84,7 @@ def _known_limits(record: PhaseRecord) -> Iterator[Finding]:
         parts = [part for part in did.classes if part.op == op]
         got = sum(part.bytes if what == metrics.BYTES else part.ios for part in parts) / seconds if seconds else 0.0
         if REACHED[0] * limit <= got <= REACHED[1] * limit:
-            shown = throughput if what == metrics.BYTES else _per_second
+            shown = brief_throughput if what == metrics.BYTES else _per_second
             yield Finding(
                 code=CODE,
                 severity="warn",
@@ -111,8 +111,8 @@ def _slices(point: Point) -> list[Finding]:
     if abs(tail_ns / SLICE_NS - 1) > SLICE_WITHIN:
         return []
     says = (
-        f"p50 is {time(times.quantile_ns(0.5))} and p99 {time(tail_ns)}: the kernel's throttle works in slices of"
-        " 100 ms."
+        f"p50 is {brief_time(times.quantile_ns(0.5))} and p99 {brief_time(tail_ns)}: the kernel's throttle works in"
+        " slices of 100 ms."
     )
     evidence = {"p50_ns": times.quantile_ns(0.5), "p99_ns": tail_ns}
     return [_suspicion(record, says, evidence, confidence=0.8)]
@@ -134,7 +134,7 @@ def _level(curve: Curve) -> list[Finding]:
     says = (
         f"More outstanding I/Os gained nothing: {number(one.measurement.rate_per_s)} IOPS with 1,"
         f" {number(deep.measurement.rate_per_s)} with {deep.measurement.asked_depth}, where p50 is"
-        f" {time(times.quantile_ns(0.5))} and p95 within {percent(even_deep)} of it."
+        f" {brief_time(times.quantile_ns(0.5))} and p95 within {brief_percent(even_deep)} of it."
     )
     evidence = {"rate_per_s": deep.measurement.rate_per_s, "ratio": ratio, "depth": deep.measurement.asked_depth}
     return [_suspicion(one, says, evidence, confidence=0.5)]

@@ -18,12 +18,12 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.load_kind import bytes_of, simulated
 from iocast.analyse.rate_drops import Drop
 from iocast.diagnose.evidence import row_of
-from iocast.diagnose.words import data_size, throughput, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Constant, MixItem, Workload
+from iocast.text import brief_throughput, brief_time, capacity
 
 NEEDS: tuple[str, ...] = ()
 
@@ -57,8 +57,8 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"At t={time(found.at_ns)}, after {data_size(found.bytes)}, the write rate fell from"
-        f" {throughput(found.before_per_s * size)} to {throughput(found.after_per_s * size)}.",
+        says=f"At t={brief_time(found.at_ns)}, after {capacity(found.bytes)}, the write rate fell from"
+        f" {brief_throughput(found.before_per_s * size)} to {brief_throughput(found.after_per_s * size)}.",
         evidence={
             "at_ns": float(found.at_ns),
             "volume_bytes": float(found.bytes + earlier_bytes),

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts, once
-from iocast.diagnose.words import time
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord
+from iocast.text import brief_time
 
 NEEDS: tuple[str, ...] = ()
 
@@ -64,7 +64,7 @@ def explains(row: RowFacts, start_ns: int, end_ns: int) -> bool:
 
 def _finding(record: PhaseRecord, found: list[tuple[int, int]]) -> Finding:
     longest = max(record.measurement.generator.absences, key=lambda each: each.duration_ns)
-    moments = [f"{time(to_ns - from_ns)} at t={time(from_ns)}" for from_ns, to_ns in found[:SHOWN]]
+    moments = [f"{brief_time(to_ns - from_ns)} at t={brief_time(from_ns)}" for from_ns, to_ns in found[:SHOWN]]
     more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return Finding(
         code=CODE,

@@ -22,11 +22,11 @@ from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import bytes_of, is_open_loop
 from iocast.analyse.statistics import in_flight_mean
-from iocast.diagnose.words import number, percent, time
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Op
+from iocast.text import brief_percent, brief_time, number
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it holds its own rows against the device
 
@@ -123,8 +123,8 @@ def _quicker_than_its_device(row: RowFacts) -> Iterator[Finding]:
             severity="severe",
             phase=record.phase.name,
             says=(
-                f"{op.capitalize()}s were acknowledged early: {time(own_ns)} on average in the test, but"
-                f" {time(device_ns)} at {device.layer}, {percent(device_ns / own_ns - 1)} more."
+                f"{op.capitalize()}s were acknowledged early: {brief_time(own_ns)} on average in the test, but"
+                f" {brief_time(device_ns)} at {device.layer}, {brief_percent(device_ns / own_ns - 1)} more."
             ),
             evidence={"service_ns": own_ns, "device_ns": device_ns},
             remedy="Find what acknowledges them above the device; take the times from block requests (iocast blk).",

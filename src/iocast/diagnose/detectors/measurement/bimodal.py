@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose.words import percent, time
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
+from iocast.text import brief_percent, brief_time
 
 NEEDS: tuple[str, ...] = ()
 
@@ -35,7 +35,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         found = [mode for mode in row.modes if mode.share >= SHARE]
         if len(found) < 2 or found[-1].location_ns < APART * found[0].location_ns:
             continue
-        peaks = [f"{percent(mode.share)} around {time(mode.location_ns)}" for mode in found]
+        peaks = [f"{brief_percent(mode.share)} around {brief_time(mode.location_ns)}" for mode in found]
         yield Finding(
             code=CODE,
             severity="note",

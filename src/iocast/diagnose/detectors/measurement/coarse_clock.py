@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
-from iocast.diagnose.words import percent, time
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns
 from iocast.model.workload import MixItem
+from iocast.text import brief_percent, brief_time
 
 Cells = list[tuple[float, float]]  # middle in ns, share
 Mix = tuple[MixItem, ...]
@@ -50,8 +50,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         severity="severe",
         phase="",
         says=(
-            f"A timer decides when an I/O completes: all times of all rows are multiples of {time(step_ns)},"
-            f" {percent(step_ns / worst)} of the shortest median."
+            f"A timer decides when an I/O completes: all times of all rows are multiples of {brief_time(step_ns)},"
+            f" {brief_percent(step_ns / worst)} of the shortest median."
         ),
         evidence={"step_ns": step_ns, "p50_ns": worst, "rows": len(coarse)},
         remedy="Turn interrupt coalescing off, or test without the layer that polls.",

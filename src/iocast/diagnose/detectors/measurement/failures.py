@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose.words import count, percent
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord
-from iocast.text import sentence
+from iocast.text import brief_percent, counted, sentence
 
 NEEDS: tuple[str, ...] = ()
 
@@ -61,7 +60,7 @@ def _errors(record: PhaseRecord) -> Iterator[Finding]:
     where = f"; the first at byte {first.offset_bytes:,} after {first.time_ns / 1e9:.1f} s" if first else ""
     kinds = ", ".join(sorted({f"{error.name} on {error.op}" for error in record.measurement.errors}))
     ended = all(error.errno == 0 for error in record.measurement.errors)
-    clause = f"{count(failed, 'I/O')} failed, {percent(share)} of all ({kinds}{where})"
+    clause = f"{counted(failed, 'I/O')} failed, {brief_percent(share)} of all ({kinds}{where})"
     yield Finding(
         code="end_of_file" if ended else "errors",
         severity="void" if share >= VOID_SHARE else "severe",
@@ -83,8 +82,8 @@ def _short(record: PhaseRecord) -> Iterator[Finding]:
             code="short_ios",
             severity="warn",
             phase=record.phase.name,
-            says=f"{count(short, 'I/O')} moved fewer bytes than asked for,"
-            f" {percent(short / max(1, record.measurement.ios))} of all.",
+            says=f"{counted(short, 'I/O')} moved fewer bytes than asked for,"
+            f" {brief_percent(short / max(1, record.measurement.ios))} of all.",
             evidence={"short_ios": short, "ios": record.measurement.ios},
             remedy="The file may end inside the region, or the file system shortens requests: check the file's size.",
         )
@@ -93,7 +92,7 @@ def _short(record: PhaseRecord) -> Iterator[Finding]:
 def _outstanding(record: PhaseRecord) -> Iterator[Finding]:
     left = record.measurement.abandoned_ios
     if record.measurement.stopped == "hung" or left:
-        clause = f"{count(left, 'I/O')} never completed before iocast gave up waiting{_which(record)}"
+        clause = f"{counted(left, 'I/O')} never completed before iocast gave up waiting{_which(record)}"
         yield Finding(
             code="hung",
             severity="void",

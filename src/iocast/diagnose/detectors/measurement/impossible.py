@@ -17,12 +17,11 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import MOVING, bytes_per_s_of
 from iocast.diagnose.evidence import MEMORY_FILESYSTEMS, MEMORY_KINDS, VOLATILE_KINDS
 from iocast.diagnose.thresholds import LINK_AT_MOST
-from iocast.diagnose.words import percent, throughput, time
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.target import Layer, Target
-from iocast.text import sentence
+from iocast.text import brief_percent, brief_throughput, brief_time, sentence
 
 NEEDS: tuple[str, ...] = ()
 
@@ -87,8 +86,8 @@ def _faster_than_memory(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     seen = sum(bytes_per_s_of(did, op) for op in MOVING)  # a trim names bytes and moves none
     if seen > MEMORY_SHARE * ceiling:
         clause = (
-            f"{throughput(seen)} did not come from storage, as it is {percent(seen / ceiling)} of what all cores of"
-            f" this machine can copy in memory ({throughput(ceiling)})"
+            f"{brief_throughput(seen)} did not come from storage, as it is {brief_percent(seen / ceiling)} of what"
+            f" all cores of this machine can copy in memory ({brief_throughput(ceiling)})"
         )
         yield Finding(
             code="faster_than_memory",
@@ -112,7 +111,8 @@ def _faster_than_link(run: Run, record: PhaseRecord) -> Iterator[Finding]:
         seen = bytes_per_s_of(record.measurement, op)
         if seen > LINK_AT_MOST * ceiling:
             clause = (
-                f"{op}s ran at {throughput(seen)}, but the link to the device carries {throughput(ceiling)}: a cache"
+                f"{op}s ran at {brief_throughput(seen)}, but the link to the device carries"
+                f" {brief_throughput(ceiling)}: a cache"
                 " on this side of it answered"
             )
             yield Finding(
@@ -149,8 +149,8 @@ def _too_quick(row: RowFacts) -> Iterator[Finding]:
     median_ns = reads.quantile_ns(0.5)
     if median_ns < FASTEST_DEVICE_NS:
         clause = (
-            f"memory answered the direct reads, whose p50 at queue depth 1 is {time(median_ns)}: a command needs"
-            f" {time(FASTEST_DEVICE_NS)} to reach a device and come back"
+            f"memory answered the direct reads, whose p50 at queue depth 1 is {brief_time(median_ns)}: a command needs"
+            f" {brief_time(FASTEST_DEVICE_NS)} to reach a device and come back"
         )
         yield Finding(
             code="too_quick_for_a_device",

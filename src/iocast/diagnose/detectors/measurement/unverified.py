@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose.words import count
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.verification import BAD_KINDS
+from iocast.text import counted
 
 NEEDS: tuple[str, ...] = ()
 
@@ -39,7 +39,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         code=CODE,
         severity="severe",
         phase="",
-        says=f"The storage did not keep what it acknowledged: {count(last.bad_blocks, 'block')} of {last.blocks}"
+        says=f"The storage did not keep what it acknowledged: {counted(last.bad_blocks, 'block')} of {last.blocks}"
         f" that were written and read back are bad ({named}).",
         evidence={"blocks": float(last.blocks), **{kind: float(number) for kind, number in kinds.items()}},
         remedy="Put no database on this storage: find the failing part with `iocast verify` and dmesg.",

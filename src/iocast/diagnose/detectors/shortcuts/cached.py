@@ -20,13 +20,12 @@ from iocast.analyse.load_kind import bytes_of, data_bytes
 from iocast.analyse.places import RESHAPING_FILESYSTEMS, SHRINKING
 from iocast.diagnose.evidence import MEMORY_FILESYSTEMS
 from iocast.diagnose.thresholds import DEVICE_SHARE
-from iocast.diagnose.words import data_size, percent, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.workload import MixItem, Op, Sequential, Workload
-from iocast.text import sentence
+from iocast.text import brief_percent, brief_time, capacity, sentence
 
 NEEDS: tuple[str, ...] = ("diskstats", "pagecache")
 
@@ -59,7 +58,7 @@ def _direct_but_cached(row: RowFacts) -> Iterator[Finding]:
     cache = row.residency if bytes_of(row.measurement, "read") else None
     if cache is not None and cache.rise_share > RISE_SHARE:
         clause = (
-            f"the reads were not direct ({percent(cache.rise_share)} of the test files entered the page cache"
+            f"the reads were not direct ({brief_percent(cache.rise_share)} of the test files entered the page cache"
             " during the row)"
         )
         yield Finding(
@@ -117,7 +116,7 @@ def _device_too_idle(row: RowFacts, share: float, device: DeviceIo, op: Op) -> F
 def _only(share: float) -> str:
     if not share:
         return "none"
-    return percent(share).replace("below", "less than") if share < 0.0005 else f"only {percent(share)}"
+    return brief_percent(share).replace("below", "less than") if share < 0.0005 else f"only {brief_percent(share)}"
 
 
 def _what_shrinks(run: Run) -> str:
@@ -150,7 +149,7 @@ def _from_the_cache(row: RowFacts, op: Op, what: str) -> Iterator[Finding]:
             code="page_cache",
             severity="severe" if share < MOSTLY_SHARE else "warn",
             phase=record.phase.name,
-            says=f"{percent(1 - share)} {what}.",
+            says=f"{brief_percent(1 - share)} {what}.",
             evidence={"device_share": share},
             remedy=BUFFERED_REMEDY,
         )
@@ -167,11 +166,11 @@ def _unseen(row: RowFacts) -> Iterator[Finding]:
     fits = 0 < data_bytes(record) < run.host.memory_bytes
     if not quick and not fits:
         return
-    why = [f"p50 is {time(reads.quantile_ns(0.5))}"] if quick else []
+    why = [f"p50 is {brief_time(reads.quantile_ns(0.5))}"] if quick else []
     if data_bytes(record) and run.host.memory_bytes:  # neither of what another tool measured
         why.append(
-            f"{data_size(data_bytes(record))} of data {'fit into' if fits else 'exceed'} this machine's"
-            f" {data_size(run.host.memory_bytes)} of memory"
+            f"{capacity(data_bytes(record))} of data {'fit into' if fits else 'exceed'} this machine's"
+            f" {capacity(run.host.memory_bytes)} of memory"
         )
     yield Finding(
         code="page_cache",

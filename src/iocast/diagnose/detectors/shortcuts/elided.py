@@ -18,12 +18,12 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import mib_below, target_bytes
-from iocast.diagnose.words import percent, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.workload import MixItem, Sequential, Workload
+from iocast.text import brief_percent, brief_time
 
 NEEDS: tuple[str, ...] = ()
 
@@ -60,7 +60,7 @@ def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
     """By what the device was seen to read, which proves it, or by the times, which only suggest it."""
     fresh_ns, written_ns = fresh.mean_ns, written.mean_ns
     times = {"untouched_ns": fresh_ns, "written_ns": written_ns, "ratio": fresh_ns / written_ns}
-    took = f"took {time(fresh_ns)}, reads of blocks that this run wrote {time(written_ns)}"
+    took = f"took {brief_time(fresh_ns)}, reads of blocks that this run wrote {brief_time(written_ns)}"
     certain = Finding(
         code=CODE,
         severity="void",
@@ -72,7 +72,8 @@ def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
     shares = [found[0] for each in (fresh, written) if (found := each.share_of_device("read")) is not None]
     if len(shares) == 2 and shares[0] < NOT_READ and shares[1] > READ:
         counted = (
-            f"The device read {percent(shares[0])} of the former's bytes and {percent(shares[1])} of the latter's."
+            f"The device read {brief_percent(shares[0])} of the former's bytes and {brief_percent(shares[1])}"
+            " of the latter's."
         )
         return replace(certain, says=f"{certain.says} {counted}", evidence={**times, "device_share": shares[0]})
     if times["ratio"] >= QUICKER:

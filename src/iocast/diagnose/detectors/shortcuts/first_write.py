@@ -16,12 +16,12 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.same_load import mib_below, target_bytes
-from iocast.diagnose.words import number, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.workload import MixItem, Stride, Workload
+from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()
 
@@ -48,8 +48,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
                 code=CODE,
                 severity="warn",
                 phase=first.name,
-                says=f"First writes were {number(ratio)} times as slow: p50 {time(first.p50_ns)}, against"
-                f" {time(second.p50_ns)} when the same blocks were written again.",
+                says=f"First writes were {number(ratio)} times as slow: p50 {brief_time(first.p50_ns)}, against"
+                f" {brief_time(second.p50_ns)} when the same blocks were written again.",
                 evidence={"first_p50_ns": first.p50_ns, "second_p50_ns": second.p50_ns, "ratio": ratio},
                 remedy="Write every block before measuring, or preallocate the volume; report first writes apart.",
                 hypothesis="space is allocated or copied on first write",

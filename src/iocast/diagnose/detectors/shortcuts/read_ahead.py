@@ -18,12 +18,12 @@ from collections.abc import Iterator
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.evidence import has_an_arm, row_of
 from iocast.diagnose.same_load import mib_below, target_bytes
-from iocast.diagnose.words import number, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.workload import MixItem, Sequential, Uniform, Workload
+from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()
 
@@ -60,7 +60,8 @@ def _finding(ordered: RowFacts, random: RowFacts) -> Finding:
         code=CODE,
         severity="note",
         phase=ordered.name,
-        says=f"Sequential reads: p50 {time(ordered.p50_ns)}; the same reads at random: p50 {time(random.p50_ns)},"
+        says=f"Sequential reads: p50 {brief_time(ordered.p50_ns)}; the same reads at random: p50"
+        f" {brief_time(random.p50_ns)},"
         f" {number(ratio)} times as long.",
         evidence={"sequential_p50_ns": ordered.p50_ns, "random_p50_ns": random.p50_ns},
         remedy="Report sequential and random reads apart: only scans profit from read-ahead.",

@@ -17,12 +17,12 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import mib_below, target_bytes
-from iocast.diagnose.words import number, throughput
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Compressible, MixItem, Payload, Repeated, Sequential, Unique, Zeros
+from iocast.text import brief_throughput, number
 
 NEEDS: tuple[str, ...] = ()
 
@@ -62,7 +62,7 @@ def _finding(ratio: float, unique: PhaseRecord, same: PhaseRecord) -> Finding:
         severity="severe",
         phase=same.phase.name,
         says=f"{_kind(same).capitalize()} were written {number(ratio)} times as fast as unique data:"
-        f" {throughput(fast)} against {throughput(slow)}.",
+        f" {brief_throughput(fast)} against {brief_throughput(slow)}.",
         evidence={"ratio": ratio, "bytes_per_s": fast, "unique_bytes_per_s": slow},
         remedy="Test with unique, incompressible data, or with the reduction ratio of production.",
         hypothesis="a layer compresses or deduplicates, or does not store zeros",

@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from iocast.analyse.facts import Facts
 from iocast.analyse.load_kind import data_bytes, region
 from iocast.diagnose.evidence import has_an_arm, row_of
-from iocast.diagnose.words import data_size, percent
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem, Uniform, Workload
+from iocast.text import brief_percent, capacity
 
 NEEDS: tuple[str, ...] = ()
 
@@ -44,8 +44,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
             code=CODE,
             severity="warn",
             phase=widest.phase.name,
-            says=f"Short-stroked: the test used {data_size(data_bytes(widest))}, {percent(share)} of a rotating disk of"
-            f" {data_size(disk)}.",
+            says=f"Short-stroked: the test used {capacity(data_bytes(widest))}, {brief_percent(share)} of a rotating"
+            f" disk of {capacity(disk)}.",
             evidence={"span_bytes": float(data_bytes(widest)), "disk_bytes": float(disk), "share": share},
             remedy="Test over as much of the disk as production will use.",
             hypothesis="seeks are shorter than they will be in production",

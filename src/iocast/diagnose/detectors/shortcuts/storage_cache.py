@@ -20,12 +20,12 @@ from iocast.diagnose.detectors.limits.throttle import known_limits
 from iocast.diagnose.evidence import ARM_NS, row_of
 from iocast.diagnose.same_load import target_bytes
 from iocast.diagnose.thresholds import DEVICE_SHARE
-from iocast.diagnose.words import data_size, percent, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem, Uniform, Workload
+from iocast.text import brief_percent, brief_time, capacity
 
 NEEDS: tuple[str, ...] = ()
 
@@ -76,8 +76,8 @@ def _remembered(facts: Facts) -> Iterator[Finding]:
         if small_ns < TWICE * whole_ns and not arm:
             yield _suggested(
                 small.record,
-                says=f"Repeated reads of {data_size(small.data_bytes)} took {time(small_ns)}, reads of the whole"
-                f" {time(whole_ns)}.",
+                says=f"Repeated reads of {capacity(small.data_bytes)} took {brief_time(small_ns)}, reads of the whole"
+                f" {brief_time(whole_ns)}.",
                 evidence={"small_ns": small_ns, "whole_ns": whole_ns, "ratio": small_ns / whole_ns},
             )
             return
@@ -99,7 +99,10 @@ def _groups(row: RowFacts) -> tuple[float, float, float] | None:
 def _finding(record: PhaseRecord, quick: float, low_ns: float, high_ns: float) -> Finding:
     return _suggested(
         record,
-        says=f"{percent(quick)} of the reads took about {time(low_ns)}, the others about {time(high_ns)}.",
+        says=(
+            f"{brief_percent(quick)} of the reads took about {brief_time(low_ns)}, the others about"
+            f" {brief_time(high_ns)}."
+        ),
         evidence={"quick_share": quick, "quick_ns": low_ns, "slow_ns": high_ns},
     )
 

@@ -19,12 +19,12 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.same_load import mib_below, target_bytes
-from iocast.diagnose.words import number, time
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.workload import Constant, MixItem, Stride, Workload
+from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()
 
@@ -56,8 +56,8 @@ def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> 
         code=CODE,
         severity="warn",
         phase=passes[-1].name,
-        says=f"{len(passes)} passes over the same blocks became faster: p50 {time(second_ns)} in the second pass,"
-        f" {time(last_ns)} in the last ones.",
+        says=f"{len(passes)} passes over the same blocks became faster: p50 {brief_time(second_ns)} in the second pass,"
+        f" {brief_time(last_ns)} in the last ones.",
         evidence={
             "passes": float(len(passes)),
             "second_p50_ns": second_ns,

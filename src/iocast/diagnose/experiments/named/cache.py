@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_with_device
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, row, tests, work
-from iocast.diagnose.words import percent
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.run import Run
 from iocast.model.workload import Op, Sequential
+from iocast.text import brief_percent
 
 NAME = "cache"
 WRITES = False  # it leaves its writes out where it must not write
@@ -60,8 +60,8 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     outcome = decided(run, DECISION)
     buffered, direct = shares["read buffered"], shares["read direct"]
     if buffered is not None and buffered <= FROM_MEMORY:
-        seen = f"The device moved {percent(buffered)} of the bytes of buffered reads"
-        seen += f", and {percent(direct)} of those of direct ones" if direct is not None else ""
+        seen = f"The device moved {brief_percent(buffered)} of the bytes of buffered reads"
+        seen += f", and {brief_percent(direct)} of those of direct ones" if direct is not None else ""
         return Ruling(
             verdict="confirmed",
             says=f"The page cache answers buffered reads. {seen}. {outcome.says}",

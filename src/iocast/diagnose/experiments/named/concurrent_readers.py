@@ -14,12 +14,12 @@ from __future__ import annotations
 from iocast.diagnose.experiments.named.trial_outcome import AT_THE_DEVICE, Ruling, decided, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, figures, in_turns, row, tests, work
-from iocast.diagnose.words import number, percent
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.report import Column, Row
 from iocast.model.run import Run
 from iocast.model.workload import Sequential
+from iocast.text import brief_percent, number
 
 NAME = "concurrent-readers"
 WRITES = False
@@ -91,7 +91,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     outcome = decided(
         run, decision, "More readers reach {ratio} times the throughput", "One reader nearly saturates the storage"
     )
-    ends = f", an efficiency of {percent(float(str(rows[-1].cells['efficiency'])))}."
+    ends = f", an efficiency of {brief_percent(float(str(rows[-1].cells['efficiency'])))}."
     cached = [share for share in shares if share is not None and share <= FROM_MEMORY]
     moved = f"the device moved only {number(max(cached) * 100)}% of the bytes" if cached else ""
     memory = f" The page cache answered: {moved}." if moved else ""

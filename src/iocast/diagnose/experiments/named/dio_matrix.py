@@ -19,12 +19,12 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, tests, work
-from iocast.diagnose.words import number
 from iocast.model.codes import SerialisationCode
 from iocast.model.plan import EngineName, Phase
 from iocast.model.report import Column, Row
 from iocast.model.run import Run
 from iocast.model.workload import Sequential, Uniform
+from iocast.text import number
 
 NAME = "dio-matrix"
 WRITES = True

@@ -13,11 +13,11 @@ from __future__ import annotations
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_with_device, times_as_fast
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, in_turns, row, tests, work
-from iocast.diagnose.words import percent
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.run import Run
 from iocast.model.workload import Sequential
+from iocast.text import brief_percent
 
 NAME = "holes"
 WRITES = True
@@ -56,5 +56,5 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     if outcome.verdict == "confirmed":
         says += f" Reads of holes do not reach the medium: they are {times_as_fast(outcome)}."
     seen = shares.get(EMPTY)
-    counted = f" The device moved {percent(seen)} of what was read there." if seen is not None else ""
+    counted = f" The device moved {brief_percent(seen)} of what was read there." if seen is not None else ""
     return Ruling(verdict=outcome.verdict, says=says + counted, table=table_with_device(run, shares))

@@ -12,12 +12,12 @@ from __future__ import annotations
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import row, work
-from iocast.diagnose.words import count
 from iocast.model.plan import Phase
 from iocast.model.report import Column, Row
 from iocast.model.run import Run
 from iocast.model.verification import BAD_KINDS
 from iocast.model.workload import MixItem, Workload
+from iocast.text import counted
 
 NAME = "verify"
 WRITES = True
@@ -58,7 +58,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     counts = {"read back": found.blocks, "intact": found.intact, "with overlapping writes": found.undecided}
     counts |= {kind: found.count(kind) for kind in BAD_KINDS}
     table = table_of(COLUMNS, [Row({"what": what, "count": number}) for what, number in counts.items()])
-    size = f"{count(found.blocks, 'block')} of {found.block_bytes:,} bytes"
+    size = f"{counted(found.blocks, 'block')} of {found.block_bytes:,} bytes"
     if found.bad_blocks:
         bad = ", ".join(f"{found.count(kind):,} {kind}" for kind in BAD_KINDS if found.count(kind))
         return Ruling(verdict="confirmed", says=f"Not all of {size} are intact: {bad}.", table=table)

@@ -18,13 +18,13 @@ from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.experiments.named.trial_outcome import USUAL, Ruling, decided, table_of, usual_row, with_cells
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, tests, work
-from iocast.diagnose.words import percent, throughput
 from iocast.model.experiment import Decision
 from iocast.model.histogram import merge
 from iocast.model.plan import Phase
 from iocast.model.report import Column
 from iocast.model.run import Run
 from iocast.model.workload import Sequential, Uniform
+from iocast.text import brief_percent, brief_throughput
 
 NAME = "noise"
 WRITES = True
@@ -66,7 +66,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     rows = [with_cells(each, quick=shares.get(test)) for test in shown if (each := usual_row(run, test))]
     during, after = decided(run, DURING), decided(run, AFTER)
     noise = figures(run, "noise")
-    wrote = f" The noise wrote {throughput(noise.bytes_per_s)}." if noise else ""
+    wrote = f" The noise wrote {brief_throughput(noise.bytes_per_s)}." if noise else ""
     says = f"{during.says.rstrip(' .')}.{wrote} {_after(shares, after.verdict, during.verdict)}"
     return Ruling(verdict=during.verdict, says=says.strip(), table=table_of(columns, rows))
 
@@ -77,7 +77,7 @@ def _after(shares: dict[str, float | None], after: str, during: str) -> str:
     if lost and after == "confirmed":
         assert before_share is not None
         assert after_share is not None
-        moved = f"from {percent(before_share)} to {percent(after_share)} of the reads"
+        moved = f"from {brief_percent(before_share)} to {brief_percent(after_share)} of the reads"
         return f"It persists after the writes, and fast reads fell {moved}: sequential writes evict cached data."
     if after == "confirmed":
         return "It persists after the writes have ended."

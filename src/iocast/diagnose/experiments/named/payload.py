@@ -13,12 +13,12 @@ from __future__ import annotations
 from iocast.diagnose.experiments.named.trial_outcome import USUAL, Ruling, decided, table_of, usual_row, with_cells
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import figures, in_turns, row, tests, work
-from iocast.diagnose.words import number
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.report import Column
 from iocast.model.run import Run
 from iocast.model.workload import Compressible, Payload, Repeated, Sequential, Unique, Zeros
+from iocast.text import number
 
 NAME = "payload"
 WRITES = True

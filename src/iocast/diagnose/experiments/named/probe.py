@@ -19,11 +19,11 @@ from iocast.analyse.comparison import variation
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, row, work
-from iocast.diagnose.words import count, percent, time
 from iocast.model.plan import Phase
 from iocast.model.report import Column, Row
 from iocast.model.run import Run
 from iocast.model.workload import Constant
+from iocast.text import brief_percent, brief_time, counted
 
 NAME = "probe"
 WRITES = False
@@ -66,8 +66,9 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     chance = _chance([[math.log(t) for _, t in each] for each in stretches])
     quick, slow = min(means), max(means)
     said = (
-        f"{count(len(times), 'read')} in {len(stretches)} stretches: means from {time(quick)} to {time(slow)}, "
-        f"which vary by {percent(varies)} (p {chance:.2g})."
+        f"{counted(len(times), 'read')} in {len(stretches)} stretches: means from {brief_time(quick)} to"
+        f" {brief_time(slow)}, "
+        f"which vary by {brief_percent(varies)} (p {chance:.2g})."
     )
     if chance < CHANCE and varies > VARIES:
         return Ruling(verdict="confirmed", says=f"{said} Other I/O on these drives varies over time.", table=table)

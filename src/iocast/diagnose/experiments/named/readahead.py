@@ -16,11 +16,11 @@ from __future__ import annotations
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_with_device, times_as_fast
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, in_turns, row, tests, work
-from iocast.diagnose.words import number
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.run import Run
 from iocast.model.workload import Sequential, Uniform
+from iocast.text import number
 
 NAME = "read-ahead"
 WRITES = False

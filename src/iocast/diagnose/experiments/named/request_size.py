@@ -17,11 +17,11 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import in_turns, records, row, tests, work
-from iocast.diagnose.words import count, data_size
 from iocast.model.plan import Phase
 from iocast.model.report import Column, Row
 from iocast.model.run import Run
 from iocast.model.workload import Op, Sequential
+from iocast.text import capacity, counted
 
 NAME = "request-size"
 WRITES = False  # it leaves its writes out where it must not write
@@ -49,7 +49,7 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
     ops: tuple[Op, ...] = ("read", "write") if asked.may_write else ("read",)
     every = [
         row(
-            f"{op} {data_size(block)} {'direct' if direct else 'buffered'}",
+            f"{op} {capacity(block)} {'direct' if direct else 'buffered'}",
             1,
             work(op, block, Sequential(), direct=direct, fsync_every=0 if direct or op == "read" else 64),
             seconds=asked.seconds,
@@ -77,7 +77,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     if not cut and not gathered:
         return Ruling(verdict="rejected", says="Requests reach the device at their submitted size.", table=table)
     parts = [
-        f"{count(len(found), 'row')} {word} ({_most(found)})"
+        f"{counted(len(found), 'row')} {word} ({_most(found)})"
         for found, word in ((cut, "split"), (gathered, "merged"))
         if found
     ]
@@ -88,7 +88,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
 def _most(rows: list[Row]) -> str:
     """The row that changed most, in words."""
     worst = max(rows, key=lambda each: abs(float(str(each.cells["times"])) - 1))
-    sent, seen = (data_size(float(str(worst.cells[key]))) for key in ("asked", "device"))
+    sent, seen = (capacity(float(str(worst.cells[key]))) for key in ("asked", "device"))
     return f"{worst.cells['test']}: {sent} became {seen}"
 
 

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from iocast.diagnose.experiments.design import judge
 from iocast.diagnose.experiments.named.trial_rows import figures, tests
-from iocast.diagnose.words import number
 from iocast.errors import AnalysisError
 from iocast.model.codes import VerdictCode
 from iocast.model.experiment import Decision, Experiment, Outcome
 from iocast.model.report import Column, Row, Table
 from iocast.model.run import Run
+from iocast.text import number
 
 
 class Ruling(Struct, frozen=True, kw_only=True):

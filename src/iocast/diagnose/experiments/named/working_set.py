@@ -17,12 +17,12 @@ from iocast.analyse.stroke import Stroke, fit_stroke
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, in_turns, row, tests, work
-from iocast.diagnose.words import data_size, time
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.report import Column, Row
 from iocast.model.run import Run
 from iocast.model.workload import Zipf
+from iocast.text import brief_time, capacity
 
 NAME = "working-set"
 WRITES = False
@@ -46,7 +46,7 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
     """Reads of each size in turns, evenly; of all of it by Zipf's law too."""
     sizes = asked.sizes or tuple(asked.size_bytes // part for part in PARTS)
     if max(sizes) > asked.size_bytes:
-        raise cannot(asked, f"a working set of {data_size(max(sizes))} does not fit", "give smaller --sizes")
+        raise cannot(asked, f"a working set of {capacity(max(sizes))} does not fit", "give smaller --sizes")
     kept = sorted({max(SMALLEST, size // MIB * MIB) for size in sizes if min(size, asked.size_bytes) >= MIB})
     kept = [size for size in kept if size <= asked.size_bytes]
     if len(kept) < 2:
@@ -57,7 +57,7 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
 
 def _row(asked: Asked, size: int, where: str) -> Phase:
     load = work("read", asked.block_bytes, Zipf(THETA) if where == "zipf" else None)
-    return row(f"{data_size(size)} {where}", 1, load, seconds=asked.seconds, size=size)
+    return row(f"{capacity(size)} {where}", 1, load, seconds=asked.seconds, size=size)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
@@ -97,7 +97,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
 
 def _law(stroke: Stroke, floor: float) -> str:
     fits = stroke.worst_ns <= 0.1 * floor and stroke.span_ns > 0
-    law = f"{time(stroke.base_ns)} + {time(abs(stroke.span_ns))} x 8/15 x sqrt(part of the whole)"
+    law = f"{brief_time(stroke.base_ns)} + {brief_time(abs(stroke.span_ns))} x 8/15 x sqrt(part of the whole)"
     if fits:
-        return f"It grows as seeks do: {law}, within {time(stroke.worst_ns)}."
-    return f"It does not grow as seeks do ({law} is off by {time(stroke.worst_ns)}): a cache or a tier ends."
+        return f"It grows as seeks do: {law}, within {brief_time(stroke.worst_ns)}."
+    return f"It does not grow as seeks do ({law} is off by {brief_time(stroke.worst_ns)}): a cache or a tier ends."

@@ -13,12 +13,12 @@ from __future__ import annotations
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, Figures, figures, in_turns, row, work
-from iocast.diagnose.words import percent, time
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.report import Column, Row
 from iocast.model.run import Run
 from iocast.model.workload import Sequential
+from iocast.text import brief_percent, brief_time
 
 NAME = "zones"
 WRITES = False
@@ -69,12 +69,14 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     slower = (outcome.ratio or 1.0) - 1
     says = f"{outcome.says.rstrip(' .')}."
     if outcome.verdict == "confirmed":
-        says += f" Reads in the last part take {percent(slower)} longer: the inner zone of a disk."
+        says += f" Reads in the last part take {brief_percent(slower)} longer: the inner zone of a disk."
     elif outcome.verdict == "rejected":
         says += " No zone effect (below 10%)."
     first, last = figures(run, FIRST), figures(run, LAST)
     if first is not None and last is not None:
-        says += f" {time(1e9 / first.rate_per_s)} and {time(1e9 / last.rate_per_s)} of device time per read."
+        says += (
+            f" {brief_time(1e9 / first.rate_per_s)} and {brief_time(1e9 / last.rate_per_s)} of device time per read."
+        )
     return Ruling(verdict=outcome.verdict, says=says, table=table_of(COLUMNS, rows))
 
 

@@ -29,7 +29,7 @@ class Legend(Struct, frozen=True):
 
 def bucket_legend(theme: Theme) -> Legend:
     """The colours of the sixteen buckets of response times, from fast to slow."""
-    first, last = (text.duration_in_words(BUCKET_ENDS_NS[at]) for at in (1, -2))
+    first, last = (text.brief_time(BUCKET_ENDS_NS[at]) for at in (1, -2))
     *others, slowest = theme.buckets
     return Legend(f"I/Os that took {first}", (*((each, "") for each in others), (slowest, f"{last} or more")))
 

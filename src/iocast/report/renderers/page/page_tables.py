@@ -125,5 +125,5 @@ def _strip(shares: tuple[float, ...]) -> Markup:
 
 def _span(at: int, share: float) -> str:
     if at < len(LATENCY_EDGES_NS):
-        return f"{text.percent(share)} up to {text.duration_in_words(LATENCY_EDGES_NS[at])}"
-    return f"{text.percent(share)} above {text.duration_in_words(LATENCY_EDGES_NS[-1])}"
+        return f"{text.percent(share)} up to {text.brief_time(LATENCY_EDGES_NS[at])}"
+    return f"{text.percent(share)} above {text.brief_time(LATENCY_EDGES_NS[-1])}"
