@@ -83,7 +83,7 @@ def test_a_few_rounds_show_no_dip() -> None:
     [
         ([2.0, 2.01, 2.0], "confirmed", "of b 1.0 ms (ratio 1.00"),
         ([1.0, 1.01, 1.0], "rejected", "of c 1.0 ms"),
-        ([1.0, 2.0, 4.0], "undecided", "inconclusive"),
+        ([1.0, 2.0, 4.0], "undecided", ": undecided."),
     ],
 )
 def test_all_decisions_must_hold(third: list[float], verdict: str, says: str) -> None:

@@ -76,7 +76,7 @@ def judge(experiment: Experiment, run: Run) -> Outcome:
     evidence = {"ratio": first.value, "limit": experiment.decision.limit, "rounds": float(first.rounds)}
     if verdict == "undecided":
         few = not all(each.interval for each in found)
-        says = f"{told}. Inconclusive: too few rounds." if few else f"{told}: inconclusive."
+        says = f"{told}. Undecided: too few rounds." if few else f"{told}: undecided."
     else:
         follows = experiment.if_confirmed if verdict == "confirmed" else experiment.if_rejected
         says = f"{told}. {follows.format(ratio=f'{first.value:.2f}')}".strip()

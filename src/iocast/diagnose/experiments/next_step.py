@@ -14,7 +14,7 @@ from iocast.model.run import Run
 from iocast.model.workload import Closed
 from iocast.text import capacity
 
-LONGER = 2  # an inconclusive experiment is repeated, with this many times the rounds
+LONGER = 2  # an undecided experiment is repeated, with this many times the rounds
 GRAVEST_FIRST: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
 
 
