@@ -212,7 +212,7 @@ def test_every_threshold_names_its_source_and_orders_its_letters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("said", "shown"),
     [
         (text.brief_percent(0.004), "0.4%"),
         (text.brief_percent(0.12), "12%"),
@@ -224,13 +224,13 @@ def test_every_threshold_names_its_source_and_orders_its_letters() -> None:
         (text.number(7.984), "7.98"),
         (text.brief_time(0), "0 s"),
         (text.brief_throughput(3.94e9), "3.9 GB/s"),
-        (text.brief_time(4_000), "4.0 µs"),
+        (text.brief_time(4_000), "4 µs"),
         (text.counted(12_400, "I/O"), "12,400 I/Os"),
         (text.counted(1, "I/O"), "1 I/O"),
     ],
 )
-def test_figures_in_sentences(said: str, text: str) -> None:
-    assert said == text
+def test_figures_in_sentences(said: str, shown: str) -> None:
+    assert said == shown
 
 
 def _suspected(state: StateCode) -> Finding:
