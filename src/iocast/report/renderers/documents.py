@@ -63,6 +63,17 @@ class MeasuredRow(Struct, kw_only=True, forbid_unknown_fields=True):
     response_p99_ns: Duration = None
     response_p99_9_ns: Duration = None
     response_max_ns: Number | None = None
+    # The 95% intervals of response times; null where a bound is unknown: too few I/Os, or too few independent ones.
+    response_mean_low_ns: Number | None = None
+    response_mean_high_ns: Number | None = None
+    response_p50_low_ns: Number | None = None
+    response_p50_high_ns: Number | None = None
+    response_p95_low_ns: Number | None = None
+    response_p95_high_ns: Number | None = None
+    response_p99_low_ns: Number | None = None
+    response_p99_high_ns: Number | None = None
+    response_p99_9_low_ns: Number | None = None
+    response_p99_9_high_ns: Number | None = None
     latency_shares: list[Number] | None = None
     device_size_bytes: Number | None = None
     device_queue: Number | None = None
