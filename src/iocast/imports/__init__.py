@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from typing import Protocol
 
 from iocast.errors import SourceError
@@ -63,9 +65,26 @@ def importer_of(path: str) -> Importer:
 
 
 def read(paths: tuple[str, ...]) -> tuple[Run, ...]:
-    """Runs of the given files: those of one format are the rows of one run. Raises SourceError."""
+    """Runs of the given files: those of one format are the rows of one run. Raises SourceError.
+
+    Of a folder, the files that iocast knows.
+    """
     groups: dict[int, tuple[Importer, list[str]]] = {}
-    for path in paths:
-        found = importer_of(path)
-        groups.setdefault(id(found), (found, []))[1].append(path)
+    for given in paths:
+        for path, found in _known(given):
+            groups.setdefault(id(found), (found, []))[1].append(path)
     return tuple(importer.read(tuple(files)) for importer, files in groups.values())
+
+
+def _known(path: str) -> list[tuple[str, Importer]]:
+    """A file with its importer, or the known files of a folder. Raises SourceError when there is none."""
+    if not os.path.isdir(path):
+        return [(path, importer_of(path))]
+    found = []
+    for name in sorted(os.listdir(path)):
+        each = os.path.join(path, name)
+        with contextlib.suppress(SourceError):
+            found += [(each, importer_of(each))] if os.path.isfile(each) else []
+    if not found:
+        raise SourceError(f"{path} has no file of a format that iocast knows", f"{KNOWN}; see docs/guide/import.md")
+    return found
