@@ -14,12 +14,11 @@ from iocast.imports import (
     fio_terse,
     fio_text,
     fioparse,
-    iostat,
     latency_map,
     orion,
-    sar,
     vdbench,
 )
+from iocast.imports.series import iostat, sar
 from iocast.model.run import Run
 
 
