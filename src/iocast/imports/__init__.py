@@ -18,7 +18,7 @@ from iocast.imports import (
     orion,
     vdbench,
 )
-from iocast.imports.series import iostat, sar
+from iocast.imports.series import collectl, dstat, iostat, sar
 from iocast.model.run import Run
 
 
@@ -45,10 +45,15 @@ IMPORTERS: tuple[Importer, ...] = (
     vdbench,
     iostat,
     sar,
+    dstat,
+    collectl,
     latency_map,
 )
 
-KNOWN = "fio (text, terse, JSON, logs), fioparse, ORION, vdbench, iostat, sar and latency records are supported"
+KNOWN = (
+    "fio (text, terse, JSON, logs), fioparse, ORION, vdbench, iostat, sar, dstat, collectl and latency records are"
+    " supported"
+)
 
 
 def importer_of(path: str) -> Importer:
