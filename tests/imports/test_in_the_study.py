@@ -180,12 +180,11 @@ def test_every_fixture_reports_in_every_form(fixtures: Path) -> None:
 
 
 def classic_cells(run: Run) -> list[list[str]]:
-    """The lines of the classic table, cut where its columns MB and IOPS stand."""
+    """The lines of the classic table, their columns MB and IOPS."""
     out = io.StringIO()
     render_run(run, out, buckets=False, percentiles=False)
-    head, *lines = out.getvalue().splitlines()
-    (mb, iops) = (head.index(name) + len(name) for name in ("MB", "IOPS"))
-    return [[line[mb - 9 : mb].strip(), line[iops - 8 : iops + 1].strip()] for line in lines]
+    cells = [re.split(" [rw](?= )", line)[1] for line in out.getvalue().splitlines()[1:]]
+    return [[line[:9].strip(), line[45:].strip()] for line in cells]
 
 
 def test_counts_of_an_unknown_time_have_no_rate(fixtures: Path) -> None:
