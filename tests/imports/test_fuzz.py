@@ -17,7 +17,10 @@ HERE = Path(__file__).parent
 FOLDERS = (HERE / "fixtures", HERE / "fixtures" / "logs", HERE / "examples")
 FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.*")) if path.stat().st_size < 40_000]
 CASES = [(path.name, path.read_bytes()) for path in FILES]  # the name of a log says what it holds
-TOOLS = ("fioparse", "orion", "vdbench", "dstat", "collectl")
+TOOLS = (
+    *("fioparse", "orion", "vdbench", "dstat", "collectl"),
+    *("diskspd", "crystaldiskmark", "ioping", "calibrate_io"),
+)
 KINDS = {
     "fio JSON": [case for case in CASES if case[0].endswith(".json") and case[0].startswith("fio")],
     "fio text": [case for case in CASES if case[0] in ("fio_both.txt", "fio_client.txt", "fio_unlike.txt")],

@@ -9,11 +9,15 @@ from typing import Protocol
 from iocast.errors import SourceError
 from iocast.formats.source_files import Head, head_of, read_text
 from iocast.imports import (
+    calibrate_io,
+    crystaldiskmark,
+    diskspd,
     fio_json,
     fio_log,
     fio_terse,
     fio_text,
     fioparse,
+    ioping,
     latency_map,
     orion,
     vdbench,
@@ -48,11 +52,15 @@ IMPORTERS: tuple[Importer, ...] = (
     dstat,
     collectl,
     latency_map,
+    diskspd,
+    crystaldiskmark,
+    ioping,
+    calibrate_io,
 )
 
 KNOWN = (
-    "fio (text, terse, JSON, logs), fioparse, ORION, vdbench, iostat, sar, dstat, collectl and latency records are"
-    " supported"
+    "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iostat,"
+    " sar, dstat, collectl and latency records are supported"
 )
 
 

@@ -1,10 +1,10 @@
 """Latency records of DTrace, SystemTap, bpf and Oracle, as LatencyMap tools pass them on.
 
-What it is: records between <begin record> and <end record> with a timestamp, a unit, a label, and a histogram in powers
-of two: rows of DTrace's quantize(), or "bound,count" lines.
-What is read: counts are cumulative, so the row is the last record minus the first, over the time between
-them. Equal bounds in a record are of several instances of a cluster: they are added up. A bound of DTrace, SystemTap
-and bpf is the lower edge of its bucket, one of Oracle the upper edge (also where only the label names Oracle's view).
+What it is: records between <begin record> and <end record> with a timestamp, a unit, a label, and a histogram in
+powers of two: rows of DTrace's quantize(), or "bound,count" lines.
+What is read: counts are cumulative, so the row is the last record minus the first, over the time between them. Equal
+bounds in a record are of several instances of a cluster: they are added up. A bound of DTrace, SystemTap and bpf is
+the lower edge of its bucket, one of Oracle the upper edge (also where only the label names Oracle's view).
 What it cannot see: users, sizes, bytes, and any mean.
 What is refused: records that do not say whether they are reads or writes, or in which unit; counts that fall; bounds
 of an unknown source. A truncated record is left out with a warning.

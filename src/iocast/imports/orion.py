@@ -3,14 +3,14 @@
 What it is: what Oracle's ORION (11.1 to 19c) writes as T_date_summary.txt, _iops.csv, _mbps.csv, _lat.csv and
 _hist.txt, and what it prints.
 What is read: each data point, a number of small and of large I/Os outstanding, is a row. A summary alone names two
-points, the most MB/s of large and the most IOPS of small I/Os, and from 11.2 on the mean, minimum, maximum and standard
-deviation of reads and of writes, and a histogram, which is a row of its own where it is of another point. The lowest
-latency of a summary is in milliseconds when it has no unit (11.1), else in its own. The lat matrix has the unit that
-the words above it state; without them it is the one in which rate x latency gives the outstanding I/Os. Histograms
-count from one power of two to the next; the percentages after them are cumulative. MBPS are of 1024 x 1024. Files of
-one run belong together by the part of their names before the last underscore.
-What it cannot see: the number of I/Os (rate x the length of a data point, where a summary says it), the spread of large
-I/Os, and whether writes were durable.
+points, the most MB/s of large and the most IOPS of small I/Os, and from 11.2 on the mean, minimum, maximum and
+standard deviation of reads and of writes, and a histogram, which is a row of its own where it is of another point.
+The lowest latency of a summary is in milliseconds when it has no unit (11.1), else in its own. The lat matrix has the
+unit that the words above it state; without them it is the one in which rate x latency gives the outstanding I/Os.
+Histograms count from one power of two to the next; the percentages after them are cumulative. MBPS are of 1024 x
+1024. Files of one run belong together by the part of their names before the last underscore.
+What it cannot see: the number of I/Os (rate x the length of a data point, where a summary says it), the spread of
+large I/Os, and whether writes were durable.
 What is refused: a summary without a maximum, which is truncated; a lat matrix of unknown unit; a matrix row of
 another length than its heading; reads and writes together whose mix no file states.
 """

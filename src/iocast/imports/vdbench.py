@@ -1,10 +1,10 @@
 """vdbench's results: flatfile, summary, totals and histogram pages, or its whole output folder.
 
-What it is: flatfile.html (also as a CSV), summary.html, totals.html and histogram.html of raw I/O runs (SD and WD) and
-of file system runs (FSD and FWD); a page of one host, slave, SD or FWD when it is given without those of all.
+What it is: flatfile.html (also as a CSV), summary.html, totals.html and histogram.html of raw I/O runs (SD and WD)
+and of file system runs (FSD and FWD); a page of one host, slave, SD or FWD when it is given without those of all.
 What is read: one row for each run definition, from its own average (avg_2-10), never from the intervals, which become
-samples; columns are found by name, so old and new layouts are understood. Times are milliseconds, MB of 1024**2,
-n/a is not stated. Bytes are MB/sec x length where sizes are mixed: then a page names the first size only. Files of one
+samples; columns are found by name, so old and new layouts are understood. Times are milliseconds, MB of 1024**2, n/a
+is not stated. Bytes are MB/sec x length where sizes are mixed: then a page names the first size only. Files of one
 run given together complement each other: the flatfile has most, the histogram adds the buckets (older versions count
 the warm-up in them too). Of a file system run the reads and writes are read, with a warning that names the rest.
 What it cannot see: individual I/Os: their number is rate x length; the time zone, which the pages do not state; for

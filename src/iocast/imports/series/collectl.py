@@ -2,13 +2,13 @@
 
 What it is: what `collectl -sd` (all disks together) and `collectl -sD` (each of them) write with -P, and what they
 print (also with -oT, -oD, --verbose).
-What is read: columns by name; KB are of 1024, waits are in milliseconds, and values are those of a second (with -on, as
-counted, they would not be: such a file does not say so). All disks together are the device "all". Waits are whole
+What is read: columns by name; KB are of 1024, waits are in milliseconds, and values are those of a second (with -on,
+as counted, they would not be: such a file does not say so). All disks together are the device "all". Waits are whole
 milliseconds: where one is below, those of the device are left out with a warning.
 What it cannot see: who did the I/O, and any percentile. SvcTim is ignored, as that of iostat, and so is the length of
 the queue, which is that of the busy time only.
-What is refused: a line of another length than its heading, a value that is not a number. A truncated last line is left
-out with a warning. Other reports in the file (-sc, -sn ...) are skipped.
+What is refused: a line of another length than its heading, a value that is not a number. A truncated last line is
+left out with a warning. Other reports in the file (-sc, -sn ...) are skipped.
 """
 
 from __future__ import annotations

@@ -3,12 +3,11 @@
 What it is: what `dstat` and its successors write with --output, and what they print, with -d (bytes), -r (I/Os) or
 --disk-util among whatever else.
 What is read: the groups dsk/NAME and io/NAME, and the utilisation under the name of a disk; "total" is the device
-"all".
-In the CSV values are bytes and I/Os a second; in the table B, k, M and G are of 1024. The first line covers the time
-since boot and is left out. Several runs appended to one file are read as one series.
+"all". In the CSV values are bytes and I/Os a second; in the table B, k, M and G are of 1024. The first line covers
+the time since boot and is left out. Several runs appended to one file are read as one series.
 What it cannot see: queues and any latency; who did the I/O.
-What is refused: a line of another length than its heading, a value that is not a number. A truncated last line is left
-out with a warning.
+What is refused: a line of another length than its heading, a value that is not a number. A truncated last line is
+left out with a warning.
 """
 
 from __future__ import annotations

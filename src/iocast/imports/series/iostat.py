@@ -4,8 +4,8 @@ What it is: what `iostat` and `iostat -x` (also -d -h -k -m -t -N -s --human, in
 `iostat -o JSON`, of one host or of several, print: rates and means of each device for each interval; the load is
 unknown.
 What is read: columns are found by name, so every layout from sysstat 9 to 12 is understood; one that is not known is
-left out with a warning. kB and MB are of 1024, the old avgrq-sz counts sectors. The first of several reports covers the
-time since boot and is left out (also with iostat -y, which does not say so). svctm is ignored.
+left out with a warning. kB and MB are of 1024, the old avgrq-sz counts sectors. The first of several reports covers
+the time since boot and is left out (also with iostat -y, which does not say so). svctm is ignored.
 What it cannot see: who did the I/O, and any percentile: these are means of intervals. %util says nothing about
 devices that serve many requests in parallel.
 What is refused: a device line of another length than its heading, a value that is not a number. A truncated last line

@@ -3,11 +3,11 @@
 What it is: what `sar -d` and `sar -b` print (also with -p, -h or -j), from a live machine or a daily file: means of
 each interval; and what `sadf -d`, `sadf -p` and `sadf -j` export of them, of one host or of several.
 What is read: columns are found by name, wherever the device stands; one that is not known is left out with a warning.
-Sectors and blocks are of 512 bytes, kB of 1024. -b becomes one device "all". The averages at the end are left out (they
-are computed from the intervals), and so are restart lines and comments (COM).
+Sectors and blocks are of 512 bytes, kB of 1024. -b becomes one device "all". The averages at the end are left out
+(they are computed from the intervals), and so are restart lines and comments (COM).
 What it cannot see: who did the I/O, and any percentile.
-What is refused: a line of another length than its heading, a value that is not a number. A truncated last line is left
-out with a warning. Other sar reports in the file (-u, -r ...) are skipped.
+What is refused: a line of another length than its heading, a value that is not a number. A truncated last line is
+left out with a warning. Other sar reports in the file (-u, -r ...) are skipped.
 """
 
 from __future__ import annotations
