@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from iocast import imports
+from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
 from iocast.formats.source_files import Head
 from iocast.imports.series import dstat
 from iocast.model.run import Run
+from iocast.report.card import card_report
+from iocast.report.renderers import terminal
 
 Reader = Callable[..., Run]
 
@@ -22,6 +26,12 @@ def found(run: Run, device: str) -> dict[str, list[float]]:
         if sample.subject == device:
             values.setdefault(sample.metric, []).append(sample.value)
     return values
+
+
+def table(run: Run) -> str:
+    out = io.StringIO()
+    terminal.render(card_report.card(run, examine(run)), out, colour=False, width=140)
+    return out.getvalue()
 
 
 def test_the_csv_has_bytes_and_ios_of_each_disk(fixtures: Path) -> None:
@@ -68,3 +78,10 @@ def test_what_cannot_be_read_is_refused(fixtures: Path, read_all: Reader, was: s
     with pytest.raises(SourceError) as refused:
         read_all(("bad.csv", text.replace(was, then)))
     assert says in refused.value.message
+
+
+def test_its_devices_are_shown(fixtures: Path, read_all: Reader) -> None:
+    (run,) = imports.read((str(fixtures / "dstat_disks.csv"),))
+    assert "The busiest device was vda" in table(run)
+    bytes_only = '"Dstat 0.8.0 CSV output"\n"dsk/total",\n"read","writ"\n5,5\n1000000,2000000\n'
+    assert "The busiest device was all with 3 MB/s on average" in table(read_all(("d.csv", bytes_only)))

@@ -215,6 +215,9 @@ def test_each_host_of_a_json_has_its_own_phase(fixtures: Path, read_all: Reader)
     run = read_all(("two.json", json.dumps(document)))
     assert [record.phase.name for record in run.phases] == ["iostat db1", "iostat db2"]
     assert run.host.name == ""
+    shown = table(run)
+    assert "db1 vda" in shown
+    assert "db2 vda" in shown
 
 
 def test_the_device_of_sar_may_stand_last(fixtures: Path) -> None:
