@@ -7,8 +7,8 @@ import re
 from msgspec import Struct
 
 from iocast.formats.source_files import number, refuse
-from iocast.formats.vdbench.page_tables import start_of, text_of
 from iocast.formats.vdbench.result_pages import RunKey
+from iocast.formats.vdbench.run_tables import start_of, text_of
 from iocast.model.stated import Bucket
 
 _HEADING = "min(ms) <"

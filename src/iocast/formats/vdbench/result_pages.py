@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.formats.source_files import bounded, number, refuse
-from iocast.formats.vdbench.page_tables import (
+from iocast.formats.vdbench.run_tables import (
     Line,
     flat_lines,
     second_of_day,
