@@ -19,7 +19,7 @@ FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.*")) if pa
 CASES = [(path.name, path.read_bytes()) for path in FILES]  # the name of a log says what it holds
 TOOLS = (
     *("fioparse", "orion", "vdbench", "dstat", "collectl"),
-    *("diskspd", "crystaldiskmark", "ioping", "calibrate_io"),
+    *("diskspd", "crystaldiskmark", "ioping", "iozone", "calibrate_io"),
 )
 KINDS = {
     "fio JSON": [case for case in CASES if case[0].endswith(".json") and case[0].startswith("fio")],

@@ -18,6 +18,7 @@ from iocast.imports import (
     fio_text,
     fioparse,
     ioping,
+    iozone,
     latency_map,
     orion,
     vdbench,
@@ -55,12 +56,13 @@ IMPORTERS: tuple[Importer, ...] = (
     diskspd,
     crystaldiskmark,
     ioping,
+    iozone,
     calibrate_io,
 )
 
 KNOWN = (
-    "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iostat,"
-    " sar, dstat, collectl and latency records are supported"
+    "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone,"
+    " iostat, sar, dstat, collectl and latency records are supported"
 )
 
 
