@@ -18,7 +18,7 @@ FOLDERS = (HERE / "fixtures", HERE / "fixtures" / "logs", HERE / "examples")
 FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.*")) if path.stat().st_size < 40_000]
 CASES = [(path.name, path.read_bytes()) for path in FILES]  # the name of a log says what it holds
 TOOLS = (
-    *("fioparse", "orion", "vdbench", "dstat", "collectl"),
+    *("fioparse", "orion", "vdbench", "dstat", "collectl", "diskstats"),
     *("diskspd", "crystaldiskmark", "ioping", "iozone", "calibrate_io"),
 )
 KINDS = {

@@ -23,7 +23,7 @@ from iocast.imports import (
     orion,
     vdbench,
 )
-from iocast.imports.series import collectl, dstat, iostat, sar
+from iocast.imports.series import collectl, diskstats_series, dstat, iostat, sar
 from iocast.model.run import Run
 
 
@@ -52,6 +52,7 @@ IMPORTERS: tuple[Importer, ...] = (
     sar,
     dstat,
     collectl,
+    diskstats_series,
     latency_map,
     diskspd,
     crystaldiskmark,
@@ -62,7 +63,7 @@ IMPORTERS: tuple[Importer, ...] = (
 
 KNOWN = (
     "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone,"
-    " iostat, sar, dstat, collectl and latency records are supported"
+    " iostat, sar, dstat, collectl, /proc/diskstats and latency records are supported"
 )
 
 

@@ -20,7 +20,7 @@ LITTLE_LEAST = 0.1  # requests in the queue; less is all rounding
 
 def _samples(observer: str, reports: Sequence[Report]) -> tuple[tuple[Sample, ...], bool]:
     """The reports as samples; False when their moments are not stated and they are numbered instead."""
-    seconds = list(_seconds([report.stamp for report in reports]))
+    seconds = list(seconds_since_first([report.stamp for report in reports]))
     timed = bool(seconds)
     seconds = seconds or [float(place) for place in range(len(reports))]
     return tuple(
@@ -36,7 +36,7 @@ _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)[ T](?=\d{1,2}[:.]\d\d[:.]\d\d)")
 _EPOCH = re.compile(r"(\d{9,11}(?:\.\d{1,9})?)$")
 
 
-def _seconds(stamps: Sequence[str]) -> Iterator[float]:
+def seconds_since_first(stamps: Sequence[str]) -> Iterator[float]:
     """Seconds since the first stamp: since the epoch, by a date of ISO, or by the time of day alone.
 
     Other dates are written as each locale likes.
@@ -107,13 +107,17 @@ def observation(observer: str, reports: Sequence[Report], of: str = "") -> tuple
 
 
 def observed(
-    tool: str, paths: tuple[str, ...], machines: Sequence[tuple[Host | None, Sequence[Report]]], warnings: list[str]
+    tool: str,
+    paths: tuple[str, ...],
+    machines: Sequence[tuple[Host | None, Sequence[Report]]],
+    warnings: list[str],
+    observer: str = "",
 ) -> Run:
     """The run of several series: each is a phase, named by its machine when there are several."""
     known = list(dict.fromkeys(host for host, _ in machines if host))
     rows = []
     for host, reports in machines:
-        row, said = observation(tool, reports, host.name if host and len(known) > 1 else "")
+        row, said = observation(observer or tool, reports, host.name if host and len(known) > 1 else "")
         rows.append(row)
         warnings += said
     host = known[0] if len(known) == 1 else UNKNOWN_HOST

@@ -11,7 +11,13 @@ from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Run, Sample
 from iocast.report.wording import section as titled
 
-OBSERVERS = ("iostat", "sar", "dstat", "collectl")  # whose samples are rates and means of an interval, not raw counters
+OBSERVERS = (
+    "iostat",
+    "sar",
+    "dstat",
+    "collectl",
+    "diskstats_series",
+)  # whose samples are rates and means of an interval, not raw counters
 
 COLUMNS = (
     Column("device", "device"),
