@@ -176,7 +176,7 @@ class TimeRow(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class DeviceRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What iostat or sar saw of a device: means over the intervals of an imported run."""
+    """What iostat, sar, dstat or collectl saw of a device: means over the intervals of an imported run."""
 
     device: str
     intervals: int
