@@ -19,6 +19,7 @@ from iocast.model.histogram import Histogram, bucket_bounds_ns
 # 5.6 % (three runs) and 5.1 % (five) then differ; where rounds share 3 % to 15 %, five runs find 10 % in 83 % to 99 %.
 PAIRS_GAIN = 0.5
 LEAST_INTERVALS = 3  # of a single run
+FOR_PERCENTILES = 3.0  # [J] how much worse than the mean a percentile of few independent I/Os is known
 MARGIN = 0.10  # what counts as the same: B within -10 % and +11 % of A (models B5)
 
 Verdict = Literal["equivalent", "different", "small_difference", "different_here", "inconclusive"]
@@ -91,9 +92,12 @@ def mean_bounds(values: Sequence[float]) -> Bounds | None:
 
 
 def quantile_bounds(times: Histogram, interval_means_ns: Sequence[float], q: float) -> Bounds | None:
-    """A percentile of a run, with as many independent I/Os as would know its mean as well as its intervals do."""
-    error = _batch_error(interval_means_ns)
-    if error is None or times.coarse is not None or not times.total:
+    """A percentile of a run, with as many independent I/Os as would know its mean as well as its intervals do.
+
+    Where that are too few for the percentile, it is taken to be known three times worse than the mean.
+    """
+    error, mean = _batch_error(interval_means_ns), mean_bounds(interval_means_ns)
+    if error is None or mean is None or times.coarse is not None or not times.total:
         return None
     chance = times.stdev_ns / math.sqrt(times.total)
     factor = _t(0.995, error[1]) / _t(0.995, 1e6)  # few intervals know little of their own scatter
@@ -101,7 +105,8 @@ def quantile_bounds(times: Histogram, interval_means_ns: Sequence[float], q: flo
     total = int(times.total / widened**2)
     low, high = quantile_ranks(total, q, 0.99)
     if low is None or high is None:
-        return None
+        value, wide = times.quantile_ns(q), (mean.high / mean.value) ** FOR_PERCENTILES
+        return Bounds(value, value / wide, value * wide)
     return Bounds(*(times.quantile_ns(each) for each in (q, (low - 0.5) / total, (high - 0.5) / total)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 import msgspec
@@ -120,3 +121,12 @@ def test_fine_intervals_make_a_row_no_longer() -> None:
     record = replace(card_runs.reads(), series=fine)
     said = steady(Facts(card_runs.run(record)).row(record)).reason
     assert said == "Too short to judge steadiness: 20 s; 30 s needed."
+
+
+def test_scatter_is_no_drift() -> None:
+    """An open loop of 50 I/Os a second in a queue: halves of half a minute differ by a fifth, and nothing changed."""
+    draw = random.Random(10)
+    letters = [judged([draw.gauss(1000, 250) for _ in range(30)]).grade for _ in range(60)]
+    assert letters.count("D") <= 3
+    falls = [judged([draw.gauss(1400 - 30 * at, 100) for at in range(30)]).grade for _ in range(20)]
+    assert falls.count("D") >= 19

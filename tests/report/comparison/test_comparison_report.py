@@ -161,7 +161,7 @@ def test_a_gross_ratio_of_single_runs_has_a_guarded_verdict() -> None:
         one("slow", 40, card_runs.lognormal(120, 119_500_000, 0.3)),
     )
     cells = {str(row.cells["what"]): row.cells for row in _table(compare([fast, slow]), "rows").rows}
-    assert cells["p50"]["verdict"] == "different_here"
+    assert {each["verdict"] for each in cells.values()} == {"different_here"}
     assert cells["p50"]["ratio_low"] is None, "nobody knows whether it repeats"
     assert "whether the difference repeats is unknown" in _shown(compare([fast, slow]))
     back = {str(row.cells["what"]): row.cells for row in _table(compare([slow, fast]), "rows").rows}

@@ -44,6 +44,9 @@ def steady(row: RowFacts) -> TrustComponent:
         why = f"{_why_not(found, record)}"
         if found.snia and found.change is None:
             return TrustComponent(CODE, "C", f"five rounds agree, but {why}", figures)
+        if _is_chance(found):
+            known = f"the mean is only known to ±{brief_percent(found.half_width)}"
+            return TrustComponent(CODE, "C", f"too short to judge steadiness: {known} after {over}", figures)
         return TrustComponent(CODE, "D", f"not steady: {why}", figures)
     since = f" from t={brief_time(found.cut * series.interval_ns)} on" if found.cut else ""
     says = _pair(record, end, figures) if end is not None and paired else f"steady over {over}{since}"
@@ -76,6 +79,15 @@ def _short(found: Steadiness, over: str, figures: dict[str, float], record: Phas
         return TrustComponent(CODE, "D", f"not steady over {over}: {_halves(found, record)}", figures)
     needed = brief_time(max(LEAST_INTERVALS * record.series.interval_ns, limits.STEADY_B_NS))
     return TrustComponent(CODE, "C", f"too short to judge steadiness: {over}; {needed} needed", figures)
+
+
+def _is_chance(found: Steadiness) -> bool:
+    """True when what it moved is within what its own scatter moves it by.
+
+    The halves of a series differ by twice the error of its mean, the ends of a line through it by the root of 12 times.
+    """
+    scattered = found.change is None and found.lag_1 < 2 * LAG_MOST and found.half_width <= limits.PLAIN_DRIFT
+    return scattered and abs(found.halves) <= 2 * found.half_width and abs(found.drift) <= 3.5 * found.half_width
 
 
 def _why_not(found: Steadiness, record: PhaseRecord) -> str:

@@ -62,9 +62,9 @@ def values(records: tuple[PhaseRecord, ...], of: Callable[[PhaseRecord], float |
 def ratio_of(pair: Pair, what: StatisticCode, first: list[float], other: list[float]) -> Ratio:
     """The other over the first, judged by runs; of single runs by their intervals."""
     if len(first) == len(other) == 1:
-        bounds = _bounds(pair.first[0], what), _bounds(pair.other[0], what)
-        if bounds[0] is not None and bounds[1] is not None:
-            return replace(single_ratio(*bounds), ratio=other[0] / first[0])
+        one, two = _bounds(pair.first[0], what), _bounds(pair.other[0], what)
+        if one is not None and two is not None:
+            return replace(single_ratio(one, two), ratio=other[0] / first[0])
     return ab_ratio(first, other, matched=pair.matched)
 
 
