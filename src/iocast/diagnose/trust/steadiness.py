@@ -49,13 +49,18 @@ def steady(row: RowFacts) -> TrustComponent:
             return TrustComponent(CODE, "C", f"too short to judge steadiness: {known} after {over}", figures)
         return TrustComponent(CODE, "D", f"not steady: {why}", figures)
     since = f" from t={brief_time(found.cut * series.interval_ns)} on" if found.cut else ""
-    says = _pair(record, end, figures) if end is not None and paired else f"steady over {over}{since}"
+    pair = _pair(record, end, figures) if end is not None and paired else ""
     if found.length * series.interval_ns < limits.STEADY_A_NS:
-        return TrustComponent(CODE, "B", f"{says}; a later change is not excluded in less than 5 minutes", figures)
+        return TrustComponent(
+            CODE,
+            "B",
+            f"{pair or f'steady over {over}'}; a later change is not excluded in less than 5 minutes",
+            figures,
+        )
     why = "" if _has_no_cliff(run) else next(_cliffs(run, record, figures), "")
     if why:
-        return TrustComponent(CODE, "B", f"{says}, but a later cliff is not excluded: {why}", figures)
-    return TrustComponent(CODE, "A", says, figures)
+        return TrustComponent(CODE, "B", f"{pair or 'steady'}, but a later cliff is not excluded: {why}", figures)
+    return TrustComponent(CODE, "A", pair or f"steady over {over}{since}", figures)
 
 
 def _pair(record: PhaseRecord, end: SteadyEnd, figures: dict[str, float]) -> str:
