@@ -80,12 +80,15 @@ class TrustReason(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class FoundDocument(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A finding. No phases: it is about the whole run."""
+    """A finding. No phases: it is about the whole run. `state`: "suggested" is only suspected, "counted" leaves nothing
+    to be tested, the others were decided by an experiment; a rejected one is not true.
+    """
 
     code: FindingCode
     severity: SeverityCode
     state: StateCode
     confidence: Number
+    testable: bool  # only suspected, and an experiment on this machine can decide it
     phases: list[str]
     says: str
     evidence: dict[str, Number | None]

@@ -6,19 +6,19 @@ script; a short script adds tips, sorting and a choice of colours.
 
 from __future__ import annotations
 
-import re
 from typing import TextIO
 
 from markupsafe import Markup
 
 from iocast.model.codes import SectionCode
 from iocast.model.report import Badge, Figure, Report, Section
-from iocast.report.cells import cell_text
+from iocast.report.cells import with_unit
 from iocast.report.charts import place_of
 from iocast.report.charts.drawing.engine import what_is_missing
 from iocast.report.renderers.page import policy, script, style
 from iocast.report.renderers.page.page_tables import grade_html, table_html
 from iocast.report.renderers.page.plots import charts_html, drawings
+from iocast.report.subjects import measured_when
 
 # A reader of the page wants results first; what was tested, and what to keep in mind, stand at the end.
 LAST: tuple[SectionCode, ...] = ("target", "remarks")
@@ -32,9 +32,10 @@ FRAME = Markup(
     '<a class="skip" href="#main">Skip to results</a>\n<div class="wrap">'
 )
 HEADER = Markup(
-    '<header><div class="top"><div><p class="kind">{kind}</p><h1>{title}</h1></div>'
+    '<header><div class="top"><div><p class="kind">{kind}</p><h1>{title}</h1>{about}</div>'
     '<div class="tools"><button type="button" id="theme">Dark</button>{palette}'
-    '<button type="button" id="print">Print</button></div></div>\n<p class="verdict">{verdict}</p>\n{heads}</header>\n'
+    '<button type="button" id="print">Print</button></div></div>\n<p class="verdict">{verdict}</p>\n{heads}'
+    "{conclusions}</header>\n"
 )
 PALETTE = Markup('<button type="button" id="palette">Classic colours</button>')
 BADGE = Markup(
@@ -45,6 +46,7 @@ FIGURE = Markup(
     '<li class="head"><span class="name">{title}</span><span class="value">{value}'
     '<span class="unit"> {unit}</span></span>{says}</li>'
 )
+CONCLUSION = Markup("<div><dt>{0.title}</dt><dd>{0.says}</dd></div>")
 SECTION = Markup('<section id="{id}" aria-labelledby="{id}-h"><h2 id="{id}-h">{title}</h2>\n{body}</section>\n')
 HINT = Markup('<p class="hint">{}</p>')
 END = Markup(
@@ -80,9 +82,17 @@ def _head(report: Report, *, classic: bool) -> Markup:
         kind=kind,
         title=title or kind,
         palette=PALETTE if classic else "",
+        about=Markup('<p class="about">{}</p>').format(about) if (about := measured_when(report)) else "",
         verdict=report.verdict,
+        conclusions=_conclusions(report),
         heads=Markup('<ul class="heads">{}</ul>').format(heads) if heads else "",
     )
+
+
+def _conclusions(report: Report) -> Markup:
+    """The diagnosis, the worst finding and the bottleneck, in the head."""
+    lines = Markup().join(CONCLUSION.format(each) for each in report.conclusions)
+    return Markup('<dl class="conclusions">{}</dl>\n').format(lines) if lines else Markup()
 
 
 def _badge(badge: Badge) -> Markup:
@@ -90,19 +100,9 @@ def _badge(badge: Badge) -> Markup:
 
 
 def _figure(figure: Figure) -> Markup:
-    value, unit = _with_unit(figure)
+    value, unit = with_unit(figure)
     says = Markup('<span class="says">{}</span>').format(figure.says) if figure.says else ""
     return FIGURE.format(title=figure.title, value=value, unit=unit, says=says)
-
-
-def _with_unit(figure: Figure) -> tuple[str, str]:
-    shown = cell_text(figure.kind, figure.value)
-    found = re.fullmatch(r"([\d.,]+)\s*([^\d.,]*)", shown)
-    units = {"rate": "IOPS", "bytes_per_s": "MB/s"}
-    value, unit = (found[1], found[2]) if found else (shown, "")
-    if figure.kind in units:
-        return shown, units[figure.kind]
-    return value, unit
 
 
 def _contents(sections: list[tuple[str, Section]]) -> Markup:
