@@ -24,6 +24,7 @@ from iocast.report.subjects import measured_when
 LAST: tuple[SectionCode, ...] = ("target", "remarks")
 
 
+SHORT = 5  # columns of a table that half of a large screen has room for
 FRAME = Markup(
     '<!doctype html>\n<html lang="en" class="no-script"><head><meta charset="utf-8">\n'
     '<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -47,7 +48,7 @@ FIGURE = Markup(
     '<span class="unit"> {unit}</span></span>{says}</li>'
 )
 CONCLUSION = Markup("<div><dt>{0.title}</dt><dd>{0.says}</dd></div>")
-SECTION = Markup('<section id="{id}" aria-labelledby="{id}-h"><h2 id="{id}-h">{title}</h2>\n{body}</section>\n')
+SECTION = Markup('<section id="{id}"{half} aria-labelledby="{id}-h"><h2 id="{id}-h">{title}</h2>\n{body}</section>\n')
 HINT = Markup('<p class="hint">{}</p>')
 END = Markup(
     "</main>\n<footer>Made by iocast. This page loads nothing and sends nothing.</footer></div>\n"
@@ -121,7 +122,13 @@ def _section(anchor: str, section: Section, drawn: dict[str, Markup]) -> Markup:
         parts.append(Markup('<div class="card">{}{}</div>').format(shown, notes))
     if section.charts:
         parts.append(charts_html(section.charts, drawn))
-    return SECTION.format(id=anchor, title=section.title, body=Markup("\n").join(parts))
+    half = Markup(' class="half"') if _is_short(section) else ""
+    return SECTION.format(id=anchor, half=half, title=section.title, body=Markup("\n").join(parts))
+
+
+def _is_short(section: Section) -> bool:
+    """True for what leaves room beside it on a large screen: sentences and small tables."""
+    return not section.charts and all(len(table.columns) <= SHORT for table in section.tables)
 
 
 def _anchor(at: int, section: Section) -> str:
