@@ -438,11 +438,24 @@ class RepeatsRow(Struct, kw_only=True, forbid_unknown_fields=True):
     scatter_p99_share: Number | None = None
 
 
+class OverallDocument(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The geometric mean of the throughput ratios of all compared rows, and how many figures moved which way."""
+
+    ratio: Number | None = None
+    ratio_low: Number | None = None
+    ratio_high: Number | None = None
+    better: int
+    worse: int
+    same: int
+    undecided: int
+
+
 class PairDocument(Struct, kw_only=True, forbid_unknown_fields=True):
     """One side against the first."""
 
     first: str
     other: str
+    overall: OverallDocument
     rows: list[ComparedRow]
     differences: list[DifferenceRow] = []
     latency: list[SideLatencyRow] = []

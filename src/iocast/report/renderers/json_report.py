@@ -180,6 +180,7 @@ def _pairs(report: Report) -> Iterator[Json]:
         yield {
             "first": sides[0],
             "other": sides[1],
+            "overall": next(_overall(cells) for cells in rows["overall"]),
             "rows": [_compared(cells) for cells in rows.get("rows", ())],
             "differences": [
                 {"code": cells["what"], "first": cells["first"], "other": cells["other"]}
@@ -205,6 +206,10 @@ def _pairs(report: Report) -> Iterator[Json]:
                 for cells in rows.get("percentiles", ())
             ],
         }
+
+
+def _overall(cells: dict[str, Cell]) -> Json:
+    return {**_ratio(cells), **{way: cells[way] for way in ("better", "worse", "same", "undecided")}}
 
 
 def _compared(cells: dict[str, Cell]) -> Json:

@@ -22,13 +22,18 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
     if heads:
         out.write("\n" + "\n".join(heads) + "\n")
     for section in report.sections:
-        out.write(f"\n## {_plain(section.title)}\n")
+        # A comparison is pasted into change requests: its details open on demand, and its charts repeat its tables.
+        folded = report.kind == "comparison" and section.code not in ("results", "differences")
+        heading = _plain(section.title)
+        summary = f"\n<details>\n<summary>{heading}</summary>\n"
+        out.write(summary if folded else f"\n## {heading}\n")
         for paragraph in section.paragraphs:
             out.write(f"\n{_plain(paragraph)}\n")
         for table in section.tables:
             _table(table, out)
-        for chart in section.charts:
+        for chart in section.charts if report.kind != "comparison" else ():
             _chart(chart, out)
+        out.write("\n</details>\n" if folded else "")
     if report.next_steps:
         out.write("\n## Next\n\n" + "".join(f"- {_plain(step)}\n" for step in report.next_steps))
 
