@@ -83,7 +83,7 @@ class Page:
     def _outcome(self, report: Report) -> None:
         """A line each: letters, figures, conclusions. What is longer is cut: all of it stands above or on the page."""
         lines = outcome_lines(report)
-        if not lines:
+        if not lines or report.kind != "card":
             return
         self._line()
         names, values = (
