@@ -5,12 +5,16 @@ from __future__ import annotations
 from makers import card_runs
 from makers.card_pages import report_of
 
+from iocast.analyse.facts import Facts
+from iocast.diagnose.examination import examine
 from iocast.model.report import Chart
 from iocast.model.run import Run
+from iocast.report.charts import device
+from iocast.report.charts.subjects.examined_run import ExaminedRun
 
 
 def _charts(run: Run) -> dict[str, Chart]:
-    return {each.key: each for each in report_of(run).charts if each.kind == "device"}
+    return {each.key: each for each in device.tell(ExaminedRun(Facts(run), examine(run)))}
 
 
 def test_a_row_where_the_device_saw_something_else_is_named() -> None:
