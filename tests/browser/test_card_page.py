@@ -251,3 +251,16 @@ def test_without_a_script_everything_is_there(browser: Any, card: str) -> None:
         assert not opened.page.locator(".tools").is_visible()
         opened.page.locator("details summary").first.click()
         assert opened.page.locator("details table").first.is_visible()
+
+
+def test_it_uses_a_large_screen(browser: Any, card: str) -> None:
+    with Opened(browser, card, width=1920) as opened:
+        assert opened.page.locator("section").first.bounding_box()["width"] > 0.9 * 1920
+        tops = [figure.bounding_box() for figure in opened.page.locator("section:has(.legend) figure:not(.wide)").all()]
+        assert len({round(box["x"]) for box in tops}) == 3, "charts stand in three columns"
+
+
+def test_on_paper_charts_stand_beside_each_other(browser: Any, card: str, tmp_path: Path) -> None:
+    with Opened(browser, card) as opened:
+        pages = opened.page.pdf(format="A4", path=str(tmp_path / "card.pdf")).count(b"/Type /Page\n")
+        assert 0 < pages <= 9

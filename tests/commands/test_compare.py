@@ -136,7 +136,7 @@ def test_a_comparison_is_written_in_the_form_of_its_suffix(job: Path, tmp_path: 
         assert f"wrote c{'-' if suffix == 'png' else '.'}" in done.stderr
     page = (tmp_path / "c.html").read_text("utf-8")
     assert page.count("<figure") == len(list(tmp_path.glob("c-*.png"))) == 4
-    assert "nvme over hdd" in page
+    assert "sim:nvme over sim:hdd" in page
     assert json.loads((tmp_path / "c.json").read_text("utf-8"))["pairs"][0]["rows"]
     refused = iocast("compare", "hdd", "nvme", "-o", "c.xyz", cwd=tmp_path)
     assert refused.returncode == 2
@@ -148,7 +148,7 @@ def test_ab_and_repeat_write_files_with_charts_too(job: Path, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert "wrote ab.html" in done.stderr
     assert done.stdout == ""
-    assert "B over A" in (tmp_path / "ab.html").read_text("utf-8")
+    assert "sim:nvme over sim:hdd" in (tmp_path / "ab.html").read_text("utf-8")
     done = iocast("repeat", "3", str(job), "sim:nvme", "-o", "again.svg", "--theme", "dark", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [path.name for path in tmp_path.glob("again*")] == ["again-repeats.svg"]

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from makers.command_line import compare, iocast, run_folder
+from makers.command_line import compare, iocast, run_folder, without_machine
 
 from iocast.diagnose.experiments.named import TRIALS
 
@@ -39,7 +39,7 @@ def test_a_simulated_device_start_to_end(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     folder = run_folder(tmp_path / "runs")
-    compare("experiment_arm_hdd.txt", done.stdout.replace(folder.name, "<run>"))
+    compare("experiment_arm_hdd.txt", without_machine(done.stdout.replace(folder.name, "<run>")))
     shown = iocast("report", folder, "--json", cwd=tmp_path)
     report = json.loads(shown.stdout)
     assert report["verdict"].startswith("Yes. The mean of side by side")

@@ -15,7 +15,7 @@ def test_an_imported_run_reports_again_the_same(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Imported from fio 3.33" in done.stdout
     again = iocast("report", run_folder(tmp_path / "out"), cwd=tmp_path)
-    assert again.stdout.partition("To see this card")[0] == done.stdout.partition("To see this card")[0]
+    assert again.stdout.partition("To see all figures")[0] == done.stdout.partition("To see all figures")[0]
 
 
 def test_files_of_one_format_are_the_rows_of_one_run(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_what_iostat_saw_is_kept_in_the_folder(tmp_path: Path) -> None:
     done = iocast("import", FIXTURES / "iostat_xdt.txt", "-o", "out", cwd=tmp_path)
     assert "The busiest device was vda" in done.stdout
     again = iocast("report", run_folder(tmp_path / "out"), cwd=tmp_path)
-    assert again.stdout.partition("To see this card")[0] == done.stdout.partition("To see this card")[0]
+    assert again.stdout.partition("To see all figures")[0] == done.stdout.partition("To see all figures")[0]
 
 
 def test_files_of_two_tools_are_two_runs(tmp_path: Path) -> None:

@@ -14,19 +14,29 @@ from iocast.jobs import load_job
 
 
 def test_the_card_of_a_simulated_disk(tmp_path: Path) -> None:
-    done = iocast("card", "sim:hdd", cwd=tmp_path, COLUMNS="100")
+    done = iocast("card", "sim:hdd", "--full", cwd=tmp_path, COLUMNS="100")
     assert done.returncode == 0
     compare("card_sim_hdd_100.txt", without_machine(done.stdout))
     compare("card_sim_hdd_progress.txt", done.stderr)
-    again = iocast("card", "sim:hdd", cwd=tmp_path, COLUMNS="100")
+    again = iocast("card", "sim:hdd", "--full", cwd=tmp_path, COLUMNS="100")
     assert without_machine(again.stdout) == without_machine(done.stdout)
-    other = iocast("card", "sim:hdd", "--seed", "2", cwd=tmp_path, COLUMNS="100")
+    other = iocast("card", "sim:hdd", "--full", "--seed", "2", cwd=tmp_path, COLUMNS="100")
     assert without_machine(other.stdout) != without_machine(done.stdout)
+
+
+def test_a_card_ends_in_a_screen_of_80_by_24(tmp_path: Path) -> None:
+    done = iocast("card", "sim:hdd", "--page", cwd=tmp_path, COLUMNS="80")
+    compare("card_sim_hdd_screen.txt", without_machine(done.stdout))
+    assert len(done.stdout.splitlines()) < 24
+    whole = iocast("report", run_folder(tmp_path / "iocast-runs").relative_to(tmp_path), cwd=tmp_path, COLUMNS="80")
+    assert whole.stdout.splitlines()[-8:] == done.stdout.splitlines()[-8:]
+    assert "Why this trust" in whole.stdout
+    assert "Why this trust" not in done.stdout
 
 
 @pytest.mark.parametrize("form", ["terminal", "classic", "json"])
 def test_a_report_is_the_card_that_was_shown(tmp_path: Path, form: str) -> None:
-    shown = iocast("card", ".", "--size", "16MiB", "--time", "20ms", "--format", form, cwd=tmp_path)
+    shown = iocast("card", ".", "--size", "16MiB", "--time", "20ms", "--format", form, "--full", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     folder = run_folder(tmp_path / "iocast-runs")
     told = iocast("report", folder.relative_to(tmp_path), "--format", form, cwd=tmp_path)

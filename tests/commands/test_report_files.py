@@ -132,7 +132,7 @@ def test_a_page_that_fails_does_not_spoil_the_measurement(tmp_path: Path) -> Non
     done = iocast("card", "sim:nvme", "--time", "10ms", "--page", cwd=tmp_path, PYTHONPATH=_with(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "note: report.html not written: drawing failed: " in done.stderr
-    assert "Results" in done.stdout
+    assert "Bottleneck" in done.stdout
 
 
 def test_a_card_without_what_draws_has_a_page_of_figures_and_says_so_once(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_card_without_what_draws_has_a_page_of_figures_and_says_so_once(tmp_pa
     says = 'Charts need vl-convert-python, which is not installed: pip install "iocast[charts]"'
     assert done.stderr.count("vl-convert") == 1
     assert f"note: {says}" in done.stderr.splitlines()
-    assert "Results" in done.stdout
+    assert "Bottleneck" in done.stdout
     page = (run_folder(tmp_path / "runs") / "report.html").read_text()
     assert unescape(page).count(says) == 1
     assert "<figure" in page

@@ -69,7 +69,7 @@ def told(started: subprocess.Popen[str], words: str, within_s: float) -> str:
 
 def begin(place: Path, *words: str | Path) -> subprocess.Popen[str]:
     """Starts the job and waits until its second phase runs: each is told of when it has ended."""
-    started = start("run", *words, "--out", place / "runs", cwd=place, start_new_session=True)
+    started = start("run", *words, "--full", "--out", place / "runs", cwd=place, start_new_session=True)
     told(started, "first", 60)
     time.sleep(0.3)
     return started
@@ -92,7 +92,7 @@ def ended(
 
 def test_bad_blocks_are_counted_with_their_place(tmp_path: Path) -> None:
     with lab(tmp_path / "device", "errors=1MiB..2MiB", exact=False):
-        done = iocast("run", job(tmp_path, time="300ms"), "device", "--out", "runs", cwd=tmp_path)
+        done = iocast("run", job(tmp_path, time="300ms"), "device", "--full", "--out", "runs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "EIO on read; the first at byte 1," in said
@@ -122,7 +122,7 @@ def test_too_many_errors_are_a_failure_whatever_comes_after(tmp_path: Path, phas
         file.write_text(f'{text}\n[[phase]]\ntest = "fourth"\n{region}\ntime = "30s"\n')
     share = "32MiB..64MiB" if phases == "last" else "60%"
     with lab(tmp_path / "device", f"errors={share}", exact=False):
-        done = iocast("run", file, "device", "--out", "runs", cwd=tmp_path)
+        done = iocast("run", file, "device", "--full", "--out", "runs", cwd=tmp_path)
     assert done.returncode == 2
     kept = archive.load(str(run_folder(tmp_path / "runs")))
     assert kept.status == "failed"

@@ -21,7 +21,7 @@ NOBODY = 65534
 
 def test_the_card_says_which_engine_ran_and_why(tmp_path: Path) -> None:
     before = (sys.executable, str(Path(__file__).parents[1] / "makers" / "without_io_uring.py"))
-    done = iocast("card", ".", "--size", "16MiB", "--time", "50ms", cwd=tmp_path, before=before)
+    done = iocast("card", ".", "--full", "--size", "16MiB", "--time", "50ms", cwd=tmp_path, before=before)
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "io_uring is not available (Operation not permitted" in said
@@ -71,7 +71,7 @@ def test_a_plain_user_may_lock_little(own_place: Path, verb: str, size_bytes: in
     job = own_place / "job.toml"
     job.write_text('name = "plain"\n[files]\nsize = "16MiB"\n[[phase]]\nsize = "8k"\ndepth = 32\ntime = "50ms"\n')
     words = (job, ".") if verb == "run" else (".", "--size", "16MiB", "--time", "50ms")
-    done = iocast(verb, *words, cwd=own_place, before=before, **env)
+    done = iocast(verb, *words, "--full", cwd=own_place, before=before, **env)
     assert done.returncode == 0, done.stderr
     run = archive.load(str(run_folder(own_place / "iocast-runs")))
     measured = [record.measurement for record in run.measured]

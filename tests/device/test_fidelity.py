@@ -54,7 +54,7 @@ def test_the_card_says_how_often_and_when_it_stood_still(tmp_path: Path) -> None
 
         def attempt() -> tuple[bool, str, str]:
             shutil.rmtree(tmp_path / "runs", ignore_errors=True)
-            done = iocast("run", job, "device", "--out", "runs", cwd=tmp_path)
+            done = iocast("run", job, "device", "--full", "--out", "runs", cwd=tmp_path)
             assert done.returncode == 0, done.stderr
             said = " ".join(done.stdout.split())
             (record,) = archive.load(str(run_folder(tmp_path / "runs"))).measured

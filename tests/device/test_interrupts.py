@@ -43,7 +43,7 @@ PATIENCE_S = 30.0  # far less than a phase or a pause to think takes
 def begin(place: Path, more: str = "", size: str = "4MiB", direct: bool = True) -> subprocess.Popen[str]:
     job = place / "long.toml"
     job.write_text(JOB.format(more=more, size=size, direct=str(direct).lower()))
-    return start("run", job, place, "--out", place / "runs", cwd=place, start_new_session=True)
+    return start("run", job, place, "--full", "--out", place / "runs", cwd=place, start_new_session=True)
 
 
 def wait_for(run: subprocess.Popen[str], words: str) -> None:

@@ -92,7 +92,7 @@ def test_the_one_that_was_named_is_written_to_and_the_card_says_so(tmp_path: Pat
     shown = iocast("plan", small_job(tmp_path), device, "--destroy", name_of(device), cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert digest(image) == before
-    done = iocast("run", small_job(tmp_path), device, "--destroy", name_of(device), cwd=tmp_path)
+    done = iocast("run", small_job(tmp_path), device, "--full", "--destroy", name_of(device), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lost = f"This run overwrote {device} ({name_of(device)}): its previous contents are lost"
     assert lost in " ".join(done.stdout.split())
@@ -360,7 +360,7 @@ def test_reads_need_no_permission_even_of_what_is_mounted(tmp_path: Path, attach
     before = digest(image)
     job = tmp_path / "reads.toml"
     job.write_text('name = "reads"\n[[phase]]\ntest = "randread"\nsize = "8k"\npattern = "random"\ntime = "50ms"\n')
-    done = iocast("run", job, device, cwd=tmp_path)
+    done = iocast("run", job, device, "--full", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "This run overwrote" not in done.stdout
     assert digest(image) == before

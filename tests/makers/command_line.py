@@ -88,6 +88,9 @@ def run_folder(out: Path) -> Path:
 
 def without_machine(text: str) -> str:
     """A card without the machine and the moment of its run: two runs of one second are numbered in their folders."""
+    text = re.sub(
+        r"^\d{4}-\d\d-\d\d \d\d:\d\d UTC · .* · iocast .*$", "<when> · <host> · iocast <version>", text, flags=re.M
+    )
     text = re.sub(r"Machine .*?\nResults", "Machine ...\n\nResults", text, flags=re.DOTALL)
     return re.sub(r"\d{4}-\d\d-\d\dT\d{6}((?:-[a-z]+)+)(?:-\d+)?\b", r"<time>\1", text)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.shell.options import grading, page_option, run_options, showing
+from iocast.commands.shell.options import full_option, grading, page_option, run_options, showing
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
 from iocast.sessions.requests import MeasureRequest, RunOptions
@@ -21,6 +21,7 @@ from iocast.sessions.requests import MeasureRequest, RunOptions
 )
 @click.option("--diagnose", "diagnosing", is_flag=True, help="Test findings by experiment after the measurement.")
 @run_options()
+@full_option
 @showing
 @page_option
 @grading

@@ -151,6 +151,9 @@ SectionCode = Literal[
 
 BadgeCode = Literal["trust", "grade"]
 
+# What a card comes to besides its letters and figures.
+ConclusionCode = Literal["diagnosis", "finding", "bottleneck"]
+
 
 def code_of_old_name(name: str) -> str:
     """The code of what folders of version 1 call by its name: "serialised direct I/O" is "serialised_direct_io".

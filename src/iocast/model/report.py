@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from iocast.model.codes import BadgeCode, ReportCode, SectionCode, VerdictCode
+from iocast.model.codes import BadgeCode, ConclusionCode, FindingCode, ReportCode, SectionCode, VerdictCode
 from iocast.model.finding import Finding
 
 Kind = Literal[
@@ -147,6 +147,14 @@ class Figure(Struct, frozen=True):
     says: str = ""
 
 
+class Conclusion(Struct, frozen=True):
+    """What a card comes to, in a line: the worst finding, the bottleneck, what a diagnosis decided."""
+
+    code: ConclusionCode
+    title: str
+    says: str
+
+
 class Subject(Struct, frozen=True, kw_only=True):
     """A run that a report speaks of. `side` is the label of its side where sides are compared."""
 
@@ -173,7 +181,9 @@ class Report(Struct, frozen=True):
     kind: ReportCode = "card"
     answer: VerdictCode | None = None  # of an experiment
     subjects: tuple[Subject, ...] = ()
-    findings: tuple[Finding, ...] = ()  # those that its tables put into words
+    findings: tuple[Finding, ...] = ()  # all, those that an experiment rejected too
+    untestable: frozenset[FindingCode] = frozenset()  # suspicions that no experiment here can decide
+    conclusions: tuple[Conclusion, ...] = ()
 
     @property
     def charts(self) -> tuple[Chart, ...]:

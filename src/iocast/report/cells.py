@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from iocast import text
-from iocast.model.report import SAME, Cell, Kind
+from iocast.model.report import SAME, Cell, Figure, Kind
 from iocast.report.wording import words
 
 
@@ -48,6 +50,16 @@ def _relative(value: float) -> str:
     if value >= 2:
         return f"{value:,.0f}x" if value >= 99.95 else f"{text.three_figures(value)}x"
     return "<0.1%" if 0 < value < 0.0005 else f"{value:.1%}"
+
+
+def with_unit(figure: Figure) -> tuple[str, str]:
+    """A figure in large print, and its unit."""
+    shown = cell_text(figure.kind, figure.value)
+    found = re.fullmatch(r"([\d.,]+)\s*([^\d.,]*)", shown)
+    units = {"rate": "IOPS", "bytes_per_s": "MB/s"}
+    if figure.kind in units:
+        return shown, units[figure.kind]
+    return (found[1], found[2]) if found else (shown, "")
 
 
 def numbers(cell: Cell) -> tuple[float, ...]:

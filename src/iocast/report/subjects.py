@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from iocast.model.report import Subject
+from iocast import text
+from iocast.model.report import Report, Subject
 from iocast.model.run import Run
 
 
@@ -19,3 +20,13 @@ def subject(run: Run, folder: str = "", side: str = "") -> Subject:
         folder=folder,
         side=side,
     )
+
+
+def measured_when(report: Report) -> str:
+    """When, on which machine and by which iocast the one run of a report was measured; "" where it has several."""
+    if len(report.subjects) != 1:
+        return ""
+    (about,) = report.subjects
+    when = text.instant(about.started_unix_ns) if about.started_unix_ns else ""
+    version = f"iocast {about.iocast_version}" if about.iocast_version else ""
+    return " · ".join(filter(None, (when, about.host, version)))

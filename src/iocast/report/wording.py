@@ -13,6 +13,7 @@ from iocast.model.codes import (
     RepeatsCode,
     SectionCode,
     SerialisationCode,
+    StateCode,
     StatisticCode,
     TrustCode,
 )
@@ -88,6 +89,15 @@ FINDINGS: dict[FindingCode, str] = {
     "maintenance": "maintenance",
     "cache_pollution": "cache pollution",
 }
+
+# A count leaves nothing to be tested.
+STATES: dict[StateCode, str] = {
+    "suggested": "suspected",
+    "counted": "confirmed",
+    "confirmed": "confirmed",
+    "rejected": "rejected",
+}
+UNTESTABLE = "not testable"  # suspected, and no experiment on this machine can decide it
 
 TRUST: dict[TrustCode, str] = {
     "integrity": "integrity",

@@ -61,6 +61,16 @@ def test_a_mix_has_a_row_for_each_operation_under_its_own() -> None:
     assert rows[3].cells["response_p99"] is None  # 9 flushes beyond it: too few to say
 
 
+def test_rows_of_one_test_at_one_load_are_told_apart() -> None:
+    def named(*names: str) -> list[object]:
+        records = [card_runs.reads(name) for name in names]
+        same = [replace(each, phase=replace(each.phase, test="pass")) for each in records]
+        return [row.cells["name"] for row in _rows(card_runs.run(*same))]
+
+    assert named("pass 8k 1x1") == ["pass"]
+    assert named("pass 8k 1x1", "pass 8k 1x1 #2") == ["pass 8k 1x1", "pass 8k 1x1 #2"]
+
+
 def test_an_open_loop_shows_service_only_where_it_differs() -> None:
     rows = _rows(card_runs.run(card_runs.paced()))
     assert [row.cells["test"] for row in rows] == ["paced", "service"]
@@ -104,6 +114,15 @@ def test_rows_with_the_same_reason_stand_together() -> None:
     assert len(first["phases"] or ()) == 8  # type: ignore[arg-type]
     grades = [row.cells["trust"] for row in _tables(_card(card_runs.troubled_card()))["trust"].rows]
     assert grades == sorted(grades, reverse=True)  # type: ignore[type-var]
+
+
+def test_a_void_row_has_no_bottleneck() -> None:
+    run = card_runs.troubled_card()
+    void = {name for name, trust in examine(run).trust.items() if trust.void}
+    told = {name for row in _tables(_card(run))["bounds"].rows for name in row.cells["phases"]}  # type: ignore[union-attr]
+    assert void
+    assert told
+    assert not void & told
 
 
 def test_errors_and_far_outliers_are_listed() -> None:

@@ -114,7 +114,7 @@ def test_a_picture_says_itself_what_a_page_says_around_it(charts: dict[str, Char
     whole = " ".join(said)
     assert all(sentence in whole for sentence in (chart.summary, *chart.notes))
     assert ("2 s or more" in said) == (kind in ("latency_by_load", "throughput"))
-    assert ("above 10 ms" in said) == (kind == "latency_by_load")
+    assert ("above 10 ms" in said) == (kind == "latency_bands")
     if kind == "throughput":
         assert all(f'fill="{tone}"' in svg for tone in LIGHT.buckets), "the legend has each colour"
 

@@ -7,6 +7,7 @@ from makers.card_pages import chart_of, courses_of
 from makers.card_runs import SECOND_NS, lognormal, reads
 from msgspec.structs import replace
 
+from iocast import text
 from iocast.diagnose.examination import examine
 from iocast.model.finding import Examination, Finding, Span
 from iocast.model.histogram import Histogram
@@ -136,3 +137,14 @@ def test_what_was_only_waited_for_is_shown_in_the_last_second() -> None:
     rows = chart.tables[0].rows
     assert [row.cells["at"] for row in rows] == [at * SECOND_NS for at in range(30)]
     assert rows[-1].cells["ios"] == 60_000
+
+
+def test_a_legend_says_what_the_colours_count() -> None:
+    run = card_runs.quick_card()
+    drawing = specification(chart_of(run, heat), PAGE)
+    said = [row["t"] for layer in drawing["layer"] for row in layer["data"]["values"] if "t" in row]
+    cells = chart_of(run, heat).table("cells")
+    assert cells is not None
+    most = max(float(str(count)) for row in cells.rows for count in row.cells["counts"] or ())  # type: ignore[union-attr]
+    assert "I/Os in a cell: 1" in said
+    assert text.whole(most) in said

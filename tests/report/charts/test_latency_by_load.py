@@ -1,15 +1,15 @@
-"""The shares behind the classic chart are all I/Os."""
+"""On the axis of response times stand response times only: its shares of the I/Os are another chart's."""
 
 from __future__ import annotations
 
-import pytest
 from makers import card_runs
 from makers.card_pages import chart_of
 
-from iocast.report.charts import latency_by_load
+from iocast.report.charts import latency_by_load, specification
+from iocast.report.charts.drawing.theme import LIGHT
 
 
-def test_the_shares_behind_the_classic_chart_are_all_io() -> None:
-    for row in chart_of(card_runs.quick_card(), latency_by_load).tables[0].rows:
-        shares = [row.cells[key] for key in ("fast", "middling", "slow")]
-        assert sum(share for share in shares if isinstance(share, float)) == pytest.approx(1)
+def test_no_share_is_drawn_on_the_axis_of_times() -> None:
+    drawing = specification(chart_of(card_runs.quick_card(), latency_by_load), LIGHT)
+    areas = [layer["mark"] for layer in drawing["layer"] if layer["mark"]["type"] == "area"]
+    assert {mark["color"] for mark in areas} == {LIGHT.shade}, "only what lies between percentiles"

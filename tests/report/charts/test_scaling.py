@@ -1,4 +1,4 @@
-"""The bars of what more users cost have the colours of the rule."""
+"""The bars of the cost of more load have the colours of the rule."""
 
 from __future__ import annotations
 

@@ -83,6 +83,18 @@ def page_option(command: Command) -> Command:
     )(command)
 
 
+def full_option(command: Command) -> Command:
+    """--full, handed over with the form: a card on the terminal is one screen without it."""
+    from functools import wraps
+
+    @click.option("--full", is_flag=True, help="Show the whole card, not only the screen with its outcome.")
+    @wraps(command)
+    def whole(*args: Any, form: str, full: bool, **kwargs: Any) -> Any:
+        return command(*args, form="screen" if form == "terminal" and not full else form, **kwargs)
+
+    return whole
+
+
 def showing(command: Command) -> Command:
     """--format and its short form --json."""
     for option in (

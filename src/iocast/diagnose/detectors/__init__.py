@@ -6,7 +6,7 @@ same storage; measurement: the measurement itself is at fault.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from iocast.analyse.facts import Facts
@@ -115,3 +115,16 @@ def confirmer(finding: Finding) -> Callable[[Run, Finding], Experiment | None] |
     """What proposes an experiment for a finding; None when its detector knows none."""
     detector = next((each for each in DETECTORS if module_name(each) == finding.detector), None)
     return getattr(detector, "confirm", None)
+
+
+def untestable(run: Run, findings: Iterable[Finding]) -> frozenset[FindingCode]:
+    """The kinds of suspicions that no experiment on this machine can decide. What another tool measured elsewhere
+    is one; of what was tested already none is.
+    """
+    suspected = [finding for finding in findings if finding.state == "suggested" and not finding.learned]
+    testable = {
+        finding.code
+        for finding in suspected
+        if run.source is None and (confirm := confirmer(finding)) is not None and confirm(run, finding) is not None
+    }
+    return frozenset(finding.code for finding in suspected) - testable

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from iocast import text
 from iocast.analyse.facts import Facts, RowFacts, facts_of
 from iocast.analyse.statistics import published
-from iocast.model.codes import BoundCode, FindingCode, SeverityCode, TrustCode
+from iocast.diagnose.detectors import untestable
+from iocast.model.codes import TrustCode
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import GRADES, Examination, Finding, Grade
 from iocast.model.grading import Grades
@@ -16,9 +17,13 @@ from iocast.model.measurement import Course, SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
 from iocast.report.card import observed_devices, time_section, verification_section
+from iocast.report.card.bottleneck_section import bottleneck_section
+from iocast.report.card.conclusions import conclusions
+from iocast.report.card.findings_section import findings_section
 from iocast.report.card.grade_section import graded_section
 from iocast.report.card.headline import badges, figures
 from iocast.report.card.results_table import results
+from iocast.report.card.row_labels import labels
 from iocast.report.card.target_section import blind_section, target_section
 from iocast.report.card.verdict import verdict
 from iocast.report.charts import chart_sections, charts_at
@@ -46,6 +51,7 @@ def card(
     """
     facts = facts_of(run)
     run = facts.run
+    guesses = untestable(run, examination.findings)
     glance = charts_at("glance", ExaminedRun(facts, examination)) if courses is not None else ()
     sections = (
         target_section(run),
@@ -54,9 +60,9 @@ def card(
         observed_devices.section(run),
         graded_section(grades),
         _why(run, examination),
-        _findings(run, examination.findings),
+        findings_section(run, examination.findings, guesses),
         tested_section(diagnosis),
-        _bounds(run, examination),
+        bottleneck_section(run, examination),
         verification_section.section(run),
         _errors(run),
         _slowest(facts),
@@ -74,6 +80,8 @@ def card(
         figures=figures(facts, examination),
         subjects=(subject(run, folder),),
         findings=examination.findings,
+        untestable=guesses,
+        conclusions=tuple(conclusions(run, examination, diagnosis, guesses)),
     )
 
 
@@ -95,7 +103,7 @@ def _why(run: Run, examination: Examination) -> Section | None:
             {
                 "trust": grade,
                 "component": code,
-                "tests": _labels(run, records),
+                "tests": labels(run, [record.phase.name for record in records]),
                 "phases": tuple(record.phase.name for record in records),
                 "reason": reason,
             }
@@ -109,67 +117,6 @@ def _why(run: Run, examination: Examination) -> Section | None:
         Column("reason", "reason"),
     )
     return section("trust", tables=(Table("", columns, rows, key="trust", notes=(LETTERS_NOTE,)),))
-
-
-def _findings(run: Run, findings: tuple[Finding, ...]) -> Section | None:
-    groups: dict[tuple[SeverityCode, FindingCode, str, str], list[str]] = {}
-    for found in findings:
-        groups.setdefault((found.severity, found.code, found.says, found.remedy), []).append(found.phase)
-    if not groups:
-        return None
-    by_name = {record.phase.name: record for record in run.measured}
-    following = [*(key[3] for key in groups), ""][1:]
-    rows = tuple(
-        Row(
-            {
-                "severity": severity,
-                "code": code,
-                "tests": _labels(run, [by_name[each] for each in phases if each in by_name]),
-                "phases": tuple(each for each in phases if each),
-                "says": says,
-                "remedy": remedy,
-            },
-            note="" if remedy == after else remedy,  # once below neighbours with the same
-        )
-        for ((severity, code, says, remedy), phases), after in zip(groups.items(), following, strict=True)
-    )
-    columns = (
-        Column("severity", "severity", "code"),
-        Column("code", "finding", "code", spare=1),
-        Column("tests", "rows", "names"),
-        Column("says", "evidence"),
-    )
-    return section("findings", tables=(Table("", columns, rows, key="findings"),))
-
-
-def _bounds(run: Run, examination: Examination) -> Section | None:
-    """What limited each row, rows with the same answer together; nothing where no row could be told."""
-    groups: dict[tuple[BoundCode, str], list[PhaseRecord]] = {}
-    for record in run.measured:
-        bound = examination.bounds.get(record.phase.name)
-        if bound is not None and bound.by != "unknown":
-            groups.setdefault((bound.by, bound.says), []).append(record)
-    if not groups:
-        return None
-    rows = tuple(
-        Row(
-            {
-                "by": by,
-                "tests": _labels(run, records),
-                "phases": tuple(record.phase.name for record in records),
-                "says": says,
-            }
-        )
-        for (by, says), records in groups.items()
-    )
-    columns = (Column("by", "limit", "code"), Column("tests", "rows", "names"), Column("says", "evidence"))
-    return section("bounds", tables=(Table("", columns, rows, key="bounds"),))
-
-
-def _labels(run: Run, records: list[PhaseRecord]) -> tuple[str, ...]:
-    if not records or len(records) == len(run.measured) > 1:
-        return ("all rows",)
-    return tuple(record.phase.name for record in records)
 
 
 def _errors(run: Run) -> Section | None:
@@ -253,10 +200,11 @@ def _path(record: PhaseRecord, file: int) -> str | None:
 
 
 def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str]:
-    yield from _remedies(examination.findings)
+    real = [each for each in examination.findings if each.state != "rejected"]
+    yield from _remedies(real)
     if run.status in ("interrupted", "failed"):
         yield "The run is incomplete: the rows above are those that finished."
-    elif run.measured and not examination.findings and run.plan.target.kind != "sim":
+    elif run.measured and not real and run.plan.target.kind != "sim":
         yield "Run it again at another time of day: one run says nothing about repeatability."
     if run.files_whole and run.plan.target.kind in ("directory", "file"):
         kept = "The work files are" if run.plan.files.count > 1 else "The work file is"
@@ -265,7 +213,7 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
         place = shlex.quote(run.plan.target.path)
         yield f"{kept} kept for the next run ({size}). To remove {them}: iocast clean {place}"
     if folder:
-        yield f"To see this card again: iocast report {shlex.quote(folder)}"
+        yield f"To see all figures: iocast report {shlex.quote(folder)}"
 
 
 def _remedies(findings: Iterable[Finding]) -> Iterator[str]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from iocast import text
 from iocast.analyse.device_io import DeviceIo
@@ -25,7 +28,7 @@ PERCENTILES = (
 )
 
 COLUMNS = (
-    Column("test", "row"),
+    Column("name", "row"),
     Column("load", "load", "load", "users x queue depth"),
     Column("size", "size", "bytes", "size of one I/O"),
     Column("throughput", "MB/s", "bytes_per_s", "decimal megabytes"),
@@ -75,9 +78,18 @@ def row_name(record: PhaseRecord, op: Op, *, several: bool) -> str:
 def results(run: Run | Facts, examination: Examination) -> Table:
     """The table of all measured phases."""
     facts = facts_of(run)
-    rows = tuple(_all_rows(facts, examination))
+    rows = tuple(_told_apart(tuple(_all_rows(facts, examination))))
     columns = tuple(column for column in COLUMNS if any(_filled(row, column.key) for row in rows))
     return Table("", columns, rows, key="rows", notes=tuple(_notes(facts.run, rows)))
+
+
+def _told_apart(rows: tuple[Row, ...]) -> Iterator[Row]:
+    """Each row with the name that it is shown by: its test, or all of its name where tests of one load are the same."""
+    shown = Counter(tuple(row.cells.get(key) for key in ("test", "load", "size")) for row in rows if not row.part)
+    for row in rows:
+        alike = shown[tuple(row.cells.get(key) for key in ("test", "load", "size"))]
+        name = row.cells["phase"] if alike > 1 and not row.part else row.cells["test"]
+        yield replace(row, cells={**row.cells, "name": name})
 
 
 def _all_rows(facts: Facts, examination: Examination) -> Iterator[Row]:

@@ -56,8 +56,9 @@ def verdict(run: Run, examination: Examination) -> str:
 def _leads(judged: Judged, examination: Examination) -> Iterator[_Lead]:
     """What no figure may be read without: memory in place of a disk, void rows, stalls."""
     for found in examination.findings:
-        if not found.phase and found.severity in ("void", "severe"):
-            yield _Lead(found.says, frozenset({found.code}))
+        if not found.phase and found.severity in ("void", "severe") and found.state != "rejected":
+            says = found.says if found.certain else f"Suspected {words(found.code)}: {found.says}"
+            yield _Lead(says, frozenset({found.code}))
     void = [trust for _, trust in judged if trust.void]
     if void:
         rows = "Every row is" if len(void) == len(judged) else f"{len(void)} of {len(judged)} rows are"
@@ -65,7 +66,11 @@ def _leads(judged: Judged, examination: Examination) -> Iterator[_Lead]:
         told = frozenset(trust.void_by for trust in void if trust.void_by)
         yield _Lead(f"{rows} void{_reason(_commonest(void))}", told)
     names = {record.phase.name for record, _ in judged}
-    stood = [found for found in examination.findings if found.code == stalls.CODE and found.phase in names]
+    stood = [
+        found
+        for found in examination.findings
+        if found.code == stalls.CODE and found.state != "rejected" and found.phase in names
+    ]
     if stood:
         yield _Lead(_stalled(stood, len(judged)), frozenset({stalls.CODE}))
 

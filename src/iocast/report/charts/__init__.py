@@ -14,6 +14,7 @@ from iocast.report.charts import (
     device,
     distribution,
     heat,
+    latency_bands,
     latency_by_load,
     load_curve,
     overview,
@@ -50,6 +51,7 @@ class ChartModule(Protocol):
 CHARTS: dict[str, ChartModule] = {
     "overview": overview,
     "latency_by_load": latency_by_load,
+    "latency_bands": latency_bands,
     "scaling": scaling,
     "throughput": throughput,
     "load_curve": load_curve,

@@ -75,6 +75,8 @@ KEYS = {
 HEIGHT = 230
 ON_DARK = "#ffffff"
 ALERT = "#7fe7ff"  # a colour that the picture has not
+LEGEND, LEGEND_LEFT, LEGEND_BELOW = 160, 96, 34  # pixels: how wide, from the left, below the picture
+LEGEND_STEPS = 32
 LETTER = 5.5  # pixels
 BAR, LEAST = 4, 3  # pixels: how high the bar of a finding is, and how wide at least
 LINE, LINES = 14, 3  # of names below the bars
@@ -281,6 +283,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     layers = [
         layer({**image, "smooth": False}, [{"url": data_url(_grid(cells, end))}], place),
         *_row_starts(rows, x, end, theme, width),
+        *_colour_legend(cells, theme),
         _tips(moments, cells, x, low, high, y),  # below the marks, which have more to say
         *_events(marks, x, y, low, high),
         *_finding_bars(marks, x, end, width),
@@ -323,6 +326,25 @@ def _row_starts(rows: Table, x: Spec, end: float, theme: Theme, width: int) -> l
     return [
         layer("rule", starts, {"x": x}, color=ON_DARK, opacity=0.55, strokeWidth=1),
         layer(text, names, {"x": x, "y": {"value": 0}, "text": {"field": "t"}}, color=theme.muted),
+    ]
+
+
+def _colour_legend(cells: Table, theme: Theme) -> list[Spec]:
+    """What the colours mean, below the axis: from one I/O in a cell to the most."""
+    most = max((count for row in cells.rows for count in several(row.cells["counts"])), default=1.0)
+    counts = [(1 + most) ** (at / (LEGEND_STEPS - 1)) - 1 for at in range(LEGEND_STEPS)]
+    scale = [[level] for (level,) in levels([[max(1.0, count)] for count in counts])]
+    left, middle = LEGEND_LEFT, HEIGHT + LEGEND_BELOW  # at the left, where a phone shows it before it is moved
+    image = {"type": "image", "width": LEGEND, "height": 9, "aspect": False, "align": "left", "baseline": "middle"}
+    at: Spec = {"x": {"value": left}, "y": {"value": middle}}
+    words = {"type": "text", "baseline": "middle", "fontSize": 11}
+    text_at: Spec = {"y": {"value": middle}, "text": {"field": "t"}}
+    first, last = [{"t": "I/Os in a cell: 1"}], [{"t": text.whole(most)}]
+    url = {"field": "url", "type": "nominal"}
+    return [
+        layer({**image, "smooth": False}, [{"url": data_url(scale)}], {**at, "url": url}),
+        layer({**words, "align": "right"}, first, {"x": {"value": left - 6}, **text_at}, color=theme.muted),
+        layer({**words, "align": "left"}, last, {"x": {"value": left + LEGEND + 6}, **text_at}, color=theme.muted),
     ]
 
 

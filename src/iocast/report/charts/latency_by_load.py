@@ -1,7 +1,7 @@
 """The classic chart of Kyle Hailey's fio.r: response time against load, with a histogram at every load.
 
-Mean, p95, p99 and maximum as lines, behind them the shares of the I/Os up to 1 ms, up to 10 ms and above, and at
-each load a histogram of sixteen buckets on its side.
+Mean, p95, p99 and maximum as lines, and at each load a histogram of sixteen buckets on its side. The shares that fio.r
+draws behind them are a chart of their own: they have another axis.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from iocast.analyse.statistics import bucket_shares, published
 from iocast.model.report import Axis, Chart, Column, Row, Table
 from iocast.report.cells import cell_text
 from iocast.report.charts.drawing.latency_buckets import BUCKETS, bucket_colour, bucket_rows
-from iocast.report.charts.drawing.legends import bucket_legend, share_legend
-from iocast.report.charts.drawing.loads import EDGE, END, load_labels, load_tips, loads_axis
+from iocast.report.charts.drawing.legends import bucket_legend
+from iocast.report.charts.drawing.loads import load_labels, load_tips, loads_axis
 from iocast.report.charts.drawing.parts import (
     LABEL_ROOM,
     OWN_COLOUR,
@@ -37,7 +37,7 @@ from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
 from iocast.report.charts.subjects.families import Family, Member
 
-PLACE = Place("family", classic=True, legends=(bucket_legend, share_legend))
+PLACE = Place("family", classic=True, legends=(bucket_legend,))
 GOOD_NS = 10_000_000  # where fio.r draws its line
 SHARE_EDGES_NS = (1_000_000, GOOD_NS)
 HEIGHT = 308  # in fio.r's proportions, with those of its other two: 7 : 3 : 3
@@ -111,7 +111,7 @@ def _summary(ladder: tuple[Member, ...]) -> str:
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:
-    """Mean, p95, p99, maximum; the shares behind them; a histogram on its side at each load."""
+    """Mean, p95, p99, maximum; a histogram on its side at each load."""
     loads, buckets = needed(about.table("loads")), needed(about.table("buckets"))
     labels = load_labels(loads)
     low = min(LOWEST_NS, 10 ** math.floor(math.log10(max(1.0, min(numbers(loads.rows, "p50", "mean"))))))
@@ -121,7 +121,6 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     x = loads_axis(labels)
     y = quantitative("y", scale, time_axis(decades, minExtent=LABEL_ROOM))
     layers = [
-        *_shares(loads, theme, x, y, low, high),
         *_percentile_bands(loads, theme, x, y),
         *_histograms(labels, buckets, theme, x, y, low, high),
         layer("rule", [{"y": float(GOOD_NS)}], {"y": y}, color=theme.warn, strokeDash=[6, 4], strokeWidth=1.2),
@@ -130,26 +129,6 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         load_tips(loads, x, y, "mean"),
     ]
     return chart(width, HEIGHT, layers, theme)
-
-
-def _shares(loads: Table, theme: Theme, x: Spec, y: Spec, low: float, high: float) -> list[Spec]:
-    """The background: how much took up to 1 ms, up to 10 ms, longer; the whole height is all I/Os."""
-    wide = math.log10(high / low)
-    rows: dict[str, list[Spec]] = {"fast": [], "middling": [], "slow": []}
-    last = len(loads.rows) - 1
-    for at, row in enumerate(loads.rows):
-        below = 0.0
-        for name, found in rows.items():
-            share = number(row.cells[name]) or 0.0
-            bounds = (low * 10 ** (below * wide), low * 10 ** (min(1.0, below + share) * wide))
-            places = [at] + ([-EDGE] if at == 0 else []) + ([last + END] if at == last else [])
-            found += [{"x": place, "y": bounds[0], "y2": bounds[1]} for place in places]
-            below += share
-    colours = {"fast": theme.fast, "middling": theme.middling, "slow": theme.slow}
-    return [
-        layer("area", found, {"x": x, "y": y, "y2": {"field": "y2"}}, color=colours[name], clip=True)
-        for name, found in rows.items()
-    ]
 
 
 def _histograms(
@@ -198,11 +177,18 @@ def _lines(loads: Table, theme: Theme, x: Spec, y: Spec) -> list[Spec]:
         line("mean", color=theme.ink, strokeWidth=2),
         layer("circle", means, {"x": x, "y": y}, color=theme.ink, size=34, opacity=1),
         *legible(
-            {"type": "text", "align": "right", "baseline": "bottom", "dx": -5, "dy": -4, "fontSize": 11},
+            {
+                "type": "text",
+                "align": "right",
+                "baseline": "bottom",
+                "dx": -5,
+                "dy": -4,
+                "fontSize": 11,
+                "fontWeight": 600,
+            },
             means,
             named(x, y),
             theme,
-            fontWeight=600,
         ),
     ]
 

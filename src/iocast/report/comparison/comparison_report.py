@@ -27,6 +27,16 @@ from iocast.model.run import PhaseRecord
 from iocast.report.charts import charts_at
 from iocast.report.charts.subjects.compared_sides import Comparison
 from iocast.report.comparison.compared_values import STATISTICS, iops, ratio_of, response, throughput, values
+from iocast.report.comparison.overall import (
+    WAYS,
+    Way,
+    called,
+    most_moved_first,
+    overall_ratio,
+    overall_table,
+    title,
+    way,
+)
 from iocast.report.comparison.relative_table import relative_sections
 from iocast.report.subjects import subject
 from iocast.report.wording import REPEATS as REPEATS_WORDS
@@ -47,8 +57,9 @@ COLUMNS = (
 
 def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
     """The report of two or more sides; all are compared with the first. Raises AnalysisError."""
+    sides = called(sides)
     first, others = sides[0], sides[1:]
-    found = {other.label: pairs(first, other) for other in others}
+    found = {other.label: most_moved_first(pairs(first, other)) for other in others}
     if not any(found.values()):
         raise AnalysisError(
             "nothing to compare: these runs have no row in common",
@@ -59,7 +70,7 @@ def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
         section for other in others for section in _against(first, other, found[other.label], named, charts=charts)
     ]
     return Report(
-        title="Comparison · " + " · ".join(side.label for side in sides),
+        title=title(sides),
         verdict=" ".join(_verdict(first, other, found[other.label]) for other in others),
         sections=(*sections, *relative_sections(first, others, found), *_repeats(sides)),
         next_steps=tuple(_next_steps(sides, found)),
@@ -72,8 +83,8 @@ def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool, *, c
     both = (first.label, other.label)
 
     def part(code: SectionCode, tables: tuple[Table, ...], charts: tuple[Chart, ...] = ()) -> Section:
-        title = f"{SECTIONS[code]}: {both[0]} and {both[1]}" if named else SECTIONS[code]
-        return Section(code, title, (), tables, charts, both)
+        heading = f"{SECTIONS[code]}: {both[0]} and {both[1]}" if named else SECTIONS[code]
+        return Section(code, heading, (), tables, charts, both)
 
     differs = unlike(first, other, rows)
     if differs:
@@ -84,7 +95,8 @@ def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool, *, c
     results = _results(first, other, rows)
     drawn = tuple((pair.name, _pooled(pair.first), _pooled(pair.other)) for pair in rows if charts and not pair.why_not)
     seen = Comparison(both, tuple(row.cells for row in results.rows), drawn) if drawn else None
-    yield part("results", (results,), charts_at("compared results", seen) if seen else ())
+    overall = overall_table(overall_ratio(rows), _ways(rows))
+    yield part("results", (overall, results), charts_at("compared results", seen) if seen else ())
     strips, times = _strips(first, other, rows), charts_at("compared times", seen) if seen else ()
     yield part("latency", (strips,), times)
     moved = _percentiles(first, other, rows)
@@ -253,14 +265,21 @@ def _verdict(first: Side, other: Side, rows: tuple[Pair, ...]) -> str:
             f"{other.label} cannot be compared with {first.label}: {rows[0].why_not if rows else 'no row in common'}."
         )
     judged = [(pair, what, found, more) for pair in compared for what, found, more in _judged(pair)]
-    counts = Counter(found.verdict for _, _, found, _ in judged)
-    said = ", ".join(f"{count} {words(verdict)}" for verdict, count in counts.most_common())
+    counts, overall = _ways(rows), overall_ratio(rows)
+    said = ", ".join(f"{counts[each]} {each}" for each in WAYS if counts[each] or each != "undecided")
+    whole = f" Overall throughput ratio {text.ratio(overall.ratio, overall.low, overall.high)}." if overall else ""
     pair, what, found, more = max(judged, key=lambda each: abs(difference(1.0, each[2].ratio).log_ratio))
-    better = (found.ratio > 1) == more
-    way = "better" if better else "worse"
-    most = f" Largest change: {words(what)} of {pair.name}, {_moved(found.ratio)} ({way})."
+    told = "better" if (found.ratio > 1) == more else "worse"
+    most = f" Largest change: {words(what)} of {pair.name}, {_moved(found.ratio)} ({told})."
     figures = f"{text.counted(len(judged), 'figure')} of throughput and p99"
-    return f"{other.label} against {first.label}: of {figures}, {said}.{most if found.ratio != 1 else ''}"
+    return f"{other.label} against {first.label}: of {figures}, {said}.{whole}{most if found.ratio != 1 else ''}"
+
+
+def _ways(rows: tuple[Pair, ...]) -> Counter[Way]:
+    """How many figures are better, worse, the same."""
+    return Counter(
+        way(found, more_is_better=more) for pair in rows if not pair.why_not for _, found, more in _judged(pair)
+    )
 
 
 def _moved(ratio: float) -> str:

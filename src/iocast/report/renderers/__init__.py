@@ -10,6 +10,7 @@ from iocast.report.renderers import (
     html,
     json_report,
     markdown,
+    screen,
     terminal,
 )
 
@@ -24,6 +25,7 @@ class Renderer(Protocol):
 
 RENDERERS: dict[str, Renderer] = {
     "terminal": terminal,
+    "screen": screen,
     "html": html,
     "markdown": markdown,
     "json": json_report,

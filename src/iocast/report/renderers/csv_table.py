@@ -20,9 +20,11 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
 
 
 def _write(table: Table, out: TextIO) -> None:
-    kinds: dict[str, Kind] = {"phase": "text", "op": "text", **{each.key: each.kind for each in table.columns}}
+    first = [key for key in ("phase", "op", "test") if any(key in row.cells for row in table.rows)]
+    kinds: dict[str, Kind] = dict.fromkeys(first, "text")
+    kinds |= {each.key: each.kind for each in table.columns if each.key != "name"}  # as phase and test say it
     for row in table.rows:
-        for key in row.cells:
+        for key in (each for each in row.cells if each != "name"):
             kinds.setdefault(key, "text")
     names = [name for key, kind in kinds.items() for name in _names(key, kind)]
     writer = csv.writer(out, lineterminator="\n")

@@ -91,12 +91,15 @@ class TrustReason(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class FoundDocument(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A finding. No phases: it is about the whole run."""
+    """A finding. No phases: it is about the whole run. `state`: "suggested" is only suspected, "counted" leaves nothing
+    to be tested, the others were decided by an experiment; a rejected one is not true.
+    """
 
     code: FindingCode
     severity: SeverityCode
     state: StateCode
     confidence: Number
+    testable: bool  # only suspected, and an experiment on this machine can decide it
     phases: list[str]
     says: str
     evidence: dict[str, Number | None]
@@ -447,11 +450,24 @@ class RepeatsRow(Struct, kw_only=True, forbid_unknown_fields=True):
     scatter_p99_share: Number | None = None
 
 
+class OverallDocument(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The geometric mean of the throughput ratios of all compared rows, and how many figures moved which way."""
+
+    ratio: Number | None = None
+    ratio_low: Number | None = None
+    ratio_high: Number | None = None
+    better: int
+    worse: int
+    same: int
+    undecided: int
+
+
 class PairDocument(Struct, kw_only=True, forbid_unknown_fields=True):
     """One side against the first."""
 
     first: str
     other: str
+    overall: OverallDocument
     rows: list[ComparedRow]
     differences: list[DifferenceRow] = []
     latency: list[SideLatencyRow] = []

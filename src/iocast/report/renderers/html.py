@@ -6,24 +6,25 @@ script; a short script adds tips, sorting and a choice of colours.
 
 from __future__ import annotations
 
-import re
 from typing import TextIO
 
 from markupsafe import Markup
 
 from iocast.model.codes import SectionCode
 from iocast.model.report import Badge, Figure, Report, Section
-from iocast.report.cells import cell_text
+from iocast.report.cells import with_unit
 from iocast.report.charts import place_of
 from iocast.report.charts.drawing.engine import what_is_missing
 from iocast.report.renderers.page import policy, script, style
 from iocast.report.renderers.page.page_tables import grade_html, table_html
 from iocast.report.renderers.page.plots import charts_html, drawings
+from iocast.report.subjects import measured_when
 
 # A reader of the page wants results first; what was tested, and what to keep in mind, stand at the end.
 LAST: tuple[SectionCode, ...] = ("target", "remarks")
 
 
+SHORT = 5  # columns of a table that half of a large screen has room for
 FRAME = Markup(
     '<!doctype html>\n<html lang="en" class="no-script"><head><meta charset="utf-8">\n'
     '<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -32,9 +33,10 @@ FRAME = Markup(
     '<a class="skip" href="#main">Skip to results</a>\n<div class="wrap">'
 )
 HEADER = Markup(
-    '<header><div class="top"><div><p class="kind">{kind}</p><h1>{title}</h1></div>'
+    '<header><div class="top"><div><p class="kind">{kind}</p><h1>{title}</h1>{about}</div>'
     '<div class="tools"><button type="button" id="theme">Dark</button>{palette}'
-    '<button type="button" id="print">Print</button></div></div>\n<p class="verdict">{verdict}</p>\n{heads}</header>\n'
+    '<button type="button" id="print">Print</button></div></div>\n<p class="verdict">{verdict}</p>\n{heads}'
+    "{conclusions}</header>\n"
 )
 PALETTE = Markup('<button type="button" id="palette">Classic colours</button>')
 BADGE = Markup(
@@ -45,7 +47,8 @@ FIGURE = Markup(
     '<li class="head"><span class="name">{title}</span><span class="value">{value}'
     '<span class="unit"> {unit}</span></span>{says}</li>'
 )
-SECTION = Markup('<section id="{id}" aria-labelledby="{id}-h"><h2 id="{id}-h">{title}</h2>\n{body}</section>\n')
+CONCLUSION = Markup("<div><dt>{0.title}</dt><dd>{0.says}</dd></div>")
+SECTION = Markup('<section id="{id}"{half} aria-labelledby="{id}-h"><h2 id="{id}-h">{title}</h2>\n{body}</section>\n')
 HINT = Markup('<p class="hint">{}</p>')
 END = Markup(
     "</main>\n<footer>Made by iocast. This page loads nothing and sends nothing.</footer></div>\n"
@@ -80,9 +83,17 @@ def _head(report: Report, *, classic: bool) -> Markup:
         kind=kind,
         title=title or kind,
         palette=PALETTE if classic else "",
+        about=Markup('<p class="about">{}</p>').format(about) if (about := measured_when(report)) else "",
         verdict=report.verdict,
+        conclusions=_conclusions(report),
         heads=Markup('<ul class="heads">{}</ul>').format(heads) if heads else "",
     )
+
+
+def _conclusions(report: Report) -> Markup:
+    """The diagnosis, the worst finding and the bottleneck, in the head."""
+    lines = Markup().join(CONCLUSION.format(each) for each in report.conclusions)
+    return Markup('<dl class="conclusions">{}</dl>\n').format(lines) if lines else Markup()
 
 
 def _badge(badge: Badge) -> Markup:
@@ -90,19 +101,9 @@ def _badge(badge: Badge) -> Markup:
 
 
 def _figure(figure: Figure) -> Markup:
-    value, unit = _with_unit(figure)
+    value, unit = with_unit(figure)
     says = Markup('<span class="says">{}</span>').format(figure.says) if figure.says else ""
     return FIGURE.format(title=figure.title, value=value, unit=unit, says=says)
-
-
-def _with_unit(figure: Figure) -> tuple[str, str]:
-    shown = cell_text(figure.kind, figure.value)
-    found = re.fullmatch(r"([\d.,]+)\s*([^\d.,]*)", shown)
-    units = {"rate": "IOPS", "bytes_per_s": "MB/s"}
-    value, unit = (found[1], found[2]) if found else (shown, "")
-    if figure.kind in units:
-        return shown, units[figure.kind]
-    return value, unit
 
 
 def _contents(sections: list[tuple[str, Section]]) -> Markup:
@@ -121,7 +122,13 @@ def _section(anchor: str, section: Section, drawn: dict[str, Markup]) -> Markup:
         parts.append(Markup('<div class="card">{}{}</div>').format(shown, notes))
     if section.charts:
         parts.append(charts_html(section.charts, drawn))
-    return SECTION.format(id=anchor, title=section.title, body=Markup("\n").join(parts))
+    half = Markup(' class="half"') if _is_short(section) else ""
+    return SECTION.format(id=anchor, half=half, title=section.title, body=Markup("\n").join(parts))
+
+
+def _is_short(section: Section) -> bool:
+    """True for what leaves room beside it on a large screen: sentences and small tables."""
+    return not section.charts and all(len(table.columns) <= SHORT for table in section.tables)
 
 
 def _anchor(at: int, section: Section) -> str:

@@ -12,6 +12,7 @@ from typing import TextIO
 import msgspec
 from msgspec.structs import asdict, replace
 
+from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.report import Cell, Chart, Kind, Report, Row, Subject, Table
 from iocast.report.renderers import documents as doc
@@ -68,7 +69,7 @@ def document(report: Report) -> doc.Document:
         case _:
             found |= {**_only_subject(report), **_of_a_card(report, TABLES), **_experiment(report)}
             found["letters"] = {badge.code: badge.letter or None for badge in report.badges}
-            found["findings"] = list(_findings(report.findings))
+            found["findings"] = list(_findings(report.findings, report.untestable))
     made: doc.Document = msgspec.convert(found, doc.Document)
     return made
 
@@ -138,7 +139,7 @@ def _experiment(report: Report) -> Json:
     return {"answer": report.answer, "experiment": rows}
 
 
-def _findings(findings: Iterable[Finding]) -> Iterator[Json]:
+def _findings(findings: Iterable[Finding], untestable: frozenset[FindingCode]) -> Iterator[Json]:
     """Each finding once, with all the phases in which it is the same to the figure."""
     groups: list[tuple[Finding, list[str]]] = []
     for each in findings:
@@ -153,6 +154,7 @@ def _findings(findings: Iterable[Finding]) -> Iterator[Json]:
         yield {
             **{key: value for key, value in told.items() if key not in blank},
             "phases": phases,
+            "testable": found.state == "suggested" and found.code not in untestable,
             "evidence": {name: _known(value) for name, value in found.evidence.items()},
             "spans": [asdict(span) for span in found.spans],
         }
@@ -178,6 +180,7 @@ def _pairs(report: Report) -> Iterator[Json]:
         yield {
             "first": sides[0],
             "other": sides[1],
+            "overall": next(_overall(cells) for cells in rows["overall"]),
             "rows": [_compared(cells) for cells in rows.get("rows", ())],
             "differences": [
                 {"code": cells["what"], "first": cells["first"], "other": cells["other"]}
@@ -203,6 +206,10 @@ def _pairs(report: Report) -> Iterator[Json]:
                 for cells in rows.get("percentiles", ())
             ],
         }
+
+
+def _overall(cells: dict[str, Cell]) -> Json:
+    return {**_ratio(cells), **{way: cells[way] for way in ("better", "worse", "same", "undecided")}}
 
 
 def _compared(cells: dict[str, Cell]) -> Json:

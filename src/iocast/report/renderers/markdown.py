@@ -6,6 +6,7 @@ from typing import TextIO
 
 from iocast.model.report import Chart, Column, Kind, Report, Row, Table
 from iocast.report.cells import cell_text
+from iocast.report.subjects import measured_when
 
 LEFT: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
 CHART_ROWS = 40  # of a chart's figures; longer tables are for other forms
@@ -14,17 +15,25 @@ CHART_ROWS = 40  # of a chart's figures; longer tables are for other forms
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
     """Writes the report. `colour` and `width` mean nothing here."""
     out.write(f"# {_plain(report.title)}\n\n{_plain(report.verdict)}\n")
+    if about := measured_when(report):
+        out.write(f"\n{_plain(about)}\n")
     heads = [f"- **{badge.title}: {badge.letter or '–'}** {badge.says}".rstrip() for badge in report.badges]
+    heads += [f"- **{each.title}:** {_plain(each.says)}" for each in report.conclusions]
     if heads:
         out.write("\n" + "\n".join(heads) + "\n")
     for section in report.sections:
-        out.write(f"\n## {_plain(section.title)}\n")
+        # A comparison is pasted into change requests: its details open on demand, and its charts repeat its tables.
+        folded = report.kind == "comparison" and section.code not in ("results", "differences")
+        heading = _plain(section.title)
+        summary = f"\n<details>\n<summary>{heading}</summary>\n"
+        out.write(summary if folded else f"\n## {heading}\n")
         for paragraph in section.paragraphs:
             out.write(f"\n{_plain(paragraph)}\n")
         for table in section.tables:
             _table(table, out)
-        for chart in section.charts:
+        for chart in section.charts if report.kind != "comparison" else ():
             _chart(chart, out)
+        out.write("\n</details>\n" if folded else "")
     if report.next_steps:
         out.write("\n## Next\n\n" + "".join(f"- {_plain(step)}\n" for step in report.next_steps))
 

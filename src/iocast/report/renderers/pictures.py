@@ -1,4 +1,4 @@
-"""Writes the charts of a report as pictures, one file a chart and one for each classic three: PNG or SVG."""
+"""Writes the charts of a report as pictures: one file a chart, and one for the classic ones of a ladder; PNG or SVG."""
 
 from __future__ import annotations
 

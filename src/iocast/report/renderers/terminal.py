@@ -6,8 +6,9 @@ from typing import TextIO
 
 from iocast import text
 from iocast.model.report import Cell, Column, Kind, Report, Row, Table
-from iocast.report.cells import as_good, cell_text, numbers
+from iocast.report.cells import as_good, cell_text, numbers, with_unit
 from iocast.report.renderers.grid import GAP, Grid, GridRow, lay_out, wrap
+from iocast.report.subjects import measured_when
 
 PROSE_WIDTH = 100  # longer lines are hard to read, however wide the screen
 
@@ -23,10 +24,10 @@ MEASURED: frozenset[Kind] = frozenset({"bytes_per_s", "rate", "duration", "strip
 
 def render(report: Report, out: TextIO, *, colour: bool, width: int) -> None:
     """Writes the report, at most `width` columns wide, with ANSI colours only when `colour` is set."""
-    _Page(out, colour=colour, width=width).write(report)
+    Page(out, colour=colour, width=width).write(report)
 
 
-class _Page:
+class Page:
     """A report being written: what the output can show, and how wide it is."""
 
     def __init__(self, out: TextIO, *, colour: bool, width: int) -> None:
@@ -34,10 +35,9 @@ class _Page:
         self.signs = _shows_signs(out)
 
     def write(self, report: Report) -> None:
+        """All of it, its outcome once more at the end, where a terminal stands when it is done."""
         prose = min(self.width, PROSE_WIDTH)
-        self._line(self._paint(self._plain(report.title), BOLD))
-        self._line()
-        self._paragraph(report.verdict, prose)
+        self._head(report)
         for section in report.sections:
             self._line()
             self._line(self._paint(self._plain(section.title), BOLD))
@@ -47,11 +47,54 @@ class _Page:
                 if index or section.paragraphs:
                     self._line()
                 self._table(table)
-        if report.next_steps:
-            self._line()
-            self._line(self._paint("Next", BOLD))
-            for step in report.next_steps:
-                self._paragraph(step, prose)
+        self._next(report)
+        self._outcome(report)
+
+    def write_screen(self, report: Report) -> None:
+        """No more than a screen: verdict, next steps, outcome."""
+        self._head(report)
+        self._next(report)
+        self._outcome(report)
+
+    def _head(self, report: Report) -> None:
+        self._line(self._paint(self._plain(report.title), BOLD))
+        if about := measured_when(report):
+            self._line(self._paint(self._plain(about), DIM))
+        self._line()
+        self._paragraph(report.verdict, min(self.width, PROSE_WIDTH))
+
+    def _next(self, report: Report) -> None:
+        if not report.next_steps:
+            return
+        self._line()
+        self._line(self._paint("Next", BOLD))
+        for step in report.next_steps:
+            self._step(step, min(self.width, PROSE_WIDTH))
+
+    def _step(self, step: str, width: int) -> None:
+        """A command that does not fit has a line of its own and is never cut: what is pasted must be all of it."""
+        said, colon, command = step.partition(": iocast ")
+        if len(step) <= width or not colon:
+            self._paragraph(step, width)
+            return
+        self._paragraph(f"{said}:", width)
+        self._line(self._plain(f"  iocast {command}"))
+
+    def _outcome(self, report: Report) -> None:
+        """A line each: letters, figures, conclusions. What is longer is cut: all of it stands above or on the page."""
+        lines = outcome_lines(report)
+        if not lines or report.kind != "card":
+            return
+        self._line()
+        names, values = (
+            max(len(self._plain(each)) for each in column) for column in list(zip(*lines, strict=True))[:2]
+        )
+        for name, value, says in lines:
+            start = f"{self._plain(name):<{names}}  "
+            shown = f"{self._plain(value):<{values}}" if value else ""
+            said = self._plain(_cut(says, self.width - len(start) - (len(shown) + 2 if shown else 0)))
+            painted = self._paint(shown, LETTERS.get(value[:1], "")) if len(value) <= 2 else shown
+            self._line(self._paint(start, DIM) + painted + ("  " if shown else "") + said)
 
     def _table(self, table: Table) -> None:
         if not table.rows:
@@ -115,6 +158,21 @@ class _Page:
 
     def _line(self, line: str = "") -> None:
         self.out.write(line.rstrip() + "\n")
+
+
+def outcome_lines(report: Report) -> list[tuple[str, str, str]]:
+    """What a report comes to: a name, a letter or a figure, words."""
+    letters = [(badge.title, badge.letter or "–", badge.says) for badge in report.badges]
+    figures = [(figure.title, " ".join(filter(None, with_unit(figure))), figure.says) for figure in report.figures]
+    return [*letters, *figures, *((each.title, "", each.says) for each in report.conclusions)]
+
+
+def _cut(words: str, room: int) -> str:
+    """The first words that fit, with an ellipsis where some do not."""
+    if len(words) <= room:
+        return words
+    kept = words[: max(1, room - 1)]
+    return (kept.rpartition(" ")[0].rstrip(" ,:;") or kept) + "…"
 
 
 def _left_out(grid: Grid) -> tuple[str, ...]:

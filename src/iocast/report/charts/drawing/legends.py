@@ -35,9 +35,9 @@ def bucket_legend(theme: Theme) -> Legend:
 
 
 def share_legend(theme: Theme) -> Legend:
-    """The colours behind the lines: how all I/Os are shared out."""
+    """The colours of three bands of response time."""
     shares = ((theme.fast, "up to 1 ms"), (theme.middling, "1 to 10 ms"), (theme.slow, "above 10 ms"))
-    return Legend("background: share of I/Os", shares)
+    return Legend("share of I/Os", shares)
 
 
 def legend_drawing(legend: Legend, theme: Theme, width: int) -> Spec:

@@ -8,7 +8,7 @@ from iocast.model.report import Table
 from iocast.report.cells import cell_text
 from iocast.report.charts.drawing.parts import Spec, layer, number, positions_of, quantitative, tip
 
-EDGE = 0.4  # before the first load, in steps
+EDGE = 0.62  # before the first load, in steps: room for what is written left of it
 END = 1.1  # behind the last one, so that its histogram has room
 
 

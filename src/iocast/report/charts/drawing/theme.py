@@ -35,7 +35,7 @@ class Theme(Struct, frozen=True):
     peak: str  # the maximum
     warn: str  # a limit, a change
     shade: str  # between percentiles
-    fast: str
+    fast: str  # bands of response time
     middling: str
     slow: str
     faster: str
@@ -55,9 +55,9 @@ LIGHT = Theme(
     peak="#b3261e",
     warn="#b45f06",
     shade="#8793a1",
-    fast="#e3edf9",
-    middling="#e9f3e4",
-    slow="#fdf1d6",
+    fast="#5b9bd5",
+    middling="#bcd6ef",
+    slow="#f0a04b",
     faster="#2a69b5",
     slower="#eba294",
     lost="#9c2718",
@@ -74,9 +74,9 @@ DARK = Theme(
     peak="#f0786e",
     warn="#e2a03f",
     shade="#8b99a8",
-    fast="#1b2b40",
-    middling="#1e3024",
-    slow="#372d16",
+    fast="#619bdd",
+    middling="#35506f",
+    slow="#d9772c",
     faster="#5b9be0",
     slower="#b8685c",
     lost="#f0584a",

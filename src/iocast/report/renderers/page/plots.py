@@ -29,7 +29,7 @@ def drawings(charts: tuple[Chart, ...]) -> dict[str, Markup]:
 
 
 def charts_html(charts: tuple[Chart, ...], drawn: dict[str, Markup]) -> Markup:
-    """The charts of a section, in two columns where the page is wide enough: on the left fio.r's three."""
+    """The charts of a section, in two columns where the page is wide enough: on the left fio.r's."""
     wide = [chart for chart in charts if place_of(chart).wide]
     narrow = [chart for chart in charts if not place_of(chart).wide]
     left = [chart for chart in narrow if place_of(chart).classic]

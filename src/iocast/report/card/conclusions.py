@@ -1,0 +1,57 @@
+"""What a card comes to besides its letters and figures: the diagnosis, the worst finding, the bottleneck."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from iocast import text
+from iocast.model.codes import FindingCode
+from iocast.model.experiment import Diagnosis
+from iocast.model.finding import Examination
+from iocast.model.report import Conclusion
+from iocast.model.run import Run
+from iocast.report.card.bottleneck_section import limited
+from iocast.report.card.findings_section import alike, standing
+from iocast.report.card.row_labels import labels
+from iocast.report.diagnosis.tested_section import conclusion
+from iocast.report.wording import words
+
+
+def conclusions(
+    run: Run, examination: Examination, diagnosis: Diagnosis | None, untestable: frozenset[FindingCode]
+) -> Iterator[Conclusion]:
+    """Those of a run with rows; nothing for a run without."""
+    if not run.measured:
+        return
+    if diagnosis is not None:
+        yield Conclusion("diagnosis", "Diagnosis", conclusion(examination.findings, diagnosis))
+    yield Conclusion("finding", "Worst finding", _worst(run, examination, untestable))
+    yield Conclusion("bottleneck", "Bottleneck", _bottleneck(run, examination))
+
+
+def _worst(run: Run, examination: Examination, untestable: frozenset[FindingCode]) -> str:
+    found = alike(examination.findings)
+    if not found:
+        return "none found"
+    first, more = found[0], len(found) - 1
+    state = standing(first.finding, untestable)
+    where = f" On {', '.join(labels(run, first.phases))}." if first.phases else ""
+    others = f" {text.counted(more, 'more finding')}." if more else ""
+    return f"{words(first.finding.code)} ({first.finding.severity}, {state}): {first.finding.says}{where}{others}"
+
+
+def _bottleneck(run: Run, examination: Examination) -> str:
+    """What limited most rows, in the words of the case with most rows."""
+    found = limited(run, examination)
+    if not found:
+        return "unknown"
+    counts: Counter[str] = Counter()
+    for each in found:
+        counts[each.by] += len(each.phases)
+    by, often = counts.most_common(1)[0]
+    first = max((each for each in found if each.by == by), key=lambda each: len(each.phases))
+    every = len(run.measured)
+    if every == 1:
+        return f"{by}: {first.says}"
+    return f"{by} on {often} of {every} rows. {first.phases[0]}: {first.says}"

@@ -1,0 +1,98 @@
+"""The part of a card that lists what is abnormal: how grave, how sure, on which rows, with the evidence and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from iocast import text
+from iocast.model.codes import FindingCode, SeverityCode
+from iocast.model.finding import Finding
+from iocast.model.report import Column, Row, Section, Table
+from iocast.model.run import Run
+from iocast.report.card.row_labels import labels
+from iocast.report.wording import STATES, UNTESTABLE, section, words
+
+COLUMNS = (
+    Column("severity", "severity", "code"),
+    Column("code", "finding", "code", spare=1),
+    Column("standing", "state", explain="what decided it, and how likely it is"),
+    Column("tests", "rows", "names"),
+    Column("says", "evidence"),
+)
+STATES_NOTE = (
+    "Confirmed: counted, or decided by an experiment. Suspected: the figures suggest it; `iocast diagnose --for RUN`"
+    " tests it. The percentage is the confidence."
+)
+
+
+class Found(NamedTuple):
+    """Findings that say the same of several rows."""
+
+    finding: Finding
+    phases: tuple[str, ...]
+
+
+def standing(finding: Finding, untestable: frozenset[FindingCode]) -> str:
+    """The state of a finding, and how sure it is where it is not certain: "suspected, 60%"."""
+    state = STATES[finding.state]
+    if finding.state == "suggested" and finding.code in untestable:
+        state = UNTESTABLE
+    return state if finding.certain else f"{state}, {text.percent(finding.confidence)}"
+
+
+def alike(findings: Iterable[Finding]) -> tuple[Found, ...]:
+    """Findings that no experiment rejected, those of several rows together, the gravest first, then the surest."""
+    groups: dict[tuple[SeverityCode, FindingCode, str, str, str], list[Finding]] = {}
+    for each in findings:
+        if each.state != "rejected":
+            groups.setdefault((each.severity, each.code, each.says, each.remedy, each.state), []).append(each)
+    gravity: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
+    found = [Found(group[0], tuple(each.phase for each in group if each.phase)) for group in groups.values()]
+    return tuple(sorted(found, key=lambda each: (gravity.index(each.finding.severity), not each.finding.certain)))
+
+
+def findings_section(run: Run, findings: tuple[Finding, ...], untestable: frozenset[FindingCode]) -> Section | None:
+    """The list, and a line for each suspicion that an experiment rejected; None where neither has anything."""
+    found = alike(findings)
+    rejected = tuple(_rejected(findings))
+    if not found and not rejected:
+        return None
+    following = [*(each.finding.remedy for each in found), ""][1:]
+    rows = tuple(
+        _row(run, each, untestable, told_next=each.finding.remedy == after)
+        for each, after in zip(found, following, strict=True)
+    )
+    notes = (STATES_NOTE,) if any(not each.finding.certain for each in found) else ()
+    tables = (Table("", COLUMNS, rows, key="findings", notes=notes),) if rows else ()
+    return section("findings", rejected, tables)
+
+
+def _row(run: Run, found: Found, untestable: frozenset[FindingCode], *, told_next: bool) -> Row:
+    finding = found.finding
+    return Row(
+        {
+            "severity": finding.severity,
+            "code": finding.code,
+            "state": finding.state,
+            "confidence": finding.confidence,
+            "standing": standing(finding, untestable),
+            "tests": labels(run, found.phases),
+            "phases": found.phases,
+            "says": finding.says,
+            "remedy": finding.remedy,
+        },
+        note="" if told_next else finding.remedy,  # once below neighbours with the same
+    )
+
+
+def _rejected(findings: tuple[Finding, ...]) -> Iterator[str]:
+    """What left the list, and why, once for each kind of suspicion."""
+    gone: dict[FindingCode, list[Finding]] = {}
+    for each in findings:
+        if each.state == "rejected":
+            gone.setdefault(each.code, []).append(each)
+    for code, group in gone.items():
+        where = ", ".join(each.phase for each in group if each.phase)
+        why = f": {group[0].learned}" if group[0].learned else "."
+        yield f"Rejected by experiment: {words(code)}{f' ({where})' if where else ''}{why}"

@@ -1,0 +1,84 @@
+"""Findings show their state, confidence and evidence; a rejected one leaves the list, and a line says so."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import msgspec
+import pytest
+from makers import card_runs
+from msgspec.structs import replace
+
+from iocast.diagnose.examination import examine
+from iocast.model.codes import StateCode
+from iocast.model.finding import Finding
+from iocast.model.report import Report
+from iocast.report.card.card_report import card
+from iocast.report.renderers import json_report, terminal
+
+FINDING = Finding(
+    code="cache_in_the_storage",
+    severity="severe",
+    phase="",
+    says="Half of the reads were answered in 40 µs.",
+    evidence={"share": 0.5},
+    remedy="Test a larger region.",
+    confidence=0.6,
+    state="suggested",
+    detector="storage_cache",
+)
+
+
+def _card(*findings: Finding) -> Report:
+    run = card_runs.quick_card()
+    return card(run, replace(examine(run), findings=findings), "runs/x")
+
+
+def _shown(report: Report) -> str:
+    out = io.StringIO()
+    terminal.render(report, out, colour=False, width=120)
+    return out.getvalue()
+
+
+def _json(report: Report) -> list[dict[str, Any]]:
+    out = io.StringIO()
+    json_report.render(report, out)
+    found: list[dict[str, Any]] = msgspec.json.decode(out.getvalue())["findings"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("state", "detector", "shown"),
+    [
+        ("suggested", "throttle", "suspected, 60%"),
+        ("suggested", "several_peaks", "not testable, 60%"),
+        ("counted", "", "confirmed"),
+        ("confirmed", "", "confirmed"),
+    ],
+)
+def test_a_finding_shows_its_state_and_how_likely_it_is(state: StateCode, detector: str, shown: str) -> None:
+    finding = replace(FINDING, state=state, detector=detector, phase=card_runs.quick_card().measured[0].phase.name)
+    report = _card(finding)
+    table = next(each for section in report.sections for each in section.tables if each.key == "findings")
+    assert table.rows[0].cells["standing"] == shown
+    assert shown in _shown(report)
+    (told,) = _json(report)
+    assert (told["state"], told["confidence"], told["evidence"]) == (state, 0.6, {"share": 0.5})
+
+
+def test_a_rejected_finding_leaves_the_list_and_a_line_says_so() -> None:
+    gone = replace(FINDING, state="rejected", learned="The same blocks were no faster the second time.")
+    report = _card(gone)
+    shown = _shown(report)
+    assert "Rejected by experiment: storage cache: The same blocks were no faster the second time." in shown
+    assert FINDING.says not in shown
+    assert FINDING.remedy not in shown
+    assert "Worst finding    none found" in shown
+    assert [each["state"] for each in _json(report)] == ["rejected"]
+
+
+def test_a_suspicion_about_the_whole_run_is_called_one_in_the_verdict() -> None:
+    suspected = replace(FINDING, detector="several_peaks")
+    assert _card(suspected).verdict.startswith("Suspected storage cache: Half of the reads")
+    assert _card(replace(suspected, state="confirmed")).verdict.startswith("Half of the reads")
