@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers import card_runs
 
+from iocast import text
 from iocast.analyse.facts import Facts
 from iocast.diagnose import examination, thresholds
 from iocast.diagnose.trust import components, imported, row_trust
@@ -117,7 +118,7 @@ def test_precision_of_the_headline(total: int, sigma: float, grade: str) -> None
         (1_500, 0.001, "Only 15 I/Os lie beyond the p99 of reads; a B needs 30."),
         (5_000, 0.001, "Only 50 I/Os lie beyond the p99 of reads; an A needs 100."),
         (40_000, 0.0, "The p99 of reads is known to ±0.1%."),
-        (40_000, 0.3, "The p99 of reads is known to ±1.0%."),
+        (40_000, 0.3, "The p99 of reads is known to ±1%."),
         (40_000, 3.0, "; a B needs ±10%."),
         (12_000, 3.9, "; a C needs ±20%."),
     ],
@@ -208,6 +209,28 @@ def test_every_threshold_names_its_source_and_orders_its_letters() -> None:
         assert limits == sorted(limits, reverse=each.falling)
         assert each.source.startswith(("models", "[J]"))
         assert each.grade(float("nan")) == "F"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (text.brief_percent(0.004), "0.4%"),
+        (text.brief_percent(0.12), "12%"),
+        (text.brief_percent(0.0001), "below 0.1%"),
+        (text.brief_percent(0.02), "2%"),
+        (text.capacity(178 << 20), "178.0 MiB"),
+        (text.capacity(25_200_000_000), "23.5 GiB"),
+        (text.number(1000.0), "1,000"),
+        (text.number(7.984), "7.98"),
+        (text.brief_time(0), "0 s"),
+        (text.brief_throughput(3.94e9), "3.9 GB/s"),
+        (text.brief_time(4_000), "4 µs"),
+        (text.counted(12_400, "I/O"), "12,400 I/Os"),
+        (text.counted(1, "I/O"), "1 I/O"),
+    ],
+)
+def test_figures_in_sentences(said: str, shown: str) -> None:
+    assert said == shown
 
 
 def _suspected(state: StateCode) -> Finding:
