@@ -190,6 +190,7 @@ def test_repeats() -> None:
     assert variation([1.0]) is None
     assert variation([9.0, 10.0, 11.0]) == pytest.approx(0.1)
     assert median_of([3.0, 1.0, 2.0, 4.0]) == 2.0
+    assert median_of([5.0, 3.0, 1.0, 2.0, 4.0]) == 3.0
     assert math.isclose(overlap(_histogram([5]), _histogram([5])).ks, 0.0)
 
 
