@@ -289,6 +289,13 @@ def test_the_overlap_of_two_sets_by_hand() -> None:
     assert (there.ks, there.cliffs_delta, back.ks, back.cliffs_delta) == (0.5, 0.75, 0.5, -0.75)
 
 
+def test_the_overlap_of_sets_of_unequal_size_by_hand() -> None:
+    """1 2 against 2 3 4 5: of 8 pairs 7 are slower and one is a tie; up to 2 lies all of one side, a quarter of the other."""
+    found = overlap(_histogram([1, 2]), _histogram([2, 3, 4, 5]))
+    assert found is not None
+    assert (found.ks, found.cliffs_delta) == (0.75, 0.875)
+
+
 def test_no_overlap_with_the_buckets_of_another_tool() -> None:
     ours, theirs = _histogram([1]), Histogram.stated(Coarse(total=1, min_ns=1, max_ns=1))
     assert overlap(ours, theirs) is None

@@ -353,6 +353,17 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_is_one_row_however_often_it_is_looked_at() {
+        let mut tally = tally(0);
+        for now in [1000u64, 1500, 1999, 2000, 2999, 3000] {
+            tally.advance(now);
+            tally.ended(now, &io(now - 10));
+        }
+        let rows: Vec<_> = tally.finish().intervals.iter().map(|r| (r.interval, r.service.total())).collect();
+        assert_eq!(rows, [(1, 3), (2, 2), (3, 1)]);
+    }
+
+    #[test]
     fn what_was_counted_so_far_is_of_all_intervals() {
         for response_is_service in [true, false] {
             let classes = [512, 1024].map(|size_bytes| Class { op: Op::Read, size_bytes });
