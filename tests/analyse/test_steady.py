@@ -179,6 +179,7 @@ def test_rounds_are_fifths_of_the_end_of_a_series() -> None:
     assert not steady.snia_accepts([100.0, *[1.0, 1000.0] * 2, 100.0, 100.0])
     assert steady.snia_accepts([50.0, 150.0] * 5)  # in rounds of two it is level
     assert not steady.snia_accepts([100.0] * 4)
+    assert not steady.snia_accepts([120.0, 80.0, 120.0, 80.0, 100.0])
 
 
 def test_the_figures_of_a_series_without_an_end_of_its_warm_up() -> None:
@@ -223,3 +224,24 @@ def test_a_rule_says_from_where_on_a_series_is_steady() -> None:
     assert (steady.accepts("b3", warm), steady.steadiness(warm).cut) == (50, 50)
     assert steady.accepts("snia", warm) is None
     assert steady.accepts("b3", [1000.0 - at for at in range(300)]) is None
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1.0, 1e30])
+def test_the_correlation_of_batches_has_no_unit(factor: float) -> None:
+    found = steady.batch_means([1.0 * factor] * 10 + [2.0 * factor] * 10)
+    assert found is not None
+    assert found.lag_1 == pytest.approx(0.85)
+
+
+def test_each_rule_refuses_alone() -> None:
+    """Level in halves and without drift: the one scatters too much, the other swings too slowly."""
+    scattered = steady.steadiness(([880.0] * 15 + [1120.0] * 15) * 10)
+    swinging = steady.steadiness([1000.0 + 10 * math.sin(math.pi * at / 50) for at in range(300)])
+    for found in (scattered, swinging):
+        assert found.cut_valid
+        assert abs(found.halves) <= steady.WITHIN
+        assert abs(found.drift) <= steady.WITHIN
+        assert not found.b3
+    assert (scattered.half_width > steady.WITHIN, scattered.lag_1 < steady.LAG_MOST) == (True, True)
+    assert swinging.half_width <= steady.WITHIN
+    assert swinging.lag_1 >= steady.LAG_MOST
