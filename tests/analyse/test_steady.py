@@ -245,3 +245,9 @@ def test_each_rule_refuses_alone() -> None:
     assert (scattered.half_width > steady.WITHIN, scattered.lag_1 < steady.LAG_MOST) == (True, True)
     assert swinging.half_width <= steady.WITHIN
     assert swinging.lag_1 >= steady.LAG_MOST
+
+
+@pytest.mark.parametrize(("length", "batches"), [(4, 0), (5, 1), (9, 1), (10, 2)])
+def test_the_warm_up_is_looked_for_in_whole_batches(length: int, batches: int) -> None:
+    found = steady.mser5([1.0] * length)
+    assert (found.batches, found.cut_batches, math.isnan(found.stat)) == (batches, 0, not batches)
