@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import Curve, Point, of_random, one_for_each
 from iocast.model.run import PhaseRecord
-from iocast.model.workload import Closed
+from iocast.model.workload import Closed, MixItem, Sequential, Zeros
 
 MS = 1_000_000
 
@@ -110,3 +110,29 @@ def test_think_time_and_syncs_are_not_plain_random_io(changes: dict[str, Any]) -
     assert of_random(_curve(plain), "read")
     assert not of_random(_curve(plain), "write")
     assert not of_random(_curve(replace(plain, phase=phase)), "read")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"mix": (MixItem("read", 4096),)},
+        {"locality": Sequential()},
+        {"arrival": Closed(think_ns=5)},
+        {"direct": False},
+        {"sync": "dsync"},
+        {"fsync_every": 8},
+        {"payload": Zeros()},
+    ],
+)
+def test_another_workload_is_another_curve(changes: dict[str, Any]) -> None:
+    one, other = _row(1, 1.0), _row(4, 1.0)
+    phase = replace(other.phase, workload=replace(other.phase.workload, **changes))
+    facts = Facts(card_runs.run(one, replace(other, phase=phase)))
+    assert [curve.loads for curve in facts.curves] == [(1,), (4,)]
+    assert [curve.loads for curve in Facts(card_runs.run(one, other)).curves] == [(1, 4)]
+
+
+def test_a_row_that_did_nothing_is_on_no_curve() -> None:
+    one, nothing = _row(1, 1.0, count=1), _row(4, 1.0)
+    nothing = replace(nothing, measurement=replace(nothing.measurement, ios=0))
+    assert [curve.loads for curve in Facts(card_runs.run(one, nothing)).curves] == [(1,)]
