@@ -10,7 +10,7 @@ TEST_NEEDS := fio:fio tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-l
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test lab matrix mutants lint format bench docs lock clean
+.PHONY: help card setup test lab matrix coverage mutants lint format bench docs lock clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -62,6 +62,9 @@ matrix: $(CORE) ## plant conditions in devices and see what diagnose finds (root
 mutants: $(CORE) $(MUTANTS)/.mutmut-$(MUTMUT) $(if $(ONLY),,$(MUTANTS)/.cargo-mutants-$(CARGO_MUTANTS)) ## change the study's mathematics and the core's counts; list what no test notices
 	$(MUTANTS)/venv/bin/python scripts/mutants.py $(foreach pattern,$(ONLY),'$(pattern)')
 	$(if $(ONLY),,$(MUTANTS_OF_RECORD))
+
+coverage: $(CORE) ## count how often the printed intervals hold the truth, on simulated queues
+	$(BIN)/python bench/interval_coverage.py --runs 100 --write
 
 lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	$(BIN)/ruff check .

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from iocast.analyse import statistics
 from iocast.model.histogram import Histogram, merge
+from iocast.model.run import OpSeries
 from iocast.model.stated import Bucket, Coarse
 
 VALUES = st.lists(st.integers(0, 10**12), max_size=60)
@@ -153,9 +154,9 @@ def test_an_interval_in_the_buckets_of_another_tool_goes_from_edge_to_edge() -> 
 
 def test_less_confidence_makes_a_narrower_interval() -> None:
     times = card_runs.histogram(*((value, 1) for value in range(1, 1001)))
-    sure, half_sure = statistics.quantile_interval(times, 0.5), statistics.quantile_interval(times, 0.5, 0.5)
+    sure = statistics.quantile_interval(times, 0.5)
     assert (sure.low_ns, sure.high_ns) == (469, 532)  # 500 and 1.96 x 15.8
-    assert (half_sure.low_ns, half_sure.high_ns) == (489, 512)  # 500 and 0.67 x 15.8
+    assert statistics.quantile_ranks(1000, 0.5, 0.5) == (489, 512)  # 500 and 0.67 x 15.8
 
 
 @pytest.mark.parametrize("above", [1.001, 1.01, 1.1])
@@ -181,3 +182,50 @@ def test_stated_shares_count_in_the_bucket_in_which_they_end() -> None:
     assert shares == pytest.approx((0.9, 0.0, 0.09, 0.01))
     assert statistics.bucket_shares(_stated(90.0), (1_000_000,)) == pytest.approx((0.9, 0.0))  # 10 % are unknown
     assert statistics.bucket_shares(Histogram.stated(Coarse(total=10)), (1, 2)) == (0.0, 0.0, 0.0)
+
+
+def _series(up_to: tuple[int, ...], ios: tuple[int, ...]) -> OpSeries:
+    return OpSeries(op="read", ios=ios, response_ns=tuple(n * 1000 for n in ios), up_to=(up_to,) * 5)
+
+
+def test_even_intervals_are_independent() -> None:
+    assert statistics.design_effect(_series((50,) * 60, (100,) * 60), 0.5) == 1.0
+
+
+def test_clusters_count_for_less() -> None:
+    """All I/Os of every second interval are slow: 100 I/Os say hardly more than one."""
+    effect = statistics.design_effect(_series((100, 0) * 30, (100,) * 60), 0.5)
+    assert effect is not None
+    assert effect > 80
+
+
+def test_long_waves_count_for_less_than_short_ones() -> None:
+    short = statistics.design_effect(_series((60, 40) * 40, (100,) * 80), 0.5)
+    long = statistics.design_effect(_series(((60,) * 8 + (40,) * 8) * 5, (100,) * 80), 0.5)
+    assert short is not None
+    assert long is not None
+    assert long > 4 * short
+
+
+def test_a_short_row_has_no_interval() -> None:
+    assert statistics.design_effect(_series((50,) * 9, (100,) * 9), 0.5) is None
+    estimate = statistics.quantile_interval(card_runs.histogram((1000, 100), (2000, 100)), 0.5, None)
+    assert (estimate.low_ns, estimate.high_ns, estimate.effective) == (None, None, None)
+    assert statistics.mean_interval(1500.0, None) == statistics.MeanEstimate(1500.0)
+
+
+def test_few_independent_ios_bound_a_percentile_from_below_only() -> None:
+    times = card_runs.histogram(*((us * 1000, 10) for us in range(1, 1001)))
+    estimate = statistics.quantile_interval(times, 0.99, 100.0)
+    assert estimate.effective_beyond == pytest.approx(1.0)
+    assert estimate.high_ns is None
+    assert estimate.low_ns is not None
+    assert estimate.low_ns < estimate.value_ns
+
+
+@given(st.floats(1.0, 1e5), st.floats(0.01, 0.999))
+def test_bounds_lie_on_both_sides_of_the_value(effect: float, q: float) -> None:
+    times = card_runs.histogram(*((us * 1000, 3) for us in range(1, 1001)))
+    estimate = statistics.quantile_interval(times, q, effect)
+    assert estimate.low_ns is None or estimate.low_ns <= estimate.value_ns
+    assert estimate.high_ns is None or estimate.high_ns >= estimate.value_ns
