@@ -12,6 +12,7 @@ from iocast.archive.file_names import INTERVALS, folder_of
 from iocast.archive.json_files import BROKEN
 from iocast.archive.parquet import ArrowStream, Column, Identity, database, rows_of_phases, unreadable, write
 from iocast.archive.soundness import fault_of_buckets
+from iocast.archive.warm_up import warm_up_of
 from iocast.model.histogram import Histogram, bucket_index
 from iocast.model.measurement import Course, Interval, Measurement
 from iocast.model.run import MARKS, OpSeries, PhaseRecord, Series
@@ -63,12 +64,15 @@ FROM part JOIN counted USING (interval, op) GROUP BY ALL ORDER BY ALL
 _MOST_SILENT = 20_000  # intervals without a completion at the end of a phase: hours of seconds
 
 
-def series(intervals: ArrowStream, interval_ns: int, did: Measurement) -> Series:
-    """The whole intervals in which I/Os were issued, over all operations and sizes together, and of each operation."""
+def series(intervals: ArrowStream, interval_ns: int, did: Measurement, warm_up_ns: int = 0) -> Series:
+    """The whole intervals in which I/Os were issued, over all operations and sizes together, and of each operation.
+
+    `did` is what the phase did without its first `warm_up_ns`, and so is the series.
+    """
     with database().cursor() as connection:
-        whole = _whole(connection.execute(_SERIES.format("intervals")).fetchall(), interval_ns, did)
+        whole = _whole(connection.execute(_SERIES.format("intervals")).fetchall(), interval_ns, did, warm_up_ns)
         by_op = _by_op("intervals", did)
-        return _with_ops(whole, connection.execute(by_op).fetchall() if by_op else [], did)
+        return _with_ops(whole, connection.execute(by_op).fetchall() if by_op else [], did, warm_up_ns)
 
 
 def _by_op(table: str, did: Measurement) -> str:
@@ -84,14 +88,15 @@ def _by_op(table: str, did: Measurement) -> str:
     return query if marks else ""
 
 
-def _with_ops(whole: Series, rows: list[tuple[Any, ...]], did: Measurement) -> Series:
+def _with_ops(whole: Series, rows: list[tuple[Any, ...]], did: Measurement, warm_up_ns: int) -> Series:
+    first = warm_up_ns // whole.interval_ns
     seen: dict[Op, dict[int, tuple[int, ...]]] = {}
     for interval, op, *figures in rows:
         seen.setdefault(op, {})[interval] = tuple(figures)
     nothing = (0,) * (2 + len(MARKS))
     ops: list[OpSeries] = []
     for op in dict.fromkeys(part.op for part in did.classes if part.op in seen):
-        columns = tuple(zip(*(seen[op].get(at, nothing) for at in range(len(whole.ios))), strict=True))
+        columns = tuple(zip(*(seen[op].get(first + at, nothing) for at in range(len(whole.ios))), strict=True))
         if columns:
             ops.append(OpSeries(op=op, ios=columns[0], response_ns=columns[1], up_to=columns[2:]))
     return replace(whole, ops=tuple(ops))
@@ -110,19 +115,22 @@ def load_series(folder: Path, phases: tuple[PhaseRecord, ...]) -> dict[int, Seri
     for number, record in enumerate(phases):
         if number in found:
             rows, interval_ns = found[number], record.plan.interval_ns
-            silent = record.measurement.issuing_ns // interval_ns - (rows[-1][0] if rows else 0)
+            warm_up_ns = warm_up_of(record)
+            issuing_ns = record.measurement.issuing_ns + warm_up_ns
+            silent = issuing_ns // interval_ns - (rows[-1][0] if rows else 0)
             if silent > _MOST_SILENT or (rows and rows[-1][-1] != rows[-1][0] * interval_ns):
                 file = folder / INTERVALS / f"{number:03}.parquet"
                 raise unreadable(file, "its intervals do not match run.json", "its time series")
-            whole = _whole(rows, interval_ns, record.measurement)
-            loaded[number] = _with_ops(whole, by_op.get(number, []), record.measurement)
+            whole = _whole(rows, interval_ns, record.measurement, warm_up_ns)
+            loaded[number] = _with_ops(whole, by_op.get(number, []), record.measurement, warm_up_ns)
     return loaded
 
 
-def _whole(rows: list[tuple[Any, ...]], interval_ns: int, did: Measurement) -> Series:
+def _whole(rows: list[tuple[Any, ...]], interval_ns: int, did: Measurement, warm_up_ns: int) -> Series:
     # An interval in which nothing was completed has no row.
     seen = {row[0]: row[1:] for row in rows}
-    all_of_them = [seen.get(number, (0, 0, 0)) for number in range(did.issuing_ns // interval_ns)]
+    first, last = warm_up_ns // interval_ns, (warm_up_ns + did.issuing_ns) // interval_ns
+    all_of_them = [seen.get(number, (0, 0, 0)) for number in range(first, last)]
     ios, moved, response_ns = (tuple(int(row[column]) for row in all_of_them) for column in range(3))
     return Series(interval_ns=interval_ns, ios=ios, bytes=moved, response_ns=response_ns)
 

@@ -93,13 +93,31 @@ def mean_response_ns(ios: int, response_ns: int, elapsed_ns: int) -> float:
     return response_ns / ios if ios else float(elapsed_ns)
 
 
+class Settled(Struct, frozen=True):
+    """What a judge says of a series that is steady: from which interval on, and the pair that agrees.
+
+    `before` and `after` are the means of what has settled before the last doubling of the time, and since then.
+    """
+
+    at: int
+    before: float
+    after: float
+
+
 class SteadyEnd(Struct, frozen=True, kw_only=True):
-    """How a phase that was to run until it is steady ended. Its figures hold all of it, the warm-up too."""
+    """How a phase that was to run until it is steady ended.
+
+    The figures of a phase leave out its first `warm_up_ns`; nought in folders that were made before 0.2. `before` and
+    `after`: the pair of results that agree, in I/Os a second, or in ns of response time for an open loop.
+    """
 
     rule: Literal["b3", "snia"]
     reached: bool  # False: its longest time was over before
     judged: int  # how often it was asked
     from_ns: int | None = None  # steady from then on, since the start of the phase; None when not reached
+    warm_up_ns: int = 0
+    before: float | None = None
+    after: float | None = None
 
 
 class PhaseRecord(Struct, frozen=True, kw_only=True):

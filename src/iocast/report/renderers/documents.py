@@ -396,6 +396,7 @@ class ComparedRow(Struct, kw_only=True, forbid_unknown_fields=True):
     within_tenth: bool | None = None
     first_repeats: int | None = None
     other_repeats: int | None = None
+    paired: bool | None = None  # judged by the ratios of runs that belong together, not by Welch's t
 
 
 class SideLatencyRow(Struct, kw_only=True, forbid_unknown_fields=True):
