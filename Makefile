@@ -10,7 +10,7 @@ TEST_NEEDS := fio:fio tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-l
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test lab matrix coverage lint format bench docs lock clean
+.PHONY: help card setup test lab matrix coverage mutants lint format bench docs lock clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -18,6 +18,17 @@ BIN := .venv/bin
 CORE := src/iocast/_core.abi3.so
 RUST := $(shell find crates) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
 LOCKED := $(if $(CI),--locked)
+
+# `make mutants` installs these for itself; nothing else needs them.
+MUTMUT := 3.8.1
+CARGO_MUTANTS := 27.1.0
+MUTANTS := target/mutants
+# The limit on memory ends mutants that collect for ever. 2 and 3: some survived, or ran into the limit of time.
+define MUTANTS_OF_RECORD
+ulimit -v 8000000; PATH="$(CURDIR)/$(MUTANTS)/bin:$$PATH" cargo mutants --package iocast-core --timeout 60 \
+	--file 'crates/iocast-core/src/record/*.rs' --output $(MUTANTS) --cargo-arg=--lib -- record:: \
+	|| case $$? in 2 | 3) ;; *) exit 1 ;; esac
+endef
 
 help:
 	@echo "iocast: I/O performance testing, diagnosis and forecasting of database storage"
@@ -47,6 +58,10 @@ matrix: $(CORE) ## plant conditions in devices and see what diagnose finds (root
 	@scripts/need tests $(TEST_NEEDS)
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	PYTHONPATH=tests $(BIN)/python tests/matrix/matrix.py $(CELLS)
+
+mutants: $(CORE) $(MUTANTS)/.mutmut-$(MUTMUT) $(if $(ONLY),,$(MUTANTS)/.cargo-mutants-$(CARGO_MUTANTS)) ## change the study's mathematics and the core's counts; list what no test notices
+	$(MUTANTS)/venv/bin/python scripts/mutants.py $(foreach pattern,$(ONLY),'$(pattern)')
+	$(if $(ONLY),,$(MUTANTS_OF_RECORD))
 
 coverage: $(CORE) ## count how often the printed intervals hold the truth, on simulated queues
 	$(BIN)/python bench/interval_coverage.py --runs 100 --write
@@ -88,6 +103,20 @@ clean: ## remove everything that make made (run folders stay)
 .venv/.packages: requirements.lock | .venv/bin/python
 	@echo "Installing the Python packages of requirements.lock"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+# It sees the locked packages through a path file, which leaves the editable iocast out: mutmut brings its own copy.
+$(MUTANTS)/.mutmut-$(MUTMUT): .venv/.packages
+	@echo "Installing mutmut $(MUTMUT) into $(MUTANTS)/venv"
+	@$(BIN)/python -m venv --clear $(MUTANTS)/venv
+	@$(MUTANTS)/venv/bin/python -m pip install --quiet --disable-pip-version-check mutmut==$(MUTMUT)
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))' \
+		> "$$($(MUTANTS)/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/locked.pth"
+	@touch $@
+
+$(MUTANTS)/.cargo-mutants-$(CARGO_MUTANTS):
+	@echo "Installing cargo-mutants $(CARGO_MUTANTS) into $(MUTANTS)/bin (a few minutes)"
+	@cargo install --quiet --locked --version $(CARGO_MUTANTS) --root $(MUTANTS) cargo-mutants
 	@touch $@
 
 # The stamp is the extension itself, dated at the start of the build: a file saved meanwhile builds it again.

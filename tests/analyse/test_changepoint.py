@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from iocast.analyse.changepoint import change_points, one_change
+from iocast.analyse.changepoint import MOST, Change, ChangePoints, change_points, one_change
 
 VECTORS = json.loads((Path(__file__).parent / "steady_vectors.json").read_text())
 LEVELS = [pytest.param(each, id=name) for name, each in VECTORS.items() if name.startswith("stats.changepoint")]
@@ -91,3 +93,43 @@ def test_both_ways_to_look_see_the_same_single_change() -> None:
     several, one = change_points(levels), one_change(levels)
     assert several is not None
     assert [one] == list(several.reported)
+
+
+def test_ten_levels_are_the_least() -> None:
+    levels = [100.0] * 5 + [50.0] * 5
+    found = change_points(levels)
+    assert found is not None
+    assert found.changes == (Change(5, pytest.approx(-0.5)),)
+    assert one_change(levels) == Change(5, pytest.approx(-0.5))
+    assert (change_points(levels[1:]), one_change(levels[1:])) == (None, None)
+
+
+def test_a_tenth_up_or_down_is_reported() -> None:
+    changes = (Change(5, 0.1), Change(10, 0.0999), Change(15, -0.1), Change(20, -0.0999))
+    assert ChangePoints(0.0, 0.0, 0.0, changes).reported == (Change(5, 0.1), Change(15, -0.1))
+
+
+@pytest.mark.parametrize("factor", [1.12, 1.08, 0.88, 0.92])
+def test_one_change_is_told_when_it_is_a_tenth(factor: float) -> None:
+    found = one_change([100.0, 100.1, 99.9] * 10 + [100.0 * factor, 100.1 * factor, 99.9 * factor] * 10)
+    if abs(factor - 1) < 0.1:
+        assert found is None
+    else:
+        assert found == Change(30, pytest.approx(factor - 1, rel=1e-6))
+
+
+def test_one_change_needs_something_and_is_not_at_the_ends() -> None:
+    assert one_change([0.0] * 20) is None
+    assert one_change([100.0] * 20) is None
+    assert one_change([1000.0] * 4 + [100.0] * 20) == Change(5, pytest.approx(10**-0.8 - 1))
+
+
+def test_only_a_series_above_the_most_is_averaged() -> None:
+    """A mean of two has half the variance."""
+    dice = random.Random(1)
+    levels = [math.exp(dice.gauss(5, 0.1)) for _ in range(2 * MOST)]
+    at_most, above = change_points(levels[:MOST]), change_points(levels)
+    assert at_most is not None
+    assert above is not None
+    assert at_most.variance == pytest.approx(0.01, rel=0.2)
+    assert above.variance == pytest.approx(0.005, rel=0.2)

@@ -13,19 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iocast.analyse.comparison import (
+    QUANTILES,
     ab_ratio,
     difference,
+    fold,
     holm,
     mean_bounds,
     median_of,
     overlap,
     quantile_bounds,
     relative,
+    rising,
     shift,
     single_ratio,
     variation,
 )
 from iocast.model.histogram import Histogram, bucket_index
+from iocast.model.stated import Coarse, Quantile
 
 VECTORS = Path(__file__).parents[3] / "shared" / "design" / "models-vectors.json"
 
@@ -199,6 +203,7 @@ def test_repeats() -> None:
     assert variation([1.0]) is None
     assert variation([9.0, 10.0, 11.0]) == pytest.approx(0.1)
     assert median_of([3.0, 1.0, 2.0, 4.0]) == 2.0
+    assert median_of([5.0, 3.0, 1.0, 2.0, 4.0]) == 3.0
     assert math.isclose(overlap(_histogram([5]), _histogram([5])).ks, 0.0)
 
 
@@ -224,6 +229,106 @@ def test_the_sides_of_unequal_groups_may_change_places() -> None:
     assert there.ratio * back.ratio == pytest.approx(1.0)
     assert there.degrees == pytest.approx(back.degrees)  # type: ignore[arg-type]
     assert there.low * back.high == pytest.approx(1.0)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "margin", "verdict"),
+    [
+        ([100.0, 101.0], [50.0, 51.0], 0.10, "different"),  # far below, and
+        ([50.0, 51.0], [100.0, 101.0], 0.10, "different"),  # far above
+        ([100.0, 101.0, 100.5], [93.0, 94.0, 93.5], 0.05, "different"),
+        ([93.0, 94.0, 93.5], [100.0, 101.0, 100.5], 0.05, "different"),
+        ([100.0, 101.0, 100.5], [93.0, 94.0, 93.5], 0.20, "equivalent"),
+        ([93.0, 94.0, 93.5], [100.0, 101.0, 100.5], 0.20, "equivalent"),
+        ([100.0, 101.0, 100.5], [93.0, 94.0, 93.5], 0.06, "small_difference"),
+        ([93.0, 94.0, 93.5], [100.0, 101.0, 100.5], 0.06, "small_difference"),
+    ],
+)
+def test_the_margin_decides_between_equal_and_different(
+    a: list[float], b: list[float], margin: float, verdict: str
+) -> None:
+    assert ab_ratio(a, b, margin).verdict == verdict
+
+
+def test_one_run_on_a_side_gives_the_ratio_of_the_geometric_means() -> None:
+    for a, b, ratio in (([2.0], [3.0, 12.0], 3.0), ([3.0, 12.0], [2.0], 1 / 3)):
+        got = ab_ratio(a, b)
+        assert got.ratio == pytest.approx(ratio)
+        assert (got.low, got.high, got.low90, got.high90, got.degrees) == (None,) * 5
+
+
+def test_a_difference_is_symmetric_as_a_logarithm_only() -> None:
+    there, back = difference(2.0, 8.0), difference(8.0, 2.0)
+    assert there.log_ratio == pytest.approx(math.log(4))
+    assert there.log_ratio == -back.log_ratio
+    assert (there.of_first, back.of_first) == (-3.0, 0.75)
+
+
+def test_two_runs_have_a_variation() -> None:
+    assert variation([9.0, 11.0]) == pytest.approx(math.sqrt(2) / 10)
+    assert variation([-1.0, 1.0]) is None
+
+
+def _steps(values: list[int]) -> list[Histogram]:
+    return [_histogram([value] * 100) for value in values]
+
+
+def test_the_p_value_of_one_percentile_is_that_of_welchs_test() -> None:
+    """Of the logarithms of 100, 110, 120 and of 120, 130, 140: t = 2.43449, 3.89226 degrees of freedom."""
+    rows = shift(_steps([100, 110, 120]), _steps([120, 130, 140]))
+    row = rows[QUANTILES.index(0.5)]
+    assert (row.q, row.a_ns, row.b_ns) == (0.5, 110, 130)
+    assert row.p_value == pytest.approx(len(rows) * 0.07339199828525128, rel=1e-6)  # Holm: all are alike
+
+
+def test_single_runs_have_no_p_value_and_constant_ones_a_certain_one() -> None:
+    single = shift(_steps([100]), _steps([120]))[0]
+    assert (single.p_value, single.ratio.ratio) == (None, pytest.approx(1.2))
+    same, moved = (shift(_steps([100, 100]), _steps([at, at]))[0] for at in (100, 120))
+    assert (same.p_value, moved.p_value) == (1.0, 0.0)
+
+
+def test_a_percentile_that_one_tool_does_not_state_is_left_out() -> None:
+    states = Histogram.stated(Coarse(total=100, quantiles=(Quantile(0.5, 120),)))
+    for sides in ((_steps([100]), [states]), ([states], _steps([100]))):
+        assert [row.q for row in shift(*sides)] == [0.5]
+
+
+def test_the_overlap_of_two_sets_by_hand() -> None:
+    """1 2 3 4 against 3 4 5 6: 12 of 16 pairs more are slower than faster, half of them lies apart."""
+    a, b = _histogram([1, 2, 3, 4]), _histogram([3, 4, 5, 6])
+    there, back = overlap(a, b), overlap(b, a)
+    assert there is not None
+    assert back is not None
+    assert (there.ks, there.cliffs_delta, back.ks, back.cliffs_delta) == (0.5, 0.75, 0.5, -0.75)
+
+
+def test_the_overlap_of_sets_of_unequal_size_by_hand() -> None:
+    """1 2 against 2 3 4 5: of 8 pairs 7 are slower, one is a tie; at 2 the curves stand at 1 and 1/4."""
+    found = overlap(_histogram([1, 2]), _histogram([2, 3, 4, 5]))
+    assert found is not None
+    assert (found.ks, found.cliffs_delta) == (0.75, 0.875)
+
+
+def test_no_overlap_with_the_buckets_of_another_tool() -> None:
+    ours, theirs = _histogram([1]), Histogram.stated(Coarse(total=1, min_ns=1, max_ns=1))
+    assert overlap(ours, theirs) is None
+    assert overlap(theirs, ours) is None
+
+
+def test_folding_shares_values_out_over_edges() -> None:
+    times = _histogram([100, 100, 300, 900])
+    assert fold(times, (100, 200, 500)) == (0.5, 0.0, 0.25, 0.25)  # an edge belongs to the part that it ends
+    assert fold(_histogram([2046]), (2046.4, 2047)) == (0.0, 1.0, 0.0)  # the middle of 2046 and 2047
+    assert fold(times, ()) == (1.0,)
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [([1, 2, 3], True), ([1, 2], False), ([1, 3, 2], False), ([1, 1, 2], False), ([1, 2, 2], False)],
+)
+def test_a_drift_rises_each_time(values: list[float], found: bool) -> None:
+    assert rising(values) is found
 
 
 ROUNDS = (0.0, 0.21, -0.12, 0.08, 0.30)  # what the hour does to both sides, as logarithms

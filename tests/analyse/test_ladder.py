@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from makers import card_runs
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
-from iocast.analyse.ladder import Curve, Point, one_for_each
+from iocast.analyse.ladder import Curve, Point, of_random, one_for_each
 from iocast.model.run import PhaseRecord
+from iocast.model.workload import Closed, MixItem, Sequential, Zeros
 
 MS = 1_000_000
 
@@ -86,3 +89,50 @@ def test_a_point_of_one_operation_says_what_that_operation_did() -> None:
     reads = record.measurement.response("read")
     point = Point(record, record.measurement.asked_depth, 10.0, 80.0, reads)
     assert point.mean_ns == reads.mean_ns
+
+
+def test_a_step_from_any_load_gains_by_the_doubling() -> None:
+    up, down = _curve(_row(2, 1.0), _row(8, 1.0), _row(16, 4.0)).steps
+    assert (up.ratio, up.gain) == pytest.approx((4.0, 2.0), rel=0.01)  # four times the load is two doublings
+    assert (down.ratio, down.gain) == pytest.approx((0.5, 0.5), rel=0.01)
+
+
+def test_the_saturation_load_counts_by_the_response_of_the_least_load() -> None:
+    curve = _curve(_row(1, 1.0), _row(2, 1.5), _row(4, 2.0))
+    assert curve.saturation_load == pytest.approx(curve.peak.rate_per_s * 1e-3, rel=1e-12)
+    assert curve.below(2).loads == (1, 2)
+
+
+@pytest.mark.parametrize("changes", [{"arrival": Closed(think_ns=5)}, {"sync": "dsync"}, {"fsync_every": 8}])
+def test_think_time_and_syncs_are_not_plain_random_io(changes: dict[str, Any]) -> None:
+    plain = _row(1, 1.0)
+    phase = replace(plain.phase, workload=replace(plain.phase.workload, **changes))
+    assert of_random(_curve(plain), "read")
+    assert not of_random(_curve(plain), "write")
+    assert not of_random(_curve(replace(plain, phase=phase)), "read")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"mix": (MixItem("read", 4096),)},
+        {"locality": Sequential()},
+        {"arrival": Closed(think_ns=5)},
+        {"direct": False},
+        {"sync": "dsync"},
+        {"fsync_every": 8},
+        {"payload": Zeros()},
+    ],
+)
+def test_another_workload_is_another_curve(changes: dict[str, Any]) -> None:
+    one, other = _row(1, 1.0), _row(4, 1.0)
+    phase = replace(other.phase, workload=replace(other.phase.workload, **changes))
+    facts = Facts(card_runs.run(one, replace(other, phase=phase)))
+    assert [curve.loads for curve in facts.curves] == [(1,), (4,)]
+    assert [curve.loads for curve in Facts(card_runs.run(one, other)).curves] == [(1, 4)]
+
+
+def test_a_row_that_did_nothing_is_on_no_curve() -> None:
+    one, nothing = _row(1, 1.0, count=1), _row(4, 1.0)
+    nothing = replace(nothing, measurement=replace(nothing.measurement, ios=0))
+    assert [curve.loads for curve in Facts(card_runs.run(one, nothing)).curves] == [(1,)]

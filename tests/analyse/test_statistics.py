@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers import card_runs
+from msgspec.structs import replace
 
 from iocast.analyse import statistics
 from iocast.model.histogram import Histogram, merge
 from iocast.model.run import OpSeries
+from iocast.model.stated import Bucket, Coarse
 
 VALUES = st.lists(st.integers(0, 10**12), max_size=60)
 
@@ -78,6 +80,12 @@ def test_too_few_ios_have_no_upper_bound() -> None:
     assert estimate.relative_half_width is None
 
 
+def test_five_ios_have_no_interval_of_their_median() -> None:
+    """All of them lie above it in one case of 32, which is more than 2.5 %."""
+    estimate = statistics.quantile_interval(card_runs.histogram((1000, 5)), 0.5)
+    assert (estimate.value_ns, estimate.low_ns, estimate.high_ns) == (1000.0, None, None)
+
+
 def test_nothing_has_no_ranks() -> None:
     assert statistics.quantile_ranks(0, 0.5) == (None, None)
 
@@ -119,6 +127,61 @@ def test_the_histogram_of_one_part_is_that_part() -> None:
     assert merge([part]) is part
     assert merge([Histogram(), part, Histogram()]) == part
     assert merge([part, part]) == Histogram((5, 9), (4, 2), 38, 262.0, 5, 9)
+
+
+def _stated(*weights: float) -> Histogram:
+    """Buckets of 1, 1 to 4, and above 4 ms, as another tool states them in per cent; 10 000 I/Os."""
+    edges = ((0, 1_000_000), (1_000_000, 4_000_000), (4_000_000, None))
+    buckets = tuple(Bucket(low, high, weight) for (low, high), weight in zip(edges, weights, strict=False))
+    return Histogram.stated(Coarse(total=10_000, buckets=buckets, whole=100.0))
+
+
+def test_a_percentile_is_published_with_ten_ios_beyond_it() -> None:
+    assert statistics.published(card_runs.histogram((700, 1000)), 0.99) == 700
+    assert statistics.published(card_runs.histogram((700, 999)), 0.99) is None
+    assert statistics.published(_stated(90.0, 9.0, 1.0), 0.99) is None
+    assert statistics.quantile_interval(card_runs.histogram((700, 1000)), 0.99).enough
+    assert not statistics.quantile_interval(card_runs.histogram((700, 999)), 0.99).enough
+
+
+def test_an_interval_in_the_buckets_of_another_tool_goes_from_edge_to_edge() -> None:
+    estimate = statistics.quantile_interval(_stated(90.0, 9.0, 1.0), 0.9)
+    assert not estimate.known
+    assert (estimate.low_ns, estimate.high_ns) == (0.0, 4_000_000.0)
+    assert statistics.quantile_interval(_stated(90.0, 9.0, 1.0), 0.99).high_ns is None  # its bucket is open
+    assert statistics.quantile_interval(Histogram.stated(Coarse(total=10_000)), 0.5).low_ns is None
+
+
+def test_less_confidence_makes_a_narrower_interval() -> None:
+    times = card_runs.histogram(*((value, 1) for value in range(1, 1001)))
+    sure = statistics.quantile_interval(times, 0.5)
+    assert (sure.low_ns, sure.high_ns) == (469, 532)  # 500 and 1.96 x 15.8
+    assert statistics.quantile_ranks(1000, 0.5, 0.5) == (489, 512)  # 500 and 0.67 x 15.8
+
+
+@pytest.mark.parametrize("above", [1.001, 1.01, 1.1])
+def test_the_normal_distribution_gives_the_ranks_of_the_binomial(above: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    total = int(statistics.NORMAL_FROM_VARIANCE * 4 * above)
+    normal = statistics.quantile_ranks(total, 0.5)
+    monkeypatch.setattr(statistics, "NORMAL_FROM_VARIANCE", math.inf)
+    assert normal == statistics.quantile_ranks(total, 0.5)
+
+
+def test_littles_law_of_a_nanosecond_grid_is_exact() -> None:
+    assert statistics.littles_ratio(1.0, 1e9, 1.0) == 1.0
+    assert math.isnan(statistics.littles_ratio(1.0, 1e9, 0.0))
+
+
+def test_nothing_was_in_flight_in_no_time() -> None:
+    did = card_runs.reads(times=card_runs.histogram((1_000_000, 8000))).measurement
+    assert statistics.in_flight_mean(replace(did, elapsed_ns=0)) == 0.0
+
+
+def test_stated_shares_count_in_the_bucket_in_which_they_end() -> None:
+    shares = statistics.bucket_shares(_stated(90.0, 9.0, 1.0), (1_000_000, 2_000_000, 5_000_000))
+    assert shares == pytest.approx((0.9, 0.0, 0.09, 0.01))
+    assert statistics.bucket_shares(_stated(90.0), (1_000_000,)) == pytest.approx((0.9, 0.0))  # 10 % are unknown
+    assert statistics.bucket_shares(Histogram.stated(Coarse(total=10)), (1, 2)) == (0.0, 0.0, 0.0)
 
 
 def _series(up_to: tuple[int, ...], ios: tuple[int, ...]) -> OpSeries:

@@ -132,3 +132,126 @@ def test_a_constant_is_steady_from_its_beginning(level: float, length: int) -> N
         settled = steady.accepts(rule, [level] * length)
         assert settled is not None
         assert settled.at == 0
+
+
+def test_batches_leave_out_what_remains_at_the_end() -> None:
+    found = steady.batch_means([float(at) for at in range(40)] + [1000.0] * 19)
+    assert found is not None
+    assert (found.mean, found.low, found.high) == (19.5, 0.5, 38.5)
+    assert steady.batch_means([1.0] * 19) is None
+
+
+def test_batches_that_lean_on_each_other_widen_the_interval() -> None:
+    """Batch means 1 1 ... 1 2 2 ... 2: by hand 4.75 / 5 of the squares are lagged."""
+    found = steady.batch_means([1.0] * 10 + [2.0] * 10)
+    assert found is not None
+    assert found.lag_1 == pytest.approx((9 + 9 - 1) * 0.25 / 5)
+    assert found.half_width == pytest.approx(steady.T_19 * math.sqrt(5 / 19 / 20))
+    assert found.half_width_inflated == pytest.approx(found.half_width * math.sqrt(1.85 / 0.15))
+    apart = steady.batch_means([1.0, 2.0] * 10)  # neighbours that differ do not make it narrower
+    assert apart is not None
+    assert apart.lag_1 < 0
+    assert apart.half_width_inflated == apart.half_width
+
+
+def test_a_slope_by_hand() -> None:
+    assert steady.slope([1.0, 3.0, 5.0, 7.0]) == pytest.approx(2.0)
+    assert steady.slope([5.0, 2.0]) == pytest.approx(-3.0)
+    assert math.isnan(steady.slope([5.0]))
+
+
+@pytest.mark.parametrize(
+    ("rounds", "at"),
+    [
+        ([90, 110, 100, 100, 100], 4),  # an excursion of just 20 %
+        ([90, 111, 100, 100, 100], None),
+        ([95, 97.5, 100, 102.5, 105], 4),  # a drift of just 10 %
+        ([94.5, 97.5, 100, 102.5, 105.5], None),
+        ([105.5, 102.5, 100, 97.5, 94.5], None),
+        ([100, 100, 100, 100], None),
+        ([0, 0, 0, 0, 0, 100, 100, 100, 100, 100], 9),
+    ],
+)
+def test_the_limits_of_the_five_rounds(rounds: list[float], at: int | None) -> None:
+    assert steady.snia_round(rounds) == at
+
+
+def test_rounds_are_fifths_of_the_end_of_a_series() -> None:
+    assert steady.snia_accepts([1.0, 1000.0, *[100.0] * 5])  # what does not fill five rounds is left out in front
+    assert not steady.snia_accepts([100.0, *[1.0, 1000.0] * 2, 100.0, 100.0])
+    assert steady.snia_accepts([50.0, 150.0] * 5)  # in rounds of two it is level
+    assert not steady.snia_accepts([100.0] * 4)
+    assert not steady.snia_accepts([120.0, 80.0, 120.0, 80.0, 100.0])
+
+
+def test_the_figures_of_a_series_without_an_end_of_its_warm_up() -> None:
+    """Down by a fiftieth in the middle: MSER finds the step at half and gives up, so all of it counts."""
+    found = steady.steadiness([102.0] * 30 + [100.0] * 30)
+    assert (found.length, found.cut, found.cut_valid, found.b3, found.snia) == (60, 0, False, False, True)
+    assert (found.mean, found.low, found.high) == (101.0, 100.0, 102.0)
+    assert found.halves == pytest.approx(0.02)
+    assert found.drift == pytest.approx(-0.029216036, rel=1e-6)
+    assert found.lag_1 == pytest.approx(0.85)
+    batches = steady.batch_means([102.0] * 30 + [100.0] * 30)
+    assert batches is not None
+    assert found.half_width == pytest.approx(batches.half_width_inflated / 101)
+
+
+def test_thirty_intervals_are_the_least() -> None:
+    for length, judged in ((29, False), (30, True)):
+        found = steady.steadiness([1000.0] * length)
+        assert (found.judged, found.b3) == (judged, judged)
+
+
+def test_what_is_not_known_of_a_short_series_is_no_number() -> None:
+    nothing = steady.steadiness([])
+    assert (nothing.cut, nothing.cut_valid, nothing.snia, nothing.change) == (0, False, False, None)
+    short = steady.steadiness([5.0])
+    assert short.mean == 5.0
+    for value in (nothing.mean, nothing.halves, nothing.drift, nothing.half_width, nothing.low, nothing.high):
+        assert math.isnan(value)
+    for value in (short.halves, short.drift, short.half_width, short.lag_1, short.low, short.high):
+        assert math.isnan(value)
+
+
+def test_a_standstill_drifts_by_no_share() -> None:
+    still = steady.steadiness([0.0] * 60)
+    assert math.isnan(still.drift)
+    assert math.isnan(still.halves)
+    assert not still.b3
+
+
+def test_a_rule_says_from_where_on_a_series_is_steady() -> None:
+    warm = [500.0] * 50 + [1000.0] * 100
+    settled = steady.accepts("b3", warm)
+    assert settled is not None
+    assert (settled.at, steady.steadiness(warm).cut) == (50, 50)
+    assert steady.accepts("snia", warm) is None
+    assert steady.accepts("b3", [1000.0 - at for at in range(300)]) is None
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1.0, 1e30])
+def test_the_correlation_of_batches_has_no_unit(factor: float) -> None:
+    found = steady.batch_means([1.0 * factor] * 10 + [2.0 * factor] * 10)
+    assert found is not None
+    assert found.lag_1 == pytest.approx(0.85)
+
+
+def test_each_rule_refuses_alone() -> None:
+    """Level in halves and without drift: the one scatters too much, the other swings too slowly."""
+    scattered = steady.steadiness(([880.0] * 15 + [1120.0] * 15) * 10)
+    swinging = steady.steadiness([1000.0 + 10 * math.sin(math.pi * at / 50) for at in range(300)])
+    for found in (scattered, swinging):
+        assert found.cut_valid
+        assert abs(found.halves) <= steady.WITHIN
+        assert abs(found.drift) <= steady.WITHIN
+        assert not found.b3
+    assert (scattered.half_width > steady.WITHIN, scattered.lag_1 < steady.LAG_MOST) == (True, True)
+    assert swinging.half_width <= steady.WITHIN
+    assert swinging.lag_1 >= steady.LAG_MOST
+
+
+@pytest.mark.parametrize(("length", "batches"), [(4, 0), (5, 1), (9, 1), (10, 2)])
+def test_the_warm_up_is_looked_for_in_whole_batches(length: int, batches: int) -> None:
+    found = steady.mser5([1.0] * length)
+    assert (found.batches, found.cut_batches, math.isnan(found.stat)) == (batches, 0, not batches)

@@ -258,3 +258,21 @@ def test_what_voids_another_row_does_not_void_this_one() -> None:
     record = card_runs.reads()
     other = replace(_suspected("counted"), phase="another")
     assert row_trust.judge(Facts(card_runs.run(record)).row(record), (other,)).void == ""
+
+
+def test_what_voids_a_row_is_told_by_its_code_and_leaves_its_components() -> None:
+    record = card_runs.reads()
+    row = Facts(card_runs.run(record)).row(record)
+    found = replace(_suspected("counted"), code="page_cache", clause="it looks like memory")
+    trust = row_trust.judge(row, (found,))
+    assert (trust.void_by, trust.void_clause) == ("page_cache", "it looks like memory")
+    assert [part.code for part in trust.components] == [part.code for part in row_trust.judge(row, ()).components]
+
+
+def test_an_imported_row_is_judged_by_what_the_other_tool_states_and_by_its_findings() -> None:
+    record = card_runs.reads()
+    row = Facts(card_runs.run(record, source=Source(tool="fio"))).row(record)
+    trust = row_trust.judge(row, (_suspected("counted"),))
+    assert [part.code for part in trust.components[:-1]] == [part.code for part in imported.components(row)]
+    assert (trust.components[-1].code, trust.components[-1].grade) == ("anomalies", "F")
+    assert row_trust.judge(row, ()).components[-1].grade == "A"

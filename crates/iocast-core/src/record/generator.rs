@@ -66,3 +66,45 @@ pub(crate) fn keep_longest(absences: &mut Vec<Absence>) {
         absences.truncate(KEPT);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn absent(start_ns: u64, duration_ns: u64) -> Absence {
+        Absence { start_ns, duration_ns, cause: Cause::Queued }
+    }
+
+    #[test]
+    fn what_several_threads_did_is_summed() {
+        let each = |scale: u64| Generator {
+            threads: scale as u32,
+            user_ns: 2 * scale,
+            system_ns: 3 * scale,
+            queued_ns: 5 * scale,
+            involuntary_switches: 7 * scale,
+            absences: vec![absent(100 / scale, scale)],
+        };
+        let mut sum = each(1);
+        sum.add(each(10));
+        assert_eq!((sum.threads, sum.user_ns, sum.system_ns), (11, 22, 33));
+        assert_eq!((sum.queued_ns, sum.involuntary_switches), (55, 77));
+        assert_eq!(sum.absences, [absent(10, 10), absent(100, 1)]);
+    }
+
+    #[test]
+    fn only_the_longest_absences_are_kept_and_in_order_of_time() {
+        let (short, long) = (absent(500, 1), |at: u64| absent(at, 10 + at));
+        let mut sum = Generator { absences: vec![short], ..Generator::default() };
+        sum.add(Generator { absences: (1..=KEPT as u64).rev().map(long).collect(), ..Generator::default() });
+        assert_eq!(sum.absences, (1..=KEPT as u64).map(long).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn as_many_as_may_be_kept_stay_as_they_are() {
+        let few: Vec<Absence> = (0..KEPT as u64).map(|at| absent(at, at)).collect();
+        let mut kept = few.clone();
+        keep_longest(&mut kept);
+        assert_eq!(kept, few);
+    }
+}

@@ -286,4 +286,11 @@ mod tests {
         assert_eq!((both.quantile_ns(0.0), both.quantile_ns(1.0)), (Some(1_000_447), Some(5_000_017)));
         assert_eq!(Histogram::default().quantile_ns(0.5), None);
     }
+
+    #[test]
+    fn the_rank_of_a_quantile_is_not_moved_by_rounding() {
+        let hundred = of(&(1..=100).collect::<Vec<u64>>());
+        // 0.07 x 100 is a little more than 7 in binary, 0.99 x 100 is 99 sharp.
+        assert_eq!((hundred.quantile_ns(0.07), hundred.quantile_ns(0.99)), (Some(7), Some(99)));
+    }
 }

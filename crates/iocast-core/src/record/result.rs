@@ -204,3 +204,36 @@ pub fn merge_intervals(rows: Vec<IntervalRow>) -> Vec<IntervalRow> {
     }
     merged.into_values().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::histogram::Recorder;
+
+    fn row(interval: u32, op: Op, value_ns: u64) -> IntervalRow {
+        let of = |value_ns| {
+            let mut live = Recorder::default();
+            live.record(value_ns);
+            live.drain()
+        };
+        IntervalRow {
+            interval,
+            op,
+            size_bytes: 512,
+            bytes: value_ns,
+            errors: 2 * value_ns,
+            response: of(value_ns),
+            service: of(value_ns + 1),
+        }
+    }
+
+    #[test]
+    fn rows_of_one_interval_operation_and_size_are_added_in_order() {
+        let rows = vec![row(1, Op::Read, 7), row(0, Op::Write, 1), row(1, Op::Read, 4), row(0, Op::Read, 2)];
+        let merged = merge_intervals(rows);
+        let seen: Vec<_> = merged.iter().map(|r| (r.interval, r.op, r.bytes, r.errors)).collect();
+        assert_eq!(seen, [(0, Op::Read, 2, 4), (0, Op::Write, 1, 2), (1, Op::Read, 11, 22)]);
+        assert_eq!((merged[2].response.total(), merged[2].response.sum_ns), (2, 11));
+        assert_eq!((merged[2].service.total(), merged[2].service.sum_ns), (2, 13));
+    }
+}

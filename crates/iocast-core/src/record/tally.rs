@@ -353,6 +353,17 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_is_one_row_however_often_it_is_looked_at() {
+        let mut tally = tally(0);
+        for now in [1000u64, 1500, 1999, 2000, 2999, 3000] {
+            tally.advance(now);
+            tally.ended(now, &io(now - 10));
+        }
+        let rows: Vec<_> = tally.finish().intervals.iter().map(|r| (r.interval, r.service.total())).collect();
+        assert_eq!(rows, [(1, 3), (2, 2), (3, 1)]);
+    }
+
+    #[test]
     fn what_was_counted_so_far_is_of_all_intervals() {
         for response_is_service in [true, false] {
             let classes = [512, 1024].map(|size_bytes| Class { op: Op::Read, size_bytes });
@@ -386,5 +397,94 @@ mod tests {
         assert_eq!((done.ios, done.classes[0].service.total(), done.slow.len()), (0, 0, 0));
         assert_eq!((done.errors[0].count, done.errors[0].name.as_str()), (20, "EIO"));
         assert_eq!(done.errors[0].first.len(), FIRST_PLACES);
+    }
+
+    const TWO: [Class; 2] =
+        [Class { op: Op::Read, size_bytes: 512 }, Class { op: Op::Write, size_bytes: 4096 }];
+
+    #[test]
+    fn a_slow_io_says_when_and_where_it_was() {
+        let mut tally = Tally::new(&TWO, 1000, 2, false);
+        let io = Ended { class: 1, file: 3, offset: 8192, due: 40, submitted: 50, bytes: 4096, short: false };
+        tally.ended(250, &io);
+        let seen = SlowIo {
+            time_ns: 50,
+            op: Op::Write,
+            file: 3,
+            offset_bytes: 8192,
+            size_bytes: 4096,
+            response_ns: 210,
+            service_ns: 200,
+        };
+        assert_eq!(tally.finish().slow, [seen]);
+    }
+
+    #[test]
+    fn of_equally_slow_ios_the_first_is_kept() {
+        let mut tally = tally(1);
+        for at in [0, 100] {
+            tally.ended(at + 30, &io(at));
+        }
+        assert_eq!(tally.finish().slow.iter().map(|io| io.time_ns).collect::<Vec<_>>(), [0]);
+    }
+
+    #[test]
+    fn a_response_is_never_shorter_than_its_service() {
+        let mut tally = Tally::new(&TWO, 1000, 0, false);
+        for due in [20, 70, 90] {
+            tally.ended(80, &Ended { due, submitted: 50, ..io(0) });
+        }
+        let read = &tally.finish().classes[0];
+        assert_eq!((read.response.sum_ns, read.response.max_ns, read.service.sum_ns), (120, 60, 90));
+    }
+
+    #[test]
+    fn bytes_errors_and_pieces_are_counted_in_their_interval_and_class() {
+        let mut tally = Tally::new(&TWO, 1000, 0, true);
+        tally.ended(10, &Ended { short: true, ..io(0) });
+        tally.ended(20, &io(0));
+        tally.failed(30, libc::EIO, Ended { class: 1, ..io(0) });
+        tally.advance(1000);
+        tally.ended(1500, &Ended { class: 1, bytes: 4096, ..io(1400) });
+        let done = tally.finish();
+        let rows: Vec<_> = done.intervals.iter().map(|r| (r.interval, r.op, r.bytes, r.errors)).collect();
+        assert_eq!(rows, [(0, Op::Read, 1024, 0), (0, Op::Write, 0, 1), (1, Op::Write, 4096, 0)]);
+        assert_eq!((done.ios, done.bytes), (3, 5120));
+        assert_eq!(
+            done.classes.iter().map(|c| (c.bytes, c.short_ios)).collect::<Vec<_>>(),
+            [(1024, 1), (4096, 0)]
+        );
+    }
+
+    #[test]
+    fn lag_and_commits_of_all_intervals_are_kept() {
+        let mut tally = tally(0);
+        for now in [500, 1500] {
+            tally.advance(now);
+            tally.late(now + 1);
+            tally.committed(now + 2);
+        }
+        let done = tally.finish();
+        assert_eq!((done.lag.total(), done.lag.sum_ns), (2, 2002));
+        assert_eq!((done.commit.total(), done.commit.sum_ns), (2, 2004));
+    }
+
+    #[test]
+    fn errors_of_another_kind_or_operation_are_counted_apart() {
+        let mut tally = Tally::new(&TWO, 1000, 0, true);
+        for (now, errno, class) in
+            [(1, libc::EIO, 0), (2, libc::EIO, 1), (3, libc::ENOSPC, 1), (4, libc::EIO, 1)]
+        {
+            tally.failed(now, errno, Ended { class, file: 2, offset: 512 * now, ..io(0) });
+        }
+        let done = tally.finish();
+        let kinds: Vec<_> = done.errors.iter().map(|e| (e.op, e.errno, e.count)).collect();
+        assert_eq!(
+            kinds,
+            [(Op::Read, libc::EIO, 1), (Op::Write, libc::EIO, 2), (Op::Write, libc::ENOSPC, 1)]
+        );
+        let places: Vec<_> =
+            done.errors[1].first.iter().map(|p| (p.time_ns, p.file, p.offset_bytes)).collect();
+        assert_eq!(places, [(2, 2, 1024), (4, 2, 2048)]);
     }
 }
