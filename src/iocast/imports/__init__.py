@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from iocast.errors import SourceError
-from iocast.formats.source_files import Head, head_of, read_text
+from iocast.formats.source_files import Head, read_head
 from iocast.imports import (
     fio_json,
     fio_log,
@@ -52,10 +52,9 @@ KNOWN = "fio (text, terse, JSON, logs), fioparse, ORION, vdbench, iostat, sar an
 
 def importer_of(path: str) -> Importer:
     """The importer that knows this file. Raises SourceError when none does."""
-    text = read_text(path)
-    if not text.strip():
+    head = read_head(path)
+    if not head.text.strip():
         raise SourceError(f"{path} is empty", "give result files of another tool")
-    head = head_of(path, text)
     found = next((each for each in IMPORTERS if each.sniff(head)), None)
     if found is None:
         raise SourceError(f"{path} has no format that iocast knows", f"{KNOWN}; see docs/guide/import.md")
