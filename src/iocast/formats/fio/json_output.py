@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iocast.errors import SourceError
@@ -43,8 +44,7 @@ def documents(path: str, text: str) -> tuple[list[Json], list[str]]:
             warnings.append(f"{path}:{line}: a document is truncated or damaged; the documents before it were read")
             break
         if isinstance(document, dict) and "fio version" in document:
-            places = (text.count("\n", 0, at + job.start()) + 1 for job in _JOB.finditer(text[at:end]))
-            found.append(document | {LINES: tuple(places)})
+            found.append(document | {LINES: tuple(_lines(text, at, end))})
         at = _next(text, end)
     if not found:
         raise refuse(path, 0, "it contains no fio document")
@@ -52,6 +52,14 @@ def documents(path: str, text: str) -> tuple[list[Json], list[str]]:
     if len(grown) < len(found):
         warnings.append(f"{path}: {len(found) - len(grown)} earlier states of the unfinished run are left out")
     return grown, warnings
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[int]:
+    """The line of each job of a document that stands between `start` and `end`."""
+    line, seen = text.count("\n", 0, start) + 1, start
+    for job in _JOB.finditer(text, start, end):
+        line, seen = line + text.count("\n", seen, job.start()), job.start()
+        yield line
 
 
 def _next(text: str, start: int) -> int:
@@ -91,8 +99,9 @@ def jobs_of(path: str, document: Json) -> list[Job]:
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
         raise refuse(path, 0, 'a document has no "jobs" list')
     lines = document[LINES] if len(document[LINES]) == len(jobs) else [0] * len(jobs)
-    who = [(job.get("jobname"), job.get("hostname")) for job in jobs]
-    return [Job(path, line, document, job, who.count(each)) for line, job, each in zip(lines, jobs, who, strict=True)]
+    who = [(str(job.get("jobname")), str(job.get("hostname"))) for job in jobs]
+    alike = Counter(who)
+    return [Job(path, line, document, job, alike[each]) for line, job, each in zip(lines, jobs, who, strict=True)]
 
 
 class Job:

@@ -242,15 +242,15 @@ def _notes(run: Run, rows: tuple[Row, ...]) -> Iterator[str]:
         yield OPEN_NOTE
     if any(row.cells.get("test") == "commit" and row.part for row in rows):
         yield COMMIT_NOTE
-    yield from dict.fromkeys(_together_note(run, record) for record in run.measured if len(run.beside(record)) > 1)
+    groups = {id(group[0]): group for group in map(run.beside, run.measured) if len(group) > 1}
+    yield from dict.fromkeys(map(_together_note, groups.values()))
     yield from run.source.notes if run.source else ()
     if rows:
         yield IMPORTED_NOTE if run.source else SINGLE_NOTE
 
 
-def _together_note(run: Run, record: PhaseRecord) -> str:
+def _together_note(group: tuple[PhaseRecord, ...]) -> str:
     """Which rows ran concurrently, and which of them ended before the others."""
-    group = run.beside(record)
     longest_ns = max(each.measurement.elapsed_ns for each in group)
     early = [each for each in group if each.measurement.elapsed_ns < ENDED_EARLY * longest_ns]
     said = f"{', '.join(each.phase.name for each in group)} ran concurrently (combined: their sum)."
