@@ -11,6 +11,7 @@ from typing import Any
 from iocast.errors import SourceError
 from iocast.formats.fio.job_options import OPS, Op
 from iocast.formats.fio.latency_bins import bin_of, buckets, from_bins
+from iocast.formats.fio.rates import ios_by_rate
 from iocast.formats.fio.results import ALL, MIXED_HINT, MIXED_ONLY, JobResult, Side
 from iocast.formats.source_files import WRONG_FILE, bounded, refuse
 from iocast.model.stated import Bucket
@@ -83,7 +84,18 @@ def _grows(now: Json, after: Json | None) -> bool:
     if not all(isinstance(job, dict) for jobs in (mine, theirs) for job in (jobs if isinstance(jobs, list) else [0])):
         return False  # it is refused later
     same = [job.get("jobname") for job in mine] == [job.get("jobname") for job in theirs]
+    if not _began_before(now, after, theirs):
+        return False
     return bool(mine) and same and all(_done(one) <= _done(two) for one, two in zip(mine, theirs, strict=True))
+
+
+def _began_before(now: Json, after: Json, jobs: list[Json]) -> bool:
+    """False when the run of `after` began when `now` had been printed; True where no times are stated."""
+    printed, ended = (each.get("timestamp_ms") for each in (now, after))
+    elapsed_s = max((each for job in jobs if isinstance(each := job.get("elapsed"), int)), default=None)
+    if not isinstance(printed, int) or not isinstance(ended, int) or elapsed_s is None:
+        return True
+    return ended - (elapsed_s - 1) * 1000 <= printed  # fio rounds it up
 
 
 def _done(job: Json) -> tuple[float, ...]:
@@ -131,7 +143,7 @@ class Job:
     @property
     def did(self) -> set[Op]:
         """The operations of which it did any."""
-        return {op for op, part in self.parts.items() if self._number(part, "total_ios")}
+        return {op for op, part in self.parts.items() if self._number(part, "total_ios") or self._of_2_1(part)}
 
     @property
     def group(self) -> int | None:
@@ -166,7 +178,12 @@ class Job:
 
     def _side(self, op: Op, part: Json, alone: bool) -> Side | None:
         ios, moved = self._number(part, "total_ios"), self._number(part, "io_bytes")
-        if ios is None and moved:
+        by_rate = self._of_2_1(part)
+        if by_rate:
+            runtime_ms, rate_per_s = self._number(part, "runtime") or 0, self._number(part, "iops") or 0
+            ios, size = ios_by_rate(round(moved or 0) * 1024, rate_per_s, runtime_ms)
+            by_rate = size is None
+        elif ios is None and moved:
             raise self._refuse(f" does not state the number of {op}s (total_ios)")
         if not ios:
             return None
@@ -186,12 +203,18 @@ class Job:
             short_ios=round(self._number(part, "short_ios") or 0),
             runtime_ms=self._number(part, "runtime") or 0,
             rate_per_s=self._number(part, "iops"),
+            ios_by_rate=by_rate,
             lat=self._spread(lat, unit_ns),
             means_ns=tuple(self._spread(each, unit_ns)["mean"] for each in (slat, clat, lat)),  # type: ignore[arg-type]
             quantiles=self._quantiles(source, unit_ns),
             buckets=shares,
             whole=whole,
         )
+
+    @staticmethod
+    def _of_2_1(part: Json) -> bool:
+        """Whether it moved bytes and states a rate, but no number of I/Os: fio 2.1 does."""
+        return "total_ios" not in part and all(part.get(key) for key in ("io_bytes", "iops", "runtime"))
 
     def _flushes(self) -> Side | None:
         part = self._part(self.job, "sync")
