@@ -94,7 +94,7 @@ WHOLE = (7_653_797.0, 71_175_337.0, 78_829_134.0)
     [
         (WHOLE, False),
         (RAMPED, False),
-        ((0.0, 900.0, 2100.0), False),  # below what a clock can tell
+        ((0.0, 900.0, 2100.0), False),  # no factor makes them add up
         ((WHOLE[0] * 1e3, *WHOLE[1:]), True),
         ((WHOLE[0], WHOLE[1] * 1e3, WHOLE[2]), True),
         ((*WHOLE[:2], WHOLE[2] / 1e3), True),

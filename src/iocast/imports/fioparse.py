@@ -167,6 +167,7 @@ def _row(
     least, most, spread = rest
     times = Coarse(
         total=round(iops),
+        counted=False,
         mean_ns=mean_ms * MS,
         min_ns=None if least is None else round(least * MS),
         max_ns=None if most is None else round(most * MS),

@@ -99,6 +99,23 @@ class PhaseRecord(Struct, frozen=True, kw_only=True):
     steady: SteadyEnd | None = None  # of a phase with `until`
     block: BlockTimes | None = None  # of all that ran at once, with the first of them; None: nobody could see
 
+    @property
+    def timed(self) -> bool:
+        """False for an imported row that counts I/Os and does not say in how long; a stated rate needs no length."""
+        return "length" not in self.unstated or "ios" in self.unstated
+
+    @property
+    def ios_per_s(self) -> float | None:
+        """Completed I/Os a second; None for an imported row whose source states neither them nor their rate."""
+        known = self.timed and (self.measurement.ios or "ios" not in self.unstated)
+        return self.measurement.rate_per_s if known else None
+
+    @property
+    def bytes_per_s(self) -> float | None:
+        """Bytes a second; None for an imported row whose source states neither them nor their rate."""
+        known = self.timed and (self.measurement.bytes or "size" not in self.unstated)
+        return self.measurement.bytes_per_s if known else None
+
 
 def at_once(one: PhaseRecord, other: PhaseRecord) -> bool:
     """True when two phases of a run ran at the same time; then they share their samples."""

@@ -15,9 +15,7 @@ REPEATS = 3  # fewer tell nothing about chance; more than half of true equality 
 
 def throughput(record: PhaseRecord) -> float | None:
     """I/Os a second; None where that is not known."""
-    did = record.measurement
-    counted = "length" in record.unstated and "ios" not in record.unstated  # I/Os, and not in how long
-    return None if counted else did.rate_per_s or None
+    return record.ios_per_s or None
 
 
 def response(q: float | None) -> Callable[[PhaseRecord], float | None]:
