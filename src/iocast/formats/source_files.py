@@ -16,6 +16,7 @@ from msgspec import Struct
 from iocast.errors import SourceError
 
 HEAD_CHARACTERS = 65_536  # sar -A tells of every processor before the first disk
+HEAD_LINE = 8_192  # characters of a line by which it is recognised
 LARGEST_BYTES = 1 << 28  # unpacked: a gzip of 3 MB may hold 3 GB
 GZIP = b"\x1f\x8b"
 LARGEST_NUMBER = float(1 << 64)  # counters of every tool end here
@@ -29,9 +30,8 @@ class Head(Struct, frozen=True):
     text: str
 
     def lines(self) -> Iterator[str]:
-        """The lines that are not blank, the last one left out when it is cut."""
-        whole = self.text.splitlines()
-        yield from (line for line in whole if line.strip())
+        """The beginnings of the lines that are not blank."""
+        yield from (line[:HEAD_LINE] for line in self.text.splitlines() if line.strip())
 
 
 def read_text(path: str) -> str:

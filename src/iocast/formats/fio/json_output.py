@@ -20,6 +20,7 @@ Json = dict[str, Any]
 BINS = "FIO_IO_U_PLAT_"  # constants that stand among the bins of fio 2
 LINES = " lines"  # where the jobs of a document begin
 _JOB = re.compile(r'"jobname"\s*:')
+_BEGIN = re.compile(r"^[^\S\n]*\{", re.MULTILINE)  # within its line: blank lines are looked at once
 _NO_NUMBER = re.compile(r'(":\s*)-?(?:nan|inf)\b')
 
 
@@ -64,7 +65,7 @@ def _lines(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _next(text: str, start: int) -> int:
-    found = re.compile(r"^\s*\{", re.MULTILINE).search(text, start)
+    found = _BEGIN.search(text, start)
     return found.end() - 1 if found else -1
 
 

@@ -14,7 +14,7 @@ from iocast.formats.source_files import opened, refuse
 from iocast.model.histogram import Histogram, bucket_index
 
 LINE = re.compile(r"^\s*\d+, *\d+, *\d+(, *\d+)")
-NUMBERS = re.compile(r"(?:\d{1,20}|0x[0-9a-fA-F]{1,16})(?:\s*,\s*(?:\d{1,20}|0x[0-9a-fA-F]{1,16}))*")
+NUMBERS = re.compile(r"(?:\d{1,20}|0x[0-9a-fA-F]{1,16})(?:\s*,\s*(?:\d{1,20}|0x[0-9a-fA-F]{1,16}))*", re.ASCII)
 COLUMNS = range(4, 8)
 BACK_MS = 10  # by which lines of one job may come out of order
 LONGEST_LINE = 1 << 17  # characters: 1856 bins of 20 digits are 40 KB

@@ -11,10 +11,11 @@ from iocast.formats.fio.quantities import PRINTED_NS
 from iocast.formats.fio.results import MIXED_HINT, MIXED_ONLY, JobResult, Side
 from iocast.formats.source_files import LARGEST_NUMBER, number, refuse
 
+# Every pattern takes a time that grows with the line, whatever is in it: no part can begin inside another.
 START = re.compile(
-    r"^(?P<name>.+): \(g=(?P<group>\d+)\): rw=(?P<rw>[^,]+), .*?\bioengine=(?P<engine>\S+), iodepth=(\d{1,9})\b"
+    r": \(g=(?P<group>\d+)\): rw=(?P<rw>[^,]+), .*?\bioengine=(?P<engine>[^\s,=]+), iodepth=(?P<depth>\d{1,9})\b"
 )
-SIZES = re.compile(r"\bbs=(.*?), ioengine=")
+SIZES = re.compile(r"\bbs=([^=]*), ioengine=")
 VERSION = re.compile(r"^fio[- ](?P<version>\d+\.\S*)\s*$")
 GROUP = re.compile(
     r"^(?P<name>.*): \(groupid=(?P<group>\d+), jobs=(?P<jobs>\d{1,9})\): err=\s*(?P<err>\d{1,9})(?P<rest>.*)$"
@@ -29,7 +30,7 @@ LATENCY = re.compile(
     r" avg=\s*(\S+?)\s*, stdev=\s*(\S+?)\s*$"
 )
 PERCENTILES = re.compile(r"^\s*(clat|lat|slat|sync) percentiles \((nsec|usec|msec)\)\s*:")
-PERCENTILE = re.compile(r"([\d.]+)th=\[>?\s*([\d.]+[kKMG]?)\]")
+PERCENTILE = re.compile(r"(?<![\d.])([\d.]+)th=\[>?\s*([\d.]+[kKMG]?)\]")
 SHARES = re.compile(r"^\s*lat \((nsec|usec|msec)\)\s*: ((?:>?=?\d+=[\d.]+%[, ]*)+)$")
 OTHER_PERCENTILES = re.compile(r"percentiles \((nsec|usec|msec)\)\s*:\s*$")  # of each priority
 LIKE_LATENCY = re.compile(r"^\s*(?:slat|clat|lat|sync) \(")
@@ -37,7 +38,7 @@ SHARE = re.compile(r"(>=)?(\d+)=([\d.]+)%")
 ISSUED = re.compile(r"^\s*issued[^:]*:\s*total=([^ ]+?),? short=(\S+)")
 CLIENT = re.compile(r"^<[^>]*> ?")
 SHORT = {"nsec": "ns", "usec": "us", "msec": "ms"}
-_RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)i?B?-(\d+(?:\.\d+)?)\s*([kKMGT]?)i?B?")
+_RANGE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?-(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?")
 SIZE_SLACK = 0.01  # io= is printed with three figures or four
 CUT = re.compile(r"[0-9]+\.0([kKMGTP]i?B)")  # fio 3.0 to 3.7 print 24.9 GiB as "24.0GiB"
 
@@ -45,7 +46,14 @@ CUT = re.compile(r"[0-9]+\.0([kKMGTP]i?B)")  # fio 3.0 to 3.7 print 24.9 GiB as 
 def begins(lines: Iterator[str]) -> bool:
     """Whether one of these lines is the head line of a job, or begins its result."""
     plain = (CLIENT.sub("", line) for line in lines)
-    return any(START.match(line) or GROUP.match(line) for line in plain)
+    return any(start_of(line) or GROUP.match(line) for line in plain)
+
+
+def start_of(line: str) -> tuple[str, re.Match[str]] | None:
+    """The name of the job that a line says the start of, and what it says."""
+    at = line.rfind(": (g=")
+    found = START.match(line, at) if at > 0 else None
+    return (line[:at], found) if found else None
 
 
 class StartLine:
@@ -214,13 +222,14 @@ class Output:
     def _line(self, at: int, line: str) -> None:
         if found := VERSION.match(line):
             self.versions.append(found["version"])
-        elif found := START.match(line):
+        elif begun := start_of(line):
+            name, says = begun
             sizes = SIZES.search(line)
-            start = StartLine(found["rw"], sizes[1] if sizes else "", found["engine"], int(found[5]))
-            self.starts[found["name"], found["group"]] = start
+            start = StartLine(says["rw"], sizes[1] if sizes else "", says["engine"], int(says["depth"]))
+            self.starts[name, says["group"]] = start
             if self.told:
                 self.groups, self.told = {}, False
-            self.groups.setdefault(found["group"], {})[found["name"]] = start
+            self.groups.setdefault(says["group"], {})[name] = start
         elif found := GROUP.match(line):
             self._begin(at, found)
         elif line.startswith("Run status group"):
