@@ -149,3 +149,16 @@ def test_more_than_the_limit_is_refused_before_it_is_unpacked(tmp_path: Path, mo
     assert "is larger than 1 MiB unpacked" in error.message
     assert "cut it into parts" in (error.hint or "")
     assert "is larger than 1 MiB" in refusal(tmp_path / "large.json", whole).message
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("far_lat.1.log", "1, 100000, 0, 4096, 0\n253402300800000000, 1, 0, 4096, 0\n"),
+        ("large_bw.1.log", "1, 1, 0, 18446744073709551615, 0\n2, 1, 0, 4096, 0\n"),
+        ("slow.csv", "name,users,bs,MB,lat,iops\nrandread,16,8K,522.1,18446744073709551615,66828\n"),
+    ],
+)
+def test_what_could_not_be_opened_again_is_refused(tmp_path: Path, name: str, text: str) -> None:
+    """It became a run folder that was refused as damaged ever after."""
+    assert f"{name}: no tool can have measured this" in refusal(tmp_path / name, text).message

@@ -9,7 +9,7 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, cast
 
 from msgspec import Struct
 
@@ -68,7 +68,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         # A pipe can be read only once, and reading waits for its writer.
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise SourceError(f"{path} is not a regular file", "give result files of another tool")
-        with gzip.open(path, "rb") if is_gzip(path) else open(path, "rb") as file:
+        with cast("IO[bytes]", gzip.open(path, "rb") if is_gzip(path) else open(path, "rb")) as file:
             yield file
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or str(error)

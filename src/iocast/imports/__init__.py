@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from iocast.archive.soundness import fault_of
 from iocast.errors import SourceError
-from iocast.formats.source_files import Head, read_head
+from iocast.formats.source_files import WRONG_FILE, Head, read_head
 from iocast.imports import (
     fio_json,
     fio_log,
@@ -67,4 +68,12 @@ def read(paths: tuple[str, ...]) -> tuple[Run, ...]:
     for path in paths:
         found = importer_of(path)
         groups.setdefault(id(found), (found, []))[1].append(path)
-    return tuple(importer.read(tuple(files)) for importer, files in groups.values())
+    return tuple(_checked(importer.read(tuple(files))) for importer, files in groups.values())
+
+
+def _checked(run: Run) -> Run:
+    """The same run. Raises SourceError where it could be saved, but not opened again."""
+    if fault := fault_of(run):
+        files = ", ".join(run.source.files) if run.source else ""
+        raise SourceError(f"{files}: no tool can have measured this: {fault}", WRONG_FILE)
+    return run

@@ -61,16 +61,16 @@ def parts_of_mean(name: str, slat_ns: float | None, clat_ns: float | None, lat_n
     """
     if slat_ns is None or clat_ns is None or not lat_ns:
         return
-    means = (slat_ns, clat_ns, lat_ns)
-    if _add_up(*means):
-        return
-    for place in range(len(means)):
-        if any(_add_up(*means[:place], means[place] * factor, *means[place + 1 :]) for factor in WRONG_UNITS):
-            yield (
-                f"{name}: slat {slat_ns / 1e3:.4g} us and clat {clat_ns / 1e3:.4g} us do not add up to lat"
-                f" {lat_ns / 1e3:.4g} us: one of these lines is in a different unit than it states"
-            )
-            return
+    if not _add_up(slat_ns, clat_ns, lat_ns) and any(
+        _add_up(slat_ns * unit, clat_ns, lat_ns)
+        or _add_up(slat_ns, clat_ns * unit, lat_ns)
+        or _add_up(slat_ns, clat_ns, lat_ns * unit)
+        for unit in WRONG_UNITS
+    ):
+        yield (
+            f"{name}: slat {slat_ns / 1e3:.4g} us and clat {clat_ns / 1e3:.4g} us do not add up to lat"
+            f" {lat_ns / 1e3:.4g} us: one of these lines is in a different unit than it states"
+        )
 
 
 def _add_up(slat_ns: float, clat_ns: float, lat_ns: float) -> bool:

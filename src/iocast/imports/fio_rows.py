@@ -96,7 +96,7 @@ def _parts(job: JobResult, load: Load) -> list[_Part]:
     times = {op: side.runtime_ms for op, side in job.sides.items()}
     if not times or min(times.values()) >= SAME_TIME * max(times.values()) or not all(times.values()):
         return [_Part(job.name, "", load, (*times, *FLUSHES), job.runtime_ms)]
-    first = next((op for op in times if op != "read"), "read")
+    first = next(op for op in times if op != "read")
     if "read" in times and load.rw and "read" not in ops_of(load.rw) and len(times) == 2:
         after = Load(
             users=load.users, direct=load.direct, sync="none", fsync_every=0, path=load.path, engine=load.engine

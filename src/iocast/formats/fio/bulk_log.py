@@ -72,6 +72,7 @@ def _counted(path: str, kind: str, columns: int) -> list[JobLog] | None:
         # By its number the file is read whatever its name holds.
         place = [f"/proc/self/fd/{file.fileno()}", "gzip" if is_gzip(path) else "none", MOST_ROWS]
         try:
+            base.execute("SET enable_progress_bar = false")  # it would be drawn over what is printed
             rows = base.execute(_QUERY.format(columns=f"{{{told}}}"), place).fetchall()
         except duckdb.Error:
             return None
