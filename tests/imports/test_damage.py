@@ -162,3 +162,9 @@ def test_more_than_the_limit_is_refused_before_it_is_unpacked(tmp_path: Path, mo
 def test_what_could_not_be_opened_again_is_refused(tmp_path: Path, name: str, text: str) -> None:
     """It became a run folder that was refused as damaged ever after."""
     assert f"{name}: no tool can have measured this" in refusal(tmp_path / name, text).message
+
+
+@pytest.mark.parametrize("wrong", ["101.0", "9" * 400])
+def test_a_percentile_above_100_is_refused(tmp_path: Path, wrong: str) -> None:
+    text = (FIXTURES / "fio_averaged.json").read_text().replace('"99.990000"', f'"{wrong}"', 1)
+    assert "states a percentile above 100" in refusal(tmp_path / "odd.json", text).message

@@ -47,6 +47,8 @@ def rows_of(job: JobResult, load: Load, warnings: list[str], *, started_unix_ns:
     if job.name == ALL:
         warnings.append(_ALL_NOTE)
     for op, side in job.sides.items():
+        if any(not q <= 1 for q, _ in side.quantiles):
+            raise refuse(job.path, job.line, f"job {job.name[:80]} states a percentile above 100")
         warnings += consistency.parts_of_mean(f"{job.name}, {op}", *side.means_ns)
         if side.rate_per_s is not None:
             elapsed_ns = round(side.runtime_ms * 1e6)
