@@ -7,10 +7,10 @@ from typing import Any
 from makers import card_runs
 from msgspec.structs import replace
 
-from iocast.analyse.combined_load import seen_by_devices
+from iocast.analyse.facts import Facts
 from iocast.model.measurement import ErrorCount, ErrorPlace
 from iocast.model.plan import FileRegion
-from iocast.model.run import PhaseRecord
+from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, MixItem, Sync, Workload
 
 MS = 1_000_000
@@ -31,6 +31,10 @@ def commits(name: str = "log", ios: int = 300, sync: Sync = "dsync", size_bytes:
     workload = Workload(mix=(MixItem("write", size_bytes),), arrival=Closed(), sync=sync)
     did = card_runs.measurement((card_runs.part("write", size_bytes, card_runs.histogram((2 * MS, ios))),))
     return at_once(card_runs.record(name, workload, did, files=OTHER))
+
+
+def seen_by_devices(run: Run, record: PhaseRecord) -> PhaseRecord:
+    return Facts(run).row(record).seen_by_devices.record
 
 
 def test_a_phase_that_ran_alone_is_itself() -> None:

@@ -14,6 +14,7 @@ import pytest
 from iocast import imports
 from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
+from iocast.formats import source_files
 from iocast.report.card import card_report
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -126,3 +127,44 @@ def test_a_damaged_line_of_terse_output_is_not_passed_over(tmp_path: Path) -> No
     whole = next(line for line in lines if line.startswith("3;fio-"))
     error = refusal(tmp_path / "t.txt", f"{whole}\n{whole.replace('3;fio-', 'x;oio-', 1)}\n")
     assert "t.txt:2: many fields" in error.message
+
+
+def test_a_field_beyond_the_limit_of_csv_is_refused(tmp_path: Path) -> None:
+    """It was a traceback."""
+    text = f'name,users,bs,MB,lat,iops\nrandread,16,8K,522.1,0.239,66828\n"{"x" * 200_000}",1,8K,1,1,1\n'
+    assert "long.csv:3: not a row of a CSV file" in refusal(tmp_path / "long.csv", text).message
+
+
+def test_control_characters_are_no_part_of_a_number(tmp_path: Path) -> None:
+    """They are blanks to a pattern, and a traceback to int()."""
+    text = "0, 100000, 0, 4096, 0\n1, 1\x1c, 0, 4096, 0\n2, 1, 0, 4096, 0\n"
+    assert "odd_lat.1.log:2: not all of these" in refusal(tmp_path / "odd_lat.1.log", text).message
+
+
+def test_more_than_the_limit_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """3 MB of gzip took 6 GB of memory."""
+    monkeypatch.setattr(source_files, "LARGEST_BYTES", 1 << 20)
+    whole = (FIXTURES / "fio_two_jobs.json").read_bytes() + b" " * (1 << 24)
+    error = refusal(tmp_path / "large.json.gz", gzip.compress(whole))
+    assert "is larger than 1 MiB unpacked" in error.message
+    assert "cut it into parts" in (error.hint or "")
+    assert "is larger than 1 MiB" in refusal(tmp_path / "large.json", whole).message
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("far_lat.1.log", "1, 100000, 0, 4096, 0\n253402300800000000, 1, 0, 4096, 0\n"),
+        ("large_bw.1.log", "1, 1, 0, 18446744073709551615, 0\n2, 1, 0, 4096, 0\n"),
+        ("slow.csv", "name,users,bs,MB,lat,iops\nrandread,16,8K,522.1,18446744073709551615,66828\n"),
+    ],
+)
+def test_what_could_not_be_opened_again_is_refused(tmp_path: Path, name: str, text: str) -> None:
+    """It became a run folder that was refused as damaged ever after."""
+    assert f"{name}: no tool can have measured this" in refusal(tmp_path / name, text).message
+
+
+@pytest.mark.parametrize("wrong", ["101.0", "9" * 400])
+def test_a_percentile_above_100_is_refused(tmp_path: Path, wrong: str) -> None:
+    text = (FIXTURES / "fio_averaged.json").read_text().replace('"99.990000"', f'"{wrong}"', 1)
+    assert "states a percentile above 100" in refusal(tmp_path / "odd.json", text).message

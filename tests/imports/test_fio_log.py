@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from iocast import imports
 from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
+from iocast.formats.fio import bulk_log, log_files
 from iocast.formats.fio.latency_bins import bin_edges, bin_of
 from iocast.formats.source_files import Head
 from iocast.imports import fio_log
@@ -129,7 +132,7 @@ def test_a_last_line_without_its_end_is_left_out(read_all: Reader) -> None:
         ("a_lat.1.log", "0, 1, 0, 4096, 0\n5, 1, 0\n", "a_lat.1.log:2: 3 numbers"),
         ("a_lat.1.log", "0, 1, 0, 4096, 0\n5, 1, 0, 4096\n", "a_lat.1.log:2: 4 numbers after lines of 5"),
         ("a_lat.1.log", "0, 1, 7, 4096, 0\n", "not a read, write or trim"),
-        ("a_lat.1.log", "900000, 1, 0, 4096, 0\n1, 1, 0, 4096, 0\n", "a_lat.1.log:2: time goes back"),
+        ("a_lat.1.log", f"0, 1, 0, 4096, 0\n{'7' * 200_000}\n", "a_lat.1.log:2: a line of more than 128 KiB"),
         ("a_clat_hist.1.log", hist(1000, 5), "1003 numbers; not a line of fio's clat_hist log"),
     ],
 )
@@ -137,6 +140,75 @@ def test_what_is_no_log_is_refused_with_its_line(read_all: Reader, name: str, te
     with pytest.raises(SourceError) as refused:
         read_all((name, text))
     assert says in refused.value.message
+
+
+def jobs_in_one_file(starts: Sequence[int], op: int = 0, size: int = 4096) -> str:
+    """As fio writes it with per_job_logs=0: the lines of one job after those of another, each from its own start."""
+    return "".join(
+        f"{ms}, {1000 + start}, {op}, {size}, 0\n" for start in starts for ms in range(start, 2000 + start, 2)
+    )
+
+
+def test_jobs_of_one_file_are_rows_of_their_own(read_all: Reader) -> None:
+    """Four jobs of 500 IOPS at the same time were one series of as many I/Os in the time of one."""
+    run = read_all(("pj_lat.log", jobs_in_one_file((1, 0, 4, 2))), ("pj_iops.log", jobs_in_one_file((1, 0, 4, 2))))
+    assert [each.phase.name for each in run.phases] == ["pj #1", "pj #2", "pj #3", "pj #4"]
+    for start, record in zip((1, 0, 4, 2), run.phases, strict=True):
+        assert record.measurement.ios == 1000
+        assert record.measurement.rate_per_s == pytest.approx(500, rel=0.01)
+        assert record.measurement.service("read").mean_ns == 1000 + start
+        assert record.phase.together == ""  # whether they ran at the same time is not stated
+    assert "4 jobs in one file (per_job_logs=0)" in run.warnings[0]
+
+
+@pytest.mark.parametrize("second", [0, 1])
+def test_interval_means_of_two_jobs_are_two_rows(read_all: Reader, second: int) -> None:
+    """Reads and then writes too: no direction of its own goes back there."""
+    lines = [f"{ms}, {rate}, {op}, 0, 0\n" for rate, op in ((500, 0), (700, second)) for ms in range(100, 1100, 100)]
+    run = read_all(("pj_iops.log", "".join(lines)))
+    assert [each.measurement.rate_per_s for each in run.phases] == [500, 700]
+
+
+def test_directions_of_one_job_come_a_little_out_of_order(read_all: Reader) -> None:
+    lines = [f"{ms + late}, 500, {op}, 0, 0\n" for ms in range(1000, 9000, 1000) for op, late in ((0, 7), (1, -300))]
+    (record,) = read_all(("mix_iops.1.log", "".join(lines))).phases
+    assert record.measurement.rate_per_s == pytest.approx(1000, rel=0.05)
+
+
+def test_files_of_different_numbers_of_jobs_do_not_go_together(read_all: Reader) -> None:
+    with pytest.raises(SourceError) as refused:
+        read_all(("pj_lat.log", jobs_in_one_file((1, 0))), ("pj_bw.log", jobs_in_one_file((1, 0, 2))))
+    assert "3 jobs in it, but 2 in" in refused.value.message
+    assert "per_job_logs=1" in (refused.value.hint or "")
+
+
+def figures(jobs: Sequence[log_files.JobLog]) -> list[Any]:
+    return [
+        (job.columns, job.averaged, job.first_ms, job.last_ms, job.beyond_start, job.ios, job.directions)
+        for job in jobs
+    ]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_large_logs_are_counted_as_small_ones(tmp_path: Path, packed: bool) -> None:
+    """DuckDB counts them: every bucket is that of our histograms, at the edges of the powers of two too."""
+    edges = [value for power in range(52) for value in ((1 << power) - 1, 1 << power, (1 << power) + 1)]
+    lines = [f"{ms}, {edges[ms % len(edges)]}, {ms % 3}, {512 << ms % 2}, 0, 0x0000\n" for ms in range(20_000)]
+    text = ("".join(lines) * 2).encode()
+    path = tmp_path / "a[1]*_lat.log"  # nothing in a name is a pattern
+    path.write_bytes(gzip.compress(text) if packed else text)
+    fast = bulk_log.count_log(str(path), "lat")
+    assert fast is not None
+    assert len(fast) == 2
+    assert figures(fast) == figures(log_files.read_log(str(path), "lat", []))
+
+
+@pytest.mark.parametrize("wrong", ["1.5", "-1", "1e3", "x", "", "9" * 30])
+def test_a_large_log_with_a_damaged_line_is_refused_with_its_line(read_all: Reader, wrong: str) -> None:
+    lines = [f"{ms}, 1000, 0, 4096, 0\n" for ms in range(60_000)]
+    lines[50_000] = f"50000, {wrong}, 0, 4096, 0\n"
+    with pytest.raises(SourceError, match=r"a_lat\.1\.log:50001: not all of these are whole numbers"):
+        read_all(("a_lat.1.log", "".join(lines)))
 
 
 def test_priorities_are_hexadecimal(fixtures: Path) -> None:

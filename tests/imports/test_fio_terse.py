@@ -82,3 +82,19 @@ def test_a_field_that_is_no_number_is_refused(fixtures: Path, read_all: Reader) 
     fields[7] = "nan"
     with pytest.raises(SourceError, match=r"odd.txt:1: field 8 is nan"):
         read_all(("odd.txt", ";".join(fields)))
+
+
+def test_of_several_states_of_the_same_jobs_the_last_counts(fixtures: Path) -> None:
+    """--status-interval: two jobs, five states; each line was a row."""
+    (run,) = imports.read((str(fixtures / "fio_terse_states.txt"),))
+    assert [each.phase.name for each in run.phases] == ["a", "b"]
+    assert [each.measurement.bytes for each in run.phases] == [110_312 * 1024, 96_192 * 1024]
+    assert "8 earlier states of the unfinished run are left out" in run.warnings[0]
+
+
+def test_repeats_of_a_job_are_no_states_of_it(fixtures: Path, tmp_path: Path) -> None:
+    whole = (fixtures / "fio_terse_v3.txt").read_text().splitlines()
+    line = next(line for line in whole if line.startswith("3;fio-"))
+    (tmp_path / "loop.txt").write_text(f"{line}\n" * 3)
+    (run,) = imports.read((str(tmp_path / "loop.txt"),))
+    assert len(run.phases) == 3

@@ -198,3 +198,38 @@ def test_percentiles_of_a_priority_are_not_those_of_all(read_all: Reader) -> Non
         read_all(("a.out", FIO_2.replace("    lat (usec)", f"{own}    lat (usec)"))),
     )
     assert one.phases[0].measurement == other.phases[0].measurement
+
+
+# fio 3.0 to 3.7 cut 24.989 GiB to whole ones.
+CUT_3_7 = """\
+a: (g=0): rw=read, bs=(R) 128KiB-128KiB, (W) 128KiB-128KiB, (T) 128KiB-128KiB, ioengine=libaio, iodepth=32
+fio-3.7
+Starting 1 process
+
+a: (groupid=0, jobs=1): err= 0: pid=7: Thu Mar  1 14:19:00 2018
+   read: IOPS=3411, BW=426MiB/s (447MB/s)(24.0GiB/60010msec)
+     lat (usec): min=20, max=37340, avg=9375.00, stdev=100.11
+   issued rwts: total=204711,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+"""
+
+
+def test_an_amount_that_fio_cut_is_count_times_size(read_all: Reader) -> None:
+    run = read_all(("cut.out", CUT_3_7))
+    (part,) = run.phases[0].measurement.classes
+    assert (part.bytes, part.size_bytes) == (204_711 * 131_072, 131_072)
+    assert run.warnings == ()
+
+
+def test_an_amount_that_fio_cut_is_rate_times_time_where_the_size_is_unknown(read_all: Reader) -> None:
+    (record,) = read_all(("cut.out", CUT_3_7.replace("(R) 128KiB-128KiB", "(R) 4096B-128KiB"))).phases
+    assert record.measurement.bytes == round(426 * 1024**2 * 60.01)
+
+
+def test_an_amount_that_does_not_agree_with_the_rate_is_named(read_all: Reader) -> None:
+    """Sizes of another job: neither the amount nor the rate is theirs."""
+    run = read_all(("odd.out", CUT_3_7.replace("(R) 128KiB-128KiB", "(R) 64.0KiB-64.0KiB")))
+    (part,) = run.phases[0].measurement.classes
+    assert (part.bytes, part.size_bytes) == (round(426 * 1024**2 * 60.01), 0)
+    assert "are not the" in run.warnings[0]
+    exact = read_all(("new.out", CUT_3_7.replace("24.0GiB", "25.0GiB").replace("fio-3.7", "fio-3.33")))
+    assert exact.phases[0].measurement.bytes == 204_711 * 131_072

@@ -19,6 +19,7 @@ from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.finding import Examination
 from iocast.model.run import Run
+from iocast.model.summary import summary_of
 from iocast.report.card import card_report
 from iocast.report.comparison.comparison_report import compare
 from iocast.report.renderers import RENDERERS, csv_table, json_report, terminal
@@ -200,3 +201,34 @@ def test_a_stated_rate_needs_no_length(tmp_path: Path) -> None:
     (run,) = imports.read((str(path),))
     ((moved, rate),) = classic_cells(run)
     assert (float(moved), rate) == (pytest.approx(5000 * 8192 / 2**20, abs=0.001), "5000")
+
+
+def rows_of(run: Run) -> list[dict[str, object]]:
+    out = io.StringIO()
+    json_report.render(card_report.card(run, examine(run)), out)
+    rows: list[dict[str, object]] = json.loads(out.getvalue())["rows"]
+    return rows
+
+
+def test_percentiles_that_fioparse_states_are_shown_however_low_the_rate(read_all: Reader) -> None:
+    """22 IOPS were taken for 22 I/Os, too few for a p95 or p99; how many there were is unknown."""
+    (row,) = rows_of(read_all(("all.csv", HEAD + csv_row("x", 1, 44.37, 92.16, 98.816))))
+    assert (row["response_p95_ns"], row["response_p99_ns"]) == (92_160_000, 98_816_000)
+
+
+def test_a_histogram_of_unknown_length_has_no_rate_anywhere(read_all: Reader) -> None:
+    """It was taken for one second."""
+    text = (
+        "<begin record>\ntimestamp,microsec,1\nlabel,reads\nlatencyunit,microsec\n 128 |@ 10\n 256 |@ 4\n<end record>\n"
+    )
+    run = read_all(("one.txt", text))
+    (row,) = rows_of(run)
+    assert (row["rate_per_s"], row["throughput_bytes_per_s"]) == (None, None)
+    summary = summary_of(run)
+    assert (summary.best_rate_per_s, summary.best_bytes_per_s) == (None, None)
+
+
+def test_bytes_that_are_not_stated_are_no_rate_of_0(fixtures: Path) -> None:
+    (run,) = imports.read((str(fixtures / "logs" / "avg_iops.1.log"),))
+    assert summary_of(run).best_bytes_per_s is None
+    assert summary_of(run).best_rate_per_s == pytest.approx(15_490.3, rel=1e-4)

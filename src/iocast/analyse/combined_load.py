@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.model.histogram import merge
 from iocast.model.measurement import ClassResult, Measurement
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.plan import FileRegion
+from iocast.model.run import PhaseRecord
 from iocast.model.workload import MixItem, Sync, Workload
 
 
-def seen_by_devices(run: Run, record: PhaseRecord) -> PhaseRecord:
-    """The phase itself, or all that ran at once with it as one: a device's counters do not tell them apart.
+class AddedUp(Struct, frozen=True):
+    """What phases that ran at once asked and did together."""
 
-    Bytes, I/Os, depth, errors and operations are those of all; the time is that of the longest. Times of single
-    I/Os are added up too, which says little: ask the phase itself for them.
+    workload: Workload
+    measurement: Measurement
+    files: tuple[FileRegion, ...]
+    direct: bool
+
+
+def added_up(group: tuple[PhaseRecord, ...]) -> AddedUp:
+    """Bytes, I/Os, depth, errors and operations are those of all; the time is that of the longest.
+
+    Times of single I/Os are added up too, which says little: ask the phase itself for them.
     """
-    group = run.beside(record)
-    if len(group) == 1:
-        return record
-    workload = _all_workloads([each.phase.workload for each in group])
-    measurement = _all_measurements([each.measurement for each in group])
     regions = {(region.path, region.start_bytes): region for each in group for region in each.plan.files}
-    plan = replace(record.plan, files=tuple(regions.values()), direct=all(each.plan.direct for each in group))
-    return replace(record, phase=replace(record.phase, workload=workload), plan=plan, measurement=measurement)
+    return AddedUp(
+        workload=_all_workloads([each.phase.workload for each in group]),
+        measurement=_all_measurements([each.measurement for each in group]),
+        files=tuple(regions.values()),
+        direct=all(each.plan.direct for each in group),
+    )
+
+
+def seen_by_devices(record: PhaseRecord, every: AddedUp) -> PhaseRecord:
+    """The phase as all that ran at once with it: a device's counters do not tell them apart."""
+    phase = replace(record.phase, workload=every.workload)
+    plan = replace(record.plan, files=every.files, direct=every.direct)
+    return replace(record, phase=phase, plan=plan, measurement=every.measurement)
 
 
 def _all_workloads(loads: list[Workload]) -> Workload:

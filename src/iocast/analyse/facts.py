@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from iocast.analyse import load_kind
 from iocast.analyse.changepoint import ChangePoints, change_points
-from iocast.analyse.combined_load import seen_by_devices
+from iocast.analyse.combined_load import AddedUp, added_up, seen_by_devices
 from iocast.analyse.device_io import DeviceIo, device_io, under_filesystem
 from iocast.analyse.file_residency import Residency, residency
 from iocast.analyse.ladder import Curve, Point, closed_curves, kind, of_random
@@ -216,7 +216,8 @@ class RowFacts(_Kept):
         """The row itself, or all that ran at the same time as one: a device's counters do not tell them apart."""
         if len(self.beside) == 1:
             return self
-        return RowFacts(self.facts, seen_by_devices(self.run, self.record), of_all=True)
+        every: AddedUp = self.facts.keep(("added_up", id(self.beside[0])), lambda: added_up(self.beside))
+        return RowFacts(self.facts, seen_by_devices(self.record, every), of_all=True)
 
     @cached_property
     def device_io(self) -> dict[str, DeviceIo]:

@@ -30,8 +30,12 @@ def enough_beyond(total: int, q: float) -> bool:
 
 
 def published(histogram: Histogram, q: float) -> float | None:
-    """A percentile in ns; None when it is not known, or too few I/Os lie beyond it to publish it."""
-    value_ns = histogram.quantile_ns(q) if enough_beyond(histogram.total, q) else math.nan
+    """A percentile in ns; None when it is not known, or too few I/Os lie beyond it to publish it.
+
+    One that another tool states is published where the number of its I/Os is unknown.
+    """
+    uncounted = histogram.coarse is not None and not histogram.coarse.counted
+    value_ns = histogram.quantile_ns(q) if uncounted or enough_beyond(histogram.total, q) else math.nan
     return None if math.isnan(value_ns) else value_ns
 
 

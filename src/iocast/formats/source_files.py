@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import gzip
 import os
+import stat
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
+from typing import IO, cast
 
 from msgspec import Struct
 
 from iocast.errors import SourceError
 
 HEAD_CHARACTERS = 65_536  # sar -A tells of every processor before the first disk
-LARGEST_BYTES = 1 << 30
+HEAD_LINE = 8_192  # characters of a line by which it is recognised
+LARGEST_BYTES = 1 << 28  # unpacked: a gzip of 3 MB may hold 3 GB
+GZIP = b"\x1f\x8b"
 LARGEST_NUMBER = float(1 << 64)  # counters of every tool end here
 WRONG_FILE = "give the file exactly as the tool wrote it"
 
@@ -26,32 +30,57 @@ class Head(Struct, frozen=True):
     text: str
 
     def lines(self) -> Iterator[str]:
-        """The lines that are not blank, the last one left out when it is cut."""
-        whole = self.text.splitlines()
-        yield from (line for line in whole if line.strip())
+        """The beginnings of the lines that are not blank."""
+        yield from (line[:HEAD_LINE] for line in self.text.splitlines() if line.strip())
 
 
 def read_text(path: str) -> str:
-    """The whole text of a file, gunzipped where it is a gzip. Raises SourceError."""
+    """The whole text of a file, gunzipped where it is a gzip. Raises SourceError, also for more than LARGEST_BYTES."""
+    raw = read_bytes(path, LARGEST_BYTES + 1)
+    if len(raw) > LARGEST_BYTES:
+        size = f"{LARGEST_BYTES >> 20} MiB"
+        unpacked = " unpacked" if is_gzip(path) else ""
+        raise SourceError(f"{path} is larger than {size}{unpacked}", "cut it into parts, or give the tool's summary")
+    return _decoded(path, raw)
+
+
+def read_head(path: str) -> Head:
+    """How a file begins. Raises SourceError."""
+    return Head(os.path.basename(path), _decoded(path, read_bytes(path, 4 * HEAD_CHARACTERS))[:HEAD_CHARACTERS])
+
+
+def read_bytes(path: str, most: int) -> bytes:
+    """The first `most` bytes of a file, unpacked where it is a gzip. Raises SourceError."""
+    with opened(path) as file:
+        return file.read(most)
+
+
+def is_gzip(path: str) -> bool:
+    """Whether a file begins as a gzip does."""
+    with open(path, "rb") as file:
+        return file.read(len(GZIP)) == GZIP
+
+
+@contextlib.contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked where it is a gzip. What fails while it is read becomes a SourceError too."""
     try:
-        if os.path.getsize(path) > LARGEST_BYTES:
-            raise SourceError(f"{path} is larger than 1 GiB", "cut it into parts, or give the tool's summary")
-        raw = Path(path).read_bytes()
-        if raw[:2] == b"\x1f\x8b":
-            raw = gzip.decompress(raw)
+        # A pipe can be read only once, and reading waits for its writer.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise SourceError(f"{path} is not a regular file", "give result files of another tool")
+        with cast("IO[bytes]", gzip.open(path, "rb") if is_gzip(path) else open(path, "rb")) as file:
+            yield file
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise SourceError(f"cannot read {path}: {why}", "give result files of another tool") from error
+
+
+def _decoded(path: str, raw: bytes) -> str:
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as a shell of Windows redirects it
         return raw.decode("utf-16", "replace")
     if b"\x00" in raw[:HEAD_CHARACTERS]:
         raise SourceError(f"{path} is not a text file", WRONG_FILE)
     return raw.decode("utf-8", "replace").removeprefix("\ufeff")
-
-
-def head_of(path: str, text: str) -> Head:
-    """The head of a file that was read."""
-    return Head(os.path.basename(path), text[:HEAD_CHARACTERS])
 
 
 def refuse(path: str, line: int, what: str, hint: str = WRONG_FILE) -> SourceError:

@@ -6,8 +6,9 @@ import contextlib
 import os
 from typing import Protocol
 
+from iocast.archive.soundness import fault_of
 from iocast.errors import SourceError
-from iocast.formats.source_files import Head, head_of, read_text
+from iocast.formats.source_files import WRONG_FILE, Head, read_head
 from iocast.imports import (
     calibrate_io,
     crystaldiskmark,
@@ -69,10 +70,9 @@ KNOWN = (
 
 def importer_of(path: str) -> Importer:
     """The importer that knows this file. Raises SourceError when none does."""
-    text = read_text(path)
-    if not text.strip():
+    head = read_head(path)
+    if not head.text.strip():
         raise SourceError(f"{path} is empty", "give result files of another tool")
-    head = head_of(path, text)
     found = next((each for each in IMPORTERS if each.sniff(head)), None)
     if found is None:
         raise SourceError(f"{path} has no format that iocast knows", f"{KNOWN}; see docs/guide/import.md")
@@ -88,7 +88,7 @@ def read(paths: tuple[str, ...]) -> tuple[Run, ...]:
     for given in paths:
         for path, found in _known(given):
             groups.setdefault(id(found), (found, []))[1].append(path)
-    return tuple(importer.read(tuple(files)) for importer, files in groups.values())
+    return tuple(_checked(importer.read(tuple(files))) for importer, files in groups.values())
 
 
 def _known(path: str) -> list[tuple[str, Importer]]:
@@ -103,3 +103,11 @@ def _known(path: str) -> list[tuple[str, Importer]]:
     if not found:
         raise SourceError(f"{path} has no file of a format that iocast knows", f"{KNOWN}; see docs/guide/import.md")
     return found
+
+
+def _checked(run: Run) -> Run:
+    """The same run. Raises SourceError where it could be saved, but not opened again."""
+    if fault := fault_of(run):
+        files = ", ".join(run.source.files) if run.source else ""
+        raise SourceError(f"{files}: no tool can have measured this: {fault}", WRONG_FILE)
+    return run

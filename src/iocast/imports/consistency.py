@@ -13,6 +13,7 @@ SUM_SLACK = 0.01  # of all: shares are printed with two decimals, twenty or more
 RATE_SLACK = 0.02
 MEAN_SLACK = 0.05
 PARTS_SLACK_NS = 500.0  # reading the clock itself takes as long; a wrong unit is off by far more
+WRONG_UNITS = (1e-6, 1e-3, 1e3, 1e6)
 LEAST_WHOLE = 50.0  # below this many I/Os a second a rate that was cut to a whole number says little
 
 
@@ -53,14 +54,27 @@ def _buckets(times: Coarse) -> Iterator[str]:
 
 
 def parts_of_mean(name: str, slat_ns: float | None, clat_ns: float | None, lat_ns: float | None) -> Iterator[str]:
-    """fio: submission and completion latency make the whole. One line in the wrong unit shows here."""
+    """fio: submission and completion latency make the whole. One line in the wrong unit shows here.
+
+    That they do not add up is no fault by itself: after ramp_time, and among few I/Os, the means are not of the same
+    I/Os. A wrong unit is one by whose factor they would add up.
+    """
     if slat_ns is None or clat_ns is None or not lat_ns:
         return
-    if abs(slat_ns + clat_ns - lat_ns) > max(MEAN_SLACK * lat_ns, PARTS_SLACK_NS):
+    if not _add_up(slat_ns, clat_ns, lat_ns) and any(
+        _add_up(slat_ns * unit, clat_ns, lat_ns)
+        or _add_up(slat_ns, clat_ns * unit, lat_ns)
+        or _add_up(slat_ns, clat_ns, lat_ns * unit)
+        for unit in WRONG_UNITS
+    ):
         yield (
             f"{name}: slat {slat_ns / 1e3:.4g} us and clat {clat_ns / 1e3:.4g} us do not add up to lat"
             f" {lat_ns / 1e3:.4g} us: one of these lines is in a different unit than it states"
         )
+
+
+def _add_up(slat_ns: float, clat_ns: float, lat_ns: float) -> bool:
+    return abs(slat_ns + clat_ns - lat_ns) <= max(MEAN_SLACK * lat_ns, PARTS_SLACK_NS)
 
 
 def stated_rate(name: str, ios: int, elapsed_ns: int, stated_per_s: float) -> Iterator[str]:

@@ -17,7 +17,7 @@ from iocast.formats.fio.json_output import Job, documents, jobs_of
 from iocast.formats.fio.results import ALL
 from iocast.formats.source_files import Head, read_text, refuse
 from iocast.imports.fio_load import Load, Options, size_of_all
-from iocast.imports.fio_rows import CLOCK_NOTE, notes_on, row
+from iocast.imports.fio_rows import CLOCK_NOTE, groups_of, notes_on, rows_of
 from iocast.imports.stated_rows import Row, at_once, run
 from iocast.model.run import Run, Source
 
@@ -41,9 +41,13 @@ def read(paths: tuple[str, ...]) -> Run:
         for document in found:
             versions[str(document.get("fio version", "")).removeprefix("fio-")] = None
             outputs += 1
-            jobs = jobs_of(path, document)
-            groups = [f"group {job.group} of output {outputs}" if _starts_with_group(job) else "" for job in jobs]
-            rows += at_once([_row(job, warnings) for job in jobs], groups)
+            own: list[Row] = []
+            groups: list[str] = []
+            for job in jobs_of(path, document):
+                told = _rows(job, warnings)
+                own += told
+                groups += groups_of(told, f"group {job.group} of output {outputs}" if _starts_with_group(job) else "")
+            rows += at_once(own, groups)
     if not rows:
         raise refuse(paths[0], 0, "it has no job")
     source = Source(
@@ -52,7 +56,7 @@ def read(paths: tuple[str, ...]) -> Run:
     return run(source, rows, warnings=warnings)
 
 
-def _row(job: Job, warnings: list[str]) -> Row:
+def _rows(job: Job, warnings: list[str]) -> list[Row]:
     result = job.result()
     options = None if _of_several(job) else Options(job.common, job.own, job.alike)
     for op, side in result.sides.items():
@@ -61,14 +65,15 @@ def _row(job: Job, warnings: list[str]) -> Row:
     first = next((side.size_bytes for side in result.sides.values()), None)
     load = options.load(first) if options else Load()
     started_ns = job.started_unix_ms * 1_000_000
-    return row(result, load, warnings, started_unix_ns=started_ns, test=job.name if options else "")
+    return rows_of(result, load, warnings, started_unix_ns=started_ns, test=job.name if options else "")
 
 
 def _of_several(job: Job) -> bool:
     """True when this entry sums up unlike sections: its options are those of one of them, or of none."""
     options = Options(job.common, job.own, job.alike)
     more = bool(job.runtime_ms) and job.threads_ms > GROUP_SLACK * (options.users or 1) * job.runtime_ms
-    return job.name == ALL or more or bool(options.ops and job.did - {*options.ops})
+    others = job.did - {*options.ops} - ({"read"} if options.on("verify") else set())
+    return job.name == ALL or more or bool(options.ops and others)
 
 
 def _starts_with_group(job: Job) -> bool:

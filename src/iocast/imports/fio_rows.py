@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from iocast.formats.fio.job_options import ops_of
 from iocast.formats.fio.results import ALL, JobResult, Side
@@ -24,45 +27,101 @@ MIXED_NOTE = "fio's latency buckets of a mix count reads and writes together: th
 PACE_NOTE = (
     "This format does not state a rate or think time: time that I/Os waited before submission is not in these times."
 )
+VERIFY = "verify"  # the test of a row that reads back what its job wrote
+FLUSHES: tuple[Op, ...] = ("fsync", "fdatasync")
+SAME_TIME = 0.95
 _ALL_NOTE = f'The row "{ALL}" is fio\'s own sum of the rows above it.'
 
 
-def row(job: JobResult, load: Load, warnings: list[str], *, started_unix_ns: int = 0, test: str = "") -> Row:
-    """The job as a row, of this test where rw= is not told. Raises SourceError; `warnings` gets what does not fit."""
+def rows_of(job: JobResult, load: Load, warnings: list[str], *, started_unix_ns: int = 0, test: str = "") -> list[Row]:
+    """The job as a row, of this test where rw= is not told; several where its operations ran for unlike times.
+
+    Raises SourceError; `warnings` gets what does not fit.
+    """
     ops = [_figures(op, side) for op, side in job.sides.items()]
     flush: Op = "fdatasync" if load.fdatasync else "fsync"
     ops += [_figures(flush, job.flushes)] if job.flushes else []
     if ops and not job.runtime_ms:
         raise refuse(job.path, job.line, f"job {job.name[:80]} did I/O but states no run time")
-    every = _writes_per_flush(ops) if load.fsync_every is None else 0
     warnings += job.doubts
     if job.name == ALL:
         warnings.append(_ALL_NOTE)
     for op, side in job.sides.items():
+        if any(not q <= 1 for q, _ in side.quantiles):
+            raise refuse(job.path, job.line, f"job {job.name[:80]} states a percentile above 100")
         warnings += consistency.parts_of_mean(f"{job.name}, {op}", *side.means_ns)
         if side.rate_per_s is not None:
             elapsed_ns = round(side.runtime_ms * 1e6)
             warnings += consistency.stated_rate(f"{job.name}, {op}", side.ios, elapsed_ns, side.rate_per_s)
-    found = Row(
-        name=job.name,
-        test=load.rw or test or "+".join(each.op for each in ops) or job.name,
-        ops=tuple(ops),
-        elapsed_ns=round(job.runtime_ms * 1e6),
-        users=load.users,
-        depth=load.depth,
-        direct=load.direct,
-        sync=load.sync,
-        fsync_every=every or load.fsync_every or 0,
-        derived=("fsync_every",) if every else (),
-        locality=load.locality,
-        arrival=load.arrival,
-        path=load.path,
-        engine=load.engine,
-        started_unix_ns=started_unix_ns,
-        errors=_errors(job, load, warnings),
-    )
-    warnings += consistency.inconsistencies(found)
+    errors = _errors(job, load, warnings)
+    guessed = {op for op, side in job.sides.items() if side.ios_by_rate}
+    found: list[Row] = []
+    for part in _parts(job, load):
+        own = tuple(each for each in ops if each.op in part.ops)
+        every = _writes_per_flush(own) if part.load.fsync_every is None else 0
+        found.append(
+            Row(
+                name=part.name,
+                test=part.load.rw or part.test or test or "+".join(each.op for each in own) or job.name,
+                ops=own,
+                elapsed_ns=round(part.runtime_ms * 1e6),
+                users=part.load.users,
+                depth=part.load.depth,
+                direct=part.load.direct,
+                sync=part.load.sync,
+                fsync_every=every or part.load.fsync_every or 0,
+                derived=(*(("fsync_every",) if every else ()), *(("ios",) if guessed & {*part.ops} else ())),
+                locality=part.load.locality,
+                arrival=part.load.arrival,
+                path=part.load.path,
+                engine=part.load.engine,
+                started_unix_ns=started_unix_ns if part.test != VERIFY else 0,
+                errors=errors if not found else (),
+            )
+        )
+        warnings += consistency.inconsistencies(found[-1])
     return found
+
+
+class _Part(NamedTuple):
+    """The operations of a job that ran for the same time."""
+
+    name: str
+    test: str  # where `load` has none
+    load: Load
+    ops: tuple[Op, ...]
+    runtime_ms: float
+
+
+def _parts(job: JobResult, load: Load) -> list[_Part]:
+    """All operations of a job as one, or each by its own time: as with what was written and then read back."""
+    times = {op: side.runtime_ms for op, side in job.sides.items()}
+    if not times or min(times.values()) >= SAME_TIME * max(times.values()) or not all(times.values()):
+        return [_Part(job.name, "", load, (*times, *FLUSHES), job.runtime_ms)]
+    first = next(op for op in times if op != "read")
+    if "read" in times and load.rw and "read" not in ops_of(load.rw) and len(times) == 2:
+        after = Load(
+            users=load.users, direct=load.direct, sync="none", fsync_every=0, path=load.path, engine=load.engine
+        )
+        return [
+            _Part(job.name, "", load, (first, *FLUSHES), times[first]),
+            _Part(f"{job.name} {VERIFY}", VERIFY, after, ("read",), times["read"]),
+        ]
+    return [
+        _Part(
+            f"{job.name} {op}",
+            op,
+            replace(load, rw="", fsync_every=load.fsync_every if op == first else 0),
+            (op, *FLUSHES) if op == first else (op,),
+            time_ms,
+        )
+        for op, time_ms in times.items()
+    ]
+
+
+def groups_of(found: Sequence[Row], group: str) -> list[str]:
+    """The group of each row of a job; what was read back afterwards ran beside no other."""
+    return ["" if row.test == VERIFY else group for row in found]
 
 
 def notes_on(rows: Sequence[Row], *notes: str) -> tuple[str, ...]:

@@ -6,17 +6,16 @@ with and without trims, disks and a description at the end are all understood. T
 version, amounts KiB.
 What it cannot see: rw=, sizes, users, depth, and the number of I/Os: it is KiB over a size when exactly one
 multiple of 512 bytes agrees with the printed rate, else rate x time.
+Of several states of the same jobs (--status-interval) the last one counts.
 What is refused: a line with another number of fields than its version has; a version that is not 2 to 5.
 """
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
-from iocast.formats.fio.terse_lines import is_line, lines
+from iocast.formats.fio.terse_lines import is_line, last_states, lines
 from iocast.formats.source_files import Head, read_text
 from iocast.imports.fio_load import Load
-from iocast.imports.fio_rows import CLOCK_NOTE, PACE_NOTE, notes_on, row
+from iocast.imports.fio_rows import CLOCK_NOTE, PACE_NOTE, notes_on, rows_of
 from iocast.imports.stated_rows import Row, run
 from iocast.model.run import Run, Source
 
@@ -32,10 +31,12 @@ def read(paths: tuple[str, ...]) -> Run:
     versions: dict[str, None] = {}
     warnings: list[str] = []
     for path in paths:
-        for line in lines(path, read_text(path)):
-            found = row(line.result(), Load(fsync_every=0), warnings)
-            guessed = any(each.size_bytes is None for each in found.ops)
-            rows.append(replace(found, derived=("ios",) if guessed else ()))
+        found = list(lines(path, read_text(path)))
+        last = last_states(found)
+        if len(last) < len(found):
+            warnings.append(f"{path}: {len(found) - len(last)} earlier states of the unfinished run are left out")
+        for line in last:
+            rows += rows_of(line.result(), Load(fsync_every=0), warnings)
             versions |= {line.version: None} if line.version else {}
     source = Source(tool="fio", version=", ".join(versions), files=paths, notes=notes_on(rows, CLOCK_NOTE, PACE_NOTE))
     return run(source, rows, warnings=warnings)

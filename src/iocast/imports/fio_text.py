@@ -15,7 +15,7 @@ from iocast.formats.fio.normal_text import Output, begins
 from iocast.formats.fio.results import ALL
 from iocast.formats.source_files import Head, read_text
 from iocast.imports.fio_load import told_by_start
-from iocast.imports.fio_rows import CLOCK_NOTE, PACE_NOTE, notes_on, row
+from iocast.imports.fio_rows import CLOCK_NOTE, PACE_NOTE, groups_of, notes_on, rows_of
 from iocast.imports.stated_rows import Row, at_once, run
 from iocast.model.run import Run, Source
 
@@ -38,8 +38,13 @@ def read(paths: tuple[str, ...]) -> Run:
         warnings += output.warnings
         versions |= dict.fromkeys(output.versions)
         dates |= dict.fromkeys(job.date for job in jobs if job.date)
-        own = [row(job.result(), told_by_start(job.start, job.jobs), warnings) for job in jobs]
-        rows += at_once(own, ["" if job.name == ALL else f"group {job.group} of {place}{job.output}" for job in jobs])
+        own: list[Row] = []
+        groups: list[str] = []
+        for job in jobs:
+            found = rows_of(job.result(), told_by_start(job.start, job.jobs), warnings)
+            own += found
+            groups += groups_of(found, "" if job.name == ALL else f"group {job.group} of {place}{job.output}")
+        rows += at_once(own, groups)
     notes = notes_on(rows, CLOCK_NOTE, PACE_NOTE)
     if dates:
         notes += (f"fio printed the end time {next(iter(dates))}, without a time zone.",)

@@ -27,13 +27,13 @@ from iocast.model.workload import Closed, Op, Sequential, Uniform
 from iocast.units import parse_size
 
 TESTS = ("read", "randread", "write", "randwrite", "readrand", "randrw", "rw")
-_DECIMAL = r"(\d+\.\d{3})"
+_DECIMAL = r"(\d{1,15}\.\d{3})"
 _ROW = re.compile(
-    rf"^\s*(?P<test>{'|'.join(TESTS)})\s+(?P<users>\d{{1,9}})\s+(?P<size>\d{{1,15}}[KMkm]?)(?:\s+(?P<op>[rwt]))?\s*(?P<mb>\d*\.\d+)"
-    rf"\s*(?P<ms>\d*\.\d+)(?:\s*{_DECIMAL}\s*{_DECIMAL}\s*{_DECIMAL})?\s+(?P<iops>\d+)(?P<rest>.*)$"
+    rf"^\s*(?P<test>{'|'.join(TESTS)})\s+(?P<users>\d{{1,9}})\s+(?P<size>\d{{1,15}}[KMkm]?)(?:\s+(?P<op>[rwt]))?\s*(?P<mb>\d{{0,15}}\.\d{{1,9}})"
+    rf"\s*(?P<ms>\d{{0,15}}\.\d{{1,9}})(?:\s*{_DECIMAL}\s*{_DECIMAL}\s*{_DECIMAL})?\s+(?P<iops>\d{{1,18}})(?P<rest>.*)$"
 )
-_HEADING = re.compile(r"^\s*(?:test|name)\s+users\s+size\b", re.MULTILINE)
-_MATRIX = re.compile(rf'^\s*,?\s*"(?:{"|".join(TESTS)})"\s*,\s*\d+\s*,\s*"\d+[KMkm]?"\s*,', re.MULTILINE)
+_HEADING = re.compile(r"^[^\S\n]*(?:test|name)[^\S\n]+users[^\S\n]+size\b", re.MULTILINE)
+_MATRIX = re.compile(rf'^[^\S\n]*(?:,[^\S\n]*)?"(?:{"|".join(TESTS)})"\s*,\s*\d+\s*,\s*"\d+[KMkm]?"\s*,', re.MULTILINE)
 _STARTS = re.compile(rf"^\s*(?:{'|'.join(TESTS)})\s+\d")
 
 US, MS = 1_000, 1_000_000
@@ -120,7 +120,11 @@ def _named(path: str, at: int, cells: Mapping[str, str]) -> Row:
 
 def _csv(path: str, text: str) -> list[Row]:
     """Rows under a heading that names its columns."""
-    lines = list(csv.reader(text.splitlines(), skipinitialspace=True))
+    rows_read = csv.reader(text.splitlines(), skipinitialspace=True)
+    try:
+        lines = list(rows_read)
+    except csv.Error as error:
+        raise refuse(path, rows_read.line_num, f"not a row of a CSV file: {error}") from None
     names = [name.strip() for name in lines[0]]
     rows = []
     for at, cells in enumerate(lines[1:], 2):
@@ -167,6 +171,7 @@ def _row(
     least, most, spread = rest
     times = Coarse(
         total=round(iops),
+        counted=False,
         mean_ns=mean_ms * MS,
         min_ns=None if least is None else round(least * MS),
         max_ns=None if most is None else round(most * MS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -56,14 +57,18 @@ class Row(Struct, frozen=True, kw_only=True):
 
 def at_once(rows: Sequence[Row], groups: Sequence[str]) -> list[Row]:
     """The same rows, those of one group (of "" none) marked as run at once, from the moment the first of them began."""
-    found = []
+    beside: dict[str, list[Row]] = {}
     for row, group in zip(rows, groups, strict=True):
-        beside = [each for each, other in zip(rows, groups, strict=True) if other == group]
-        if group and len(beside) > 1:
-            started = [each.started_unix_ns for each in beside if each.started_unix_ns]
-            row = replace(row, together=group, started_unix_ns=min(started, default=0))
-        found.append(row)
-    return found
+        beside.setdefault(group, []).append(row)
+    started = {
+        group: min((each.started_unix_ns for each in together if each.started_unix_ns), default=0)
+        for group, together in beside.items()
+        if group and len(together) > 1
+    }
+    return [
+        replace(row, together=group, started_unix_ns=started[group]) if group in started else row
+        for row, group in zip(rows, groups, strict=True)
+    ]
 
 
 def record(row: Row) -> PhaseRecord:
@@ -205,11 +210,13 @@ def run(
 def distinct(records: Sequence[PhaseRecord]) -> list[PhaseRecord]:
     """The same records, those of one name told apart by their test and load, or by a number."""
     names = [each.phase.name for each in records]
-    longer = [_with_load(each) if names.count(each.phase.name) > 1 else each.phase.name for each in records]
+    alike = Counter(names)
+    longer = [_with_load(each) if alike[each.phase.name] > 1 else each.phase.name for each in records]
+    still_alike = Counter(longer)
     seen: dict[str, int] = {}
     found = []
     for each, short, name in zip(records, names, longer, strict=True):
-        if longer.count(name) > 1:
+        if still_alike[name] > 1:
             seen[short] = seen.get(short, 0) + 1
             name = f"{short} #{seen[short]}"
         found.append(replace(each, phase=replace(each.phase, name=name), plan=replace(each.plan, name=name)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -132,14 +133,34 @@ class PhaseRecord(Struct, frozen=True, kw_only=True):
     steady: SteadyEnd | None = None  # of a phase with `until`
     block: BlockTimes | None = None  # of all that ran at once, with the first of them; None: nobody could see
 
+    @property
+    def timed(self) -> bool:
+        """False for an imported row that counts I/Os and does not say in how long; a stated rate needs no length."""
+        return "length" not in self.unstated or "ios" in self.unstated
+
+    @property
+    def ios_per_s(self) -> float | None:
+        """Completed I/Os a second; None for an imported row whose source states neither them nor their rate."""
+        known = self.timed and (self.measurement.ios or "ios" not in self.unstated)
+        return self.measurement.rate_per_s if known else None
+
+    @property
+    def bytes_per_s(self) -> float | None:
+        """Bytes a second; None for an imported row whose source states neither them nor their rate."""
+        known = self.timed and (self.measurement.bytes or "size" not in self.unstated)
+        return self.measurement.bytes_per_s if known else None
+
 
 def at_once(one: PhaseRecord, other: PhaseRecord) -> bool:
     """True when two phases of a run ran at the same time; then they share their samples."""
-    same = one.phase.together == other.phase.together != ""
-    return same and one.measurement.started_unix_ns == other.measurement.started_unix_ns
+    return one.phase.together != "" and _group(one) == _group(other)
 
 
-class Run(Struct, frozen=True, kw_only=True):
+def _group(record: PhaseRecord) -> tuple[str, int]:
+    return record.phase.together, record.measurement.started_unix_ns
+
+
+class Run(Struct, frozen=True, kw_only=True, dict=True):
     """Everything a report needs."""
 
     plan: Plan
@@ -157,7 +178,16 @@ class Run(Struct, frozen=True, kw_only=True):
 
     def beside(self, record: PhaseRecord) -> tuple[PhaseRecord, ...]:
         """All phases that ran at the same time as one, itself among them."""
-        return tuple(each for each in self.phases if each is record or at_once(each, record)) or (record,)
+        return self._groups.get(_group(record), ()) or (record,)
+
+    @cached_property
+    def _groups(self) -> dict[tuple[str, int], tuple[PhaseRecord, ...]]:
+        """The phases of each group that ran at once; `dict=True` keeps them, they are no part of the value."""
+        found: dict[tuple[str, int], list[PhaseRecord]] = {}
+        for record in self.phases:
+            if record.phase.together:
+                found.setdefault(_group(record), []).append(record)
+        return {group: tuple(records) for group, records in found.items()}
 
     @property
     def measured(self) -> tuple[PhaseRecord, ...]:

@@ -29,6 +29,7 @@ class Coarse(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A distribution as stated. None: the source does not say. Buckets ascend; weights are parts of `whole`."""
 
     total: int
+    counted: bool = True  # False: `total` is a stated rate for a second, or for a length that is unknown
     mean_ns: float | None = None
     stdev_ns: float | None = None
     min_ns: int | None = None
@@ -88,6 +89,7 @@ def combined(parts: Sequence[Coarse]) -> Coarse:
     buckets = _merged_buckets(parts)
     return Coarse(
         total=total,
+        counted=all(part.counted for part in parts),
         mean_ns=mean_ns,
         stdev_ns=None if mean_ns is None else _spread(parts, mean_ns, total),
         min_ns=min(least) if len(least) == len(parts) else None,

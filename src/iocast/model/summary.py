@@ -71,7 +71,8 @@ class UnderWay(Struct, frozen=True):
 
 def summary_of(run: Run) -> Summary:
     """The facts of a run, without any opinion."""
-    measured = [record.measurement for record in run.measured]
+    rates = [rate for record in run.measured if (rate := record.ios_per_s) is not None]
+    moved = [rate for record in run.measured if (rate := record.bytes_per_s) is not None]
     return Summary(
         run_id=run.run_id,
         name=run.plan.name,
@@ -79,10 +80,10 @@ def summary_of(run: Run) -> Summary:
         host=run.host.name,
         started_unix_ns=run.started_unix_ns,
         status=run.status,
-        rows=len(measured),
+        rows=len(run.measured),
         planned=sum(phase.role == "measure" for phase in run.plan.phases),
-        best_rate_per_s=max((did.rate_per_s for did in measured), default=None),
-        best_bytes_per_s=max((did.bytes_per_s for did in measured), default=None),
+        best_rate_per_s=max(rates, default=None),
+        best_bytes_per_s=max(moved, default=None),
     )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from iocast.formats.fio.job_options import ALIASES
 
 _HEADER = re.compile(r"\[([^\[\]]*)\]")
-_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 _TABLES = ("files", "defaults")  # what an iocast job file may begin with by mistake
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iocast.errors import SourceError
 from iocast.formats.fio.job_options import OPS, Op
 from iocast.formats.fio.latency_bins import bin_of, buckets, from_bins
+from iocast.formats.fio.rates import ios_by_rate
 from iocast.formats.fio.results import ALL, MIXED_HINT, MIXED_ONLY, JobResult, Side
 from iocast.formats.source_files import WRONG_FILE, bounded, refuse
 from iocast.model.stated import Bucket
@@ -18,6 +20,7 @@ Json = dict[str, Any]
 BINS = "FIO_IO_U_PLAT_"  # constants that stand among the bins of fio 2
 LINES = " lines"  # where the jobs of a document begin
 _JOB = re.compile(r'"jobname"\s*:')
+_BEGIN = re.compile(r"^[^\S\n]*\{", re.MULTILINE)  # within its line: blank lines are looked at once
 _NO_NUMBER = re.compile(r'(":\s*)-?(?:nan|inf)\b')
 
 
@@ -43,8 +46,7 @@ def documents(path: str, text: str) -> tuple[list[Json], list[str]]:
             warnings.append(f"{path}:{line}: a document is truncated or damaged; the documents before it were read")
             break
         if isinstance(document, dict) and "fio version" in document:
-            places = (text.count("\n", 0, at + job.start()) + 1 for job in _JOB.finditer(text[at:end]))
-            found.append(document | {LINES: tuple(places)})
+            found.append(document | {LINES: tuple(_lines(text, at, end))})
         at = _next(text, end)
     if not found:
         raise refuse(path, 0, "it contains no fio document")
@@ -54,8 +56,16 @@ def documents(path: str, text: str) -> tuple[list[Json], list[str]]:
     return grown, warnings
 
 
+def _lines(text: str, start: int, end: int) -> Iterator[int]:
+    """The line of each job of a document that stands between `start` and `end`."""
+    line, seen = text.count("\n", 0, start) + 1, start
+    for job in _JOB.finditer(text, start, end):
+        line, seen = line + text.count("\n", seen, job.start()), job.start()
+        yield line
+
+
 def _next(text: str, start: int) -> int:
-    found = re.compile(r"^\s*\{", re.MULTILINE).search(text, start)
+    found = _BEGIN.search(text, start)
     return found.end() - 1 if found else -1
 
 
@@ -75,7 +85,18 @@ def _grows(now: Json, after: Json | None) -> bool:
     if not all(isinstance(job, dict) for jobs in (mine, theirs) for job in (jobs if isinstance(jobs, list) else [0])):
         return False  # it is refused later
     same = [job.get("jobname") for job in mine] == [job.get("jobname") for job in theirs]
+    if not _began_before(now, after, theirs):
+        return False
     return bool(mine) and same and all(_done(one) <= _done(two) for one, two in zip(mine, theirs, strict=True))
+
+
+def _began_before(now: Json, after: Json, jobs: list[Json]) -> bool:
+    """False when the run of `after` began when `now` had been printed; True where no times are stated."""
+    printed, ended = (each.get("timestamp_ms") for each in (now, after))
+    elapsed_s = max((each for job in jobs if isinstance(each := job.get("elapsed"), int)), default=None)
+    if not isinstance(printed, int) or not isinstance(ended, int) or elapsed_s is None:
+        return True
+    return ended - (elapsed_s - 1) * 1000 <= printed  # fio rounds it up
 
 
 def _done(job: Json) -> tuple[float, ...]:
@@ -91,8 +112,9 @@ def jobs_of(path: str, document: Json) -> list[Job]:
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
         raise refuse(path, 0, 'a document has no "jobs" list')
     lines = document[LINES] if len(document[LINES]) == len(jobs) else [0] * len(jobs)
-    who = [(job.get("jobname"), job.get("hostname")) for job in jobs]
-    return [Job(path, line, document, job, who.count(each)) for line, job, each in zip(lines, jobs, who, strict=True)]
+    who = [(str(job.get("jobname")), str(job.get("hostname"))) for job in jobs]
+    alike = Counter(who)
+    return [Job(path, line, document, job, alike[each]) for line, job, each in zip(lines, jobs, who, strict=True)]
 
 
 class Job:
@@ -122,7 +144,7 @@ class Job:
     @property
     def did(self) -> set[Op]:
         """The operations of which it did any."""
-        return {op for op, part in self.parts.items() if self._number(part, "total_ios")}
+        return {op for op, part in self.parts.items() if self._number(part, "total_ios") or self._of_2_1(part)}
 
     @property
     def group(self) -> int | None:
@@ -157,7 +179,12 @@ class Job:
 
     def _side(self, op: Op, part: Json, alone: bool) -> Side | None:
         ios, moved = self._number(part, "total_ios"), self._number(part, "io_bytes")
-        if ios is None and moved:
+        by_rate = self._of_2_1(part)
+        if by_rate:
+            runtime_ms, rate_per_s = self._number(part, "runtime") or 0, self._number(part, "iops") or 0
+            ios, size = ios_by_rate(round(moved or 0) * 1024, rate_per_s, runtime_ms)
+            by_rate = size is None
+        elif ios is None and moved:
             raise self._refuse(f" does not state the number of {op}s (total_ios)")
         if not ios:
             return None
@@ -177,12 +204,18 @@ class Job:
             short_ios=round(self._number(part, "short_ios") or 0),
             runtime_ms=self._number(part, "runtime") or 0,
             rate_per_s=self._number(part, "iops"),
+            ios_by_rate=by_rate,
             lat=self._spread(lat, unit_ns),
             means_ns=tuple(self._spread(each, unit_ns)["mean"] for each in (slat, clat, lat)),  # type: ignore[arg-type]
             quantiles=self._quantiles(source, unit_ns),
             buckets=shares,
             whole=whole,
         )
+
+    @staticmethod
+    def _of_2_1(part: Json) -> bool:
+        """Whether it moved bytes and states a rate, but no number of I/Os: fio 2.1 does."""
+        return "total_ios" not in part and all(part.get(key) for key in ("io_bytes", "iops", "runtime"))
 
     def _flushes(self) -> Side | None:
         part = self._part(self.job, "sync")

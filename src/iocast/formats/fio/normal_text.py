@@ -11,17 +11,18 @@ from iocast.formats.fio.quantities import PRINTED_NS
 from iocast.formats.fio.results import MIXED_HINT, MIXED_ONLY, JobResult, Side
 from iocast.formats.source_files import LARGEST_NUMBER, number, refuse
 
+# Every pattern takes a time that grows with the line, whatever is in it: no part can begin inside another.
 START = re.compile(
-    r"^(?P<name>.+): \(g=(?P<group>\d+)\): rw=(?P<rw>[^,]+), .*?\bioengine=(?P<engine>\S+), iodepth=(\d{1,9})\b"
+    r": \(g=(?P<group>\d+)\): rw=(?P<rw>[^,]+), .*?\bioengine=(?P<engine>[^\s,=]+), iodepth=(?P<depth>\d{1,9})\b"
 )
-SIZES = re.compile(r"\bbs=(.*?), ioengine=")
+SIZES = re.compile(r"\bbs=([^=]*), ioengine=")
 VERSION = re.compile(r"^fio[- ](?P<version>\d+\.\S*)\s*$")
 GROUP = re.compile(
     r"^(?P<name>.*): \(groupid=(?P<group>\d+), jobs=(?P<jobs>\d{1,9})\): err=\s*(?P<err>\d{1,9})(?P<rest>.*)$"
 )
 PID = re.compile(r"pid=(\d+)")
 OLD_SIDE = re.compile(r"^\s*(read|write|trim)\s*: io=\s*(\S+), bw=\s*(\S+), iops=\s*(\S+?)\s*, runt=\s*(\d{1,15})msec")
-NEW_SIDE = re.compile(r"^\s*(read|write|trim): IOPS=(\S+), BW=(\S+) \(\S+\)\s*\((\S+)/(\d{1,15})msec\)")
+NEW_SIDE = re.compile(r"^\s*(read|write|trim): IOPS=(\S+), BW=(\S+)/s \((\S+)/s\)\s*\((\S+)/(\d{1,15})msec\)")
 MIXED = re.compile(r"^\s*mixed\s*: (?:io=|IOPS=)")
 ANY_SIDE = re.compile(r"^\s*(read|write|trim)\s*: (?:io=|IOPS=)")
 LATENCY = re.compile(
@@ -29,7 +30,7 @@ LATENCY = re.compile(
     r" avg=\s*(\S+?)\s*, stdev=\s*(\S+?)\s*$"
 )
 PERCENTILES = re.compile(r"^\s*(clat|lat|slat|sync) percentiles \((nsec|usec|msec)\)\s*:")
-PERCENTILE = re.compile(r"([\d.]+)th=\[>?\s*([\d.]+[kKMG]?)\]")
+PERCENTILE = re.compile(r"(?<![\d.])([\d.]+)th=\[>?\s*([\d.]+[kKMG]?)\]")
 SHARES = re.compile(r"^\s*lat \((nsec|usec|msec)\)\s*: ((?:>?=?\d+=[\d.]+%[, ]*)+)$")
 OTHER_PERCENTILES = re.compile(r"percentiles \((nsec|usec|msec)\)\s*:\s*$")  # of each priority
 LIKE_LATENCY = re.compile(r"^\s*(?:slat|clat|lat|sync) \(")
@@ -37,14 +38,22 @@ SHARE = re.compile(r"(>=)?(\d+)=([\d.]+)%")
 ISSUED = re.compile(r"^\s*issued[^:]*:\s*total=([^ ]+?),? short=(\S+)")
 CLIENT = re.compile(r"^<[^>]*> ?")
 SHORT = {"nsec": "ns", "usec": "us", "msec": "ms"}
-_RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)i?B?-(\d+(?:\.\d+)?)\s*([kKMGT]?)i?B?")
+_RANGE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?-(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?")
 SIZE_SLACK = 0.01  # io= is printed with three figures or four
+CUT = re.compile(r"[0-9]+\.0([kKMGTP]i?B)")  # fio 3.0 to 3.7 print 24.9 GiB as "24.0GiB"
 
 
 def begins(lines: Iterator[str]) -> bool:
     """Whether one of these lines is the head line of a job, or begins its result."""
     plain = (CLIENT.sub("", line) for line in lines)
-    return any(START.match(line) or GROUP.match(line) for line in plain)
+    return any(start_of(line) or GROUP.match(line) for line in plain)
+
+
+def start_of(line: str) -> tuple[str, re.Match[str]] | None:
+    """The name of the job that a line says the start of, and what it says."""
+    at = line.rfind(": (g=")
+    found = START.match(line, at) if at > 0 else None
+    return (line[:at], found) if found else None
 
 
 class StartLine:
@@ -84,12 +93,26 @@ class _Told:
         self.line = line
         self.moved_bytes = self.runtime_ms = 0
         self.rate_per_s = 0.0
+        self.cut_bytes = 0  # of moved_bytes, by which it may have been cut
+        self.bytes_per_s: tuple[int, ...] = ()  # as printed, in KiB and in kB
         self.latencies: dict[str, dict[str, float]] = {}
         self.quantiles: dict[str, list[tuple[float, float]]] = {}
+
+    def moved(self, exact: int | None) -> int:
+        """The bytes that were moved: `exact` where it agrees with what is printed, which may be cut to whole units."""
+        printed, by_rate = self.moved_bytes, [round(rate * self.runtime_ms / 1000) for rate in self.bytes_per_s]
+        uncut = [each for each in by_rate if printed <= each < printed + self.cut_bytes and not _near(each, printed)]
+        if exact is not None and any(_near(exact, each) for each in (printed, *uncut)):
+            return exact
+        return uncut[0] if uncut else printed
 
     def mean_ns(self, which: str) -> float | None:
         """The mean of one latency line."""
         return self.latencies.get(which, {}).get("mean")
+
+
+def _near(one: int, other: int) -> bool:
+    return abs(one - other) <= SIZE_SLACK * max(one, other)
 
 
 class Job:
@@ -137,16 +160,16 @@ class Job:
         told = self.sides.get(op)
         if told is None:
             raise refuse(self.path, self.line, f"job {self.name} issued {ios} {op}s but states no figures for them")
-        size, moved = self.start.size(op) if self.start else None, told.moved_bytes
-        # Exact where count and size make the rounded amount, else that and no size.
-        if size is not None and abs(ios * size - moved) > SIZE_SLACK * max(moved, ios * size):
+        size = self.start.size(op) if self.start else None
+        moved = told.moved(None if size is None else ios * size)
+        if size is not None and ios * size != moved:
             doubts.append(
                 f"{self.name}, {op}: {ios} I/Os of {size} bytes are not the {moved} bytes it states, which are used"
             )
             size = None
         return Side(
             ios=ios,
-            bytes=moved if size is None else ios * size,
+            bytes=moved,
             size_bytes=size,
             short_ios=short_ios,
             runtime_ms=told.runtime_ms,
@@ -199,13 +222,14 @@ class Output:
     def _line(self, at: int, line: str) -> None:
         if found := VERSION.match(line):
             self.versions.append(found["version"])
-        elif found := START.match(line):
+        elif begun := start_of(line):
+            name, says = begun
             sizes = SIZES.search(line)
-            start = StartLine(found["rw"], sizes[1] if sizes else "", found["engine"], int(found[5]))
-            self.starts[found["name"], found["group"]] = start
+            start = StartLine(says["rw"], sizes[1] if sizes else "", says["engine"], int(says["depth"]))
+            self.starts[name, says["group"]] = start
             if self.told:
                 self.groups, self.told = {}, False
-            self.groups.setdefault(found["group"], {})[found["name"]] = start
+            self.groups.setdefault(says["group"], {})[name] = start
         elif found := GROUP.match(line):
             self._begin(at, found)
         elif line.startswith("Run status group"):
@@ -263,15 +287,18 @@ class Output:
             raise refuse(self.path, at, "unreadable latencies")
 
     def _side(self, at: int, line: str) -> _Told:
-        side, modern = _Told(at), False
+        side = _Told(at)
         if found := OLD_SIDE.match(line):
-            moved, iops, runtime = found[2], found[4], found[5]
+            moved, iops, runtime = found[2].split(";")[0], found[4], found[5]
+            side.moved_bytes = self._amount(at, moved, modern=False)
         elif found := NEW_SIDE.match(line):
-            moved, iops, runtime = found[4], found[2], found[5]
-            modern = True
+            moved, iops, runtime = found[5], found[2], found[6]
+            side.moved_bytes = self._amount(at, moved, modern=True)
+            side.bytes_per_s = (self._amount(at, found[3], modern=True), self._amount(at, found[4], modern=True))
+            if cut := CUT.fullmatch(moved):
+                side.cut_bytes = self._amount(at, f"1{cut[1]}", modern=True)
         else:
             raise refuse(self.path, at, "I/Os, bytes and run time are unreadable in this line")
-        side.moved_bytes = self._amount(at, moved.split(";")[0], modern)
         side.rate_per_s, side.runtime_ms = self._scaled(at, iops, "the rate"), int(runtime)
         return side
 

@@ -25,6 +25,7 @@ class Side(Struct, kw_only=True):
     short_ios: int = 0
     runtime_ms: float = 0
     rate_per_s: float | None = None  # as it is printed
+    ios_by_rate: bool = False  # `ios` is rate x time: the format does not state it
     lat: Spread = {}
     means_ns: tuple[float | None, float | None, float | None] = (None, None, None)  # slat, clat, lat
     quantiles: list[tuple[float, float]] = []  # (0.99, ns)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from iocast.formats.fio.job_options import OPS
 from iocast.formats.fio.latency_bins import FINE, SLOW, buckets
+from iocast.formats.fio.rates import ios_by_rate
 from iocast.formats.fio.results import JobResult, Side
 from iocast.formats.source_files import number, refuse
 from iocast.model.stated import Bucket
@@ -17,9 +17,8 @@ PERCENTILES = 20  # fields for each direction
 BEFORE = 12  # fields of a direction in front of them: KiB, KiB/s, IOPS, ms, four of slat, four of clat
 WIDTH = {"2": 41, "3": 41, "4": 41, "5": 47}  # fields of a direction
 HEAD = {"2": 4, "3": 5, "4": 5, "5": 5}
+GROWN = 1.2  # in the states of one job the run time grows; in repeats of it, it is about the same
 TAIL = 5 + 7 + len(FINE) + len(SLOW) + 1  # CPU, depths, latency buckets
-SECTOR = 512
-LARGEST_IO = 1 << 30
 
 
 def is_line(line: str) -> bool:
@@ -32,6 +31,19 @@ def lines(path: str, text: str) -> Iterator[Line]:
     for at, line in enumerate(text.splitlines(), 1):
         if is_line(line) or line.count(";") >= TAIL:
             yield Line(path, at, line.split(";"))
+
+
+def last_states(found: Sequence[Line]) -> Sequence[Line]:
+    """The last line of each job where --status-interval wrote all of them again and again; else all lines."""
+    for jobs in range(1, len(found) // 2 + 1):
+        if len(found) % jobs:
+            continue
+        first, last = found[:jobs], found[-jobs:]
+        if not any(one.runtime_ms * GROWN < two.runtime_ms for one, two in zip(first, last, strict=True)):
+            continue
+        if all(one.grows_into(two) for one, two in zip(found, found[jobs:], strict=False)):
+            return last
+    return found
 
 
 class Line:
@@ -67,6 +79,30 @@ class Line:
             errors=int(failed > 0),
         )
 
+    @property
+    def who(self) -> tuple[str, str]:
+        """Its name and its group."""
+        return self.name, self.fields[self.head - 2]
+
+    @property
+    def runtime_ms(self) -> float:
+        """The time of the operation that took longest."""
+        return max(self._number(side, 3) for side in range(self.sides))
+
+    def grows_into(self, after: Line) -> bool:
+        """Whether `after` can be a later state of the same job: more was moved, in more time, within a wider range."""
+        return (
+            self.who == after.who
+            and self.sides == after.sides
+            and all(self._grows(after, n) for n in range(self.sides))
+        )
+
+    def _grows(self, after: Line, side: int) -> bool:
+        lat = BEFORE + PERCENTILES
+        if any(self._number(side, place) > after._number(side, place) for place in (0, 3, lat + 1)):
+            return False
+        return not self._number(side, 0) or self._number(side, lat) >= after._number(side, lat)
+
     def _number(self, side: int, place: int) -> float:
         at = self.head + side * self.width + place
         return number(self.path, self.at, self.fields[at], f"field {at + 1}")
@@ -74,14 +110,15 @@ class Line:
     def _side(self, side: int, alone: bool) -> Side:
         moved = round(self._number(side, 0) * 1024)
         rate_per_s, runtime_ms = self._number(side, 2), self._number(side, 3)
-        size = _size(moved, rate_per_s, runtime_ms)
-        ios = moved // size if size else round(rate_per_s * runtime_ms / 1000)
+        ios, size = ios_by_rate(moved, rate_per_s, runtime_ms)
         places = {"min": 0, "max": 1, "mean": 2, "stddev": 3}
         lat = {name: self._number(side, BEFORE + PERCENTILES + place) * 1000 for name, place in places.items()}
         return Side(
             ios=ios,
             bytes=moved,
             size_bytes=size,
+            ios_by_rate=size is None,
+            runtime_ms=runtime_ms,
             lat=lat,
             quantiles=self._quantiles(side),
             buckets=self._buckets() if alone else (),
@@ -104,15 +141,3 @@ class Line:
             for place, (name, field) in enumerate(zip(names, fields, strict=True))
         }
         return buckets(shares)
-
-
-def _size(moved_bytes: int, rate_per_s: float, runtime_ms: float) -> int | None:
-    """The one multiple of 512 bytes for which bytes over size over time is the rate, which fio cut to a whole one."""
-    if not moved_bytes or not rate_per_s or not runtime_ms:
-        return None
-    per_s = moved_bytes * 1000 / runtime_ms
-    # fio works the rate out from I/Os and whole milliseconds; a hair is allowed for.
-    least, most = per_s / (rate_per_s + 1.001), per_s / (rate_per_s - 0.001)
-    fitting = range(-(-int(least) // SECTOR) * SECTOR or SECTOR, min(int(most), LARGEST_IO) + 1, SECTOR)
-    found = list(islice((size for size in fitting if size >= least and moved_bytes % size == 0), 2))
-    return found[0] if len(found) == 1 else None

@@ -127,8 +127,8 @@ def phase_rows(row: RowFacts, trust: Trust) -> Iterator[Row]:
         "test": record.phase.test,
         "load": None if {"users", "depth"} & {*record.unstated} else (record.plan.users, record.plan.depth),
         "size": _only_size(record, ops or [part.op for part in did.classes]),
-        "throughput": _throughput(record) if rated(record) else None,
-        "rate": did.rate_per_s if rated(record) and counted(record) else None,
+        "throughput": _throughput(record) if record.timed else None,
+        "rate": record.ios_per_s,
         "device_queue": device.queue_mean if device else None,
         "trust": trust.grade,
     }
@@ -157,16 +157,6 @@ def _throughput(record: PhaseRecord) -> float | None:
     did = record.measurement
     moved = sum(part.bytes for part in did.classes if part.op != "trim") or did.bytes
     return moved * 1e9 / did.elapsed_ns if moved and did.elapsed_ns else None
-
-
-def rated(record: PhaseRecord) -> bool:
-    """False for an imported row that counts I/Os and does not say in how long."""
-    return "length" not in record.unstated or "ios" in record.unstated
-
-
-def counted(record: PhaseRecord) -> bool:
-    """False for an imported row whose source states neither I/Os nor a rate of them."""
-    return bool(record.measurement.ios) or "ios" not in record.unstated
 
 
 def times_of(row: RowFacts, op: Op) -> Histogram:
@@ -206,7 +196,7 @@ def _bounds(row: RowFacts, op: Op) -> dict[str, Cell]:
 def _op_cells(row: RowFacts, device: DeviceIo | None, op: Op) -> dict[str, Cell]:
     record, did = row.record, row.measurement
     classes = [part for part in did.classes if part.op == op]
-    seconds = did.elapsed_ns / 1e9 if rated(record) else 0.0
+    seconds = did.elapsed_ns / 1e9 if record.timed else 0.0
     moved = sum(part.bytes for part in classes)
     return {
         "phase": record.phase.name,
@@ -272,15 +262,15 @@ def _notes(run: Run, rows: tuple[Row, ...]) -> Iterator[str]:
         yield OPEN_NOTE
     if any(row.cells.get("test") == "commit" and row.part for row in rows):
         yield COMMIT_NOTE
-    yield from dict.fromkeys(_together_note(run, record) for record in run.measured if len(run.beside(record)) > 1)
+    groups = {id(group[0]): group for group in map(run.beside, run.measured) if len(group) > 1}
+    yield from dict.fromkeys(map(_together_note, groups.values()))
     yield from run.source.notes if run.source else ()
     if rows:
         yield IMPORTED_NOTE if run.source else SINGLE_NOTE
 
 
-def _together_note(run: Run, record: PhaseRecord) -> str:
+def _together_note(group: tuple[PhaseRecord, ...]) -> str:
     """Which rows ran concurrently, and which of them ended before the others."""
-    group = run.beside(record)
     longest_ns = max(each.measurement.elapsed_ns for each in group)
     early = [each for each in group if each.measurement.elapsed_ns < ENDED_EARLY * longest_ns]
     said = f"{', '.join(each.phase.name for each in group)} ran concurrently (combined: their sum)."

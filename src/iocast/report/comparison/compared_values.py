@@ -19,9 +19,7 @@ QUANTILES: dict[StatisticCode, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 def throughput(record: PhaseRecord) -> float | None:
     """I/Os a second; None where that is not known."""
-    did = record.measurement
-    counted = "length" in record.unstated and "ios" not in record.unstated  # I/Os, and not in how long
-    return None if counted else did.rate_per_s or None
+    return record.ios_per_s or None
 
 
 def response(q: float | None) -> Callable[[PhaseRecord], float | None]:
