@@ -12,7 +12,7 @@ from iocast.sessions.run_card import keep_summary, make_card
 
 
 class Mended(Struct, frozen=True):
-    """What came of the dead runs in a directory: those that are closed now, those that could not be, with the reason."""
+    """What came of the dead runs in a directory: those closed now, those that could not be, with the reason."""
 
     closed: tuple[Found, ...]
     left: tuple[tuple[str, str], ...]
