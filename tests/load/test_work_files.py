@@ -8,13 +8,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from makers.command_line import small_job
 from makers.work_files import MIB, lay, phase, plan
 from msgspec.structs import replace
 
 from iocast import load
 from iocast.errors import TargetError
 from iocast.jobs import load_job
-from iocast.jobs.job import FileSize
 from iocast.load.marks import made_here
 from iocast.load.work_files import own_file, permission_of
 from iocast.sessions.fitted_plan import make_plan
@@ -173,12 +173,12 @@ def read_only(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_old_work_file_on_a_read_only_mount_is_not_written_to(work: Path, read_only: None) -> None:
     target = find_target(str(work.parent))
     assert permission_of(target).code == "read_only"
-    card = replace(load_job("card-quick"), file_size=FileSize(size_bytes=2 * MIB))
-    fitted = make_plan(card, target, 1)
-    assert "randwrite 8k 8x1" in fitted.left_out
-    assert not any(phase.workload.writes for phase in fitted.plan.phases)
+    job = load_job(small_job(work.parent, direct=False))
+    fitted = make_plan(replace(job, fits_target=True), target, 1)
+    assert fitted.left_out == ("randwrite 8k 1x1",)
+    assert [phase.name for phase in fitted.plan.phases] == ["randread 8k 2x1"]
     with pytest.raises(TargetError, match=r"is on a read-only file system: phase .* cannot write"):
-        make_plan(replace(card, fits_target=False), target, 1)
+        make_plan(job, target, 1)
 
 
 def test_a_work_file_of_another_user_is_refused_before_the_first_row(
