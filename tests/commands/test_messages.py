@@ -16,7 +16,7 @@ REFUSED = {
     "option_misspelt": ["card", ".", "--sizze", "3"],
     "option_unknown": ["--zzz"],
     "option_without_value": ["card", ".", "--size"],
-    "argument_missing": ["card"],
+    "argument_missing": ["repeat"],
     "argument_too_many": ["clean", "a", "b"],
     "preset_unknown": ["run", "hayley", "."],
     "card_preset_unknown": ["card", ".", "--preset", "quik"],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 import rich_click as click
 
 from iocast.archive.catalogue import Found, runs_below
-from iocast.commands.shell.options import presenting
-from iocast.commands.shell.showing import present, say
+from iocast.commands.shell.options import filing, presenting
+from iocast.commands.shell.showing import Into, deliver_report, say
 from iocast.sessions.requests import RUNS
 
 
@@ -17,8 +18,9 @@ from iocast.sessions.requests import RUNS
 @click.option("--match", metavar="TEXT", help="List only runs whose name, target, host or status contains TEXT.")
 @click.option("--limit", type=click.IntRange(1), metavar="NUMBER", help="List only the newest NUMBER runs.")
 @click.option("--mend", "mending", is_flag=True, help="First close runs whose process died; measured rows are kept.")
+@filing
 @presenting
-def runs(directory: str, match: str | None, limit: int | None, mending: bool, form: str) -> int:
+def runs(directory: str, match: str | None, limit: int | None, mending: bool, into: Into | None, form: str) -> int:
     """List the runs in DIRECTORY and below, newest first.
 
     A run whose process was killed has the status `dead`, until `--mend` makes it `interrupted`.
@@ -32,7 +34,8 @@ def runs(directory: str, match: str | None, limit: int | None, mending: bool, fo
         return 0
     from iocast.report.listing import listing
 
-    present(listing(tuple(found[:limit]), len(found), directory), form)
+    inside = "" if directory == RUNS else f" --in {shlex.quote(directory)}"
+    deliver_report(listing(tuple(found[:limit]), len(found), directory, inside), form, into)
     return 0
 
 

@@ -13,14 +13,16 @@ TABLES = ("rows", "devices")  # what was measured; what iostat or sar saw of eac
 
 
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
-    """Writes the table of rows, or of devices (and no other). `colour` and `width` mean nothing here."""
-    tables = [table for section in report.sections for table in section.tables if table.key in TABLES]
-    for table in tables:
+    """Writes the table of rows, or of devices (and no other); of a report without them, such as a list of runs or a
+    comparison, its first table. `colour` and `width` mean nothing here."""
+    tables = [table for section in report.sections for table in section.tables if table.rows]
+    for table in [table for table in tables if table.key in TABLES] or tables[:1]:
         _write(table, out)
 
 
 def _write(table: Table, out: TextIO) -> None:
-    kinds: dict[str, Kind] = {"phase": "text", "op": "text", **{each.key: each.kind for each in table.columns}}
+    kinds: dict[str, Kind] = {key: "text" for key in ("phase", "op") if any(key in row.cells for row in table.rows)}
+    kinds |= {each.key: each.kind for each in table.columns}
     for row in table.rows:
         for key in row.cells:
             kinds.setdefault(key, "text")
