@@ -81,8 +81,8 @@ def test_a_few_rounds_show_no_dip() -> None:
 @pytest.mark.parametrize(
     ("third", "verdict", "says"),
     [
-        ([2.0, 2.01, 2.0], "confirmed", "of b 1.0 ms (ratio 1.00"),
-        ([1.0, 1.01, 1.0], "rejected", "of c 1.0 ms"),
+        ([2.0, 2.01, 2.0], "confirmed", "of b 1 ms (ratio 1.00"),
+        ([1.0, 1.01, 1.0], "rejected", "of c 1 ms"),
         ([1.0, 2.0, 4.0], "undecided", ": undecided."),
     ],
 )
