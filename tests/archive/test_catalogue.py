@@ -95,4 +95,4 @@ def test_what_is_listed_is_found_by_its_name_and_a_group_by_its_own(tmp_path: Pa
 
 
 def test_labels_of_one_folder_given_twice_have_no_doubled_slash() -> None:
-    assert labels(("/tmp/a", "/tmp/a")) == ("tmp/a (1)", "tmp/a (2)")
+    assert labels(("/run/a", "/run/a")) == ("run/a (1)", "run/a (2)")

@@ -40,7 +40,7 @@ def runs(directory: str, match: str | None, limit: int | None, mending: bool, in
 
 
 def _mend(directory: str) -> None:
-    from iocast.sessions.mend_runs import mend_runs
+    from iocast.sessions.clean_up import mend_runs
 
     mended = mend_runs(directory)
     for run in mended.closed:

@@ -13,7 +13,7 @@ from iocast.archive import RunFolder
 from iocast.archive.catalogue import runs_below
 from iocast.archive.under_way_file import save_under_way
 from iocast.runner.saving import Saving
-from iocast.sessions.mend_runs import mend_runs
+from iocast.sessions.clean_up import mend_runs
 from iocast.sessions.run_card import open_card
 
 
