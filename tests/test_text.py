@@ -118,3 +118,9 @@ def test_a_strip_has_one_sign_a_bucket(shares: list[float]) -> None:
     for share, sign, digit in zip(shares, text.strip(shares), text.strip_ascii(shares), strict=True):
         assert (sign == "·") == (share == 0) or share < 1e-9
         assert (digit == ".") == (share == 0)
+
+
+def test_a_negative_time_is_a_difference() -> None:
+    assert text.duration(-2_286_965, space="") == "-2.29ms"
+    assert text.duration(-999.6) == "-1.00 µs"
+    assert text.brief_time(-2_286_965) == "-2.3 ms"

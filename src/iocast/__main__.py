@@ -3,7 +3,24 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    os.write(2, b"stopped\n")
+    os._exit(128 + number)
+
+
+# Ctrl-C while modules are imported, or the interpreter ends, would be a traceback that says nothing.
+_leaving = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+if _leaving:
+    signal.signal(signal.SIGINT, _leave)
 
 
 def main() -> None:
@@ -16,8 +33,15 @@ def main() -> None:
     # A run is many small values and no circles: to look for those took a tenth of the time of `report`.
     gc.set_threshold(100_000)
     from iocast.commands import run_command_line
+    from iocast.commands.shell.streams import open_all
 
-    sys.exit(run_command_line())
+    open_all()
+    if _leaving:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    code = run_command_line()
+    if _leaving:
+        signal.signal(signal.SIGINT, _leave)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

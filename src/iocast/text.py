@@ -23,6 +23,8 @@ def duration(value_ns: float | None, space: str = " ") -> str:
     assert value_ns is not None
     if not value_ns:
         return f"0{space}s"
+    if value_ns < 0:  # a difference
+        return f"-{duration(-value_ns, space)}"
     for index, (factor, unit) in enumerate(_TIMES):
         # 999.6 µs is 1.00 ms: the unit is chosen by what will be printed, not by the raw value.
         if value_ns >= factor * 0.9995 or index == len(_TIMES) - 1:
@@ -51,6 +53,8 @@ def brief_time(value_ns: float) -> str:
     """A time as one says it in a sentence, with two figures: "62 µs", "1.2 ms", "3 s"."""
     if not value_ns:
         return "0 s"
+    if value_ns < 0:  # a difference
+        return f"-{brief_time(-value_ns)}"
     for factor, unit in _TIMES:
         scaled = value_ns / factor
         if scaled >= 0.995:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from iocast import archive
 from iocast.archive import RunFolder
-from iocast.archive.catalogue import find_run, runs_below
+from iocast.archive.catalogue import find_run, labels, runs_below
 from iocast.archive.summary_file import read_summary
 from iocast.errors import ArchiveError
 from iocast.model.run import Run
@@ -79,3 +79,20 @@ def test_a_run_is_named_by_its_beginning_or_last(tmp_path: Path) -> None:
             find_run(str(tmp_path), name)
     with pytest.raises(ArchiveError, match="no runs in"):
         find_run(str(tmp_path / "absent"), "last")
+
+
+def test_what_is_listed_is_found_by_its_name_and_a_group_by_its_own(tmp_path: Path) -> None:
+    first, second = _saved(tmp_path / "group-a"), _saved(tmp_path / "group-a", minutes=60)
+    alone = _saved(tmp_path)
+    for run in runs_below(str(tmp_path)):
+        assert find_run(str(tmp_path), run.name) == run.folder
+    assert find_run(str(tmp_path), first.name) == str(alone), "the name in the directory, before one that is deeper"
+    for name in ("group-a", "group"):
+        assert find_run(str(tmp_path), name) == str(tmp_path / "group-a")
+    assert find_run(str(tmp_path), str(tmp_path / "group-a")) == str(tmp_path / "group-a")
+    assert find_run(str(tmp_path), second.name) == str(second)
+    assert find_run(str(tmp_path / "absent"), "name") == "name", "whoever opens it says what is wrong"
+
+
+def test_labels_of_one_folder_given_twice_have_no_doubled_slash() -> None:
+    assert labels(("/run/a", "/run/a")) == ("run/a (1)", "run/a (2)")

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from iocast.commands import run_command_line
 from iocast.commands.shell.interrupts import Interrupts
 from iocast.commands.shell.plan_lines import about
 
@@ -26,3 +30,32 @@ def test_the_first_signal_is_a_question_and_handlers_come_back() -> None:
         assert (interrupts.stopped(), interrupts.exit_code) == (True, 143)
         assert signal.getsignal(signal.SIGINT) == signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_sighup_ends_like_sigterm() -> None:
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert (interrupts.stopped(), interrupts.exit_code) == (True, 129)
+
+
+@pytest.mark.parametrize("moment", ["import iocast.__main__", "import iocast.__main__; import iocast.commands"])
+def test_an_interrupt_while_modules_are_imported_is_no_traceback(moment: str) -> None:
+    program = f"import os, signal; {moment}; os.kill(os.getpid(), signal.SIGINT); import iocast.sessions.measure"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "stopped\n")
+
+
+def test_an_interrupt_while_the_page_is_written_leaves_no_half_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("iocast.report.renderers.html.render", interrupted)
+    assert run_command_line(["card", "sim:hdd", "--time", "1s"]) == 130
+    shown = capsys.readouterr()
+    assert shown.out.startswith("card quick · sim:hdd")
+    assert shown.err.endswith("stopped\n")
+    (folder,) = (tmp_path / "iocast-runs").iterdir()
+    assert sorted(os.listdir(folder)) == ["intervals", "run.json", "summary.json"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
-from makers.command_line import compare, iocast, small_job
+from makers.command_line import IOCAST, compare, environment, iocast, small_job
 
 # Name of the golden file: the arguments. `@` stands for the directory of the test.
 REFUSED = {
@@ -15,7 +16,7 @@ REFUSED = {
     "option_misspelt": ["card", ".", "--sizze", "3"],
     "option_unknown": ["--zzz"],
     "option_without_value": ["card", ".", "--size"],
-    "argument_missing": ["card"],
+    "argument_missing": ["repeat"],
     "argument_too_many": ["clean", "a", "b"],
     "preset_unknown": ["run", "hayley", "."],
     "card_preset_unknown": ["card", ".", "--preset", "quik"],
@@ -92,3 +93,18 @@ def test_help(tmp_path: Path, verb: str) -> None:
 
 def test_nothing_asked_is_help(tmp_path: Path) -> None:
     assert iocast(cwd=tmp_path).stdout == iocast("--help", cwd=tmp_path).stdout != ""
+
+
+@pytest.mark.parametrize("verb", ["run", "plan", "spec", "import"])
+@pytest.mark.parametrize("path", ["fifo", "/dev/zero"])
+def test_what_never_ends_is_refused(place: Path, verb: str, path: str) -> None:
+    done = iocast(verb, path, cwd=place)
+    kind = "a FIFO" if path == "fifo" else "a character device"
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {path} is {kind}, not a ")
+
+
+def test_a_job_from_another_command_is_read(place: Path) -> None:
+    line = f"{' '.join(IOCAST)} plan <(cat small.toml) ."
+    done = subprocess.run(["bash", "-c", line], cwd=place, env=environment(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr

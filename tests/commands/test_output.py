@@ -214,3 +214,35 @@ def test_the_grade_is_kept_although_nobody_reads_to_the_end(tmp_path: Path) -> N
     subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, env=environment())
     (listed,) = json.loads(iocast("runs", "--json", cwd=tmp_path).stdout)["runs"]
     assert listed["trust"]
+
+
+CLOSED = {"stdout": ">&-", "stderr": "2>&-", "both": ">&- 2>&-", "all": "<&- >&- 2>&-"}
+
+
+@pytest.mark.parametrize("closed", CLOSED)
+def test_streams_that_are_closed_are_no_error(tmp_path: Path, closed: str) -> None:
+    command = f"{' '.join(IOCAST)} card sim:hdd --time 1s --no-page {CLOSED[closed]}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, check=False)
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+    assert bool(done.stdout) == (closed == "stderr")
+    (listed,) = json.loads(iocast("runs", "--json", cwd=tmp_path).stdout)["runs"]
+    assert listed["status"] == "done"
+
+
+def test_the_page_is_written_and_the_floor_checked_although_nobody_reads_the_card(tmp_path: Path) -> None:
+    for more, code, file in (("", 0, True), ("--no-page --fail-under A", 1, False)):
+        out = tmp_path / str(code)
+        command = f"{' '.join(IOCAST)} card sim:hdd --out {out} {more} 2>/dev/null | true; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment(), check=False)
+        assert done.returncode == code
+        assert (run_folder(out) / "report.html").exists() == file
+
+
+def test_the_run_goes_on_although_nobody_reads_the_messages(tmp_path: Path) -> None:
+    command = f"{' '.join(IOCAST)} card sim:hdd --no-page 2> >(true) >card.txt"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment(), check=False)
+    assert done.returncode == 0
+    assert (tmp_path / "card.txt").read_text().startswith("card quick")
+    (listed,) = json.loads(iocast("runs", "--json", cwd=tmp_path).stdout)["runs"]
+    assert listed["status"] == "done"

@@ -1,16 +1,18 @@
-"""Ctrl-C, SIGTERM and kill -9 at any moment: a quick end, what was measured kept, nothing half made."""
+"""Ctrl-C, SIGTERM, SIGHUP and kill -9 at any moment: a quick end, what was measured kept, nothing half made."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import signal
 import subprocess
+import termios
 import time
 from pathlib import Path
 
 import pytest
-from makers.command_line import iocast, run_folder, start
+from makers.command_line import IOCAST, environment, iocast, run_folder, start
 
 from iocast import archive
 from iocast.load.marks import read_mark
@@ -70,6 +72,7 @@ def end(run: subprocess.Popen[str], number: int) -> tuple[str, str]:
     [
         pytest.param("", signal.SIGINT, id="closed"),
         pytest.param("", signal.SIGTERM, id="closed, SIGTERM"),
+        pytest.param("", signal.SIGHUP, id="closed, SIGHUP"),
         pytest.param("users = 32", signal.SIGINT, id="32 users"),
         pytest.param('rate = "1/s"\narrival = "poisson"', signal.SIGTERM, id="slow open loop"),
         pytest.param('write = 100\nsync = "sync"', signal.SIGINT, id="synchronous writes"),
@@ -139,6 +142,28 @@ def test_a_whole_group_is_told(tmp_path: Path) -> None:
     out, _ = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 143
     assert "first" in out
+
+
+def test_a_terminal_that_is_closed_ends_the_run_as_sighup_does(tmp_path: Path) -> None:
+    def take_terminal() -> None:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    job = tmp_path / "long.toml"
+    job.write_text(JOB.format(more="", size="4MiB", direct="false"))
+    ours, theirs = os.openpty()
+    command = [*IOCAST, "run", str(job), str(tmp_path), "--out", str(tmp_path / "runs"), "--no-page"]
+    run = subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs, preexec_fn=take_terminal
+    )
+    os.close(theirs)
+    seen = b""
+    while b"second" not in seen:
+        seen += os.read(ours, 4096)
+    os.close(ours)
+    assert run.wait(PATIENCE_S) == 129
+    kept = archive.load(str(run_folder(tmp_path / "runs")))
+    assert (kept.status, kept.measured[0].measurement.stopped) == ("interrupted", "finished")
 
 
 def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:

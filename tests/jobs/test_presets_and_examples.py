@@ -227,3 +227,15 @@ def test_the_survey_lasts_a_minute_and_its_rows_lie_apart_or_alike() -> None:
     spans = sorted((start, start + size) for start, size in regions if size)
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
     assert spans[-1][1] <= GIB
+
+
+@pytest.mark.parametrize("name", ["job.toml", "job.fio"])
+def test_a_byte_order_mark_is_read_over(tmp_path: Path, name: str) -> None:
+    text = {
+        "job.toml": 'name = "b"\n\n[[phase]]\ntest = "a"\nsize = "8k"\npattern = "random"\ntime = "1s"\n',
+        "job.fio": "[a]\nrw=randread\nbs=8k\nsize=16m\nruntime=1\ntime_based\n",
+    }[name]
+    marked, plain = tmp_path / name, tmp_path / f"plain-{name}"
+    marked.write_text("\ufeff" + text, encoding="utf-8")
+    plain.write_text(text, encoding="utf-8")
+    assert load_job(str(marked)).phases == load_job(str(plain)).phases

@@ -8,12 +8,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from makers.work_files import MIB, lay, plan
+from makers.command_line import small_job
+from makers.work_files import MIB, lay, phase, plan
+from msgspec.structs import replace
 
 from iocast import load
 from iocast.errors import TargetError
+from iocast.jobs import load_job
 from iocast.load.marks import made_here
-from iocast.load.work_files import own_file
+from iocast.load.work_files import own_file, permission_of
+from iocast.sessions.fitted_plan import make_plan
+from iocast.sessions.target_finding import find_target
 
 
 @pytest.fixture
@@ -150,3 +155,35 @@ def test_what_is_there_already_needs_no_room(work: Path) -> None:
 
 def test_a_file_system_without_a_limit_has_room(tmp_path: Path) -> None:
     assert load.lay_out(plan(tmp_path, free_bytes=0, total_bytes=0)).fill_bytes
+
+
+@pytest.fixture
+def read_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every file system is mounted read-only."""
+    real = os.statvfs
+
+    def statvfs(path: str) -> os.statvfs_result:
+        found = list(real(path))
+        found[8] |= os.ST_RDONLY
+        return os.statvfs_result(found)
+
+    monkeypatch.setattr(os, "statvfs", statvfs)
+
+
+def test_an_old_work_file_on_a_read_only_mount_is_not_written_to(work: Path, read_only: None) -> None:
+    target = find_target(str(work.parent))
+    assert permission_of(target).code == "read_only"
+    job = load_job(small_job(work.parent, direct=False))
+    fitted = make_plan(replace(job, fits_target=True), target, 1)
+    assert fitted.left_out == ("randwrite 8k 1x1",)
+    assert [phase.name for phase in fitted.plan.phases] == ["randread 8k 2x1"]
+    with pytest.raises(TargetError, match=r"is on a read-only file system: phase .* cannot write"):
+        make_plan(job, target, 1)
+
+
+def test_a_work_file_of_another_user_is_refused_before_the_first_row(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, *_, **__: path != str(work))
+    with pytest.raises(TargetError, match=f"cannot write to {work}: Permission denied"):
+        load.lay_out(plan(work.parent, 2 * MIB, 1, phase("write")))

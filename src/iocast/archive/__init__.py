@@ -16,6 +16,7 @@ from iocast.archive.diagnosis_file import load_diagnosis, save_diagnosis
 from iocast.archive.file_names import DIAGNOSIS_FILE, EXPERIMENTS, RUN_FILE, SUMMARY_FILE, UNDER_WAY_FILE
 from iocast.archive.folder import RunFolder
 from iocast.archive.interval_tables import load_courses, series
+from iocast.archive.mending import is_dead, mend
 from iocast.archive.opening import load
 from iocast.archive.ownership import owner_alive
 from iocast.archive.run_id import new_run_id
@@ -31,10 +32,12 @@ __all__ = [
     "UNDER_WAY_FILE",
     "RunFolder",
     "course_after",
+    "is_dead",
     "load",
     "load_courses",
     "load_diagnosis",
     "load_under_way",
+    "mend",
     "new_run_id",
     "owner_alive",
     "read_summary",

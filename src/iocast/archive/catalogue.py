@@ -65,27 +65,54 @@ def _found(folder: str, directory: str) -> Found:
 
 
 def find_run(directory: str, name: str) -> str:
-    """The run folder that is meant: a path, "last", or the beginning of a name below `directory`.
+    """The run folder, or folder of repeats, that is meant: a path, "last", or a name below `directory` as `iocast runs`
+    lists it, or the beginning of one.
 
     Raises ArchiveError when none or several are meant.
     """
-    if os.path.exists(os.path.join(name, RUN_FILE)) or name.endswith(RUN_FILE):
-        return name
+    for path in (name, os.path.join(directory, name)):
+        if name.endswith(RUN_FILE) or (name != LAST and _has_runs(path)):
+            return path
+    if not os.path.isdir(directory) and name != LAST:
+        return name  # whoever opens it says what is wrong
     runs = runs_below(directory) if os.path.isdir(directory) else []
     readable = [run for run in runs if run.summary]
     if name == LAST:
         if not readable:
             raise ArchiveError(f"no runs in {directory}", "`iocast card PATH` creates one")
         return readable[0].folder
-    meant = [run for run in runs if run.name == name] or [
-        run for run in runs if run.name.startswith(name) or os.path.basename(run.folder).startswith(name)
-    ]
+    meant = [run.folder for run in runs if run.name == name] or list(_beginning(runs, directory, name))
+    if not meant and os.path.lexists(name):
+        return name
     if not meant:
-        raise ArchiveError(f"no run in {directory} starts with {name}", f"`iocast runs {directory}` lists them")
+        raise ArchiveError(
+            f"no run in {directory} starts with {name}",
+            f"`iocast runs {directory}` lists them; --in DIR looks in another directory",
+        )
     if len(meant) > 1:
-        first = ", ".join(run.name for run in meant[:3])
+        first = ", ".join(os.path.relpath(folder, directory) for folder in meant[:3])
         raise ArchiveError(f"{len(meant)} runs start with {name}: {first} …", "give more of the name")
-    return meant[0].folder
+    return meant[0]
+
+
+def _has_runs(path: str) -> bool:
+    """True for a run folder, and for a folder with runs below it."""
+    try:
+        return os.path.isdir(path) and next(run_folders(path), None) is not None
+    except ArchiveError:
+        return False
+
+
+def _beginning(runs: list[Found], directory: str, name: str) -> Iterator[str]:
+    """Runs whose names begin so; of those in one group whose name begins so, only the group."""
+    seen: set[str] = set()
+    for run in runs:
+        group, _, own = run.name.partition(os.sep)
+        inner = os.path.basename(run.folder).startswith(name)
+        folder = os.path.join(directory, group) if own and run.name.startswith(name) and not inner else run.folder
+        if (run.name.startswith(name) or inner) and folder not in seen:
+            seen.add(folder)
+            yield folder
 
 
 def runs_in(folder: str) -> tuple[Run, ...]:
@@ -104,7 +131,7 @@ def runs_in(folder: str) -> tuple[Run, ...]:
 
 def labels(folders: tuple[str, ...]) -> tuple[str, ...]:
     """A short name for each folder: its last part, or as much of its path as tells them apart."""
-    parts = [Path(os.path.abspath(folder)).parts for folder in folders]
+    parts = [Path(os.path.abspath(folder)).parts[1:] for folder in folders]
     for length in range(1, max(map(len, parts)) + 1):
         names = tuple("/".join(each[-length:]) for each in parts)
         if len(set(names)) == len(names):

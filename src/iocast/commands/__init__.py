@@ -1,7 +1,7 @@
 """The command line: one file a verb, found when it is asked for; the one place where errors become words.
 
-Exit codes: 0 done, 1 a grade asked for was missed (later), 2 could not measure, 130 and 143 stopped by
-SIGINT and SIGTERM with what was measured kept.
+Exit codes: 0 done, 1 a grade asked for was missed (later), 2 could not measure, 129, 130 and 143 stopped by
+SIGHUP, SIGINT and SIGTERM with what was measured kept.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import errno
 import importlib
 import keyword
-import os
 import re
 import sys
 
 import rich_click as click
 
+from iocast.commands.shell.streams import discard_output
 from iocast.errors import IocastError
 
 # In the order of help. The command of each is in cmd_VERB.py.
@@ -114,13 +114,13 @@ def run_command_line(arguments: list[str] | None = None) -> int:
         print("stopped", file=sys.stderr)
         return 130
     except (BrokenPipeError, SystemExit):  # click leaves so when the pipe is broken
-        _close_stdout()  # whoever read our output has gone: that is their right
+        discard_output()  # whoever read our output has gone: that is their right
         return 0
     except OSError as error:
         # What fails on a file that was opened by name is an IocastError by now: this is the output.
         if error.filename is not None or error.errno not in _CANNOT_WRITE:
             raise
-        _close_stdout()
+        discard_output()
         return _refused(
             f"cannot write the output: {error.strerror}", "the run folder is complete if its name was printed"
         )
@@ -132,8 +132,3 @@ def _refused(message: str, hint: str) -> int:
     if hint:
         print(f"\nhint: {hint}", file=sys.stderr)
     return 2
-
-
-def _close_stdout() -> None:
-    """Keeps Python from trying, and complaining, once more at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 import rich_click as click
 
@@ -55,5 +56,7 @@ def ab(
     made = measure_both(request, listener)
     if made is not None:
         deliver(made, form, into)
-        say(f"run folders: {os.path.relpath(made.folder)}/A and B")
+        folder = os.path.relpath(made.folder)
+        say(f"run folders: {folder}/A and B")
+        say(f"to see this again: iocast report {shlex.quote(folder)}")
     return listener.exit_code

@@ -11,7 +11,7 @@ from iocast.sessions.requests import MeasureRequest, RunOptions
 
 
 @click.command()
-@click.argument("path")
+@click.argument("path", default=".")
 @click.option(
     "--preset",
     type=click.Choice(["quick", "standard", "full"]),
@@ -30,8 +30,9 @@ def card(
 ) -> int:
     """Measure PATH and show its I/O report card.
 
-    PATH is a directory (work files are laid out in it and kept for later runs), a new file, an
-    existing file (read-only), a block device (read-only without --destroy), or a simulated device such as `sim:hdd`.
+    PATH is a directory (default: the current one), where work files are laid out and kept for later runs, a new
+    file, an existing file (read-only), a block device (read-only without --destroy), or a simulated device such as
+    `sim:hdd`.
     """
     from iocast.sessions.measure import measure
 

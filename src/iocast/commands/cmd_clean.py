@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.shell.showing import say
+from iocast.commands.shell.options import json_option
+from iocast.commands.shell.showing import print_json, say
 
 
 @click.command()
 @click.argument("path", default=".")
 @click.option("--dry-run", is_flag=True, help="List what would be removed; remove nothing.")
-def clean(path: str, dry_run: bool) -> int:
+@json_option
+def clean(path: str, dry_run: bool, as_json: bool) -> int:
     """Remove the work files that iocast created in PATH (default: the current directory)."""
     from iocast.sessions.clean_up import clean_up
     from iocast.text import capacity
 
     cleaned = clean_up(path, dry_run=dry_run)
+    if as_json:
+        removed = [{"path": name, "freed_bytes": freed_bytes} for name, freed_bytes in cleaned.removed]
+        kept = [{"path": name, "why": why} for name, why in cleaned.left]
+        print_json({"dry_run": dry_run, "removed": removed, "kept": kept})
+        return 0
     verb = "would remove" if dry_run else "removed"
     for name, freed_bytes in cleaned.removed:
         print(f"{verb} {name} ({capacity(freed_bytes)})")

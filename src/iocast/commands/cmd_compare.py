@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.shell.options import filing, presenting
+from iocast.commands.shell.options import filing, presenting, within
 from iocast.commands.shell.showing import Into, deliver
 
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, metavar="A B [C...]")
+@within
 @filing
 @presenting
-def compare(folders: tuple[str, ...], into: Into | None, form: str) -> int:
+def compare(folders: tuple[str, ...], directory: str, into: Into | None, form: str) -> int:
     """Compare runs against the baseline A.
 
-    Each of A, B ... is a run folder, or a folder of run folders (from `iocast repeat` or `iocast ab`),
-    whose runs then count as repeats. Rows with the same workload are compared; differences between hosts,
-    targets and plans come first.
+    Each of A, B ... is a run folder, a name that `iocast runs` lists in DIR, or a folder of run folders (from
+    `iocast repeat` or `iocast ab`), whose runs then count as repeats. Rows with the same workload are compared;
+    differences between hosts, targets and plans come first.
     """
+    from iocast.archive.catalogue import find_run
     from iocast.sessions.report_files import get_ready
 
     if len(folders) < 2:
@@ -26,5 +28,5 @@ def compare(folders: tuple[str, ...], into: Into | None, form: str) -> int:
     get_ready(into and into.path)
     from iocast.sessions.comparing import compare as compared
 
-    deliver(compared(folders), form, into)
+    deliver(compared(tuple(find_run(directory, folder) for folder in folders)), form, into)
     return 0

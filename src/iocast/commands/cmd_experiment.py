@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from iocast.commands.shell.options import page_option, presenting, run_options
-from iocast.commands.shell.showing import say
+from iocast.commands.shell.showing import print_json, say
 from iocast.commands.shell.terminal_listener import TerminalListener
 
 if TYPE_CHECKING:
@@ -44,11 +44,17 @@ def experiment(name: str | None, dry: bool, form: str, **asked: Any) -> int:
 
     if name is None:
         known = named_experiment.questions()
+        if form == "json":
+            print_json(known)
+            return 0
         width = max(map(len, known))
         for each, question in known.items():
             print(f"{each:{width}}  {question}")
         return 0
     request = named_experiment.trial_request(name, **asked)
+    if dry and form == "json":
+        print_json([planned.plan for planned in named_experiment.plans(request)])
+        return 0
     if dry:
         _show_plans(request)
         return 0

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from iocast.commands.shell.options import run_options
-from iocast.commands.shell.showing import say
+from iocast.commands.shell.options import json_option, run_options
+from iocast.commands.shell.showing import print_json, say
 from iocast.sessions.requests import RunOptions
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("job", required=False)
 @click.argument("path", default=".")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of job files instead.")
-@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+@json_option
 @run_options(out=False)
 def plan(job: str | None, path: str, schema: bool, as_json: bool, options: RunOptions) -> int:
     """Show what JOB would do on PATH without running it. Without JOB: list the presets."""
@@ -29,6 +29,9 @@ def plan(job: str | None, path: str, schema: bool, as_json: bool, options: RunOp
         sys.stdout.write(plan_job.schema_text())
     elif job is None:
         known = plan_job.presets()
+        if as_json:
+            print_json(known)
+            return 0
         width = max(map(len, known))
         for name, says in known.items():
             print(f"{name:{width}}  {says}")
@@ -42,9 +45,7 @@ def _show(proposed: Proposed, as_json: bool) -> None:
 
     plan = proposed.plan
     if as_json:
-        import msgspec
-
-        print(msgspec.json.format(msgspec.json.encode(plan), indent=2).decode())
+        print_json(plan)
         return
     print("\n".join(plan_lines.rows(plan)))
     if proposed.job.runs > 1:

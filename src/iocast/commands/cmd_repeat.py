@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 import rich_click as click
 
@@ -32,5 +33,7 @@ def repeat(times: int, job: str, path: str, options: RunOptions, into: Into | No
     made = measure_again(RepeatRequest(job=job, path=path, times=times, options=options), listener)
     if made is not None:
         deliver(made, form, into)
-        say(f"run folders: {os.path.relpath(made.folder)}")
+        folder = os.path.relpath(made.folder)
+        say(f"run folders: {folder}")
+        say(f"to see this again: iocast report {shlex.quote(folder)}")
     return listener.exit_code

@@ -1,29 +1,32 @@
-"""iocast report FOLDER...: the card of finished runs, from their folders alone."""
+"""iocast report RUN...: the card of finished runs, from their folders alone."""
 
 from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.shell.options import filing, grading, showing
+from iocast.commands.shell.options import filing, grading, showing, within
 from iocast.commands.shell.showing import Into
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
 
 
 @click.command()
-@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@within
 @filing
 @showing
 @grading
-def report(folders: tuple[str, ...], into: Into | None, form: str, asked: GradeAsked) -> int:
-    """Show the card of the run in FOLDER again, without any I/O to its target.
+def report(runs: tuple[str, ...], directory: str, into: Into | None, form: str, asked: GradeAsked) -> int:
+    """Show the card of RUN again, without any I/O to its target.
 
-    `-o card.html` writes one self-contained page. With several folders, each gets its own file,
-    named after the folder.
+    RUN is a run folder, or a name that `iocast runs` lists in DIR; of `iocast repeat` and `iocast ab` the folder of
+    all runs, too. `-o card.html` writes one self-contained page. With several runs, each gets its own file, named
+    after the run.
     """
+    from iocast.archive.catalogue import find_run
     from iocast.sessions.show_again import ReportFile, show_again, write_again
 
-    listener = TerminalListener(form)
+    listener, folders = TerminalListener(form), tuple(find_run(directory, run) for run in runs)
     if into is None:
         passed = [show_again(folder, asked, listener) for folder in folders]
     else:

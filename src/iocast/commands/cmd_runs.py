@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 import rich_click as click
 
 from iocast.archive.catalogue import Found, runs_below
-from iocast.commands.shell.options import presenting
-from iocast.commands.shell.showing import present
+from iocast.commands.shell.options import filing, presenting
+from iocast.commands.shell.showing import Into, deliver_report, say
 from iocast.sessions.requests import RUNS
 
 
@@ -16,9 +17,16 @@ from iocast.sessions.requests import RUNS
 @click.argument("directory", default=RUNS)
 @click.option("--match", metavar="TEXT", help="List only runs whose name, target, host or status contains TEXT.")
 @click.option("--limit", type=click.IntRange(1), metavar="NUMBER", help="List only the newest NUMBER runs.")
+@click.option("--mend", "mending", is_flag=True, help="First close runs whose process died; measured rows are kept.")
+@filing
 @presenting
-def runs(directory: str, match: str | None, limit: int | None, form: str) -> int:
-    """List the runs in DIRECTORY and below, newest first."""
+def runs(directory: str, match: str | None, limit: int | None, mending: bool, into: Into | None, form: str) -> int:
+    """List the runs in DIRECTORY and below, newest first.
+
+    A run whose process was killed has the status `dead`, until `--mend` makes it `interrupted`.
+    """
+    if mending:
+        _mend(directory)
     found = [run for run in runs_below(directory) if _matches(run, match)]
     if not found:
         what = f'no run in {directory} matches "{match}"' if match else f"no runs in {directory}"
@@ -26,8 +34,22 @@ def runs(directory: str, match: str | None, limit: int | None, form: str) -> int
         return 0
     from iocast.report.listing import listing
 
-    present(listing(tuple(found[:limit]), len(found), directory), form)
+    inside = "" if directory == RUNS else f" --in {shlex.quote(directory)}"
+    deliver_report(listing(tuple(found[:limit]), len(found), directory, inside), form, into)
     return 0
+
+
+def _mend(directory: str) -> None:
+    from iocast.sessions.clean_up import mend_runs
+
+    mended = mend_runs(directory)
+    for run in mended.closed:
+        rows = f"{run.summary.rows} of {run.summary.planned} rows kept" if run.summary else ""
+        say(f"closed: {run.name}: {rows}")
+    for name, why in mended.left:
+        say(f"not closed: {name}: {why}")
+    if not mended.closed and not mended.left:
+        say(f"no dead runs in {directory}")
 
 
 def _matches(run: Found, match: str | None) -> bool:

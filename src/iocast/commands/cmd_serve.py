@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import secrets
+import sys
 
 import rich_click as click
 
-from iocast.commands.shell.showing import say
+from iocast.commands.shell.options import json_option
+from iocast.commands.shell.showing import print_json, say
 from iocast.errors import LoadError
 from iocast.sessions.requests import RUNS
 
@@ -21,7 +24,8 @@ from iocast.sessions.requests import RUNS
     show_default=True,
     help="Port to listen on; 0: any free port.",
 )
-def serve(directory: str, host: str, port: int) -> int:
+@json_option
+def serve(directory: str, host: str, port: int, as_json: bool) -> int:
     """Show the runs in DIRECTORY in a browser: list, filter, open, compare, follow. Read-only.
 
     On an address that other machines can reach, a token is required; it is part of the URL printed at the start.
@@ -44,18 +48,40 @@ def serve(directory: str, host: str, port: int) -> int:
     try:
         listening = socket.create_server((host, port), family=family)
     except OSError as error:
-        raise LoadError(
-            f"cannot listen on {host}:{port}: {error.strerror}", "choose another port with --port"
-        ) from error
+        raise _refusal(host, port, error) from error
     if not os.path.isdir(directory):
         say(f"note: {directory} does not exist yet; runs will be listed when they appear")
     shown = _to_open(host)
     shown = f"[{shown}]" if ":" in shown else shown
-    say(f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else ""))
+    url = f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else "")
+    if as_json:
+        print_json({"url": url, "directory": directory})
+        sys.stdout.flush()
+    else:
+        say(url)
     say("press Ctrl-C to stop")
     config = uvicorn.Config(make_app(directory, token), log_level="warning", access_log=False, server_header=False)
     uvicorn.Server(config).run(sockets=[listening])
     return 0
+
+
+def _refusal(host: str, port: int, error: OSError) -> LoadError:
+    """Why it cannot listen: the way out is another port only where the port is what is wrong."""
+    import socket
+
+    why = (error.strerror or str(error)).partition(" (while")[0]
+    if error.errno in (errno.EADDRINUSE, errno.EACCES):
+        return LoadError(f"cannot listen on {host}:{port}: {why}", "choose another port with --port")
+    address, colon, number = host.rpartition(":")
+    if host.isdecimal():
+        return LoadError(f"cannot listen on {host}: an address is expected", f"give the port with --port {host}")
+    if colon and number.isdecimal() and ":" not in address:
+        return LoadError(f"cannot listen on {host}: {why}", f"--host {address} --port {number}")
+    unknown = "no such host" if isinstance(error, socket.gaierror) else why
+    return LoadError(
+        f"cannot listen on {host}: {unknown}",
+        "--host is an address of this machine: 127.0.0.1, or 0.0.0.0 for all of them",
+    )
 
 
 def _to_open(host: str) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import rich_click as click
 
 from iocast.archive.catalogue import LAST, find_run
-from iocast.commands.shell.options import grading, showing
+from iocast.commands.shell.options import grading, showing, within
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
-from iocast.sessions.requests import RUNS
 
 
 @click.command()
 @click.argument("run", default=LAST)
-@click.option("--in", "directory", default=RUNS, show_default=True, metavar="DIR", help="Directory of run folders.")
+@within
 @showing
 @grading
 def show(run: str, directory: str, form: str, asked: GradeAsked) -> int:

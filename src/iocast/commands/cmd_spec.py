@@ -7,8 +7,8 @@ from typing import Literal
 
 import rich_click as click
 
-from iocast.commands.shell.options import sizing
-from iocast.commands.shell.showing import say
+from iocast.commands.shell.options import json_option, sizing
+from iocast.commands.shell.showing import print_json, say
 from iocast.sessions.requests import RunOptions
 
 
@@ -17,8 +17,9 @@ from iocast.sessions.requests import RunOptions
 @click.option(
     "--to", type=click.Choice(["fio", "toml"]), default="toml", show_default=True, help="Format of the job file."
 )
+@json_option
 @sizing
-def spec(job: str, to: Literal["fio", "toml"], size_bytes: int | None, duration_ns: int | None) -> int:
+def spec(job: str, to: Literal["fio", "toml"], as_json: bool, size_bytes: int | None, duration_ns: int | None) -> int:
     """Convert JOB (a preset, or a job file of iocast or fio) to a fio or iocast job file.
 
     Settings that the other format lacks are refused, phase by phase. The job file goes to stdout, notes to stderr.
@@ -26,6 +27,9 @@ def spec(job: str, to: Literal["fio", "toml"], size_bytes: int | None, duration_
     from iocast.sessions.plan_job import write_job
 
     written = write_job(job, to, RunOptions(size_bytes=size_bytes, duration_ns=duration_ns))
+    if as_json:
+        print_json({"format": to, "job": written.text, "notes": written.notes})
+        return 0
     for note in written.notes:
         say(f"note: {note}")
     sys.stdout.write(written.text)

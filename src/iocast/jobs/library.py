@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
+from iocast.formats.file_kinds import special_kind
 from iocast.formats.fio.job_file import looks_like_fio
 from iocast.jobs.fio.fio_reading import parse_fio_job
 from iocast.jobs.job import Job
@@ -34,8 +35,10 @@ def load_job(path: str) -> Job:
     if path in _preset_names():
         job = parse_job(_preset_text(path), f"preset {path}")
         return replace(job, fits_target=path in _FITS_TARGET)
+    if kind := special_kind(path):
+        raise SpecError(f"{path} is {kind}, not a job file", "give a preset, or a job file that is a regular file")
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")  # some editors begin a file with a byte order mark
     except FileNotFoundError:
         names = _preset_names()
         said = f"no job file or preset called {path}{meant(path, names)}"

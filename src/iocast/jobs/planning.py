@@ -88,6 +88,11 @@ def _refuse_destruction(phases: Iterable[Phase], target: Target, allowed: Permis
     if not writing or allowed.may_write:
         return
     more = f" and {len(writing) - 1} more" if len(writing) > 1 else ""
+    if allowed.code == "read_only":
+        raise TargetError(
+            f'{target.path} is {allowed.reason}: phase "{writing[0]}"{more} cannot write',
+            "run only the phases that read, or choose a path on a file system that is mounted read-write",
+        )
     raise TargetError(
         f'{target.path} is {allowed.reason}: phase "{writing[0]}"{more} would overwrite it',
         "run only the phases that read, or give a directory, where iocast lays out its own files",

@@ -59,7 +59,18 @@ def own_file(path: str) -> bool:
 def permission_of(target: Target) -> Permission:
     """May iocast write to the target, as its files stand now?"""
     ours = target.kind == "file" and own_file(target.path)
-    return permission(target, own_file=ours)
+    return permission(target, own_file=ours, read_only=_read_only(target))
+
+
+def _read_only(target: Target) -> bool:
+    """True on a file system that is mounted read-only."""
+    if target.kind not in ("directory", "file"):
+        return False
+    place = target.path if os.path.exists(target.path) else os.path.dirname(target.path) or "."
+    try:
+        return bool(os.statvfs(place).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False  # what is wrong there is said by whoever opens it
 
 
 def lay_out(plan: Plan) -> Layout:
@@ -79,6 +90,8 @@ def lay_out(plan: Plan) -> Layout:
     layout = Layout(files, own=True)
     if layout.fill_bytes:
         _check_writable(os.path.dirname(files[0].path))
+    if any(phase.workload.writes for phase in plan.phases):
+        _check_files_writable(layout)
     _check_room(target, layout)
     return layout
 
@@ -128,6 +141,13 @@ def _check_writable(directory: str) -> None:
         read_only = os.statvfs(directory).f_flag & os.ST_RDONLY
         number = errno.EROFS if read_only else errno.EACCES
         raise refusal("cannot lay out work files in", directory, OSError(number, os.strerror(number)))
+
+
+def _check_files_writable(layout: Layout) -> None:
+    """An old work file may be another user's."""
+    for file in layout.files:
+        if os.path.exists(file.path) and not os.access(file.path, os.W_OK, effective_ids=True):
+            raise refusal("cannot write to", file.path, OSError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
 def _check_room(target: Target, layout: Layout) -> None:

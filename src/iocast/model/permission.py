@@ -8,7 +8,9 @@ from msgspec import Struct
 
 from iocast.model.target import Target
 
-PermissionCode = Literal["simulated", "own_files", "given_up", "block_device", "foreign_file", "unknown_place"]
+PermissionCode = Literal[
+    "simulated", "own_files", "given_up", "block_device", "foreign_file", "read_only", "unknown_place"
+]
 
 _REASONS: dict[PermissionCode, str] = {
     "simulated": "a simulated device",
@@ -16,6 +18,7 @@ _REASONS: dict[PermissionCode, str] = {
     "given_up": "a block device named with --destroy",
     "block_device": "a block device",
     "foreign_file": "a file that iocast did not create",
+    "read_only": "on a read-only file system",
     "unknown_place": "the target of an imported run",
 }
 
@@ -32,8 +35,11 @@ class Permission(Struct, frozen=True):
         return _REASONS[self.code]
 
 
-def permission(target: Target, *, own_file: bool) -> Permission:
-    """What may be done to a target. `own_file`: a file there was made by iocast, or is still to be made."""
+def permission(target: Target, *, own_file: bool, read_only: bool = False) -> Permission:
+    """What may be done to a target. `own_file`: a file there was made by iocast, or is still to be made. `read_only`:
+    its file system is mounted so."""
+    if read_only and (target.kind == "directory" or own_file):
+        return Permission(False, "read_only")
     match target.kind:
         case "sim":
             return Permission(True, "simulated")

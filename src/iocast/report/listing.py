@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 from iocast import text
 from iocast.archive.catalogue import Found
 from iocast.model.report import Column, Report, Row, Table
+from iocast.model.summary import DEAD
 from iocast.report.wording import section
 from iocast.text import shown
 
@@ -23,17 +26,21 @@ COLUMNS = (
 )
 
 
-def listing(runs: tuple[Found, ...], total: int, directory: str) -> Report:
-    """The runs as one table; those that cannot be read say why."""
+def listing(runs: tuple[Found, ...], total: int, directory: str, inside: str = "") -> Report:
+    """The runs as one table; those that cannot be read say why. `inside` is the option by which names are found."""
     rows = tuple(_row(run) for run in runs)
     more = () if total == len(runs) else (f"{text.counted(total - len(runs), 'older run')} not shown.",)
     table = Table("", COLUMNS, rows, key="runs", notes=more)
+    dead = any(run.summary and run.summary.status == DEAD for run in runs)
     return Report(
         title=f"Runs · {shown(directory)}",
         verdict=f"{text.counted(total, 'run')}, newest first.",
         sections=(section("runs", tables=(table,)),),
         kind="listing",
-        next_steps=("To see one: iocast show RUN. To compare: iocast compare RUN RUN.",),
+        next_steps=(
+            f"To see one: iocast show RUN{inside}. To compare: iocast compare RUN RUN{inside}.",
+            *([f"To close dead runs: iocast runs --mend {shlex.quote(directory)}"] if dead else []),
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from iocast.archive import RunFolder, new_run_id
 from iocast.errors import IocastError, LoadError
 from iocast.load import Layout, Loader, PlannedGroup, loader_of
 from iocast.load.filling import claimed
+from iocast.load.process_limits import check_limits
 from iocast.load.storage_failures import broken
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan, seconds_of, stand_in
@@ -48,6 +49,7 @@ def perform(
     about ten times a second; when it says True what was measured is kept, and so it is when something fails. Files
     that were not laid out to the end by then are removed again. Raises IocastError when the work could not even begin.
     """
+    check_limits(plan, layout)
     loader = loader_of(plan)
     started_unix_ns = time.time_ns()
     run = Run(

@@ -94,7 +94,6 @@ class Saving:
 
     def close(self, status: Status, error: IocastError | None, *, keep: bool) -> Performed:
         """Saves the final state; a folder without any measured phase is left behind only with `keep`."""
-        self.folder.end()
         self.run = replace(self.run, status=status)
         if not self.run.measured and not keep:
             self.folder.discard()
@@ -103,6 +102,7 @@ class Saving:
             self.folder.save(self.run)
         except IocastError as why:
             error = error or why
+        self.folder.end()  # last: a run that says it is running must say whose it is
         return Performed(self.run, self.folder.path, error)
 
 

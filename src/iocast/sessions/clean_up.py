@@ -1,12 +1,49 @@
-"""clean: the work files that iocast made are removed, and nothing else."""
+"""clean, runs --mend: work files are removed, and runs whose process died are closed and judged as far as they went."""
 
 from __future__ import annotations
 
-from iocast.load.removal import Cleaned, clean
+from msgspec import Struct
 
-__all__ = ["Cleaned", "clean_up"]
+from iocast import archive
+from iocast.archive.catalogue import Found, runs_below
+from iocast.errors import ArchiveError
+from iocast.load.removal import Cleaned, clean
+from iocast.model.summary import DEAD
+from iocast.sessions.run_card import keep_summary, make_card
+
+__all__ = ["Cleaned", "Mended", "clean_up", "mend_runs"]
 
 
 def clean_up(path: str, *, dry_run: bool = False) -> Cleaned:
     """Removes the work files in a path; with `dry_run` only says which. Raises IocastError."""
     return clean(path, dry_run=dry_run)
+
+
+class Mended(Struct, frozen=True):
+    """What came of the dead runs in a directory: those closed now, those that could not be, with the reason."""
+
+    closed: tuple[Found, ...]
+    left: tuple[tuple[str, str], ...]
+
+
+def mend_runs(directory: str) -> Mended:
+    """Closes every dead run in a directory and below. Raises ArchiveError where it cannot be listed."""
+    closed, left = [], []
+    for found in runs_below(directory):
+        if found.summary is None or found.summary.status != DEAD:
+            continue
+        try:
+            if archive.mend(found.folder):
+                _judge(found.folder)
+                closed.append(found)
+        except ArchiveError as error:
+            left.append((found.name, error.message))
+    return Mended(tuple(closed), tuple(left))
+
+
+def _judge(folder: str) -> None:
+    """The line in lists has the grade, as that of a run which ended by itself."""
+    run = archive.load(folder)
+    if run.measured:
+        card = make_card(run, folder)
+        keep_summary(card, card.report())

@@ -89,8 +89,6 @@ def compare(folders: tuple[str, ...]) -> Comparison:
 
 def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
     """Runs the job several times; None when it was stopped. Raises IocastError."""
-    from iocast.diagnose.comparable import side
-
     job, options = asked_job(request.job, request.options), request.options
     find_target(request.path, options.destroy)  # what is wrong with it is said before anything is made
     folder = _group_folder(options.out, f"repeat-{job.name.replace(' ', '-')}")
@@ -100,7 +98,14 @@ def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
         this = replace(options, seed=options.seed + number - 1, out=folder)
         if carry_out(job, find_target(request.path, options.destroy), this, listener).or_error().stopped:
             return None
-    return Repeats(folder, side(os.path.basename(folder), runs_in(folder)))
+    return repeats_in(folder)
+
+
+def repeats_in(folder: str) -> Repeats:
+    """The runs of one job in a folder. Raises ArchiveError."""
+    from iocast.diagnose.comparable import side
+
+    return Repeats(folder, side(os.path.basename(os.path.abspath(folder)), runs_in(folder)))
 
 
 def ab(request: AbRequest, listener: Listener) -> Comparison | None:

@@ -145,7 +145,7 @@ class TrialFailed(Struct, frozen=True):
 
 
 class AnswerMade(Struct, frozen=True):
-    """A named experiment was judged; `report` is its answer."""
+    """A named experiment was judged, or a group of runs is shown again; `report` is the answer."""
 
     report: Report
 

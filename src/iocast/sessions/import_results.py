@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from iocast import archive
+from iocast.errors import SourceError
+from iocast.formats.file_kinds import special_kind
 from iocast.sessions.events import CardMade, Imported
 from iocast.sessions.listener import Listener
 from iocast.sessions.run_card import Card, make_card, shown_folder
@@ -16,6 +18,9 @@ def import_results(files: Sequence[str], out: str, listener: Listener) -> list[C
     """Reads files of other tools into run folders in `out`, and judges them. Raises IocastError."""
     from iocast import __version__, imports
 
+    for file in files:
+        if kind := special_kind(file):
+            raise SourceError(f"{file} is {kind}, not a file", "save the results to a file, and import that")
     cards = []
     for run in imports.read(tuple(files)):
         run = replace(run, iocast_version=__version__)

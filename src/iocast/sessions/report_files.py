@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -29,8 +30,10 @@ def write_file(report: Report, path: Path, theme: str = "light") -> list[Path]:
             RENDERERS[form].render(report, out, colour=False, width=WIDTH)
         os.replace(fresh, path)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
         raise ArchiveError(f"cannot write {path}: {error.strerror}", "choose another file with -o") from error
+    finally:
+        with contextlib.suppress(OSError):
+            fresh.unlink(missing_ok=True)
     return [path]
 
 

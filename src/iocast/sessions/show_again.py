@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast import archive
+from iocast.archive.catalogue import run_folders, runs_in
+from iocast.errors import ArchiveError, SpecError
 from iocast.model.grading import GradeAsked
-from iocast.sessions.events import CardMade, FileWritten
+from iocast.sessions.comparing import SIDES, Comparison, Repeats, compare, repeats_in
+from iocast.sessions.events import AnswerMade, CardMade, FileWritten
 from iocast.sessions.listener import Listener
 from iocast.sessions.report_files import begin_page, get_ready, write_file
 from iocast.sessions.run_card import check_floor, make_card, open_card
@@ -22,7 +26,13 @@ class ReportFile(Struct, frozen=True):
 
 
 def show_again(folder: str, asked: GradeAsked, listener: Listener) -> bool:
-    """Tells the card of a run; returns whether it earned the grade asked for. Raises ArchiveError."""
+    """Tells the card of a run, or the report of a group of runs; returns whether it earned the grade asked for.
+
+    Raises ArchiveError.
+    """
+    if is_group(folder):
+        listener.tell(AnswerMade(group_of(folder, asked).report()))
+        return True
     card = open_card(folder, asked)
     listener.tell(CardMade(card, card.report()))
     return check_floor(card, asked.floor, listener)
@@ -36,6 +46,10 @@ def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, l
     get_ready(into.path)
     passed = []
     for folder, file in zip(folders, _files(into.path, folders), strict=True):
+        if is_group(folder):
+            for written in write_file(group_of(folder, asked).report(charts=True), file, into.theme):
+                listener.tell(FileWritten(written))
+            continue
         run = archive.load(folder)
         begin_page(into.path, run)
         card = make_card(run, folder, asked)
@@ -43,6 +57,29 @@ def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, l
             listener.tell(FileWritten(written))
         passed.append(check_floor(card, asked.floor, listener))
     return passed
+
+
+def is_group(folder: str) -> bool:
+    """True for a folder that is no run, and has runs below it."""
+    path = Path(folder)
+    if not path.is_dir() or (path / archive.RUN_FILE).exists():
+        return False
+    return next(run_folders(folder), None) is not None
+
+
+def group_of(folder: str, asked: GradeAsked) -> Repeats | Comparison:
+    """The repeats of a job, or its runs on two targets. Raises ArchiveError, SpecError."""
+    if asked.floor is not None:
+        raise SpecError(f"{folder} is a group of runs, which has no grade", "omit --fail-under, or name one run")
+    sides = [str(Path(folder, name)) for name in SIDES]
+    if all(is_group(each) for each in sides):
+        return replace(compare(tuple(sides)), folder=folder)
+    runs = runs_in(folder)
+    if len({(run.plan.name, run.plan.target.path) for run in runs}) > 1:
+        raise ArchiveError(
+            f"{folder} contains {len(runs)} runs of different jobs or targets", f"`iocast runs {folder}` lists them"
+        )
+    return repeats_in(folder)
 
 
 def _files(output: Path, folders: tuple[str, ...]) -> tuple[Path, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from makers import card_runs
-from makers.card_pages import report_of
+from makers.card_pages import page_of, report_of
 
 from iocast.diagnose.examination import examine
 from iocast.errors import DrawingError
@@ -107,3 +107,51 @@ def test_one_processor_is_enough() -> None:
     alone = f"import os; os.sched_setaffinity(0, {{min(os.sched_getaffinity(0))}}); {drawn}"
     done = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "1\n"
+
+
+@pytest.fixture
+def mortal() -> Iterator[None]:
+    """The process that draws is another one afterwards."""
+    engine.get_ready()
+    yield
+    engine.get_ready()
+    assert engine.to_svg(engine.text(engine.EVERYTHING)).startswith("<svg")
+    assert engine.what_is_missing() == ""
+
+
+def kill() -> None:
+    process = engine._drawing._process
+    assert process is not None
+    process.child.kill()
+
+
+def test_an_engine_that_dies_costs_the_charts_and_not_the_page(mortal: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = engine.begin
+
+    def fatal(spec: str) -> Any:
+        begun = real(spec)
+        kill()
+        return begun
+
+    monkeypatch.setattr(engine, "begin", fatal)
+    page, report = page_of(RUN), report_of(RUN)
+    assert "<svg" not in page
+    assert page.count("<details open>") == len(report.charts)
+    assert "Charts could not be drawn: the drawing engine was ended by SIGKILL. Figures are shown as tables." in page
+
+
+def test_an_engine_that_panics_is_an_error(mortal: None) -> None:
+    asked = engine._drawing.ask("no_such_form", "{}")
+    with pytest.raises(DrawingError, match="no_such_form"):
+        asked.result()
+
+
+def test_a_process_that_is_idle_ends_and_another_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_drawing", engine._Drawing())
+    monkeypatch.setattr(engine, "IDLE_S", 0.01)
+    engine.to_svg(engine.text(engine.EVERYTHING))
+    process = engine._drawing._process
+    assert process is not None
+    process.child.wait(60)
+    assert engine.to_svg(engine.text(engine.EVERYTHING)).startswith("<svg")
+    assert engine.what_is_missing() == ""

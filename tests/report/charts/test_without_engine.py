@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,12 +22,9 @@ RUN = card_runs.quick_card()
 
 
 @pytest.fixture(autouse=True)
-def hidden(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The engine is not installed, nor loaded before."""
+def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine is not installed."""
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    engine._configured.cache_clear()
-    yield
-    engine._configured.cache_clear()
 
 
 def test_a_picture_is_an_error_that_says_what_to_install(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,3 +84,20 @@ def test_every_line_of_a_table_is_equally_wide(cells: list[str], width: int) -> 
     grid = lay_out(Table("", columns, rows), _show, width)
     widths = {tuple(map(len, line)) for row in grid.rows for line in row.lines}
     assert len(widths) == 1
+
+
+@pytest.mark.parametrize("width", [20, 40, 60])
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        ("It is kept (64.0 MiB). To remove it: iocast clean /mnt/db", "iocast clean /mnt/db"),
+        ("To remove it: iocast clean '/mnt/my data. x/db'", "iocast clean '/mnt/my data. x/db'"),
+        ("To see one: iocast show RUN --in r. To compare: iocast compare RUN RUN.", "iocast show RUN --in r."),
+        ("Give space, or `cp --sparse=never a b` of it", "`cp --sparse=never a b`"),
+    ],
+)
+def test_a_command_stays_on_one_line(width: int, words: str, command: str) -> None:
+    """Half of `iocast clean PATH`, pasted, would clean the current directory."""
+    lines = wrap(words, width)
+    assert [line for line in lines if command in line]
+    assert " ".join(lines) == words

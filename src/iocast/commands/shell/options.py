@@ -112,6 +112,11 @@ def showing(command: Command) -> Command:
     return command
 
 
+def json_option(command: Command) -> Command:
+    """--json of verbs that have no report, handed over as `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
 def presenting(command: Command) -> Command:
     """--format and --json of reports that are no card."""
     for option in (
@@ -129,6 +134,13 @@ def presenting(command: Command) -> Command:
     return command
 
 
+def within(command: Command) -> Command:
+    """--in, handed over as `directory`: where names of runs are looked up."""
+    return click.option(
+        "--in", "directory", default=RUNS, show_default=True, metavar="DIR", help="Directory of run folders."
+    )(command)
+
+
 def filing(command: Command) -> Command:
     """-o and --theme, handed over as one `into`: None for the terminal.
 
@@ -140,11 +152,15 @@ def filing(command: Command) -> Command:
     @click.option(
         "-o",
         "--output",
+        "outputs",
         metavar="FILE",
-        help="Write a file with charts instead: .html, .md, .json, .csv, .txt; .png or .svg: one file per chart.",
+        multiple=True,
+        help="Write a file with charts instead: .html, .md, .json, .csv, .txt; .png or .svg: one file per chart; "
+        "- is stdout, in the form of --format.",
     )
     @wraps(command)
-    def filed(*args: Any, output: str | None, theme: str | None, **kwargs: Any) -> Any:
+    def filed(*args: Any, outputs: tuple[str, ...], theme: str | None, **kwargs: Any) -> Any:
+        output = _one_of(outputs)
         into = None if output is None else Into(Path(output), theme or "light")
         form = None if into is None else _form_of(into.path)
         if theme is not None and form != "pictures":
@@ -155,6 +171,15 @@ def filing(command: Command) -> Command:
         return command(*args, into=into, **kwargs)
 
     return filed
+
+
+def _one_of(outputs: tuple[str, ...]) -> str | None:
+    """The file that is asked for; None for stdout."""
+    if len(outputs) > 1:
+        raise SpecError(
+            f"-o is given {len(outputs)} times: {', '.join(outputs)}", "give it once, and run the command again"
+        )
+    return outputs[0] if outputs and outputs[0] != "-" else None
 
 
 def _form_of(path: Path) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from iocast.commands.shell.interrupts import Interrupts
 from iocast.commands.shell.showing import present, say, show_card
+from iocast.commands.shell.streams import discard_output, reader_left
 from iocast.sessions import events
 from iocast.units import duration_text
 
@@ -42,7 +43,15 @@ class TerminalListener:
         return progress(stopping)
 
     def tell(self, event: events.Event) -> None:
-        """Says it, or prints it where it is what was asked for."""
+        """Says it, or prints it where it is what was asked for; who reads may leave, and the session goes on."""
+        try:
+            self._tell(event)
+        except OSError as error:
+            if not reader_left(error):
+                raise
+            discard_output()
+
+    def _tell(self, event: events.Event) -> None:
         match event:
             case events.CardMade():
                 show_card(event.card, event.report, self._form)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator
 
-from iocast import text
+from iocast import archive, text
 from iocast.analyse.facts import Facts, RowFacts, facts_of
 from iocast.analyse.statistics import published
 from iocast.diagnose.detectors import untestable
@@ -202,6 +202,9 @@ def _path(record: PhaseRecord, file: int) -> str | None:
 def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str]:
     real = [each for each in examination.findings if each.state != "rejected"]
     yield from _remedies(real)
+    if folder and archive.is_dead(run, folder):
+        yield "The run is dead: its process no longer exists. The rows above are those that finished."
+        yield f"To close it: iocast runs --mend {shlex.quote(folder)}"
     if run.status in ("interrupted", "failed"):
         yield "The run is incomplete: the rows above are those that finished."
     elif run.measured and not real and run.plan.target.kind != "sim":

@@ -24,10 +24,10 @@ def to_svgs(charts: Sequence[Chart], theme: Theme) -> list[str]:
     specs = [engine.text(specification(chart, theme)) for chart in charts]
     drawings = [_begun.get(spec) or engine.begin(spec) for spec in specs]
     _begun.clear()
-    return [_named(chart, drawing.result()) for chart, drawing in zip(charts, drawings, strict=True)]
+    return [_named(chart, drawing.result().decode()) for chart, drawing in zip(charts, drawings, strict=True)]
 
 
-_begun: dict[str, Future[str]] = {}  # by what is to be drawn: a chart made again is the same drawing
+_begun: dict[str, Future[bytes]] = {}  # by what is to be drawn: a chart made again is the same drawing
 
 
 def _named(chart: Chart, svg: str) -> str:

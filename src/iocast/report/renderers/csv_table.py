@@ -13,9 +13,10 @@ TABLES = ("rows", "devices")  # what was measured; what iostat, sar, dstat or co
 
 
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
-    """Writes the table of rows, or of devices (and no other). `colour` and `width` mean nothing here."""
-    tables = [table for section in report.sections for table in section.tables if table.key in TABLES]
-    for table in tables:
+    """Writes the table of rows, or of devices (and no other); of a report without them, such as a list of runs or a
+    comparison, its first table. `colour` and `width` mean nothing here."""
+    tables = [table for section in report.sections for table in section.tables if table.rows]
+    for table in [table for table in tables if table.key in TABLES] or tables[:1]:
         _write(table, out)
 
 

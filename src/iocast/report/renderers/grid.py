@@ -24,6 +24,10 @@ LEFT: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:ns|µs|us|ms|s|kB|MB|GB|TB|KiB|MiB|GiB|TiB|bytes|I/Os?|users?|CPUs?)\b)")
 
+# A command that people paste, to its end: half of one may do something else.
+_TOKEN = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
+_COMMAND = re.compile(rf"`[^`]+`|(?:(?<=: )|^)iocast(?: {_TOKEN}(?<![.,;:]))*(?: {_TOKEN})?")
+
 
 class GridRow(Struct, frozen=True):
     """A row as lines of padded cells, and the row it came from."""
@@ -42,8 +46,8 @@ class Grid(Struct, frozen=True):
 
 
 def wrap(paragraph: str, width: int, indent: str = "") -> list[str]:
-    """A paragraph broken into lines; a figure is never parted from its unit."""
-    glued = _UNIT.sub("\u00a0", paragraph)
+    """A paragraph broken into lines; a figure is never parted from its unit, nor a command in two."""
+    glued = _COMMAND.sub(lambda found: found[0].replace(" ", "\u00a0"), _UNIT.sub("\u00a0", paragraph))
     lines = textwrap.wrap(glued, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return [line.replace("\u00a0", " ") for line in lines]
 

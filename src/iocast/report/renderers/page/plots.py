@@ -6,6 +6,7 @@ import re
 
 from markupsafe import Markup
 
+from iocast.errors import DrawingError
 from iocast.model.report import Chart
 from iocast.report.charts import place_of
 from iocast.report.charts.drawing import engine
@@ -25,7 +26,13 @@ def drawings(charts: tuple[Chart, ...]) -> dict[str, Markup]:
     """All charts of a page as SVG, by their keys; none where nothing can draw them. Raises DrawingError."""
     if not engine.installed():
         return {}
-    return {chart.key: _slim(svg) for chart, svg in zip(charts, to_svgs(charts, PAGE), strict=True)}
+    try:
+        drawn = to_svgs(charts, PAGE)
+    except DrawingError:
+        if not engine.has_died():
+            raise
+        return {}  # the page has its figures as tables
+    return {chart.key: _slim(svg) for chart, svg in zip(charts, drawn, strict=True)}
 
 
 def charts_html(charts: tuple[Chart, ...], drawn: dict[str, Markup]) -> Markup:

@@ -1,0 +1,66 @@
+"""The three standard streams where somebody has closed them, or leaves while iocast works."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from typing import Any, TextIO, cast
+
+
+def open_all() -> None:
+    """Opens what the caller closed: a work file must never get the number that messages are written to."""
+    descriptor = os.open(os.devnull, os.O_RDWR)
+    while descriptor <= 2:
+        descriptor = os.open(os.devnull, os.O_RDWR)
+    os.close(descriptor)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    messages = open(2, "w", closefd=False) if sys.stderr is None else sys.stderr  # noqa: SIM115
+    sys.stderr = cast(TextIO, Messages(messages))
+
+
+class Messages:
+    """stderr, whose reader may leave: what cannot be written any more is dropped, and the work goes on."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, text: str) -> int:
+        """Writes it, or drops it."""
+        try:
+            return self._out.write(text)
+        except OSError:
+            _discard(2)
+            return len(text)
+
+    def flush(self) -> None:
+        """Nothing waits any more, written or dropped."""
+        try:
+            self._out.flush()
+        except OSError:
+            _discard(2)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
+
+
+def reader_left(error: OSError) -> bool:
+    """True when whoever read stdout has gone, or the terminal was closed."""
+    return error.filename is None and (isinstance(error, BrokenPipeError) or (error.errno == errno.EIO and not _tty()))
+
+
+def discard_output() -> None:
+    """From now on stdout goes nowhere; Python does not try, and complain, once more at exit."""
+    _discard(1)
+
+
+def _tty() -> bool:
+    """False for a terminal that was closed, too."""
+    return os.isatty(1)
+
+
+def _discard(descriptor: int) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
