@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from iocast.model.codes import BadgeCode, ReportCode, SectionCode, VerdictCode
-from iocast.model.finding import Finding
+from iocast.model.finding import FailedDetector, Finding
 
 Kind = Literal[
     "code",  # what programs go by; people are shown its words
@@ -174,6 +174,7 @@ class Report(Struct, frozen=True):
     answer: VerdictCode | None = None  # of an experiment
     subjects: tuple[Subject, ...] = ()
     findings: tuple[Finding, ...] = ()  # those that its tables put into words
+    failed: tuple[FailedDetector, ...] = ()  # whose findings are missing
 
     @property
     def charts(self) -> tuple[Chart, ...]:

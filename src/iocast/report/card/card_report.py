@@ -61,7 +61,7 @@ def card(
         _errors(run),
         _slowest(facts),
         *(chart_sections(facts, examination, courses) if courses is not None else ()),
-        blind_section(run),
+        blind_section(run, examination.failed),
     )
     return Report(
         title=" · ".join(filter(None, (run.plan.name, run.plan.target.path))),
@@ -74,6 +74,7 @@ def card(
         figures=figures(facts, examination),
         subjects=(subject(run, folder),),
         findings=examination.findings,
+        failed=examination.failed,
     )
 
 

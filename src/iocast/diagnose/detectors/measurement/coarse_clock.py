@@ -65,6 +65,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _step_ns(rows: list[RowFacts]) -> float:
     """The distance of the marks on which nearly all times of every row lie; 0 without such."""
     first = min(_first_ns(row.service()) for row in rows)
+    if not first:
+        return 0.0  # an I/O that took no time at all stands on any mark
     for parts in (1, 2, 3, 4):  # the first mark may be the second, third or fourth multiple
         step = first / parts
         found = _marks_of_all(rows, step)
@@ -86,7 +88,7 @@ def _marks_of_all(rows: list[RowFacts], step: float) -> dict[Mix, set[int]]:
 
 
 def _start(times: Histogram) -> int:
-    """The first occupied bucket that counts."""
+    """The first occupied bucket that counts; of times so wide apart that none does, the first at all."""
     total = times.total
     return next((at for at, count in enumerate(times.count) if count / total >= LEAST_SHARE), 0)
 
