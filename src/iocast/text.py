@@ -133,7 +133,7 @@ def percent(share: float | None) -> str:
 
 def brief_percent(share: float) -> str:
     """A share in a sentence: "0.4%", "12%", "below 0.1%"."""
-    return percent(share).replace("<", "below ")
+    return percent(share).replace("<", "below ").replace(".0%", "%")
 
 
 def number(value: float) -> str:

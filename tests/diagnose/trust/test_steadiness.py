@@ -38,7 +38,7 @@ def judged(ios: Sequence[float], record: PhaseRecord | None = None, *, simulated
     ("ios", "grade", "says"),
     [
         ([], "C", "less than one whole second was recorded"),
-        ([1000.0] * 3, "C", "Too short to judge steadiness: 3.0 s; 60 s needed."),
+        ([1000.0] * 3, "C", "Too short to judge steadiness: 3 s; 60 s needed."),
         ([1000.0] * 60, "C", "Steady over 60 s; a B needs 5 minutes."),
         ([1000.0] * 300, "B", "Steady, but a later cliff is not excluded: less than the whole"),
         ([500.0] * 50 + [1000.0] * 250, "B", "Steady, but a later cliff"),

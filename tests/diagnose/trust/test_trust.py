@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers import card_runs
 
+from iocast import text
 from iocast.analyse.facts import Facts
-from iocast.diagnose import examination, thresholds, words
+from iocast.diagnose import examination, thresholds
 from iocast.diagnose.trust import components, imported, row_trust
 from iocast.model.codes import StateCode
 from iocast.model.finding import GRADES, Finding, Grade
@@ -211,25 +212,25 @@ def test_every_threshold_names_its_source_and_orders_its_letters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("said", "shown"),
     [
-        (words.percent(0.004), "0.4%"),
-        (words.percent(0.12), "12%"),
-        (words.percent(0.0001), "below 0.1%"),
-        (words.percent(0.02), "2%"),
-        (words.data_size(178 << 20), "178.0 MiB"),
-        (words.data_size(25_200_000_000), "23.5 GiB"),
-        (words.number(1000.0), "1,000"),
-        (words.number(7.984), "7.98"),
-        (words.time(0), "0 s"),
-        (words.throughput(3.94e9), "3.9 GB/s"),
-        (words.time(4_000), "4.0 µs"),
-        (words.count(12_400, "I/O"), "12,400 I/Os"),
-        (words.count(1, "I/O"), "1 I/O"),
+        (text.brief_percent(0.004), "0.4%"),
+        (text.brief_percent(0.12), "12%"),
+        (text.brief_percent(0.0001), "below 0.1%"),
+        (text.brief_percent(0.02), "2%"),
+        (text.capacity(178 << 20), "178.0 MiB"),
+        (text.capacity(25_200_000_000), "23.5 GiB"),
+        (text.number(1000.0), "1,000"),
+        (text.number(7.984), "7.98"),
+        (text.brief_time(0), "0 s"),
+        (text.brief_throughput(3.94e9), "3.9 GB/s"),
+        (text.brief_time(4_000), "4 µs"),
+        (text.counted(12_400, "I/O"), "12,400 I/Os"),
+        (text.counted(1, "I/O"), "1 I/O"),
     ],
 )
-def test_figures_in_sentences(said: str, text: str) -> None:
-    assert said == text
+def test_figures_in_sentences(said: str, shown: str) -> None:
+    assert said == shown
 
 
 def _suspected(state: StateCode) -> Finding:
