@@ -6,6 +6,7 @@ from iocast.analyse.facts import Facts
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.service_laws import DiskLaw
+from iocast.model.target import Target
 
 # Places that are memory by construction: the device or file system is honest, but it is no storage.
 MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs", "devtmpfs"})
@@ -13,6 +14,16 @@ MEMORY_KINDS = frozenset({"zram", "ram", "pmem", "brd"})
 VOLATILE_KINDS = MEMORY_KINDS - {"pmem"}  # what they hold is gone when the machine stops
 
 ARM_NS = 1_000_000  # a random read of a disk takes longer: what is quicker is no arm [J]
+
+
+def memory_words(target: Target) -> str:
+    """That the place is memory by construction, fit to follow a colon; "" where it is storage."""
+    if target.filesystem in MEMORY_FILESYSTEMS:
+        return f"{target.filesystem} keeps its files in memory"
+    disks = [layer for layer in target.layers if not layer.lower]
+    if disks and all(layer.kind in VOLATILE_KINDS for layer in disks):
+        return f"{' and '.join(layer.name for layer in disks)} keeps its blocks in this machine's memory"
+    return ""
 
 
 def row_of(run: Run, finding: Finding) -> PhaseRecord:
