@@ -80,7 +80,7 @@ def test_a_queue_above_the_device() -> None:
     (found,) = serialised.detect(Facts(card_runs.run(row(1 * MS))))
     assert found.severity == "severe"
     assert (
-        "I/Os wait above the device: 8 outstanding, 1 of them at vda1; 8.0 ms each, 1.0 ms of it at the device"
+        "I/Os wait above the device: 8 outstanding, 1 of them at vda1; 8 ms each, 1 ms of it at the device"
         in found.says
     )
     assert [each.severity for each in serialised.detect(Facts(card_runs.run(row(4.8 * MS))))] == []

@@ -21,7 +21,7 @@ def test_two_groups_of_reads_suggest_a_cache() -> None:
     (found,) = _findings((0.2, 4000), (8.0, 6000))
     assert found.state == "suggested"
     assert found.evidence["quick_share"] == 0.4
-    assert "40% of the reads took about 200 µs, the others about 8.0 ms" in found.says
+    assert "40% of the reads took about 200 µs, the others about 8 ms" in found.says
 
 
 def test_one_group_or_a_queue_suggests_nothing() -> None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.detectors.limits.throttle import known_limits
-from iocast.diagnose.evidence import ARM_NS, row_of
+from iocast.diagnose.evidence import ARM_NS, row_of, times_ratio
 from iocast.diagnose.same_load import target_bytes
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.model.codes import FindingCode
@@ -33,6 +33,8 @@ CODE: FindingCode = "cache_in_the_storage"
 FLOOR_NS = 500_000  # no disk reads at random below this (models C, 1b)
 ENOUGH = 200  # reads, for a share of two in a hundred to be more than chance [J]
 SHARE = 0.02  # of the reads
+MISSES = 0.04  # at least; a few slow reads are stalls, neighbours or a processor that was away [J]
+GAP = 2.0  # from where nine tenths of the quick ones end to where nine tenths of the slow ones begin: a valley [J]
 APART = 4.0  # the slow group takes so many times as long as the quick one [J]
 SMALL = 8  # a region is small when it is so many times smaller than the other [J]
 SPOTS, SPOT_S = 12, 0.25  # with a share of hits of a third, none of twelve blocks is held in one case of a hundred
@@ -73,7 +75,9 @@ def _remembered(facts: Facts) -> Iterator[Finding]:
             continue
         small_ns, whole_ns = small.mean_ns, whole.mean_ns
         arm = whole_ns > ARM_NS and small.p50_ns > FLOOR_NS
-        if small_ns < TWICE * whole_ns and not arm:
+        apart = times_ratio(whole, small)
+        carried = (apart.ratio if apart.high is None else apart.high) < TWICE
+        if small_ns < TWICE * whole_ns and carried and not arm:
             yield _suggested(
                 small.record,
                 says=f"Repeated reads of {capacity(small.data_bytes)} took {brief_time(small_ns)}, reads of the whole"
@@ -90,10 +94,11 @@ def _groups(row: RowFacts) -> tuple[float, float, float] | None:
     if taken.total < ENOUGH:
         return None
     quick, _ = bucket_shares(taken, (FLOOR_NS,))
-    if not SHARE <= quick <= 1 - SHARE:
+    if not SHARE <= quick <= 1 - MISSES:
         return None
     low, high = taken.quantile_ns(quick / 2), taken.quantile_ns(quick + (1 - quick) / 2)
-    return (quick, low, high) if high >= APART * low else None
+    ends, begins = taken.quantile_ns(0.9 * quick), taken.quantile_ns(quick + 0.1 * (1 - quick))
+    return (quick, low, high) if high >= APART * low and begins >= GAP * ends else None
 
 
 def _finding(record: PhaseRecord, quick: float, low_ns: float, high_ns: float) -> Finding:
