@@ -53,7 +53,7 @@ def test_the_finding_says_how_often_how_long_and_when() -> None:
     record = _phase(_slow(4 * SECOND_NS, SECOND_NS), _slow(9 * SECOND_NS, SECOND_NS))
     (found,) = stalls.detect(Facts(card_runs.run(record)))
     assert (found.code, found.severity, found.phase) == ("stalls", "warn", "randread 8k")
-    assert found.says == "I/O stalled: 2 stalls of 1.0 s, at t=4.0 s and t=9.0 s."
+    assert found.says == "I/O stalled: 2 stalls of 1 s, at t=4 s and t=9 s."
     assert found.evidence["stalled_ns"] == 2 * SECOND_NS
     assert found.spans == (Span(4 * SECOND_NS, 5 * SECOND_NS), Span(9 * SECOND_NS, 10 * SECOND_NS))
     assert found.remedy
@@ -63,8 +63,8 @@ def test_the_finding_says_how_often_how_long_and_when() -> None:
     ("durations_ms", "says"),
     [
         ((400,), "1 stall of 400 ms, at t=0 s"),
-        ((400, 1000), "2 stalls of 400 ms to 1.0 s, at t=0 s and t=2.0 s"),
-        ((400,) * 7, "7 stalls of 400 ms, at t=0 s, t=2.0 s, t=4.0 s, t=6.0 s, t=8.0 s and 2 more"),
+        ((400, 1000), "2 stalls of 400 ms to 1 s, at t=0 s and t=2 s"),
+        ((400,) * 7, "7 stalls of 400 ms, at t=0 s, t=2 s, t=4 s, t=6 s, t=8 s and 2 more"),
     ],
 )
 def test_many_stalls_in_one_sentence(durations_ms: tuple[int, ...], says: str) -> None:
@@ -104,8 +104,8 @@ def test_a_simulated_device_stalls_too_and_every_row_is_a_c() -> None:
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        (1, "I/O stalled: 1 stall of 1.0 s, at t=4.0 s."),
-        (2, "I/O stalled on 1 of 2 rows, row 0: 1 stall of 1.0 s, at t=4.0 s."),
+        (1, "I/O stalled: 1 stall of 1 s, at t=4 s."),
+        (2, "I/O stalled on 1 of 2 rows, row 0: 1 stall of 1 s, at t=4 s."),
     ],
 )
 def test_the_verdict_opens_with_the_stalls_and_does_not_repeat_them(rows: int, says: str) -> None:
