@@ -1,7 +1,8 @@
-"""What 0.1 missed: short stalls by a clock, ramps, read-ahead by bytes, gathered writes, a link with one kind of I/O."""
+"""What 0.1 missed: short stalls by a clock, ramps, read-ahead by bytes, gathered writes, a link at two loads, steps."""
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import request_shape, stalls
 from iocast.diagnose.detectors.limits import link_limit
+from iocast.diagnose.detectors.measurement import coarse_clock
 from iocast.diagnose.detectors.shortcuts import read_ahead, tiers
 from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord, Series
@@ -130,3 +132,33 @@ def test_one_kind_of_io_fills_a_link_at_two_loads() -> None:
     assert "gigabit Ethernet" in found.says
     assert list(link_limit.detect(Facts(card_runs.run(_scan(117.042e6, 4), target=target)))) == []
     assert list(link_limit.detect(Facts(card_runs.run(_scan(117.042e6, 4), _scan(140e6, 8), target=target)))) == []
+
+
+def _ticked(jitter_ns: float, top_ns: float, *, loose: float = 0.01, tick: bool = True) -> PhaseRecord:
+    """Reads that complete at the next of a timer's ticks of 700 µs, and take a little on top."""
+    draw = random.Random(7)
+    values = []
+    for _ in range(20_000):
+        took = draw.expovariate(1 / 600_000)
+        end = (took // 700_000 + 1) * 700_000 + top_ns + draw.gauss(0, jitter_ns) if tick else took + top_ns
+        values.append((draw.uniform(300_000, 9_000_000) if draw.random() < loose else max(1.0, end), 1))
+    return card_runs.reads(times=card_runs.histogram(*values))
+
+
+@pytest.mark.parametrize(("jitter_ns", "top_ns"), [(1_000, 0), (15_000, 40_000), (30_000, 90_000)])
+def test_times_in_steps_are_a_clock_and_no_several_peaks(jitter_ns: float, top_ns: float) -> None:
+    (found,) = coarse_clock.detect(Facts(card_runs.run(_ticked(jitter_ns, top_ns))))
+    assert found.evidence["step_ns"] == pytest.approx(700_000, rel=0.02)
+
+
+def test_times_without_steps_have_no_clock() -> None:
+    assert list(coarse_clock.detect(Facts(card_runs.run(_ticked(0, 200_000, tick=False))))) == []
+    three = card_runs.histogram(
+        *((at * MS * (1 + 0.002 * off), 20) for at in (0.2, 2.0, 9.0) for off in range(-20, 21))
+    )
+    assert list(coarse_clock.detect(Facts(card_runs.run(card_runs.reads(times=three))))) == []
+
+
+def test_a_clock_of_a_disk_is_found_though_no_read_ends_at_its_first_tick(tmp_path: Path) -> None:
+    found = planted.suspected(planted.measured("sim:hdd,tick=700us", planted.long(20), tmp_path))
+    assert found["coarse_clock"].evidence["step_ns"] == pytest.approx(700_000, rel=0.01)

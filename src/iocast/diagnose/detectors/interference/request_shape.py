@@ -1,8 +1,8 @@
 """Requests change size on the way: neighbouring ones are merged, or one is split.
 
-What it is: the block layer, a file system or the page cache merges small adjacent I/Os (consolidation), or splits a large one at
-max_sectors_kb, at the number of segments (a buffer of 4 KiB pages needs one for each page), or where a file is
-scattered (fragmentation).
+What it is: the block layer, a file system or the page cache merges small adjacent I/Os (consolidation), or the block
+layer splits a large one at max_sectors_kb, at the number of segments (a buffer of 4 KiB pages needs one for each page),
+or where a file is scattered (fragmentation).
 Why it matters: merged writes say nothing of single ones; split ones cost several times the work, and a limit of the
 host looks like slow storage.
 How it shows: the device's requests are more than 1.2 times as large as the test's, or a twentieth of them was merged;

@@ -1,7 +1,7 @@
 """Stalls: for a moment I/Os did not complete, while all others of the same phase were quick.
 
-What it is: for a tenth of a second or more, or again and again for a hundredth at equal intervals, none of the outstanding I/Os, or only some, completed; then all went on as
-before.
+What it is: for a tenth of a second or more, or for a hundredth again and again at equal intervals, none of the
+outstanding I/Os, or only some, completed; then all went on as before.
 Why it matters: averages and even p99 hide it, because few I/Os are issued during a stall; yet each user of the
 database waits through it.
 How it shows: among the slowest I/Os, some that took 100 ms or more and twenty times the median of their kind, and that
