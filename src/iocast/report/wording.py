@@ -73,6 +73,7 @@ FINDINGS: dict[FindingCode, str] = {
     "elided_reads": "elided reads",
     "compression_or_deduplication": "compression or deduplication",
     "short_stroke": "short-stroked",
+    "flushes_cost_nothing": "free flushes",
     "burst_credits": "burst credits",
     "write_cliff": "write cliff",
     "link_limit": "link limit",
@@ -85,6 +86,7 @@ FINDINGS: dict[FindingCode, str] = {
     "shared_drives": "shared drives",
     "consolidation": "consolidation",
     "splitting": "splitting",
+    "misaligned": "misaligned I/O",
     "maintenance": "maintenance",
     "cache_pollution": "cache pollution",
 }
