@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from cmath import phase, rect
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from msgspec.structs import replace
 
@@ -37,6 +37,8 @@ LEAST_IOS = 200
 LEAST_SHARE, OFTEN = 0.001, 0.02  # of a row: what is a time at all, and what is a mark [J]
 STEP_OF_P50 = 0.05  # models C, 21
 FEW, IN_SEQUENCE = 4, 5  # a first mark up to that multiple is plain; beyond it so many in sequence must be met [J]
+REACHES, SOME_ROWS = (4, 16, 64, 256), 6  # marks from which the step is known ever better; of so many rows
+TELLING = 25  # marks, within which a bucket (a 512th) is half as wide as what may lie around a mark
 GATHERED = 0.75  # times off their marks by an eighth of a step (one sigma) give this [J]
 EQUAL = 0.15  # of the step may the distance of two peaks be off [J]
 LIKELY = 0.10  # of a step may lie around a mark; chance would put a tenth there [J]
@@ -75,7 +77,9 @@ def _step_ns(rows: list[RowFacts]) -> float:
     if not first:
         return 0.0  # an I/O that took no time at all stands on any mark
     for parts in range(1, round(1 / STEP_OF_P50) + 1):  # the first mark may be any multiple: a disk needs some
-        step = first / parts
+        if not all(_begins_on_marks(row, first / parts) for row in rows[:SOME_ROWS]):
+            continue
+        step = _finer(rows, first / parts)
         found = _marks_of_all(rows, step)
         marks = set().union(*found.values())
         # What takes as long for each KiB stands on multiples as well, where sizes are powers of two: a mark for each.
@@ -83,6 +87,26 @@ def _step_ns(rows: list[RowFacts]) -> float:
         if several and (parts <= FEW or _unbroken(marks) >= IN_SEQUENCE):
             return step
     return _step_of_peaks(rows)
+
+
+def _begins_on_marks(row: RowFacts, step: float) -> bool:
+    """Whether what of a row lies within the first few marks lies on them: most that have no step fail here."""
+    cells = list(takewhile(lambda cell: cell[0] < 2 * FEW * step, _cells(row)))
+    return _marks(cells, step)[0] >= SHARE * sum(share for _, share in cells)
+
+
+def _finer(rows: list[RowFacts], step: float) -> float:
+    """The step by ever later marks: a bucket holds times a thousandth apart, which is half a step at the 500th mark."""
+    for most in REACHES:
+        near = [
+            (middle, count, share)
+            for row in rows[:SOME_ROWS]
+            for middle, share in _cells(row)
+            if 0 < (count := round(middle / step)) <= most and abs(middle / step - count) < LIKELY
+        ]
+        weight = sum(count * share for _, count, share in near)
+        step = sum(middle * share for middle, _, share in near) / weight if weight else step
+    return step
 
 
 def _unbroken(marks: set[int]) -> int:
@@ -119,11 +143,18 @@ def _together(row: RowFacts, step: float) -> complex:
 
 
 def _marks_of_all(rows: list[RowFacts], step: float) -> dict[Mix, set[int]]:
-    """The multiples of a step on which rows of the same I/Os stand; none when one of them stands elsewhere."""
+    """The multiples of a step on which rows of the same I/Os stand; none when one of them stands elsewhere.
+
+    The buckets of longer times are too wide to tell: they say nothing for a step nor against it.
+    """
     found: dict[Mix, set[int]] = {}
     for row in rows:
-        on, met = _marks(_cells(row), step)
-        if on < SHARE:
+        cells = [(middle, share) for middle, share in _cells(row) if middle < TELLING * step]
+        told = sum(share for _, share in cells)
+        if not told or row.service().quantile_ns(0.5) > TELLING * step:
+            continue
+        on, met = _marks(cells, step)
+        if on < SHARE * told:
             return {}
         found.setdefault(row.workload.mix, set()).update(met)
     return found

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.statistics import bucket_shares
+from iocast.diagnose.detectors.limits import credits
 from iocast.diagnose.detectors.limits.throttle import known_limits
 from iocast.diagnose.evidence import ARM_NS, row_of, times_ratio
 from iocast.diagnose.same_load import target_bytes
@@ -36,6 +37,7 @@ SHARE = 0.02  # of the reads
 MISSES = 0.04  # at least; a few slow reads are stalls, neighbours or a processor that was away [J]
 GAP = 2.0  # from where nine tenths of the quick ones end to where nine tenths of the slow ones begin: a valley [J]
 APART = 4.0  # the slow group takes so many times as long as the quick one [J]
+BASELINE = 1.1  # times the rate that is left when burst credits are spent [J]
 SMALL = 8  # a region is small when it is so many times smaller than the other [J]
 SPOTS, SPOT_S = 12, 0.25  # with a share of hits of a third, none of twelve blocks is held in one case of a hundred
 TWICE = 0.5  # models C, 1b: what is held over cold reads; by the mean, since half of the cold ones may hit too
@@ -65,12 +67,16 @@ def _host_answers(row: RowFacts) -> bool:
 
 def _remembered(facts: Facts) -> Iterator[Finding]:
     """A small region that is quicker than the whole, beyond what a shorter way of an arm explains."""
+    # What reads at the baseline of a volume whose credits are spent is slow for that.
+    spent = max((found.evidence["baseline_per_s"] for found in credits.detect(facts)), default=0.0)
     for one, other in facts.pairs("region"):
         small, whole = sorted((one, other), key=lambda row: row.data_bytes)
         load = small.workload
         if not (small.is_only("read") and isinstance(load.locality, Uniform) and load.asked_depth == 1):
             continue
         enough = min(one.measurement.ios, other.measurement.ios) >= ENOUGH
+        if whole.measurement.rate_per_s < BASELINE * spent:
+            continue
         if not enough or small.data_bytes * SMALL > whole.data_bytes or not small.is_past_the_host:
             continue
         small_ns, whole_ns = small.mean_ns, whole.mean_ns
