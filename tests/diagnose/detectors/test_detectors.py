@@ -234,7 +234,7 @@ def test_reads_of_which_it_is_not_said_how_they_were_made_are_not_accused(field:
 
 def test_a_size_that_is_not_known_is_not_compared() -> None:
     found = _only(list(cached.detect(Facts(_imported()))))
-    assert found.says == ("Buffered reads whose bytes at the device were not measured: p50 is 4.0 µs.")
+    assert found.says == ("Buffered reads whose bytes at the device were not measured: p50 is 4 µs.")
 
 
 def _failing(count: int, *, errno: int = 5, **changes: Any) -> PhaseRecord:

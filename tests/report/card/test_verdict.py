@@ -86,7 +86,7 @@ def test_stalls_come_before_the_figures() -> None:
         for name in ("one", "two")
     ]
     assert _sim(*rows) == (
-        "I/O stalled on every row, longest on one: 1 stall of 1.0 s, at t=4.0 s."
+        "I/O stalled on every row, longest on one: 1 stall of 1 s, at t=4 s."
         " A random 8k read takes 240 µs (p99 240 µs). Trust is C on every row for that."
     )
 
