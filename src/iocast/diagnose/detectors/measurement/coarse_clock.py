@@ -90,8 +90,9 @@ def _step_ns(rows: list[RowFacts]) -> float:
 
 
 def _begins_on_marks(row: RowFacts, step: float) -> bool:
-    """Whether what of a row lies within the first few marks lies on them: most that have no step fail here."""
-    cells = list(takewhile(lambda cell: cell[0] < 2 * FEW * step, _cells(row)))
+    """Whether the first few marks of a row have what lies around them: most rows that have no step fail here."""
+    ends = _cells(row)[0][0] + 2 * FEW * step
+    cells = list(takewhile(lambda cell: cell[0] < ends, _cells(row)))
     return _marks(cells, step)[0] >= SHARE * sum(share for _, share in cells)
 
 
