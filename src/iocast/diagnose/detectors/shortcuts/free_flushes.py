@@ -4,7 +4,8 @@ What it is: a drive that says that its write cache is volatile ("write back"), a
 file system that sends no flush to it at all.
 Why it matters: a database trusts a commit because it was flushed. Behind a protected cache (battery, capacitors) that
 is right, and the times are real; else a power failure loses commits that were acknowledged.
-How it shows: the device counts flushes, and they take less than 100 µs on average; or many fsyncs are made, and the
+How it shows: the device counts flushes, and they take less than 100 µs on average, or less than 500 µs and a third of
+what a write takes (a volatile cache makes writes quick and flushes slow); or many fsyncs are made, and the
 device counts none.
 How to confirm: only a power failure can tell: write verified data, cut the power, and read them back (`iocast verify`).
 What to change: nothing where the cache is known to be protected; else switch on barriers, or choose a cache mode of the
@@ -26,6 +27,7 @@ NEEDS: tuple[str, ...] = ("diskstats",)
 
 CODE: FindingCode = "flushes_cost_nothing"
 FREE_NS = 100_000  # on average: a medium, and most of what lies on the way to one, takes longer [J]
+QUICK_NS, OF_A_WRITE = 500_000, 1 / 3  # less than both: what was written was not in a volatile cache [J]
 ENOUGH = 50  # flushes [J]
 FEW = 0.02  # of the fsyncs must have reached the device, or a cache above swallowed them [J]
 VOLATILE = "write back"
@@ -48,7 +50,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
             return
         if is_synced(row.record) and done and done >= ENOUGH and device.flush_ns is not None:
             each_ns = device.flush_ns / done
-            if each_ns < FREE_NS:
+            quick = each_ns < min(QUICK_NS, OF_A_WRITE * (device.write_await_ns or 0.0))
+            if each_ns < FREE_NS or quick:
                 yield _finding(row, f"{number(done)} flushes took {brief_time(each_ns)} each at {layer.name}", each_ns)
                 return
 
@@ -60,7 +63,7 @@ def _finding(row: RowFacts, seen: str, each_ns: float) -> Finding:
         phase=row.name,
         says=(
             f"{seen}, although its write cache is reported as volatile: either the cache is protected against power"
-            " failure, or commits can be lost. These counters do not tell which."
+            " failure or holds no writes, or commits can be lost. These counters do not tell which."
         ),
         evidence={"flush_ns": each_ns},
         remedy="Ask the maker whether the cache is protected; test it with `iocast verify` and a power failure.",
