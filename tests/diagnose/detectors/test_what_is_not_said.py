@@ -134,3 +134,20 @@ def test_a_small_region_without_the_stall_of_the_whole_is_no_cache() -> None:
     slower = row("randread 8k", 8 << 30, [1.6, 1.7, 1.55, 1.6])
     assert list(storage_cache.detect(Facts(card_runs.run(stalled, small)))) == []
     assert len(list(storage_cache.detect(Facts(card_runs.run(slower, small))))) == 1
+
+
+def test_reads_that_waited_for_a_processor_are_no_misses_of_a_cache() -> None:
+    record = card_runs.reads(times=card_runs.histogram((0.09 * MS, 9_400), (3.6 * MS, 600)))
+    did = record.measurement
+    assert len(list(storage_cache.detect(Facts(card_runs.run(record))))) == 1
+    starved = Generator(threads=1, queued_ns=did.elapsed_ns // 2)
+    waited = replace(record, measurement=replace(did, generator=starved))
+    assert list(storage_cache.detect(Facts(card_runs.run(waited)))) == []
+
+
+def test_compression_is_not_said_of_rows_that_waited_for_a_processor() -> None:
+    unique, zeros = _rows(1.5, 0.05, seed=1)
+    starved = Generator(threads=1, queued_ns=unique.measurement.elapsed_ns // 2)
+    waited = replace(unique, measurement=replace(unique.measurement, generator=starved))
+    assert len(list(reduction.detect(Facts(card_runs.run(unique, zeros))))) == 1
+    assert list(reduction.detect(Facts(card_runs.run(waited, zeros)))) == []

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose.evidence import bytes_ratio, row_of
+from iocast.diagnose.evidence import bytes_ratio, row_of, waited_for_a_processor
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -43,6 +43,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that wrote the same with other data, and were quicker than with unique data."""
     best: tuple[float, PhaseRecord, PhaseRecord] | None = None
     for one, other in facts.pairs("payload"):
+        if waited_for_a_processor(one) or waited_for_a_processor(other):
+            continue
         plain = [each for each in (one, other) if isinstance(each.workload.payload, Unique)]
         if not plain or not one.is_only("write") or min(one.measurement.ios, other.measurement.ios) < ENOUGH:
             continue

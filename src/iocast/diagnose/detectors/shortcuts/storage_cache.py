@@ -18,7 +18,7 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.detectors.limits import credits
 from iocast.diagnose.detectors.limits.throttle import known_limits
-from iocast.diagnose.evidence import ARM_NS, row_of, times_ratio
+from iocast.diagnose.evidence import ARM_NS, row_of, times_ratio, waited_for_a_processor
 from iocast.diagnose.same_load import target_bytes
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.model.codes import FindingCode
@@ -51,7 +51,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if not row.is_past_the_host or row.measurement.asked_depth > 1:
             continue
         # Who waits for a limit of our own group forms a slow group, and what memory answers a quick one.
-        if any(known_limits(row)) or _host_answers(row):
+        # Who waits for a processor now and then forms a slow group, of the length of a time slice.
+        if any(known_limits(row)) or _host_answers(row) or waited_for_a_processor(row):
             continue
         found = _groups(row)
         if found is not None:
@@ -75,7 +76,7 @@ def _remembered(facts: Facts) -> Iterator[Finding]:
         if not (small.is_only("read") and isinstance(load.locality, Uniform) and load.asked_depth == 1):
             continue
         enough = min(one.measurement.ios, other.measurement.ios) >= ENOUGH
-        if whole.measurement.rate_per_s < BASELINE * spent:
+        if whole.measurement.rate_per_s < BASELINE * spent or waited_for_a_processor(whole):
             continue
         if not enough or small.data_bytes * SMALL > whole.data_bytes or not small.is_past_the_host:
             continue

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.comparison import ab_ratio
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.diagnose.evidence import row_of
+from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -50,7 +50,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if min(each.measurement.ios for each in passes) < ENOUGH:
             continue
         second, last = passes[1].p50_ns, fmean(each.p50_ns for each in passes[-2:])
-        if last < FALLS * second:
+        if last < FALLS * second and not any(map(waited_for_a_processor, passes)):
             yield _finding(passes, second, last)
     for row in facts.rows:
         yield from _ramp(row)
@@ -68,7 +68,7 @@ def _ramp(row: RowFacts) -> Iterator[Finding]:
     middles = [geometric_mean(part) for part in parts]
     falling = all(after <= STILL * before for before, after in pairwise(middles))
     apart = ab_ratio(parts[0], parts[-1])
-    if not falling or apart.high is None or apart.high >= FALLS:
+    if waited_for_a_processor(row) or not falling or apart.high is None or apart.high >= FALLS:
         return
     first_ns, last_ns = middles[0], middles[-1]
     yield Finding(
