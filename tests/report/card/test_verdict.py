@@ -199,5 +199,5 @@ def test_a_sentence_and_a_head_are_made_of_rows_of_one_place() -> None:
     ]
     run = card_runs.run(whole, part, more, target=card_runs.SIMULATED)
     told = card(run, examine(run))
-    assert "A random 8k read takes 12 ms; 8x1 reaches 133 IOPS." in told.verdict
+    assert "A random 8k read takes 12 ms; 8x1 reaches 135 IOPS." in told.verdict
     assert [each.value for each in told.figures if each.kind == "rate"] == [more.measurement.rate_per_s]
