@@ -10,7 +10,7 @@ TEST_NEEDS := fio:fio tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-l
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test lab matrix lint format bench docs lock clean
+.PHONY: help card setup test lab matrix coverage lint format bench docs lock clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -22,7 +22,7 @@ LOCKED := $(if $(CI),--locked)
 help:
 	@echo "iocast: I/O performance testing, diagnosis and forecasting of database storage"
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  make card AT=/mnt/db    another place        make PYTHON=python3.12 ...    another Python"
 
@@ -47,6 +47,9 @@ matrix: $(CORE) ## plant conditions in devices and see what diagnose finds (root
 	@scripts/need tests $(TEST_NEEDS)
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	PYTHONPATH=tests $(BIN)/python tests/matrix/matrix.py $(CELLS)
+
+coverage: $(CORE) ## count how often the printed intervals hold the truth, on simulated queues
+	$(BIN)/python bench/interval_coverage.py --runs 100 --write
 
 lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	$(BIN)/ruff check .

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import json
 import math
+import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iocast.analyse.comparison import ab_ratio, difference, holm, median_of, overlap, relative, shift, variation
+from iocast.analyse.comparison import (
+    ab_ratio,
+    difference,
+    holm,
+    mean_bounds,
+    median_of,
+    overlap,
+    quantile_bounds,
+    relative,
+    shift,
+    single_ratio,
+    variation,
+)
 from iocast.model.histogram import Histogram, bucket_index
 
 VECTORS = Path(__file__).parents[3] / "shared" / "design" / "models-vectors.json"
@@ -20,9 +34,16 @@ runs = st.lists(above_zero, min_size=2, max_size=8)
 
 
 def _histogram(values: list[int]) -> Histogram:
-    order = sorted({bucket_index(value) for value in values})
-    counts = tuple(sum(bucket_index(value) == index for value in values) for index in order)
-    return Histogram(tuple(order), counts, sum(values), float(sum(v * v for v in values)), min(values), max(values))
+    held = Counter(map(bucket_index, values))
+    order = tuple(sorted(held))
+    return Histogram(
+        order,
+        tuple(held[index] for index in order),
+        sum(values),
+        float(sum(v * v for v in values)),
+        min(values),
+        max(values),
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,3 +224,72 @@ def test_the_sides_of_unequal_groups_may_change_places() -> None:
     assert there.ratio * back.ratio == pytest.approx(1.0)
     assert there.degrees == pytest.approx(back.degrees)  # type: ignore[arg-type]
     assert there.low * back.high == pytest.approx(1.0)  # type: ignore[operator]
+
+
+ROUNDS = (0.0, 0.21, -0.12, 0.08, 0.30)  # what the hour does to both sides, as logarithms
+OWN = ((0.004, -0.006, 0.002, 0.005, -0.003), (-0.002, 0.005, 0.004, -0.006, 0.001))
+
+
+def _rounds(shift_by: float) -> tuple[list[float], list[float]]:
+    a = [1000 * math.exp(common + own) for common, own in zip(ROUNDS, OWN[0], strict=True)]
+    b = [1000 * math.exp(common + own + shift_by) for common, own in zip(ROUNDS, OWN[1], strict=True)]
+    return a, b
+
+
+def test_a_tenth_that_the_hour_hides_is_found_in_the_rounds() -> None:
+    alone, together = ab_ratio(*_rounds(math.log(1.1))), ab_ratio(*_rounds(math.log(1.1)), matched=True)
+    assert (alone.verdict, alone.paired) == ("inconclusive", False)
+    assert (together.verdict, together.paired, together.degrees) == ("small_difference", True, 4.0)
+    assert together.ratio == alone.ratio
+    assert ab_ratio(*_rounds(0.0), matched=True).verdict == "equivalent"
+
+
+def test_rounds_that_share_nothing_are_judged_as_before() -> None:
+    a, b = [1000.0, 1100.0, 900.0, 1050.0], [1000.0, 930.0, 1080.0, 1010.0]
+    assert ab_ratio(a, b, matched=True) == ab_ratio(a, b)
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [(1.0, "equivalent"), (1.03, "equivalent"), (1.1, "small_difference"), (1.2, "different")]
+)
+def test_a_tenth_that_is_well_known_is_a_difference(factor: float, verdict: str) -> None:
+    """It lies within the margin of equivalence, and yet it is known to 1 %."""
+    a = [1000.0, 1003.0, 998.0, 1001.0, 999.0]
+    assert ab_ratio(a, [factor * each for each in reversed(a)]).verdict == verdict
+
+
+def test_single_runs_that_are_far_apart_differ_here() -> None:
+    a, b = mean_bounds([1000.0, 1020.0, 990.0]), mean_bounds([1.0, 0.6, 0.8])
+    assert a is not None
+    assert b is not None
+    assert (single_ratio(a, b).verdict, single_ratio(b, a).verdict) == ("different_here", "different_here")
+    assert single_ratio(a, a).verdict == "inconclusive"
+    assert mean_bounds([1000.0, 2000.0]) is None, "two intervals tell nothing of chance"
+
+
+def _queue(load: float, seconds: int, draw: random.Random) -> tuple[Histogram, list[float]]:
+    """Response times of M/M/1 with a service time of 4 ms, and their mean in each second."""
+    seen, of_second = list[int](), [list[float]() for _ in range(seconds)]
+    at = waits = 0.0
+    while True:
+        gap = draw.expovariate(load / 0.004)
+        waits, at = max(0.0, waits - gap), at + gap
+        if at >= seconds:
+            break
+        waits += draw.expovariate(1 / 0.004)
+        seen.append(round(1e9 * waits))
+        of_second[int(at)].append(1e9 * waits)
+    return _histogram(seen), [math.fsum(each) / len(each) for each in of_second if each]
+
+
+@pytest.mark.parametrize("q", [0.5, 0.95])
+@pytest.mark.parametrize("load", [0.5, 0.9])
+def test_equal_queues_do_not_differ_here(load: float, q: float) -> None:
+    """Neighbours in a queue depend on each other: I/Os counted as independent would differ in most of these pairs."""
+    found = []
+    for number in range(20):
+        draw = random.Random(number)
+        bounds = [quantile_bounds(*_queue(load, 20, draw), q) for _ in range(2)]
+        found += [single_ratio(*bounds).verdict] if all(bounds) else []
+    assert len(found) > 10
+    assert found.count("different_here") <= 1

@@ -12,6 +12,7 @@ from makers import card_runs
 
 from iocast.analyse import statistics
 from iocast.model.histogram import Histogram, merge
+from iocast.model.run import OpSeries
 
 VALUES = st.lists(st.integers(0, 10**12), max_size=60)
 
@@ -118,3 +119,50 @@ def test_the_histogram_of_one_part_is_that_part() -> None:
     assert merge([part]) is part
     assert merge([Histogram(), part, Histogram()]) == part
     assert merge([part, part]) == Histogram((5, 9), (4, 2), 38, 262.0, 5, 9)
+
+
+def _series(up_to: tuple[int, ...], ios: tuple[int, ...]) -> OpSeries:
+    return OpSeries(op="read", ios=ios, response_ns=tuple(n * 1000 for n in ios), up_to=(up_to,) * 5)
+
+
+def test_even_intervals_are_independent() -> None:
+    assert statistics.design_effect(_series((50,) * 60, (100,) * 60), 0.5) == 1.0
+
+
+def test_clusters_count_for_less() -> None:
+    """All I/Os of every second interval are slow: 100 I/Os say hardly more than one."""
+    effect = statistics.design_effect(_series((100, 0) * 30, (100,) * 60), 0.5)
+    assert effect is not None
+    assert effect > 80
+
+
+def test_long_waves_count_for_less_than_short_ones() -> None:
+    short = statistics.design_effect(_series((60, 40) * 40, (100,) * 80), 0.5)
+    long = statistics.design_effect(_series(((60,) * 8 + (40,) * 8) * 5, (100,) * 80), 0.5)
+    assert short is not None
+    assert long is not None
+    assert long > 4 * short
+
+
+def test_a_short_row_has_no_interval() -> None:
+    assert statistics.design_effect(_series((50,) * 9, (100,) * 9), 0.5) is None
+    estimate = statistics.quantile_interval(card_runs.histogram((1000, 100), (2000, 100)), 0.5, None)
+    assert (estimate.low_ns, estimate.high_ns, estimate.effective) == (None, None, None)
+    assert statistics.mean_interval(1500.0, None) == statistics.MeanEstimate(1500.0)
+
+
+def test_few_independent_ios_bound_a_percentile_from_below_only() -> None:
+    times = card_runs.histogram(*((us * 1000, 10) for us in range(1, 1001)))
+    estimate = statistics.quantile_interval(times, 0.99, 100.0)
+    assert estimate.effective_beyond == pytest.approx(1.0)
+    assert estimate.high_ns is None
+    assert estimate.low_ns is not None
+    assert estimate.low_ns < estimate.value_ns
+
+
+@given(st.floats(1.0, 1e5), st.floats(0.01, 0.999))
+def test_bounds_lie_on_both_sides_of_the_value(effect: float, q: float) -> None:
+    times = card_runs.histogram(*((us * 1000, 3) for us in range(1, 1001)))
+    estimate = statistics.quantile_interval(times, q, effect)
+    assert estimate.low_ns is None or estimate.low_ns <= estimate.value_ns
+    assert estimate.high_ns is None or estimate.high_ns >= estimate.value_ns

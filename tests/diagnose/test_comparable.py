@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from makers import card_runs
 from msgspec.structs import replace
 
 from iocast.diagnose.comparable import Side, pairs, unlike
-from iocast.model.run import PhaseRecord, Source
+from iocast.diagnose.comparable import side as comparable_side
+from iocast.model.measurement import ErrorCount
+from iocast.model.run import PhaseRecord, Run, Source
 from iocast.model.workload import MixItem
 from iocast.report.comparison.comparison_report import compare
 
@@ -22,6 +25,8 @@ def weighted(row: PhaseRecord, weight: float) -> PhaseRecord:
 
 
 FIO = side("fio", weighted(card_runs.reads("rd"), 1), card_runs.reads("deep", depth=8), source=Source(tool="fio"))
+
+FAILED = replace(card_runs.reads("rd").measurement, errors=(ErrorCount("read", 5, "EIO", 3, ()),))
 
 
 def partners(first: Side, other: Side) -> dict[str, str]:
@@ -68,3 +73,41 @@ def test_what_the_figures_of_another_tool_count_stands_beside() -> None:
 
     assert notes(side("own", card_runs.reads("rd 8k 1x1"))) == [f"fio: {note}"]
     assert notes(side("fio again", card_runs.reads("rd"), card_runs.reads("x"), source=Source(tool="fio"))) == []
+
+
+def repeated(label: str, starts: tuple[int, ...], seeds: tuple[int, ...]) -> Side:
+    def one(start: int, seed: int) -> Run:
+        made = card_runs.run(card_runs.reads("rd"), started_unix_ns=start)
+        return replace(made, plan=replace(made.plan, seed=seed))
+
+    return Side(label, tuple(map(one, starts, seeds)), {"rd": "A"})
+
+
+def test_rounds_belong_together() -> None:
+    (pair,) = pairs(repeated("a", (10, 31, 50), (1, 2, 3)), repeated("b", (21, 30, 61), (7, 8, 9)))
+    assert pair.matched
+
+
+def test_runs_of_the_same_offsets_belong_together_whenever_they_ran() -> None:
+    first, other = repeated("a", (1, 2, 3), (1, 2, 3)), repeated("b", (11, 12, 13), (2, 3, 1))
+    (pair,) = pairs(first, other)
+    assert pair.matched
+    order = [next(run.plan.seed for run in other.runs if run.phases[0] is record) for record in pair.other]
+    assert order == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("starts", "seeds"), [((11, 12, 13), (4, 5, 6)), ((11, 12, 13), (1, 1, 1)), ((11, 12), (1, 2))]
+)
+def test_other_runs_do_not(starts: tuple[int, ...], seeds: tuple[int, ...]) -> None:
+    (pair,) = pairs(repeated("a", (1, 2, 3), (1, 2, 3)), repeated("b", starts, seeds))
+    assert not pair.matched
+
+
+def test_repeats_make_up_for_rows_that_are_short_alone() -> None:
+    """Each run alone has too few I/Os for a percentile: three of them are compared, one is not."""
+    short = card_runs.run(card_runs.reads("rd", times=card_runs.histogram((250_000, 15))))
+    assert comparable_side("one", (short,)).trust["rd"] in ("D", "F")
+    assert comparable_side("three", (short,) * 3).trust["rd"] in ("A", "B", "C")
+    failed = replace(short, phases=(replace(short.phases[0], measurement=FAILED),))
+    assert comparable_side("failed", (failed,) * 3).trust["rd"] == "F"

@@ -14,7 +14,7 @@ from iocast.report.card import card_report
 
 FIXTURES = sorted(path for path in (Path(__file__).parent / "fixtures").rglob("*") if path.is_file())
 # A series that ends earlier is a whole series: nothing shows that there was more of it.
-SERIES = ("iostat_", "sar_", "avg_", "each_")
+SERIES = ("iostat_", "sar_", "dstat_", "collectl_", "diskstats_", "avg_", "each_")
 CUTS = 14
 DAMAGES = ("", "nan", "-1", "inf", "zzz", "null", "1e400", "99999999999999999999999")
 

@@ -101,7 +101,7 @@ def test_json_of_iostat_of_another_shape_is_refused(tmp_path: Path, wrong: str) 
     document = json.loads((FIXTURES / "iostat_x.json").read_text())
     document["sysstat"]["hosts"][0]["statistics"][0]["disk"] = json.loads(wrong)
     document["sysstat"]["hosts"][0]["number-of-cpus"] = "many"
-    assert "not the JSON of iostat" in refusal(tmp_path / "odd.json", json.dumps(document)).message
+    assert "not the JSON of sysstat" in refusal(tmp_path / "odd.json", json.dumps(document)).message
 
 
 def test_the_next_day_does_not_overwrite_the_first(tmp_path: Path) -> None:

@@ -17,6 +17,10 @@ HERE = Path(__file__).parent
 FOLDERS = (HERE / "fixtures", HERE / "fixtures" / "logs", HERE / "examples")
 FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.*")) if path.stat().st_size < 40_000]
 CASES = [(path.name, path.read_bytes()) for path in FILES]  # the name of a log says what it holds
+TOOLS = (
+    *("fioparse", "orion", "vdbench", "dstat", "collectl", "diskstats"),
+    *("diskspd", "crystaldiskmark", "ioping", "iozone", "calibrate_io"),
+)
 KINDS = {
     "fio JSON": [case for case in CASES if case[0].endswith(".json") and case[0].startswith("fio")],
     "fio text": [case for case in CASES if case[0] in ("fio_both.txt", "fio_client.txt", "fio_unlike.txt")],
@@ -24,7 +28,7 @@ KINDS = {
     "fio logs": [case for case in CASES if case[0].endswith(".log")],
     "iostat": [case for case in CASES if case[0].startswith("iostat")],
     "sar": [case for case in CASES if case[0].startswith("sar")],
-    **{tool: [case for case in CASES if case[0].startswith(tool)] for tool in ("fioparse", "orion", "vdbench")},
+    **{tool: [case for case in CASES if case[0].startswith(tool)] for tool in TOOLS},
     "latency records": [case for case in CASES if case[0].startswith("records")],
 }
 

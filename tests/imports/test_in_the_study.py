@@ -22,6 +22,7 @@ from iocast.model.run import Run
 from iocast.report.card import card_report
 from iocast.report.comparison.comparison_report import compare
 from iocast.report.renderers import RENDERERS, csv_table, json_report, terminal
+from iocast.report.renderers.classic import render_run
 
 Reader = Callable[..., Run]
 
@@ -176,3 +177,26 @@ def test_every_fixture_reports_in_every_form(fixtures: Path) -> None:
             out = io.StringIO()
             json_report.render(report, out)
             assert json.loads(out.getvalue())["title"]
+
+
+def classic_cells(run: Run) -> list[list[str]]:
+    """The lines of the classic table, their columns MB and IOPS."""
+    out = io.StringIO()
+    render_run(run, out, buckets=False, percentiles=False)
+    cells = [re.split(" [rw](?= )", line)[1] for line in out.getvalue().splitlines()[1:]]
+    return [[line[:9].strip(), line[45:].strip()] for line in cells]
+
+
+def test_counts_of_an_unknown_time_have_no_rate(fixtures: Path) -> None:
+    """The classic view showed 23,940 I/Os of unknown time as 23,940 IOPS, and bytes that no page states as 0.000 MB."""
+    (run,) = imports.read((str(fixtures / "vdbench_new_histogram.html"),))
+    assert classic_cells(run) == [["", ""], ["", ""]]
+
+
+def test_a_stated_rate_needs_no_length(tmp_path: Path) -> None:
+    path = tmp_path / "a_summary.txt"
+    stated = ("Maximum Small IOPS=5000", "Minimum Small Latency=1.0")
+    path.write_text("".join(f"{words} @ Small=5 and Large=0\n" for words in stated))
+    (run,) = imports.read((str(path),))
+    ((moved, rate),) = classic_cells(run)
+    assert (float(moved), rate) == (pytest.approx(5000 * 8192 / 2**20, abs=0.001), "5000")

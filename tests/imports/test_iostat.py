@@ -13,7 +13,7 @@ from iocast import imports
 from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
 from iocast.formats.source_files import Head
-from iocast.imports import iostat, sar
+from iocast.imports.series import iostat, sar
 from iocast.model.run import Run
 from iocast.report.card import card_report
 from iocast.report.renderers import terminal
@@ -142,7 +142,6 @@ def test_means_of_ios_are_weighted_by_ios(read_all: Reader) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (FIRST + OLD.format(r="100.00").replace("  await ", "  wait9 ", 1), 'bad.txt:4: unknown column "wait9"'),
         (
             FIRST + OLD.format(r="100.00").replace("   2.00    2.00    2.00", ""),
             "bad.txt:4: 11 values under 14 headings",
@@ -178,3 +177,87 @@ def test_a_restart_in_sars_file_is_no_device(read_all: Reader) -> None:
     run = read_all(("sa.txt", text))
     assert metrics(run, "dev8-0")["size_bytes"] == [8192, 8192]
     assert [sample.time_ns for sample in run.phases[0].samples][-1] == (11 * 3600 + 50 * 60) * 10**9
+
+
+def test_an_unknown_column_is_left_out_and_the_rest_read(read_all: Reader) -> None:
+    """A new column refused the whole file."""
+    run = read_all(("new.txt", FIRST + OLD.format(r="100.00").replace("  await ", "  wait9 ", 1)))
+    found = metrics(run, "sda")
+    assert "await_ns" not in found
+    assert found["reads_per_s"] == [100.0]
+    assert sum('unknown column "wait9": left out' in warning for warning in run.warnings) == 1
+
+
+def test_sums_of_writes_and_discards_are_left_out(fixtures: Path) -> None:
+    run = of(fixtures, "iostat_s.txt")
+    assert {*metrics(run, "vda")} == {"ios_per_s", "read_bytes_per_s"}
+    assert any('unknown column "kB_w+d/s"' in warning for warning in run.warnings)
+
+
+def test_colours_are_no_part_of_a_value(fixtures: Path) -> None:
+    text = (fixtures / "iostat_colours.txt").read_text()
+    assert "\x1b[" in text
+    assert len(metrics(of(fixtures, "iostat_colours.txt"), "vda")["queue_mean"]) == 1
+
+
+def test_tables_of_one_report_are_one_report(fixtures: Path) -> None:
+    """-h prints reads, writes, discards and flushes apart: each was a report of its own."""
+    found = metrics(of(fixtures, "iostat_xh.txt"), "vda")
+    assert {len(values) for values in found.values()} == {1}
+    assert {"reads_per_s", "writes_per_s", "discards_per_s", "flushes_per_s", "util_percent"} <= {*found}
+
+
+def test_each_host_of_a_json_has_its_own_phase(fixtures: Path, read_all: Reader) -> None:
+    """All but the first were dropped without a word."""
+    document = json.loads((fixtures / "iostat_x.json").read_text())
+    (host,) = document["sysstat"]["hosts"]
+    document["sysstat"]["hosts"] = [{**host, "nodename": "db1"}, {**host, "nodename": "db2"}]
+    run = read_all(("two.json", json.dumps(document)))
+    assert [record.phase.name for record in run.phases] == ["iostat db1", "iostat db2"]
+    assert run.host.name == ""
+    shown = table(run)
+    assert "db1 vda" in shown
+    assert "db2 vda" in shown
+
+
+def test_the_device_of_sar_may_stand_last(fixtures: Path) -> None:
+    """As with -p, -h and -j of sysstat 12: the file was refused."""
+    found = metrics(of(fixtures, "sar_dp.txt"), "vda")
+    assert found["ios_per_s"] == [653.0, 658.0]
+    assert found["write_bytes_per_s"] == [15016 * 1024, 217820 * 1024]
+    assert metrics(of(fixtures, "sar_dh.txt"), "vda")["size_bytes"] == pytest.approx([58.8 * 1024, 649.3 * 1024])
+
+
+def test_a_comment_is_no_device(fixtures: Path, read_all: Reader) -> None:
+    line = "23:29:16         0.00      0.00      0.00      0.00      0.00      0.00      0.00      0.00 loop2\n"
+    text = (fixtures / "sar_dp.txt").read_text()
+    assert line in text
+    run = read_all(("sar.txt", text.replace(line, line + "23:29:16  COM the second run begins here\n")))
+    assert "run" not in {sample.subject for sample in run.phases[0].samples}
+    assert len(metrics(run, "vda")["ios_per_s"]) == 2
+
+
+def test_the_exports_of_sadf_state_the_same(fixtures: Path) -> None:
+    by_column = metrics(of(fixtures, "sar_sadf_d.csv"), "vda")
+    assert by_column["ios_per_s"] == [630.0, 658.0, 400.99]
+    for name in ("sar_sadf_dh.csv", "sar_sadf_p.txt", "sar_sadf.json"):
+        assert sar.sniff(Head(name, (fixtures / name).read_text()))
+        assert metrics(of(fixtures, name), "vda") == by_column
+    times = [sample.time_ns for sample in of(fixtures, "sar_sadf_d.csv").phases[0].samples]
+    assert (min(times), max(times)) == (0, 2_000_000_000)
+    assert metrics(of(fixtures, "sar_sadf.json"), "all")["read_bytes_per_s"][0] == 8200 * 512
+
+
+def test_restarts_in_an_export_are_no_devices(fixtures: Path, read_all: Reader) -> None:
+    text = (fixtures / "sar_sadf_d.csv").read_text()
+    head, _, rest = text.partition("\n")
+    apart = "vm;-1;2026-11-22 23:29:15 UTC;LINUX-RESTART\t(2 CPU)\nvm;-1;2026-11-22 23:29:15 UTC;COM a comment\n"
+    other = "# hostname;interval;timestamp;CPU;%user\nvm;1;2026-11-22 23:29:16 UTC;-1;3.00\n"
+    run = read_all(("sa.csv", other + head + "\n" + apart + rest))
+    assert {sample.subject for sample in run.phases[0].samples} == {"loop2", "vda"}
+
+
+def test_two_days_of_an_export_lie_a_day_apart(fixtures: Path, read_all: Reader) -> None:
+    text = (fixtures / "sar_sadf_d.csv").read_text()
+    run = read_all(("sa.csv", text + "\n".join(text.replace("2026-11-22", "2026-12-24").splitlines()[1:]) + "\n"))
+    assert max(sample.time_ns for sample in run.phases[0].samples) == (32 * 86_400 + 2) * 10**9

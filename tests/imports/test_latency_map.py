@@ -88,3 +88,25 @@ def test_what_cannot_be_read_is_refused(read_all: Reader, text: str, says: str) 
     with pytest.raises(SourceError) as refused:
         read_all(("bad.txt", text))
     assert says in refused.value.message
+
+
+def cluster(first: int) -> str:
+    """Two instances of gv$event_histogram, whose order changes from one record to the next."""
+    one, other = f"1, {first}\n2, {10 * first}\n4, 5\n", "1, 1000\n2, 7\n"
+    return f"""\
+<begin record>
+timestamp, musec, {first * 3_000_000},26-AUG-13 04.26.51.653754 PM +02:00
+label,db file sequential read latency data from gv$event_histogram
+latencyunit, millisec
+{one + other if first % 2 else other + one}<end record>
+"""
+
+
+def test_equal_bounds_of_instances_are_added_up(read_all: Reader) -> None:
+    """The last instance of a record took the place of the others: 1,237,243 waits were shown as 55."""
+    (record,) = read_all(("rac.txt", cluster(1) + cluster(2) + cluster(3))).phases
+    times = record.measurement.service("read")
+    assert times.total == 2 + 20
+    assert record.measurement.elapsed_ns == 6_000_000_000
+    assert times.quantile_bounds_ns(0.5) == (1_000_000, 2_000_000)  # Oracle's bounds are upper edges
+    assert times.share_up_to(1_000_000) == pytest.approx(2 / 22)

@@ -176,3 +176,103 @@ def test_figures_that_cannot_be_are_refused(read_all: Reader, was: str, then: st
     with pytest.raises(SourceError) as refused:
         read_all(("orion_summary.txt", SUMMARY.replace(was, then)))
     assert "orion_summary.txt:" in refused.value.message
+
+
+# From 11.2 on: other words for the settings, the spread of reads and of writes, and a histogram.
+NEWER = """\
+ORION VERSION 12.1.0.2.0
+
+Command line:
+-run oltp -testname disks -write 25
+
+These options enable these settings:
+Small IO size: 8 KB
+Large IO size: 1024 KB
+IO types: small random IOs, large random IOs
+Writes: 25%
+Duration for each data point: 30 seconds
+Total Data Points: 21
+
+Name: /dev/sdq  Size: 21474836480
+1 files found.
+
+Maximum Large MBPS=90.50 @ Small=0 and Large=2
+
+Maximum Small IOPS=1200 @ Small=8 and Large=0
+Small Read Latency: avg=7000.500 us, min=800 us, max=90000.250 us, std dev=350.5 us @ Small=8 and Large=0
+Small Write Latency: avg=5665.165 us, min=700 us, max=80000 us, std dev=250 us @ Small=8 and Large=0
+
+Minimum Small Latency=900.250 usecs @ Small=1 and Large=0
+Small Read Latency: avg=950.000 us, min=700 us, max=1900.000 us, std dev=35 us @ Small=1 and Large=0
+Small Write Latency: avg=751.000 us, min=600 us, max=1700.000 us, std dev=25 us @ Small=1 and Large=0
+Small Read / Write Latency Histogram @ Small=1 and Large=0
+        Latency:                         # of IOs (read)          # of IOs (write)
+        0 - 512        us:               0 (  0.00%)             75 ( 25.00%)
+      512 - 1024       us:             500 ( 50.00%)            225 (100.00%)
+     1024 - 2048       us:             500 (100.00%)              0 (100.00%)
+"""
+
+
+def test_a_newer_summary_states_reads_and_writes_with_their_spread(read_all: Reader) -> None:
+    """Its latencies and its mix were ignored, and its histogram took the place of both maxima."""
+    run = read_all(("a_summary.txt", NEWER))
+    large, small, lowest = run.phases
+    assert large.measurement.bytes_per_s == pytest.approx(90.5 * 2**20)
+    assert [part.ios for part in small.measurement.classes] == [900 * 30, 300 * 30]
+    reads, writes = (part.service.coarse for part in small.measurement.classes)
+    assert reads is not None
+    assert writes is not None
+    assert (reads.mean_ns, reads.min_ns, reads.max_ns, reads.stdev_ns) == (7_000_500, 800_000, 90_000_250, 350_500)
+    assert (writes.mean_ns, writes.max_ns) == (5_665_165, 80_000_000)
+    assert lowest.phase.name == "/dev/sdq small 1x1"
+    assert [part.ios for part in lowest.measurement.classes] == [1000, 300]
+    assert lowest.measurement.classes[0].service.share_up_to(1_024_000) == pytest.approx(0.5)
+    assert lowest.measurement.classes[1].service.mean_ns == 751_000
+    assert run.source is not None
+    assert run.source.version == "12.1.0.2.0"
+
+
+def test_the_histogram_of_a_maximum_adds_its_buckets(read_all: Reader) -> None:
+    text = NEWER.replace("Histogram @ Small=1 ", "Histogram @ Small=8 ")
+    run = read_all(("a_summary.txt", text))
+    _, small = run.phases
+    assert small.measurement.rate_per_s == pytest.approx(1200)
+    assert small.measurement.classes[1].service.share_up_to(512_000) == pytest.approx(0.25)
+    assert "the lowest latency, 0.90025 ms, was at 1 small I/Os" in run.warnings[0]
+
+
+def test_what_orion_prints_has_no_length(read_all: Reader) -> None:
+    printed = NEWER[NEWER.index("Maximum Large") :].replace("ORION VERSION", "")
+    head = "ORION: ORacle IO Numbers -- Version RDBMS_19.3.0.0.0DBRU_LINUX.X64_190417\n$ orion -run oltp -write 25\n\n"
+    _, small, lowest = read_all(("a.txt", head + printed)).phases
+    assert "length" in small.unstated
+    assert small.measurement.rate_per_s == 1200
+    assert {"length"} <= {*lowest.unstated}
+    assert "ios" not in lowest.unstated
+
+
+def test_reads_and_writes_of_unknown_mix_are_left_out(read_all: Reader) -> None:
+    text = NEWER.replace(" -write 25", "").replace("Writes: 25%\n", "")
+    run = read_all(("a_summary.txt", text))
+    assert [record.phase.name for record in run.phases] == ["/dev/sdq small 1x1"]
+    assert "/dev/sdq small 1x8: reads and writes together, and nothing says in which mix: left out" in run.warnings
+
+
+def test_a_matrix_may_say_what_it_is(read_all: Reader) -> None:
+    """Words above it made it unknown; the unit that they state needs no rates."""
+    words = "This file contains the average latency sustained by small I/Os in microseconds.\n\n"
+    run = read_all(("t_lat.csv", words + LAT.replace("0.", "4")))
+    assert run.phases[0].phase.name == "small 1x1"
+    run = read_all(("t_iops.csv", "Rates sustained by small I/Os.\n" + IOPS))
+    assert run.phases[0].measurement.rate_per_s == 2302
+
+
+def test_histograms_of_large_ios_are_theirs(read_all: Reader) -> None:
+    """Those of a point with both sizes were added up."""
+    buckets = "   256 -   512 us:   {} ( 50.00%)   0 (  0.00%)\n   512 -  1024 us:   {} (100.00%)   0 (  0.00%)\n"
+    text = "".join(
+        f"{size} Read / Write Latency Histogram @ Small=2 and Large=3\n{buckets.format(count, count)}"
+        for size, count in (("Small", 80), ("Large", 5))
+    )
+    (record,) = read_all(("t_hist.txt", text)).phases
+    assert [(part.size_bytes, part.ios) for part in record.measurement.classes] == [(8192, 160), (1 << 20, 10)]

@@ -22,7 +22,7 @@ FILES = [path for kind in (EXAMPLES, *(DATA / kind for kind in KINDS)) for path 
 
 # What each becomes: how many rows, or what the refusal says.
 REFUSED = {
-    "R10PG1_oltp_32hreads_curve__parmfile.html": "has no format that iocast knows",  # a job, not a result
+    "R10PG1_oltp_32hreads_curve__parmfile.html": "no page of results",  # a job, not a result
 }
 ROWS = {
     "fio_2.16_normal_1.out": 4,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from iocast import imports
 from iocast.errors import SourceError
 from iocast.formats.source_files import Head
 from iocast.imports import vdbench
@@ -95,7 +97,7 @@ Writes:
 def test_it_is_known_by_its_headings() -> None:
     for text in (HEAD, SUMMARY, HISTOGRAM):
         assert vdbench.sniff(Head("x", text))
-    assert not vdbench.sniff(Head("x", "<pre>\n* Contents of parameter file: x\nsd=a,lun=b\n"))
+    assert not vdbench.sniff(Head("x", "<pre>\nsd=a,lun=b\n"))
 
 
 def test_v12_the_average_leaves_the_first_interval_out(read_all: Reader) -> None:
@@ -248,3 +250,137 @@ def test_an_average_of_no_interval_is_refused(read_all: Reader, span: str) -> No
     with pytest.raises(SourceError) as refused:
         read_all(("summary.html", SUMMARY.replace(stated, span)))
     assert "is not a range of intervals" in refused.value.message
+
+
+MIXED = {"xfersize": "4096", "bytes/io": "63488", "MB/sec": "232.0000"}  # xfersize=(4k,10,64k,...): the first of them
+
+
+def test_of_mixed_sizes_the_bytes_are_those_it_states(read_all: Reader) -> None:
+    """3832 I/Os a second of 63.5 kB were shown as 15 MB/s: the page names the first size of a mix."""
+    (record,) = read_all(("flatfile.html", HEAD + flat("mix", (3831.7,) * 5, **MIXED))).phases
+    assert record.measurement.bytes_per_s == pytest.approx(232 * 2**20)
+    assert "size" in record.unstated
+
+
+def test_of_mixed_sizes_the_division_of_bytes_is_told(read_all: Reader) -> None:
+    run = read_all(("flatfile.html", HEAD + flat("mix", (3831.7,) * 5, read=60.0, **MIXED)))
+    assert sum(part.bytes for part in run.phases[0].measurement.classes) == pytest.approx(232 * 2**20 * 4, rel=1e-6)
+    assert "mix: sizes are mixed; its bytes are divided between reads and writes as its I/Os are" in run.warnings
+
+
+def test_a_for_loop_repeats_the_name_of_its_run(read_all: Reader) -> None:
+    """The second was refused as a damaged first."""
+    flatfile = HEAD + flat("rd1", (100.0,) * 3) + flat("rd1", (200.0,) * 3, threads="8.0000")
+    looped = SUMMARY + SUMMARY[SUMMARY.index("<a name") :].replace("threads=4", "threads=8").replace("104.50", "204.50")
+    for page, rates in ((("flatfile.html", flatfile), [100, 200]), (("summary.html", looped), [104.5, 204.5])):
+        run = read_all(page)
+        assert [record.measurement.rate_per_s for record in run.phases] == pytest.approx(rates)
+        assert [record.phase.name for record in run.phases] == ["rd1 4x1", "rd1 8x1"]
+
+
+def test_threads_count_for_each_sd(read_all: Reader) -> None:
+    """Ten SDs with two threads each were one load of two users."""
+    run = read_all(("flatfile.html", HEAD + flat("rd1", (4000.0,) * 5, threads="2.0000", queue_depth="20.0")))
+    assert "users" in run.phases[0].unstated
+
+
+def test_words_that_are_numbers_below_0_are_words(read_all: Reader) -> None:
+    """seekpct=seqnz is -2, threads that differ are -1: the page was refused."""
+    text = HEAD + flat("rd1", (100.0,) * 5, seekpct="-2.0000", threads="-1.0000")
+    (record,) = read_all(("flatfile.html", text)).phases
+    assert record.phase.workload.locality == Sequential()
+    assert "users" in record.unstated
+
+
+# Version 5.04.07: maxima of reads and of writes, and a format run that ended in its first interval.
+FIXTURES = Path(__file__).parent / "fixtures"
+NEW_SUMMARY = (FIXTURES / "vdbench_new_summary.html").read_text()
+NEW_HISTOGRAM = (FIXTURES / "vdbench_new_histogram.html").read_text()
+UNPARTED = NEW_HISTOGRAM[: NEW_HISTOGRAM.index("Reads:\n")]
+FILES = (FIXTURES / "vdbench_files_summary.html").read_text()  # a file system run
+FILES_FLAT = (FIXTURES / "vdbench_files_flatfile.html").read_text()
+
+
+def test_a_format_run_without_an_average_does_not_refuse_the_others(read_all: Reader) -> None:
+    run = read_all(("summary.html", NEW_SUMMARY))
+    assert [record.phase.name for record in run.phases] == ["rd1"]
+    assert "run SD_format ended before its second interval: left out" in run.warnings[0]
+    reads, writes = run.phases[0].measurement.classes
+    assert (reads.service.coarse.max_ns, writes.service.coarse.max_ns) == (100_000, 140_000)  # type: ignore[union-attr]
+
+
+def test_a_newer_histogram_begins_after_the_first_interval(read_all: Reader) -> None:
+    """420 I/Os of four seconds were shown over five."""
+    (alone,) = read_all(("histogram.html", NEW_HISTOGRAM)).phases
+    assert [part.ios for part in alone.measurement.classes] == [252, 168]
+    assert "length" in alone.unstated
+    run = read_all(("histogram.html", NEW_HISTOGRAM), ("summary.html", NEW_SUMMARY))
+    assert "warm-up" not in "".join(run.source.notes if run.source else ())
+
+
+@pytest.mark.parametrize(("share", "op"), [("100.00", "read"), ("0.00", "write")])
+def test_a_histogram_of_pure_reads_or_writes_is_theirs(read_all: Reader, share: str, op: str) -> None:
+    summary = NEW_SUMMARY.replace("60.00", share)
+    (record,) = read_all(("histogram.html", UNPARTED), ("summary.html", summary)).phases
+    (part,) = record.measurement.classes
+    assert (part.op, part.service.share_up_to(20_000)) == (op, pytest.approx(0.6))
+    stated = UNPARTED.replace("For loops: None", f"For loops: rdpct={share}")
+    (record,) = read_all(("histogram.html", stated)).phases
+    assert [part.op for part in record.measurement.classes] == [op]
+
+
+def files(name: str, head: str) -> tuple[str, str]:
+    """A page of the same figures: of the whole run, or of a part of it."""
+    return f"{name}.html", FILES.replace("Vdbench summary report, created 11:46:26 Apr 11 2019 UTC", head)
+
+
+def test_a_file_system_run_is_its_reads_and_writes(read_all: Reader) -> None:
+    run = read_all(("summary.html", FILES))
+    made, did = run.phases
+    assert (made.phase.name, [part.op for part in made.measurement.classes]) == ("format_for_rd1", ["write"])
+    reads, writes = did.measurement.classes
+    assert (reads.ios, writes.ios) == (750 * 59, 250 * 59)
+    assert (reads.service.mean_ns, writes.service.mean_ns) == (1_500_000, 3_000_000)
+    assert (reads.bytes, writes.bytes) == (round(2.25 * 2**20 * 59), round(1.5 * 2**20 * 59))
+    assert {"users", "size"} <= {*did.unstated}
+    assert "rd1: file operations besides reads and writes are left out: open 42.8/s, close 42.8/s" in run.warnings
+    assert [sample.value for sample in did.samples if sample.metric == "ios_per_s"] == [1600, 1000]
+
+
+def test_the_flatfile_of_a_file_system_run_has_maxima_and_spread(read_all: Reader) -> None:
+    (record,) = read_all(("flatfile.html", FILES_FLAT)).phases
+    times = record.measurement.classes[0].service.coarse
+    assert times is not None
+    assert (times.mean_ns, times.stdev_ns, times.max_ns) == (1_500_000, 4_500_000, 86_500_000)
+    assert record.measurement.rate_per_s == pytest.approx(1000)
+
+
+def test_a_whole_output_folder_is_one_run(tmp_path: Path) -> None:
+    """Pages of hosts and slaves repeat the figures of the whole run; the others have none."""
+    pages = dict(
+        [
+            ("summary.html", FILES),
+            files("totals", "Run totals"),
+            files("localhost", "Host summary report(s) for host=localhost"),
+            files("fwd1", "Report for fwd fwd1"),
+            ("parmfile.html", "<title>Vdbench output/parmfile.html</title><pre>\nfsd=fsd1\n"),
+        ]
+    )
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "swat_mon.bin").write_bytes(b"\0\1")
+    (run,) = imports.read((str(tmp_path),))
+    assert [record.phase.name for record in run.phases] == ["format_for_rd1", "rd1"]
+    assert (
+        "Pages without results of the whole run are left out: parmfile.html, fwd1.html, localhost.html." in run.warnings
+    )
+    (part,) = imports.read((str(tmp_path / "fwd1.html"),))
+    assert len(part.phases) == 2
+    with pytest.raises(SourceError, match="no page of results"):
+        imports.read((str(tmp_path / "parmfile.html"),))
+
+
+def test_a_folder_without_known_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing")
+    with pytest.raises(SourceError, match="has no file of a format that iocast knows"):
+        imports.read((str(tmp_path),))

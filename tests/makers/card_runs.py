@@ -17,7 +17,7 @@ from iocast.model.measurement import (
     UserResult,
 )
 from iocast.model.plan import FileRegion, Length, Phase, PhasePlan, Plan, WorkFiles
-from iocast.model.run import Blind, Host, PhaseRecord, Run, Sample, Series
+from iocast.model.run import MARKS, Blind, Host, OpSeries, PhaseRecord, Run, Sample, Series
 from iocast.model.service_laws import ConstantLaw
 from iocast.model.simulated_device import SimulatedDevice
 from iocast.model.target import Layer, Target
@@ -99,7 +99,18 @@ def steady_series(did: Measurement, seconds: int = 300) -> Series:
         ios=(max(10, ios),) * seconds,
         bytes=(moved,) * seconds,
         response_ns=(did.response().sum_ns // seconds,) * seconds,
+        ops=tuple(
+            _steady_op(did, op, seconds)
+            for op in dict.fromkeys(each.op for each in did.classes if each.response.total and not each.response.coarse)
+        ),
     )
+
+
+def _steady_op(did: Measurement, op: Op, seconds: int) -> OpSeries:
+    """Every second the same: no I/O depends on another."""
+    times = did.response(op)
+    up_to = tuple((round(q * 1000),) * seconds for q in MARKS)
+    return OpSeries(op=op, ios=(1000,) * seconds, response_ns=(round(times.mean_ns) * 1000,) * seconds, up_to=up_to)
 
 
 def diskstats(elapsed_ns: int, *, layer: str = "vda1", **deltas: float) -> tuple[Sample, ...]:

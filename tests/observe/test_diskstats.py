@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iocast.formats.kernel import disk_counters
 from iocast.model.run import Sample
 from iocast.model.target import Layer, Target
 from iocast.observe import diskstats
@@ -26,7 +27,7 @@ TEXT = """\
 
 
 def test_lines_of_three_generations_of_kernels() -> None:
-    found = diskstats.parse_diskstats(TEXT)
+    found = disk_counters.parse_diskstats(TEXT)
     assert list(found) == ["sda", "sdb", "nvme0n1", "cciss/c0d0"]
     assert [len(counters) for counters in found.values()] == [11, 15, 17, 11]
     assert found["nvme0n1"] == {
@@ -52,7 +53,7 @@ def test_lines_of_three_generations_of_kernels() -> None:
 
 @given(st.lists(st.integers(0, 2**63), min_size=11, max_size=40))
 def test_fields_that_later_kernels_add_do_not_disturb(numbers: list[int]) -> None:
-    found = diskstats.parse_counters([str(number) for number in numbers])
+    found = disk_counters.parse_counters([str(number) for number in numbers])
     assert next(iter(found.values())) == numbers[0]
     assert found["read_bytes"] == numbers[2] * 512
     assert len(found) == min(len(numbers), 17)
@@ -61,7 +62,7 @@ def test_fields_that_later_kernels_add_do_not_disturb(numbers: list[int]) -> Non
 @pytest.mark.parametrize("text", ["", "1 2 3 4", "a b c d e f g h i j k"])
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"fields|invalid"):
-        diskstats.parse_counters(text.split())
+        disk_counters.parse_counters(text.split())
 
 
 def read_direct(path: str, count: int, size_bytes: int) -> None:

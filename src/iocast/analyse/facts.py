@@ -20,12 +20,12 @@ from iocast.analyse.modes import Mode, modes
 from iocast.analyse.places import Place, moved_share, passed_by_all, places
 from iocast.analyse.rate_drops import Drop, drop
 from iocast.analyse.row_pairs import Marks, groups, marks, pairs, written_before
-from iocast.analyse.statistics import QuantileEstimate, quantile_interval
+from iocast.analyse.statistics import MeanEstimate, QuantileEstimate, design_effect, mean_interval, quantile_interval
 from iocast.analyse.steady import Steadiness, steadiness
 from iocast.analyse.time_breakdown import Whereabouts, whereabouts
 from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import OpSeries, PhaseRecord, Run
 from iocast.model.workload import Op, Workload
 
 T = TypeVar("T")
@@ -145,8 +145,22 @@ class RowFacts(_Kept):
 
     def quantile(self, op: Op, q: float) -> QuantileEstimate:
         """A percentile of the response of one operation, with its interval."""
-        found: QuantileEstimate = self.keep(("quantile", op, q), lambda: quantile_interval(self.response(op), q))
+        found: QuantileEstimate = self.keep(
+            ("quantile", op, q),
+            lambda: quantile_interval(self.response(op), q, design_effect(self.series_of(op), q)),
+        )
         return found
+
+    def mean(self, op: Op) -> MeanEstimate:
+        """The mean response of one operation, with its interval."""
+        found: MeanEstimate = self.keep(
+            ("mean", op), lambda: mean_interval(self.response(op).mean_ns, self.series_of(op))
+        )
+        return found
+
+    def series_of(self, op: Op) -> OpSeries | None:
+        """One operation interval by interval; None where it is not known."""
+        return next((each for each in self.record.series.ops if each.op == op), None)
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:

@@ -1,16 +1,19 @@
-"""How sure a percentile is, whether Little's law holds, and how the I/Os share out over given buckets."""
+"""How sure a mean and a percentile are, whether Little's law holds, and how the I/Os share out over given buckets."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from statistics import NormalDist
 
 from msgspec import Struct
 
+from iocast._core import student_t_quantile
 from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
+from iocast.model.run import MARKS, OpSeries
 
 CONFIDENCE = 0.95
 MIN_BEYOND = 10.0  # models B1: a percentile is published only with n(1-q) >= 10
@@ -32,14 +35,30 @@ def published(histogram: Histogram, q: float) -> float | None:
     return None if math.isnan(value_ns) else value_ns
 
 
+# How neighbouring I/Os depend on each other (queues, neighbours, garbage collection: one slow I/O has slow neighbours)
+# is seen in batches of intervals. Batches are doubled while so many remain, and the longest decides where it is wider.
+LEAST_INTERVALS, LEAST_BATCHES = 10, 5
+# [J] fitted on simulated queues and held against others (docs/trust.md): a variance from few independent batches is
+# more often too small than too large.
+WIDER, WIDER_FROM = 4.0, 60
+
+
 class QuantileEstimate(Struct, frozen=True):
-    """A percentile with its confidence interval. A bound is None when there are too few I/Os to have one."""
+    """A percentile with its confidence interval. A bound is None where the I/Os are too few to have one, or where it
+    is not known how they depend on each other.
+    """
 
     q: float
     value_ns: float
     low_ns: float | None
     high_ns: float | None
     total: int
+    effective: float | None = None  # as many independent I/Os say as much; None: not known
+
+    @property
+    def effective_beyond(self) -> float | None:
+        """What the I/Os beyond the percentile weigh in independent ones."""
+        return None if self.effective is None else self.effective * (1.0 - self.q)
 
     @property
     def beyond(self) -> float:
@@ -77,17 +96,97 @@ def quantile_ranks(total: int, q: float, confidence: float = CONFIDENCE) -> tupl
     return low, None if high is None else total + 1 - high
 
 
-def quantile_interval(histogram: Histogram, q: float, confidence: float = CONFIDENCE) -> QuantileEstimate:
-    """Quantile `q` of a histogram with its confidence interval (exact to one bucket, 0.2 %)."""
-    total = histogram.total
-    low, high = quantile_ranks(total, q, confidence)
+def quantile_interval(histogram: Histogram, q: float, effect: float | None = 1.0) -> QuantileEstimate:
+    """Quantile `q` of a histogram with its confidence interval (exact to one bucket, 0.2 %).
+
+    `effect` is the design effect: that many I/Os say as much as one independent I/O. None: not known, no bounds.
+    """
+    total, value_ns = histogram.total, histogram.quantile_ns(q)
+    if effect is None:
+        return QuantileEstimate(q, value_ns, None, None, total)
+    effective = max(1, math.floor(total / effect)) if total else 0
+    low, high = quantile_ranks(effective, q)
+    times = total / effective if effective else 0.0
     return QuantileEstimate(
         q,
-        histogram.quantile_ns(q),
-        None if low is None else _at_rank(histogram, low, 0),
-        None if high is None else _at_rank(histogram, high, 1),
+        value_ns,
+        None if low is None else _at_rank(histogram, math.floor((low - 1) * times) + 1, 0),
+        None if high is None else _at_rank(histogram, min(total, math.ceil(high * times)), 1),
         total,
+        total / effect,
     )
+
+
+class MeanEstimate(Struct, frozen=True):
+    """A mean with its confidence interval; a bound is None where it is not known how the I/Os depend on each other."""
+
+    value_ns: float
+    low_ns: float | None = None
+    high_ns: float | None = None
+
+
+def mean_interval(value_ns: float, series: OpSeries | None) -> MeanEstimate:
+    """The mean response of an operation with its interval, from the sums of each interval."""
+    found = None if series is None else _sum_error(series.response_ns, series.ios)
+    if found is None or series is None or not value_ns > 0:
+        return MeanEstimate(value_ns)
+    relative = found / (value_ns * sum(series.ios))
+    # Means of times are skewed to the right, so the interval is one of ratios; beyond a factor of e it says nothing.
+    return MeanEstimate(
+        value_ns, value_ns * math.exp(-relative), value_ns * math.exp(relative) if relative < 1 else None
+    )
+
+
+def design_effect(series: OpSeries | None, q: float) -> float | None:
+    """How many I/Os say as much of quantile `q` as one independent I/O; None where too few intervals show it.
+
+    The worst of the quantiles next to `q` and of those below it where the dependence is seen best.
+    """
+    if series is None:
+        return None
+    marks = [mark for mark in MARKS if mark <= q and (mark < 0.95 or mark == q)]
+    marks += [min((mark for mark in MARKS if mark >= q), default=MARKS[-1])]
+    effects = [_effect(series.up_to[MARKS.index(mark)], series.ios) for mark in dict.fromkeys(marks)]
+    return None if None in effects else max(each for each in effects if each is not None)
+
+
+def _effect(up_to: Sequence[int], ios: Sequence[int]) -> float | None:
+    total, below = sum(ios), sum(up_to)
+    error = _sum_error(up_to, ios)
+    if error is None or not total:
+        return None
+    share = below / total
+    spread = total * share * (1.0 - share)
+    return max(1.0, (error / NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)) ** 2 / spread) if spread else 1.0
+
+
+def _sum_error(parts: Sequence[float], weights: Sequence[int]) -> float | None:
+    """Half the confidence interval of sum(parts) given sum(weights), by batch means of several lengths.
+
+    What each interval has beyond its share sums to 0; how far it wanders shows how intervals depend on each other.
+    """
+    count, whole = len(weights), sum(weights)
+    if count < LEAST_INTERVALS or not whole:
+        return None
+    share = math.fsum(parts) / whole
+    beyond = [part - share * weight for part, weight in zip(parts, weights, strict=True)]
+    length, widest, first, most = 1, 0.0, 0.0, 0.0
+    while length == 1 or count // length >= LEAST_BATCHES:
+        batches = count // length
+        sums = [math.fsum(beyond[at * length : (at + 1) * length]) for at in range(batches)]
+        variance = math.fsum(each * each for each in sums) * batches / (batches - 1) * (count / (batches * length))
+        first = first or variance
+        most = max(most, variance)
+        widest = max(widest, _t(batches - 1) * math.sqrt(variance))
+        length *= 2
+    independent = count * first / most if most else float(count)  # intervals that say as much as all of them
+    widest = max(widest, _t(max(1, round(independent) - 1)) * math.sqrt(most))
+    return widest * (1.0 + WIDER * min(1.0, count / WIDER_FROM) / independent)
+
+
+@cache
+def _t(degrees: int) -> float:
+    return student_t_quantile(0.5 + CONFIDENCE / 2, float(degrees))
 
 
 def littles_ratio(rate_per_s: float, stay_ns: float, population: float) -> float:

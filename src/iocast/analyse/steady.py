@@ -15,13 +15,15 @@ from statistics import fmean
 from msgspec import Struct
 
 from iocast.analyse.changepoint import Change, one_change
+from iocast.model.run import Settled
 
 MSER_BATCH = 5
 BATCHES = 20
 T_19 = 2.093024054408263  # Student's t, 19 degrees of freedom, 95 % both sides
 WITHIN = 0.05  # B3: half-width, halves and drift against the mean
+LEAST_BEFORE = 10  # intervals that have settled before the last doubling
 LAG_MOST = 0.25  # B3: correlation of neighbouring batch means
-LEAST_INTERVALS = 60  # B3, quick mode: less cannot be judged
+LEAST_INTERVALS = 30  # fewer are not judged
 SNIA_ROUNDS = 5
 SNIA_EXCURSION, SNIA_DRIFT = 0.20, 0.10
 
@@ -180,12 +182,19 @@ def steadiness(values: Sequence[float]) -> Steadiness:
     )
 
 
-def accepts(rule: str, values: Sequence[float]) -> int | None:
-    """The interval from which on the series is steady by a rule ("b3", "snia"), None when it is not."""
-    if rule == "snia":
-        return 0 if snia_accepts(values) else None
-    found = steadiness(values)
-    return found.cut if found.b3 else None
+def accepts(rule: str, values: Sequence[float]) -> Settled | None:
+    """From which interval on the series is steady by a rule ("b3", "snia"), None when it is not.
+
+    With b3 its second half, which is what was added when its time was doubled, must agree with what has settled of
+    the first. No rule sees a change that comes after the end.
+    """
+    found, middle = steadiness(values), len(values) // 2
+    start = 0 if rule == "snia" else found.cut
+    if middle - start < LEAST_BEFORE or not (snia_accepts(values) if rule == "snia" else found.b3):
+        return None
+    before, after = fmean(values[start:middle]), fmean(values[middle:])
+    agree = after > 0 and abs(before / after - 1) <= WITHIN
+    return Settled(start, before, after) if agree or rule == "snia" else None
 
 
 def _halves(values: Sequence[float]) -> float:

@@ -21,6 +21,7 @@ from iocast.archive.ownership import owner_alive
 from iocast.archive.run_id import new_run_id
 from iocast.archive.summary_file import read_summary, save_summary
 from iocast.archive.under_way_file import load_under_way
+from iocast.archive.warm_up import course_after, samples_from, warm_up_of, without_warm_up
 
 __all__ = [
     "DIAGNOSIS_FILE",
@@ -29,6 +30,7 @@ __all__ = [
     "SUMMARY_FILE",
     "UNDER_WAY_FILE",
     "RunFolder",
+    "course_after",
     "load",
     "load_courses",
     "load_diagnosis",
@@ -36,7 +38,10 @@ __all__ = [
     "new_run_id",
     "owner_alive",
     "read_summary",
+    "samples_from",
     "save_diagnosis",
     "save_summary",
     "series",
+    "warm_up_of",
+    "without_warm_up",
 ]

@@ -11,6 +11,7 @@ from iocast.archive.file_names import RUN_FILE, folder_of
 from iocast.archive.interval_tables import load_series
 from iocast.archive.run_document import run_of
 from iocast.archive.sample_tables import load_samples
+from iocast.archive.warm_up import samples_from, warm_up_of
 from iocast.errors import ArchiveError
 from iocast.model.run import PhaseRecord, Run, Series, at_once
 from iocast.text import is_text, shown
@@ -46,5 +47,7 @@ def _with_series(run: Run, folder: Path) -> Iterator[PhaseRecord]:
     for number, record in enumerate(run.phases):
         shared = before.samples if before is not None and at_once(before, record) else ()
         seen = samples.get(number, shared)
+        if warm_up_of(record):
+            seen = samples_from(seen, record.measurement.started_unix_ns)
         before = msgspec.structs.replace(record, samples=seen, series=courses.get(number, Series()))
         yield before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -89,8 +90,11 @@ def write(
         raise unwritable(path, str(error)) from error
 
 
-def rows_of_phases(folder: Path, query: str, what: str) -> dict[int, list[tuple[Any, ...]]]:
-    """What the query gives for the file of each phase, by the number of the phase. Raises ArchiveError."""
+def rows_of_phases(folder: Path, query_of: Callable[[int], str], what: str) -> dict[int, list[tuple[Any, ...]]]:
+    """What a query gives for the file of each phase, by the number of the phase; a phase whose query is "" has none.
+
+    Raises ArchiveError.
+    """
     files = sorted(file for file in folder.glob("[0-9]*.parquet") if file.stem.isdecimal())
     if not files:
         return {}
@@ -99,6 +103,9 @@ def rows_of_phases(folder: Path, query: str, what: str) -> dict[int, list[tuple[
     found: dict[int, list[tuple[Any, ...]]] = {}
     with database().cursor() as connection:
         for file in files:
+            query = query_of(int(file.stem))
+            if not query:
+                continue
             try:
                 rows = connection.execute(query, [str(file)]).fetchall()
             except duckdb.Error as error:

@@ -30,5 +30,5 @@ def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
     # In the order in which they were written, which is that of time.
     columns = ", ".join(f"{column.name}::{column.type}" for column in SAMPLE_COLUMNS)
     query = f"SELECT {columns} FROM read_parquet(?)"
-    found = rows_of_phases(folder / SAMPLES, query, "its samples")
+    found = rows_of_phases(folder / SAMPLES, lambda _: query, "its samples")
     return {number: tuple(Sample(*row) for row in rows) for number, rows in found.items()}

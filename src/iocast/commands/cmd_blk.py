@@ -22,8 +22,9 @@ OPS = ("read", "write", "trim", "flush", "other")
 @click.option("--iolatency", is_flag=True, help="Print histograms in the format of perf-tools iolatency.")
 @click.option("--micro", is_flag=True, help="With --iolatency: use microseconds.")
 @click.option("--queue", is_flag=True, help="With --iolatency: include queue time (its -Q), not device time only.")
+@click.option("--time", "-T", "timed", is_flag=True, help="Print the local time above each interval.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per interval.")
-def blk(iolatency: bool, micro: bool, queue: bool, as_json: bool, **which: Any) -> int:
+def blk(iolatency: bool, micro: bool, queue: bool, timed: bool, as_json: bool, **which: Any) -> int:
     """Trace requests of block devices: queue time in the kernel and service time of the device.
 
     DEVICE is a disk such as `vda`, `/dev/sda` or `8:0`; by default, all disks are traced. Needs root and writes
@@ -35,7 +36,7 @@ def blk(iolatency: bool, micro: bool, queue: bool, as_json: bool, **which: Any) 
     if (micro or queue) and not iolatency:
         raise SpecError("--micro and --queue need --iolatency", "add --iolatency, or omit them")
     request, listener = watch_request(**which), TerminalListener()
-    shown = Shown(iolatency, "us" if micro else "ms", queue, as_json, request.slow_ns)
+    shown = Shown(iolatency, "us" if micro else "ms", queue, as_json, request.slow_ns, timed)
     for times, ended_unix_ns in watch_blocks(request, listener):
         print(interval_text(times, ended_unix_ns, shown), flush=True)
     return 0

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.diagnose.examination import examine
-from iocast.model.codes import DifferenceCode
-from iocast.model.finding import GRADES, Grade
+from iocast.diagnose.thresholds import worst
+from iocast.model.codes import DifferenceCode, TrustCode
+from iocast.model.finding import Grade
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem, Unstated, Workload
 from iocast.text import capacity, counted
 from iocast.units import duration_text
 
+REPEATS = 3  # fewer tell nothing about chance; more than half of true equality is seen with five (models B4, B5)
+CURED: tuple[TrustCode, ...] = ("precision", "steady")  # what repeats make up for
 USABLE = ("A", "B", "C")  # trust that a comparison can rest on
 MOST_NAMED = 4  # rows without a partner that are named
 
@@ -26,7 +30,7 @@ class Side(Struct, frozen=True):
 
     label: str
     runs: tuple[Run, ...]
-    trust: dict[str, Grade]  # by row: the worst of all its repeats
+    trust: dict[str, Grade]  # by row: the worst of all its repeats, without what repeats make up for
 
 
 class Unlike(Struct, frozen=True):
@@ -44,14 +48,21 @@ class Pair(Struct, frozen=True):
     first: tuple[PhaseRecord, ...]
     other: tuple[PhaseRecord, ...]
     why_not: str = ""
+    matched: bool = False  # the repeats of both sides belong together one by one
 
 
 def side(label: str, runs: tuple[Run, ...]) -> Side:
-    """A side with the trust of its rows judged."""
+    """A side with the trust of its rows judged.
+
+    What a single run is too short for, or does not settle in, is seen in the scatter of its repeats: with enough of
+    them it costs no row.
+    """
     trust: dict[str, Grade] = {}
     for run in runs:
         for name, judged in examine(run).trust.items():
-            trust[name] = max(trust.get(name, "A"), judged.grade, key=GRADES.index)
+            parts = [part.grade for part in judged.components if part.code not in CURED or len(runs) < REPEATS]
+            grade = judged.grade if judged.void else worst(*parts)
+            trust[name] = worst(trust.get(name, "A"), grade)
     return Side(label, runs, trust)
 
 
@@ -131,9 +142,42 @@ def pairs(first: Side, other: Side) -> tuple[Pair, ...]:
     """The rows that both sides have, in the order of the first."""
     rows, others = _rows(first), _rows(other)
     return tuple(
-        Pair(name, rows[name], others[partner], _why_not(rows[name], others[partner], (first, name), (other, partner)))
+        _pair(name, (first, name, rows[name]), (other, partner, others[partner]))
         for name, partner in _partners(first, other).items()
     )
+
+
+def _pair(name: str, *sides: tuple[Side, str, tuple[PhaseRecord, ...]]) -> Pair:
+    (first, _, before), (other, _, after) = sides
+    why_not = _why_not(before, after, *((side, named) for side, named, _ in sides))
+    order = _order(first.runs, other.runs)
+    if not order or len(before) != len(first.runs) or len(after) != len(other.runs):
+        return Pair(name, before, after, why_not)
+    return Pair(name, tuple(before[at] for at, _ in order), tuple(after[at] for _, at in order), why_not, matched=True)
+
+
+def _order(first: tuple[Run, ...], other: tuple[Run, ...]) -> list[tuple[int, int]]:
+    """Which runs belong together: those of one round, where the sides took turns, else those of the same offsets.
+
+    Empty when there are no such pairs. Whether it is of use is decided by the scatter, never by the difference.
+    """
+    if len(first) != len(other) or len(first) < REPEATS:
+        return []
+    for key in (_started, _seed):
+        before, after = (sorted(range(len(runs)), key=lambda at: key(runs[at])) for runs in (first, other))
+        rounds = [(key(first[one]), key(other[two])) for one, two in zip(before, after, strict=True)]
+        turns = all(max(this) < min(following) for this, following in pairwise(rounds))
+        if turns and (key is _started or all(one == two for one, two in rounds)):
+            return list(zip(before, after, strict=True))
+    return []
+
+
+def _started(run: Run) -> int:
+    return run.started_unix_ns
+
+
+def _seed(run: Run) -> int:
+    return run.plan.seed
 
 
 def _partners(first: Side, other: Side) -> dict[str, str]:

@@ -13,10 +13,12 @@ from iocast.diagnose.experiments.next_step import with_steps
 from iocast.diagnose.trust import row_trust
 from iocast.model.codes import SeverityCode
 from iocast.model.experiment import Diagnosis
-from iocast.model.finding import Examination, FailedDetector, Finding
+from iocast.model.finding import Bound, Examination, FailedDetector, Finding
 from iocast.model.run import Run
 
 SEVERITIES: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
+
+VOID = Bound("unknown", "Bottleneck unknown: the row is void.")
 
 
 def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination:
@@ -36,7 +38,9 @@ def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination
         found = list(with_steps(tuple(found), diagnosis))
     findings = tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
     grades = {row.name: row_trust.judge(row, findings) for row in facts.rows}
-    return Examination(trust=grades, findings=findings, bounds=bound.bounds(facts), failed=tuple(failed))
+    # A row that measured something else has no bottleneck of the storage.
+    bounds = {name: VOID if grades[name].void else found for name, found in bound.bounds(facts).items()}
+    return Examination(trust=grades, findings=findings, bounds=bounds, failed=tuple(failed))
 
 
 def _failed(detector: Detector, error: Exception) -> FailedDetector:

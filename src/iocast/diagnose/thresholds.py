@@ -41,8 +41,9 @@ LOAD = Thresholds(0.95, 0.90, 0.70, 0.50, "models C, trust table: load achieved"
 FOREIGN = Thresholds(0.01, 0.05, 0.10, 0.25, "models C, trust table: isolation")
 LAG = Thresholds(0.10, 0.25, 0.50, 0.80, "[J] lag over response at the headline percentile: what is not the target's")
 
-# Steadiness (models B2, B3 and C, trust table): less than a minute cannot be judged, five minutes are the rule.
-STEADY_C_NS, STEADY_B_NS = 60_000_000_000, 300_000_000_000
+# Steadiness (models B2, B3; the lengths by docs/guide/steadiness.md, decision 22): half a minute can be judged and
+# earns a B, five minutes an A.
+STEADY_B_NS, STEADY_A_NS = 30_000_000_000, 300_000_000_000
 STEADY_LEAST_SECONDS, PLAIN_DRIFT = 20, 0.20  # [J] what plainly drifts is told after this many intervals
 SERIES_LEAST_IOS = 5.0  # [J] an interval of an open loop with fewer says nothing of its mean response
 CLIFF_WRITES = 2.0  # models B3, volume rule: writes >= 2 x the device

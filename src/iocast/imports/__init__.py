@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from typing import Protocol
 
 from iocast.errors import SourceError
 from iocast.formats.source_files import Head, head_of, read_text
 from iocast.imports import (
+    calibrate_io,
+    crystaldiskmark,
+    diskspd,
     fio_json,
     fio_log,
     fio_terse,
     fio_text,
     fioparse,
-    iostat,
+    ioping,
+    iozone,
     latency_map,
     orion,
-    sar,
     vdbench,
 )
+from iocast.imports.series import collectl, diskstats_series, dstat, iostat, sar
 from iocast.model.run import Run
 
 
@@ -44,10 +50,21 @@ IMPORTERS: tuple[Importer, ...] = (
     vdbench,
     iostat,
     sar,
+    dstat,
+    collectl,
+    diskstats_series,
     latency_map,
+    diskspd,
+    crystaldiskmark,
+    ioping,
+    iozone,
+    calibrate_io,
 )
 
-KNOWN = "fio (text, terse, JSON, logs), fioparse, ORION, vdbench, iostat, sar and latency records are supported"
+KNOWN = (
+    "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone,"
+    " iostat, sar, dstat, collectl, /proc/diskstats and latency records are supported"
+)
 
 
 def importer_of(path: str) -> Importer:
@@ -63,9 +80,26 @@ def importer_of(path: str) -> Importer:
 
 
 def read(paths: tuple[str, ...]) -> tuple[Run, ...]:
-    """Runs of the given files: those of one format are the rows of one run. Raises SourceError."""
+    """Runs of the given files: those of one format are the rows of one run. Raises SourceError.
+
+    Of a folder, the files that iocast knows.
+    """
     groups: dict[int, tuple[Importer, list[str]]] = {}
-    for path in paths:
-        found = importer_of(path)
-        groups.setdefault(id(found), (found, []))[1].append(path)
+    for given in paths:
+        for path, found in _known(given):
+            groups.setdefault(id(found), (found, []))[1].append(path)
     return tuple(importer.read(tuple(files)) for importer, files in groups.values())
+
+
+def _known(path: str) -> list[tuple[str, Importer]]:
+    """A file with its importer, or the known files of a folder. Raises SourceError when there is none."""
+    if not os.path.isdir(path):
+        return [(path, importer_of(path))]
+    found = []
+    for name in sorted(os.listdir(path)):
+        each = os.path.join(path, name)
+        with contextlib.suppress(SourceError):
+            found += [(each, importer_of(each))] if os.path.isfile(each) else []
+    if not found:
+        raise SourceError(f"{path} has no file of a format that iocast knows", f"{KNOWN}; see docs/guide/import.md")
+    return found

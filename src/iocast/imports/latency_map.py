@@ -1,9 +1,10 @@
 """Latency records of DTrace, SystemTap, bpf and Oracle, as LatencyMap tools pass them on.
 
-What it is: records between <begin record> and <end record> with a timestamp, a unit, a label, and a histogram in powers
-of two: rows of DTrace's quantize(), or "bound,count" lines.
-What is read: counts are cumulative, so the row is the last record minus the first, over the time between
-them. A bound of DTrace, SystemTap and bpf is the lower edge of its bucket, one of Oracle the upper edge.
+What it is: records between <begin record> and <end record> with a timestamp, a unit, a label, and a histogram in
+powers of two: rows of DTrace's quantize(), or "bound,count" lines.
+What is read: counts are cumulative, so the row is the last record minus the first, over the time between them. Equal
+bounds in a record are of several instances of a cluster: they are added up. A bound of DTrace, SystemTap and bpf is
+the lower edge of its bucket, one of Oracle the upper edge (also where only the label names Oracle's view).
 What it cannot see: users, sizes, bytes, and any mean.
 What is refused: records that do not say whether they are reads or writes, or in which unit; counts that fall; bounds
 of an unknown source. A truncated record is left out with a warning.
@@ -20,7 +21,7 @@ from iocast.model.stated import Bucket, Coarse
 from iocast.model.workload import Op
 
 LOWER = ("dtrace", "systemtap", "stap", "bpf")
-UPPER = ("oracle",)
+UPPER = ("oracle", "event_histogram", "histogram historical data from awr")
 _OPS: tuple[tuple[str, Op], ...] = (("write", "write"), ("read", "read"))
 
 
@@ -44,8 +45,9 @@ def _row(path: str, records: list[Record]) -> Row:
     op = next((op for word, op in _OPS if word in last.label.lower()), None)
     if op is None:
         raise refuse(path, last.line, f'the label "{last.label}" says neither read nor write')
-    lower = last.drawn or any(name in last.source for name in LOWER)
-    if not lower and not any(name in last.source for name in UPPER):
+    source = last.source or last.label.lower()
+    lower = last.drawn or any(name in source for name in LOWER)
+    if not lower and not any(name in source for name in UPPER):
         raise refuse(path, last.line, "its source is unknown, and so whether bounds are lower or upper edges")
     buckets = []
     for bound, count in sorted(last.counts.items()):

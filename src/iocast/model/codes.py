@@ -88,7 +88,9 @@ BoundCode = Literal["generator", "kernel", "link", "queue", "device", "rate", "u
 VerdictCode = Literal["confirmed", "rejected", "undecided"]
 
 # What a comparison of two sides says of one figure.
-ComparisonCode = Literal["equivalent", "different", "small_difference", "inconclusive", "not_compared"]
+ComparisonCode = Literal[
+    "equivalent", "different", "small_difference", "different_here", "inconclusive", "not_compared"
+]
 
 # Whether repeats of a row agree.
 RepeatsCode = Literal["repeats", "incomplete", "inconclusive"]

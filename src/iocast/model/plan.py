@@ -36,8 +36,9 @@ class Length(Struct, frozen=True, forbid_unknown_fields=True):
 class Until(Struct, frozen=True, forbid_unknown_fields=True):
     """Ends a phase as soon as it is steady, its length at the latest.
 
-    "b3": judged as a whole after `first_s`, twice, four times as long; "snia": five rounds of a fifth of
-    `first_s` each, judged after every round. Closed loops are judged by their rate, open ones by their response.
+    "b3": judged after twice, four times, eight times `first_s`: each doubling is compared with what has settled
+    before it; "snia": five rounds of a fifth of `first_s` each, judged after every round.
+    Closed loops are judged by their rate, open ones by their response.
     """
 
     rule: Literal["b3", "snia"] = "b3"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -10,6 +10,7 @@ from iocast.model.block_times import BlockTimes
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan
 from iocast.model.verification import Verification
+from iocast.model.workload import Op
 
 SCHEMA_VERSION = 2  # of a run folder
 
@@ -52,6 +53,20 @@ class Source(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()  # what its figures count
 
 
+# The quantiles at which the I/Os of each interval are counted: what is published, and two that show how neighbouring
+# I/Os depend on each other where few lie beyond the others.
+MARKS: Final = (0.5, 0.9, 0.95, 0.99, 0.999)
+
+
+class OpSeries(Struct, frozen=True, kw_only=True):
+    """One operation of a phase, interval by interval."""
+
+    op: Op
+    ios: tuple[int, ...]
+    response_ns: tuple[int, ...]  # sum over those I/Os
+    up_to: tuple[tuple[int, ...], ...]  # for each of MARKS: I/Os of at most the phase's own quantile
+
+
 class Series(Struct, frozen=True, kw_only=True):
     """The phase second by second (or whatever an interval is): whole intervals only, from the first on."""
 
@@ -59,6 +74,7 @@ class Series(Struct, frozen=True, kw_only=True):
     ios: tuple[int, ...] = ()  # completed in the interval
     bytes: tuple[int, ...] = ()
     response_ns: tuple[int, ...] = ()  # sum over those I/Os
+    ops: tuple[OpSeries, ...] = ()
 
     @property
     def rates_per_s(self) -> list[float]:
@@ -77,13 +93,31 @@ def mean_response_ns(ios: int, response_ns: int, elapsed_ns: int) -> float:
     return response_ns / ios if ios else float(elapsed_ns)
 
 
+class Settled(Struct, frozen=True):
+    """What a judge says of a series that is steady: from which interval on, and the pair that agrees.
+
+    `before` and `after` are the means of what has settled before the last doubling of the time, and since then.
+    """
+
+    at: int
+    before: float
+    after: float
+
+
 class SteadyEnd(Struct, frozen=True, kw_only=True):
-    """How a phase that was to run until it is steady ended. Its figures hold all of it, the warm-up too."""
+    """How a phase that was to run until it is steady ended.
+
+    The figures of a phase leave out its first `warm_up_ns`; nought in folders that were made before 0.2. `before` and
+    `after`: the pair of results that agree, in I/Os a second, or in ns of response time for an open loop.
+    """
 
     rule: Literal["b3", "snia"]
     reached: bool  # False: its longest time was over before
     judged: int  # how often it was asked
     from_ns: int | None = None  # steady from then on, since the start of the phase; None when not reached
+    warm_up_ns: int = 0
+    before: float | None = None
+    after: float | None = None
 
 
 class PhaseRecord(Struct, frozen=True, kw_only=True):

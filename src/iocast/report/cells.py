@@ -36,11 +36,18 @@ def _number_text(kind: Kind, value: float) -> str:
         case "decimal":
             return text.decimal(value)
         case "relative":
-            return f"{value:.1%}" if value < 9.995 else f"{value:,.0%}"
+            return _relative(value)
         case "share":
             return text.percent(value)
         case _:
             return text.whole(value)
+
+
+def _relative(value: float) -> str:
+    """In percent up to twice as good, then as a factor."""
+    if value >= 2:
+        return f"{value:,.0f}x" if value >= 99.95 else f"{text.three_figures(value)}x"
+    return "<0.1%" if 0 < value < 0.0005 else f"{value:.1%}"
 
 
 def numbers(cell: Cell) -> tuple[float, ...]:

@@ -105,6 +105,7 @@ COMPARISONS: dict[ComparisonCode, str] = {
     "equivalent": "equivalent",
     "different": "different",
     "small_difference": "small difference",
+    "different_here": "different in these two runs",
     "inconclusive": "inconclusive",
     "not_compared": "not compared",
 }

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from iocast.archive import RunFolder, series
+from iocast.archive import RunFolder, samples_from, series, without_warm_up
 from iocast.errors import IocastError
 from iocast.load import Measured
 from iocast.load.storage_failures import hung
@@ -66,15 +66,7 @@ class Saving:
         records: list[PhaseRecord] = []
         unsaved, block = seen.samples, seen.block
         for phase, each in zip(phases, measured, strict=True):
-            record = PhaseRecord(
-                phase=phase,
-                plan=each.plan,
-                measurement=each.measurement,
-                samples=seen.samples,
-                series=series(each.intervals, each.plan.interval_ns, each.measurement),
-                steady=end,
-                block=block,
-            )
+            record = _record(phase, each, Observed(seen.samples, block, seen.blind), end)
             records.append(record)
             self.cut_short |= each.measurement.stopped in ("interrupted", "hung")
             if not _empty(each.measurement):
@@ -112,6 +104,24 @@ class Saving:
         except IocastError as why:
             error = error or why
         return Performed(self.run, self.folder.path, error)
+
+
+def _record(phase: Phase, each: Measured, seen: Observed, end: SteadyEnd | None) -> PhaseRecord:
+    """What a phase did; of one that has settled, since then. Failed I/Os are never left out."""
+    did, warm_up_ns = each.measurement, end.warm_up_ns if end is not None else 0
+    if end is not None and (did.error_count or did.stopped != "finished"):
+        warm_up_ns, end = 0, replace(end, warm_up_ns=0)
+    if warm_up_ns:
+        did = without_warm_up(did, each.intervals, warm_up_ns)
+    return PhaseRecord(
+        phase=phase,
+        plan=each.plan,
+        measurement=did,
+        samples=samples_from(seen.samples, did.started_unix_ns) if warm_up_ns else seen.samples,
+        series=series(each.intervals, each.plan.interval_ns, did, warm_up_ns),
+        steady=end,
+        block=None if warm_up_ns else seen.block,  # it has no intervals
+    )
 
 
 def _empty(measurement: Measurement) -> bool:

@@ -46,6 +46,15 @@ def test_the_working_set_of_a_disk_follows_its_arm(tmp_path: Path) -> None:
         assert cells["fitted"] / MS == pytest.approx(law, rel=0.04)
     (zipf,) = (row.cells for row in found.table.rows if row.cells["where"] != "even")
     assert zipf["mean"] < means[-1]
+    assert zipf["where"] == "zipf 1.1, scattered"
+    assert "No cache serves the hot blocks" in found.says
+
+
+def test_skewed_reads_are_served_by_a_cache(tmp_path: Path) -> None:
+    found = ruling(working_set, "sim:hdd,cache=8GiB:200us", tmp_path, seconds=60.0)
+    even, zipf = (row.cells["mean"] for row in found.table.rows[-2:])
+    assert zipf < 0.7 * even
+    assert "a cache serves the hot blocks" in found.says
 
 
 def test_flash_has_no_arm(tmp_path: Path) -> None:

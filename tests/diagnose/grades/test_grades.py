@@ -66,6 +66,13 @@ def test_scaling_compares_loads_below_saturation_only() -> None:
     assert "no two measured loads" in part.says
 
 
+@pytest.mark.parametrize(("ms", "letter"), [(0.5, None), (0.85, None), (0.95, "A+"), (1.0, "A+")])
+def test_a_time_that_falls_with_more_load_is_no_growth(ms: float, letter: str | None) -> None:
+    part = next(p for p in _grade(_steady("one", 1.0, 1), _steady("eight", ms, 8)).parts if p.code == "scaling")
+    assert part.letter == letter
+    assert ("more load cannot make storage faster" in part.says) == (letter is None)
+
+
 def test_a_saturated_device_scores_one_and_a_retrograde_one_more() -> None:
     from iocast.diagnose.grades.scales import letter_scale
 

@@ -59,7 +59,7 @@ def tables(*phases: str) -> str:
             "a [[phase]] for each value",
         ),
         (
-            tables('together = "db"\nuntil = "steady"\nat_most = "5m"'),
+            tables('together = "db"\nuntil = "steady"\nat_most = "10m"'),
             "5: phase 1: until with together: steadiness is not judged while phases run concurrently",
             "give it time",
         ),

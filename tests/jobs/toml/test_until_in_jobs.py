@@ -37,6 +37,7 @@ def test_read_and_written_back(lines: tuple[str, ...], until: Until | None, seco
         (('time = "60s"', 'at_least = "60s"'), 'at_least without until: it belongs to until = "steady"'),
         (('until = "steady"', 'at_least = "10s"'), "at_least is too short: less than 60 s cannot be judged"),
         (('until = "steady"', 'at_least = "60s"', 'at_most = "30s"'), "at_most is shorter than at_least"),
+        (('until = "steady"', 'at_least = "60s"', 'at_most = "119s"'), "at_most is less than twice at_least"),
         (('until = "stable"',), "not a state"),
     ],
 )

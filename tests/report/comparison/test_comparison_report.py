@@ -7,10 +7,13 @@ import io
 import pytest
 from makers import card_runs
 from makers.compared_runs import side_of, twice
+from msgspec.structs import replace
 
 from iocast.diagnose.comparable import Side
+from iocast.model.histogram import Histogram
 from iocast.model.report import Report, Table
-from iocast.model.run import PhaseRecord
+from iocast.model.run import PhaseRecord, Series
+from iocast.report.cells import cell_text
 from iocast.report.comparison.comparison_report import compare, repeats
 from iocast.report.renderers import html, terminal
 
@@ -119,7 +122,7 @@ def test_one_run_does_not_repeat() -> None:
     report = repeats(side_of("alone", card_runs.run(_cell("first", 500, rate=True))))
     assert report.verdict == "Repeatability needs at least two runs."
     twice = repeats(side_of("twice", *[card_runs.run(_cell("first", 500, rate=True))] * 2))
-    assert twice.verdict == "The only row repeats within 10% over 2 runs."
+    assert twice.verdict.startswith("The only row repeats over 2 runs: the coefficient of variation is at most ")
 
 
 def test_a_run_beside_itself_has_not_moved() -> None:
@@ -143,3 +146,32 @@ def test_what_moved_far_is_said_in_times(us: int, said: str) -> None:
         return side_of(label, card_runs.run(card_runs.reads("disk randread", times=times, elapsed_ns=SECOND_NS)))
 
     assert said in compare([one("a", 100), one("b", us)]).verdict
+
+
+def test_a_gross_ratio_of_single_runs_has_a_guarded_verdict() -> None:
+    def one(label: str, per_s: int, times: Histogram) -> Side:
+        record = card_runs.reads("rd", times=times)
+        ios = (per_s, per_s - 1, per_s + 1)
+        spent = tuple(round(each * times.mean_ns) for each in ios)
+        series = Series(interval_ns=SECOND_NS, ios=ios, bytes=ios, response_ns=spent)
+        return side_of(label, card_runs.run(replace(record, series=series)))
+
+    fast, slow = (
+        one("fast", 5000, card_runs.lognormal(15_000, 100_000, 0.3)),
+        one("slow", 40, card_runs.lognormal(120, 119_500_000, 0.3)),
+    )
+    cells = {str(row.cells["what"]): row.cells for row in _table(compare([fast, slow]), "rows").rows}
+    assert {each["verdict"] for each in cells.values()} == {"different_here"}
+    assert cells["p50"]["ratio_low"] is None, "nobody knows whether it repeats"
+    assert "whether the difference repeats is unknown" in _shown(compare([fast, slow]))
+    back = {str(row.cells["what"]): row.cells for row in _table(compare([slow, fast]), "rows").rows}
+    assert cell_text("relative", back["p50"]["relative"]).endswith("x"), "no 119,500 %"
+
+
+def test_the_sentence_about_repeats_says_what_agrees() -> None:
+    runs = [card_runs.run(_cell("first", value, rate=True)) for value in (1000, 1010, 1119, 1000, 1005)]
+    verdict = repeats(side_of("five", *runs)).verdict
+    assert verdict == (
+        "The only row repeats over 5 runs: the coefficient of variation is at most 5%, and no run is more than 12%"
+        " from the first."
+    )

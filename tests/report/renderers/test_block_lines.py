@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 
 import pytest
 from makers.card_runs import histogram
@@ -106,3 +107,11 @@ def test_raw_values_are_one_line_of_json() -> None:
     (reads,) = disk["classes"]
     assert (reads["op"], reads["ios"], reads["queue"]["count"]) == ("read", 100, 50)
     assert reads["device"]["max_ns"] == pytest.approx(600_000_000)
+
+
+def test_an_interval_says_its_time_when_asked() -> None:
+    """As -T of iolatency does, below the blank line; the option did not exist."""
+    ended = int(datetime(2026, 11, 22, 20, 46, 33).timestamp()) * 10**9  # local time
+    for shown in (block_lines.Shown(timed=True), block_lines.Shown(timed=True, iolatency=True)):
+        assert block_lines.interval_text(times(), ended, shown).splitlines()[:2] == ["", "20:46:33:"]
+    assert "20:46:33" not in block_lines.interval_text(times(), ended, block_lines.Shown())

@@ -20,6 +20,7 @@ from iocast.units import size_text
 
 USABLE = ("A", "B", "C")  # trust that may carry a letter
 TOO_FEW_Q = 0.95  # graded instead of p99 where a slow device answers too seldom: at best
+FALLS = 0.90  # [J] of the response time at a lower load: a growth that is negative beyond chance
 MS = 1e6
 
 
@@ -104,6 +105,14 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
         return _without("scaling", f"the knee is near {knee} outstanding: no two measured loads lie below it")
     low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
     grown = high_ns / low_ns
+    if grown < FALLS:
+        return pick.ungraded(
+            "scaling",
+            f"the mean response time fell from {brief_time(low_ns)} at {_load(low)} to {brief_time(high_ns)} at"
+            f" {_load(high)}: more load cannot make storage faster, so the rows met it in different states (a cache, a"
+            " warm-up). Measure them again, warmed up and in turns.",
+            (low.phase.name, high.phase.name),
+        )
     load = high.measurement.asked_depth / low.measurement.asked_depth
     value = (grown - 1) / (load - 1)
     scale = letter_scale("modern", "scaling")

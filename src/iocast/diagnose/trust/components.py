@@ -5,7 +5,7 @@ from __future__ import annotations
 from iocast import metrics
 from iocast.analyse.facts import RowFacts
 from iocast.analyse.load_kind import paced_rate_per_s
-from iocast.analyse.statistics import QuantileEstimate, enough_beyond
+from iocast.analyse.statistics import LEAST_INTERVALS, QuantileEstimate, enough_beyond
 from iocast.diagnose import thresholds as limits
 from iocast.model.finding import Finding, Grade, TrustComponent
 from iocast.model.histogram import SUB_BUCKETS
@@ -54,36 +54,61 @@ def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
 
 
 def precision(row: RowFacts) -> TrustComponent:
-    """How far chance alone can have moved the headline percentile."""
+    """How far chance alone can have moved the headline percentile, or the highest that is bounded at all."""
     op = max(OPS, key=lambda each: row.response(each).total)
     histogram = row.response(op)
     if not histogram.total:
         return TrustComponent("precision", "F", "no response times to judge")
-    for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS):
-        if enough_beyond(histogram.total, q):
-            return _precision_of(row.quantile(op, q), op)
-    few = f"only {counted(histogram.total, 'I/O')}, too few for any percentile"
-    return TrustComponent("precision", "F", few, {"ios": histogram.total}, "Run the phase for longer.")
+    every = [row.quantile(op, q) for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS)]
+    published = [each for each in every if each.enough]
+    if not published:
+        few = f"only {counted(histogram.total, 'I/O')}, too few for any percentile"
+        return TrustComponent("precision", "F", few, {"ios": histogram.total}, "Run the phase for longer.")
+    if published[0].effective is None:
+        series = row.record.series
+        lasted, needed = (brief_time(count * series.interval_ns) for count in (len(series.ios), LEAST_INTERVALS))
+        clause = f"too short to judge precision: {lasted}; {needed} needed"
+        return TrustComponent("precision", "C", clause, {"ios": histogram.total})
+    bounded = next((each for each in published if each.relative_half_width is not None), None)
+    if bounded is None:
+        clause = f"{_dependent(published[-1], op)}: even its range is unknown"
+        return TrustComponent("precision", "F", clause, _figures(published[-1], None), "Run the phase for longer.")
+    return _precision_of(bounded, op, every[0])
 
 
-def _precision_of(estimate: QuantileEstimate, op: Op) -> TrustComponent:
-    half = estimate.relative_half_width
-    if half is not None:
-        half = max(half, BUCKET_HALF_WIDTH)
-    figures = {"q": estimate.q, "beyond": estimate.beyond, "half_width": -1.0 if half is None else half}
-    label = f"p{estimate.q * 100:g} of {op}s"
-    lie = "I/O lies" if round(estimate.beyond) == 1 else "I/Os lie"
-    beyond = f"{number(round(estimate.beyond))} {lie} beyond"
-    if half is None:
-        return TrustComponent("precision", "F", f"no upper bound for the {label}: only {beyond} it", figures)
+def _figures(estimate: QuantileEstimate, half: float | None) -> dict[str, float]:
+    return {
+        "q": estimate.q,
+        "beyond": estimate.beyond,
+        "effective_beyond": estimate.effective_beyond or 0.0,
+        "half_width": -1.0 if half is None else half,
+    }
+
+
+def _dependent(estimate: QuantileEstimate, op: Op) -> str:
+    """Why a percentile has no upper bound: slow I/Os come together, so that they count for few."""
+    beyond = number(round(estimate.beyond))
+    weigh = counted(max(1, round(estimate.effective_beyond or 0.0)), "independent one")
+    return f"the {beyond} I/Os beyond the {_label(estimate.q, op)} came in clusters and count as {weigh}"
+
+
+def _label(q: float, op: Op) -> str:
+    return f"p{q * 100:g} of {op}s"
+
+
+def _precision_of(estimate: QuantileEstimate, op: Op, headline: QuantileEstimate) -> TrustComponent:
+    half = max(estimate.relative_half_width or 0.0, BUCKET_HALF_WIDTH)
+    figures, label = _figures(estimate, half), _label(estimate.q, op)
     width = limits.HALF_WIDTH.grade(half)
-    if estimate.q != limits.HEADLINE_Q:
-        few = f"{counted(estimate.total, 'I/O')} are too few for p99"
-        clause = f"{few}; the {label} is known to ±{brief_percent(half)}"
+    if estimate is not headline:
+        why = _dependent(headline, op) if headline.enough else f"{counted(estimate.total, 'I/O')} are too few for p99"
+        clause = f"{why}; the {label} is known to ±{brief_percent(half)}"
         return TrustComponent("precision", limits.worst(width, "C"), clause, figures)
     enough = limits.BEYOND.grade(estimate.beyond + 1e-9)
     if limits.worst(width, enough) != width:
         better, needed = limits.BEYOND.next_better(enough)
+        lie = "I/O lies" if round(estimate.beyond) == 1 else "I/Os lie"
+        beyond = f"{number(round(estimate.beyond))} {lie} beyond"
         clause = f"only {beyond} the {label}; {_a_letter(better)} needs {number(needed)}"
         return TrustComponent("precision", enough, clause, figures)
     if width == "A":

@@ -1,7 +1,8 @@
 """The component of trust that asks whether a row had settled, and whether a cliff may still have come.
 
-The seconds of the row are judged by the rule b3 of analyse/steady.py; five minutes earn a B, and an A when so much
-was moved as well that no cache and no pool of erased blocks can have carried all of it.
+The seconds of the row are judged by the rule b3 of analyse/steady.py. There is one rule about length: what is steady
+for half a minute earns a B, for five minutes an A, when so much was moved as well that no cache and no pool of erased
+blocks can have carried all of it. A phase that ran until it was steady is judged by how it ended.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from iocast.analyse.steady import LAG_MOST, LEAST_INTERVALS, WITHIN, Steadiness
 from iocast.diagnose import thresholds as limits
 from iocast.model.codes import TrustCode
 from iocast.model.finding import TrustComponent
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord, Run, SteadyEnd
 from iocast.text import brief_percent, brief_time, number
 
 CODE: TrustCode = "steady"
@@ -33,28 +34,65 @@ def steady(row: RowFacts) -> TrustComponent:
     found = row.steadiness
     figures = _figures(found, series.interval_ns)
     over = brief_time(found.length * series.interval_ns)
-    if found.length * series.interval_ns < limits.STEADY_C_NS or not found.judged:
+    end = record.steady if record.steady is not None and record.steady.reached else None
+    if end is not None and end.rule == "snia":
+        return TrustComponent(CODE, "C", "five rounds agree, which a slow drift can do too", figures)
+    paired = end is not None and end.before is not None  # else it is of an older folder, and its figures are whole
+    if found.length * series.interval_ns < limits.STEADY_B_NS or not found.judged:
         return _short(found, over, figures, record)
-    if not found.b3:
+    if not found.b3 and not paired:
         why = f"{_why_not(found, record)}"
         if found.snia and found.change is None:
             return TrustComponent(CODE, "C", f"five rounds agree, but {why}", figures)
+        if _is_chance(found):
+            known = f"the mean is only known to ±{brief_percent(found.half_width)}"
+            return TrustComponent(CODE, "C", f"too short to judge steadiness: {known} after {over}", figures)
         return TrustComponent(CODE, "D", f"not steady: {why}", figures)
     since = f" from t={brief_time(found.cut * series.interval_ns)} on" if found.cut else ""
-    if found.length * series.interval_ns < limits.STEADY_B_NS:
-        return TrustComponent(CODE, "C", f"steady over {over}{since}; a B needs 5 minutes", figures)
+    pair = _pair(record, end, figures) if end is not None and paired else ""
+    if found.length * series.interval_ns < limits.STEADY_A_NS:
+        return TrustComponent(
+            CODE,
+            "B",
+            f"{pair or f'steady over {over}'}; a later change is not excluded in less than 5 minutes",
+            figures,
+        )
     why = "" if _has_no_cliff(run) else next(_cliffs(run, record, figures), "")
     if why:
-        return TrustComponent(CODE, "B", f"steady, but a later cliff is not excluded: {why}", figures)
-    return TrustComponent(CODE, "A", f"steady over {over}{since}", figures)
+        return TrustComponent(CODE, "B", f"{pair or 'steady'}, but a later cliff is not excluded: {why}", figures)
+    return TrustComponent(CODE, "A", pair or f"steady over {over}{since}", figures)
+
+
+def _pair(record: PhaseRecord, end: SteadyEnd, figures: dict[str, float]) -> str:
+    """The two results that agree, and what was left out before them."""
+    whole_ns = end.warm_up_ns + len(record.series.ios) * record.series.interval_ns
+    before, after = end.before or 0.0, end.after or 0.0
+    figures |= {"before_doubling": before, "after_doubling": after, "warm_up_ns": end.warm_up_ns}
+    told = brief_time if is_open_loop(record) else _iops
+    warm_up = f" after a warm-up of {brief_time(end.warm_up_ns)}, left out" if end.warm_up_ns else ""
+    middle = brief_time(whole_ns / 2)
+    return f"steady{warm_up}: {told(before)} until t={middle}, {told(after)} from then to t={brief_time(whole_ns)}"
+
+
+def _iops(rate: float) -> str:
+    return f"{number(rate)} IOPS"
 
 
 def _short(found: Steadiness, over: str, figures: dict[str, float], record: PhaseRecord) -> TrustComponent:
     """Less than can be judged; what plainly goes up or down is reported all the same."""
     if found.length >= limits.STEADY_LEAST_SECONDS and abs(found.halves) > limits.PLAIN_DRIFT and not found.snia:
         return TrustComponent(CODE, "D", f"not steady over {over}: {_halves(found, record)}", figures)
-    needed = brief_time(max(LEAST_INTERVALS * record.series.interval_ns, limits.STEADY_C_NS))
+    needed = brief_time(max(LEAST_INTERVALS * record.series.interval_ns, limits.STEADY_B_NS))
     return TrustComponent(CODE, "C", f"too short to judge steadiness: {over}; {needed} needed", figures)
+
+
+def _is_chance(found: Steadiness) -> bool:
+    """True when what it moved is within what its own scatter moves it by.
+
+    The halves of a series differ by twice the error of its mean, the ends of a line through it by the root of 12 times.
+    """
+    scattered = found.change is None and found.lag_1 < 2 * LAG_MOST and found.half_width <= limits.PLAIN_DRIFT
+    return scattered and abs(found.halves) <= 2 * found.half_width and abs(found.drift) <= 3.5 * found.half_width
 
 
 def _why_not(found: Steadiness, record: PhaseRecord) -> str:

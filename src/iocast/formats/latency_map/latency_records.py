@@ -1,4 +1,7 @@
-"""Latency records between <begin record> and <end record>: a moment, a unit, a label, and counts by power of two."""
+"""Latency records between <begin record> and <end record>: a moment, a unit, a label, and counts by power of two.
+
+Equal bounds in one record are of several instances (gv$ views of a cluster): their counts are added up.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ def records(path: str, text: str, warnings: list[str]) -> list[Record]:
 def _line(path: str, at: int, line: str, record: Record) -> None:
     key, _, value = (part.strip() for part in line.partition(","))
     if key == "timestamp":
-        moment = re.match(r"microsec\s*,\s*(\d{1,18})\b", value)
+        moment = re.match(r"(?:microsec|musec|usec)\s*,\s*(\d{1,18})\b", value)
         if not moment:
             raise refuse(path, at, "a timestamp that is not in microseconds")
         record.moment_us = int(moment[1])
@@ -71,8 +74,12 @@ def _line(path: str, at: int, line: str, record: Record) -> None:
         record.source = value.lower()
     elif found := _QUANTIZE.match(line):
         record.drawn = True
-        record.counts[int(found[1])] = int(found[2])
+        _count(record, int(found[1]), int(found[2]))
     elif found := _PAIR.match(line):
-        record.counts[int(found[1])] = int(found[2])
+        _count(record, int(found[1]), int(found[2]))
     elif re.match(r"^\d+\s*[|,]", line):
         raise refuse(path, at, "an unreadable bucket")
+
+
+def _count(record: Record, bound: int, count: int) -> None:
+    record.counts[bound] = record.counts.get(bound, 0) + count

@@ -1,9 +1,10 @@
-"""The files of ORION: summaries, matrices of data points, and histograms of powers of two."""
+"""The files of ORION 11.1 to 19c: summaries, matrices of data points, and histograms of powers of two."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from msgspec import Struct
 
@@ -11,21 +12,33 @@ from iocast.formats.source_files import number, refuse
 from iocast.model.stated import Bucket
 from iocast.model.workload import Op
 
-_BEGIN = re.compile(r"^.?RION(?: VERSION (?P<old>\S+)|: ORacle IO Numbers.*?(?P<new>[\d.]{5,}))")
+_BEGIN = re.compile(r"^.?RION(?: VERSION (?P<old>\S+)|: ORacle IO Numbers.{0,80}?(?P<new>[\d.]{5,}))")
 _AT = r"\s*@\s*Small=(?P<small>\d{1,9}) and Large=(?P<large>\d{1,9})\b"
 _MOST_MBPS = re.compile(rf"^Maximum Large MBPS=(?P<value>[\d.]+){_AT}")
 _MOST_IOPS = re.compile(rf"^Maximum Small IOPS=(?P<value>[\d.]+){_AT}")
 _LEAST = re.compile(rf"^Minimum Small Latency=(?P<value>[\d.]+)\s*(?P<unit>us|usecs?|ms|msecs?)?{_AT}")
-_SIZE = re.compile(r"^(Small|Large) IO size:\s*(\d{1,9})\s*KB")
-_WRITE = re.compile(r"^Write:\s*(\d{1,3})\s*%")
-_LENGTH = re.compile(r"^Duration for each Data Point:\s*(\d{1,9})\s*seconds")
+_TIMES = re.compile(
+    r"^(?P<kind>Small|Large) (?P<op>Read|Write) Latency: avg=(?P<mean>[\d.]+) us, min=(?P<least>[\d.]+) us,"
+    rf" max=(?P<most>[\d.]+) us, std dev=(?P<spread>[\d.]+) us{_AT}"
+)
+_SIZE = re.compile(r"^(Small|Large) IO size:\s*(\d{1,9})\s*KB", re.IGNORECASE)
+_WRITE = re.compile(r"^Writes?:\s*(\d{1,3})\s*%")
+_COMMAND_WRITE = re.compile(r"(?:^|\s)-write\s+(\d{1,3})(?=\s|$)")
+_LENGTH = re.compile(r"^Duration for each Data Point:\s*(\d{1,9})\s*seconds", re.IGNORECASE)
 _NAME = re.compile(r"^Name:\s*(\S+)\s+Size:\s*(\d+)")
 _POINT = re.compile(r"Small=(\d{1,9}),?\s*(?:and\s+)?Large=(\d{1,9})\b")
 _BUCKET = re.compile(
     r"^\s*(?P<low>\d{1,15})\s*-\s*(?P<high>\d{1,15})\s*us:\s+(?P<reads>\d{1,15})(?:\s*\(\s*[\d.]+%\))?"
     r"(?:\s+(?P<writes>\d{1,15})(?:\s*\(\s*[\d.]+%\))?)?\s*$"
 )
-_LIKE_BUCKET = re.compile(r"^\s*\d+\s*-\s*\d+\s*us:")
+_LIKE_BUCKET = re.compile(r"^\s*\d{1,20}\s*-\s*\d{1,20}\s*us:")
+_COMMAND = re.compile(r"^Command ?line", re.IGNORECASE)
+MATRIX = "Large/Small"
+_KINDS: dict[str, Kind] = {"Small": "small", "Large": "large"}
+_OPS: dict[str, Op] = {"Read": "read", "Write": "write"}
+_UNITS = (("microseconds", 1e3), ("milliseconds", 1e6))
+
+Kind = Literal["small", "large"]
 
 
 class Page(Struct, frozen=True):
@@ -42,6 +55,18 @@ class Point(Struct, frozen=True):
     large: int
 
 
+Counts = dict[tuple[Kind, Point], dict[Op, tuple[Bucket, ...]]]
+
+
+class Times(Struct, frozen=True):
+    """The response times that a summary states of one operation at one point."""
+
+    mean_ns: float
+    min_ns: float
+    max_ns: float
+    stdev_ns: float
+
+
 class Summary(Struct):
     """What one summary says; without one, ORION's defaults."""
 
@@ -49,13 +74,14 @@ class Summary(Struct):
     device: str = ""
     small_bytes: int = 8 << 10
     large_bytes: int = 1 << 20
-    write_percent: int = 0
+    write_percent: int | None = None  # None: not said, and ORION reads unless it is told to write
     seconds: float | None = None
     random: bool = False
     most_mbps: tuple[float, Point] | None = None
     most_iops: tuple[float, Point] | None = None
     least_latency: tuple[float, Point] | None = None  # ns
-    asides: list[str] = []
+    times: dict[tuple[Kind, Op, Point], Times] = {}
+    counts: Counts = {}
 
 
 def summaries(page: Page, warnings: list[str]) -> list[Summary]:
@@ -65,15 +91,10 @@ def summaries(page: Page, warnings: list[str]) -> list[Summary]:
         summary = Summary()
         for at, line in enumerate(lines, start):
             _line(page.path, at, line.strip(), summary)
+        summary.counts = _histograms(page.path, start, lines)
         if summary.most_mbps or summary.most_iops:
-            if summary.least_latency and (not summary.most_iops or summary.least_latency[1] != summary.most_iops[1]):
-                value, point = summary.least_latency
-                summary.asides.append(
-                    f"{summary.device}: the lowest latency, {value / 1e6:g} ms, was at {point.small} small I/Os, whose"
-                    " rate the summary does not state."
-                )
             found.append(summary)
-        elif any("Total Data Points" in line or "Commandline" in line for line in lines):
+        elif any("total data points" in line.lower() or _COMMAND.match(line) for line in lines):
             warnings.append(f"{page.path}:{start}: a summary without results, truncated or of a failed run: left out")
     if not found:
         raise refuse(page.path, 0, "no maximum in it: the summary is truncated, or the run failed")
@@ -96,7 +117,7 @@ def _line(path: str, at: int, line: str, summary: Summary) -> None:
         summary.version = found["old"] or found["new"]
     elif found := _SIZE.match(line):
         setattr(summary, f"{found[1].lower()}_bytes", int(found[2]) * 1024)
-    elif found := _WRITE.match(line):
+    elif found := _WRITE.match(line) or ("-run " in line and _COMMAND_WRITE.search(line)) or None:
         summary.write_percent = int(found[1])
         if summary.write_percent > 100:
             raise refuse(path, at, "more than all I/Os are writes")
@@ -104,8 +125,8 @@ def _line(path: str, at: int, line: str, summary: Summary) -> None:
         summary.seconds = float(found[1])
     elif found := _NAME.match(line):
         summary.device = ":".join(filter(None, (summary.device, found[1])))
-    elif line.startswith("IO Types:"):
-        summary.random = "Random" in line and "Sequential" not in line
+    elif line.lower().startswith("io types:"):
+        summary.random = "random" in line.lower() and "sequential" not in line.lower()
     elif found := _MOST_MBPS.match(line):
         _once(path, at, summary.most_mbps)
         summary.most_mbps = _value(path, at, found)
@@ -115,6 +136,13 @@ def _line(path: str, at: int, line: str, summary: Summary) -> None:
     elif found := _LEAST.match(line):
         value, point = _value(path, at, found)
         summary.least_latency = (value * (1e3 if (found["unit"] or "ms").startswith("us") else 1e6), point)
+    elif found := _TIMES.match(line):
+        mean, least, most, spread = (
+            number(path, at, found[name], "a latency") * 1e3 for name in ("mean", "least", "most", "spread")
+        )
+        point = Point(int(found["small"]), int(found["large"]))
+        kind, op = _KINDS[found["kind"]], _OPS[found["op"]]
+        summary.times[(kind, op, point)] = Times(mean, least, most, spread)
     elif line.startswith(("Maximum Large MBPS", "Maximum Small IOPS", "Minimum Small Latency")):
         raise refuse(path, at, "this maximum is unreadable or truncated")
 
@@ -128,11 +156,19 @@ def _value(path: str, at: int, found: re.Match[str]) -> tuple[float, Point]:
     return number(path, at, found["value"], "a result"), Point(int(found["small"]), int(found["large"]))
 
 
+def unit_ns(page: Page) -> float | None:
+    """The unit of a matrix of latencies as the words above it state it; None when there are none."""
+    words = page.text.partition(MATRIX)[0]
+    return next((unit for word, unit in _UNITS if word in words), None)
+
+
 def matrix(page: Page) -> dict[Point, float]:
     """A matrix of data points: rows are large I/Os outstanding, columns small ones. Raises SourceError."""
     lines = [(at, line) for at, line in enumerate(page.text.splitlines(), 1) if line.strip()]
+    while lines and not lines[0][1].lstrip().startswith(MATRIX):
+        lines.pop(0)  # what it contains, in words
     heads = [cell.strip() for cell in lines[0][1].split(",")]
-    columns = [int(number(page.path, 1, cell, "a heading")) for cell in heads[1:] if cell]
+    columns = [int(number(page.path, lines[0][0], cell, "a heading")) for cell in heads[1:] if cell]
     found = {}
     for at, line in lines[1:]:
         cells = [cell.strip() for cell in line.rstrip(", ").split(",")]
@@ -147,23 +183,30 @@ def matrix(page: Page) -> dict[Point, float]:
     return found
 
 
-def histograms(page: Page) -> dict[Point, dict[Op, tuple[Bucket, ...]]]:
-    """The histograms of a file by data point. Raises SourceError for a line that is like a bucket and is none."""
-    found: dict[Point, dict[Op, list[Bucket]]] = {}
-    point: Point | None = None
-    for at, line in enumerate(page.text.splitlines(), 1):
+def histograms(page: Page) -> Counts:
+    """The histograms of a file by size and data point. Raises SourceError for a line like a bucket that is none."""
+    return _histograms(page.path, 1, page.text.splitlines())
+
+
+def _histograms(path: str, start: int, lines: list[str]) -> Counts:
+    found: dict[tuple[Kind, Point], dict[Op, list[Bucket]]] = {}
+    key: tuple[Kind, Point] | None = None
+    for at, line in enumerate(lines, start):
         if bucket := _BUCKET.match(line):
-            if point is None:
-                raise refuse(page.path, at, "a histogram that does not name its data point (Small=, Large=)")
-            own = found.setdefault(point, {"read": [], "write": []})
+            if key is None:
+                raise refuse(path, at, "a histogram that does not name its data point (Small=, Large=)")
+            own = found.setdefault(key, {"read": [], "write": []})
             low, high = int(bucket["low"]) * 1000, int(bucket["high"]) * 1000
+            if own["read"] and own["read"][-1].low_ns >= low:
+                raise refuse(path, at, "buckets start again: the heading line is missing or damaged")
             own["read"].append(Bucket(low, high, float(bucket["reads"])))
             own["write"].append(Bucket(low, high, float(bucket["writes"] or 0)))
         elif _LIKE_BUCKET.match(line):
-            raise refuse(page.path, at, "an unreadable or truncated bucket")
+            raise refuse(path, at, "an unreadable or truncated bucket")
         elif named := _POINT.search(line):
             point = Point(int(named[1]), int(named[2]))
+            key = (_KINDS.get(line.split()[0], "small" if point.small else "large"), point)
     return {
-        point: {op: tuple(buckets) for op, buckets in own.items() if any(each.weight for each in buckets)}
-        for point, own in found.items()
+        key: {op: tuple(buckets) for op, buckets in own.items() if any(each.weight for each in buckets)}
+        for key, own in found.items()
     }

@@ -67,11 +67,20 @@ COLUMNS: Mapping[str, tuple[str, float]] = {
     "util": (metrics.UTIL_PERCENT, 1),
     # Totals since boot, shares of merges, and svctm, which never meant what its name says.
     **dict.fromkeys(
-        ("kB_read", "kB_wrtn", "kB_dscd", "MB_read", "MB_wrtn", "MB_dscd", "Blk_read", "Blk_wrtn"), ("", 0)
+        ("kB_read", "kB_wrtn", "kB_dscd", "MB_read", "MB_wrtn", "MB_dscd", "Blk_read", "Blk_wrtn", "kB_w+d"), ("", 0)
     ),
+    # The exports of sadf.
+    "rd_sec": (metrics.READ_BYTES_PER_S, SECTOR),
+    "wr_sec": (metrics.WRITE_BYTES_PER_S, SECTOR),
+    "dc_sec": (metrics.DISCARD_BYTES_PER_S, SECTOR),
+    **{f"{letter}kB": (metric, KIB) for letter, metric in zip("rwd", MOVED, strict=True)},
+    "bread": (metrics.READ_BYTES_PER_S, SECTOR),
+    "bwrtn": (metrics.WRITE_BYTES_PER_S, SECTOR),
+    "bdscd": (metrics.DISCARD_BYTES_PER_S, SECTOR),
+    "util-percent": (metrics.UTIL_PERCENT, 1),
     **dict.fromkeys(("%rrqm", "%wrqm", "%drqm", "%rqm", "rrqm", "wrqm", "drqm", "svctm"), ("", 0)),
 }
-_HUMAN = {"k": KIB, "M": MIB, "G": 1 << 30, "T": 1 << 40}
+_HUMAN = {"B": 1, "k": KIB, "M": MIB, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 _SYSTEM = re.compile(
     r"^(?P<system>\w+) (?P<release>\S+) \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s+\S+)?(?:\s+\((?P<cpus>\d{1,6}) CPU\))?"
 )
@@ -79,7 +88,8 @@ _SYSTEM = re.compile(
 _HEADING = re.compile(r"^\s*(?:Device:?\s|.*\sDevice:?\s*$)")
 _CPU = re.compile(r"^\s*avg-cpu:")
 _STAMPED = re.compile(r"^(?P<stamp>\d{1,2}[:.]\d\d[:.]\d\d(?: [AP]M)?)\s+(?P<rest>\S.*)$")
-_WANTED = re.compile(r"^(?:DEV\s+tps\b|tps\s+rtps\b)")
+_WANTED = re.compile(r"^(?:DEV\s+tps\b|tps\s+rtps\b|tps\s[^\t\v]*\sDEV\s*$)")
+_COLOURS = re.compile(r"\x1b\[[\d;]{0,20}m")
 ALL = "all"  # the one device of sar -b
 
 
@@ -104,12 +114,16 @@ def _host_of(line: str) -> Host | None:
     )
 
 
-def _metrics(path: str, at: int, names: Sequence[str], values: Sequence[str]) -> dict[str, float]:
-    """The columns of one device. Raises SourceError for a column that is not known or a value that is no number."""
+def metrics_of(
+    path: str, at: int, names: Sequence[str], values: Sequence[str], warnings: list[str]
+) -> dict[str, float]:
+    """The columns of one device that are known; the others are told. Raises SourceError for a value that is none."""
     found = {}
     for name, text in zip(names, values, strict=True):
         if name not in COLUMNS:
-            raise refuse(path, at, f'unknown column "{name}"')
+            unknown = f'{path}: unknown column "{name[:40]}": left out'
+            warnings += [] if unknown in warnings else [unknown]
+            continue
         metric, factor = COLUMNS[name]
         if factor:
             found[metric] = _value_of(path, at, name, text, factor)
@@ -130,6 +144,11 @@ def _value_of(path: str, at: int, name: str, text: str, factor: float) -> float:
     return value * factor
 
 
+def plain(text: str) -> str:
+    """The text without the colours of a terminal."""
+    return _COLOURS.sub("", text) if "\x1b" in text else text
+
+
 def is_iostat(lines: Iterable[str]) -> bool:
     """Whether one of these lines is a heading of iostat's devices."""
     return any(_HEADING.match(line) and re.search(r"\b(tps|r/s)\b", line) for line in lines)
@@ -147,14 +166,19 @@ def iostat_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None,
     reports: list[Report] = []
     names: list[str] | None = None
     stamp = ""
-    lines = text.splitlines()
+    told: set[str] = set()  # the columns of this report: with -h it stands in several tables
+    lines = plain(text).splitlines()
     for at, line in enumerate(lines, 1):
         words = line.split()
         if not words:
             names = None
         elif _HEADING.match(line):
             names = [word.rstrip(":") for word in words]
-            reports.append(Report(stamp, {}))
+            columns = {*names} - {"Device"}
+            if not reports or not told or told & columns:
+                reports.append(Report(stamp, {}))
+                told = set()
+            told |= columns
         elif names is not None:
             if len(words) != len(names):
                 if at == len(lines) and not text.endswith("\n"):
@@ -162,46 +186,69 @@ def iostat_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None,
                     break
                 raise refuse(path, at, f"{len(words)} values under {len(names)} headings")
             place = names.index("Device")
-            rest, columns = words[:place] + words[place + 1 :], names[:place] + names[place + 1 :]
-            reports[-1].devices[words[place]] = _metrics(path, at, columns, rest)
-        elif not _CPU.match(line) and (found := _host_of(line)):
+            rest, heads = words[:place] + words[place + 1 :], names[:place] + names[place + 1 :]
+            own = reports[-1].devices.setdefault(words[place], {})
+            own.update(metrics_of(path, at, heads, rest, warnings))
+        elif _CPU.match(line):
+            told = set()
+        elif found := _host_of(line):
             machine = found
         elif re.search(r"\d[:.]\d\d[:.]\d\d", line):
-            stamp = line.strip()
+            stamp, told = line.strip(), set()
     return machine, reports
 
 
-def iostat_json(path: str, text: str) -> tuple[Host | None, list[Report]]:
-    """The machine and the reports of `iostat -o JSON`. Raises SourceError."""
+def hosts_of(path: str, text: str) -> list[tuple[Host, list[dict[str, Any]]]]:
+    """The machines of sysstat's JSON with their statistics. Raises SourceError."""
     try:
-        hosts: list[dict[str, Any]] = json.loads(text)["sysstat"]["hosts"]
-        first = hosts[0]
-        machine = Host(
-            name=str(first.get("nodename", "")),
-            kernel=f"{first.get('sysname', '')} {first.get('release', '')}".strip(),
-            cpus=int(first.get("number-of-cpus", 0)),
-            cpu_model="",
-            memory_bytes=0,
-        )
-        reports = [
-            Report(
-                str(each.get("timestamp", "")),
-                {str(disk["disk_device"]): _disk(path, disk) for disk in each.get("disk", [])},
+        return [
+            (
+                Host(
+                    name=str(each.get("nodename", "")),
+                    kernel=f"{each.get('sysname', '')} {each.get('release', '')}".strip(),
+                    cpus=int(each.get("number-of-cpus", 0)),
+                    cpu_model="",
+                    memory_bytes=0,
+                ),
+                [dict(one) for one in each.get("statistics", [])],
             )
-            for each in first["statistics"]
+            for each in json.loads(text)["sysstat"]["hosts"]
         ]
     except json.JSONDecodeError as error:
         raise refuse(path, error.lineno, f"the JSON is truncated or damaged: {error.msg}") from None
     except RecursionError:
         raise refuse(path, 0, "the JSON is damaged: it is nested too deeply") from None
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
-        raise refuse(path, 0, f"not the JSON of iostat: {str(error)[:80]}") from None
-    return machine, reports
+        raise refuse(path, 0, f"not the JSON of sysstat: {str(error)[:80]}") from None
 
 
-def _disk(path: str, disk: dict[str, Any]) -> dict[str, float]:
+def iostat_json(path: str, text: str, warnings: list[str]) -> list[tuple[Host | None, list[Report]]]:
+    """The machines and the reports of `iostat -o JSON`. Raises SourceError."""
+    found: list[tuple[Host | None, list[Report]]] = []
+    for host, statistics in hosts_of(path, text):
+        reports = []
+        for each in statistics:
+            disks = records(path, each.get("disk", []))
+            reports.append(
+                Report(
+                    str(each.get("timestamp", "")),
+                    {str(disk.get("disk_device", "")): _disk(path, disk, warnings) for disk in disks},
+                )
+            )
+        found.append((host, reports))
+    return found
+
+
+def records(path: str, found: Any) -> list[dict[str, Any]]:
+    """A list of objects. Raises SourceError for anything else."""
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise refuse(path, 0, "not the JSON of sysstat: a list of devices is missing")
+    return found
+
+
+def _disk(path: str, disk: dict[str, Any], warnings: list[str]) -> dict[str, float]:
     names = [name for name in disk if name != "disk_device"]
-    return _metrics(path, 0, names, [str(disk[name]) for name in names])
+    return metrics_of(path, 0, names, [str(disk[name]) for name in names], warnings)
 
 
 def sar_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, list[Report]]:
@@ -210,7 +257,7 @@ def sar_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
     names: list[str] | None = None
     latest: dict[str, Report] = {}  # by the time of day, which comes again the next day
     found: list[Report] = []
-    lines = text.splitlines()
+    lines = plain(text).splitlines()
     for at, line in enumerate(lines, 1):
         stamped = _STAMPED.match(line)
         if stamped is None:
@@ -220,17 +267,20 @@ def sar_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
             names = stamped["rest"].split()
         elif "RESTART" in line:
             names = None
-        elif names is not None:
+        elif names is not None and not stamped["rest"].startswith("COM "):
             values = stamped["rest"].split()
             if len(values) != len(names):
                 if at == len(lines) and not text.endswith("\n"):
                     warnings.append(f"{path}:{at}: the last line is truncated: left out")
                     break
                 raise refuse(path, at, f"{len(values)} values under {len(names)} headings")
-            device, columns = (values[0], names[1:]) if names[0] == "DEV" else (ALL, names)
+            device, columns = ALL, names
+            if "DEV" in names:
+                place = names.index("DEV")  # the last column with -p, -h and -j, else the first
+                device, columns = values.pop(place), names[:place] + names[place + 1 :]
             report = latest.get(stamped["stamp"])
             if report is None or device in report.devices:
                 report = latest[stamped["stamp"]] = Report(stamped["stamp"], {})
                 found.append(report)
-            report.devices[device] = _metrics(path, at, columns, values[len(values) - len(columns) :])
+            report.devices[device] = metrics_of(path, at, columns, values, warnings)
     return machine, found

@@ -266,13 +266,11 @@ def _steady_ns(reader: Reader, runtime_ns: int | None) -> int | None:
     if window_ns is None:
         reader.note("steadystate without steadystate_duration has no effect, as in fio")
         return None
-    first_ns = max(LEAST_NS, window_ns)
-    if runtime_ns < first_ns:
-        reader.refuse("steadystate", "the runtime is too short to judge it (60 s, or the window)", "a longer runtime")
+    first_ns = max(LEAST_NS, min(window_ns, runtime_ns // 2))
+    if runtime_ns < 2 * first_ns:
+        reader.refuse("steadystate", "the runtime is too short to judge it (2 minutes needed)", "a longer runtime")
         return None
-    reader.note(
-        f"steadystate={text}: judged by rule b3 after {duration_text(first_ns)}, then after twice and four times that"
-    )
+    reader.note(f"steadystate={text}: judged by rule b3 after {duration_text(2 * first_ns)}, then after twice that")
     if is_slope:
         _warn_of_drift(reader, float(limit), window_ns)
     return first_ns

@@ -101,6 +101,9 @@ def _about_length(given: Mapping[str, Any]) -> Iterator[Conflict]:
         yield Conflict("at_least", "at_least is too short: less than 60 s cannot be judged", 'at_least = "60s"')
     elif most_ns < least_ns:
         yield Conflict("at_most", "at_most is shorter than at_least")
+    elif most_ns < 2 * least_ns and given.get("rule") != "snia":
+        says = "at_most is less than twice at_least: there is nothing to compare the first result with"
+        yield Conflict("at_most", says, "leave at_most out: it is four times at_least")
 
 
 def until_times(given: Mapping[str, Any]) -> tuple[int, int]:

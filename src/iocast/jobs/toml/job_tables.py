@@ -291,8 +291,8 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             str,
             about(
-                "until: judged after this time, then after twice and four times as long. Default 5min; "
-                "a phase steady over less than that earns a C at most.",
+                "until: judged after twice this time, then after four and eight times as long: each doubling is "
+                "compared with what came before it. Default 5min. For snia: the length of the five rounds.",
                 'a time from "60s" on',
                 "length",
                 examples=["60s", "5min"],
@@ -311,8 +311,8 @@ class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             Literal["b3", "snia"],
             about(
-                "until: what steady means. b3: no warm-up left, mean known to 5 %, no drift; snia: five rounds of "
-                'a fifth of at_least within 20 % of each other. Default "b3".',
+                "until: what steady means. b3: no warm-up left, mean known to 5 %, no drift, two results "
+                'that agree; snia: five rounds of a fifth of at_least within 20 % of each other. Default "b3".',
                 "a rule",
             ),
         ]

@@ -42,7 +42,7 @@ def graded_section(grades: Grades | None) -> Section | None:
     )
     head = grades.says
     if grades.overall:
-        trust = f", trust {grades.trust}" if grades.trust else ""
+        trust = f", from rows of trust {grades.trust}" if grades.trust else ""
         head = f"Overall {grades.overall}{trust}. {grades.says}"
     if not any(part.letter for part in grades.parts):
         return section("grade", (head,))  # a list of what is missing says no more

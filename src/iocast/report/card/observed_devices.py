@@ -1,8 +1,9 @@
-"""What iostat or sar saw of each device, of a run that was imported: a table of means, and what they cannot say."""
+"""What iostat, sar and the like saw of each device of an imported run: a table of means, and what they cannot say."""
 
 from __future__ import annotations
 
 import math
+import re
 from statistics import fmean
 
 from iocast import metrics, text
@@ -10,7 +11,13 @@ from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Run, Sample
 from iocast.report.wording import section as titled
 
-OBSERVERS = ("iostat", "sar")  # whose samples are rates and means of an interval, not raw counters
+OBSERVERS = (
+    "iostat",
+    "sar",
+    "dstat",
+    "collectl",
+    "diskstats_series",
+)  # whose samples are rates and means of an interval, not raw counters
 
 COLUMNS = (
     Column("device", "device"),
@@ -48,11 +55,15 @@ UTIL_NOTE = (
 LAYER_NOTE = "Partitions, dm and md devices are counted again in the disks below them: do not add up these rows."
 ALONE_NOTE = "The load is unknown: these are means of intervals, without percentiles and without trust."
 
+RATES = (metrics.IOS_PER_S, metrics.READS_PER_S, metrics.WRITES_PER_S)
+MOVED = (metrics.READ_BYTES_PER_S, metrics.WRITE_BYTES_PER_S)
+_NUMBER = re.compile(r"\s*#\d+$")
+
 Series = dict[str, dict[str, list[float]]]
 
 
 def seen(run: Run) -> tuple[Sample, ...]:
-    """The samples of iostat or sar."""
+    """The samples of these observers."""
     return tuple(each for record in run.phases for each in record.samples if each.observer in OBSERVERS)
 
 
@@ -69,8 +80,13 @@ def section(run: Run) -> Section | None:
 
 
 def sentence(run: Run) -> str:
-    """The busiest device in words."""
-    rates = {device: _rate(series) for device, series in _series(run).items()}
+    """The busiest device in words: by its I/Os, or by its bytes where only those are stated."""
+    every = _series(run)
+    if not any({*RATES} & {*series} for series in every.values()):
+        moved = {device: sum(fmean(series[key]) for key in MOVED if key in series) for device, series in every.items()}
+        busiest = max(moved, key=lambda device: moved[device])
+        return f"The busiest device was {busiest} with {text.brief_throughput(moved[busiest])} on average."
+    rates = {device: _rate(series) for device, series in every.items()}
     busiest = max(rates, key=lambda device: rates[device])
     if not rates[busiest]:
         return "No device did any I/O."
@@ -78,9 +94,14 @@ def sentence(run: Run) -> str:
 
 
 def _series(run: Run) -> Series:
+    """The values of each device; those of several machines have their names."""
     found: Series = {}
-    for sample in seen(run):
-        found.setdefault(sample.subject, {}).setdefault(sample.metric, []).append(sample.value)
+    for record in run.phases:
+        machine = _NUMBER.sub("", record.phase.name.removeprefix(record.phase.test)).strip()
+        for sample in record.samples:
+            if sample.observer in OBSERVERS:
+                device = f"{machine} {sample.subject}".strip()
+                found.setdefault(device, {}).setdefault(sample.metric, []).append(sample.value)
     return found
 
 

@@ -122,7 +122,12 @@ def phase_rows(row: RowFacts, trust: Trust) -> Iterator[Row]:
     }
     mixed = len(ops) > 1
     if not mixed and ops:
-        head |= {"op": ops[0], **_times(times_of(row, ops[0])), "device_size": _device_size(device, ops[0])}
+        head |= {
+            "op": ops[0],
+            **_times(times_of(row, ops[0])),
+            **_bounds(row, ops[0]),
+            "device_size": _device_size(device, ops[0]),
+        }
     yield Row(head, note=trust.void or _open_note(record), void=bool(trust.void))
     for op in ops:
         if mixed:
@@ -174,6 +179,18 @@ def _times(histogram: Histogram) -> dict[str, Cell]:
     }
 
 
+def _bounds(row: RowFacts, op: Op) -> dict[str, Cell]:
+    """The 95% intervals of the response times, for programs; none of a percentile that is not published."""
+    if not row.response(op).total:
+        return {}
+    mean = row.mean(op)
+    cells: dict[str, Cell] = {"response_mean_low": mean.low_ns, "response_mean_high": mean.high_ns}
+    for key, q in PERCENTILES:
+        if (found := row.quantile(op, q)).enough:
+            cells |= {f"{key}_low": found.low_ns, f"{key}_high": found.high_ns}
+    return cells
+
+
 def _op_cells(row: RowFacts, device: DeviceIo | None, op: Op) -> dict[str, Cell]:
     record, did = row.record, row.measurement
     classes = [part for part in did.classes if part.op == op]
@@ -188,6 +205,7 @@ def _op_cells(row: RowFacts, device: DeviceIo | None, op: Op) -> dict[str, Cell]
         "rate": sum(part.ios for part in classes) / seconds if seconds else None,
         "device_size": _device_size(device, op),
         **_times(times_of(row, op)),
+        **_bounds(row, op),
     }
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from iocast import text
+from iocast.analyse.comparison import Bounds, Ratio, ab_ratio, mean_bounds, quantile_bounds, single_ratio
 from iocast.analyse.statistics import published
+from iocast.diagnose.comparable import Pair
 from iocast.model.codes import StatisticCode
 from iocast.model.run import PhaseRecord
 
-REPEATS = 3  # fewer tell nothing about chance; more than half of true equality is seen with five (models B4, B5)
+QUANTILES: dict[StatisticCode, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 
 def throughput(record: PhaseRecord) -> float | None:
@@ -53,3 +57,20 @@ def values(records: tuple[PhaseRecord, ...], of: Callable[[PhaseRecord], float |
     """One value a run; nothing unless all have one."""
     found = [of(record) for record in records]
     return [value for value in found if value] if all(found) else []
+
+
+def ratio_of(pair: Pair, what: StatisticCode, first: list[float], other: list[float]) -> Ratio:
+    """The other over the first, judged by runs; of single runs by their intervals."""
+    if len(first) == len(other) == 1:
+        one, two = _bounds(pair.first[0], what), _bounds(pair.other[0], what)
+        if one is not None and two is not None:
+            return replace(single_ratio(one, two), ratio=other[0] / first[0])
+    return ab_ratio(first, other, matched=pair.matched)
+
+
+def _bounds(record: PhaseRecord, what: StatisticCode) -> Bounds | None:
+    """A figure of a single run with its interval, from the intervals of the run."""
+    series = record.series
+    if what == "throughput":
+        return mean_bounds(series.rates_per_s)
+    return quantile_bounds(record.measurement.response(), series.responses_ns, QUANTILES[what])

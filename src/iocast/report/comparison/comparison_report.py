@@ -10,7 +10,6 @@ from iocast import text
 from iocast.analyse.comparison import (
     MARGIN,
     Ratio,
-    ab_ratio,
     difference,
     median_of,
     overlap,
@@ -19,7 +18,7 @@ from iocast.analyse.comparison import (
     variation,
 )
 from iocast.analyse.statistics import bucket_shares
-from iocast.diagnose.comparable import Pair, Side, Unlike, pairs, unlike
+from iocast.diagnose.comparable import REPEATS, Pair, Side, Unlike, pairs, unlike
 from iocast.errors import AnalysisError
 from iocast.model.codes import RepeatsCode, SectionCode, StatisticCode
 from iocast.model.histogram import Histogram, merge
@@ -27,7 +26,7 @@ from iocast.model.report import LATENCY_EDGES_NS, Cell, Chart, Column, Report, R
 from iocast.model.run import PhaseRecord
 from iocast.report.charts import charts_at
 from iocast.report.charts.subjects.compared_sides import Comparison
-from iocast.report.comparison.compared_values import REPEATS, STATISTICS, iops, response, throughput, values
+from iocast.report.comparison.compared_values import STATISTICS, iops, ratio_of, response, throughput, values
 from iocast.report.comparison.relative_table import relative_sections
 from iocast.report.subjects import subject
 from iocast.report.wording import REPEATS as REPEATS_WORDS
@@ -110,13 +109,19 @@ def _results(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
 def _note(rows: tuple[Pair, ...]) -> str:
     count = min((min(len(pair.first), len(pair.other)) for pair in rows), default=0)
     if count < REPEATS:
+        here = (
+            " Different in these two runs: the seconds of each run exclude chance inside of it; whether the difference"
+            " repeats is unknown."
+        )
         return (
             "A verdict needs repeats: three runs of each side recognise a true equality four times in ten, five runs"
-            " eight times in ten. Make them with `iocast repeat 5 JOB PATH`."
+            f" eight times in ten. Make them with `iocast repeat 5 JOB PATH`.{here if count == 1 else ''}"
         )
+    matched = any(pair.matched for pair in rows)
+    pairs_too = " Where runs of one round resemble each other, their ratios are compared (paired t)." if matched else ""
     return (
         f"Equivalent: the 90% interval of the ratio lies within {1 - MARGIN:.2f} and {1 / (1 - MARGIN):.2f}."
-        " Each run counts as one observation (Welch's t on logarithms)."
+        f" Each run counts as one observation (Welch's t on logarithms).{pairs_too}"
     )
 
 
@@ -128,18 +133,19 @@ def _pair_rows(pair: Pair) -> Iterator[Row]:
     for what, figure, show, more_is_better in STATISTICS:
         of_first, of_other = values(pair.first, figure), values(pair.other, figure)
         if of_first and of_other:
-            yield Row(_cells(pair.name, what, of_first, of_other, show, more_is_better), part=what != "throughput")
+            yield Row(_cells(pair, what, of_first, of_other, show, more_is_better), part=what != "throughput")
 
 
 def _cells(
-    name: str,
+    pair: Pair,
     what: StatisticCode,
     first: list[float],
     other: list[float],
     show: Callable[[float], str],
     more_is_better: bool,
 ) -> dict[str, Cell]:
-    found, a, b = ab_ratio(first, other), median_of(first), median_of(other)
+    name, found = pair.name, ratio_of(pair, what, first, other)
+    a, b = median_of(first), median_of(other)
     kept = relative(a, b, more_is_better=more_is_better)
     return {
         "test": name if what == "throughput" else "",
@@ -159,6 +165,7 @@ def _cells(
         "within_tenth": abs(kept - 1) <= MARGIN,
         "first_repeats": len(first),
         "other_repeats": len(other),
+        "paired": found.paired,
     }
 
 
@@ -208,7 +215,7 @@ def _percentiles(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
     )
     cells = []
     for pair in (each for each in rows if not each.why_not and min(len(each.first), len(each.other)) >= 2):
-        moves = shift(_responses(pair.first), _responses(pair.other))
+        moves = shift(_responses(pair.first), _responses(pair.other), matched=pair.matched)
         if all(move.ratio.verdict == "equivalent" for move in moves):
             continue
         for at, move in enumerate(moves):
@@ -267,7 +274,7 @@ def _judged(pair: Pair) -> Iterator[tuple[StatisticCode, Ratio, bool]]:
     for what, figure, _, more_is_better in STATISTICS:
         first, other = values(pair.first, figure), values(pair.other, figure)
         if first and other and what in ("throughput", "p99"):
-            yield what, ab_ratio(first, other), more_is_better
+            yield what, ratio_of(pair, what, first, other), more_is_better
 
 
 def _repeats(sides: Sequence[Side]) -> Iterator[Section]:
@@ -361,7 +368,14 @@ def repeats(side: Side, *, charts: bool = False) -> Report:
         verdict = "Repeatability needs at least two runs."
     else:
         agreeing = "The only row repeats" if len(rows) == 1 else f"All {len(rows)} rows repeat"
-        verdict = f"{agreeing} within {SCATTER:.0%} over {len(side.runs)} runs."
+        scatter = max(
+            (max(_figure(row, "scatter_value"), _figure(row, "scatter_p99_value")) for row in rows), default=0
+        )
+        furthest = max((abs(_figure(row, "apart_value")) for row in rows), default=0)
+        verdict = (
+            f"{agreeing} over {len(side.runs)} runs: the coefficient of variation is at most"
+            f" {text.brief_percent(scatter)}, and no run is more than {text.brief_percent(furthest)} from the first."
+        )
     table = Table("", REPEAT_COLUMNS[1:], rows, key="repeats")  # the title says whose they are
     drawn = charts_at("repeats", side) if charts else ()
     return Report(
@@ -371,6 +385,11 @@ def repeats(side: Side, *, charts: bool = False) -> Report:
         kind="repeats",
         subjects=_subjects((side,)),
     )
+
+
+def _figure(row: Row, key: str) -> float:
+    value = row.cells[key]
+    return value if isinstance(value, float) else 0.0
 
 
 def _subjects(sides: Sequence[Side]) -> tuple[Subject, ...]:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from iocast import text
 from iocast.analyse.comparison import median_of, relative
-from iocast.diagnose.comparable import Pair, Side
+from iocast.diagnose.comparable import REPEATS, Pair, Side
 from iocast.model.codes import StatisticCode
 from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import PhaseRecord
-from iocast.report.comparison.compared_values import REPEATS, STATISTICS, iops, response, throughput, values
+from iocast.report.comparison.compared_values import STATISTICS, iops, response, throughput, values
 
 NOTE = (
     "100% is as fast as {first}, less is slower: {first} over the other for response time, the other over {first} for"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from math import ceil
 from typing import Literal
@@ -23,25 +24,35 @@ _HEAD = (
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """How an interval is shown: the live table, iolatency's histogram, or JSON; slow requests by name."""
+    """How an interval is shown: the live table, iolatency's histogram, or JSON; its time; slow requests by name."""
 
     iolatency: bool = False
     unit: Unit = "ms"
     queued: bool = False
     as_json: bool = False
     slow_ns: int | None = None
+    timed: bool = False
 
 
 def interval_text(times: BlockTimes, ended_unix_ns: int, shown: Shown) -> str:
     """All that is said of one interval."""
     if shown.as_json:
         return json_line(times, ended_unix_ns)
-    lines = ["", *(slow(times, shown.slow_ns) if shown.slow_ns is not None else ())]
+    lines = [
+        "",
+        *([_clock(ended_unix_ns)] if shown.timed else ()),
+        *(slow(times, shown.slow_ns) if shown.slow_ns is not None else ()),
+    ]
     if shown.iolatency:
         lines += [*iolatency(powers(times, shown.unit, queued=shown.queued), shown.unit), *losses(times)]
     else:
         lines += live(times)
     return "\n".join(lines)
+
+
+def _clock(unix_ns: int) -> str:
+    """The local time of day as iolatency -T prints it."""
+    return time.strftime("%H:%M:%S:", time.localtime(unix_ns // 1_000_000_000))
 
 
 def live(times: BlockTimes) -> Iterator[str]:

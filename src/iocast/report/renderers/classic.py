@@ -54,15 +54,19 @@ def _start(record: PhaseRecord, op: Op, histogram: Histogram) -> str:
     did = record.measurement
     parts = [part for part in did.classes if part.op == op]
     # Whole numbers all the way, so that a rate of exactly 1549 is not cut to 1548.
-    kilobytes = sum(part.bytes for part in parts) * SECOND_NS // did.elapsed_ns // 1024  # as fio prints it
-    rate = sum(part.ios for part in parts) * SECOND_NS // did.elapsed_ns
+    ios, moved = (sum(getattr(part, name) for part in parts) for name in ("ios", "bytes"))
+    kilobytes = moved * SECOND_NS // max(1, did.elapsed_ns) // 1024  # as fio prints it
+    # I/Os that were counted in an unknown time have no rate; a rate that is stated needs no length.
+    timed = bool(did.elapsed_ns) and ("length" not in record.unstated or "ios" in record.unstated)
+    rate = f"{ios * SECOND_NS // did.elapsed_ns:>8}" if timed else " " * 8
+    moves = f"{kilobytes / 1024:9.3f}" if timed and (moved or not ios) else " " * 9
     size = "" if "size" in record.unstated else text.size(max(part.size_bytes for part in parts)).upper()
     users = "" if "users" in record.unstated else record.plan.users
     times = (histogram.mean_ns, histogram.least_ns, histogram.most_ns, histogram.stdev_ns)
     return (
-        f"{record.phase.test:>8}{users:>3}{size:>5} {op[0]}{kilobytes / 1024:9.3f}"
+        f"{record.phase.test:>8}{users:>3}{size:>5} {op[0]}{moves}"
         + "".join(" " * 9 if math.isnan(value_ns) else f"{value_ns / 1e6:9.3f}" for value_ns in times)
-        + f"{rate:>8}"
+        + rate
     )
 
 

@@ -9,7 +9,7 @@ from typing import TextIO
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Kind, Report, Table
 from iocast.report.renderers.json_report import UNITS
 
-TABLES = ("rows", "devices")  # what was measured; what iostat or sar saw of each device
+TABLES = ("rows", "devices")  # what was measured; what iostat, sar, dstat or collectl saw of each device
 
 
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:

@@ -63,6 +63,17 @@ class MeasuredRow(Struct, kw_only=True, forbid_unknown_fields=True):
     response_p99_ns: Duration = None
     response_p99_9_ns: Duration = None
     response_max_ns: Number | None = None
+    # The 95% intervals of response times; null where a bound is unknown: too few I/Os, or too few independent ones.
+    response_mean_low_ns: Number | None = None
+    response_mean_high_ns: Number | None = None
+    response_p50_low_ns: Number | None = None
+    response_p50_high_ns: Number | None = None
+    response_p95_low_ns: Number | None = None
+    response_p95_high_ns: Number | None = None
+    response_p99_low_ns: Number | None = None
+    response_p99_high_ns: Number | None = None
+    response_p99_9_low_ns: Number | None = None
+    response_p99_9_high_ns: Number | None = None
     latency_shares: list[Number] | None = None
     device_size_bytes: Number | None = None
     device_queue: Number | None = None
@@ -174,7 +185,7 @@ class TimeRow(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class DeviceRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What iostat or sar saw of a device: means over the intervals of an imported run."""
+    """What iostat, sar, dstat or collectl saw of a device: means over the intervals of an imported run."""
 
     device: str
     intervals: int
@@ -395,6 +406,7 @@ class ComparedRow(Struct, kw_only=True, forbid_unknown_fields=True):
     within_tenth: bool | None = None
     first_repeats: int | None = None
     other_repeats: int | None = None
+    paired: bool | None = None  # judged by the ratios of runs that belong together, not by Welch's t
 
 
 class SideLatencyRow(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -210,7 +210,7 @@ def _compared(cells: dict[str, Cell]) -> Json:
     if cells["verdict"] == "not_compared":
         return {key: cells[key] for key in ("phase", "verdict", "why_not")}
     unit = _unit(cells["what"])
-    plain = ("phase", "verdict", "relative", "within_tenth", "first_repeats", "other_repeats")
+    plain = ("phase", "verdict", "relative", "within_tenth", "first_repeats", "other_repeats", "paired")
     return {
         **{key: cells[key] for key in plain},
         **_ratio(cells),

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from iocast.model.plan import Phase, Until
-from iocast.model.run import SteadyEnd, mean_response_ns
+from iocast.model.run import Settled, SteadyEnd, mean_response_ns
 from iocast.model.script import Done, Group, Script
 from iocast.model.workload import Closed
 
-# (rule, values of equal intervals) -> the interval from which on they are steady, None when they are not.
-Judge = Callable[[str, Sequence[float]], int | None]
+# (rule, values of equal intervals) -> from which of them on they are steady, None when they are not.
+Judge = Callable[[str, Sequence[float]], Settled | None]
 
 SNIA_ROUNDS = 5
 
@@ -81,26 +81,40 @@ class _Questions:
     def __init__(self, until: Until, judge: Judge, interval_ns: int) -> None:
         self._until, self._judge, self._interval_ns = until, judge, interval_ns
         self._first = max(1, round(until.first_s * 1e9 / interval_ns))
-        self._next = self._first
+        # One result tells nothing of the next: the first doubling is the first that can be compared.
+        self._next = 2 * self._first if until.rule == "b3" else self._first
         self._window = 0 if until.rule == "b3" else max(SNIA_ROUNDS, self._first)
         self._asked = 0
-        self._from: int | None = None
+        self._found: Settled | None = None
+        self._from = 0
 
     def ask(self, values: Sequence[float]) -> bool:
         """Asks if it is time to; True when the answer is yes."""
-        if self._from is not None or len(values) < self._next:
-            return self._from is not None
+        if self._found is not None or len(values) < self._next:
+            return self._found is not None
         self._next = 2 * self._next if self._until.rule == "b3" else len(values) + max(1, self._first // SNIA_ROUNDS)
         self._asked += 1
         judged = values[-self._window :] if self._window else values
-        found = self._judge(self._until.rule, judged)
-        self._from = None if found is None else len(values) - len(judged) + found
-        return self._from is not None
+        self._found = self._judge(self._until.rule, judged)
+        if self._found is not None:
+            self._from = len(values) - len(judged) + self._found.at
+        return self._found is not None
 
     @property
     def end(self) -> SteadyEnd:
-        from_ns = None if self._from is None else self._from * self._interval_ns
-        return SteadyEnd(rule=self._until.rule, reached=from_ns is not None, judged=self._asked, from_ns=from_ns)
+        rule, found = self._until.rule, self._found
+        if found is None:
+            return SteadyEnd(rule=rule, reached=False, judged=self._asked)
+        from_ns = self._from * self._interval_ns
+        return SteadyEnd(
+            rule=rule,
+            reached=True,
+            judged=self._asked,
+            from_ns=from_ns,
+            warm_up_ns=from_ns,
+            before=found.before,
+            after=found.after,
+        )
 
 
 def is_open_loop(phase: Phase) -> bool:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from iocast import text
 from iocast.analyse.facts import Facts, RowFacts, facts_of
 from iocast.analyse.ladder import Curve, Point, one_for_each
+from iocast.archive import course_after, warm_up_of
 from iocast.model.finding import Examination, Finding
 from iocast.model.histogram import Histogram
 from iocast.model.measurement import Course
@@ -86,7 +87,9 @@ def families(run: Run | Facts, examination: Examination, courses: dict[int, Cour
     for number, record in enumerate(facts.run.phases):
         if record.phase.role != "measure" or examination.trust[record.phase.name].void:
             continue
-        for member in _members(facts.row(record), courses.get(number, ()), _timed(record, examination)):
+        for member in _members(
+            facts.row(record), course_after(courses.get(number, ()), warm_up_of(record)), _timed(record, examination)
+        ):
             groups.setdefault((record.phase.test, member.size_bytes, member.op), []).append(member)
     mixed = {test for test, _, op in groups if len({o for t, _, o in groups if t == test}) > 1}
     found = [

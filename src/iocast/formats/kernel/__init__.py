@@ -1,0 +1,1 @@
+"""What the kernel prints of its devices."""
