@@ -66,7 +66,8 @@ def _proof(records: Trial) -> Iterator[str]:
         "What `iocast diagnose` says is held against places where the truth is known, because it was planted there: on"
         " simulated devices, and on devices of the real kernel wherever one can be made. `make matrix` makes each"
         " place, measures and diagnoses it with several seeds, and takes it away; this page is what came of it. *Found*"
-        " means at least suspected, *confirmed* that an experiment or a count has proved it."
+        " means at least suspected, *confirmed* that an experiment or a count has proved it. A suspicion of"
+        " something else counts as false, unless it would explain what was planted."
     )
     yield f"Trials of {days[0]} to {days[-1]} on {records['machine']}.{_outside(records)}"
     yield "## The bars\n\n" + _bars(records, planted, clean)
@@ -112,11 +113,16 @@ def _seen(trial: Trial) -> set[str]:
     return _certain(trial) | set(trial.get("suspected", ()))
 
 
+def _false(trial: Trial) -> set[str]:
+    """What was said and is not true; a suspicion counts as well."""
+    return {*trial.get("wrong", ()), *trial.get("doubtful", ())}
+
+
 def _bars(records: Trial, planted: Trial, clean: Trial) -> str:
     rows = ["| bar | asked | simulated | real |", "|---|---|---|---|"]
     found = _bar(records, planted, lambda trial, about: bool(_seen(trial) & set(about["finds"])), FOUND_SHARE)
     proved = _bar(records, planted, lambda trial, about: bool(_certain(trial) & set(about["finds"])), CONFIRMED_SHARE)
-    false = _bar(records, clean, lambda trial, _: bool(trial.get("wrong")), FALSE_SHARE, most=True)
+    false = _bar(records, clean, lambda trial, _: bool(_false(trial)), FALSE_SHARE, most=True)
     rows.append(f"| planted conditions found | at least {FOUND_SHARE:.0%} | {found} |")
     rows.append(f"| planted conditions confirmed | at least {CONFIRMED_SHARE:.0%} | {proved} |")
     rows.append(f"| runs on clean places with a finding that is not true | at most {FALSE_SHARE:.0%} | {false} |")
@@ -175,7 +181,7 @@ def _words(codes: list[FindingCode], between: str) -> str:
 
 
 def _counts(trials: list[Trial]) -> str:
-    wrong = Counter(name for trial in trials for name in trial.get("wrong", ()))
+    wrong = Counter(name for trial in trials for name in _false(trial))
     return ", ".join(f"{FINDINGS[code]} {count}" for code, count in wrong.most_common()) or "0"
 
 
@@ -183,7 +189,7 @@ def _clean(records: Trial, clean: Trial) -> str:
     rows = ["| place | what it is | runs | with a finding that is not true | which |", "|---|---|---|---|---|"]
     for name, about in clean.items():
         trials = _of(records, name)
-        false = sum(bool(trial.get("wrong")) for trial in trials)
+        false = sum(bool(_false(trial)) for trial in trials)
         place = f"{name.removeprefix('clean: ')} ({about['where']})"
         rows.append(f"| {place} | {about['says']} | {len(trials)} | {false} | {_counts(trials) if false else ''} |")
     return "\n".join(rows)
@@ -199,7 +205,7 @@ def _findings(records: Trial, planted: Trial) -> str:
         where = {name: about for name, about in planted.items() if finding in about["finds"]}
         trials = [trial for name in where for trial in _of(records, name)]
         proved = sum(finding in _certain(trial) for trial in trials)
-        false = sum(finding in trial.get("wrong", ()) for trial in records["trials"])
+        false = sum(finding in _false(trial) for trial in records["trials"])
         real = [trial for name, about in where.items() if about["where"] == "real" for trial in _of(records, name)]
         shown = "yes" if any(finding in _certain(trial) for trial in real) else "no" if real else "no: not made here"
         found = _detector(finding)

@@ -133,3 +133,26 @@ def test_only_a_series_above_the_most_is_averaged() -> None:
     assert above is not None
     assert at_most.variance == pytest.approx(0.01, rel=0.2)
     assert above.variance == pytest.approx(0.005, rel=0.2)
+
+
+STEADY = [100.0, 102.0, 98.0, 101.0, 99.0]
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        STEADY * 11 + [*STEADY[:4], 0.0],  # a stall of a second that the row ended with
+        [0.0, *STEADY[1:]] + STEADY * 11,
+        STEADY * 7 + [0.0, 0.0, 0.0, 40.0, 99.0] + STEADY * 4,
+        STEADY * 8 + [30.0, 31.0, 29.0, 30.0, 32.0] * 3 + STEADY * 5,  # a quarter of a minute, and back
+        STEADY * 11 + [0.0] * 5,  # stopped right before the end: whether for good is unknown
+    ],
+)
+def test_what_came_back_did_not_stay(levels: list[float]) -> None:
+    assert one_change(levels) is None
+
+
+def test_a_stall_beside_a_change_does_not_hide_it_nor_add_to_it() -> None:
+    found = one_change(STEADY * 6 + [70.0, 71.0, 69.0, 70.0, 70.5] * 5 + [70.0, 69.0, 71.0, 70.0, 0.0])
+    assert found is not None
+    assert (found.at, found.shift) == (30, pytest.approx(-0.3, abs=0.01))

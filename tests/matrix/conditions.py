@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, Literal
+from zlib import crc32
 
 from making import (
     Place,
@@ -21,6 +23,7 @@ from making import (
     zram,
 )
 from msgspec import Struct
+from msgspec.structs import replace
 
 Names = tuple[str, ...]
 
@@ -40,6 +43,20 @@ class Condition(Struct, frozen=True, kw_only=True):
     given_up: bool = False  # a device of our own making, which may be written to
     refuses: str = ""  # what the tool says where it refuses the place, and is right to
     own_disk: bool = False  # stands on the disk of this machine, which others use too
+    target: str = ""  # of a simulated place whose numbers are drawn for each seed: "nvme,tick={}us"
+    ranges: tuple[tuple[float, float], ...] = ()  # of its numbers, in their order; low ones as likely as high ones
+
+    def place_of(self, seed: int) -> Place:
+        """The place of a seed: where numbers are drawn, others with every seed."""
+        if not self.ranges:
+            return self.place
+        draw = random.Random(f"{self.name} {seed}")
+        drawn = (f"{low * (high / low) ** draw.random():.4g}" for low, high in self.ranges)
+        return simulated(f"sim:{self.target.format(*drawn)}")
+
+    def held_out(self, seed: int) -> bool:
+        """Whether this cell is kept for the end: a third of all, which nobody looks at while detectors are changed."""
+        return crc32(f"{self.name} {seed}".encode()) % 3 == 0
 
 
 def _sim(name: str, says: str, target: str, *finds: str, also: Names = (), job: str = "survey") -> Condition:
@@ -47,6 +64,21 @@ def _sim(name: str, says: str, target: str, *finds: str, also: Names = (), job: 
     return Condition(
         name=name, says=f"`sim:{target}`, {says}", where="sim", place=place, finds=finds, also=also, job=job
     )
+
+
+def _drawn(
+    name: str,
+    says: str,
+    target: str,
+    ranges: tuple[tuple[float, float], ...],
+    *finds: str,
+    also: Names = (),
+    job: str = "survey",
+) -> Condition:
+    """A simulated place whose numbers are drawn anew with every seed."""
+    shown = target.format(*(f"{low:g}..{high:g}" for low, high in ranges))
+    made = _sim(name, f"{says}; its numbers are drawn", target, *finds, also=also, job=job)
+    return replace(made, says=f"`sim:{shown}`, {says}", target=target, ranges=ranges)
 
 
 def _real(
@@ -311,6 +343,75 @@ FURTHER = (
     ),
 )
 
+# What the trials of version 0.1 found missing, and other numbers for what was tuned on one.
+DRAWN = (
+    _drawn("ticks of any length", "a timer", "nvme,tick={}us", ((150, 900),), TICK, also=(THROTTLE, SERIALISED)),
+    _drawn(
+        "ticks of a disk", "a timer far below a read", "hdd,tick={}us", ((900, 3000),), TICK, also=(STROKE, THROTTLE)
+    ),
+    _drawn(
+        "short stalls",
+        "tens of milliseconds, by a clock",
+        "sata-ssd,stall={}ms/{}ms",
+        ((25, 90), (600, 1500)),
+        STALLS,
+        also=(SHARED, PEAKS),
+        job="steady",
+    ),
+    _drawn(
+        "long stalls",
+        "seconds, by a clock",
+        "sata-ssd,stall={}s/{}s",
+        ((0.5, 2), (4, 6)),
+        STALLS,
+        also=(SHARED, PEAKS),
+        job="steady",
+    ),
+    _drawn(
+        "a tier that fills within a row",
+        "each block moves at its third access",
+        "sata-ssd,size=512MiB,service=lognormal:{}ms:0.2,tier=100GiB:{}ms:3,servers=1",
+        ((15, 25), (3, 7)),
+        TIERS,
+        also=(CACHE, PEAKS, *LIMITS),
+        job="ramp",
+    ),
+    _drawn("cap on I/Os, drawn", "a cap", "nvme,iops={}/s", ((1500, 12000),), THROTTLE),
+    _drawn("cap on bytes, drawn", "a cap", "nvme,throughput={}MB/s", ((40, 110),), THROTTLE, LINK),
+    _drawn(
+        "split I/Os of a volume with credits",
+        "each I/O costs two",
+        "nvme,iops={}/s,credits={}/s:60000,max_io=4KiB",
+        ((2500, 4000), (200, 500)),
+        CREDITS,
+        also=(*LIMITS, PEAKS),
+    ),
+    _drawn(
+        "two peaks, drawn",
+        "one in ten is slower",
+        "sata-ssd,service=bimodal:90%:{}us:{}ms",
+        ((250, 450), (4, 9)),
+        PEAKS,
+        also=(CACHE, POLLUTED),
+    ),
+    _real(
+        "misaligned",
+        "ext4 on a loop device that starts at 31.5 KiB of a lab device",
+        image(below="read_latency=500us", start_bytes=32_256),
+        "misaligned",
+        also=(SPLIT, PEAKS),
+        job="reads",
+    ),
+    _real(
+        "free flushes",
+        "ext4 on a loop device over a lab device that completes a flush in no time",
+        image(below="write_latency=500us fsync=0"),
+        "flushes_cost_nothing",
+        also=(MERGED,),
+        job="commits",
+    ),
+)
+
 # Places about which nothing of the sort is true: whatever is confirmed there is a false alarm.
 CLEAN = (
     _sim("clean: disk", "as it comes", "hdd", also=(STROKE,)),
@@ -321,6 +422,8 @@ CLEAN = (
     _sim("clean: volume", "a cloud volume inside its credits", "cloud-volume", also=LIMITS),
     _sim("clean: array", "disks behind flash that holds all", "nvme,service=lognormal:400us:0.5,servers=32"),
     _sim("clean: durable flash", "slower writes", "sata-ssd,write=lognormal:300us:0.4"),
+    _drawn("clean: exponential times", "no valley anywhere", "nvme,service=exponential:{}us", ((60, 400),)),
+    _drawn("clean: a wide device", "times that scatter", "sata-ssd,service=lognormal:{}us:1.0", ((150, 600),)),
     _clean("clean: this disk", "a directory of this machine's own disk", own_disk(), own_disk=True),
     _clean("clean: ext4", "ext4 on a loop device", image(), own_disk=True),
     _clean("clean: XFS", "XFS on a loop device", image("xfs"), own_disk=True),
@@ -331,4 +434,4 @@ CLEAN = (
     _clean("clean: lab, its file", "a lab device without a file system", lab("read_latency=500us", "jitter=100us")),
 )
 
-CONDITIONS: tuple[Condition, ...] = (*SIMULATED, *REAL, *FURTHER, *CLEAN)
+CONDITIONS: tuple[Condition, ...] = (*SIMULATED, *REAL, *FURTHER, *DRAWN, *CLEAN)

@@ -47,7 +47,9 @@ def own_disk() -> Place:
     return make
 
 
-def image(filesystem: str = "ext4", *, direct: bool = True, below: str = "", mount: str = "") -> Place:
+def image(
+    filesystem: str = "ext4", *, direct: bool = True, below: str = "", mount: str = "", start_bytes: int = 0
+) -> Place:
     """A file system on a loop device over a file of the own disk, or over a lab device with the options of `below`."""
 
     @contextmanager
@@ -55,7 +57,7 @@ def image(filesystem: str = "ext4", *, direct: bool = True, below: str = "", mou
         room = ROOM_BYTES * (2 if filesystem == "btrfs" else 1)  # which writes each change to a new place
         what = lab_device(scratch / "device", room, *below.split()) if below else written(scratch, room)
         with ExitStack() as stack:
-            device = stack.enter_context(loop_device(stack.enter_context(what), direct))
+            device = stack.enter_context(loop_device(stack.enter_context(what), direct, start_bytes))
             yield stack.enter_context(mounted(scratch, filesystem, device, mount))
 
     return make
@@ -265,11 +267,12 @@ def lab_device(path: Path, size_bytes: int, *options: str) -> Iterator[Path]:
 
 
 @contextmanager
-def loop_device(file: Path, direct: bool) -> Iterator[str]:
-    """A loop device over a file."""
+def loop_device(file: Path, direct: bool, start_bytes: int = 0) -> Iterator[str]:
+    """A loop device over a file, from that byte of it on."""
     if os.geteuid() or shutil.which("losetup") is None:
         raise NotHere("a loop device needs root and losetup")
-    name = _run("losetup", "--find", "--show", f"--direct-io={'on' if direct else 'off'}", str(file))
+    way = f"--direct-io={'on' if direct else 'off'}"
+    name = _run("losetup", "--find", "--show", way, f"--offset={start_bytes}", str(file))
     try:
         yield name
     finally:

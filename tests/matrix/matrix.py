@@ -57,14 +57,16 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # places are taken away however the matrix ends
     signal.signal(signal.SIGINT, signal.default_int_handler)
     began = time.monotonic()
-    failed = 0
+    failed = kept_back = right = 0
     base = Path(asked.at).resolve()
     wanted = list(_wanted(asked))
     print(f"{len(wanted)} trials, {_expected_s(wanted) / 60:.0f} min or so", flush=True)
     for condition, seed in wanted:
         tried = _anywhere(attempt(condition, seed, base), base)
-        failed += _bad(condition, tried.trial)
+        failed += bad(condition, tried.trial)
         print(_line(condition, tried.trial), flush=True)
+        kept_back += condition.held_out(seed)
+        right += condition.held_out(seed) and not bad(condition, tried.trial)
         if asked.show:
             print(tried.said, *(tried.shown[name] for name in tried.trial.wrong), sep="\n")
         if asked.keep:
@@ -79,6 +81,7 @@ def main() -> int:
                 records.passive = cost
     if asked.keep:
         subprocess.run([sys.executable, str(ROOT / "docs" / "generate.py")], check=True, stdout=subprocess.DEVNULL)
+    print(f"held out, and looked at only now: {right} of {kept_back} right")
     print(f"{time.monotonic() - began:.0f} s; {failed} trials missed what was planted, or found what was not")
     return int(failed > 0)
 
@@ -91,6 +94,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, help=f"how many (default {SEEDS}; on clean places {CLEAN_SEEDS})")
     parser.add_argument("--sim-only", action="store_true", help="no real devices")
     parser.add_argument("--real-only", action="store_true", help="no simulated devices")
+    parser.add_argument("--tuning", action="store_true", help="without the third that is held out, while tuning")
     parser.add_argument("--at", default=".", metavar="DIR", help="where images and work files go, 4 GiB")
     parser.add_argument("--passive", action="store_true", help="time the passive part of a quick card as well")
     parser.add_argument("--show", action="store_true", help="print what diagnose says")
@@ -108,7 +112,8 @@ def _wanted(asked: argparse.Namespace) -> Iterator[tuple[Condition, int]]:
             continue
         usual = SEEDS if condition.finds else CLEAN_SEEDS[condition.where]
         for seed in range(1, (asked.seeds or usual) + 1):
-            yield condition, seed
+            if not (asked.tuning and condition.held_out(seed)):
+                yield condition, seed
 
 
 def _expected_s(wanted: list[tuple[Condition, int]]) -> float:
@@ -119,9 +124,9 @@ def _expected_s(wanted: list[tuple[Condition, int]]) -> float:
     return sum(median(took.get(condition.name, [USUAL_S[condition.where]])) for condition, _ in wanted)
 
 
-def _bad(condition: Condition, trial: Trial) -> bool:
+def bad(condition: Condition, trial: Trial) -> bool:
     missed = bool(condition.finds) and not trial.proved(condition.finds)
-    return not trial.blind and (missed or bool(trial.wrong))
+    return not trial.blind and (missed or bool(trial.wrong) or bool(trial.doubtful))
 
 
 def _anywhere(tried: Tried, base: Path) -> Tried:
@@ -141,6 +146,7 @@ def _line(condition: Condition, trial: Trial) -> str:
             head += f" (suspected {trial.suspected}, rejected {trial.rejected}, undecided {trial.undecided})"
             head += f" {trial.untested}" if trial.untested else ""
     head += f" outside {trial.outside}" if trial.outside else ""
+    head += f" DOUBTFUL {trial.doubtful}" if trial.doubtful else ""
     return head + (f" FALSE {trial.wrong}" if trial.wrong else "")
 
 

@@ -15,7 +15,7 @@ from conditions import CLEAN, CONDITIONS, Condition
 from makers import card_runs
 from making import NotHere, Place, file_of, image, lab, raw, scrubbed, split, squeezed, starved, throttled, zram
 from msgspec.structs import replace
-from trial import Trial, Tried, attempt, is_of_the_machine
+from trial import Trial, Tried, attempt, doubtful, is_of_the_machine
 
 from iocast.diagnose import detectors
 from iocast.model.finding import Finding
@@ -43,7 +43,7 @@ def test_conditions_have_names_of_their_own_and_clean_ones_say_so() -> None:
     assert sorted(set(names)) == sorted(names)
     assert all(each.name.startswith("clean: ") and not each.finds for each in CLEAN)
     assert all(each.finds for each in CONDITIONS if each not in CLEAN)
-    assert [sum(each.where == where for each in CLEAN) for where in ("sim", "real")] == [8, 8]
+    assert [sum(each.where == where for each in CLEAN) for where in ("sim", "real")] == [10, 8]
 
 
 def test_conditions_name_findings_that_a_detector_gives() -> None:
@@ -67,6 +67,29 @@ def test_a_small_part_of_the_matrix(name: str, tmp_path: Path) -> None:
     if condition(name).finds:
         assert tried.trial.found(condition(name).finds), tried.said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_are_drawn_by_the_seed_and_a_third_of_all_cells_is_held_out(tmp_path: Path) -> None:
+    drawn = condition("short stalls")
+    targets = []
+    for seed in (1, 1, 2, 3):
+        with drawn.place_of(seed)(tmp_path) as target:
+            targets.append(target)
+    assert targets[0] == targets[1]
+    assert len(set(targets)) == 3
+    assert all(each.startswith("sim:sata-ssd,stall=") for each in targets)
+    held = [each.held_out(seed) for each in CONDITIONS for seed in range(1, 6)]
+    assert 0.25 < sum(held) / len(held) < 0.42
+    assert condition("stalls").place_of(1) is condition("stalls").place
+
+
+def test_a_suspicion_counts_as_false_unless_it_is_a_rival_of_what_is_true() -> None:
+    planted = replace(_counted("burst_credits"), state="suggested", rivals=("throttle",))
+    others = [replace(_counted(name), state="suggested") for name in ("throttle", "cache_in_the_storage")]
+    place = condition("split I/Os of a volume with credits")
+    assert doubtful(replace(place, also=()), (planted, *others)) == ("cache_in_the_storage",)
+    assert doubtful(condition("clean: disk"), (planted,)) == ("burst_credits",)
+    assert matrix.bad(condition("clean: disk"), Trial(condition="a", seed=1, seconds=1.0, doubtful=("x",)))
 
 
 def test_found_is_less_than_proved() -> None:

@@ -45,6 +45,8 @@ class Trial(Struct, frozen=True, kw_only=True, omit_defaults=True):
     undecided: Names = ()
     untested: dict[str, str] = {}
     wrong: Names = ()  # certain, and not true of this place
+    doubtful: Names = ()  # suspected, not true of this place, and no rival of what is: a false alarm too
+    held_out: bool = False  # of those that nobody tunes on
     refused: str = ""  # why nothing was measured, where that is the right answer
     outside: Names = ()  # counted, and true, but of this machine and not of the place
     blind: str = ""  # why the place could not be made, or the run failed
@@ -73,11 +75,12 @@ def attempt(condition: Condition, seed: int, base: Path) -> Tried:
     shown: dict[str, str] = {}
     with TemporaryDirectory(prefix="iocast-matrix-", dir=base) as scratch, TemporaryDirectory() as out:
         try:
-            with condition.place(Path(scratch)) as place:
+            with condition.place_of(seed)(Path(scratch)) as place:
                 trial, shown = _diagnosed(condition, seed, place, out, listener)
         except (NotHere, IocastError, OSError) as why:
             trial = Trial(condition=condition.name, seed=seed, seconds=0.0, blind=str(why))
-    return Tried(replace(trial, seconds=round(time.monotonic() - began, 2)), listener.said, shown)
+    trial = replace(trial, seconds=round(time.monotonic() - began, 2), held_out=condition.held_out(seed))
+    return Tried(trial, listener.said, shown)
 
 
 def _diagnosed(
@@ -141,6 +144,7 @@ def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Tria
         seconds=0.0,
         examine_s=round(examine_s, 4),
         suspected=_names(each for each in first if each.state == "suggested"),
+        doubtful=doubtful(condition, first),
         counted=counted,
         confirmed=confirmed,
         rejected=_names(each for each in last if each.state == "rejected"),
@@ -150,6 +154,13 @@ def judged(condition: Condition, seed: int, run: Run, folder: str) -> tuple[Tria
         outside=_names(outside),
     )
     return made, {each.code: _told(each, steps) for each in reversed(last) if each.certain}
+
+
+def doubtful(condition: Condition, findings: tuple[Finding, ...]) -> Names:
+    """What is suspected before any experiment, neither planted nor true besides, and no rival of what was planted."""
+    true = {*condition.finds, *condition.also}
+    rivals = {rival for each in findings if each.code in true for rival in each.rivals}
+    return _names(each for each in findings if each.state == "suggested" and each.code not in true | rivals)
 
 
 def _weighs(finding: Finding) -> bool:

@@ -21,6 +21,8 @@ LEAST_VARIANCE = 1e-6  # a tenth of a percent: a series without noise would brea
 REPORTED_SHIFT = 0.10  # smaller ones are found too often where nothing changed
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
 MOST = 1000  # levels, for which Python takes a fifth of a second at most [J]
+STAYED = 0.6  # of a change must be left at both ends of a series: what came back did not stay [J]
+NO_LEVEL = math.log(10)  # an interval so far from the median of a stretch is a stall in it, not its level [J]
 OUTLIER = 3.0  # sigmas, beyond which a difference is a shift and no noise
 
 
@@ -59,14 +61,16 @@ def change_points(levels: Sequence[float]) -> ChangePoints | None:
 
 
 def one_change(levels: Sequence[float]) -> Change | None:
-    """The one cut that explains most of a series, when it is more than noise and large enough to be told.
+    """The one cut that explains most of a series, when it is more than noise, large enough to be told, and stayed.
 
-    A standstill counts as a thousandth of the mean.
+    A standstill counts as a thousandth of the mean; one of an interval or two is no level, and what ended, however
+    long it was, is no change of level either.
     """
     if len(levels) < 2 * MIN_LENGTH or fmean(levels) <= 0:
         return None
     floor = fmean(levels) / 1000
-    logs = [math.log(max(level, floor)) for level in levels]
+    raw = [math.log(max(level, floor)) for level in levels]
+    logs = [median(raw[max(0, at - 2) : at + 3]) for at in range(len(raw))]
     total, before, best = math.fsum(logs), 0.0, (0.0, 0)
     for at, value in enumerate(logs[: len(logs) - MIN_LENGTH], 1):
         before += value
@@ -74,10 +78,25 @@ def one_change(levels: Sequence[float]) -> Change | None:
             gain = before**2 / at + (total - before) ** 2 / (len(logs) - at) - total**2 / len(logs)
             best = (gain, at) if gain > best[0] else best
     gain, at = best
-    if not at or gain <= _penalty(*_noise(logs), len(logs)):
+    if not at or gain <= _penalty(*_noise(raw), len(raw)):
         return None
-    shift = math.expm1(fmean(logs[at:]) - fmean(logs[:at]))
-    return Change(at, shift) if abs(math.log1p(shift)) >= math.log1p(REPORTED_SHIFT) else None
+    shift = _level(raw[at:]) - _level(raw[:at])
+    told = abs(shift) >= math.log1p(REPORTED_SHIFT) and _stayed(raw, at, shift)
+    return Change(at, math.expm1(shift)) if told else None
+
+
+def _level(logs: list[float]) -> float:
+    """The mean of a stretch without its stalls."""
+    middle = median(logs)
+    return fmean(log for log in logs if abs(log - middle) < NO_LEVEL)
+
+
+def _stayed(logs: list[float], at: int, shift: float) -> bool:
+    """Whether the last intervals are still on the new level, for long enough to call it one, and the first ones were
+    on the old one."""
+    first, last = median(logs[:MIN_LENGTH]), median(logs[-2 * MIN_LENGTH :])
+    old, new = median(logs[:at]), median(logs[at:])
+    return min((last - old) / shift, (new - first) / shift) > STAYED
 
 
 def _of_means(levels: Sequence[float], together: int) -> ChangePoints:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from iocast.analyse.facts import Facts
+from collections.abc import Sequence
+
+from iocast import metrics
+from iocast.analyse.comparison import Ratio, ab_ratio
+from iocast.analyse.facts import Facts, RowFacts
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.service_laws import DiskLaw
+from iocast.model.target import Target
+from iocast.model.view import views
 
 # Places that are memory by construction: the device or file system is honest, but it is no storage.
 MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs", "devtmpfs"})
@@ -13,6 +19,19 @@ MEMORY_KINDS = frozenset({"zram", "ram", "pmem", "brd"})
 VOLATILE_KINDS = MEMORY_KINDS - {"pmem"}  # what they hold is gone when the machine stops
 
 ARM_NS = 1_000_000  # a random read of a disk takes longer: what is quicker is no arm [J]
+CPU_FREE = 0.15  # of all processor time; with less, what is ready waits for a processor [J]
+CPU_WAIT = 0.10  # of the time of the test's threads [J]
+LEAST_INTERVALS = 3  # of a row, for a scatter [J]
+
+
+def memory_words(target: Target) -> str:
+    """That the place is memory by construction, fit to follow a colon; "" where it is storage."""
+    if target.filesystem in MEMORY_FILESYSTEMS:
+        return f"{target.filesystem} keeps its files in memory"
+    disks = [layer for layer in target.layers if not layer.lower]
+    if disks and all(layer.kind in VOLATILE_KINDS for layer in disks):
+        return f"{' and '.join(layer.name for layer in disks)} keeps its blocks in this machine's memory"
+    return ""
 
 
 def row_of(run: Run, finding: Finding) -> PhaseRecord:
@@ -29,3 +48,35 @@ def has_an_arm(facts: Facts) -> bool:
     # The median service: a stall, or a wait for what was due before, makes a mean of any length.
     slow = any(row.measurement.ios and row.service().quantile_ns(0.5) > ARM_NS for row in reads)
     return slow and any(layer.rotational for layer in target.layers)
+
+
+def waited_for_a_processor(row: RowFacts) -> bool:
+    """True when next to no processor time was left while a row ran, for the machine or for the test's own threads."""
+    made, did = row.measurement.generator, row.measurement
+    if made.threads and made.queued_ns > CPU_WAIT * did.elapsed_ns * made.threads:
+        return True
+    seen = next(iter(views(row.record.samples, metrics.CPU).values()), None)
+    if seen is None:
+        return False
+    spent = sum(seen.delta(name) or 0 for name in metrics.CPU_TIMES)
+    free = sum(seen.delta(name) or 0 for name in (metrics.IDLE_NS, metrics.IOWAIT_NS))
+    return spent > 0 and free < CPU_FREE * spent
+
+
+def times_ratio(one: RowFacts, other: RowFacts) -> Ratio:
+    """The mean time of `other` over that of `one`, by their intervals, in which a stall is one of many."""
+    series = one.record.series.responses_ns, other.record.series.responses_ns
+    return _ratio(*series, (one.mean_ns, other.mean_ns))
+
+
+def bytes_ratio(one: RowFacts, other: RowFacts) -> Ratio:
+    """The throughput of `other` over that of `one`, in the same way."""
+    whole = one.measurement.bytes_per_s, other.measurement.bytes_per_s
+    return _ratio(one.record.series.bytes, other.record.series.bytes, whole)
+
+
+def _ratio(first: Sequence[float], second: Sequence[float], whole: tuple[float, float]) -> Ratio:
+    """With too few intervals, or one in which nothing completed, that of the whole rows, which has no ends."""
+    if min(len(first), len(second)) < LEAST_INTERVALS or min(*first, *second) <= 0:
+        return ab_ratio(whole[:1], whole[1:])
+    return ab_ratio(first, second)

@@ -38,6 +38,7 @@ FindingCode = Literal[
     "elided_reads",
     "compression_or_deduplication",
     "short_stroke",
+    "flushes_cost_nothing",
     # What capped the rate.
     "burst_credits",
     "write_cliff",
@@ -52,6 +53,7 @@ FindingCode = Literal[
     "shared_drives",
     "consolidation",
     "splitting",
+    "misaligned",
     "maintenance",
     "cache_pollution",
 ]

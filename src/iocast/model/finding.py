@@ -89,9 +89,19 @@ class Finding(Struct, frozen=True, kw_only=True):
         return self.state in ("counted", "confirmed")
 
 
+class FailedDetector(Struct, frozen=True):
+    """A detector that ended with an error: whether its findings are true of the run is unknown."""
+
+    detector: str
+    codes: tuple[FindingCode, ...]  # what it would have looked for
+    why: str  # "ZeroDivisionError: float modulo"
+    where: str  # "coarse_clock.py:112"
+
+
 class Examination(Struct, frozen=True):
     """What diagnosis says of a run: trust and bound of each measured phase (by name), and findings."""
 
     trust: dict[str, Trust]
     findings: tuple[Finding, ...] = ()
     bounds: dict[str, Bound] = {}
+    failed: tuple[FailedDetector, ...] = ()

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from iocast.model.codes import BadgeCode, ConclusionCode, FindingCode, ReportCode, SectionCode, VerdictCode
-from iocast.model.finding import Finding
+from iocast.model.finding import FailedDetector, Finding
 
 Kind = Literal[
     "code",  # what programs go by; people are shown its words
@@ -184,6 +184,7 @@ class Report(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()  # all, those that an experiment rejected too
     untestable: frozenset[FindingCode] = frozenset()  # suspicions that no experiment here can decide
     conclusions: tuple[Conclusion, ...] = ()
+    failed: tuple[FailedDetector, ...] = ()  # detectors whose findings are missing
 
     @property
     def charts(self) -> tuple[Chart, ...]:

@@ -18,6 +18,7 @@ class Layer(Struct, frozen=True, kw_only=True):
     minor: int
     lower: tuple[str, ...] = ()  # the names of the layers right below this one
     size_bytes: int | None = None
+    start_bytes: int | None = None  # of a partition on its disk, of a loop device in its file
     logical_block_bytes: int | None = None
     physical_block_bytes: int | None = None
     rotational: bool | None = None

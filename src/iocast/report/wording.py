@@ -74,6 +74,7 @@ FINDINGS: dict[FindingCode, str] = {
     "elided_reads": "elided reads",
     "compression_or_deduplication": "compression or deduplication",
     "short_stroke": "short-stroked",
+    "flushes_cost_nothing": "free flushes",
     "burst_credits": "burst credits",
     "write_cliff": "write cliff",
     "link_limit": "link limit",
@@ -86,6 +87,7 @@ FINDINGS: dict[FindingCode, str] = {
     "shared_drives": "shared drives",
     "consolidation": "consolidation",
     "splitting": "splitting",
+    "misaligned": "misaligned I/O",
     "maintenance": "maintenance",
     "cache_pollution": "cache pollution",
 }

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from iocast.diagnose.experiments.decisions import decide
 from iocast.diagnose.experiments.design import judge
+from iocast.diagnose.experiments.named.trial_outcome import usual_table
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.run import Run
 from iocast.model.workload import MixItem, Workload
@@ -103,3 +104,21 @@ def test_what_rejects_is_told_although_another_has_one_round_only() -> None:
     experiment = Experiment(question="?", arms=arms, decision=same, also=(slower,), if_rejected="They differ.")
     outcome = judge(experiment, _run(a=[1.0, 1.0, 1.01], b=[2.0, 2.01, 2.0], c=[1.0], d=[2.0]))
     assert (outcome.verdict, outcome.says.endswith(". They differ.")) == ("rejected", True)
+
+
+def test_what_is_printed_is_what_was_compared() -> None:
+    """The medians say that b is quicker, the geometric means that it is slower: one of them decided."""
+    decision = Decision(statistic="mean", first="a", other="b", limit=1.5, direction="above")
+    run = _run(a=[253.0, 20.0, 260.0], b=[146.0, 900.0, 140.0])
+    found = decide(decision, run)
+    first, other = (20.0 * 253 * 260) ** (1 / 3), (146.0 * 900 * 140) ** (1 / 3)
+    assert found.value == pytest.approx(other / first, rel=0.01)
+    assert found.figures == "The mean of a is 110 ms, of b 264 ms"
+    rows = {str(row.cells["test"]): row.cells for row in usual_table(run).rows}
+    assert rows["b"]["mean"] / rows["a"]["mean"] == pytest.approx(found.value, rel=0.01)  # type: ignore[operator]
+
+
+def test_the_arm_that_is_compared_is_the_furthest_by_what_is_compared() -> None:
+    decision = Decision(statistic="mean", first="a", other="b", or_others=("c",), limit=0.5, direction="below")
+    found = decide(decision, _run(a=[10.0] * 3, b=[4.0, 4.0, 0.1], c=[3.0, 3.0, 3.0]))
+    assert "of b 1.2 ms" in found.figures

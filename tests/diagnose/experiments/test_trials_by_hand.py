@@ -158,3 +158,14 @@ def test_what_was_read_back() -> None:
     torn = lost_writes.judge((_verified((2, 1, 0, 0, 0)),))
     assert torn.verdict == "confirmed"
     assert "2 torn, 1 lost" in torn.says
+
+
+def test_memory_is_named_as_memory() -> None:
+    """On tmpfs direct reads are memory's too, so that the ratio of 1 says nothing of a cache."""
+    run = _cached(0.0)
+    target = replace(run.plan.target, filesystem="tmpfs", layers=())
+    same = tuple(replace(each, samples=()) for each in run.phases)
+    found = cache.judge((replace(run, plan=replace(run.plan, target=target), phases=same),))
+    assert found.verdict == "confirmed"
+    assert found.says.startswith("Memory answers every read, buffered or direct: tmpfs keeps its files in memory.")
+    assert "No cache" not in found.says

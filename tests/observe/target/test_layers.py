@@ -221,3 +221,13 @@ def test_what_sysfs_does_not_say_stays_unknown(tmp_path: Path) -> None:
 )
 def test_the_active_scheduler(text: str | None, active: str | None) -> None:
     assert active_scheduler(text) == active
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "start_bytes"),
+    [("start", "63\n", 32_256), ("loop/offset", "32256\n", 32_256), ("size", "8\n", None)],
+)
+def test_where_a_device_starts(file: str, text: str, start_bytes: int | None, tmp_path: Path) -> None:
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text(text)
+    assert read_layer(tmp_path).start_bytes == start_bytes

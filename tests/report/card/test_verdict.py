@@ -12,6 +12,7 @@ from iocast.diagnose.examination import examine
 from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Hotspot, Locality, MixItem, Op, Sequential, Stride, Uniform, Workload, Zipf
+from iocast.report.card.card_report import card
 from iocast.report.card.summary_sentences import sentences, takes
 from iocast.report.card.verdict import verdict
 
@@ -182,3 +183,21 @@ def test_a_reason_is_not_spread_over_rows_that_have_another() -> None:
 
 def test_of_a_single_row_nobody_says_every() -> None:
     assert "Trust is B: a cache of unknown size" in _verdict(card_runs.run(card_runs.reads()))
+
+
+def test_a_sentence_and_a_head_are_made_of_rows_of_one_place() -> None:
+    """Reads of a small part are quicker: with the time of the whole, their rate would break Little's law."""
+    whole = card_runs.reads("randread 8k 1x1", times=card_runs.lognormal(800, 12_000_000, 0.1))
+    part = card_runs.reads("again 8k 1x1", times=card_runs.lognormal(2_000, 5_000_000, 0.1))
+    part = replace(part, phase=replace(part.phase, region_size_bytes=64 << 20))
+    more = card_runs.reads("randread 8k 8x1", times=card_runs.lognormal(9_600, 60_000_000, 0.1), users=8)
+    run = card_runs.run(whole, part, target=card_runs.SIMULATED)
+    told = card(run, examine(run))
+    assert "A random 8k read takes 12 ms." in told.verdict
+    assert [(each.title, each.value) for each in told.figures if each.kind == "rate"] == [
+        ("Random 8k reads", whole.measurement.rate_per_s)
+    ]
+    run = card_runs.run(whole, part, more, target=card_runs.SIMULATED)
+    told = card(run, examine(run))
+    assert "A random 8k read takes 12 ms; 8x1 reaches 135 IOPS." in told.verdict
+    assert [each.value for each in told.figures if each.kind == "rate"] == [more.measurement.rate_per_s]

@@ -12,6 +12,7 @@ from typing import Protocol
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import (
     cache_pollution,
+    misaligned,
     request_shape,
     shared_drives,
     stalls,
@@ -41,6 +42,7 @@ from iocast.diagnose.detectors.shortcuts import (
     cached,
     elided,
     first_write,
+    free_flushes,
     read_ahead,
     reduction,
     short_stroke,
@@ -79,6 +81,7 @@ DETECTORS: tuple[Detector, ...] = (
     elided,
     reduction,
     short_stroke,
+    free_flushes,
     credits,
     write_cliff,
     absent,
@@ -87,6 +90,7 @@ DETECTORS: tuple[Detector, ...] = (
     link_limit,
     round_trip,
     request_shape,
+    misaligned,
     under_maintenance,
     serialised,
     shallow,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import pairwise
-from statistics import median
+from statistics import geometric_mean
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -58,11 +58,11 @@ def decide(decision: Decision, run: Run) -> Decided:
 
 
 def _furthest(run: Run, decision: Decision) -> tuple[str, list[float]]:
-    """The other arm and its values; of several the one whose median lies furthest in the direction."""
+    """The other arm and its values; of several the one whose geometric mean lies furthest in the direction."""
     if not decision.or_others:
         return decision.other, _values(run, decision.other, decision)
     others = {name: _values(run, name, decision) for name in (decision.other, *decision.or_others)}
-    seen = {name: median(values) for name, values in others.items() if values}
+    seen = {name: geometric_mean(values) for name, values in others.items() if values}
     pick = min if decision.direction == "below" else max
     name = pick(seen, key=lambda each: seen[each], default=decision.other)
     return name, others[name]
@@ -177,9 +177,9 @@ def _value(record: PhaseRecord, decision: Decision) -> float:
 
 
 def _figures(decision: Decision, first: list[float], other: list[float]) -> str:
-    """The median of each arm with its unit: "The p50 of direct is 92 µs, of buffered 3.1 µs"."""
+    """The geometric mean of each arm, whose ratio decides: "The p50 of direct is 92 µs, of buffered 3.1 µs"."""
     shown = _format(decision)
-    middle = [sorted(values)[len(values) // 2] for values in (first, other)]
+    middle = [geometric_mean(values) for values in (first, other)]
     what = _statistic(decision)
     return f"The {what} of {decision.first} is {shown(middle[0])}, of {decision.other} {shown(middle[1])}"
 

@@ -99,10 +99,11 @@ def _foreign(record: PhaseRecord, place: Place) -> _Foreign:
     more_read = 0 if own_written and place.reads_multiply else max(0, read - own_read)
     more_written = 0 if own_written and place.writes_multiply else max(0, written - own_written)
     allowed = _file_system_bytes(record, place) if own_written else _late_bytes(place)
-    unsure = min(float(more_written), allowed)
+    ahead = float(min(more_read, own_read)) if place.cached else 0.0  # a cache above may have read ahead
+    unsure = min(float(more_written), allowed) + ahead
     foreign = more_read + more_written - unsure
     total = max(1, read + written)
-    requests = _foreign_requests(record, place, more_read + more_written, allowed)
+    requests = _foreign_requests(record, place, more_read + more_written, allowed + ahead)
     return _Foreign(
         place=place,
         byte_share=foreign / total,

@@ -57,6 +57,7 @@ def read_layer(directory: Path, lower: tuple[str, ...] = ()) -> Layer:
         minor=int(minor),
         lower=lower,
         size_bytes=None if sectors is None else sectors * _SECTOR_BYTES,
+        start_bytes=_start_bytes(directory),
         logical_block_bytes=read_int(queue / "logical_block_size"),
         physical_block_bytes=read_int(queue / "physical_block_size"),
         rotational=None if rotational is None else rotational == 1,
@@ -71,6 +72,12 @@ def read_layer(directory: Path, lower: tuple[str, ...] = ()) -> Layer:
         link=link,
         link_bytes_per_s=link_bytes_per_s,
     )
+
+
+def _start_bytes(directory: Path) -> int | None:
+    """Where a partition starts on its disk, or a loop device in its file; None for others."""
+    start = read_int(directory / "start")
+    return read_int(directory / "loop/offset") if start is None else start * _SECTOR_BYTES
 
 
 def active_scheduler(text: str | None) -> str | None:

@@ -67,7 +67,7 @@ def card(
         _errors(run),
         _slowest(facts),
         *(chart_sections(facts, examination, courses) if courses is not None else ()),
-        blind_section(run),
+        blind_section(run, examination.failed),
     )
     return Report(
         title=" · ".join(filter(None, (run.plan.name, run.plan.target.path))),
@@ -82,6 +82,7 @@ def card(
         findings=examination.findings,
         untestable=guesses,
         conclusions=tuple(conclusions(run, examination, diagnosis, guesses)),
+        failed=examination.failed,
     )
 
 

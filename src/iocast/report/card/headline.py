@@ -19,6 +19,7 @@ from iocast.report.card.results_table import times_of
 from iocast.report.card.summary_sentences import (
     FLUSHES,
     SCAN_SIZE_BYTES,
+    busiest,
     is_commit,
     is_in_order,
     is_random,
@@ -79,8 +80,7 @@ def _random_reads(facts: Facts, records: list[PhaseRecord]) -> Iterator[Figure]:
     times = times_of(facts.row(alone), "read")
     name = f"Random {text.size(size_of(alone))} read"
     yield from _median(name, times, alone)
-    same = [each for each in found if size_of(each) == size_of(alone)]
-    most = max(same, key=lambda each: each.measurement.rate_per_s)
+    most = busiest(found, alone)
     yield Figure(
         f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", f"peak, at {who(most)}"
     )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from iocast import text
+from iocast.analyse.ladder import kind
 from iocast.analyse.load_kind import is_open_loop
 from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
@@ -38,12 +39,20 @@ def _random_reads(records: list[PhaseRecord]) -> Iterator[str]:
     size = _spoken_size(found)
     found = [each for each in found if size_of(each) == size]
     alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth))
-    most = max(found, key=lambda each: each.measurement.rate_per_s)
+    most = busiest(found, alone)
     together = f" at {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
     sentence = f"A random {text.size(size)} read takes {takes(alone.measurement.response('read'))}{together}"
     if most is not alone and most.measurement.rate_per_s > 1.1 * alone.measurement.rate_per_s:
         sentence += f"; {who(most)} reaches {text.rate(most.measurement.rate_per_s)} IOPS"
     yield f"{sentence}."
+
+
+def busiest(records: list[PhaseRecord], alone: PhaseRecord) -> PhaseRecord:
+    """Of the rows that do what `alone` does, in the same place and with more outstanding, the one with most IOPS; or
+    it itself. The rate of another place beside the time of this one would say what no row has done."""
+    same = [each for each in records if kind(each) == kind(alone)]
+    deeper = [each for each in same if each.measurement.asked_depth > alone.measurement.asked_depth]
+    return max([alone, *deeper], key=lambda each: each.measurement.rate_per_s)
 
 
 def _scans(records: list[PhaseRecord]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast import text
+from iocast.model.finding import FailedDetector
 from iocast.model.measurement import EngineReport
 from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Host, Run, Source
@@ -66,10 +67,14 @@ def _source(run: Run, source: Source) -> Iterator[str]:
     yield " ".join(filter(None, [f"Target: {path}." if path else "", machine, moment, engine_line(run)]))
 
 
-def blind_section(run: Run) -> Section | None:
+def blind_section(run: Run, failed: tuple[FailedDetector, ...] = ()) -> Section | None:
     """What could not be seen, and what the workshop wants known; None when there is nothing to say."""
     shown = {f"Engine: {note}" for note in _engine_notes(run)}
     lines = [
+        *(
+            f"The detector {each.detector} failed: {each.why} ({each.where}); its findings are missing, please report"
+            for each in failed
+        ),
         *(warning for warning in run.warnings if warning not in shown),
         *(f"Not observed by {blind.observer}: {blind.why}" for blind in run.blind),
         *run.plan.target.notes,

@@ -112,6 +112,15 @@ class FoundDocument(Struct, kw_only=True, forbid_unknown_fields=True):
     detector: str | None = None
 
 
+class FailedDetectorDocument(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A detector that ended with an error: whether its findings are true of the run is unknown."""
+
+    detector: str
+    codes: list[FindingCode]
+    why: str
+    where: str
+
+
 class SpanDocument(Struct, kw_only=True, forbid_unknown_fields=True):
     """A stretch of a phase, counted from its start."""
 
@@ -316,6 +325,7 @@ class CardDocument(_OfARun, kw_only=True, tag="card"):
     rows: list[MeasuredRow] = []
     trust: list[TrustReason] = []
     findings: list[FoundDocument] = []
+    failed_detectors: list[FailedDetectorDocument] = []
     grades: list[GradeRow] = []
     bounds: list[BoundRow] = []
     layers: list[LayerRow] = []

@@ -70,6 +70,7 @@ def document(report: Report) -> doc.Document:
             found |= {**_only_subject(report), **_of_a_card(report, TABLES), **_experiment(report)}
             found["letters"] = {badge.code: badge.letter or None for badge in report.badges}
             found["findings"] = list(_findings(report.findings, report.untestable))
+            found["failed_detectors"] = [asdict(each) for each in report.failed]
     made: doc.Document = msgspec.convert(found, doc.Document)
     return made
 

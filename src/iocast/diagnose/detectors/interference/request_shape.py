@@ -1,8 +1,8 @@
 """Requests change size on the way: neighbouring ones are merged, or one is split.
 
-What it is: the block layer or a file system merges small adjacent I/Os (consolidation), or splits a large one at
-max_sectors_kb, at the number of segments (a buffer of 4 KiB pages needs one for each page), or where a file is
-scattered (fragmentation).
+What it is: the block layer, a file system or the page cache merges small adjacent I/Os (consolidation), or the block
+layer splits a large one at max_sectors_kb, at the number of segments (a buffer of 4 KiB pages needs one for each page),
+or where a file is scattered (fragmentation).
 Why it matters: merged writes say nothing of single ones; split ones cost several times the work, and a limit of the
 host looks like slow storage.
 How it shows: the device's requests are more than 1.2 times as large as the test's, or a twentieth of them was merged;
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.analyse.load_kind import bytes_of, is_synced
+from iocast.analyse.load_kind import bytes_of, is_synced, really_direct
 from iocast.analyse.places import PAGE_BYTES
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
@@ -34,7 +34,9 @@ CODES = (MERGED, SPLIT)
 LARGER, MERGES = 1.2, 0.05  # models C, 4
 MORE, LARGE_BYTES = 1.25, 128 << 10  # models C, 5
 SAME_BYTES = (0.95, 1.10)
+LATE = 0.05  # of what was written buffered must have reached the device, to say how it did [J]
 NEAR = 0.1  # of a whole number of pieces
+LATER = "gathered in the page cache"
 UNEXPLAINED = ": no queue limit explains it, so the file may be fragmented"
 
 
@@ -51,7 +53,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 
 
 def _reaches_device(row: RowFacts) -> bool:
-    return row.is_really_direct or (is_synced(row.record) and row.workload.mix[0].op == "write")
+    return row.is_really_direct or row.workload.mix[0].op == "write"
 
 
 def _whole_device(row: RowFacts) -> DeviceIo | None:
@@ -69,27 +71,35 @@ def _judge(run: Run, record: PhaseRecord, device: DeviceIo) -> Iterator[Finding]
         (device.read_bytes, device.reads) if item.op == "read" else (device.written_bytes, device.data_writes)
     )
     own_bytes, own = bytes_of(did, item.op), sum(part.ios for part in did.classes if part.op == item.op)
-    if not moved or not requests or not own or not SAME_BYTES[0] <= moved / own_bytes <= SAME_BYTES[1]:
+    if not moved or not requests or not own or not own_bytes:
+        return
+    # What is written through the page cache reaches the device later, and only a part of it while the row runs.
+    late = item.op == "write" and not is_synced(record) and not really_direct(run, record)
+    if not (LATE if late else SAME_BYTES[0]) <= moved / own_bytes <= SAME_BYTES[1]:
         return
     size, more = moved / requests, requests / own
     figures = {"size_bytes": item.size_bytes, "device_size_bytes": size, "requests_per_io": more}
     merges = (device.reads_merged if item.op == "read" else device.writes_merged) or 0
     merged = merges / (merges + requests)
-    if size / item.size_bytes > LARGER or (more <= 1.0 and merged > MERGES):
+    if late:
+        if size / item.size_bytes > LARGER:
+            yield _merged(record, device, figures | {"merged_share": merged}, LATER)
+    elif size / item.size_bytes > LARGER or (more <= 1.0 and merged > MERGES):
         yield _merged(record, device, figures | {"merged_share": merged})
     elif more > MORE and item.size_bytes >= LARGE_BYTES:
         yield _split(run, record, device, figures)
 
 
-def _merged(record: PhaseRecord, device: DeviceIo, figures: dict[str, float]) -> Finding:
+def _merged(record: PhaseRecord, device: DeviceIo, figures: dict[str, float], why: str = "") -> Finding:
     writes = is_synced(record)
+    how = why or f"{brief_percent(figures['merged_share'])} merged"
     return Finding(
         code=MERGED,
         severity="severe" if writes else "warn",
         phase=record.phase.name,
         says=(
             f"I/Os of {capacity(figures['size_bytes'])} reached {device.layer} as requests of"
-            f" {capacity(figures['device_size_bytes'])} ({brief_percent(figures['merged_share'])} merged): the row does"
+            f" {capacity(figures['device_size_bytes'])} ({how}): the row does"
             " not measure single I/Os."
         ),
         evidence=figures,

@@ -19,7 +19,7 @@ from statistics import fmean, quantiles, stdev
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.detectors.interference.stalls import stalls
-from iocast.diagnose.evidence import row_of
+from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.trust.isolation import isolation
 from iocast.model.codes import FindingCode
@@ -69,6 +69,8 @@ def _ups_and_downs(row: RowFacts) -> Finding | None:
     record, rates = row.record, row.rates_per_s
     if row.is_open_loop or record.phase.together or len(rates) < LEAST_SECONDS or stalls(row):
         return None
+    if waited_for_a_processor(row):
+        return None  # others on the processors make a rate vary as others on the drives do
     mean = fmean(rates)
     if not mean:
         return None

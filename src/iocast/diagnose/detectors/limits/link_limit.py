@@ -2,8 +2,8 @@
 
 What it is: a full cable or network between this machine and the storage: Ethernet, Fibre Channel, SAS, PCIe.
 Why it matters: the row measures the link. Faster storage changes nothing; a second path doubles the throughput.
-How it shows: rows of different I/O sizes or operations reach the same throughput, 90 to 101% of what the link carries;
-where the kernel does not report the link, within 2% of what a known kind of link carries.
+How it shows: rows of different I/O sizes, operations or loads reach the same throughput, 90 to 101% of what the link
+carries; where the kernel does not report the link, within 2% of what a known kind of link carries.
 How to confirm: half the I/O size gives the same throughput; where the link was only guessed, reads and writes together
 move more than either alone, because a link carries both directions and a device shares its bandwidth.
 What to change: report the row as link-bound; add paths, or use a faster link.
@@ -24,7 +24,7 @@ from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, MixItem, Workload
-from iocast.text import brief_percent, brief_throughput, capacity
+from iocast.text import brief_percent, brief_throughput, capacity, counted
 
 NEEDS: tuple[str, ...] = ()
 
@@ -66,7 +66,9 @@ def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> It
     full = [row for row in rows if low <= row.measurement.bytes_per_s / speed <= limits.LINK_AT_MOST]
     kinds = {(item.op, item.size_bytes) for row in full for item in row.phase.workload.mix}
     beyond = any(row.measurement.bytes_per_s > limits.LINK_AT_MOST * speed for row in rows)
-    if len(kinds) < 2 or beyond:
+    # Of one kind of I/O it takes two loads: more outstanding brought no more bytes.
+    loads = {(row.plan.users, row.plan.depth) for row in full}
+    if not full or beyond or (len(kinds) < 2 and len(loads) < 2):
         return
     last = full[-1]
     most = max(row.measurement.bytes_per_s for row in full)
@@ -75,7 +77,7 @@ def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> It
         severity="note",
         phase=last.phase.name,
         says=(
-            f"{len(full)} rows of {len(kinds)} kinds of I/O level off at the same {brief_throughput(most)},"
+            f"{len(full)} rows of {counted(len(kinds), 'kind')} of I/O level off at the same {brief_throughput(most)},"
             f" {brief_percent(most / speed)} of what {link} carries."
         ),
         evidence={

@@ -3,9 +3,9 @@
 What it is: a lock above the device (of an inode, of a file system that allocates, of a driver) that admits one I/O,
 while the program believes that many are outstanding.
 Why it matters: the writers of a database wait for each other, and storage that could do more is idle.
-How it shows: the device's queue holds less than half of the test's outstanding I/Os (a warning below seven tenths),
-and the times are not the device's own; or eight outstanding writes do no more than one, while reads of the same size
-gain.
+How it shows: the device always has about one I/O while the test has many outstanding, more of them give no more IOPS,
+and the times are not the device's own, though processors were free; or eight outstanding writes do no more than one,
+while reads of the same size gain.
 How to confirm: one outstanding write against eight, and the same with reads: writes gain nothing, reads do. By hand:
 one file against many, overwriting against allocating, a raw device.
 What to change: XFS or a raw device; lay files out in full and overwrite them (ext4 overwrites in parallel since
@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.device_io import DeviceIo
-from iocast.analyse.facts import Facts
+from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve
 from iocast.analyse.load_kind import is_synced
 from iocast.diagnose.detectors.limits.throttle import known_limits
-from iocast.diagnose.evidence import row_of
+from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -34,6 +34,10 @@ NEEDS: tuple[str, ...] = ()  # with diskstats it sees more
 
 CODE: FindingCode = "serialised_direct_io"
 FLAG, WARN = 0.5, 0.7  # models C, 12: the device's queue over what was kept in flight
+# A lock that admits one I/O keeps one at the device, for as long as anything waits. Less: they wait for something
+# else, a processor or a copy in memory; more: several passed. [J]
+ONE_AT_A_TIME = (0.5, 1.75)
+GAINED = 1.5  # times the IOPS of one outstanding I/O: more passed than one at a time [J]
 LEAST_DEPTH = 4  # with fewer a device that is quick now and then explains it [J]
 KEPT = 0.9  # of the depth must have been in flight, or it is another finding
 OVER_DEVICE = 2.0  # the engine's times over the device's: otherwise the device is merely too quick to queue [J]
@@ -49,16 +53,31 @@ def detect(facts: Facts) -> Iterator[Finding]:
         device = row.under_filesystem
         told = any(known_limits(row))  # what waits for a limit of our own group waits above the device too
         alone = not facts.imported and not row.record.phase.together
-        if device is not None and alone and not told and row.is_really_direct:
+        if device is not None and alone and not told and row.is_really_direct and not _gains(row):
             yield from _above_the_device(row.record, device)
     pairs = [(writes, reads) for writes in facts.random_curves("write") for reads in facts.random_curves("read")]
     for writes, reads in pairs:
-        if _size(writes) == _size(reads):
+        if _size(writes) == _size(reads) and not any(_several_passed(facts.row(row)) for row in writes.rows):
             yield from _flat(writes, reads)
 
 
 def _size(curve: Curve) -> int:
     return curve.rows[0].phase.workload.mix[0].size_bytes
+
+
+def _gains(row: RowFacts) -> bool:
+    """Whether it did more than its kind did with one outstanding I/O, or had to wait for a processor."""
+    curve = row.facts.curve_of(row)
+    one = curve.at(1) if curve is not None else None
+    more = one is not None and row.measurement.rate_per_s > GAINED * one.rate_per_s
+    return more or waited_for_a_processor(row)
+
+
+def _several_passed(row: RowFacts) -> bool:
+    """Whether the device was seen with more than a lock would let pass, or no processor was free."""
+    device = row.under_filesystem
+    seen = device.queue_mean if device is not None else None
+    return (seen is not None and seen > ONE_AT_A_TIME[1]) or waited_for_a_processor(row)
 
 
 def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding]:
@@ -72,7 +91,11 @@ def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding
     service_ns, awaits = did.service().mean_ns, [device.read_await_ns, device.write_await_ns]
     device_ns = max((each for each in awaits if each is not None), default=0.0)
     share = seen / did.asked_depth
-    if share >= WARN or service_ns < max(SLOW_NS, OVER_DEVICE * device_ns):
+    if (
+        not ONE_AT_A_TIME[0] <= seen <= ONE_AT_A_TIME[1]
+        or share >= WARN
+        or service_ns < max(SLOW_NS, OVER_DEVICE * device_ns)
+    ):
         return
     yield Finding(
         code=CODE,

@@ -3,14 +3,18 @@
 What it is: completions that are noticed only at ticks (polling with sleeps, coalesced interrupts, an emulated
 device), so all times are multiples of a step.
 Why it matters: a figure between two steps does not exist; a device that is twice as quick may look the same.
-How it shows: the times of all rows lie on marks at equal distances, three or more, with almost none between.
+How it shows: the times of all rows lie on marks at equal distances, three or more, with almost none between; what each
+I/O takes on top may move all of them alike.
 How to confirm: it is counted. A device that does no work (a null device) shows the same step.
 What to change: interrupt coalescing off, a virtual disk with a dedicated thread, idle=poll for the test.
 """
 
 from __future__ import annotations
 
+import math
+from cmath import phase, rect
 from collections.abc import Iterator
+from itertools import pairwise, takewhile
 
 from msgspec.structs import replace
 
@@ -32,6 +36,11 @@ MARKS = 3
 LEAST_IOS = 200
 LEAST_SHARE, OFTEN = 0.001, 0.02  # of a row: what is a time at all, and what is a mark [J]
 STEP_OF_P50 = 0.05  # models C, 21
+FEW, IN_SEQUENCE = 4, 5  # a first mark up to that multiple is plain; beyond it so many in sequence must be met [J]
+REACHES, SOME_ROWS = (4, 16, 64, 256), 6  # marks from which the step is known ever better; of so many rows
+TELLING = 25  # marks, within which a bucket (a 512th) is half as wide as what may lie around a mark
+GATHERED = 0.75  # times off their marks by an eighth of a step (one sigma) give this [J]
+EQUAL = 0.15  # of the step may the distance of two peaks be off [J]
 LIKELY = 0.10  # of a step may lie around a mark; chance would put a tenth there [J]
 
 
@@ -50,7 +59,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         severity="severe",
         phase="",
         says=(
-            f"A timer decides when an I/O completes: all times of all rows are multiples of {brief_time(step_ns)},"
+            f"A timer decides when an I/O completes: the times of all rows lie {brief_time(step_ns)} apart,"
             f" {brief_percent(step_ns / worst)} of the shortest median."
         ),
         evidence={"step_ns": step_ns, "p50_ns": worst, "rows": len(coarse)},
@@ -65,28 +74,95 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _step_ns(rows: list[RowFacts]) -> float:
     """The distance of the marks on which nearly all times of every row lie; 0 without such."""
     first = min(_first_ns(row.service()) for row in rows)
-    for parts in (1, 2, 3, 4):  # the first mark may be the second, third or fourth multiple
-        step = first / parts
+    if not first:
+        return 0.0  # an I/O that took no time at all stands on any mark
+    for parts in range(1, round(1 / STEP_OF_P50) + 1):  # the first mark may be any multiple: a disk needs some
+        if not all(_begins_on_marks(row, first / parts) for row in rows[:SOME_ROWS]):
+            continue
+        step = _finer(rows, first / parts)
         found = _marks_of_all(rows, step)
+        marks = set().union(*found.values())
         # What takes as long for each KiB stands on multiples as well, where sizes are powers of two: a mark for each.
-        if len(set().union(*found.values())) >= MARKS and any(len(marks) > 1 for marks in found.values()):
+        several = len(marks) >= MARKS and any(len(each) > 1 for each in found.values())
+        if several and (parts <= FEW or _unbroken(marks) >= IN_SEQUENCE):
             return step
-    return 0.0
+    return _step_of_peaks(rows)
+
+
+def _begins_on_marks(row: RowFacts, step: float) -> bool:
+    """Whether the first few marks of a row have what lies around them: most rows that have no step fail here."""
+    ends = _cells(row)[0][0] + 2 * FEW * step
+    cells = list(takewhile(lambda cell: cell[0] < ends, _cells(row)))
+    return _marks(cells, step)[0] >= SHARE * sum(share for _, share in cells)
+
+
+def _finer(rows: list[RowFacts], step: float) -> float:
+    """The step by ever later marks: a bucket holds times a thousandth apart, which is half a step at the 500th mark."""
+    for most in REACHES:
+        near = [
+            (middle, count, share)
+            for row in rows[:SOME_ROWS]
+            for middle, share in _cells(row)
+            if 0 < (count := round(middle / step)) <= most and abs(middle / step - count) < LIKELY
+        ]
+        weight = sum(count * share for _, count, share in near)
+        step = sum(middle * share for middle, _, share in near) / weight if weight else step
+    return step
+
+
+def _unbroken(marks: set[int]) -> int:
+    """The longest sequence of marks without a gap: of any few times a fine enough step makes multiples."""
+    longest, here, last = 0, 0, -1
+    for mark in sorted(marks):
+        here = here + 1 if mark == last + 1 else 1
+        longest, last = max(longest, here), mark
+    return longest
+
+
+def _step_of_peaks(rows: list[RowFacts]) -> float:
+    """The equal distance of peaks, where what every I/O takes on top moves them away from multiples; 0 without such."""
+    modes = max((row.modes for row in rows), key=len)
+    if len(modes) < MARKS:
+        return 0.0
+    gaps = [after.location_ns - before.location_ns for before, after in pairwise(modes)]
+    near = sorted(gaps)[len(gaps) // 2]
+    if any(abs(gap / near - round(gap / near)) > EQUAL or gap < near / 2 for gap in gaps):
+        return 0.0
+    widest = next(row for row in rows if row.modes == modes)
+    step = max((near * (1 + at / 200) for at in range(-20, 21)), key=lambda each: abs(_together(widest, each)))
+    told = [_together(row, step) for row in rows if row.service().quantile_ns(0.5) * STEP_OF_P50 < step]
+    if not told or min(map(abs, told)) < GATHERED:
+        return 0.0
+    apart = max(abs(math.remainder(phase(one) - phase(told[0]), 2 * math.pi)) for one in told)
+    return step if apart < math.pi / 2 else 0.0
+
+
+def _together(row: RowFacts, step: float) -> complex:
+    """How near to one place of a step the times lie (1: all on one point, 0: anywhere), and to which."""
+    cells = _cells(row)
+    return sum(share * rect(1.0, 2 * math.pi * middle / step) for middle, share in cells) / sum(s for _, s in cells)
 
 
 def _marks_of_all(rows: list[RowFacts], step: float) -> dict[Mix, set[int]]:
-    """The multiples of a step on which rows of the same I/Os stand; none when one of them stands elsewhere."""
+    """The multiples of a step on which rows of the same I/Os stand; none when one of them stands elsewhere.
+
+    The buckets of longer times are too wide to tell: they say nothing for a step nor against it.
+    """
     found: dict[Mix, set[int]] = {}
     for row in rows:
-        on, met = _marks(_cells(row), step)
-        if on < SHARE:
+        cells = [(middle, share) for middle, share in _cells(row) if middle < TELLING * step]
+        told = sum(share for _, share in cells)
+        if not told or row.service().quantile_ns(0.5) > TELLING * step:
+            continue
+        on, met = _marks(cells, step)
+        if on < SHARE * told:
             return {}
         found.setdefault(row.workload.mix, set()).update(met)
     return found
 
 
 def _start(times: Histogram) -> int:
-    """The first occupied bucket that counts."""
+    """The first occupied bucket that counts; of times so wide apart that none does, the first at all."""
     total = times.total
     return next((at for at, count in enumerate(times.count) if count / total >= LEAST_SHARE), 0)
 

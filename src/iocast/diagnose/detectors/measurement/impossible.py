@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from iocast.analyse.device_io import top_layers
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import MOVING, bytes_per_s_of
-from iocast.diagnose.evidence import MEMORY_FILESYSTEMS, MEMORY_KINDS, VOLATILE_KINDS
+from iocast.diagnose.evidence import MEMORY_FILESYSTEMS, MEMORY_KINDS, memory_words
 from iocast.diagnose.thresholds import LINK_AT_MOST
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
@@ -58,20 +58,19 @@ def _memory_filesystem(target: Target) -> Finding:
         code="memory_file_system",
         severity="severe",
         phase="",
-        says=f"{target.filesystem} keeps its files in memory: these figures are memory's, not storage's.",
+        says=f"{memory_words(target)}: these figures are memory's, not storage's.",
         remedy="Choose a path on the storage that the database will use.",
     )
 
 
 def _memory_device(target: Target) -> Iterator[Finding]:
-    disks = [layer for layer in target.layers if not layer.lower]
-    if disks and all(layer.kind in VOLATILE_KINDS for layer in disks):
+    memory = memory_words(target)
+    if memory:
         yield Finding(
             code="memory_device",
             severity="severe",
             phase="",
-            says=f"{' and '.join(layer.name for layer in disks)} keeps its blocks in this machine's memory: these"
-            " figures are memory's, not storage's.",
+            says=f"{memory}: these figures are memory's, not storage's.",
             remedy="Choose a path on the storage that the database will use.",
         )
 

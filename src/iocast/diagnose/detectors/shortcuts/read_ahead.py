@@ -4,7 +4,8 @@ What it is: the kernel, the drive or the array notices sequential reads, and rea
 Why it matters: right for scans and backups, but a figure of sequential reads then says nothing of single reads, or of
 how long a lookup takes.
 How it shows: sequential reads take less than half as long as the same reads at random. A disk arm does that by itself
-with one reader, but not with two far apart: their reads are quick only with read-ahead.
+with one reader, but not with two far apart: their reads are quick only with read-ahead. Or random buffered reads move
+more bytes at the device than were asked for: both ends are counted.
 How to confirm: two readers that go forwards, and two that go backwards, on fresh blocks; caches and tiers treat both
 alike, read-ahead does not.
 What to change: nothing where scans are wanted; report sequential and random reads apart, and compare only like with
@@ -16,26 +17,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.places import PAGE_BYTES
 from iocast.diagnose.evidence import has_an_arm, row_of
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
-from iocast.model.workload import MixItem, Sequential, Uniform, Workload
+from iocast.model.workload import Hotspot, MixItem, Sequential, Uniform, Workload, Zipf
 from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()
 
 CODE: FindingCode = "read_ahead"
-HALF = 0.5  # models C, 6
+HALF, MORE = 0.5, 1.1  # models C, 6: the time in order over that at random; bytes at the device over those asked for
 ENOUGH = 50  # I/Os [J]
 ROUNDS = 6
 READERS = 2
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
-    """Rows of reads in order that took less than half as long as the same reads at random."""
+    """Random reads of which the device delivers more than was asked for; reads in order that took less than half as
+    long as the same reads at random."""
+    for row in facts.rows:
+        if not facts.imported and not facts.simulated:
+            yield from _more_than_asked(row)
     arm = has_an_arm(facts)
     for one, other in facts.pairs("locality"):
         by_kind = {type(each.workload.locality): each for each in (one, other)}
@@ -52,6 +58,26 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if ordered.p50_ns < HALF * random.p50_ns and ordered.mean_ns < HALF * random.mean_ns:
             yield _finding(ordered, random)
             return
+
+
+def _more_than_asked(row: RowFacts) -> Iterator[Finding]:
+    """Buffered: what direct reads move beyond their own bytes is other I/O."""
+    size = min((item.size_bytes for item in row.workload.mix), default=0)
+    if row.is_really_direct or not row.is_only("read") or size % PAGE_BYTES or not size:
+        return  # of smaller reads a page is read whole
+    found = row.share_of_device("read") if isinstance(row.workload.locality, Uniform | Zipf | Hotspot) else None
+    if found is None or found[0] <= MORE:
+        return
+    share, device = found
+    yield Finding(
+        code=CODE,
+        severity="warn",
+        phase=row.name,
+        says=f"{device.layer} delivered {number(share)} times the bytes of these random buffered reads: read-ahead, or"
+        " blocks of the file system that are larger than the reads.",
+        evidence={"device_share": share, "size_bytes": float(size)},
+        remedy="Use direct I/O, or set read_ahead_kb to 0 for random reads; compare the file system's block size.",
+    )
 
 
 def _finding(ordered: RowFacts, random: RowFacts) -> Finding:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose.evidence import row_of
+from iocast.diagnose.evidence import bytes_ratio, row_of, waited_for_a_processor
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -43,13 +43,16 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that wrote the same with other data, and were quicker than with unique data."""
     best: tuple[float, PhaseRecord, PhaseRecord] | None = None
     for one, other in facts.pairs("payload"):
+        if waited_for_a_processor(one) or waited_for_a_processor(other):
+            continue
         plain = [each for each in (one, other) if isinstance(each.workload.payload, Unique)]
         if not plain or not one.is_only("write") or min(one.measurement.ios, other.measurement.ios) < ENOUGH:
             continue
         unique, same = plain[0], other if plain[0] is one else one
         busy = unique.measurement.cpu_user_ns / max(1, unique.measurement.elapsed_ns)
-        ratio = same.measurement.bytes_per_s / unique.measurement.bytes_per_s
-        if (facts.simulated or busy < BUSY_MAKING) and (best is None or ratio > best[0]):
+        ratio, apart = same.measurement.bytes_per_s / unique.measurement.bytes_per_s, bytes_ratio(unique, same)
+        carried = (apart.ratio if apart.low is None else apart.low) > FACTOR
+        if carried and (facts.simulated or busy < BUSY_MAKING) and (best is None or ratio > best[0]):
             best = (ratio, unique.record, same.record)
     if best is not None and best[0] > SUGGESTS:
         yield _finding(*best)

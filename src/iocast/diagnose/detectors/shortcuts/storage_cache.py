@@ -16,8 +16,9 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.statistics import bucket_shares
+from iocast.diagnose.detectors.limits import credits
 from iocast.diagnose.detectors.limits.throttle import known_limits
-from iocast.diagnose.evidence import ARM_NS, row_of
+from iocast.diagnose.evidence import ARM_NS, row_of, times_ratio, waited_for_a_processor
 from iocast.diagnose.same_load import target_bytes
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.model.codes import FindingCode
@@ -33,7 +34,10 @@ CODE: FindingCode = "cache_in_the_storage"
 FLOOR_NS = 500_000  # no disk reads at random below this (models C, 1b)
 ENOUGH = 200  # reads, for a share of two in a hundred to be more than chance [J]
 SHARE = 0.02  # of the reads
+MISSES = 0.04  # at least; a few slow reads are stalls, neighbours or a processor that was away [J]
+GAP = 2.0  # from where nine tenths of the quick ones end to where nine tenths of the slow ones begin: a valley [J]
 APART = 4.0  # the slow group takes so many times as long as the quick one [J]
+BASELINE = 1.1  # times the rate that is left when burst credits are spent [J]
 SMALL = 8  # a region is small when it is so many times smaller than the other [J]
 SPOTS, SPOT_S = 12, 0.25  # with a share of hits of a third, none of twelve blocks is held in one case of a hundred
 TWICE = 0.5  # models C, 1b: what is held over cold reads; by the mean, since half of the cold ones may hit too
@@ -47,7 +51,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if not row.is_past_the_host or row.measurement.asked_depth > 1:
             continue
         # Who waits for a limit of our own group forms a slow group, and what memory answers a quick one.
-        if any(known_limits(row)) or _host_answers(row):
+        # Who waits for a processor now and then forms a slow group, of the length of a time slice.
+        if any(known_limits(row)) or _host_answers(row) or waited_for_a_processor(row):
             continue
         found = _groups(row)
         if found is not None:
@@ -63,17 +68,23 @@ def _host_answers(row: RowFacts) -> bool:
 
 def _remembered(facts: Facts) -> Iterator[Finding]:
     """A small region that is quicker than the whole, beyond what a shorter way of an arm explains."""
+    # What reads at the baseline of a volume whose credits are spent is slow for that.
+    spent = max((found.evidence["baseline_per_s"] for found in credits.detect(facts)), default=0.0)
     for one, other in facts.pairs("region"):
         small, whole = sorted((one, other), key=lambda row: row.data_bytes)
         load = small.workload
         if not (small.is_only("read") and isinstance(load.locality, Uniform) and load.asked_depth == 1):
             continue
         enough = min(one.measurement.ios, other.measurement.ios) >= ENOUGH
+        if whole.measurement.rate_per_s < BASELINE * spent or waited_for_a_processor(whole):
+            continue
         if not enough or small.data_bytes * SMALL > whole.data_bytes or not small.is_past_the_host:
             continue
         small_ns, whole_ns = small.mean_ns, whole.mean_ns
         arm = whole_ns > ARM_NS and small.p50_ns > FLOOR_NS
-        if small_ns < TWICE * whole_ns and not arm:
+        apart = times_ratio(whole, small)
+        carried = (apart.ratio if apart.high is None else apart.high) < TWICE
+        if small_ns < TWICE * whole_ns and carried and not arm:
             yield _suggested(
                 small.record,
                 says=f"Repeated reads of {capacity(small.data_bytes)} took {brief_time(small_ns)}, reads of the whole"
@@ -90,10 +101,11 @@ def _groups(row: RowFacts) -> tuple[float, float, float] | None:
     if taken.total < ENOUGH:
         return None
     quick, _ = bucket_shares(taken, (FLOOR_NS,))
-    if not SHARE <= quick <= 1 - SHARE:
+    if not SHARE <= quick <= 1 - MISSES:
         return None
     low, high = taken.quantile_ns(quick / 2), taken.quantile_ns(quick + (1 - quick) / 2)
-    return (quick, low, high) if high >= APART * low else None
+    ends, begins = taken.quantile_ns(0.9 * quick), taken.quantile_ns(quick + 0.1 * (1 - quick))
+    return (quick, low, high) if high >= APART * low and begins >= GAP * ends else None
 
 
 def _finding(record: PhaseRecord, quick: float, low_ns: float, high_ns: float) -> Finding:

@@ -3,7 +3,8 @@
 What it is: an array, or a hybrid drive, that keeps hot data on flash and the rest on disks.
 Why it matters: a test that goes over the same blocks again and again becomes faster than any database that does not;
 what production sees depends on what was hot last night.
-How it shows: repeated passes over the same blocks become faster and faster; untouched blocks do not.
+How it shows: repeated passes over the same blocks become faster and faster; untouched blocks do not. Or one row of
+random reads becomes faster all the time, from its first fifth to its last.
 How to confirm: repeated passes over fresh blocks; a cache is quick from the second pass on, a tier later.
 What to change: run the working set for as long as the tiering policy needs (hours, days) before measuring, and test
 cold data as well.
@@ -12,18 +13,20 @@ cold data as well.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from statistics import fmean
+from itertools import pairwise
+from statistics import fmean, geometric_mean
 
 from msgspec.structs import replace
 
+from iocast.analyse.comparison import ab_ratio
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.diagnose.evidence import row_of
+from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
-from iocast.model.workload import Constant, MixItem, Stride, Workload
+from iocast.model.workload import Constant, Hotspot, MixItem, Stride, Uniform, Workload, Zipf
 from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()
@@ -35,6 +38,7 @@ ENOUGH = 30  # I/Os a pass [J]
 STEP_BYTES = 1 << 20
 TRIED = 6
 MOST_ROUNDS = 6
+RAMP_INTERVALS, PARTS, STILL = 20, 5, 1.03  # of a row; and how much slower a fifth may be than the one before it [J]
 WAITS_S = 5.0  # a run whose passes took longer is repeated with as long a wait between them [J]
 
 
@@ -46,8 +50,41 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if min(each.measurement.ios for each in passes) < ENOUGH:
             continue
         second, last = passes[1].p50_ns, fmean(each.p50_ns for each in passes[-2:])
-        if last < FALLS * second:
+        if last < FALLS * second and not any(map(waited_for_a_processor, passes)):
             yield _finding(passes, second, last)
+    for row in facts.rows:
+        yield from _ramp(row)
+
+
+def _ramp(row: RowFacts) -> Iterator[Finding]:
+    """A row of reads at random whose times fell from fifth to fifth, and not in one step."""
+    series = row.record.series
+    random = isinstance(row.workload.locality, Uniform | Zipf | Hotspot)
+    closed = not row.is_open_loop and not row.record.phase.together and not row.facts.imported
+    if not (random and closed and row.is_only("read") and row.is_past_the_host) or len(series.ios) < RAMP_INTERVALS:
+        return
+    times, size = series.responses_ns, len(series.ios) // PARTS
+    parts = [times[at * size : (at + 1) * size] for at in range(PARTS - 1)] + [times[(PARTS - 1) * size :]]
+    middles = [geometric_mean(part) for part in parts]
+    falling = all(after <= STILL * before for before, after in pairwise(middles))
+    apart = ab_ratio(parts[0], parts[-1])
+    if waited_for_a_processor(row) or not falling or apart.high is None or apart.high >= FALLS:
+        return
+    first_ns, last_ns = middles[0], middles[-1]
+    yield Finding(
+        code=CODE,
+        severity="warn",
+        phase=row.name,
+        says=f"The reads became faster all through the row: {brief_time(first_ns)} on average in its first fifth,"
+        f" {brief_time(last_ns)} in its last.",
+        evidence={"first_ns": first_ns, "last_ns": last_ns, "ratio": apart.ratio},
+        remedy="Run the working set for as long as the tiering policy needs before measuring; test cold data as well.",
+        hypothesis="hot data move to a faster tier, or a cache fills",
+        confidence=0.5,
+        confirm=f"{number(TRIED)} passes over fresh blocks: a cache is quick from the second on, a tier later",
+        state="suggested",
+        rivals=("cache_in_the_storage",),
+    )
 
 
 def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> Finding:

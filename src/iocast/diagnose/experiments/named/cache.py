@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.diagnose.evidence import memory_words
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_with_device
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
-from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, row, tests, work
+from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, figures, row, tests, work
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.run import Run
 from iocast.model.workload import Op, Sequential
-from iocast.text import brief_percent
+from iocast.text import brief_percent, brief_throughput
 
 NAME = "cache"
 WRITES = False  # it leaves its writes out where it must not write
@@ -53,6 +54,12 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     ops = {each.phase.test: each.phase.workload.mix[0].op for each in run.measured}
     shares = {test: device_share(run, test, ops[test]) for test in tests(run)}
     table = table_with_device(run, shares)
+    memory = memory_words(run.plan.target)
+    if memory:
+        found = figures(run, "read buffered")
+        speed = f" Buffered reads: {brief_throughput(found.bytes_per_s)}." if found else ""
+        says = f"Memory answers every read, buffered or direct: {memory}.{speed}"
+        return Ruling(verdict="confirmed", says=says, table=table)
     if "read direct" not in tests(run):
         why = run.plan.target.direct_why_not or "O_DIRECT is refused"
         says = f"Nothing to compare buffered reads with: no direct I/O on {run.plan.target.path} ({why})."

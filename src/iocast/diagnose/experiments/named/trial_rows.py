@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from statistics import geometric_mean
 from typing import Any
 
 from msgspec import Struct
@@ -56,7 +57,7 @@ def in_turns(tests: Iterable[Phase], rounds: int) -> tuple[Phase, ...]:
 
 
 class Figures(Struct, frozen=True, kw_only=True):
-    """A test over all its rounds: medians of what each round gave, percentiles of all I/Os together."""
+    """A test over all its rounds: geometric means of the rounds, as they are compared; percentiles of all I/Os."""
 
     rounds: int
     ios: int
@@ -89,14 +90,20 @@ def figures(run: Run, test: str) -> Figures | None:
     return Figures(
         rounds=len(found),
         ios=sum(each.ios for each in did),
-        rate_per_s=median_of([each.rate_per_s for each in did]),
-        bytes_per_s=median_of([each.bytes_per_s for each in did]),
-        mean_ns=median_of([each.response().mean_ns for each in did]),
+        rate_per_s=_middle(each.rate_per_s for each in did),
+        bytes_per_s=_middle(each.bytes_per_s for each in did),
+        mean_ns=_middle(each.response().mean_ns for each in did),
         p50_ns=times.quantile_ns(0.50),
         p95_ns=times.quantile_ns(0.95),
         p99_ns=times.quantile_ns(0.99),
         depth_mean=median_of([each.depth_mean for each in did]),
     )
+
+
+def _middle(values: Iterable[float]) -> float:
+    """The geometric mean; 0 where a round has nothing."""
+    found = list(values)
+    return geometric_mean(found) if min(found) > 0 else 0.0
 
 
 def device_share(run: Run, test: str, op: Op) -> float | None:
