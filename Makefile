@@ -64,7 +64,7 @@ mutants: $(CORE) $(MUTANTS)/.mutmut-$(MUTMUT) $(if $(ONLY),,$(MUTANTS)/.cargo-mu
 	$(if $(ONLY),,$(MUTANTS_OF_RECORD))
 
 coverage: $(CORE) ## count how often the printed intervals hold the truth, on simulated queues
-	$(BIN)/python bench/interval_coverage.py --runs 100 --write
+	$(BIN)/python bench/interval_coverage.py --write
 
 lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	$(BIN)/ruff check .

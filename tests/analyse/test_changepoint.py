@@ -100,8 +100,13 @@ def test_ten_levels_are_the_least() -> None:
     found = change_points(levels)
     assert found is not None
     assert found.changes == (Change(5, pytest.approx(-0.5)),)
+    assert change_points(levels[1:]) is None
+
+
+def test_a_change_has_stayed_after_twice_the_least() -> None:
+    levels = [100.0] * 5 + [50.0] * 10
     assert one_change(levels) == Change(5, pytest.approx(-0.5))
-    assert (change_points(levels[1:]), one_change(levels[1:])) == (None, None)
+    assert one_change(levels[:-5]) is None
 
 
 def test_a_tenth_up_or_down_is_reported() -> None:

@@ -192,9 +192,9 @@ def test_a_simulated_row_may_earn_an_a() -> None:
     assert (trust.grade, trust.reason) == ("A", "")
     assert [part.code for part in trust.components] == [
         "integrity",
-        "precision",
         "representative",
         "steady",
+        "precision",
         "load_achieved",
         "isolation",
         "anomalies",

@@ -25,9 +25,9 @@ def judge(row: RowFacts, findings: tuple[Finding, ...]) -> Trust:
     else:
         parts = (
             components.integrity(row),
+            representative.representative(row),
             steadiness.steady(row),
             components.precision(row),
-            representative.representative(row),
             components.load_achieved(row),
             isolation.isolation(row),
             components.anomalies(record, findings),

@@ -218,7 +218,7 @@ def hosts_of(path: str, text: str) -> list[tuple[Host, list[dict[str, Any]]]]:
         raise refuse(path, error.lineno, f"the JSON is truncated or damaged: {error.msg}") from None
     except RecursionError:
         raise refuse(path, 0, "the JSON is damaged: it is nested too deeply") from None
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise refuse(path, 0, f"not the JSON of sysstat: {str(error)[:80]}") from None
 
 
