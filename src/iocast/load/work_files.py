@@ -59,7 +59,8 @@ def own_file(path: str) -> bool:
 def permission_of(target: Target) -> Permission:
     """May iocast write to the target, as its files stand now?"""
     ours = target.kind == "file" and own_file(target.path)
-    return permission(target, own_file=ours, read_only=_read_only(target))
+    read_only = _read_only(target)
+    return permission(target, own_file=ours, read_only=read_only)
 
 
 def _read_only(target: Target) -> bool:
