@@ -72,7 +72,7 @@ class Verbs(click.RichGroup):
             return name, load_verb(name), args[1:]
         from iocast.commands.shell.mistakes import near
 
-        raise click.UsageError(f'unknown verb "{name}"{near(name, VERBS)}', ctx)
+        raise click.UsageError(f'unknown command "{name}"{near(name, VERBS)}', ctx)
 
 
 def _marked(text: str) -> str:

@@ -15,6 +15,8 @@ from iocast.model.finding import Bound
 from iocast.model.run import PhaseRecord, Run
 from iocast.text import brief_percent, brief_throughput, brief_time, counted, load, number
 
+NOTHING = 0.0005  # a change of the rate that would be written as 0.0%
+
 
 @once
 def bounds(facts: Facts) -> dict[str, Bound]:
@@ -127,7 +129,9 @@ def _by_curve(row: RowFacts) -> Bound:
         low, high = _load(full.low.record), _load(full.high.record)
         figures = _evidence(facts, full)
         gained = (
-            f"gained {brief_percent(full.ratio - 1)} IOPS"
+            "gained no IOPS"
+            if abs(full.ratio - 1) < NOTHING
+            else f"gained {brief_percent(full.ratio - 1)} IOPS"
             if full.ratio >= 1
             else f"lost {brief_percent(1 - full.ratio)} IOPS"
         )

@@ -50,6 +50,8 @@ def clean(path: str, dry_run: bool = False) -> Cleaned:
             raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
         found = [path]
     else:
+        if path.startswith("sim:"):
+            raise TargetError(f"{path} is a simulated device: it has no work files", "give a directory or a file")
         raise TargetError(f"{path} does not exist", "give the tested directory or file")
     removed: list[tuple[str, int]] = []
     left: list[tuple[str, str]] = []

@@ -96,7 +96,7 @@ def test_a_far_worse_scan_costs_a_letter() -> None:
     grades = _grade(*CURVE, _commit(0.4), slow)
     assert _letters(grades)["scan"] == "C-"  # 52 MB/s
     assert grades.overall == "A-"
-    assert grades.says == ("The weaker of commit and random read decides: commit (A); one letter less for scan (C-).")
+    assert grades.says == ("Commit and random read decide: both A; lowered one step for scan (C-).")
 
 
 def test_writes_that_disturb_reads() -> None:

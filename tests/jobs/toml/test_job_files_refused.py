@@ -89,7 +89,7 @@ TOP = "allowed at the top: name, phase, description, runs, files, interval, defa
         ),
         (
             '[[phase]]\nsize = "8k"\ntime = "1s"\n',
-            "1: name is missing: expected a name of 1 to 80 characters in one line",
+            "1: name is missing: expected a name of 1 to 80 characters on one line",
             "",
         ),
         (HEAD, "1: phase is missing: expected tables headed [[phase]], in double brackets", ""),

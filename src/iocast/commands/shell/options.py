@@ -87,7 +87,11 @@ def full_option(command: Command) -> Command:
     """--full, handed over with the form: a card on the terminal is one screen without it."""
     from functools import wraps
 
-    @click.option("--full", is_flag=True, help="Show the whole card, not only the screen with its outcome.")
+    @click.option(
+        "--full",
+        is_flag=True,
+        help="Show every section of the card, not only the summary; the measurement is the same.",
+    )
     @wraps(command)
     def whole(*args: Any, form: str, full: bool, **kwargs: Any) -> Any:
         return command(*args, form="screen" if form == "terminal" and not full else form, **kwargs)

@@ -42,15 +42,17 @@ def _modern(parts: tuple[Graded, ...], examination: Examination) -> Grades:
         says = f"No overall grade: {says}"
         return _grades("modern", None, says, (), parts, examination)
     overall = worst_letter(*(part.letter for part in graded if part.letter))
-    weakest = next(part for part in graded if part.letter == overall)
-    says = f"The weakest aspect decides: {ASPECTS[weakest.code]}."
+    weakest = [part for part in graded if part.letter == overall]
+    lower = " and ".join(ASPECTS[part.code] for part in reversed(weakest))
+    decides = "Commit and random read decide" if len(weakest) > 1 else "The lower of commit and random read decides"
+    says = f"{decides}: {'both' if len(weakest) > 1 else lower} {overall}."
     pulling: tuple[AspectCode, ...] = ("scan", "write_interference")
     for code in pulling:
         letter = by_code[code].letter
         if letter and letter_rank(letter) - letter_rank(overall) >= FAR_WORSE:
             says = (
-                f"The weaker of commit and random read decides: {ASPECTS[weakest.code]} ({overall});"
-                f" one letter less for {ASPECTS[code]} ({letter})."
+                f"{decides}: {'both' if len(weakest) > 1 else lower} {overall}; lowered one step for"
+                f" {ASPECTS[code]} ({letter})."
             )
             overall = stepped_down(overall)
             break

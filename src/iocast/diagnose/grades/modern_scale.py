@@ -119,8 +119,8 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     letter = scale.letter(value)
     says = (
         f"From {_load(low)} to {_load(high)} the mean response time went from"
-        f" {brief_time(low_ns)} to {brief_time(high_ns)}: s = {value:.2f}"
-        f" (0: more load costs no time, 1: it only waits; {scale.limit_words(letter)} is {_an(letter)})."
+        f" {brief_time(low_ns)} to {brief_time(high_ns)}: scaling factor {value:.2f}"
+        f" (0: no growth, 1: growth in proportion to the load; {scale.limit_words(letter)} is {_an(letter)})."
     )
     phases = (low.phase.name, high.phase.name)
     return Graded(code="scaling", letter=letter, says=says, phases=phases, figures={"s": value}, source=scale.source)
@@ -140,7 +140,7 @@ def interference(facts: Facts, examination: Examination) -> Graded:
     clean, mixed = max(pairs, key=lambda pair: pair[1].measurement.asked_depth)
     before, beside = (published(facts.row(each).response("read"), HEADLINE_Q) for each in (clean, mixed))
     if before is None or beside is None:
-        return _without("write_interference", "too few I/Os for p99, or no p99 stated")
+        return _without("write_interference", "too few I/Os for the p99 of reads on one of the two rows")
     scale = letter_scale("modern", "interference")
     letter = scale.letter(beside / before)
     says = (
@@ -179,8 +179,10 @@ def _of_p99(
     )
     low_ns, high_ns = estimate.low_ns, estimate.high_ns
     if estimate.q != HEADLINE_Q:
-        says += f" {histogram.total} I/Os are too few for p99, which lies higher: the letter may be worse."
         high_ns = None if math.isnan(histogram.most_ns) else histogram.most_ns
+        worse = high_ns is None or scale.letter(high_ns / MS) != letter
+        says += f" {histogram.total} I/Os are too few for p99"
+        says += ", which lies higher: the letter may be worse." if worse else "; the slowest I/O has the same letter."
     return Graded(
         code=code,
         letter=letter,

@@ -384,7 +384,7 @@ class JobFile(Struct, forbid_unknown_fields=True):
         str,
         about(
             "Name of the job in reports.",
-            "a name of 1 to 80 characters in one line",
+            "a name of 1 to 80 characters on one line",
             pattern=r"^[^\x00-\x1f]{1,80}$",
         ),
     ]

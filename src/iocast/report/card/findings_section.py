@@ -14,9 +14,9 @@ from iocast.report.card.row_labels import labels
 from iocast.report.wording import STATES, UNTESTABLE, section, words
 
 COLUMNS = (
-    Column("severity", "severity", "code"),
-    Column("code", "finding", "code", spare=1),
-    Column("standing", "state", explain="what decided it, and how likely it is"),
+    Column("severity", "severity", "code", spare=1),
+    Column("code", "finding", "code"),
+    Column("standing", "state", spare=2, explain="what decided it, and how likely it is"),
     Column("tests", "rows", "names"),
     Column("says", "evidence"),
 )

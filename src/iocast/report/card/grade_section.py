@@ -7,7 +7,7 @@ from iocast.model.report import Column, Row, Section, Table
 from iocast.report.wording import section, words
 
 SCALES = {
-    "modern": "iocast's absolute scale: one letter is a factor of two for every storage technology",
+    "modern": "iocast's absolute scale, the same for all storage: a letter is a factor of two in time or throughput",
     "hailey2012": "the scale of Kyle Hailey's fio_scripts (2012), made for hard disks",
     "slo": "the scale of the workload's service level: measured over allowed",
 }

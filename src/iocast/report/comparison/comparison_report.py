@@ -17,7 +17,7 @@ from iocast.analyse.comparison import (
     shift,
     variation,
 )
-from iocast.analyse.statistics import bucket_shares
+from iocast.analyse.statistics import bucket_shares, published
 from iocast.diagnose.comparable import REPEATS, Pair, Side, Unlike, pairs, unlike
 from iocast.errors import AnalysisError
 from iocast.model.codes import RepeatsCode, SectionCode, StatisticCode
@@ -121,13 +121,10 @@ def _results(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
 def _note(rows: tuple[Pair, ...]) -> str:
     count = min((min(len(pair.first), len(pair.other)) for pair in rows), default=0)
     if count < REPEATS:
-        here = (
-            " Different in these two runs: the seconds of each run exclude chance inside of it; whether the difference"
-            " repeats is unknown."
-        )
+        here = ' "Different in these two runs": by more than the variation within each run; it may not repeat.'
         return (
-            "A verdict needs repeats: three runs of each side recognise a true equality four times in ten, five runs"
-            f" eight times in ten. Make them with `iocast repeat 5 JOB PATH`.{here if count == 1 else ''}"
+            "A verdict needs at least three runs of each side. Where the sides are equal, three runs show it 40% of the"
+            f" time, five 80%. Make them with `iocast repeat 5 JOB PATH`.{here if count == 1 else ''}"
         )
     matched = any(pair.matched for pair in rows)
     pairs_too = " Where runs of one round resemble each other, their ratios are compared (paired t)." if matched else ""
@@ -202,8 +199,8 @@ def _strips(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
                 "phase": pair.name,
                 "whose": label,
                 "latency": tuple(bucket_shares(histogram, LATENCY_EDGES_NS)) if histogram.spread_known else None,
-                "response_p50": histogram.quantile_ns(0.50),
-                "response_p99": histogram.quantile_ns(0.99),
+                "response_p50": published(histogram, 0.50),
+                "response_p99": published(histogram, 0.99),
                 "ks": f"{apart.ks:.0%}" if at and apart else "",
                 "distance": apart.ks if at and apart else None,
             }

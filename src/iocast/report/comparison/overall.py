@@ -18,7 +18,9 @@ from iocast.report.comparison.compared_values import STATISTICS, throughput, val
 Way = Literal["better", "worse", "same", "undecided"]
 WAYS: tuple[Way, ...] = ("better", "worse", "same", "undecided")
 SHOWN = ("throughput", "p99")  # the figures that are counted
-NOTE = "Overall: the geometric mean of the throughput ratios of all compared rows, with its 95% interval."
+NOTE = (
+    "Overall: the geometric mean of the throughput ratios of all compared rows (95% interval where there are repeats)."
+)
 
 
 def called(sides: Sequence[Side]) -> tuple[Side, ...]:

@@ -109,7 +109,7 @@ class Page:
                 self._line(self._row_line(grid, row, line))
             self._note(row.row)
         for index, note in enumerate((*_left_out(grid), *table.notes)):
-            if not index and table.notes:
+            if not index:
                 self._line()
             for words in wrap(self._plain(note), min(self.width, PROSE_WIDTH)):
                 self._line(self._paint(words, DIM))

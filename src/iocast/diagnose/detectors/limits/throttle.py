@@ -132,9 +132,9 @@ def _level(curve: Curve) -> list[Finding]:
     if few or not even or not 1 / FLAT <= ratio <= FLAT:
         return []
     says = (
-        f"More outstanding I/Os gained nothing: {number(one.measurement.rate_per_s)} IOPS with 1,"
-        f" {number(deep.measurement.rate_per_s)} with {deep.measurement.asked_depth}, where p50 is"
-        f" {brief_time(times.quantile_ns(0.5))} and p95 within {brief_percent(even_deep)} of it."
+        f"{deep.measurement.asked_depth} outstanding I/Os reached {number(deep.measurement.rate_per_s)} IOPS, 1 reached"
+        f" {number(one.measurement.rate_per_s)}; response times are nearly equal (p50"
+        f" {brief_time(times.quantile_ns(0.5))}, p95 {brief_percent(even_deep)} above), as behind a rate limit."
     )
     evidence = {"rate_per_s": deep.measurement.rate_per_s, "ratio": ratio, "depth": deep.measurement.asked_depth}
     return [_suspicion(one, says, evidence, confidence=0.5)]

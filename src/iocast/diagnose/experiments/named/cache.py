@@ -74,6 +74,9 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
             says=f"The page cache answers buffered reads. {seen}. {outcome.says}",
             table=table,
         )
-    ends = {"confirmed": "A cache answers buffered reads.", "rejected": "No cache answers buffered reads."}
+    ends = {
+        "confirmed": "A cache on this machine answers buffered reads.",
+        "rejected": "The page cache answers no buffered reads.",
+    }
     says = f"{outcome.says} {ends.get(outcome.verdict, '')}".strip()
     return Ruling(verdict=outcome.verdict, says=says, table=table)

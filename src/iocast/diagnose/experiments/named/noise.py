@@ -60,7 +60,7 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """Harm while it lasts, harm that stays, and whether the cache lost its data."""
     run = runs[0]
-    columns = (*USUAL, Column("quick", "as fast as before", "share", "reads within twice the fastest tenth before"))
+    columns = (*USUAL, Column("quick", "fast reads", "share", "reads within twice the fastest tenth before"))
     shares = {test: _quick(run, test) for test in ("before", "during", "after")}
     shown = [test for test in ("before", "noise", "during", "after") if test in tests(run)]
     rows = [with_cells(each, quick=shares.get(test)) for test in shown if (each := usual_row(run, test))]
