@@ -128,7 +128,7 @@ def test_a_file_system_that_fills_up_under_the_run_folder(tmp_path: Path, mounte
     rows = "".join(f'[[phase]]\ntest = "r{n}"\nsize = "8k"\npattern = "random"\n' for n in range(30))
     job.write_text(f'name = "long"\n[files]\nsize = "4MiB"\n[defaults]\ntime = "300ms"\ndirect = false\n{rows}')
     run = subprocess.Popen(
-        [*IOCAST, "run", str(job), ".", "--out", str(full / "runs")],
+        [*IOCAST, "run", str(job), ".", "--full", "--out", str(full / "runs")],
         cwd=tmp_path,
         env=environment(),
         stdout=subprocess.PIPE,
@@ -141,7 +141,7 @@ def test_a_file_system_that_fills_up_under_the_run_folder(tmp_path: Path, mounte
     fill_up(full)
     out, errors = run.communicate(timeout=30)
     assert run.returncode == 2
-    assert "r1 8k 1x1" in out or "r1" in out  # what was measured is shown
+    assert "r1" in out  # what was measured is shown
     assert "error: cannot write" in errors
     (folder,) = (full / "runs").iterdir()
     os.unlink(full / "other")
