@@ -1,0 +1,1 @@
+"""What will be: the laws of storage under load, by which what was measured tells what was not."""
