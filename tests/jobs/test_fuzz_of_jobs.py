@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from makers.mutations import Mutation, mutated, mutations
+from makers.mutations import Mutation, fuzzing, mutated, mutations
 
 from iocast.errors import SpecError
 from iocast.jobs import load_job, phases
@@ -28,7 +28,7 @@ def test_only_a_refusal_comes_out(language: str, tmp_path: Path) -> None:
     contents = [path.read_bytes() for path in FILES[language]]
     path = tmp_path / f"job.{language}"
 
-    @settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @fuzzing(150)
     @given(content=st.sampled_from(contents), changes=mutations())
     def attempt(content: bytes, changes: Sequence[Mutation]) -> None:
         path.write_bytes(mutated(content, changes))

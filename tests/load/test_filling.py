@@ -15,6 +15,8 @@ from iocast.load.extents import survey
 from iocast.load.filling import claimed, create, finish, spoil, trial_file
 from iocast.load.marks import Mark, made_here, read_mark, write_mark
 from iocast.load.work_files import WorkFile
+from iocast.observe.residency import by_mincore
+from iocast.sessions.target_finding import find_target
 
 
 def blocks(path: Path) -> list[bytes]:
@@ -160,3 +162,21 @@ def test_file_systems_without_fallocate_are_filled_all_the_same(
     monkeypatch.setattr("iocast.load.filling._allocate", lambda *_: None)
     lay(plan(tmp_path))
     assert survey(str(tmp_path / "iocast-work.0.dat")).whole
+
+
+def test_the_page_cache_forgets_a_file(tmp_path: Path) -> None:
+    """What a buffered read finds afterwards comes from the device."""
+    path = tmp_path / "data"
+    data = os.urandom(MIB)
+    path.write_bytes(data)
+
+    def cached_bytes() -> int:
+        with path.open("rb") as file:
+            return by_mincore(file.fileno(), MIB).cached_bytes
+
+    assert cached_bytes() > 0
+    load.drop_cached((WorkFile(str(path), MIB, fill=False),))
+    if find_target(str(tmp_path)).filesystem in ("tmpfs", "ramfs"):
+        pytest.skip("the file system is in memory")
+    assert cached_bytes() == 0
+    assert path.read_bytes() == data

@@ -1,6 +1,6 @@
 //! Phases under load: who is hired ([`hire`]) and watched ([`crew`]), the loop of each ([`worker`]), its
-//! [`part`] in a phase with one [`lane`] a user and its [`slots`], what they share ([`control`]), when they did not
-//! run ([`attendance`]), and what all did together ([`merge`]).
+//! [`part`] in a phase with one [`lane`] a user and its [`slots`], how these are refilled ([`refill`]), what they
+//! share ([`control`]), when they did not run ([`attendance`]), and what all did together ([`merge`]).
 
 pub mod attendance;
 pub mod control;
@@ -11,5 +11,6 @@ pub mod lane;
 mod merge;
 pub mod part;
 pub mod phase;
+mod refill;
 mod slots;
 pub mod worker;

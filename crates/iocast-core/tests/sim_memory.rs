@@ -236,7 +236,7 @@ fn a_run_with_everything_on_is_the_same_twice_and_goes_on_from_phase_to_phase() 
             "tier": {"size_bytes": 8 * MIB, "fast_ns": 10_000, "after": 3, "period_ns": 1_000_000_000u64},
             "thin": {"first_write_ns": 1000, "hole_ns": 1000, "pool_bytes": 512 * MIB}, "reduction": {"compress": true},
             "limits": [{"counts": "ios", "rate_per_s": 5000.0, "bucket": 100.0}], "link": {"bytes_per_s": 1_000_000_000, "rtt_ns": 10_000},
-            "serialised": "writes", "slow": {"from_ns": 0, "to_ns": 1_000_000_000, "factor": 2.0}, "drift": {"factor": 2.0, "over_ns": 1_000_000_000},
+            "serialised": "writes", "slow": {"from_ns": 0, "to_ns": 1_000_000_000, "factor": 2.0}, "drift": {"factor": 2.0, "over_ns": 1_000_000_000}, "zones": {"inner_factor": 1.5},
             "noise": {"rate_per_s": 100.0}, "tick_ns": 1000, "scaling": {"contention": 0.01, "retrograde": 0.0001},
             "stall": {"every_ns": 1_000_000_000u64, "for_ns": 10_000_000u64}, "errors": {"percent": 0.1, "every": 1000},
         })

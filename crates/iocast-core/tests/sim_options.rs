@@ -163,6 +163,20 @@ fn maintenance_lasts_as_long_as_told_across_phases_and_drift_grows() {
 }
 
 #[test]
+fn the_end_of_a_disk_with_zones_serves_and_moves_more_slowly_than_its_beginning() {
+    let device = json!({"size_bytes": 1024 * MIB, "bandwidth_bytes_per_s": 100_000_000, "zones": {"inner_factor": 2.0}});
+    let at = |start: u64, size: u64| {
+        let files = json!([{"path": "sim", "start_bytes": start, "size_bytes": 16 * MIB}]);
+        run(json!({"files": files, "mix": reads(size)}), device.clone())
+    };
+    // 1 ms of service and 8 KiB at 100 MB/s, in the middle of 16 MiB of 1024
+    let once = 1e6 + 8192.0 * 10.0;
+    near(mean_ns(&at(0, 8192)), once * (1.0 + 8.0 / 1024.0), 0.002);
+    near(mean_ns(&at(1008 * MIB, 8192)), once * (1.0 + 1016.0 / 1024.0), 0.002);
+    near(bytes_per_s(&at(0, MIB)) / bytes_per_s(&at(1008 * MIB, MIB)), 2.0 / (1.0 + 16.0 / 1024.0), 0.01);
+}
+
+#[test]
 fn foreign_load_takes_its_share_of_the_servers() {
     let noise = |burst_ns: u64, every_ns: u64| json!({"noise": {"rate_per_s": 400.0, "burst_ns": burst_ns, "every_ns": every_ns}});
     let result = run(json!({"depth": 16, "length": {"seconds": 60.0}}), noise(0, 0));

@@ -5,6 +5,7 @@ from __future__ import annotations
 from iocast.load.core_phases import Intervals, measure, measure_together, memory_bytes_per_s, phase_seed
 from iocast.load.loaders import LOADERS, lay_out, loader_of, phase_plan
 from iocast.load.loaders.loader import Loader, Measured, OnTick, PlannedGroup
+from iocast.load.page_cache import drop_cached
 from iocast.load.removal import Cleaned, clean
 from iocast.load.work_files import Layout, WorkFile, permission_of
 
@@ -19,6 +20,7 @@ __all__ = [
     "PlannedGroup",
     "WorkFile",
     "clean",
+    "drop_cached",
     "lay_out",
     "loader_of",
     "measure",

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from iocast.errors import SpecError
 from iocast.formats.fio.job_options import ALIASES
-from iocast.jobs import Job, load_job, parse_fio_job
+from iocast.jobs import FileSize, Job, load_job, parse_fio_job
 from iocast.jobs.fio.fio_keys import KNOWN, NOTED, READ, REFUSED, SILENT
+from iocast.jobs.fio.fio_writing import fio_text
+from iocast.jobs.toml.job_writing import toml_text
 from iocast.model.plan import Length, Phase
 from iocast.model.workload import (
     Closed,
@@ -345,3 +347,38 @@ def test_any_text_is_read_or_refused(lines: list[tuple[str, str]]) -> None:
     except SpecError as error:
         said = error.message
     assert bool(phases) != said.startswith("job.fio")
+
+
+SLIDE = """filesize=12800m
+filename=/dev/rdsk/c1t1d0p0:/dev/rdsk/c1t2d0p0
+runtime=120
+rw=read
+bs=0008k
+numjobs=1
+"""
+
+
+def test_the_job_file_of_the_slides_goes_over_its_two_devices_in_turn(tmp_path: Path) -> None:
+    """Without the head of a section, as the slide has it; fio itself wants one."""
+    (tmp_path / "config_file").write_text(SLIDE)
+    job = load_job(str(tmp_path / "config_file"))
+    (phase,) = job.phases
+    assert (phase.name, phase.length) == ("job 8k 1x1", Length(seconds=120.0, bytes=2 * 12800 * MIB))
+    assert (job.file_count, job.file_size, job.stripe_bytes) == (2, FileSize(size_bytes=12800 * MIB), 8192)
+    assert "fio itself refuses such a file" in job.notes[0]
+    assert "its 2 devices become 2 work files in PATH" in job.notes[1]
+    for text in (fio_text(job), toml_text(job)):
+        (tmp_path / "again").write_text(text)
+        again = load_job(str(tmp_path / "again"))
+        assert (again.phases[0].workload, again.file_count, again.stripe_bytes) == (phase.workload, 2, 8192)
+
+
+@pytest.mark.parametrize(
+    ("kind", "stripe_bytes"), [("", 8192), ("roundrobin", 8192), ("roundrobin:3", 24576), ("sequential", 0)]
+)
+def test_how_long_each_file_has_its_turn(kind: str, stripe_bytes: int) -> None:
+    """As fio 3.33 does: roundrobin:3 reads a0 a1 a2 b0 b1 b2 a3, written down by its --write_iolog."""
+    says = f"file_service_type={kind}\n" if kind else ""
+    job = read(f"[a]\nfilename=a:b\nsize=1g\nrw=read\nbs=8k\n{says}")
+    assert (job.file_count, job.stripe_bytes) == (2, stripe_bytes)
+    assert parse_fio_job(fio_text(job), "job.fio", {}).stripe_bytes == stripe_bytes

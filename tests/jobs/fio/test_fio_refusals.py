@@ -93,9 +93,24 @@ def test_what_is_refused(settings: str, says: str, hint: str) -> None:
             "make both the same",
         ),
         (
-            "[a]\nsize=1g\nrw=read\nfilename=f:g\n",
-            "job.fio:4: [a] has fio alternate between 2 files, block by block",
+            "[a]\nsize=1g\nrw=rw\nfilename=f:g\n",
+            "job.fio:4: [a] has fio alternate between 2 files with several users, strides, or kinds of I/O",
             "nearest: file_service_type=sequential, one file after the other",
+        ),
+        (
+            "[a]\nsize=1g\nrw=read\nfilename=f:g\nfile_service_type=random\n",
+            "job.fio:5: [a] has fio alternate between 2 files in random order",
+            "nearest: file_service_type=sequential, one file after the other",
+        ),
+        (
+            "[global]\nsize=1g\nrw=read\nfilename=f:g\n[a]\nbs=8k\n[b]\nstonewall\nbs=1m\n",
+            "job.fio:9: [b] alternates between files at other distances than [a]",
+            "the same bs and file_service_type in all",
+        ),
+        (
+            "[global]\nsize=1g\nrw=read\n[a]\nfilename=f:g\n[b]\nstonewall\nfilename=f\n",
+            "job.fio:4: [a] uses 2 files; other sections use a different number",
+            "use the same filename in all",
         ),
         (
             f"[a]\nfilename=/dev/sdb\nsize=1g\n{TIMED}[b]\nstonewall\nfilename=/dev/sdc\nsize=1g\n{TIMED}",

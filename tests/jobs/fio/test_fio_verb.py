@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from makers.command_line import iocast
 
+from iocast import archive
 from iocast.jobs import load_job
+from iocast.model.plan import Striped
 
 JOB = "[global]\nsize=1g\nruntime=1\ntime_based\nexitall\n[a]\nrw=randread\nnorandommap\nbs=8k\n"
 
@@ -59,3 +61,14 @@ def test_a_fio_job_file_runs(job: Path) -> None:
     (folder,) = (job.parent / "runs").iterdir()
     kept = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     assert (kept["job"]["file"], [phase["name"] for phase in kept["plan"]["phases"]]) == (JOB, ["a 8k 1x1"])
+
+
+def test_two_files_of_one_job_are_read_in_turn(job: Path) -> None:
+    (job.parent / "config_file").write_text("filesize=1m\nfilename=a:b\nruntime=9\nrw=read\nbs=0008k\nnumjobs=1\n")
+    done = iocast("run", "config_file", ".", "--out", "runs", "--no-page", cwd=job.parent)
+    assert done.returncode == 0, done.stderr
+    (folder,) = (job.parent / "runs").iterdir()
+    (record,) = archive.load(str(folder)).measured
+    assert [file.size_bytes for file in record.plan.files] == [1 << 20, 1 << 20]
+    assert record.plan.layout == Striped(8192)
+    assert record.measurement.ios == 2 * 128, "both files, once"

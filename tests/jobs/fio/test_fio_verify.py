@@ -141,7 +141,11 @@ def test_what_fio_would_not_read_back_is_refused(phases: tuple[str, ...], messag
 @pytest.mark.parametrize(
     ("files", "phase", "message"),
     [
-        ('layout = "striped"\nstripe = "1MiB"\ncount = 2', READS, "fio cannot stripe over its files"),
+        (
+            'layout = "striped"\nstripe = "1MiB"\ncount = 2',
+            READS + '\npattern = "sequential"\nusers = 2',
+            "fio alternates between files for one user, one kind and one size of I/O",
+        ),
         ("", READS.replace("ios = 100", 'until = "steady"'), "fio's steadystate is a different rule"),
         ("", READS.replace("ios = 100", 'burst = 5\nevery = "1s"\ntime = "9s"'), "fio has no bursts"),
         ("", READS + '\nwrite = 1\nread = 0\nsync = "rwf_dsync"', "RWF_DSYNC"),

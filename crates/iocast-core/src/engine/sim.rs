@@ -1,4 +1,4 @@
-//! The `sim` engine: a storage device on virtual time, exact and at once.
+//! The `sim` engine: a storage device on virtual time, exact and without waiting.
 //!
 //! I/Os are served in order of arrival; each takes what the service law says, then its share of the transfer
 //! rate, so that its end is known when it reaches the device: waiting is moving the clock to the next event.

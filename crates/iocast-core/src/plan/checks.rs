@@ -227,6 +227,10 @@ impl SimDevice {
                 "simulated: noise is above 0/s, up to 10M/s",
             ),
             (
+                self.zones.as_ref().is_none_or(|z| z.inner_factor > 0.0 && z.inner_factor.is_finite()),
+                "simulated: zones.inner_factor is above 0",
+            ),
+            (
                 self.fragment_bytes == 0 || self.fragment_bytes >= 512,
                 "simulated: a fragment has at least 512 bytes",
             ),

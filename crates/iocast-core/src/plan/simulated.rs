@@ -145,6 +145,9 @@ pub struct SimDevice {
     /// It becomes slower and slower.
     #[serde(default)]
     pub drift: Option<SimDrift>,
+    /// The end of a disk is slower than its beginning.
+    #[serde(default)]
+    pub zones: Option<SimZones>,
     /// Others on the same drives.
     #[serde(default)]
     pub noise: Option<SimNoise>,
@@ -393,6 +396,15 @@ pub struct SimDrift {
     pub factor: f64,
     /// Until then.
     pub over_ns: u64,
+}
+
+/// Service and transfer times grow evenly from the first byte of a member to its last: the tracks of a disk
+/// hold less towards its middle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimZones {
+    /// How much longer at the last byte.
+    pub inner_factor: f64,
 }
 
 /// Foreign I/Os at random times and places, served in turn with ours.

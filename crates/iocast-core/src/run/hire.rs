@@ -84,11 +84,11 @@ pub(crate) fn hire(
             let stream = Arc::new(Mutex::new(Stream::new(plan, user)));
             for _ in 0..workers {
                 let lane = Lane::new(user as usize, Arc::clone(&stream), 0..slots);
-                let parts = vec![Part::new(phase, Arc::clone(plan), vec![lane], 0)];
+                let part = Part::new(phase, Arc::clone(plan), vec![lane], 0).ending(choice.inline);
                 let plans = vec![Arc::clone(plan)];
                 let setup = Setup { plans, choice: choice.clone(), world: world.clone() };
                 let journal = journals[phase].clone();
-                table::employ(choice.engine, Vacancy { crew, parts, setup, journal })?;
+                table::employ(choice.engine, Vacancy { crew, parts: vec![part], setup, journal })?;
             }
         }
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::control::Control;
 use super::lane::Lane;
 use super::merge::Outcome;
+use super::refill::Refill;
 use super::slots::{Slot, Slots};
 use crate::engine::{Completion, Engine, Request};
 use crate::plan::{Arrival, Op, PhasePlan, SyncMode};
@@ -15,11 +16,6 @@ use crate::record::result::SlowIo;
 use crate::record::tally::{Counts, Tally};
 use crate::workload::payload::PayloadMaker;
 
-/// A deep closed loop refills its queue in batches of this part of its depth: each submission may ring the
-/// device's doorbell (a VM exit on virtio). It costs up to this share of the depth, which is reported as
-/// achieved depth, and no accuracy: an I/O's time starts with its submission (docs/performance.md).
-const SUBMIT_SHARE: usize = 8;
-const SUBMIT_MOST: usize = 16;
 /// The shared counters are brought up to date at least this often.
 const PUBLISH_NS: u64 = 50_000_000;
 
@@ -42,7 +38,9 @@ pub struct Part {
     tally: Tally,
     /// No I/O is due but when it is submitted.
     closed: bool,
-    submit_batch: usize,
+    /// I/Os end while they are submitted.
+    inline: bool,
+    refill: Refill,
     think_ns: u64,
     end_ns: u64,
     issued: Option<Issued>,
@@ -68,7 +66,8 @@ impl Part {
             depth_area: 0.0,
             tally,
             closed: plan.response_is_service(),
-            submit_batch: 1,
+            inline: true,
+            refill: Refill::WHEN_DUE,
             think_ns,
             end_ns: plan.length.seconds.map_or(u64::MAX, |s| (s * 1e9) as u64),
             issued: None,
@@ -79,6 +78,12 @@ impl Part {
         }
     }
 
+    /// With what is known of how its I/Os end: while they are submitted, or later.
+    pub(crate) fn ending(mut self, inline: bool) -> Part {
+        self.inline = inline;
+        self
+    }
+
     /// Fills the buffers; `index` makes the payload differ from that of all other workers.
     pub(crate) fn prepare(&mut self, engine: &mut impl Engine, index: u32) {
         if engine.virtual_time() {
@@ -86,8 +91,7 @@ impl Part {
         }
         let plan = &self.plan;
         if self.closed {
-            let share = (plan.depth as usize / SUBMIT_SHARE).clamp(1, SUBMIT_MOST);
-            self.submit_batch = share.min(self.slots.len());
+            self.refill = Refill::closed(plan.depth as usize, self.slots.len(), self.inline);
         }
         if plan.writes() {
             let (seed, fresh) = (plan.seed ^ plan.payload_seed, plan.role == "fill");
@@ -103,7 +107,7 @@ impl Part {
 
     /// How it drives the engine, where that is worth a word.
     pub(crate) fn flag(&self) -> Option<String> {
-        (self.submit_batch > 1).then(|| format!("refilled by {}", self.submit_batch))
+        self.refill.flag()
     }
 
     /// The first of them.
@@ -207,13 +211,17 @@ impl Part {
             lane.free.extend(lane.thinking.pop().map(|Reverse((_, slot))| slot));
         }
         let thinking = lane.thinking.peek().map_or(u64::MAX, |Reverse((due, _))| *due);
-        if lane.free.is_empty() || (lane.free.len() < self.submit_batch && self.slots.in_flight() > 0) {
+        let mut batch = self.refill.batch(lane.free.len(), self.slots.in_flight());
+        if batch == 0 {
             return thinking;
         }
         let mut stream = lane.stream.lock().expect("no worker panics while it holds a stream");
         while let Some(slot) = lane.free.last().copied() {
             if stream.exhausted() {
                 return thinking;
+            }
+            if batch == 0 {
+                return now; // the rest is submitted when this has been
             }
             let due = match stream.schedule.peek() {
                 _ if stream.follows_on() => now,
@@ -227,6 +235,7 @@ impl Part {
                     .map_or(now, |last| if last.due > last.submitted { last.due } else { now }),
             };
             lane.free.pop();
+            batch -= 1;
             self.slots.push(engine, index as u32, slot, stream.take(), due);
         }
         thinking

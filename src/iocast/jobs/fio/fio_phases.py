@@ -131,7 +131,7 @@ def _merged_places(group: list[Asked]) -> Place | None:
 
 
 def group_cells(group: list[Asked], number: int, problems: FioProblems) -> list[Cell]:
-    """The phases of sections that run at once: first those that warm, then their own."""
+    """The phases of sections that run concurrently: first those that warm, then their own."""
     made = [cells(asked, problems) for asked in group]
     if len(group) == 1:
         return made[0]

@@ -19,6 +19,7 @@ class Area(Struct, frozen=True, kw_only=True):
     start_bytes: int = 0
     size_bytes: int | None = None  # None: to the end
     pass_bytes: int | None = None  # what all users move in going over it once; None: not known
+    stripe_bytes: int = 0  # of each file until the next one has its turn; 0: one file after the other
     pattern: dict[str, str] = {}  # what it adds to the pattern of the phase
 
 
@@ -39,9 +40,8 @@ def find_area(asked: Asked, problems: FioProblems) -> Area:
         start_bytes=start,
         size_bytes=size,
         pass_bytes=None if once is None else once * users,
+        stripe_bytes=_turns(asked, place, problems),
     )
-    if asked.load["pattern"] in ("sequential", "stride"):
-        _refuse_turns(asked, place, problems)
     if users == 1:
         return area
     if own:
@@ -85,11 +85,19 @@ def _unknown(asked: Asked, key: str, percent: int, problems: FioProblems) -> Non
     problems.add(asked.line_of(key), says, "give it in bytes, or filesize too")
 
 
-def _refuse_turns(asked: Asked, place: Place, problems: FioProblems) -> None:
-    if place.file_count > 1 and not place.in_order:
-        says = f"[{asked.name}] has fio alternate between {place.file_count} files, block by block"
-        line = asked.line_of("file_service_type", "nrfiles", "filename")
-        problems.add(line, says, "nearest: file_service_type=sequential, one file after the other")
+def _turns(asked: Asked, place: Place, problems: FioProblems) -> int:
+    """Bytes of one file until the next one has its turn, for a load that goes in order over several."""
+    pattern, turn_ios = asked.load["pattern"], place.turn_ios
+    if place.file_count == 1 or turn_ios == 0 or pattern not in ("sequential", "stride"):
+        return 0
+    items: set[tuple[str, int]] = {(item["op"], item["size"]) for item in asked.load["mix"]}
+    if turn_ios and pattern == "sequential" and len(items) == 1 and asked.users == 1:
+        return turn_ios * max(size for _, size in items)
+    says = f"[{asked.name}] has fio alternate between {place.file_count} files"
+    what = "in random order" if turn_ios is None else "with several users, strides, or kinds of I/O"
+    line = asked.line_of("file_service_type", "nrfiles", "filename")
+    problems.add(line, f"{says} {what}", "nearest: file_service_type=sequential, one file after the other")
+    return 0
 
 
 def _own_files(asked: Asked, area: Area, problems: FioProblems) -> Area:

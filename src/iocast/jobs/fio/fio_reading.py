@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from iocast.formats.fio.job_file import Section, Setting, read_sections
+from iocast.formats.fio.job_file import ONLY_JOB, Section, Setting, is_headless, read_sections
 from iocast.formats.fio.job_options import ALIASES, COMMAND_LINE
 from iocast.jobs.fio.fio_keys import KNOWN, NOTED, READ, REFUSED, SILENT
 from iocast.jobs.fio.fio_phases import Cell, gather, group_cells
@@ -39,6 +39,8 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
     sections = read_sections(text, os.environ if environment is None else environment, problems.add)
     if not sections and not problems.count:
         problems.add(1, "no job in it: it has no section other than [global]", "add one, for example [job]")
+    if is_headless(text):
+        problems.note(f"it has no section: read as one job, [{ONLY_JOB}]; fio itself refuses such a file")
     _check_keys(sections, problems)
     asked = [understand(section, problems) for section in sections]
     problems.refuse()
@@ -47,6 +49,7 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
     made = [cell for number, group in enumerate(gathered, 1) for cell in group_cells(group, number, problems)]
     engine = _engine(asked)
     file_count, file_bytes, made = _layout(made, problems)
+    stripe_bytes = _stripe(made, problems)
     phases = [phase for cell in made for phase in _phases(cell, engine, problems)]
     _check_verified(phases, asked, problems)
     problems.refuse()
@@ -56,6 +59,7 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
         description=_description(sections),
         file_count=file_count,
         file_size=FileSize(size_bytes=file_bytes) if file_bytes else None,
+        stripe_bytes=stripe_bytes,
         engine=engine,
         polling=_polling(asked, problems),
         language="fio",
@@ -99,7 +103,7 @@ def _unknown(setting: Setting, problems: FioProblems) -> None:
 
 
 def _note_target(asked: list[Asked], sections: list[Section], problems: FioProblems) -> None:
-    """The target is the path that iocast is given; a job file that goes to several devices is refused."""
+    """The target is the path that iocast is given; a job file whose sections go to different devices is refused."""
     devices: dict[str, int] = {}
     named: dict[str, None] = {}
     for section, read in zip(sections, asked, strict=True):
@@ -109,7 +113,13 @@ def _note_target(asked: list[Asked], sections: list[Section], problems: FioProbl
                 devices.setdefault(name, section.settings["filename"].line)
         if "directory" in section.settings:
             named[f"directory={section.settings['directory'].text}"] = None
-    if len(devices) > 1:
+    together = len({read.place.files for read in asked}) == 1  # filename=/dev/sdb:/dev/sdc: one load over both
+    if len(devices) > 1 and together:
+        problems.note(
+            f"its {len(devices)} devices become {len(devices)} work files in PATH, or one range of PATH where PATH is"
+            " a device"
+        )
+    elif len(devices) > 1:
         *_, (name, line) = devices.items()
         says = f"filename={name}: iocast runs on one target; this file names {len(devices)} devices"
         problems.add(line, says, "keep one, or write a job file for each")
@@ -130,6 +140,17 @@ def _layout(made: list[Cell], problems: FioProblems) -> tuple[int, int | None, l
     return max(counts, default=1), max(wanted, default=None), made
 
 
+def _stripe(made: list[Cell], problems: FioProblems) -> int:
+    """The stripe that has sequential users alternate between files as fio does; 0: one file after the other."""
+    ordered = [cell for cell in made if cell.area.file_count > 1 and cell.asked.load["pattern"] == "sequential"]
+    for cell in ordered[1:]:
+        if cell.area.stripe_bytes != ordered[0].area.stripe_bytes:
+            says = f"[{cell.asked.name}] alternates between files at other distances than [{ordered[0].asked.name}]"
+            line = cell.asked.line_of("file_service_type", "bs", "filename")
+            problems.add(line, says, "the same bs and file_service_type in all, or a job file for each")
+    return ordered[0].area.stripe_bytes if ordered else 0
+
+
 def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
     """The parts of several files, side by side in one."""
     area, asked = cell.area, cell.asked
@@ -137,7 +158,8 @@ def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
     if count == 1:
         return area
     writes = any(item["op"] == "write" for item in asked.load["mix"])
-    if area.file_bytes is None or area.start_bytes or (area.own and writes and not asked.load["direct"]):
+    alone = area.own and writes and not asked.load["direct"]
+    if area.file_bytes is None or area.start_bytes or area.stripe_bytes or alone:
         says = f"[{asked.name}] uses {count} files; other sections use a different number"
         problems.add(asked.line, says, "use the same filename in all, or write a job file for each")
         return area

@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from iocast.formats.fio.job_file import Section
 from iocast.formats.fio.job_options import SYNC_WORDS, last_of
+from iocast.formats.fio.quantities import read_whole
 from iocast.jobs.fio.fio_keys import ENGINES, NEAREST_ENGINE
 from iocast.jobs.fio.fio_mix import Sizes, distribution, pace, sizes, split_rw
 from iocast.jobs.fio.fio_settings import FioProblems, Reader
 from iocast.jobs.problems import meant
 from iocast.jobs.toml.inner_tables import MOST_USERS
 from iocast.model.plan import EngineName, Polling
-from iocast.units import duration_text
+from iocast.units import LARGEST, duration_text
 
 # fio's checksums: iocast seals every sector in a way of its own, whichever it is. crc32c is what fio computes fastest.
 CHECKSUM = "crc32c"
@@ -39,7 +40,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
     files: tuple[str, ...] = ()  # the names in filename; none: every user has files of its own
     file_count: int = 1  # files of one user
-    in_order: bool = False  # one file after the other, not in turn
+    turn_ios: int | None = 1  # I/Os until the next file has its turn; 0: one file after the other, None: drawn
     file_bytes: int | None = None
     size_bytes: int | None = None
     size_percent: int | None = None
@@ -217,7 +218,7 @@ def _place(reader: Reader) -> Place:
     return Place(
         files=names,
         file_count=count,
-        in_order=reader.text("file_service_type").partition(":")[0] == "sequential",
+        turn_ios=_turn_ios(reader),
         file_bytes=reader.size("filesize"),
         size_bytes=size_bytes or None,
         size_percent=size_percent or None,
@@ -226,6 +227,16 @@ def _place(reader: Reader) -> Place:
         step_bytes=step_bytes or None,
         step_percent=step_percent or None,
     )
+
+
+def _turn_ios(reader: Reader) -> int | None:
+    """How long each file has its turn."""
+    kind, _, ios = reader.text("file_service_type").partition(":")
+    if kind == "sequential":
+        return 0
+    if kind != "roundrobin":
+        return None
+    return reader.value("file_service_type", lambda _: read_whole(ios, 1, LARGEST), 1) if ios else 1
 
 
 def _ends(reader: Reader) -> Ends:

@@ -99,8 +99,6 @@ def _section(job: Job, phase: Phase) -> Lines:
     """The settings of one section. Raises SpecError for what fio cannot say."""
     load = phase.workload
     engine = phase.engine or job.engine
-    if job.stripe_bytes:
-        raise SpecError("fio cannot stripe over its files", 'layout = "concatenated"')
     if phase.length.follows:
         raise SpecError("fio cannot end a section with the others", "give it time")
     if engine == "sync" and load.depth > 1:
@@ -310,12 +308,25 @@ def _place(job: Job, phase: Phase) -> Lines:
     lines = {"offset": text_of(start)} if start else {}
     in_order = isinstance(load.locality, Sequential | Stride)
     if job.file_count > 1:
-        lines["file_service_type"] = "sequential" if in_order else "random"
+        lines["file_service_type"] = _turns(job, phase) if in_order else "random"
     if in_order and users > 1:
         return lines | _parts(job, phase, file_bytes)
     if region is not None:
         return {**lines, "size": text_of(region * job.file_count)}
     return {**lines, **({"filesize": text_of(file_bytes)} if file_bytes else {}), "size": "100%"}
+
+
+def _turns(job: Job, phase: Phase) -> str:
+    """How fio changes files for a load that goes in order. Raises SpecError for stripes that it cannot make."""
+    if not job.stripe_bytes:
+        return "sequential"
+    kinds = {(item.op, item.size_bytes) for item in phase.workload.mix}
+    if len(kinds) > 1 or not isinstance(phase.workload.locality, Sequential) or phase.workload.users > 1:
+        raise SpecError(
+            "fio alternates between files for one user, one kind and one size of I/O", 'layout = "concatenated"'
+        )
+    ios = job.stripe_bytes // max(size for _, size in kinds)
+    return "roundrobin" if ios == 1 else f"roundrobin:{ios}"
 
 
 def _parts(job: Job, phase: Phase, file_bytes: int | None) -> Lines:

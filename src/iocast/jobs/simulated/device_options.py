@@ -29,6 +29,7 @@ from iocast.model.simulated_device import (
     SimulatedStripe,
     SimulatedThin,
     SimulatedTier,
+    SimulatedZones,
 )
 from iocast.units import parse_bandwidth, parse_duration, parse_percent, parse_rate, parse_size
 
@@ -373,6 +374,11 @@ OPTIONS: dict[str, Option] = {
         _field("slow", _slow, None),
     ),
     "drift": Option("2:10m|none", "service becomes twice as long within ten minutes", _field("drift", _drift, None)),
+    "zones": Option(
+        "1.5|none",
+        "an I/O on the last byte takes 1.5 times as long as one on the first, as on a disk's inner tracks",
+        _field("zones", lambda text: SimulatedZones(number(text, 1e6)), None),
+    ),
     "noise": Option(
         "200/s|200/s:1s/10s|none",
         "other I/O on the same drives, always or in the first 1s of every 10s",

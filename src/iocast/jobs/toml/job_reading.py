@@ -72,7 +72,7 @@ def _check_layout(files: object, problems: Problems) -> None:
 
 
 def _check_groups(tables: list[Any], problems: Problems) -> None:
-    """Phases that run at once stand next to each other, and one of them says how long."""
+    """Phases that run concurrently stand next to each other, and one of them says how long."""
     names = [table.get("together", "") if isinstance(table, dict) else "" for table in tables]
     first: dict[str, int] = {}
     for index, name in enumerate(names):

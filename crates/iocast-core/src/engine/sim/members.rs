@@ -142,9 +142,10 @@ impl Members {
         let from = if member.head == u64::MAX { 0 } else { member.head };
         let seek = (job.offset != member.head).then(|| from.abs_diff(job.offset) as f64 / size as f64);
         member.head = job.offset + job.len;
-        let service = draw(law, rng, seek) * job.factor * job.share;
+        let zone = zone_factor(spec, job.offset as f64 / size as f64);
+        let service = draw(law, rng, seek) * zone * job.factor * job.share;
         let served = job.now.max(free) + service as u64;
-        let passed = member.pipe.pass(job.now, served, job.len as f64 * job.share);
+        let passed = member.pipe.pass(job.now, served, job.len as f64 * zone * job.share);
         let end = after_stall(spec.stall.as_ref(), passed + job.extra_ns);
         member.free_at.push(Reverse(end));
         end
@@ -172,10 +173,16 @@ impl Members {
             let from = if member.head == u64::MAX { 0 } else { member.head };
             let seek = from.abs_diff(offset) as f64 / size as f64;
             member.head = offset;
-            let end = came.max(free) + draw(&spec.service, rng, Some(seek)) as u64;
+            let zone = zone_factor(spec, offset as f64 / size as f64);
+            let end = came.max(free) + (draw(&spec.service, rng, Some(seek)) * zone) as u64;
             member.free_at.push(Reverse(end));
         }
     }
+}
+
+/// How much longer an I/O takes that lies at this share of a member.
+fn zone_factor(spec: &SimDevice, place: f64) -> f64 {
+    spec.zones.as_ref().map_or(1.0, |zones| 1.0 + (zones.inner_factor - 1.0) * place.min(1.0))
 }
 
 /// Where the fragment of a byte lies: anywhere, but always there.
