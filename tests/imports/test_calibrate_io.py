@@ -38,3 +38,13 @@ def test_a_failed_calibration_is_refused(read_all: Reader) -> None:
         read_all(("cal.txt", "max_iops = 24002\nlatency = 10\n"))
     with pytest.raises(SourceError, match="max_iops is"):
         read_all(("cal.txt", "max_iops = many\nmax_mbps = 4\n"))
+
+
+def test_each_calibration_has_its_rows_and_a_latency_of_0_is_unknown(read_all: Reader) -> None:
+    """Of three, the second and third were lost, and their reads took 0 ns."""
+    said = "max_iops = {0}\nlatency = {1}\nmax_mbps = {2}\n"
+    figures = ((154, 19, 18_579), (1_353_418, 0, 18_850), (1_351_136, 0, 18_738))
+    text = "".join(said.format(*each) * 2 for each in figures)
+    rows = read_all(("cal.txt", text)).phases
+    assert [row.measurement.ios for row in rows] == [154, 18_579, 1_353_418, 18_850, 1_351_136, 18_738]
+    assert [row.measurement.service().total for row in rows[::2]] == [154, 0, 0]

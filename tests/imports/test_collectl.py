@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from makers.imported_series import values_of
 
 from iocast import imports
 from iocast.errors import SourceError
@@ -18,11 +19,7 @@ Reader = Callable[..., Run]
 
 def of(path: Path, device: str) -> dict[str, list[float]]:
     (run,) = imports.read((str(path),))
-    values: dict[str, list[float]] = {}
-    for sample in run.phases[0].samples:
-        if sample.subject == device:
-            values.setdefault(sample.metric, []).append(sample.value)
-    return values
+    return values_of(run, device)
 
 
 def test_it_is_known_by_its_headings(fixtures: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import random
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
 from iocast.formats import source_files
 from iocast.report.card import card_report
+from iocast.report.renderers import json_report
 
 FIXTURES = Path(__file__).parent / "fixtures"
 DOCUMENTS = sorted(FIXTURES.glob("*.json"))
@@ -105,6 +107,31 @@ def test_json_of_iostat_of_another_shape_is_refused(tmp_path: Path, wrong: str) 
     assert "not the JSON of sysstat" in refusal(tmp_path / "odd.json", json.dumps(document)).message
 
 
+@pytest.mark.parametrize("wrong", ["", " ", None])
+def test_a_device_has_a_name(tmp_path: Path, wrong: Any) -> None:
+    """Without one its run folder had no JSON report."""
+    document = json.loads((FIXTURES / "iostat_x.json").read_text())
+    document["sysstat"]["hosts"][0]["statistics"][0]["disk"][0]["disk_device"] = wrong
+    assert "a device without its name" in refusal(tmp_path / "odd.json", json.dumps(document)).message
+    lines = (FIXTURES / "sar_sadf_d.csv").read_text().splitlines()
+    cells = lines[1].split(";")
+    lines[1] = ";".join([*cells[:3], wrong or "", *cells[4:]])
+    assert "odd.csv:2: a device without its name" in refusal(tmp_path / "odd.csv", "\n".join(lines) + "\n").message
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_row_has_a_name(tmp_path: Path, name: str) -> None:
+    """Without one its card had no JSON."""
+    text = (FIXTURES / "fio_two_jobs.json").read_text().replace('"jobname" : "scan"', f'"jobname" : "{name}"')
+    (tmp_path / "odd.json").write_text(text)
+    (run,) = imports.read((str(tmp_path / "odd.json"),))
+    assert all(record.phase.name.strip() for record in run.phases)
+    json_report.render(card_report.card(run, examine(run)), io.StringIO())
+    summary = (FIXTURES.parent / "examples" / "orion_summary.txt").read_text()
+    refused = refusal(tmp_path / "s.txt", summary.replace("@ Small=5 and Large=0", "@ Small=0 and Large=0"))
+    assert "a data point without outstanding I/Os" in refused.message
+
+
 def test_the_next_day_does_not_overwrite_the_first(tmp_path: Path) -> None:
     """A time of day comes again in a file of two days."""
     text = (FIXTURES / "sar_d.txt").read_text()
@@ -133,6 +160,9 @@ def test_a_field_beyond_the_limit_of_csv_is_refused(tmp_path: Path) -> None:
     """It was a traceback."""
     text = f'name,users,bs,MB,lat,iops\nrandread,16,8K,522.1,0.239,66828\n"{"x" * 200_000}",1,8K,1,1,1\n'
     assert "long.csv:3: not a row of a CSV file" in refusal(tmp_path / "long.csv", text).message
+    flat = (FIXTURES.parent / "examples" / "vdbench_flatfile.csv").read_text()
+    long = refusal(tmp_path / "flatfile.csv", f'{flat}"{"x" * 200_000}"\n')
+    assert f"flatfile.csv:{flat.count(chr(10)) + 1}: not a row of a CSV file" in long.message
 
 
 def test_control_characters_are_no_part_of_a_number(tmp_path: Path) -> None:
@@ -149,6 +179,10 @@ def test_more_than_the_limit_is_refused_before_it_is_unpacked(tmp_path: Path, mo
     assert "is larger than 1 MiB unpacked" in error.message
     assert "cut it into parts" in (error.hint or "")
     assert "is larger than 1 MiB" in refusal(tmp_path / "large.json", whole).message
+    monkeypatch.setattr(source_files, "MOST_LINES", 1_000)
+    for blank in ("\n", "\f"):
+        lines = (FIXTURES / "iostat_dk.txt").read_text() + blank * 1_000
+        assert "has more than 1,000 lines" in refusal(tmp_path / "long.txt", lines).message
 
 
 @pytest.mark.parametrize(

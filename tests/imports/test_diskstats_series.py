@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from makers.imported_series import values_of
 
 from iocast import imports
 from iocast.errors import SourceError
@@ -24,17 +25,9 @@ TS 1281367521.0
 """
 
 
-def found(run: Run, device: str) -> dict[str, list[float]]:
-    values: dict[str, list[float]] = {}
-    for sample in run.phases[0].samples:
-        if sample.subject == device:
-            values.setdefault(sample.metric, []).append(sample.value)
-    return values
-
-
 def test_rates_are_differences_over_their_time(read_all: Reader) -> None:
     run = read_all(("ds.txt", COPIES))
-    values = found(run, "sda")
+    values = values_of(run, "sda")
     assert values["reads_per_s"] == [100.0]
     assert values["read_bytes_per_s"] == [800 * 512]
     assert values["read_await_ns"] == [500_000]
@@ -50,20 +43,20 @@ def test_real_copies_are_those_of_iostat(fixtures: Path) -> None:
     assert diskstats_series.sniff(Head("x", text))
     (run,) = imports.read((str(fixtures / "diskstats_series.txt"),))
     writes = [int(line.split()[7]) for line in text.splitlines() if " vda " in line]
-    assert found(run, "vda")["writes_per_s"] == [writes[1] - writes[0], writes[2] - writes[1]]
+    assert values_of(run, "vda")["writes_per_s"] == [writes[1] - writes[0], writes[2] - writes[1]]
     assert not run.warnings
 
 
 def test_times_that_start_again_go_on(read_all: Reader) -> None:
     """The kernel prints them in 32 bits."""
     text = COPIES.replace(" 800 50 ", f" 800 {2**32 - 50} ")
-    assert found(read_all(("ds.txt", text)), "sda")["read_await_ns"] == [1_000_000]
+    assert values_of(read_all(("ds.txt", text)), "sda")["read_await_ns"] == [1_000_000]
 
 
 def test_a_counter_that_fell_costs_its_interval(read_all: Reader) -> None:
     third = "TS 1281367522\n 8 0 sda 1 0 8 1 0 0 0 0 0 1 1\n"
     run = read_all(("ds.txt", COPIES + third))
-    assert len(found(run, "sda")["reads_per_s"]) == 1
+    assert len(values_of(run, "sda")["reads_per_s"]) == 1
     assert "a counter of sda fell" in run.warnings[0]
 
 

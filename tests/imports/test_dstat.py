@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from makers.imported_series import values_of
 
 from iocast import imports
 from iocast.diagnose.examination import examine
@@ -18,14 +19,6 @@ from iocast.report.card import card_report
 from iocast.report.renderers import terminal
 
 Reader = Callable[..., Run]
-
-
-def found(run: Run, device: str) -> dict[str, list[float]]:
-    values: dict[str, list[float]] = {}
-    for sample in run.phases[0].samples:
-        if sample.subject == device:
-            values.setdefault(sample.metric, []).append(sample.value)
-    return values
 
 
 def table(run: Run) -> str:
@@ -40,9 +33,9 @@ def test_the_csv_has_bytes_and_ios_of_each_disk(fixtures: Path) -> None:
     (run,) = imports.read((str(fixtures / "dstat_disks.csv"),))
     lines = [line.split(",") for line in text.splitlines() if line[:1].isdigit()]
     assert len(lines) == 3
-    assert found(run, "vda")["write_bytes_per_s"] == [float(line[2]) for line in lines[1:]]
-    assert found(run, "all")["reads_per_s"] == [float(line[7]) for line in lines[1:]]
-    assert found(run, "vda")["util_percent"] == [float(line[9]) for line in lines[1:]]
+    assert values_of(run, "vda")["write_bytes_per_s"] == [float(line[2]) for line in lines[1:]]
+    assert values_of(run, "all")["reads_per_s"] == [float(line[7]) for line in lines[1:]]
+    assert values_of(run, "vda")["util_percent"] == [float(line[9]) for line in lines[1:]]
     assert run.host.name == "vm"
     assert "since boot" in run.warnings[0]
     assert {sample.time_ns for sample in run.phases[0].samples} == {0, 10**9}
@@ -54,15 +47,15 @@ def test_the_table_has_them_in_units(fixtures: Path) -> None:
     (run,) = imports.read((str(fixtures / "dstat_disks.txt"),))
     read, write = text.splitlines()[-1].split("|")[1].split(":")[0].split()
     units = {"B": 1, "k": 1 << 10, "M": 1 << 20}
-    assert found(run, "vda")["read_bytes_per_s"] == [float(read[:-1]) * units[read[-1]]]
-    assert found(run, "vda")["write_bytes_per_s"] == [float(write[:-1]) * units[write[-1]]]
-    assert {"reads_per_s", "writes_per_s"} <= {*found(run, "all")}
+    assert values_of(run, "vda")["read_bytes_per_s"] == [float(read[:-1]) * units[read[-1]]]
+    assert values_of(run, "vda")["write_bytes_per_s"] == [float(write[:-1]) * units[write[-1]]]
+    assert {"reads_per_s", "writes_per_s"} <= {*values_of(run, "all")}
 
 
 def test_a_run_that_was_appended_begins_anew(fixtures: Path, read_all: Reader) -> None:
     text = (fixtures / "dstat_disks.csv").read_text()
     run = read_all(("twice.csv", text + "\n\n\n" + text))
-    assert len(found(run, "vda")["util_percent"]) == 4
+    assert len(values_of(run, "vda")["util_percent"]) == 4
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,18 @@ def of(fixtures: Path, *names: str) -> Run:
     return run
 
 
+def test_an_empty_log_beside_others_is_named_and_left_out(fixtures: Path, tmp_path: Path) -> None:
+    """fio leaves one of what a job never did: it refused all the others."""
+    empty = tmp_path / "avg_slat.1.log"
+    empty.write_text("")
+    logs = tuple(str(fixtures / "logs" / f"avg_{kind}.1.log") for kind in ("bw", "iops"))
+    (run,) = imports.read((logs[0], str(empty), logs[1]))
+    assert f"{empty} is empty: left out" in run.warnings
+    assert run.phases == of(fixtures, "avg_bw.1.log", "avg_iops.1.log").phases
+    with pytest.raises(SourceError, match="is empty"):
+        imports.read((str(empty),))
+
+
 def test_the_name_says_what_a_log_is() -> None:
     assert fio_log.sniff(Head("a_lat.1.log", "0, 1, 0, 4096\n"))
     assert fio_log.sniff(Head("a_clat_hist.log", "1, 0, 4096, 0, 0"))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from makers.mutations import Mutation, mutated, mutations
+from makers.mutations import Mutation, fuzzing, mutated, mutations
 
 from iocast import imports
 from iocast.errors import SourceError
@@ -19,7 +19,7 @@ FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.*")) if pa
 CASES = [(path.name, path.read_bytes()) for path in FILES]  # the name of a log says what it holds
 TOOLS = (
     *("fioparse", "orion", "vdbench", "dstat", "collectl", "diskstats"),
-    *("diskspd", "crystaldiskmark", "ioping", "iozone", "calibrate_io"),
+    *("diskspd", "crystaldiskmark", "ioping", "iozone", "calibrate_io", "strace", "queue_table"),
 )
 KINDS = {
     "fio JSON": [case for case in CASES if case[0].endswith(".json") and case[0].startswith("fio")],
@@ -45,7 +45,7 @@ def test_every_importer_has_a_file_to_begin_with(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_a_refusal_comes_out(kind: str, tmp_path: Path) -> None:
-    @settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @fuzzing(150)
     @given(case=st.sampled_from(KINDS[kind]), changes=mutations())
     def attempt(case: tuple[str, bytes], changes: Sequence[Mutation]) -> None:
         name, content = case
@@ -63,7 +63,7 @@ def test_only_a_refusal_comes_out(kind: str, tmp_path: Path) -> None:
 
 
 @given(content=st.binary(max_size=400))
-@settings(max_examples=100, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@fuzzing(100)
 def test_bytes_of_any_kind_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "any_lat.1.log"
     path.write_bytes(content)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from makers.imported_series import values_of
 
 from iocast import imports
 from iocast.diagnose.examination import examine
@@ -34,14 +35,6 @@ def of(fixtures: Path, name: str) -> Run:
     return run
 
 
-def metrics(run: Run, device: str) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
-    for sample in run.phases[0].samples:
-        if sample.subject == device:
-            found.setdefault(sample.metric, []).append(sample.value)
-    return found
-
-
 def table(run: Run) -> str:
     out = io.StringIO()
     terminal.render(card_report.card(run, examine(run)), out, colour=False, width=140)
@@ -60,7 +53,7 @@ def test_the_report_since_boot_is_left_out(fixtures: Path) -> None:
     run = of(fixtures, "iostat_xdt.txt")
     text = (fixtures / "iostat_xdt.txt").read_text()
     assert text.count("Device") == 3
-    assert len(metrics(run, "vda")["reads_per_s"]) == 2
+    assert len(values_of(run, "vda")["reads_per_s"]) == 2
     assert "since boot" in run.warnings[0]
     assert run.host.cpus == 2
 
@@ -74,14 +67,14 @@ def test_stamps_of_any_locale_give_the_distance(fixtures: Path) -> None:
 def test_units_follow_the_heading(fixtures: Path) -> None:
     lines = [line for line in (fixtures / "iostat_xmt_iso.txt").read_text().splitlines() if line.startswith("vda")]
     mb = float(lines[-1].split()[2])
-    assert metrics(of(fixtures, "iostat_xmt_iso.txt"), "vda")["read_bytes_per_s"] == [pytest.approx(mb * 2**20)]
+    assert values_of(of(fixtures, "iostat_xmt_iso.txt"), "vda")["read_bytes_per_s"] == [pytest.approx(mb * 2**20)]
     kb = [line.split()[2] for line in (fixtures / "iostat_dk.txt").read_text().splitlines() if line.startswith("vda")]
-    assert metrics(of(fixtures, "iostat_dk.txt"), "vda")["read_bytes_per_s"] == [pytest.approx(float(kb[-1]) * 1024)]
+    assert values_of(of(fixtures, "iostat_dk.txt"), "vda")["read_bytes_per_s"] == [pytest.approx(float(kb[-1]) * 1024)]
 
 
 def test_the_old_layout_counts_sectors(read_all: Reader) -> None:
     run = read_all(("old.txt", FIRST + OLD.format(r=" 9.00") + OLD.format(r="100.00")))
-    found = metrics(run, "sda")
+    found = values_of(run, "sda")
     assert found["reads_per_s"] == [100.0]
     assert found["size_bytes"] == [16 * 512]
     assert found["queue_mean"] == [0.30]
@@ -91,7 +84,7 @@ def test_the_old_layout_counts_sectors(read_all: Reader) -> None:
 
 def test_a_decimal_comma_is_no_thousand(read_all: Reader) -> None:
     text = FIRST + OLD.format(r=" 9.00").replace(".", ",") + OLD.format(r="100.50").replace(".", ",")
-    assert metrics(read_all(("comma.txt", text)), "sda")["reads_per_s"] == [100.5]
+    assert values_of(read_all(("comma.txt", text)), "sda")["reads_per_s"] == [100.5]
 
 
 def test_human_output_says_its_own_units(read_all: Reader) -> None:
@@ -99,21 +92,21 @@ def test_human_output_says_its_own_units(read_all: Reader) -> None:
         "     tps    kB_read/s    kB_wrtn/s    kB_dscd/s    kB_read    kB_wrtn    kB_dscd Device\n"
         "    8.59       222.1k         1.5M         0.0k       1.5G     400.9M       0.0k sda\n"
     )
-    found = metrics(read_all(("human.txt", text)), "sda")
+    found = values_of(read_all(("human.txt", text)), "sda")
     assert found["read_bytes_per_s"] == [pytest.approx(222.1 * 1024)]
     assert found["write_bytes_per_s"] == [pytest.approx(1.5 * 2**20)]
 
 
 def test_json_and_text_have_the_same_metrics(fixtures: Path) -> None:
-    assert {*metrics(of(fixtures, "iostat_x.json"), "vda")} == {*metrics(of(fixtures, "iostat_xdt.txt"), "vda")}
+    assert {*values_of(of(fixtures, "iostat_x.json"), "vda")} == {*values_of(of(fixtures, "iostat_xdt.txt"), "vda")}
     disk = json.loads((fixtures / "iostat_x.json").read_text())["sysstat"]["hosts"][0]["statistics"][1]["disk"][0]
-    assert metrics(of(fixtures, "iostat_x.json"), "vda")["read_await_ns"] == [pytest.approx(disk["r_await"] * 1e6)]
+    assert values_of(of(fixtures, "iostat_x.json"), "vda")["read_await_ns"] == [pytest.approx(disk["r_await"] * 1e6)]
 
 
 def test_sar_has_its_intervals_and_not_its_average(fixtures: Path) -> None:
     run = of(fixtures, "sar_d.txt")
-    assert len(metrics(run, "vda")["ios_per_s"]) == 2
-    assert metrics(of(fixtures, "sar_b.txt"), "all")["read_bytes_per_s"][0] % 512 == 0
+    assert len(values_of(run, "vda")["ios_per_s"]) == 2
+    assert values_of(of(fixtures, "sar_b.txt"), "all")["read_bytes_per_s"][0] % 512 == 0
 
 
 def test_little_finds_a_queue_that_cannot_be(read_all: Reader) -> None:
@@ -157,11 +150,19 @@ def test_what_cannot_be_read_is_refused_with_its_line(read_all: Reader, text: st
     assert says in refused.value.message
 
 
+def test_a_table_quoted_deep_in_a_text_is_no_report(read_all: Reader) -> None:
+    """The example of another tool, which shows one of iostat, became a run of iostat."""
+    report = FIRST + OLD.format(r="100.00")
+    assert read_all(("log.txt", "$ iostat -x 1\n" + report)).phases
+    with pytest.raises(SourceError, match="has no format that iocast knows"):
+        read_all(("manual.txt", "A word about latency.\n" * 30 + report))
+
+
 def test_a_last_line_that_is_cut_is_left_out(read_all: Reader) -> None:
     text = FIRST + OLD.format(r=" 9.00") + OLD.format(r="100.00")
     cut = text[: text.rindex("dm-0") + 40]
     run = read_all(("cut.txt", cut))
-    assert "the last line is truncated" in run.warnings[0]
+    assert "the last line does not end, so it may be truncated" in run.warnings[0]
     assert "dm-0" not in {sample.subject for sample in run.phases[0].samples}
 
 
@@ -175,14 +176,14 @@ def test_a_restart_in_sars_file_is_no_device(read_all: Reader) -> None:
         "Average:       dev8-0      4.00     16.00     48.00     16.00      0.01      2.00      1.00      0.40\n"
     )
     run = read_all(("sa.txt", text))
-    assert metrics(run, "dev8-0")["size_bytes"] == [8192, 8192]
+    assert values_of(run, "dev8-0")["size_bytes"] == [8192, 8192]
     assert [sample.time_ns for sample in run.phases[0].samples][-1] == (11 * 3600 + 50 * 60) * 10**9
 
 
 def test_an_unknown_column_is_left_out_and_the_rest_read(read_all: Reader) -> None:
     """A new column refused the whole file."""
     run = read_all(("new.txt", FIRST + OLD.format(r="100.00").replace("  await ", "  wait9 ", 1)))
-    found = metrics(run, "sda")
+    found = values_of(run, "sda")
     assert "await_ns" not in found
     assert found["reads_per_s"] == [100.0]
     assert sum('unknown column "wait9": left out' in warning for warning in run.warnings) == 1
@@ -190,19 +191,19 @@ def test_an_unknown_column_is_left_out_and_the_rest_read(read_all: Reader) -> No
 
 def test_sums_of_writes_and_discards_are_left_out(fixtures: Path) -> None:
     run = of(fixtures, "iostat_s.txt")
-    assert {*metrics(run, "vda")} == {"ios_per_s", "read_bytes_per_s"}
+    assert {*values_of(run, "vda")} == {"ios_per_s", "read_bytes_per_s"}
     assert any('unknown column "kB_w+d/s"' in warning for warning in run.warnings)
 
 
 def test_colours_are_no_part_of_a_value(fixtures: Path) -> None:
     text = (fixtures / "iostat_colours.txt").read_text()
     assert "\x1b[" in text
-    assert len(metrics(of(fixtures, "iostat_colours.txt"), "vda")["queue_mean"]) == 1
+    assert len(values_of(of(fixtures, "iostat_colours.txt"), "vda")["queue_mean"]) == 1
 
 
 def test_tables_of_one_report_are_one_report(fixtures: Path) -> None:
     """-h prints reads, writes, discards and flushes apart: each was a report of its own."""
-    found = metrics(of(fixtures, "iostat_xh.txt"), "vda")
+    found = values_of(of(fixtures, "iostat_xh.txt"), "vda")
     assert {len(values) for values in found.values()} == {1}
     assert {"reads_per_s", "writes_per_s", "discards_per_s", "flushes_per_s", "util_percent"} <= {*found}
 
@@ -222,10 +223,10 @@ def test_each_host_of_a_json_has_its_own_phase(fixtures: Path, read_all: Reader)
 
 def test_the_device_of_sar_may_stand_last(fixtures: Path) -> None:
     """As with -p, -h and -j of sysstat 12: the file was refused."""
-    found = metrics(of(fixtures, "sar_dp.txt"), "vda")
+    found = values_of(of(fixtures, "sar_dp.txt"), "vda")
     assert found["ios_per_s"] == [653.0, 658.0]
     assert found["write_bytes_per_s"] == [15016 * 1024, 217820 * 1024]
-    assert metrics(of(fixtures, "sar_dh.txt"), "vda")["size_bytes"] == pytest.approx([58.8 * 1024, 649.3 * 1024])
+    assert values_of(of(fixtures, "sar_dh.txt"), "vda")["size_bytes"] == pytest.approx([58.8 * 1024, 649.3 * 1024])
 
 
 def test_a_comment_is_no_device(fixtures: Path, read_all: Reader) -> None:
@@ -234,18 +235,18 @@ def test_a_comment_is_no_device(fixtures: Path, read_all: Reader) -> None:
     assert line in text
     run = read_all(("sar.txt", text.replace(line, line + "23:29:16  COM the second run begins here\n")))
     assert "run" not in {sample.subject for sample in run.phases[0].samples}
-    assert len(metrics(run, "vda")["ios_per_s"]) == 2
+    assert len(values_of(run, "vda")["ios_per_s"]) == 2
 
 
 def test_the_exports_of_sadf_state_the_same(fixtures: Path) -> None:
-    by_column = metrics(of(fixtures, "sar_sadf_d.csv"), "vda")
+    by_column = values_of(of(fixtures, "sar_sadf_d.csv"), "vda")
     assert by_column["ios_per_s"] == [630.0, 658.0, 400.99]
     for name in ("sar_sadf_dh.csv", "sar_sadf_p.txt", "sar_sadf.json"):
         assert sar.sniff(Head(name, (fixtures / name).read_text()))
-        assert metrics(of(fixtures, name), "vda") == by_column
+        assert values_of(of(fixtures, name), "vda") == by_column
     times = [sample.time_ns for sample in of(fixtures, "sar_sadf_d.csv").phases[0].samples]
     assert (min(times), max(times)) == (0, 2_000_000_000)
-    assert metrics(of(fixtures, "sar_sadf.json"), "all")["read_bytes_per_s"][0] == 8200 * 512
+    assert values_of(of(fixtures, "sar_sadf.json"), "all")["read_bytes_per_s"][0] == 8200 * 512
 
 
 def test_restarts_in_an_export_are_no_devices(fixtures: Path, read_all: Reader) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from iocast.analyse.facts import Facts
+from iocast.diagnose.detectors.measurement import bimodal, long_tail
 from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
 from iocast.formats.source_files import Head
@@ -56,6 +60,15 @@ def hist(*, cumulative: bool = False) -> str:
         writes = f" 0{share}" if cumulative else " 0"
         lines.append(f"{256 << power:>9} - {512 << power:>9} us: {count:>9}{share}{writes}\n")
     return "".join(lines)
+
+
+def test_an_io_has_a_size(read_all: Reader) -> None:
+    """It was a division by zero."""
+    text = (Path(__file__).parent / "examples" / "orion_summary.txt").read_text()
+    odd = re.sub(r"(?im)^(Large IO size:\s*)\d+", r"\g<1>0", text)
+    assert odd != text
+    with pytest.raises(SourceError, match="I/Os of 0 KB"):
+        read_all(("s_summary.txt", odd))
 
 
 def test_it_is_known_by_its_words() -> None:
@@ -276,3 +289,29 @@ def test_histograms_of_large_ios_are_theirs(read_all: Reader) -> None:
     )
     (record,) = read_all(("t_hist.txt", text)).phases
     assert [(part.size_bytes, part.ios) for part in record.measurement.classes] == [(8192, 160), (1 << 20, 10)]
+
+
+def shaped(counts: tuple[int, ...]) -> str:
+    lines = [f"{256 << power} - {512 << power} us: {count} 0\n" for power, count in enumerate(counts)]
+    return "".join(("Latency histogram @ Small=35 and Large=0\n", *lines))
+
+
+def labels(run: Run) -> dict[str, str]:
+    return {each.code: each.says for detector in (bimodal, long_tail) for each in detector.detect(Facts(run))}
+
+
+def test_v16_is_bimodal_with_a_long_tail(read_all: Reader) -> None:
+    run = read_all(("o_hist.txt", hist()))
+    assert {"several_peaks", "long_tail"} <= {each.code for each in examine(run).findings}
+    assert labels(run) == {
+        "several_peaks": "The times are bimodal: 93% around 12 ms and 7.2% around 741 ms.",
+        "long_tail": "The times have a long tail: 4.9% of the I/Os take more than 524 ms, the median is below 33 ms.",
+    }
+
+
+def test_one_peak_with_chance_in_its_tail_has_no_label(read_all: Reader) -> None:
+    """Exponential times of 10 ms in powers of two; and a second peak that a few I/Os more or less would make."""
+    exponential = (253, 493, 937, 1692, 2762, 3690, 3410, 1571, 250, 4, 0, 0)
+    assert labels(read_all(("o_hist.txt", shaped(exponential)))) == {}
+    by_chance = (0, 0, 2000, 9000, 5000, 2000, 900, 300, 250, 285, 100, 10)
+    assert list(labels(read_all(("p_hist.txt", shaped(by_chance))))) == ["long_tail"]

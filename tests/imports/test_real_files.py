@@ -86,6 +86,14 @@ def test_a_real_file(path: Path) -> None:
     print(f"{path.name}: {run.source.tool} {run.source.version}, {len(run.phases)} rows; {'; '.join(run.warnings)}")
 
 
+def test_what_is_no_result_is_refused() -> None:
+    """Traces, database reports, examples in prose, programs of other languages: none is taken for a result."""
+    others = [path for path in sorted(DATA.rglob("*")) if path.is_file() and path.parent.name not in (*KINDS, "proc")]
+    for path in others:
+        with pytest.raises(SourceError, match=r"no format that iocast knows|not a text file"):
+            imports.read((str(path),))
+
+
 @pytest.mark.parametrize(("stem", "rows", "seconds"), VDBENCH)
 def test_flatfile_and_histogram_of_one_run_go_together(stem: Path, rows: int, seconds: int) -> None:
     (run,) = imports.read(tuple(f"{stem}{kind}" for kind in ("histogram.html", "flatfile.csv")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -384,3 +385,12 @@ def test_a_folder_without_known_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
     with pytest.raises(SourceError, match="has no file of a format that iocast knows"):
         imports.read((str(tmp_path),))
+
+
+@pytest.mark.parametrize("name", ["flatfile.html", "summary.html", "histogram.html"])
+def test_a_decimal_comma_is_no_comma_of_thousands(tmp_path: Path, name: str) -> None:
+    """0,348 ms were read as 348."""
+    text = (Path(__file__).parent / "examples" / f"vdbench_{name}").read_text()
+    (tmp_path / name).write_text(re.sub(r"(?<=[\s<]\d)\.(?=\d)|(?<!:\d\d)(?<=\d\d)\.(?=\d+\s)", ",", text))
+    with pytest.raises(SourceError, match=r'is "\d+,\d+", not a number'):
+        imports.read((str(tmp_path / name),))

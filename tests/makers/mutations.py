@@ -1,12 +1,19 @@
-"""Files changed at random, as damage and malice change them."""
+"""Files changed at random, as damage and malice change them.
+
+In CI hypothesis draws the same changes every time, elsewhere new ones; `make fuzz` draws many times as many.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+TIMES = int(os.environ.get("IOCAST_FUZZ", "1"))
 
 # In place of a number, a word or a line.
 ODD = (
@@ -16,6 +23,14 @@ ODD = (
 )
 _NUMBER = re.compile(rb"\d+(?:\.\d+)?")
 _WORD = re.compile(rb"[^\s,;:=\"\[\]{}]+")
+
+
+def fuzzing(examples: int) -> settings:
+    """So many examples, and as many times that as `make fuzz` asks for."""
+    fresh = {"derandomize": False} if TIMES > 1 else {}
+    return settings(
+        max_examples=examples * TIMES, deadline=None, database=None, suppress_health_check=list(HealthCheck), **fresh
+    )
 
 
 class Mutation(NamedTuple):

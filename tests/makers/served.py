@@ -14,8 +14,14 @@ import pytest
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+class Address(str):
+    """Where a server listens, and the address that lets a browser change runs."""
+
+    for_changes = ""
+
+
 @contextlib.contextmanager
-def served(directory: Path, *options: str) -> Iterator[str]:
+def served(directory: Path, *options: str) -> Iterator[Address]:
     """The address of a server for this directory."""
     command = [sys.executable, "-m", "iocast", "serve", str(directory), "--port", "0", *options]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -25,7 +31,10 @@ def served(directory: Path, *options: str) -> Iterator[str]:
         while not address.startswith("http"):
             address = server.stderr.readline().strip()
             assert address, "the server ended"
-        yield address
+        found = Address(address)
+        told = server.stderr.readline()
+        found.for_changes = told.split()[-1] if "?token=" in told else address
+        yield found
     finally:
         server.terminate()
         server.wait(10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import csv
 import gzip
 import os
 import stat
@@ -18,6 +19,8 @@ from iocast.errors import SourceError
 HEAD_CHARACTERS = 65_536  # sar -A tells of every processor before the first disk
 HEAD_LINE = 8_192  # characters of a line by which it is recognised
 LARGEST_BYTES = 1 << 28  # unpacked: a gzip of 3 MB may hold 3 GB
+MOST_LINES = 10_000_000  # blank ones take eight times their size in memory
+LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as splitlines() sees them
 GZIP = b"\x1f\x8b"
 LARGEST_NUMBER = float(1 << 64)  # counters of every tool end here
 WRONG_FILE = "give the file exactly as the tool wrote it"
@@ -35,13 +38,16 @@ class Head(Struct, frozen=True):
 
 
 def read_text(path: str) -> str:
-    """The whole text of a file, gunzipped where it is a gzip. Raises SourceError, also for more than LARGEST_BYTES."""
+    """The whole text of a file, gunzipped where it is a gzip. Raises SourceError, also for more than the limits."""
     raw = read_bytes(path, LARGEST_BYTES + 1)
     if len(raw) > LARGEST_BYTES:
         size = f"{LARGEST_BYTES >> 20} MiB"
         unpacked = " unpacked" if is_gzip(path) else ""
         raise SourceError(f"{path} is larger than {size}{unpacked}", "cut it into parts, or give the tool's summary")
-    return _decoded(path, raw)
+    text = _decoded(path, raw)
+    if len(text) > MOST_LINES and sum(map(text.count, LINE_ENDS)) > MOST_LINES:
+        raise SourceError(f"{path} has more than {MOST_LINES:,} lines", "cut it into parts, or give the tool's summary")
+    return text
 
 
 def read_head(path: str) -> Head:
@@ -86,6 +92,29 @@ def _decoded(path: str, raw: bytes) -> str:
 def refuse(path: str, line: int, what: str, hint: str = WRONG_FILE) -> SourceError:
     """The refusal of one line (0: of the whole file)."""
     return SourceError(f"{path}:{line}: {what}" if line else f"{path}: {what}", hint)
+
+
+def whole_lines(path: str, text: str, warnings: list[str]) -> list[str]:
+    """The lines of a text. A last one without its end may have lost digits: it is left out and told in `warnings`."""
+    lines = text.splitlines()
+    if lines and not text.endswith(("\n", "\r")) and any(char.isdigit() for char in lines[-1]):
+        unended = f"{path}:{len(lines)}: the last line does not end, so it may be truncated: left out"
+        warnings.append(f"{unended} (if it is whole, end it with a line break)")
+        lines.pop()
+    return lines
+
+
+def read_whole_lines(path: str, warnings: list[str]) -> str:
+    """The text of a file of lines, without a last one that does not end. Raises SourceError."""
+    return "\n".join([*whole_lines(path, read_text(path), warnings), ""])
+
+
+def csv_cells(path: str, line: int, text: str) -> list[str]:
+    """The cells of one line with quotes. Raises SourceError."""
+    try:
+        return next(csv.reader([text]), [])
+    except csv.Error as error:
+        raise refuse(path, line, f"not a row of a CSV file: {error}") from None
 
 
 def number(path: str, line: int, text: str, what: str) -> float:

@@ -6,6 +6,8 @@ import contextlib
 import os
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from iocast.archive.soundness import fault_of
 from iocast.errors import SourceError
 from iocast.formats.source_files import WRONG_FILE, Head, read_head
@@ -22,9 +24,10 @@ from iocast.imports import (
     iozone,
     latency_map,
     orion,
+    strace,
     vdbench,
 )
-from iocast.imports.series import collectl, diskstats_series, dstat, iostat, sar
+from iocast.imports.series import collectl, diskstats_series, dstat, iostat, queue_table, sar
 from iocast.model.run import Run
 
 
@@ -54,25 +57,31 @@ IMPORTERS: tuple[Importer, ...] = (
     dstat,
     collectl,
     diskstats_series,
+    queue_table,
     latency_map,
     diskspd,
     crystaldiskmark,
     ioping,
     iozone,
     calibrate_io,
+    strace,
 )
 
 KNOWN = (
     "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone,"
-    " iostat, sar, dstat, collectl, /proc/diskstats and latency records are supported"
+    " iostat, sar, dstat, collectl, /proc/diskstats, tables of queue depths, strace and latency records are supported"
 )
+
+
+class EmptyFile(SourceError):
+    """A file without any text."""
 
 
 def importer_of(path: str) -> Importer:
     """The importer that knows this file. Raises SourceError when none does."""
     head = read_head(path)
     if not head.text.strip():
-        raise SourceError(f"{path} is empty", "give result files of another tool")
+        raise EmptyFile(f"{path} is empty", "give result files of another tool")
     found = next((each for each in IMPORTERS if each.sniff(head)), None)
     if found is None:
         raise SourceError(f"{path} has no format that iocast knows", f"{KNOWN}; see docs/guide/import.md")
@@ -82,13 +91,22 @@ def importer_of(path: str) -> Importer:
 def read(paths: tuple[str, ...]) -> tuple[Run, ...]:
     """Runs of the given files: those of one format are the rows of one run. Raises SourceError.
 
-    Of a folder, the files that iocast knows.
+    Of a folder, the files that iocast knows. An empty one beside others is left out with a warning: fio leaves an
+    empty log of what a job never did.
     """
     groups: dict[int, tuple[Importer, list[str]]] = {}
+    empty: list[EmptyFile] = []
     for given in paths:
-        for path, found in _known(given):
-            groups.setdefault(id(found), (found, []))[1].append(path)
-    return tuple(_checked(importer.read(tuple(files))) for importer, files in groups.values())
+        try:
+            for path, found in _known(given):
+                groups.setdefault(id(found), (found, []))[1].append(path)
+        except EmptyFile as refusal:
+            empty.append(refusal)
+    if empty and not groups:
+        raise empty[0]
+    said = tuple(f"{refusal.message}: left out" for refusal in empty)
+    runs = (_checked(importer.read(tuple(files))) for importer, files in groups.values())
+    return tuple(replace(run, warnings=(*said, *run.warnings)) for run in runs)
 
 
 def _known(path: str) -> list[tuple[str, Importer]]:

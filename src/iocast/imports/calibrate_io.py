@@ -2,8 +2,9 @@
 
 What it is: lines "max_iops = 24002", "latency = 10.868" and "max_mbps = 175" (as the documentation's script prints
 them), and the columns of DBA_RSRC_IO_CALIBRATE.
-What is read: two rows: the most IOPS of small random reads with their mean latency in milliseconds, and the most MB/s
-of random reads of 1 MiB. Of values printed twice the first, which is not rounded, is kept.
+What is read: two rows for each calibration: the most IOPS of small random reads with their mean latency in
+milliseconds, and the most MB/s of random reads of 1 MiB. Of values printed twice the first, which is not rounded, is
+kept; other maxima are of the next calibration. A latency of 0 is one below a millisecond: it is not known.
 What it cannot see: the block size of the database, how many I/Os were outstanding, how long it measured, any
 percentile.
 What is refused: a calibration without max_iops or max_mbps; values that are not numbers.
@@ -13,8 +14,8 @@ from __future__ import annotations
 
 import re
 
-from iocast.formats.source_files import Head, number, read_text, refuse
-from iocast.imports.stated_rows import OpFigures, Row, run
+from iocast.formats.source_files import Head, number, read_whole_lines, refuse
+from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
 from iocast.model.stated import Coarse
@@ -36,8 +37,9 @@ def sniff(head: Head) -> bool:
 
 def read(paths: tuple[str, ...]) -> Run:
     """The calibration of each file, as the rows of one run. Raises SourceError."""
-    rows = [row for path in paths for row in _rows(path, read_text(path))]
-    return run(Source(tool="CALIBRATE_IO", files=paths), rows)
+    warnings: list[str] = []
+    rows = [row for path in paths for row in _rows(path, read_whole_lines(path, warnings))]
+    return run(Source(tool="CALIBRATE_IO", files=paths), rows, warnings=warnings)
 
 
 def _is_view(line: str) -> bool:
@@ -51,13 +53,15 @@ def _key(name: str) -> str:
 
 
 def _rows(path: str, text: str) -> list[Row]:
-    found: dict[str, float] = {}
+    calibrations: list[dict[str, float]] = [{}]
     columns: list[str] = []
     for at, line in enumerate(text.splitlines(), 1):
         words = line.split()
         if match := _LINE.match(line):
-            value = number(path, at, match[2].rstrip(",;"), match[1])
-            found.setdefault(_key(match[1]), value)
+            key, value = _key(match[1]), number(path, at, match[2].rstrip(",;"), match[1])
+            if key == "iops" and round(calibrations[-1].get(key, value)) != round(value):
+                calibrations.append({})
+            calibrations[-1].setdefault(key, value)
         elif _is_view(line):
             columns = [word.upper() for word in words]
         elif columns and words and not line.strip().startswith("-"):
@@ -67,19 +71,17 @@ def _rows(path: str, text: str) -> list[Row]:
             cells = dict(zip(reversed(columns), reversed(words), strict=False))
             for name in ("MAX_IOPS", "MAX_MBPS", "LATENCY"):
                 if name in cells:
-                    found.setdefault(_key(name), number(path, at, cells[name], name))
+                    calibrations[-1].setdefault(_key(name), number(path, at, cells[name], name))
             columns = []
-    if "iops" not in found or "mbps" not in found:
+    if not all({"iops", "mbps"} <= {*found} for found in calibrations):
         raise refuse(path, 0, "a calibration without its maxima: it failed, or the file is truncated")
-    return _maxima(found)
+    return [row for found in calibrations for row in _maxima(found)]
 
 
 def _maxima(found: dict[str, float]) -> list[Row]:
-    ios, megabytes, latency = round(found["iops"]), round(found["mbps"]), found.get("latency")
+    ios, megabytes, latency = round(found["iops"]), round(found["mbps"]), found.get("latency") or None
     times = Coarse(total=ios, mean_ns=None if latency is None else latency * 1e6)
-    small = OpFigures(
-        op="read", ios=ios, bytes=0, times=Histogram.stated(times) if ios and latency is not None else Histogram()
-    )
+    small = OpFigures(op="read", ios=ios, bytes=0, times=Histogram() if latency is None else stated(times))
     large = OpFigures(op="read", ios=megabytes, bytes=megabytes * MIB, size_bytes=MIB)
     return [
         Row(

@@ -15,14 +15,14 @@ from __future__ import annotations
 import re
 
 from iocast.formats.source_files import Head, number, read_text, refuse
-from iocast.imports.stated_rows import OpFigures, Row, run
+from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
 from iocast.model.stated import Coarse
 from iocast.model.workload import Closed, Op, Sequential, Uniform
 
 BEST = "CrystalDiskMark shows the best of its runs, not their mean."
-_TITLE = re.compile(r"^[>\s]*CrystalDiskMark (\d+(?:\.\d+)*)", re.MULTILINE)
+_TITLE = re.compile(r"^(?:>|[^\S\n])*CrystalDiskMark (\d+(?:\.\d+)*)", re.MULTILINE)
 _SECTION = re.compile(r"^\[(Read|Write|Mix)\](?: Read (\d{1,3})%)?")
 _LINE = re.compile(
     r"^(?P<kind>SEQ|RND|Sequential|Random)\s+(?:(?P<op>Read|Write)\s+)?(?:(?P<size>\d{1,6})\s?(?P<unit>[KM])i?B\s*)?"
@@ -110,7 +110,7 @@ def _row(
                 ios=ios,
                 bytes=round(moved_per_s * part * length),
                 size_bytes=size,
-                times=Histogram.stated(times) if ios and mean_ns and len(share) == 1 else Histogram(),
+                times=stated(times) if mean_ns and len(share) == 1 else Histogram(),
             )
         )
     sequential = found["kind"] in ("SEQ", "Sequential")

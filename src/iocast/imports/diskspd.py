@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from iocast.formats.source_files import Head, number, read_text, refuse
+from iocast.formats.source_files import Head, number, read_text, read_whole_lines, refuse
 from iocast.imports import consistency
-from iocast.imports.stated_rows import OpFigures, Row, run
+from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.histogram import Histogram
 from iocast.model.run import Host, Run, Source
 from iocast.model.stated import Coarse, Quantile
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MS_NS = 1_000_000
 _RESULTS = re.compile(r"^Results for timespan (\d{1,4}):", re.MULTILINE)
-_TIMESPAN = re.compile(r"^\s*timespan:\s+(\d{1,4})\s*$", re.MULTILINE)
+_TIMESPAN = re.compile(r"^[^\S\n]*timespan:[^\S\n]+(\d{1,4})[^\S\n]*$", re.MULTILINE)
 _SECONDS = re.compile(r"^actual test time:\s*([\d.]+)s", re.MULTILINE)
 _THREADS = re.compile(r"^thread count:\s*(\d{1,6})", re.MULTILINE)
 _TABLE = re.compile(r"^(Total|Read|Write) IO\s*$")
@@ -37,6 +37,8 @@ _TOTAL = re.compile(r"^total:\s+\d")
 _PERCENTILE = re.compile(r"^\s*(min|max|\d{1,2}(?:st|nd|rd|th)|\d-nines)\s*\|(.*)$")
 _SIZE = re.compile(r"block size:\s*(\d{1,12})(KiB|MiB|GiB|B)?")
 _OUTSTANDING = re.compile(r"number of outstanding I/O operations(?: per thread)?:\s*(\d{1,6})")
+_PATH = re.compile(r"^[^\S\n]*path: '([^'\n]{1,500})'", re.MULTILINE)
+_THINKS = re.compile(r"think time:\s*(\d{1,9})")
 _COMPUTER = re.compile(r"computer name:\s*(\S+)")
 _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _OPS: tuple[tuple[str, Op], ...] = (("Read", "read"), ("Write", "write"))
@@ -75,12 +77,13 @@ def read(paths: tuple[str, ...]) -> Run:
     """The timespans of these files, as the rows of one run. Raises SourceError."""
     rows: list[Row] = []
     hosts: set[str] = set()
+    warnings: list[str] = []
     for path in paths:
         text = read_text(path)
-        name, own = _xml(path, text) if text.lstrip().startswith("<") else _text(path, text)
+        name, own = _xml(path, text) if text.lstrip().startswith("<") else _text(path, read_whole_lines(path, warnings))
         hosts.add(name)
         rows += own
-    warnings = [line for row in rows for line in consistency.inconsistencies(row)]
+    warnings += [line for row in rows for line in consistency.inconsistencies(row)]
     host = Host(name=hosts.pop() if len(hosts) == 1 else "", kernel="", cpus=0, cpu_model="", memory_bytes=0)
     return run(Source(tool="diskspd", files=paths), rows, warnings=warnings, host=host)
 
@@ -115,7 +118,7 @@ def _row(path: str, asked: _Asked, seconds: float, threads: int | None, did: Map
 def _times(did: _Did) -> Histogram:
     if did.mean is None and not did.marks:
         return Histogram()
-    return Histogram.stated(
+    return stated(
         Coarse(
             total=did.ios,
             mean_ns=None if did.mean is None else did.mean * MS_NS,
@@ -159,13 +162,13 @@ def _text(path: str, text: str) -> tuple[str, list[Row]]:
 
 def _asked(part: str) -> _Asked:
     """The load of a timespan from its words: of several targets only what they have in common."""
-    paths = re.findall(r"^\s*path: '([^'\n]{1,500})'", part, re.MULTILINE)
+    paths = _PATH.findall(part)
     sizes = {int(value) * _UNITS[unit] for value, unit in _SIZE.findall(part)}
     depths = {int(value) for value in _OUTSTANDING.findall(part)}
     random, sequential = "using random I/O" in part, "using sequential I/O" in part
     cached = "using software cache" in part
     through, back = "writethrough on" in part, "writethrough off" in part
-    thinks = any(value != "0" for value in re.findall(r"think time:\s*(\d{1,9})", part))
+    thinks = any(value != "0" for value in _THINKS.findall(part))
     return _Asked(
         path=paths[0] if len(paths) == 1 else f"{len(paths)} files" if paths else "",
         size_bytes=sizes.pop() if len(sizes) == 1 else None,

@@ -104,7 +104,7 @@ class Options:
         )
 
     def size(self, op: Op, moved_bytes: int, ios: int) -> int | None:
-        """The size of each I/O; None when they differ, or it cannot be told."""
+        """The size of each I/O; None when they differ, or it is unknown."""
         if any(name in self.given for name in _MANY_SIZES):
             return None
         exact = moved_bytes // ios if ios and moved_bytes % ios == 0 else None
@@ -118,7 +118,7 @@ class Options:
         return size if abs(ios * size - moved_bytes) <= SIZE_SLACK * moved_bytes else None
 
     def _arrival(self, size_bytes: int | None) -> Arrival | None:
-        """How I/Os come; None when a rate or think time is given that cannot be told in our terms."""
+        """How I/Os come; None when a rate or think time is given that our terms do not have."""
         if self.on("thinktime") or "latency_target" in self.given:
             return None
         rate = _sum(self.get("rate_iops"))

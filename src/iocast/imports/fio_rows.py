@@ -13,8 +13,7 @@ from iocast.formats.fio.results import ALL, JobResult, Side
 from iocast.formats.source_files import refuse
 from iocast.imports import consistency
 from iocast.imports.fio_load import Load
-from iocast.imports.stated_rows import OpFigures, Row
-from iocast.model.histogram import Histogram
+from iocast.imports.stated_rows import OpFigures, Row, stated
 from iocast.model.measurement import ErrorCount
 from iocast.model.stated import Coarse, Quantile
 from iocast.model.workload import Op
@@ -147,7 +146,7 @@ def _figures(op: Op, side: Side) -> OpFigures:
         bytes=side.bytes,
         size_bytes=side.size_bytes,
         short_ios=side.short_ios,
-        times=Histogram.stated(times) if side.ios else Histogram(),
+        times=stated(times),
     )
 
 

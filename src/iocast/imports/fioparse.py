@@ -18,9 +18,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from iocast.errors import SpecError
-from iocast.formats.source_files import Head, number, read_text, refuse
-from iocast.imports.stated_rows import OpFigures, Row, run
-from iocast.model.histogram import Histogram
+from iocast.formats.source_files import Head, number, read_whole_lines, refuse
+from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse, Quantile
 from iocast.model.workload import Closed, Op, Sequential, Uniform
@@ -57,13 +56,14 @@ def sniff(head: Head) -> bool:
 def read(paths: tuple[str, ...]) -> Run:
     """The rows of these files, as the rows of one run. Raises SourceError."""
     rows: list[Row] = []
+    warnings: list[str] = []
     for path in paths:
-        text = read_text(path)
+        text = read_whole_lines(path, warnings)
         found = _csv(path, text) if "," in text.split("\n", 1)[0] and "iops" in text[:300].lower() else []
         rows += found or _lines(path, text)
     if not rows:
         raise refuse(paths[0], 0, "it has no row of a test")
-    return run(Source(tool="fioparse", files=paths, notes=(CUT_NOTE,)), rows)
+    return run(Source(tool="fioparse", files=paths, notes=(CUT_NOTE,)), rows, warnings=warnings)
 
 
 def _lines(path: str, text: str) -> list[Row]:
@@ -73,7 +73,11 @@ def _lines(path: str, text: str) -> list[Row]:
             cells = [cell.strip().strip('"') for cell in line.strip().strip(",").rstrip(")").split(",")]
             if len(cells) != len(MATRIX):
                 raise refuse(path, at, f"{len(cells)} values; a matrix row has {len(MATRIX)}")
-            rows.append(_named(path, at, dict(zip(MATRIX, cells, strict=True))))
+            known = {name: cell for name, cell in zip(MATRIX, cells, strict=True) if cell != "NA"}
+            missing = [name for name in ("users", "bs", "MB", "lat", "iops") if name not in known]
+            if missing:
+                raise refuse(path, at, f"{', '.join(missing)}: NA; a row without them cannot be read")
+            rows.append(_named(path, at, known))
         elif found := _ROW.match(line):
             rows.append(_of_table(path, at, found))
         elif _STARTS.match(line):
@@ -185,7 +189,7 @@ def _row(
         ios=round(iops),
         bytes=round(mb * 1024) * 1024,  # it divided whole KB by 1024
         size_bytes=size,
-        times=Histogram.stated(times) if iops else Histogram(),
+        times=stated(times),
     )
     return Row(
         name=f"{test} {size_text} {users}x1",

@@ -16,8 +16,7 @@ from __future__ import annotations
 import re
 
 from iocast.formats.source_files import Head, bounded, number, read_text, refuse
-from iocast.imports.stated_rows import OpFigures, Row, run
-from iocast.model.histogram import Histogram
+from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.run import Run, Source
 from iocast.model.stated import Coarse
 from iocast.model.workload import Closed, Op
@@ -128,9 +127,7 @@ def _row(
 def _figures(op: Op, ios: int, moved: int, size: int | None, times: tuple[float, float, float, float]) -> OpFigures:
     least, mean, most, spread = times
     coarse = Coarse(total=ios, mean_ns=mean, stdev_ns=spread, min_ns=round(least), max_ns=round(most))
-    return OpFigures(
-        op=op, ios=ios, bytes=moved, size_bytes=size, times=Histogram.stated(coarse) if ios else Histogram()
-    )
+    return OpFigures(op=op, ios=ios, bytes=moved, size_bytes=size, times=stated(coarse))
 
 
 def _raw(path: str, at: int, line: str) -> Row:

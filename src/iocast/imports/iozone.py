@@ -22,8 +22,11 @@ KIB = 1024
 FSYNC = "iozone counted the closing fsync of writes in their time (-e)."
 _HEADING = re.compile(r"^\s*kB\s+reclen\s+write\s+rewrite\b", re.IGNORECASE)
 _LINE = re.compile(r"^\s*(\d{1,15})\s+(\d{1,9})(?=\s)")
-_CHILDREN = re.compile(r"^\s*Children see throughput for\s+(\d{1,6})\s+([\w -]{1,40}?)\s*=\s*([\d.]+) (kB|ops|KB)/sec")
+_CHILDREN = re.compile(
+    r"^\s*Children see throughput for\s+(\d{1,6})\s+([\w-]+(?: [\w-]+){0,5})\s*=\s*([\d.]+) (kB|ops|KB)/sec"
+)
 _RECORDS = re.compile(r"Each (?:process|thread) writes a (\d{1,15}) [kK](?:B|byte|Byte)[a-z]* file in (\d{1,9}) [kK]")
+_FIGURE = re.compile(r"\S+")
 _VERSION = re.compile(r"Version \$Revision: ([\d.]{1,20}) \$")
 # How many columns after the record length a figure ends, its name, operation and order.
 _COLUMNS: dict[int, tuple[str, Op, Locality]] = {
@@ -82,7 +85,7 @@ def _rows(path: str, text: str) -> list[Row]:
             if at == len(lines) and not text.endswith("\n"):
                 break  # cut inside of a figure, perhaps
             file_kib, record_kib = int(found[1]), int(found[2])
-            for each in re.finditer(r"\S+", line[found.end() :]):
+            for each in _FIGURE.finditer(line[found.end() :]):
                 if each.end() not in _COLUMNS:
                     raise refuse(path, at, f'"{each[0][:40]}" stands under no heading')
                 value = number(path, at, each[0], _COLUMNS[each.end()][0])

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from iocast.formats.latency_map.latency_records import Record, is_record, records
 from iocast.formats.source_files import Head, read_text, refuse
-from iocast.imports.stated_rows import OpFigures, Row, run
-from iocast.model.histogram import Histogram
+from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse
 from iocast.model.workload import Op
@@ -64,7 +63,7 @@ def _row(path: str, records: list[Record]) -> Row:
     return Row(
         name=last.label or op,
         test=op,
-        ops=(OpFigures(op=op, ios=total, bytes=0, times=Histogram.stated(times) if total else Histogram()),),
+        ops=(OpFigures(op=op, ios=total, bytes=0, times=stated(times)),),
         elapsed_ns=1_000_000_000 if alone else span_ns,
         derived=("size", *(("length",) if alone else ())),
     )

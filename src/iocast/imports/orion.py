@@ -35,7 +35,7 @@ from iocast.formats.orion.result_files import (
     summaries,
     unit_ns,
 )
-from iocast.formats.source_files import Head, read_text, refuse
+from iocast.formats.source_files import Head, read_whole_lines, refuse
 from iocast.imports import consistency
 from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram
@@ -48,8 +48,9 @@ KINDS = ("summary", "iops", "mbps", "lat", "hist")
 _SUMMARY = re.compile(
     r"^(?:Maximum (?:Large MBPS|Small IOPS)=|Total Data Points:|.?RION(?: VERSION|: ORacle))", re.MULTILINE
 )
-_MATRIX = re.compile(rf"^\s*{MATRIX}\s*,", re.MULTILINE)
-_BUCKET = re.compile(r"^\s*\d+\s*-\s*\d+\s*us:\s+\d+", re.MULTILINE)
+_MATRIX = re.compile(rf"^[^\S\n]*{MATRIX}[^\S\n]*,", re.MULTILINE)
+_BUCKET = re.compile(r"^[^\S\n]*\d{1,20}[^\S\n]*-[^\S\n]*\d{1,20}[^\S\n]*us:[^\S\n]+\d", re.MULTILINE)
+_OF_NAME = re.compile(r"(?:^|_)(iops|mbps|lat)\b")
 SMALL_SIZE, LARGE_SIZE = 8 << 10, 1 << 20  # ORION's defaults
 UNIT_SLACK = 3.0  # a thousand lies between the units
 
@@ -63,7 +64,8 @@ def sniff(head: Head) -> bool:
 
 def _kind(name: str, text: str) -> str:
     if _MATRIX.search(text):
-        return next((kind for kind in ("iops", "mbps", "lat") if re.search(rf"(^|_){kind}\b", name)), "matrix")
+        named = {*_OF_NAME.findall(name)}
+        return next((kind for kind in ("iops", "mbps", "lat") if kind in named), "matrix")
     if _SUMMARY.search(text):
         return "summary"
     return "hist" if _BUCKET.search(text) else ""
@@ -74,7 +76,7 @@ def read(paths: tuple[str, ...]) -> Run:
     warnings: list[str] = []
     tests: dict[str, dict[str, Page]] = {}
     for path in paths:
-        text, name = read_text(path), os.path.basename(path)
+        text, name = read_whole_lines(path, warnings), os.path.basename(path)
         kind = _kind(name, text)
         if kind == "matrix":
             raise refuse(

@@ -13,11 +13,18 @@ from iocast.model.histogram import Histogram
 from iocast.model.measurement import ClassResult, EngineReport, ErrorCount, Measurement
 from iocast.model.plan import FileRegion, Length, Phase, PhasePlan, Plan, Role, WorkFiles
 from iocast.model.run import Host, PhaseRecord, Run, Sample, Source
+from iocast.model.stated import Coarse
 from iocast.model.target import Target
 from iocast.model.workload import Arrival, Closed, Locality, MixItem, Op, Sync, Unique, Unstated, Workload
 
 SECOND_NS = 1_000_000_000
+UNNAMED = "unnamed"
 UNKNOWN_HOST = Host(name="", kernel="", cpus=0, cpu_model="", memory_bytes=0)
+
+
+def stated(times: Coarse) -> Histogram:
+    """What a source states of the times of its I/Os; nothing where there were none."""
+    return Histogram.stated(times) if times.total else Histogram()
 
 
 class OpFigures(Struct, frozen=True, kw_only=True):
@@ -51,12 +58,12 @@ class Row(Struct, frozen=True, kw_only=True):
     errors: tuple[ErrorCount, ...] = ()
     samples: tuple[Sample, ...] = ()
     role: Role = "measure"
-    together: str = ""  # rows of the same word ran at once
+    together: str = ""  # rows of the same word ran concurrently
     derived: tuple[str, ...] = ()  # "ios", "length": worked out from rates, not stated
 
 
 def at_once(rows: Sequence[Row], groups: Sequence[str]) -> list[Row]:
-    """The same rows, those of one group (of "" none) marked as run at once, from the moment the first of them began."""
+    """The same rows, those of one group (of "" none) marked as concurrent, from the moment the first of them began."""
     beside: dict[str, list[Row]] = {}
     for row, group in zip(rows, groups, strict=True):
         beside.setdefault(group, []).append(row)
@@ -74,8 +81,9 @@ def at_once(rows: Sequence[Row], groups: Sequence[str]) -> list[Row]:
 def record(row: Row) -> PhaseRecord:
     """The row as a phase; the fields that it does not state are named in `unstated`."""
     workload = _workload(row)
+    name = row.name.strip() or row.test.strip() or UNNAMED
     phase = Phase(
-        name=row.name,
+        name=name,
         test=row.test,
         workload=workload,
         length=Length(seconds=row.elapsed_ns / SECOND_NS),
@@ -83,7 +91,7 @@ def record(row: Row) -> PhaseRecord:
         together=row.together,
     )
     plan = PhasePlan(
-        name=row.name,
+        name=name,
         role=row.role,
         engine="sync",
         files=(FileRegion(row.path, 0, 0),) if row.path else (),

@@ -19,12 +19,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from iocast.formats.source_files import Head, read_text, refuse
+from iocast.formats.source_files import Head, read_whole_lines, refuse
 from iocast.formats.vdbench.histogram_pages import Histograms, count, histograms
 from iocast.formats.vdbench.page_kinds import ORDER, kind_of
 from iocast.formats.vdbench.result_pages import Interval, RunFigures, RunKey, averages, completed
 from iocast.imports import consistency
-from iocast.imports.stated_rows import OpFigures, Row, run
+from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Sample, Source
 from iocast.model.stated import Bucket, Coarse
@@ -82,7 +82,7 @@ def _pages(paths: tuple[str, ...], warnings: list[str]) -> dict[str, tuple[str, 
     """Path and text of the page of each kind. Pages of a part are left out beside those of the whole run."""
     found: dict[str, list[tuple[str, str]]] = {}
     for path in paths:
-        text = read_text(path)
+        text = read_whole_lines(path, warnings)
         found.setdefault(kind_of(text), []).append((path, text))
     others = [path for path, _ in found.pop("other", [])]
     if not found:
@@ -211,7 +211,7 @@ def _op(op: Op, share: float, alone: bool, figures: RunFigures, counts: Histogra
         ios=ios,
         bytes=ios * size if size else round(mb_per_s * MIB * seconds),
         size_bytes=size,
-        times=Histogram.stated(times) if ios else Histogram(),
+        times=stated(times),
     )
 
 
@@ -224,7 +224,7 @@ def _buckets(reads: bool, alone: bool, counts: Histograms | None) -> tuple[Bucke
 
 
 def _times(total: int, buckets: tuple[Bucket, ...]) -> Histogram:
-    return Histogram.stated(Coarse(total=total, buckets=buckets, whole=count(buckets)))
+    return stated(Coarse(total=total, buckets=buckets, whole=count(buckets)))
 
 
 def _locality(seek_percent: float | None) -> Locality:

@@ -10,7 +10,12 @@ from iocast.formats.fio.job_options import ALIASES
 
 _HEADER = re.compile(r"\[([^\[\]]*)\]")
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
+_COMMENT = re.compile("[;#]")
+_SECTION = re.compile(r"^\[(.*)\]$")
+_INCLUDE = re.compile(r"include\s")
 _TABLES = ("files", "defaults")  # what an iocast job file may begin with by mistake
+_HEADLESS = re.compile(r"^\s*(?:rw|readwrite)\s*=\s*[a-z]", re.MULTILINE)  # TOML would have quotes
+ONLY_JOB = "job"  # what a job without the head of a section is called
 
 
 class Setting(NamedTuple):
@@ -33,20 +38,28 @@ Fault = Callable[[int, str, str], None]  # is told the line, what is wrong, and 
 
 
 def looks_like_fio(text: str) -> bool:
-    """True when the first line that says anything is the header of a fio section."""
+    """True when the first line that says anything is the header of a fio section, or no line is one and rw is set."""
     for line in text.splitlines():
         said = line.strip()
         if said and said[0] not in "#;":
             found = _HEADER.match(said)
-            return found is not None and not said.startswith("[[") and found[1] not in _TABLES
+            if found is not None:
+                return not said.startswith("[[") and found[1] not in _TABLES
+            return is_headless(text) and bool(_HEADLESS.search(text))
     return False
 
 
+def is_headless(text: str) -> bool:
+    """True when it has settings, and no section: slides and mails often leave the head of the only job out."""
+    said = [line for _, line in _lines(text)]
+    return bool(said) and not any(line.startswith("[") for line in said)
+
+
 def read_sections(text: str, environment: Mapping[str, str], fault: Fault) -> list[Section]:
-    """The job sections in order; every [global] counts for the sections below it."""
+    """The job sections in order; every [global] counts for the sections below it. Without any head it is one job."""
     shared: dict[str, Setting] = {}
-    sections: list[Section] = []
-    into: dict[str, Setting] | None = None
+    sections = [Section(ONLY_JOB, 1, {})] if is_headless(text) else []
+    into = sections[0].settings if sections else None
     for line, said in _lines(text):
         if said.startswith("["):
             name = _section_name(said, line, fault)
@@ -71,13 +84,13 @@ def read_sections(text: str, environment: Mapping[str, str], fault: Fault) -> li
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Every line that says anything, without its comment."""
     for number, line in enumerate(text.splitlines(), 1):
-        said = re.split("[;#]", line, maxsplit=1)[0].strip()
+        said = _COMMENT.split(line, maxsplit=1)[0].strip()
         if said:
             yield number, said
 
 
 def _section_name(said: str, line: int, fault: Fault) -> str:
-    found = re.fullmatch(r"\[(.*)\]", said)
+    found = _SECTION.fullmatch(said)
     if found is None or not found[1].strip():
         fault(line, f"{said}: not the head of a section", "write [name]")
         return "?"
@@ -85,7 +98,7 @@ def _section_name(said: str, line: int, fault: Fault) -> str:
 
 
 def _setting(said: str, line: int, environment: Mapping[str, str], fault: Fault) -> Setting | None:
-    if re.match(r"include\s", said):
+    if _INCLUDE.match(said):
         name = said.split(None, 1)[1]
         fault(line, f"{said}: include is not supported", f"put the lines of {name} in its place")
         return None

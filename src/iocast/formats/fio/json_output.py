@@ -20,6 +20,8 @@ Json = dict[str, Any]
 BINS = "FIO_IO_U_PLAT_"  # constants that stand among the bins of fio 2
 LINES = " lines"  # where the jobs of a document begin
 _JOB = re.compile(r'"jobname"\s*:')
+_PERCENTILE = re.compile(r"[0-9]{1,400}(?:\.[0-9]{1,400})?")
+_BIN = re.compile(r"[0-9]{1,20}")
 _BEGIN = re.compile(r"^[^\S\n]*\{", re.MULTILINE)  # within its line: blank lines are looked at once
 _NO_NUMBER = re.compile(r'(":\s*)-?(?:nan|inf)\b')
 
@@ -31,7 +33,9 @@ def documents(path: str, text: str) -> tuple[list[Json], list[str]]:
     found: list[Json] = []
     warnings: list[str] = []
     at = _next(text, 0)
+    first, seen = 1, 0  # the line on which a document begins, counted up to `seen`
     while at >= 0:
+        first, seen = first + text.count("\n", seen, at), at
         try:
             document, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as fault:
@@ -40,13 +44,13 @@ def documents(path: str, text: str) -> tuple[list[Json], list[str]]:
                 if isinstance(fault, json.JSONDecodeError)
                 else json.JSONDecodeError("a number or nesting", text, at)
             )
-            line = text.count("\n", 0, error.pos) + 1
+            line = first + text.count("\n", seen, error.pos)
             if not found:
                 raise refuse(path, line, f"the document is truncated or damaged: {error.msg}") from None
             warnings.append(f"{path}:{line}: a document is truncated or damaged; the documents before it were read")
             break
         if isinstance(document, dict) and "fio version" in document:
-            found.append(document | {LINES: tuple(_lines(text, at, end))})
+            found.append(document | {LINES: tuple(_lines(text, first, at, end))})
         at = _next(text, end)
     if not found:
         raise refuse(path, 0, "it contains no fio document")
@@ -56,9 +60,9 @@ def documents(path: str, text: str) -> tuple[list[Json], list[str]]:
     return grown, warnings
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[int]:
-    """The line of each job of a document that stands between `start` and `end`."""
-    line, seen = text.count("\n", 0, start) + 1, start
+def _lines(text: str, line: int, start: int, end: int) -> Iterator[int]:
+    """The line of each job of a document that stands between `start`, on that line, and `end`."""
+    seen = start
     for job in _JOB.finditer(text, start, end):
         line, seen = line + text.count("\n", seen, job.start()), job.start()
         yield line
@@ -245,7 +249,7 @@ class Job:
     def _quantiles(self, part: Json, unit_ns: int) -> list[tuple[float, float]]:
         stated = self._table(part, "percentile")
         for name in stated:
-            if not re.fullmatch(r"\d+(?:\.\d+)?", name):
+            if not _PERCENTILE.fullmatch(name):
                 raise self._refuse(f': "{name[:40]}" is not a percentile')
         return [(float(name) / 100, value * unit_ns) for name, value in stated.items()]
 
@@ -254,7 +258,7 @@ class Job:
         numbered = any(key.startswith(BINS) for key in bins)
         counts: dict[int, int] = {}
         for key, count in bins.items():
-            if re.fullmatch(r"[0-9]{1,20}", key):
+            if _BIN.fullmatch(key):
                 index = int(key) if numbered else bin_of(int(key))
                 counts[index] = counts.get(index, 0) + round(count)
         found = from_bins(counts, unit_ns)

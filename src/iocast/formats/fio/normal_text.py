@@ -13,7 +13,7 @@ from iocast.formats.source_files import LARGEST_NUMBER, number, refuse
 
 # Every pattern takes a time that grows with the line, whatever is in it: no part can begin inside another.
 START = re.compile(
-    r": \(g=(?P<group>\d+)\): rw=(?P<rw>[^,]+), .*?\bioengine=(?P<engine>[^\s,=]+), iodepth=(?P<depth>\d{1,9})\b"
+    r"^: \(g=(?P<group>\d+)\): rw=(?P<rw>[^,]+), .*?\bioengine=(?P<engine>[^\s,=]+), iodepth=(?P<depth>\d{1,9})\b"
 )
 SIZES = re.compile(r"\bbs=([^=]*), ioengine=")
 VERSION = re.compile(r"^fio[- ](?P<version>\d+\.\S*)\s*$")
@@ -22,7 +22,7 @@ GROUP = re.compile(
 )
 PID = re.compile(r"pid=(\d+)")
 OLD_SIDE = re.compile(r"^\s*(read|write|trim)\s*: io=\s*(\S+), bw=\s*(\S+), iops=\s*(\S+?)\s*, runt=\s*(\d{1,15})msec")
-NEW_SIDE = re.compile(r"^\s*(read|write|trim): IOPS=(\S+), BW=(\S+)/s \((\S+)/s\)\s*\((\S+)/(\d{1,15})msec\)")
+NEW_SIDE = re.compile(r"^\s*(read|write|trim): IOPS=(\S+), BW=(\S+)/s \(([^\s()]+)/s\)\s*\(([^\s()]+)/(\d{1,15})msec\)")
 MIXED = re.compile(r"^\s*mixed\s*: (?:io=|IOPS=)")
 ANY_SIDE = re.compile(r"^\s*(read|write|trim)\s*: (?:io=|IOPS=)")
 LATENCY = re.compile(
@@ -31,16 +31,18 @@ LATENCY = re.compile(
 )
 PERCENTILES = re.compile(r"^\s*(clat|lat|slat|sync) percentiles \((nsec|usec|msec)\)\s*:")
 PERCENTILE = re.compile(r"(?<![\d.])([\d.]+)th=\[>?\s*([\d.]+[kKMG]?)\]")
-SHARES = re.compile(r"^\s*lat \((nsec|usec|msec)\)\s*: ((?:>?=?\d+=[\d.]+%[, ]*)+)$")
+SHARES = re.compile(r"^\s*lat \((nsec|usec|msec)\)\s*: ((?:>?=?\d{1,9}=[\d.]{1,40}%[, ]*)+)$")
 OTHER_PERCENTILES = re.compile(r"percentiles \((nsec|usec|msec)\)\s*:\s*$")  # of each priority
 LIKE_LATENCY = re.compile(r"^\s*(?:slat|clat|lat|sync) \(")
-SHARE = re.compile(r"(>=)?(\d+)=([\d.]+)%")
+SHARE = re.compile(r"(>=)?(\d{1,9})=([\d.]{1,40})%")
 ISSUED = re.compile(r"^\s*issued[^:]*:\s*total=([^ ]+?),? short=(\S+)")
 CLIENT = re.compile(r"^<[^>]*> ?")
 SHORT = {"nsec": "ns", "usec": "us", "msec": "ms"}
 _RANGE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?-(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?")
+_PARTED = re.compile(r"[/,]")
+_AMOUNT = re.compile(r"([\d.]{1,40})([kKMGTP]?)(i?)B?")
 SIZE_SLACK = 0.01  # io= is printed with three figures or four
-CUT = re.compile(r"[0-9]+\.0([kKMGTP]i?B)")  # fio 3.0 to 3.7 print 24.9 GiB as "24.0GiB"
+CUT = re.compile(r"[0-9]{1,20}\.0([kKMGTP]i?B)")  # fio 3.0 to 3.7 print 24.9 GiB as "24.0GiB"
 
 
 def begins(lines: Iterator[str]) -> bool:
@@ -52,7 +54,7 @@ def begins(lines: Iterator[str]) -> bool:
 def start_of(line: str) -> tuple[str, re.Match[str]] | None:
     """The name of the job that a line says the start of, and what it says."""
     at = line.rfind(": (g=")
-    found = START.match(line, at) if at > 0 else None
+    found = START.match(line[at:]) if at > 0 else None
     return (line[:at], found) if found else None
 
 
@@ -322,7 +324,7 @@ class Output:
 
     def _issued(self, at: int, text: str) -> tuple[int, ...]:
         """ "r=2857/w=0/d=0", "25600/0/0", "0,33052,0,0": reads, writes, trims, and in fio 3 syncs."""
-        parts = [part.rpartition("=")[2] for part in re.split(r"[/,]", text) if part]
+        parts = [part.rpartition("=")[2] for part in _PARTED.split(text) if part]
         return tuple(int(number(self.path, at, part, "a count of I/Os")) for part in parts)
 
     def _scaled(self, at: int, text: str, what: str) -> float:
@@ -332,7 +334,7 @@ class Output:
 
     def _amount(self, at: int, text: str, modern: bool) -> int:
         """An amount of data: KB is 1024 before fio 3; since then KiB is, and kB is 1000."""
-        found = re.fullmatch(r"([\d.]+)([kKMGTP]?)(i?)B?", text)
+        found = _AMOUNT.fullmatch(text)
         if not found:
             raise refuse(self.path, at, f'"{text}" is not an amount of data')
         base = 1024 if found[3] or not modern else 1000

@@ -13,6 +13,8 @@ LONGEST = 40  # characters of a number; leading zeros are allowed
 
 _SIZE = re.compile(r"(0x[0-9a-f]+|[0-9]+)([kmgtp]?)(i?)(b?)", re.IGNORECASE)
 _TIME = re.compile(r"([0-9]+)\s*([a-z]*)", re.IGNORECASE)
+_PERCENT = re.compile("[0-9]{1,3}")
+_DECIMAL = re.compile(r"^[0-9]+\.[0-9]")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 TIME_NS = {
     "us": 1_000,
@@ -102,13 +104,13 @@ def read_percent(text: str) -> int | None:
     """Per cent of "20%"; None when it is not written so. Raises SpecError."""
     if not text.endswith("%"):
         return None
-    if not re.fullmatch("[0-9]{1,3}", text[:-1]) or int(text[:-1]) > 100:
+    if not _PERCENT.fullmatch(text[:-1]) or int(text[:-1]) > 100:
         raise SpecError(f"{text} is not a percentage", "percentages are whole numbers up to 100, such as 20%")
     return int(text[:-1])
 
 
 def _refuse(text: str, what: str, hint: str) -> SpecError:
-    if re.match(r"[0-9]+\.[0-9]", text):
+    if _DECIMAL.match(text):
         return SpecError(f"{text} is not a whole {what}: fio reads it as {text.partition('.')[0]}", hint)
     if "$" in text or text.startswith("("):
         return SpecError(f"{text} would be computed by fio", f"write the result; {hint}")

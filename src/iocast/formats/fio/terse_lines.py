@@ -13,6 +13,7 @@ from iocast.formats.source_files import number, refuse
 from iocast.model.stated import Bucket
 
 LINE = re.compile(r"^(?:2;[^;]*;\d+;\d+;|[345];fio-[^;]*;)")
+_PERCENTILE = re.compile(r"\d{1,20}(?:\.\d{1,20})?%=\d+")
 PERCENTILES = 20  # fields for each direction
 BEFORE = 12  # fields of a direction in front of them: KiB, KiB/s, IOPS, ms, four of slat, four of clat
 WIDTH = {"2": 41, "3": 41, "4": 41, "5": 47}  # fields of a direction
@@ -57,7 +58,7 @@ class Line:
         self.head, self.width = HEAD[layout], WIDTH[layout]
         self.version = "" if layout == "2" else fields[1].removeprefix("fio-")
         self.name = fields[self.head - 3]
-        marked = [place for place, field in enumerate(fields) if re.fullmatch(r"\d+(?:\.\d+)?%=\d+", field)]
+        marked = [place for place, field in enumerate(fields) if _PERCENTILE.fullmatch(field)]
         sides, odd = divmod(len(marked), PERCENTILES)
         expected = [self.head + side * self.width + BEFORE for side in range(sides)]
         least = self.head + sides * self.width + TAIL

@@ -14,6 +14,8 @@ from iocast.formats.source_files import refuse
 BEGIN, END = "<begin record>", "<end record>"
 UNITS_NS = {"nanosec": 1, "microsec": 1_000, "millisec": 1_000_000}
 _QUANTIZE = re.compile(r"^\s*(\d{1,18})\s*\|@*\s+(\d{1,18})\s*$")
+_MOMENT = re.compile(r"(?:microsec|musec|usec)\s*,\s*(\d{1,18})\b")
+_LIKE_BUCKET = re.compile(r"^\d+\s*[|,]")
 _PAIR = re.compile(r"^\s*(\d{1,18})\s*,\s*(\d{1,18})\s*$")
 
 
@@ -60,7 +62,7 @@ def records(path: str, text: str, warnings: list[str]) -> list[Record]:
 def _line(path: str, at: int, line: str, record: Record) -> None:
     key, _, value = (part.strip() for part in line.partition(","))
     if key == "timestamp":
-        moment = re.match(r"(?:microsec|musec|usec)\s*,\s*(\d{1,18})\b", value)
+        moment = _MOMENT.match(value)
         if not moment:
             raise refuse(path, at, "a timestamp that is not in microseconds")
         record.moment_us = int(moment[1])
@@ -77,7 +79,7 @@ def _line(path: str, at: int, line: str, record: Record) -> None:
         _count(record, int(found[1]), int(found[2]))
     elif found := _PAIR.match(line):
         _count(record, int(found[1]), int(found[2]))
-    elif re.match(r"^\d+\s*[|,]", line):
+    elif _LIKE_BUCKET.match(line):
         raise refuse(path, at, "an unreadable bucket")
 
 

@@ -16,7 +16,7 @@ _BEGIN = re.compile(r"^.?RION(?: VERSION (?P<old>\S+)|: ORacle IO Numbers.{0,80}
 _AT = r"\s*@\s*Small=(?P<small>\d{1,9}) and Large=(?P<large>\d{1,9})\b"
 _MOST_MBPS = re.compile(rf"^Maximum Large MBPS=(?P<value>[\d.]+){_AT}")
 _MOST_IOPS = re.compile(rf"^Maximum Small IOPS=(?P<value>[\d.]+){_AT}")
-_LEAST = re.compile(rf"^Minimum Small Latency=(?P<value>[\d.]+)\s*(?P<unit>us|usecs?|ms|msecs?)?{_AT}")
+_LEAST = re.compile(rf"^Minimum Small Latency=(?P<value>[\d.]+)(?:\s*(?P<unit>us|usecs?|ms|msecs?))?{_AT}")
 _TIMES = re.compile(
     r"^(?P<kind>Small|Large) (?P<op>Read|Write) Latency: avg=(?P<mean>[\d.]+) us, min=(?P<least>[\d.]+) us,"
     rf" max=(?P<most>[\d.]+) us, std dev=(?P<spread>[\d.]+) us{_AT}"
@@ -116,6 +116,8 @@ def _line(path: str, at: int, line: str, summary: Summary) -> None:
     if found := _BEGIN.match(line):
         summary.version = found["old"] or found["new"]
     elif found := _SIZE.match(line):
+        if not int(found[2]):
+            raise refuse(path, at, "I/Os of 0 KB")
         setattr(summary, f"{found[1].lower()}_bytes", int(found[2]) * 1024)
     elif found := _WRITE.match(line) or ("-run " in line and _COMMAND_WRITE.search(line)) or None:
         summary.write_percent = int(found[1])
@@ -140,7 +142,7 @@ def _line(path: str, at: int, line: str, summary: Summary) -> None:
         mean, least, most, spread = (
             number(path, at, found[name], "a latency") * 1e3 for name in ("mean", "least", "most", "spread")
         )
-        point = Point(int(found["small"]), int(found["large"]))
+        point = _point(path, at, found["small"], found["large"])
         kind, op = _KINDS[found["kind"]], _OPS[found["op"]]
         summary.times[(kind, op, point)] = Times(mean, least, most, spread)
     elif line.startswith(("Maximum Large MBPS", "Maximum Small IOPS", "Minimum Small Latency")):
@@ -153,7 +155,14 @@ def _once(path: str, at: int, known: tuple[float, Point] | None) -> None:
 
 
 def _value(path: str, at: int, found: re.Match[str]) -> tuple[float, Point]:
-    return number(path, at, found["value"], "a result"), Point(int(found["small"]), int(found["large"]))
+    return number(path, at, found["value"], "a result"), _point(path, at, found["small"], found["large"])
+
+
+def _point(path: str, at: int, small: str, large: str) -> Point:
+    point = Point(int(small), int(large))
+    if not (point.small or point.large):
+        raise refuse(path, at, "a data point without outstanding I/Os (Small=0 and Large=0)")
+    return point
 
 
 def unit_ns(page: Page) -> float | None:
@@ -204,7 +213,7 @@ def _histograms(path: str, start: int, lines: list[str]) -> Counts:
         elif _LIKE_BUCKET.match(line):
             raise refuse(path, at, "an unreadable or truncated bucket")
         elif named := _POINT.search(line):
-            point = Point(int(named[1]), int(named[2]))
+            point = _point(path, at, named[1], named[2])
             key = (_KINDS.get(line.split()[0], "small" if point.small else "large"), point)
     return {
         key: {op: tuple(buckets) for op, buckets in own.items() if any(each.weight for each in buckets)}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
 
 from iocast import metrics
-from iocast.formats.source_files import LARGEST_NUMBER, refuse
+from iocast.formats.source_files import LARGEST_NUMBER, refuse, whole_lines
 from iocast.model.run import Host
 
 KIB, MIB, SECTOR = 1024, 1 << 20, 512
@@ -80,12 +81,15 @@ COLUMNS: Mapping[str, tuple[str, float]] = {
     "util-percent": (metrics.UTIL_PERCENT, 1),
     **dict.fromkeys(("%rrqm", "%wrqm", "%drqm", "%rqm", "rrqm", "wrqm", "drqm", "svctm"), ("", 0)),
 }
+FIRST_LINES = 20  # not blank: the machine, the time and the processors stand before the first device
 _HUMAN = {"B": 1, "k": KIB, "M": MIB, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 _SYSTEM = re.compile(
     r"^(?P<system>\w+) (?P<release>\S+) \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s+\S+)?(?:\s+\((?P<cpus>\d{1,6}) CPU\))?"
 )
 
-_HEADING = re.compile(r"^\s*(?:Device:?\s|.*\sDevice:?\s*$)")
+_HEADING = re.compile(r"^(?:\s*Device:?\s|.*\sDevice:?\s*$)")
+_RATES = re.compile(r"\b(?:tps|r/s)\b")
+_TIME = re.compile(r"\d[:.]\d\d[:.]\d\d")
 _CPU = re.compile(r"^\s*avg-cpu:")
 _STAMPED = re.compile(r"^(?P<stamp>\d{1,2}[:.]\d\d[:.]\d\d(?: [AP]M)?)\s+(?P<rest>\S.*)$")
 _WANTED = re.compile(r"^(?:DEV\s+tps\b|tps\s+rtps\b|tps\s[^\t\v]*\sDEV\s*$)")
@@ -150,8 +154,8 @@ def plain(text: str) -> str:
 
 
 def is_iostat(lines: Iterable[str]) -> bool:
-    """Whether one of these lines is a heading of iostat's devices."""
-    return any(_HEADING.match(line) and re.search(r"\b(tps|r/s)\b", line) for line in lines)
+    """Whether one of the first of these lines is a heading of iostat's devices: deep in a text it is quoted."""
+    return any(_HEADING.match(line) and _RATES.search(line) for line in islice(lines, FIRST_LINES))
 
 
 def is_sar(lines: Iterable[str]) -> bool:
@@ -167,8 +171,7 @@ def iostat_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None,
     names: list[str] | None = None
     stamp = ""
     told: set[str] = set()  # the columns of this report: with -h it stands in several tables
-    lines = plain(text).splitlines()
-    for at, line in enumerate(lines, 1):
+    for at, line in enumerate(whole_lines(path, plain(text), warnings), 1):
         words = line.split()
         if not words:
             names = None
@@ -181,9 +184,6 @@ def iostat_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None,
             told |= columns
         elif names is not None:
             if len(words) != len(names):
-                if at == len(lines) and not text.endswith("\n"):
-                    warnings.append(f"{path}:{at}: the last line is truncated: left out")
-                    break
                 raise refuse(path, at, f"{len(words)} values under {len(names)} headings")
             place = names.index("Device")
             rest, heads = words[:place] + words[place + 1 :], names[:place] + names[place + 1 :]
@@ -193,7 +193,7 @@ def iostat_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None,
             told = set()
         elif found := _host_of(line):
             machine = found
-        elif re.search(r"\d[:.]\d\d[:.]\d\d", line):
+        elif _TIME.search(line):
             stamp, told = line.strip(), set()
     return machine, reports
 
@@ -232,7 +232,7 @@ def iostat_json(path: str, text: str, warnings: list[str]) -> list[tuple[Host | 
             reports.append(
                 Report(
                     str(each.get("timestamp", "")),
-                    {str(disk.get("disk_device", "")): _disk(path, disk, warnings) for disk in disks},
+                    {device_name(path, 0, disk.get("disk_device")): _disk(path, disk, warnings) for disk in disks},
                 )
             )
         found.append((host, reports))
@@ -243,6 +243,13 @@ def records(path: str, found: Any) -> list[dict[str, Any]]:
     """A list of objects. Raises SourceError for anything else."""
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise refuse(path, 0, "not the JSON of sysstat: a list of devices is missing")
+    return found
+
+
+def device_name(path: str, at: int, found: Any) -> str:
+    """The name of a device. Raises SourceError when there is none."""
+    if not isinstance(found, str) or not found.strip():
+        raise refuse(path, at, "a device without its name")
     return found
 
 
@@ -257,8 +264,7 @@ def sar_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
     names: list[str] | None = None
     latest: dict[str, Report] = {}  # by the time of day, which comes again the next day
     found: list[Report] = []
-    lines = plain(text).splitlines()
-    for at, line in enumerate(lines, 1):
+    for at, line in enumerate(whole_lines(path, plain(text), warnings), 1):
         stamped = _STAMPED.match(line)
         if stamped is None:
             machine = machine or _host_of(line)
@@ -270,9 +276,6 @@ def sar_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
         elif names is not None and not stamped["rest"].startswith("COM "):
             values = stamped["rest"].split()
             if len(values) != len(names):
-                if at == len(lines) and not text.endswith("\n"):
-                    warnings.append(f"{path}:{at}: the last line is truncated: left out")
-                    break
                 raise refuse(path, at, f"{len(values)} values under {len(names)} headings")
             device, columns = ALL, names
             if "DEV" in names:

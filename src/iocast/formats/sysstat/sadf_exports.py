@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from iocast.formats.source_files import refuse
-from iocast.formats.sysstat.device_reports import ALL, Report, hosts_of, metrics_of, records
+from iocast.formats.source_files import refuse, whole_lines
+from iocast.formats.sysstat.device_reports import ALL, Report, device_name, hosts_of, metrics_of, records
 from iocast.model.run import Host
 
 _HEADING = re.compile(r"^# hostname;interval;timestamp;(?:DEV;tps|tps;rtps)\b", re.MULTILINE)
@@ -47,8 +47,7 @@ def _columns(path: str, text: str, warnings: list[str]) -> Series:
     """The lines of -d; with -h those of all devices of a moment are one line."""
     names: list[str] = []
     series: Series = {}
-    lines = text.splitlines()
-    for at, line in enumerate(lines, 1):
+    for at, line in enumerate(whole_lines(path, text, warnings), 1):
         if line.startswith("#"):
             names = line.removesuffix("[...]").split(";")[3:] if _HEADING.match(line) else []
             continue
@@ -56,14 +55,13 @@ def _columns(path: str, text: str, warnings: list[str]) -> Series:
         if not names or not line.strip() or fields[1:2] == [str(_APART)]:
             continue
         if len(fields) < 4 or (len(fields) - 3) % len(names):
-            if at == len(lines) and not text.endswith("\n"):
-                warnings.append(f"{path}:{at}: the last line is truncated: left out")
-                break
             raise refuse(path, at, f"{len(fields)} values under {len(names) + 3} headings")
         report = series.setdefault((fields[0], fields[2]), Report(fields[2], {}))
         for first in range(3, len(fields), len(names)):
             values = fields[first : first + len(names)]
-            device, own = (values[0], slice(1, None)) if names[0] == "DEV" else (ALL, slice(None))
+            of_one = names[0] == "DEV"
+            device = device_name(path, at, values[0]) if of_one else ALL
+            own = slice(1 if of_one else 0, None)
             report.devices[device] = metrics_of(path, at, names[own], values[own], warnings)
     return series
 
@@ -71,12 +69,12 @@ def _columns(path: str, text: str, warnings: list[str]) -> Series:
 def _single(path: str, text: str, warnings: list[str]) -> Series:
     """The lines of -p: machine, interval, moment, device, column, value."""
     series: Series = {}
-    for at, line in enumerate(text.splitlines(), 1):
+    for at, line in enumerate(whole_lines(path, text, warnings), 1):
         fields = line.split("\t")
         if len(fields) != 6 or fields[1] == str(_APART) or not _SINGLE_COLUMNS.search(fields[4]):
             continue
         report = series.setdefault((fields[0], fields[2]), Report(fields[2], {}))
-        device = ALL if fields[3] == "-" else fields[3]
+        device = ALL if fields[3] == "-" else device_name(path, at, fields[3])
         own = report.devices.setdefault(device, {})
         own.update(metrics_of(path, at, fields[4:5], fields[5:6], warnings))
     return series
@@ -90,7 +88,7 @@ def _of_json(path: str, each: dict[str, Any], warnings: list[str]) -> Report:
     if isinstance(whole, dict):
         devices[ALL] = _flat(path, whole, warnings)
     for disk in records(path, each.get("disk", [])):
-        devices[str(disk.get("disk-device", ""))] = _flat(path, disk, warnings)
+        devices[device_name(path, 0, disk.get("disk-device"))] = _flat(path, disk, warnings)
     return Report(stamp, devices)
 
 

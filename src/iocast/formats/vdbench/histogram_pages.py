@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from iocast.formats.source_files import number, refuse
 from iocast.formats.vdbench.result_pages import RunKey
-from iocast.formats.vdbench.run_tables import start_of, text_of
+from iocast.formats.vdbench.run_tables import start_of, text_of, ungrouped
 from iocast.model.stated import Bucket
 
 _HEADING = "min(ms) <"
@@ -98,7 +98,7 @@ def _check(path: str, name: str, each: Histograms) -> None:
 
 def _bucket(path: str, at: int, edges: re.Match[str]) -> Bucket:
     low, high = (
-        None if text == "max" else round(number(path, at, text.replace(",", ""), "an edge") * 1e6)
+        None if text == "max" else round(number(path, at, ungrouped(text), "an edge") * 1e6)
         for text in (edges[1], edges[2])
     )
-    return Bucket(low or 0, high, number(path, at, edges[3].replace(",", ""), "a count"))
+    return Bucket(low or 0, high, number(path, at, ungrouped(edges[3]), "a count"))

@@ -7,7 +7,7 @@ import re
 ORDER = ("flatfile", "summary", "totals", "part", "histogram", "part histogram", "other")  # who says most comes first
 HEAD = 20_000
 _TABLE = re.compile(r"\binterval\s+i/o\s+MB/sec\b|\.Interval\.+\s+\.+ReqstdOps\.", re.IGNORECASE)
-_BUCKETS = re.compile(r"^\s*min\(ms\)\s*<\s*max\(ms\)\s+count\b", re.MULTILINE)
+_BUCKETS = re.compile(r"^[^\S\n]*min\(ms\)\s*<\s*max\(ms\)\s+count\b", re.MULTILINE)
 _TOTALS = re.compile(r"^Run totals\s*$", re.MULTILINE)
 _WHOLE = "Total response time histogram"
 _OTHER = re.compile(  # pages of its folder, and its own files beside them

@@ -17,6 +17,7 @@ from iocast.formats.vdbench.run_tables import (
     start_of,
     summary_lines,
     text_of,
+    ungrouped,
 )
 
 DAY_S = 86_400
@@ -108,7 +109,7 @@ def _without_lines(path: str, text: str, runs: dict[RunKey, list[Line]]) -> list
 
 def _value(path: str, at: int, row: dict[str, str], name: str) -> float | None:
     text = row.get(name, "n/a")
-    return None if text in ("n/a", "") else number(path, at, text.replace(",", ""), name)
+    return None if text in ("n/a", "") else number(path, at, ungrouped(text), name)
 
 
 def _signed(path: str, at: int, row: dict[str, str], name: str) -> float | None:
@@ -203,8 +204,8 @@ def _interval(path: str, line: Line, files: bool) -> Interval:
     resp = row.get("resp", "n/a")
     return Interval(
         second_of_day(path, line.at, row["tod"]),
-        number(path, line.at, row["rate"].replace(",", ""), "rate"),
-        None if resp == "n/a" else number(path, line.at, resp.replace(",", ""), "resp"),
+        number(path, line.at, ungrouped(row["rate"]), "rate"),
+        None if resp == "n/a" else number(path, line.at, ungrouped(resp), "resp"),
     )
 
 

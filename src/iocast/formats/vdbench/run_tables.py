@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from iocast.formats.source_files import refuse
+from iocast.formats.source_files import csv_cells, refuse
 from iocast.formats.vdbench.page_kinds import is_flat_heading
 
 _TAGS = re.compile(r"<[^<>]*>")
@@ -18,6 +17,13 @@ _FWD_TABLE = re.compile(r"\.Interval\.+\s+(?=\.+ReqstdOps\.)")
 _AVERAGE = re.compile(r"avg_(\d{1,9})-(\d{1,9})$")
 _INTERVAL = re.compile(r"\d{1,9}$|avg_\d{1,9}-\d{1,9}$")
 _CLOCK = re.compile(r"^(\d\d):(\d\d):(\d\d(?:\.\d+)?)$")
+_WHOLE = re.compile(r"\b(threads|elapsed|warmup)=(\d{1,9})\b")
+_SAID = {"threads": "threads", "elapsed": "seconds", "warmup": "warmup"}
+_XFERSIZE = re.compile(r"\bxfersize=(\d{1,9})([kmg]?)(?=[\s;]|$)")
+_RDPCT = re.compile(r"\brdpct=(\d{1,3}(?:\.\d{1,6})?)(?=[\s;]|$)")
+_RATE = re.compile(r"I/O rate: ([^;]{1,400});|\bfwdrate=([\w.,]{1,400})")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 _SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SD_COLUMNS = {
     "i/o rate": "rate",
@@ -56,6 +62,11 @@ def start_of(line: str) -> tuple[str, dict[str, str]] | None:
     return (found["name"].strip(), _of_start(found["rest"] or "")) if found else None
 
 
+def ungrouped(text: str) -> str:
+    """A number without the commas between its thousands; one with a decimal comma stays as it is."""
+    return text.replace(",", "") if _GROUPED.fullmatch(text) else text
+
+
 def span_of(interval: str) -> tuple[int, int] | None:
     """First and last interval of an average."""
     found = _AVERAGE.match(interval)
@@ -81,7 +92,7 @@ def flat_lines(path: str, text: str) -> Iterator[Line]:
         plain = line.strip()
         if not plain or plain.startswith(("*", "<")):
             continue
-        cells = next(csv.reader([plain])) if plain.startswith('"') else plain.split()
+        cells = csv_cells(path, at, plain) if plain.startswith('"') else plain.split()
         if is_flat_heading(plain):
             names = [_flat_name(name) for name in cells]
             _needs(path, at, names, ("tod", "Run", "interval", "rate"))
@@ -169,16 +180,15 @@ def _fwd_name(group: str, word: str) -> str:
 
 def _of_start(rest: str) -> dict[str, str]:
     """What the line that begins a run says of it."""
-    found = {}
-    for key, column in (("threads", "threads"), ("elapsed", "seconds"), ("warmup", "warmup")):
-        if match := re.search(rf"\b{key}=(\d{{1,9}})\b", rest):
-            found[column] = match[1]
-    if size := re.search(r"\bxfersize=(\d{1,9})([kmg]?)(?=[\s;]|$)", rest):
+    found: dict[str, str] = {}
+    for key, value in _WHOLE.findall(rest):
+        found.setdefault(_SAID[key], value)
+    if size := _XFERSIZE.search(rest):
         found["xfersize"] = str(int(size[1]) * _SIZES.get(size[2], 1))
-    if share := re.search(r"\brdpct=(\d{1,3}(?:\.\d{1,6})?)(?=[\s;]|$)", rest):
+    if share := _RDPCT.search(rest):
         found["rdpct"] = share[1]
-    rate = re.search(r"I/O rate: ([^;]+);|\bfwdrate=([\w.,]+)", rest)
+    rate = _RATE.search(rest)
     if rate:
-        text = (rate[1] or rate[2]).strip(" .").replace(",", "")
-        found["reqrate"] = text if re.fullmatch(r"\d{1,12}(?:\.\d{1,9})?", text) else "999999"
+        text = ungrouped((rate[1] or rate[2]).strip(" ."))
+        found["reqrate"] = text if _NUMBER.fullmatch(text) else "999999"
     return found

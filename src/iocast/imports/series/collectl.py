@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from iocast import metrics
-from iocast.formats.source_files import Head, number, read_text, refuse
+from iocast.formats.source_files import Head, number, read_text, refuse, whole_lines
 from iocast.formats.sysstat.device_reports import ALL, Report
 from iocast.imports.series.device_series import observed
 from iocast.model.run import Host, Run
@@ -27,7 +27,7 @@ from iocast.model.run import Host, Run
 KIB, MS_NS = 1024, 1_000_000
 _PLOT = re.compile(r"^#(?:Date[ ,;]Time|UTC)\b.*\[DSK(?::[^\]]{1,80})?\]", re.MULTILINE)
 _DETAIL = re.compile(r"^#.*\bName\s+KBytes\s+Merged\s+IOs\b", re.MULTILINE)
-_SUMMARY = re.compile(r"^#.*\bKBRead\b.*\bReads\b.*\bKBWrit", re.MULTILINE)
+_SUMMARY = re.compile(r"^#(?=.*\bKBRead\b)(?=.*\bReads\b).*\bKBWrit", re.MULTILINE)
 _CELL = re.compile(r"\[DSK(?::(?P<device>[^\]]{1,80})?)?\](?P<name>\w+)")
 _MOMENT = re.compile(r"^(?:(?P<date>\d{8})\s+)?(?P<time>\d\d:\d\d:\d\d)(?:\.\d+)?$")
 _COLUMNS = {
@@ -104,8 +104,7 @@ def _plot(path: str, text: str, warnings: list[str]) -> list[Report]:
     columns: list[_Column] = []
     parting: str | None = None
     reports: list[Report] = []
-    lines = text.splitlines()
-    for at, line in enumerate(lines, 1):
+    for at, line in enumerate(whole_lines(path, text, warnings), 1):
         if line.startswith("#") and _PLOT.match(line):
             parting = next((mark for mark in ",;" if mark in line), None)
             names = line.lstrip("#").split(parting)
@@ -113,9 +112,6 @@ def _plot(path: str, text: str, warnings: list[str]) -> list[Report]:
         elif names and line.strip() and not line.startswith("#"):
             cells = line.split(parting)
             if len(cells) != len(names):
-                if at == len(lines) and not text.endswith("\n"):
-                    warnings.append(f"{path}:{at}: the last line is truncated: left out")
-                    break
                 if not reports and not cells[0].isdigit():
                     continue  # words before the first interval
                 raise refuse(path, at, f"{len(cells)} values under {len(names)} headings")
@@ -138,10 +134,13 @@ def _of_plot(place: int, name: str) -> _Column | None:
 def _stamp(cells: Sequence[str]) -> str:
     """Date and time as they stand in the first columns, or the seconds since the epoch."""
     found = _MOMENT.match(f"{cells[0]} {cells[1]}")
-    if not found or not found["date"]:
-        return cells[0]
+    return _iso(found) if found and found["date"] else cells[0]
+
+
+def _iso(found: re.Match[str]) -> str:
+    """A moment with its day, if it has one, as ISO writes it."""
     day = found["date"]
-    return f"{day[:4]}-{day[4:6]}-{day[6:]} {found['time']}"
+    return f"{day[:4]}-{day[4:6]}-{day[6:]} {found['time']}" if day else str(found["time"])
 
 
 def _printed(path: str, text: str, warnings: list[str]) -> list[Report]:
@@ -149,8 +148,7 @@ def _printed(path: str, text: str, warnings: list[str]) -> list[Report]:
     names: Sequence[str] = ()
     detail = False
     reports: list[Report] = []
-    lines = text.splitlines()
-    for at, line in enumerate(lines, 1):
+    for at, line in enumerate(whole_lines(path, text, warnings), 1):
         words = line.lstrip("#").split()
         if line.startswith("#"):
             if _DETAIL.match(line):
@@ -165,9 +163,6 @@ def _printed(path: str, text: str, warnings: list[str]) -> list[Report]:
             continue
         device = rest.pop(0) if detail and rest else ALL
         if len(rest) != len(names):
-            if at == len(lines) and not text.endswith("\n"):
-                warnings.append(f"{path}:{at}: the last line is truncated: left out")
-                break
             raise refuse(path, at, f"{len(rest)} values under {len(names)} headings")
         if not reports or reports[-1].stamp != moment or device in reports[-1].devices:
             reports.append(Report(moment, {}))
@@ -184,7 +179,5 @@ def _moment(words: list[str]) -> tuple[str, list[str]]:
     for count in (2, 1):
         found = _MOMENT.match(" ".join(words[:count])) if len(words) > count else None
         if found and (count == 1 or found["date"]):
-            day = found["date"]
-            stamp = f"{day[:4]}-{day[4:6]}-{day[6:]} {found['time']}" if day else found["time"]
-            return stamp, words[count:]
+            return _iso(found), words[count:]
     return "", words

@@ -91,7 +91,9 @@ def observation(observer: str, reports: Sequence[Report], of: str = "") -> tuple
     """A phase without load that holds the samples of a machine (`of`), and what does not go together in them."""
     found, timed = _samples(observer, reports)
     span_ns = max((sample.time_ns for sample in found), default=0)
-    warnings = [] if timed else ["The reports have no timestamps: they are numbered, one second each."]
+    warnings = (
+        [] if timed or len(reports) < 2 else ["The reports have no timestamps: they are numbered, one second each."]
+    )
     warnings += _little(reports)
     row = Row(
         name=f"{observer} {of}".strip(),

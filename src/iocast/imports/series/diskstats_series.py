@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from iocast import metrics
 from iocast.formats.kernel.disk_counters import parse_counters
-from iocast.formats.source_files import Head, bounded, read_text, refuse
+from iocast.formats.source_files import Head, bounded, read_text, refuse, whole_lines
 from iocast.formats.sysstat.device_reports import Report
 from iocast.imports.series.device_series import observed, seconds_since_first
 from iocast.model.run import Host, Run
@@ -26,7 +26,7 @@ from iocast.model.run import Host, Run
 OBSERVER = "diskstats_series"  # rates of intervals; the observer of that file samples its counters
 _LINE = re.compile(r"^\s*\d{1,6}\s+\d{1,7}\s+(?P<device>[\w/.!:-]{1,64})(?P<counters>(?:\s+\d{1,20}){11,20})\s*$")
 _LIKE_LINE = re.compile(r"^\s*\d{1,6}\s+\d{1,7}\s+[A-Za-z][\w/.!:-]{0,63}\s")
-_STAMP = re.compile(r"(?:TS\s+)?(?P<epoch>\d{9,11}(?:\.\d{1,9})?)(?:\s.*)?$|.*\d{1,2}[:.]\d\d[:.]\d\d")
+_STAMP = re.compile(r"^(?:(?:TS\s+)?(?P<epoch>\d{9,11}(?:\.\d{1,9})?)(?:\s.*)?$|.*\d[:.]\d\d[:.]\d\d)")
 # Rate, its counter, and what one of it is worth.
 _RATES = (
     (metrics.READS_PER_S, metrics.READS),
@@ -74,12 +74,8 @@ def read(paths: tuple[str, ...]) -> Run:
 def _copies(path: str, text: str, warnings: list[str]) -> list[_Copy]:
     found: list[_Copy] = []
     stamp = ""
-    lines = text.splitlines()
-    for at, line in enumerate(lines, 1):
+    for at, line in enumerate(whole_lines(path, text, warnings), 1):
         if match := _LINE.match(line):
-            if at == len(lines) and not text.endswith("\n"):
-                warnings.append(f"{path}:{at}: the last line is truncated: left out")
-                break
             if not found or stamp or match["device"] in found[-1].devices:
                 found.append(_Copy(stamp, {}))
                 stamp = ""
@@ -88,8 +84,7 @@ def _copies(path: str, text: str, warnings: list[str]) -> list[_Copy]:
                 bounded(path, at, value, name)
             found[-1].devices[match["device"]] = counters
         elif _LIKE_LINE.match(line):
-            if at < len(lines):
-                raise refuse(path, at, "a device without its eleven counters, or one that is not a number")
+            raise refuse(path, at, "a device without its eleven counters, or one that is not a number")
         elif time := _STAMP.match(line.strip()[:200]):
             stamp = time["epoch"] or line.strip()
     if len(found) < 2:

@@ -12,21 +12,20 @@ left out with a warning.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from iocast import metrics
-from iocast.formats.source_files import Head, bounded, number, read_text, refuse
+from iocast.formats.source_files import Head, bounded, csv_cells, number, read_text, refuse, whole_lines
 from iocast.formats.sysstat.device_reports import ALL, Report, plain
 from iocast.imports.series.device_series import observed
 from iocast.model.run import Host, Run
 
 SINCE_BOOT = "dstat's first line covers the time since boot and is left out."
-_GROUP = re.compile(r"-+(?:dsk|io)/[^\s-]")
-_VALUE = re.compile(r"(\d+(?:\.\d+)?)\s?([BkMGT]?)(?=\s|$)")
+_GROUP = re.compile(r"^-+(?:dsk|io)/[^\s-]")
+_VALUE = re.compile(r"(?<![\d.])(\d{1,20}(?:\.\d{1,9})?)\s?([BkMGT]?)(?=\s|$)")
 _UNITS = {"": 1, "B": 1, "k": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _METRICS = {
     ("dsk", "read"): metrics.READ_BYTES_PER_S,
@@ -75,11 +74,8 @@ def _csv(path: str, text: str, warnings: list[str]) -> tuple[Host | None, list[R
     names: list[str] = []
     reports: list[Report] = []
     first = False
-    lines = text.splitlines()
-    for at, line in enumerate(lines, 1):
-        if len(line) > 100_000:
-            raise refuse(path, at, "a line of more than 100,000 characters")
-        cells = [cell.strip().strip('"') for cell in next(csv.reader([line]), [])]
+    for at, line in enumerate(whole_lines(path, text, warnings), 1):
+        cells = [cell.strip().strip('"') for cell in csv_cells(path, at, line)]
         if not any(cells):
             continue
         if line.startswith('"'):
@@ -94,9 +90,6 @@ def _csv(path: str, text: str, warnings: list[str]) -> tuple[Host | None, list[R
         if not names:
             raise refuse(path, at, "a line of values before its heading")
         if len(cells) != len(names):
-            if at == len(lines) and not text.endswith("\n"):
-                warnings.append(f"{path}:{at}: the last line is truncated: left out")
-                break
             raise refuse(path, at, f"{len(cells)} values under {len(names)} headings")
         if first:
             first = False
@@ -146,8 +139,7 @@ def _table(path: str, text: str, warnings: list[str]) -> tuple[None, list[Report
     reports: list[Report] = []
     cuts: list[int] = []
     first = False
-    lines = text.splitlines()
-    for at, line in enumerate(lines, 1):
+    for at, line in enumerate(whole_lines(path, text, warnings), 1):
         if _is_heading(line):
             groups, cuts = [part.strip("-") for part in line.split()], []
         elif groups and "|" in line and not cuts:
@@ -158,9 +150,6 @@ def _table(path: str, text: str, warnings: list[str]) -> tuple[None, list[Report
             columns = _of_table(groups, names)
         elif cuts and "|" in line:
             if any(line[cut : cut + 1] not in ("|", ":") for cut in cuts):
-                if at == len(lines) and not text.endswith("\n"):
-                    warnings.append(f"{path}:{at}: the last line is truncated: left out")
-                    break
                 raise refuse(path, at, "its groups do not stand under their headings")
             cells = _cells(line, cuts)
             values = [(column, _shown(path, at, cells[group], place)) for group, place, column in columns]

@@ -1,0 +1,1 @@
+"""The language of strace: system calls, a line each."""
