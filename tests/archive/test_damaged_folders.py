@@ -10,9 +10,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from makers.damaged_folders import FILES, damaged, whole_folder
+from makers.mutations import fuzzing
 
 from iocast import archive
 from iocast.archive.catalogue import runs_below
@@ -41,7 +42,7 @@ def _read_all(folder: Path) -> None:
     RENDERERS["terminal"].render(listing(tuple(found), 1, "runs"), io.StringIO(), colour=False, width=100)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@fuzzing(300)
 @given(name=st.sampled_from(FILES), seed=st.integers(0, 2**64))
 def test_nothing_but_an_archive_error_comes_of_damage(whole: Path, tmp_path: Path, name: str, seed: int) -> None:
     folder = tmp_path / "run"

@@ -189,7 +189,7 @@ def test_no_field_of_a_run_is_forgotten_in_its_file() -> None:
     """run.json is another shape than the nouns: a new field of either must be written down there."""
     assert set(Run.__struct_fields__) == {
         *("run_id", "plan", "host", "started_unix_ns", "status", "phases", "blind", "files_whole", "warnings"),
-        *("iocast_version", "verifications", "source"),
+        *("iocast_version", "verifications", "source", "maintenance"),
     }
     assert set(Plan.__struct_fields__) == {
         *("name", "target", "phases", "files", "engine", "polling", "seed", "interval_ns", "job", "experiment"),
@@ -218,3 +218,33 @@ def test_runs_have_ids_of_their_own_that_stay(tmp_path: Path) -> None:
     assert msgspec.json.decode((one.path / "summary.json").read_bytes())["run_id"] == one.run_id
     RunFolder(one.path).save(anonymous)
     assert archive.load(str(one.path)).run_id == one.run_id
+
+
+def test_a_folder_takes_as_many_queries_as_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # To plan a query takes as long as to read a table: of 22 rows that was most of the time that opening took.
+    asked: list[str] = []
+
+    class Counting:
+        def __init__(self) -> None:
+            self._cursor = duckdb.connect().cursor()
+
+        def __enter__(self) -> Counting:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self._cursor.close()
+
+        def execute(self, query: str, *values: object) -> Any:
+            asked.append(query)
+            return self._cursor.execute(query, *values)
+
+    counts = []
+    for numbers in ((0,), (0, 10, 0, 10)):
+        run, folder = saved(tmp_path / str(len(numbers)), (Sample(5, "o", "s", "m", 1.0),), numbers)
+        with monkeypatch.context() as patch:
+            patch.setattr("iocast.archive.parquet.database", lambda: type("", (), {"cursor": Counting}))
+            assert archive.load(str(folder.path)) == run
+            assert len(archive.load_courses(str(folder.path))) == len(numbers)
+        counts.append(len(asked))
+        asked.clear()
+    assert counts[0] == counts[1] == 4  # samples, intervals, quantiles of intervals, courses

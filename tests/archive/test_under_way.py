@@ -13,12 +13,15 @@ from makers.saved_runs import empty_run, measured
 from msgspec.structs import replace
 
 from iocast import archive
-from iocast.archive import RunFolder
+from iocast.archive import RunFolder, TimeLeft
 from iocast.archive.catalogue import runs_below
 from iocast.archive.summary_file import read_summary
 from iocast.archive.under_way_file import save_under_way
+from iocast.model.plan import Length, Until, left_is
 from iocast.model.run import Run
 from iocast.model.summary import Owner, UnderWay
+
+S = 1_000_000_000
 
 
 def _begun(tmp_path: Path) -> tuple[Run, RunFolder]:
@@ -50,6 +53,57 @@ def test_it_has_the_phase_its_rates_and_the_rows_so_far(tmp_path: Path) -> None:
     folder.end()
     assert archive.load_under_way(str(folder.path)) is None
     assert archive.owner_alive(str(folder.path)) is None
+
+
+def test_the_time_left_and_the_course_of_the_phase_are_in_it(tmp_path: Path) -> None:
+    """The rates are those between two ticks; however long a phase runs, the file stays small."""
+    _, folder = _begun(tmp_path)
+
+    def now() -> UnderWay:
+        found = archive.load_under_way(str(folder.path))
+        assert found is not None
+        return found
+
+    folder.begin("one", 1, 2, TimeLeft(100 * S, Length(seconds=60.0), "at_most"))
+    assert (now().left_ns, now().left_is, now().course) == (100 * S, "at_most", ())
+    folder.tick(1 * S, 100, 0, 0)
+    folder.tick(3 * S, 700, 0, 0)
+    assert (now().left_ns, now().course) == (97 * S, ((1000, 100.0), (3000, 300.0)))
+    folder.tick(70 * S, 800, 0, 0)
+    assert now().left_ns == 40 * S, "its own time is over; what follows is left"
+    folder.begin("filled by bytes", 2, 2, TimeLeft(5 * S, Length(bytes=1000), "about"))
+    assert (now().left_ns, now().course) == (None, ()), "unknown until it has moved something"
+    folder.tick(2 * S, 1, 250, 0)
+    assert now().left_ns == 6 * S + 5 * S
+    folder.begin("no one knows", 2, 2)
+    for second in range(1, 5001):
+        folder.tick(second * S, 10 * second, 0, 0)
+    assert now().left_ns is None
+    course = now().course
+    assert len(course) <= 120
+    assert course[-1] == (5_000_000, 10.0)
+    assert [at for at, _ in course] == sorted({at for at, _ in course})
+    assert {rate for _, rate in course} == {10.0}
+    assert (folder.path / "under_way.json").stat().st_size < 4000
+
+
+def test_what_is_said_of_the_time_left() -> None:
+    timed, filled, early = (
+        replace(empty_run().plan.phases[0], length=length, until=until)
+        for length, until in (
+            (Length(seconds=1.0), None),
+            (Length(bytes=1), None),
+            (Length(seconds=1.0), Until()),
+        )
+    )
+    said = {
+        "exactly": [(timed,)],
+        "about": [(filled,), (timed,)],
+        "at_least": [(timed,), (filled,)],
+        "at_most": [(timed,), (early,)],
+    }
+    assert {left_is(groups): groups for groups in said.values()} == said
+    assert left_is([(early,), (filled,)]) == left_is([(filled,), (early,)]) == "about"
 
 
 def test_a_run_that_is_under_way_is_alive_from_its_first_moment(tmp_path: Path) -> None:

@@ -31,6 +31,15 @@ def _as_json(run: object) -> Any:
     return {name: value for name, value in facts.items() if name not in ("run_id", "schema_version")}
 
 
+def _known(now: Any, then: Any) -> Any:
+    """What there was then; fields that came since are left out where they say nothing (None, False)."""
+    if isinstance(now, dict) and isinstance(then, dict):
+        return {name: _known(value, then.get(name)) for name, value in now.items() if name in then or value}
+    if isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
+        return [_known(one, other) for one, other in zip(now, then, strict=True)]
+    return now
+
+
 def _figures(card: str) -> list[tuple[list[str], str]]:
     """The figures of each row of results, whatever the words around them: times, rates and the strip of latencies."""
     rows = [line for line in card.splitlines() if re.search("[·▁▂▃▄▅▆▇█]{10}", line)]
@@ -52,7 +61,7 @@ def test_nothing_of_an_old_run_is_lost_or_changed(name: str) -> None:
     assert kept["schema_version"] == 1
     run = archive.load(str(OLD / name))
     assert _as_json(run) == _as_json(msgspec.convert(kept | {"run_id": ""}, type(run)))
-    assert _as_json(run)["plan"] == kept["plan"]
+    assert _known(_as_json(run)["plan"], kept["plan"]) == kept["plan"]
     assert run.run_id == archive.load(str(OLD / name)).run_id
     assert re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]{12}", run.run_id)
 

@@ -42,7 +42,7 @@ def test_a_simulated_device_start_to_end(tmp_path: Path) -> None:
     compare("experiment_arm_hdd.txt", without_machine(done.stdout.replace(folder.name, "<run>")))
     shown = iocast("report", folder, "--json", cwd=tmp_path)
     report = json.loads(shown.stdout)
-    assert report["verdict"].startswith("Yes. The mean of side by side")
+    assert report["verdict"].startswith('Yes. The mean of "opposite ends, first" is 3.')
     assert [row["test"] for row in report["experiment"]] == ["side by side", "opposite ends"]
     assert report["rows"]
 

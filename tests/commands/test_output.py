@@ -186,7 +186,9 @@ def test_a_device_that_fails_altogether_is_no_success(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "ENOSPC" in done.stdout
     assert "0 IOPS, 0.00 MB/s, 10000 errors, stopped by errors" in done.stderr
-    assert done.stderr.endswith("error: all I/Os of all rows failed\n\nhint: see the errors on the card above\n")
+    (folder,) = (tmp_path / "iocast-runs").iterdir()
+    failed = f"error: all I/Os of all rows failed\n\nhint: iocast report iocast-runs/{folder.name} lists the errors\n"
+    assert done.stderr.endswith(failed)
     some = iocast("card", "sim:nvme,errors=0.01%", cwd=tmp_path)
     assert some.returncode == 0
     assert "EIO" in some.stdout

@@ -76,6 +76,15 @@ def test_rows_that_end_by_their_bytes_have_no_time_and_a_long_mix_goes_on_below(
     assert "write 64k" in done.stdout
 
 
+def test_every_line_fits_and_steps_are_told_from_rows(tmp_path: Path) -> None:
+    """Of a noise experiment: three rounds of four rows, two to prepare, and two rows in one step."""
+    for args in (("experiment", "noise", "sim:hdd", "--plan"), ("plan", "card-quick", "sim:nvme"), ("plan",)):
+        done = iocast(*args, cwd=tmp_path, COLUMNS="80")
+        assert max(map(len, done.stdout.splitlines())) <= 80, args
+        if args[0] == "experiment":
+            assert "rows    12, 6 others to prepare or check, in 15 steps: 2 min of virtual time" in done.stdout
+
+
 def test_a_simulated_device(tmp_path: Path) -> None:
     done = iocast("plan", "card-quick", "sim:nvme", cwd=tmp_path)
     compare("plan_card_quick_nvme.txt", done.stdout)

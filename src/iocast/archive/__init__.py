@@ -4,6 +4,7 @@
     summary.json              one line of it, for lists of thousands of runs; made from the run where it is missing
     intervals/NNN.parquet     the series of phase NNN: interval x op x size, sparse histograms
     samples/NNN.parquet       what the observers saw during phase NNN
+    notes.json                what people say about the run, if anything
     diagnosis.json            what was tested about the run, if anything was
     under_way.json            while it runs: its owner, the phase of this second, the rows so far
 
@@ -13,10 +14,20 @@ Every file is written beside its place and then renamed, so a folder is valid at
 from __future__ import annotations
 
 from iocast.archive.diagnosis_file import load_diagnosis, save_diagnosis
-from iocast.archive.file_names import DIAGNOSIS_FILE, EXPERIMENTS, RUN_FILE, SUMMARY_FILE, UNDER_WAY_FILE
-from iocast.archive.folder import RunFolder
+from iocast.archive.file_names import (
+    DIAGNOSIS_FILE,
+    EXPERIMENTS,
+    NOTES_FILE,
+    REPORT_PAGE,
+    RUN_FILE,
+    SUMMARY_FILE,
+    UNDER_WAY_FILE,
+)
+from iocast.archive.folder import RunFolder, TimeLeft
+from iocast.archive.folder_changes import delete_run, rename_run
 from iocast.archive.interval_tables import load_courses, series
 from iocast.archive.mending import is_dead, mend
+from iocast.archive.notes_file import change_notes, load_notes, notes_in_list, save_notes
 from iocast.archive.opening import load
 from iocast.archive.ownership import owner_alive
 from iocast.archive.run_id import new_run_id
@@ -27,22 +38,31 @@ from iocast.archive.warm_up import course_after, samples_from, warm_up_of, witho
 __all__ = [
     "DIAGNOSIS_FILE",
     "EXPERIMENTS",
+    "NOTES_FILE",
+    "REPORT_PAGE",
     "RUN_FILE",
     "SUMMARY_FILE",
     "UNDER_WAY_FILE",
     "RunFolder",
+    "TimeLeft",
+    "change_notes",
     "course_after",
+    "delete_run",
     "is_dead",
     "load",
     "load_courses",
     "load_diagnosis",
+    "load_notes",
     "load_under_way",
     "mend",
     "new_run_id",
+    "notes_in_list",
     "owner_alive",
     "read_summary",
+    "rename_run",
     "samples_from",
     "save_diagnosis",
+    "save_notes",
     "save_summary",
     "series",
     "warm_up_of",

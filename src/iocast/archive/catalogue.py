@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from iocast.archive.file_names import RUN_FILE
+from iocast.archive.notes_file import notes_in_list
 from iocast.archive.opening import load
 from iocast.archive.summary_file import read_summary
 from iocast.errors import ArchiveError
 from iocast.model.run import Run
-from iocast.model.summary import Summary
+from iocast.model.summary import Notes, Summary
 from iocast.text import shown
 
 DEEPEST = 4  # folders of groups of runs: out/ab-…/A/run
 LAST = "last"
+_GROUP = re.compile(r"\d{4}-\d\d-\d\dT\d{6}-(repeat|ab)-")  # how a folder of `repeat` or `ab` is called
+
+
+def group_kind(folder: str) -> str:
+    """Which command made a folder of runs, by its name: "repeat" or "ab"; "" for others."""
+    found = _GROUP.match(os.path.basename(folder))
+    return found[1] if found else ""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -28,6 +37,14 @@ class Found(msgspec.Struct, frozen=True):
     name: str
     summary: Summary | None
     why: str = ""
+    notes: Notes = Notes()
+
+    @property
+    def group(self) -> str:
+        """The folder of `repeat` or `ab` that it was made in, as its name says; "" where there is none."""
+        parts = self.name.split(os.sep)[:-1]
+        at = next((at for at, part in enumerate(parts, 1) if group_kind(part)), 0)
+        return os.sep.join(parts[:at])
 
 
 def run_folders(directory: str, deepest: int = DEEPEST) -> Iterator[str]:
@@ -59,7 +76,7 @@ def _found(folder: str, directory: str) -> Found:
     name = os.path.relpath(folder, directory)
     name = shown(os.path.basename(os.path.abspath(folder)) if name == "." else name)
     try:
-        return Found(folder, name, read_summary(folder))
+        return Found(folder, name, read_summary(folder), notes=notes_in_list(folder))
     except ArchiveError as error:
         return Found(folder, name, None, shown(error.message))
 

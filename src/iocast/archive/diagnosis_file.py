@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from iocast.archive.file_names import DIAGNOSIS_FILE, folder_of
-from iocast.archive.json_files import BROKEN, decoded, not_understood, put_readable
+from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed, put_readable
 from iocast.archive.migrations import migrated_diagnosis
 from iocast.errors import ArchiveError
 from iocast.model.experiment import Diagnosis
@@ -43,8 +43,8 @@ def load_diagnosis(folder: str) -> Diagnosis | None:
         )
     try:
         if version == SCHEMA_VERSION:
-            return msgspec.json.decode(text, type=Diagnosis)
+            return parsed(text, Diagnosis)
         document: Any = msgspec.json.decode(text)
-        return msgspec.convert(migrated_diagnosis(version, document), Diagnosis)
+        return converted(migrated_diagnosis(version, document), Diagnosis)
     except BROKEN as error:
         raise not_understood(path, error, _HINT) from error

@@ -7,7 +7,9 @@ from pathlib import Path
 RUN_FILE = "run.json"
 SUMMARY_FILE = "summary.json"
 DIAGNOSIS_FILE = "diagnosis.json"
+NOTES_FILE = "notes.json"
 UNDER_WAY_FILE = "under_way.json"
+REPORT_PAGE = "report.html"
 INTERVALS = "intervals"
 SAMPLES = "samples"
 EXPERIMENTS = "experiments"  # runs made because of a run are in this folder of it

@@ -26,11 +26,31 @@ from iocast.archive.sample_tables import save_samples
 from iocast.archive.summary_file import save_summary
 from iocast.archive.under_way_file import save_under_way
 from iocast.errors import ArchiveError
+from iocast.model.plan import Left, Length
 from iocast.model.run import SCHEMA_VERSION, Run, Sample
 from iocast.model.summary import Owner, RowSoFar, UnderWay, row_so_far, summary_of
 from iocast.model.view import View
 
 _TELL_EVERY_NS = 1_000_000_000
+_MOST_POINTS = 120  # of the course of a phase
+Course = tuple[tuple[int, float], ...]
+
+
+class TimeLeft(msgspec.Struct, frozen=True):
+    """How long a run will take from the start of a phase on, as far as lengths are stated."""
+
+    planned_ns: int  # of this phase and of all that follow
+    length: Length  # of this phase
+    kind: Left = "exactly"
+
+    def after(self, elapsed_ns: int, bytes_moved: int) -> int | None:
+        """What is left after a part of the phase; None while nothing says how long it will take."""
+        if self.length.seconds:
+            return max(0, self.planned_ns - min(elapsed_ns, round(self.length.seconds * 1e9)))
+        if self.length.bytes and bytes_moved:
+            ahead = max(0, self.length.bytes - bytes_moved)
+            return self.planned_ns + elapsed_ns * ahead // bytes_moved
+        return None
 
 
 class RunFolder:
@@ -45,6 +65,7 @@ class RunFolder:
         self._rows: tuple[RowSoFar, ...] = ()
         self._now = UnderWay()
         self._told = (0, 0, 0)
+        self._left: TimeLeft | None = None
 
     @classmethod
     def create(cls, base: str, run: Run) -> RunFolder:
@@ -126,9 +147,11 @@ class RunFolder:
         if samples:
             save_samples(self.path, number, self._identity(), name, samples)
 
-    def begin(self, phase: str, number: int, total: int) -> None:
+    def begin(self, phase: str, number: int, total: int, left: TimeLeft | None = None) -> None:
         """A phase begins: whoever follows the run is told by `tick` how far it is."""
-        self._now = UnderWay(phase, number, total)
+        self._left = left
+        left_ns = left.after(0, 0) if left else None
+        self._now = UnderWay(phase, number, total, left_ns=left_ns, left_is=left.kind if left else "exactly")
         self._told = (0, 0, 0)
         self._tell(self._now)
 
@@ -141,11 +164,16 @@ class RunFolder:
         self._told = (elapsed_ns, ios, bytes_moved)
         since = View("", since_ns, {metrics.IOS: ios - ios_before, metrics.BYTES: bytes_moved - bytes_before})
         rate, throughput = (since.per_s(metric) or 0.0 for metric in (metrics.IOS, metrics.BYTES))
-        self._tell(
-            msgspec.structs.replace(
-                self._now, elapsed_ns=elapsed_ns, rate_per_s=rate, bytes_per_s=throughput, errors=errors
-            )
+        self._now = msgspec.structs.replace(
+            self._now,
+            elapsed_ns=elapsed_ns,
+            rate_per_s=rate,
+            bytes_per_s=throughput,
+            errors=errors,
+            left_ns=self._left.after(elapsed_ns, bytes_moved) if self._left else None,
+            course=_thinned((*self._now.course, (elapsed_ns // 1_000_000, round(rate, 1)))),
         )
+        self._tell(self._now)
 
     def end(self) -> None:
         """Nothing is under way any more."""
@@ -162,6 +190,20 @@ class RunFolder:
         with contextlib.suppress(OSError):  # not empty: another run is in it
             for folder in self._made:
                 folder.rmdir()
+
+
+def _thinned(course: Course) -> Course:
+    """Neighbours together where there are more points than are drawn: the file that is written every second stays
+    small.
+    """
+    if len(course) <= _MOST_POINTS:
+        return course
+    (_, first), before = course[0], course[0][0]
+    found = [(before, first)]
+    for (middle, one), (end, other) in zip(course[1::2], course[2::2], strict=False):
+        found.append((end, round((one * (middle - before) + other * (end - middle)) / (end - before), 1)))
+        before = end
+    return (*found, *(course[-1:] if course[-1][0] > before else ()))
 
 
 def _identity_of(run: Run) -> Identity:

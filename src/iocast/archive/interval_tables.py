@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from iocast.archive.file_names import INTERVALS, folder_of
 from iocast.archive.json_files import BROKEN
-from iocast.archive.parquet import ArrowStream, Column, Identity, database, rows_of_phases, unreadable, write
+from iocast.archive.parquet import PHASES, ArrowStream, Column, Identity, database, rows_of_phases, unreadable, write
 from iocast.archive.soundness import fault_of_buckets
 from iocast.archive.warm_up import warm_up_of
 from iocast.model.histogram import Histogram, bucket_index
@@ -48,19 +48,19 @@ def save_intervals(folder: Path, number: int, whose: Identity, phase: str, inter
     write(folder / INTERVALS / f"{number:03}.parquet", INTERVAL_COLUMNS, "rows", whose, phase, intervals)
 
 
-_SERIES = (
-    "SELECT interval::BIGINT, sum(ios::BIGINT), sum(bytes::BIGINT), sum(response_sum_ns::BIGINT), "
-    "max(start_ns::BIGINT) FROM {} GROUP BY ALL ORDER BY ALL"
-)
-# For each operation: its I/Os, the sum of their times, and how many took at most as long as each quantile of the phase.
-_OPS = """
-WITH part AS MATERIALIZED (SELECT interval, op, ios, response_sum_ns, response_index, response_count FROM {table}),
-     marks(op, bucket) AS (SELECT * FROM (VALUES {marks})),
-     buckets AS (SELECT interval, op, unnest(response_index) AS place, unnest(response_count) AS n FROM part),
-     counted AS (SELECT interval, op, {counts} FROM buckets JOIN marks USING (op) GROUP BY ALL)
-SELECT interval::BIGINT, op, sum(ios::BIGINT), sum(response_sum_ns::BIGINT), {columns}
-FROM part JOIN counted USING (interval, op) GROUP BY ALL ORDER BY ALL
+# Each operation of each interval; and how many of its I/Os took at most as long as each quantile of the phase.
+_SUMS = """
+SELECT phase, interval::BIGINT, op, sum(ios::BIGINT), sum(bytes::BIGINT), sum(response_sum_ns::BIGINT),
+    max(start_ns::BIGINT)
+FROM {tables} GROUP BY ALL ORDER BY ALL
 """
+_COUNTS = """
+WITH marks(phase, op, bucket) AS (VALUES {marks}),
+     held AS (SELECT phase, interval, op, bucket, unnest(response_index) AS place, unnest(response_count) AS n
+              FROM {tables} JOIN marks USING (phase, op))
+SELECT phase, interval::BIGINT, op, {columns} FROM held GROUP BY ALL
+"""
+_OWN = "(SELECT 0 AS phase, * FROM intervals)"
 _MOST_SILENT = 20_000  # intervals without a completion at the end of a phase: hours of seconds
 
 
@@ -70,69 +70,71 @@ def series(intervals: ArrowStream, interval_ns: int, did: Measurement, warm_up_n
     `did` is what the phase did without its first `warm_up_ns`, and so is the series.
     """
     with database().cursor() as connection:
-        whole = _whole(connection.execute(_SERIES.format("intervals")).fetchall(), interval_ns, did, warm_up_ns)
-        by_op = _by_op("intervals", did)
-        return _with_ops(whole, connection.execute(by_op).fetchall() if by_op else [], did, warm_up_ns)
+        sums = [row[1:] for row in connection.execute(_SUMS.format(tables=_OWN)).fetchall()]
+        query = _counting(_OWN, (did,))
+        counts = [row[1:] for row in connection.execute(query).fetchall()] if query else []
+    return _series(sums, counts, interval_ns, did, warm_up_ns)
 
 
-def _by_op(table: str, did: Measurement) -> str:
-    """The query for the series of each operation; "" where nothing was measured."""
+def _counting(tables: str, phases: Iterable[Measurement]) -> str:
+    """The query that counts I/Os up to the quantiles of each operation of each phase; "" where none was measured."""
     marks = [
-        f"('{op}', [{', '.join(str(bucket_index(int(times.quantile_ns(q)))) for q in MARKS)}])"
+        f"({number}, '{op}', [{', '.join(str(bucket_index(int(times.quantile_ns(q)))) for q in MARKS)}])"
+        for number, did in enumerate(phases)
         for op in dict.fromkeys(part.op for part in did.classes)
         if (times := did.response(op)).total and times.coarse is None
     ]
-    counts = (f"sum(n) FILTER (place <= bucket[{at}]) AS upto{at}" for at in range(1, len(MARKS) + 1))
-    columns = (f"max(coalesce(upto{at}, 0)::BIGINT)" for at in range(1, len(MARKS) + 1))
-    query = _OPS.format(marks=", ".join(marks), table=table, counts=", ".join(counts), columns=", ".join(columns))
-    return query if marks else ""
-
-
-def _with_ops(whole: Series, rows: list[tuple[Any, ...]], did: Measurement, warm_up_ns: int) -> Series:
-    first = warm_up_ns // whole.interval_ns
-    seen: dict[Op, dict[int, tuple[int, ...]]] = {}
-    for interval, op, *figures in rows:
-        seen.setdefault(op, {})[interval] = tuple(figures)
-    nothing = (0,) * (2 + len(MARKS))
-    ops: list[OpSeries] = []
-    for op in dict.fromkeys(part.op for part in did.classes if part.op in seen):
-        columns = tuple(zip(*(seen[op].get(first + at, nothing) for at in range(len(whole.ios))), strict=True))
-        if columns:
-            ops.append(OpSeries(op=op, ios=columns[0], response_ns=columns[1], up_to=columns[2:]))
-    return replace(whole, ops=tuple(ops))
+    each = (f"coalesce(sum(n) FILTER (place <= bucket[{at}]), 0)::BIGINT" for at in range(1, len(MARKS) + 1))
+    return _COUNTS.format(marks=", ".join(marks), tables=tables, columns=", ".join(each)) if marks else ""
 
 
 def load_series(folder: Path, phases: tuple[PhaseRecord, ...]) -> dict[int, Series]:
     """The series of each phase that has a table, by the number of the phase. Raises ArchiveError."""
-    table, what = "read_parquet(?)", "its time series"
-    found = rows_of_phases(folder / INTERVALS, lambda _: _SERIES.format(table), what)
-    by_op = rows_of_phases(
-        folder / INTERVALS,
-        lambda number: _by_op(table, phases[number].measurement) if number < len(phases) else "",
-        what,
-    )
+    what = "its time series"
+    sums = rows_of_phases(folder / INTERVALS, _SUMS.format(tables=PHASES), what)
+    counting = _counting(PHASES, [record.measurement for record in phases]) if sums else ""
+    counts = rows_of_phases(folder / INTERVALS, counting, what) if counting else {}
     loaded: dict[int, Series] = {}
     for number, record in enumerate(phases):
-        if number in found:
-            rows, interval_ns = found[number], record.plan.interval_ns
+        if number in sums:
+            rows, interval_ns = sums[number], record.plan.interval_ns
             warm_up_ns = warm_up_of(record)
             issuing_ns = record.measurement.issuing_ns + warm_up_ns
             silent = issuing_ns // interval_ns - (rows[-1][0] if rows else 0)
             if silent > _MOST_SILENT or (rows and rows[-1][-1] != rows[-1][0] * interval_ns):
                 file = folder / INTERVALS / f"{number:03}.parquet"
-                raise unreadable(file, "its intervals do not match run.json", "its time series")
-            whole = _whole(rows, interval_ns, record.measurement, warm_up_ns)
-            loaded[number] = _with_ops(whole, by_op.get(number, []), record.measurement, warm_up_ns)
+                raise unreadable(file, "its intervals do not match run.json", what)
+            loaded[number] = _series(rows, counts.get(number, []), interval_ns, record.measurement, warm_up_ns)
     return loaded
 
 
-def _whole(rows: list[tuple[Any, ...]], interval_ns: int, did: Measurement, warm_up_ns: int) -> Series:
+def _series(
+    sums: list[tuple[Any, ...]],
+    counts: list[tuple[Any, ...]],
+    interval_ns: int,
+    did: Measurement,
+    warm_up_ns: int,
+) -> Series:
     # An interval in which nothing was completed has no row.
-    seen = {row[0]: row[1:] for row in rows}
-    first, last = warm_up_ns // interval_ns, (warm_up_ns + did.issuing_ns) // interval_ns
-    all_of_them = [seen.get(number, (0, 0, 0)) for number in range(first, last)]
-    ios, moved, response_ns = (tuple(int(row[column]) for row in all_of_them) for column in range(3))
-    return Series(interval_ns=interval_ns, ios=ios, bytes=moved, response_ns=response_ns)
+    every = range(warm_up_ns // interval_ns, (warm_up_ns + did.issuing_ns) // interval_ns)
+    seen: dict[int, tuple[int, ...]] = {}
+    of_ops: dict[tuple[int, Op], tuple[int, ...]] = {}
+    for interval, op, ios, moved, response_ns, _start_ns in sums:
+        before = seen.get(interval, (0, 0, 0))
+        seen[interval] = (before[0] + ios, before[1] + moved, before[2] + response_ns)
+        of_ops[interval, op] = (ios, response_ns)
+    by_op: dict[Op, dict[int, tuple[int, ...]]] = {}
+    for interval, op, *up_to in counts:
+        by_op.setdefault(op, {})[interval] = (*of_ops[interval, op], *up_to)
+    nothing = (0,) * (2 + len(MARKS))
+    ops: list[OpSeries] = []
+    for op in dict.fromkeys(part.op for part in did.classes if part.op in by_op):
+        columns = tuple(zip(*(by_op[op].get(number, nothing) for number in every), strict=True))
+        if columns:
+            ops.append(OpSeries(op=op, ios=columns[0], response_ns=columns[1], up_to=columns[2:]))
+    whole = [seen.get(number, (0, 0, 0)) for number in every]
+    all_ios, all_bytes, all_ns = (tuple(row[column] for row in whole) for column in range(3))
+    return Series(interval_ns=interval_ns, ios=all_ios, bytes=all_bytes, response_ns=all_ns, ops=tuple(ops))
 
 
 def load_courses(folder: str) -> dict[int, Course]:
@@ -143,8 +145,7 @@ def load_courses(folder: str) -> dict[int, Course]:
     path = folder_of(folder) / INTERVALS
     # Lists come as text: to make their values one by one, as the database does, takes twice as long.
     columns = ", ".join(f"{name}::{'VARCHAR' if name in _LISTS else _TYPES[name]}" for name in _READ)
-    query = f"SELECT {columns} FROM read_parquet(?) ORDER BY interval"
-    found = rows_of_phases(path, lambda _: query, "its time series")
+    found = rows_of_phases(path, f"SELECT phase, {columns} FROM {PHASES} ORDER BY phase, interval", "its time series")
     courses: dict[int, Course] = {}
     for number, rows in found.items():
         try:

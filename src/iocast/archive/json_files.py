@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from iocast.errors import ArchiveError
 
 T = TypeVar("T")
+# msgspec 0.22 crashes the process when two threads are the first to need a type.
+_ONE_AT_A_TIME = threading.Lock()
 # What decoding raises: besides its own errors, text that is not UTF-8 and nesting deeper than Python's stack.
 BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+def parsed(text: bytes, kind: type[T]) -> T:
+    """What a text says, as a type. Raises what BROKEN lists."""
+    with _ONE_AT_A_TIME:
+        return msgspec.json.decode(text, type=kind)
+
+
+def converted(document: Any, kind: type[T]) -> T:
+    """The same for what was decoded already."""
+    with _ONE_AT_A_TIME:
+        return msgspec.convert(document, kind)
 
 
 def put(path: Path, text: bytes) -> None:
@@ -43,6 +58,6 @@ def not_understood(path: Path, why: object, hint: str = "the file was modified o
 def decoded(path: Path, text: bytes, kind: type[T], hint: str = "the file was modified or truncated") -> T:
     """What a file says. Raises ArchiveError."""
     try:
-        return msgspec.json.decode(text, type=kind)
+        return parsed(text, kind)
     except BROKEN as error:
         raise not_understood(path, error, hint) from error

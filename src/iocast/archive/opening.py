@@ -41,7 +41,7 @@ def _text(folder: str, path: Path) -> bytes:
 
 
 def _with_series(run: Run, folder: Path) -> Iterator[PhaseRecord]:
-    """The phases with series and samples; of those that ran at once the first has the samples of all in the folder."""
+    """The phases with series and samples; of concurrent ones the first has the samples of all in the folder."""
     samples, courses = load_samples(folder), load_series(folder, run.phases)
     before: PhaseRecord | None = None
     for number, record in enumerate(run.phases):

@@ -9,12 +9,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.archive.json_files import BROKEN, decoded, not_understood
+from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed
 from iocast.archive.migrations import migrated_run
 from iocast.archive.soundness import fault_of
 from iocast.errors import ArchiveError
 from iocast.model.plan import EngineName, Phase, Plan, Polling, WorkFiles
-from iocast.model.run import SCHEMA_VERSION, Blind, Host, PhaseRecord, Run, Series, Source
+from iocast.model.run import SCHEMA_VERSION, Blind, Host, Maintenance, PhaseRecord, Run, Series, Source
 from iocast.model.target import Target
 from iocast.model.verification import Verification
 
@@ -54,6 +54,7 @@ class _Document(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     verifications: tuple[Verification, ...] = ()
     source: Source | None = None
+    maintenance: tuple[Maintenance, ...] = ()
 
 
 class _Version(Struct):
@@ -85,6 +86,7 @@ def document_of(run: Run) -> _Document:
         warnings=run.warnings,
         verifications=run.verifications,
         source=run.source,
+        maintenance=run.maintenance,
     )
 
 
@@ -119,6 +121,7 @@ def _run_of(document: _Document, path: Path) -> Run:
         iocast_version=document.iocast_version,
         verifications=document.verifications,
         source=document.source,
+        maintenance=document.maintenance,
     )
 
 
@@ -140,9 +143,9 @@ def run_of(path: Path, text: bytes) -> Run:
     version = version_of(path, text)
     try:
         if version == SCHEMA_VERSION:
-            document = msgspec.json.decode(text, type=_Document)
+            document = parsed(text, _Document)
         else:
-            document = msgspec.convert(migrated_run(version, msgspec.json.decode(text)), _Document)
+            document = converted(migrated_run(version, msgspec.json.decode(text)), _Document)
     except BROKEN as error:
         raise not_understood(path, error) from error
     run = _run_of(document, path)

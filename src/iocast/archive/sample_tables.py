@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from iocast.archive.file_names import SAMPLES
-from iocast.archive.parquet import Column, Identity, rows_of_phases, write
+from iocast.archive.parquet import PHASES, Column, Identity, rows_of_phases, write
 from iocast.model.run import Sample
 
 SAMPLE_COLUMNS = (
@@ -29,6 +29,5 @@ def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
     """The samples of each phase, by its number, in the order in which they were read. Raises ArchiveError."""
     # In the order in which they were written, which is that of time.
     columns = ", ".join(f"{column.name}::{column.type}" for column in SAMPLE_COLUMNS)
-    query = f"SELECT {columns} FROM read_parquet(?)"
-    found = rows_of_phases(folder / SAMPLES, lambda _: query, "its samples")
+    found = rows_of_phases(folder / SAMPLES, f"SELECT phase, {columns} FROM {PHASES}", "its samples")
     return {number: tuple(Sample(*row) for row in rows) for number, rows in found.items()}

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from iocast.archive.file_names import SUMMARY_FILE
-from iocast.archive.json_files import BROKEN, put
+from iocast.archive.json_files import BROKEN, parsed, put
 from iocast.archive.opening import load
 from iocast.archive.ownership import owner_alive
 from iocast.model.summary import DEAD, Summary, summary_of
@@ -32,6 +32,6 @@ def read_summary(folder: str) -> Summary:
 
 def _kept(folder: str) -> Summary | None:
     try:
-        return msgspec.json.decode(Path(folder, SUMMARY_FILE).read_bytes(), type=Summary)
+        return parsed(Path(folder, SUMMARY_FILE).read_bytes(), Summary)
     except (OSError, *BROKEN):
         return None

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from iocast.archive.file_names import UNDER_WAY_FILE
-from iocast.archive.json_files import BROKEN, put
+from iocast.archive.json_files import BROKEN, parsed, put
 from iocast.model.summary import UnderWay
 
 
@@ -19,6 +19,6 @@ def save_under_way(folder: Path, now: UnderWay) -> None:
 def load_under_way(folder: str) -> UnderWay | None:
     """How far a run is that is under way; None when it is not, or what is there is damaged."""
     try:
-        return msgspec.json.decode(Path(folder, UNDER_WAY_FILE).read_bytes(), type=UnderWay)
+        return parsed(Path(folder, UNDER_WAY_FILE).read_bytes(), UnderWay)
     except (OSError, *BROKEN):
         return None

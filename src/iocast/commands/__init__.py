@@ -28,6 +28,7 @@ VERBS = {
     "report": "Show the card of a finished run again.",
     "runs": "List runs, newest first.",
     "show": "Show the card of a run by name, or of the `last` one.",
+    "note": "Show or change the note and tags of a run.",
     "serve": "Show runs in a browser.",
     "compare": "Compare runs, or groups of repeats.",
     "repeat": "Run a job several times and show whether its figures repeat.",

@@ -20,7 +20,7 @@ from iocast.sessions.requests import MeasureRequest, RunOptions
     help="quick takes about 1 min, standard 15 min, full 2 h.",
 )
 @click.option("--diagnose", "diagnosing", is_flag=True, help="Test findings by experiment after the measurement.")
-@run_options()
+@run_options(price=True)
 @full_option
 @showing
 @page_option

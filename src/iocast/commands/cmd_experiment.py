@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from iocast.commands.shell.options import page_option, presenting, run_options
-from iocast.commands.shell.showing import print_json, say
+from iocast.commands.shell.showing import print_json, print_listed, say, width
 from iocast.commands.shell.terminal_listener import TerminalListener
 
 if TYPE_CHECKING:
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 @click.option("--block", metavar="SIZE", help="I/O size, unless the experiment varies it.")
 @click.option("--depth", type=click.IntRange(1, 1024), help="Queue depth of each user.")
 @click.option("--streams", type=click.IntRange(1, 256), help="Writers of `noise`, readers of `concurrent-readers`.")
+@click.option(
+    "--sync",
+    type=click.Choice(["none", "sync", "dsync"]),
+    default="none",
+    help="dsync: each write of `noise` is durable before the next (O_DSYNC), as a log writer's; sync: O_SYNC.",
+)
 @click.option("--sizes", metavar="SIZE,...", default="", help="Working-set sizes of `working-set`.")
 @click.option(
     "--filesystems",
@@ -47,9 +53,7 @@ def experiment(name: str | None, dry: bool, form: str, **asked: Any) -> int:
         if form == "json":
             print_json(known)
             return 0
-        width = max(map(len, known))
-        for each, question in known.items():
-            print(f"{each:{width}}  {question}")
+        print_listed(known)
         return 0
     request = named_experiment.trial_request(name, **asked)
     if dry and form == "json":
@@ -70,7 +74,7 @@ def _show_plans(request: TrialRequest) -> None:
 
     for planned in plans(request):
         plan = planned.plan
-        rows, totals = plan_lines.rows(plan), plan_lines.totals(plan, planned.layout)
+        rows, totals = plan_lines.rows(plan, width()), plan_lines.totals(plan, planned.layout)
         for line in (*rows, *totals, plan_lines.writing_line(plan.phases)):
             print(line)
         for note in plan_lines.note_lines(planned.notes, plan, planned.left_out):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from iocast.commands.shell.options import json_option, run_options
-from iocast.commands.shell.showing import print_json, say
+from iocast.commands.shell.showing import print_json, print_listed, say, width
 from iocast.sessions.requests import RunOptions
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ def plan(job: str | None, path: str, schema: bool, as_json: bool, options: RunOp
         if as_json:
             print_json(known)
             return 0
-        width = max(map(len, known))
-        for name, says in known.items():
-            print(f"{name:{width}}  {says}")
+        print_listed(known)
     else:
         _show(plan_job.plan_job(job, path, options), as_json)
     return 0
@@ -47,7 +45,7 @@ def _show(proposed: Proposed, as_json: bool) -> None:
     if as_json:
         print_json(plan)
         return
-    print("\n".join(plan_lines.rows(plan)))
+    print("\n".join(plan_lines.rows(plan, width())))
     if proposed.job.runs > 1:
         print(plan_lines.repeated(plan, proposed.job.runs))
     sys.stdout.flush()  # the rows come before what may now be wrong with the target

@@ -17,7 +17,7 @@ from iocast.sessions.requests import RunOptions
 @click.argument("times", type=click.IntRange(1, 1000), metavar="N")
 @click.argument("job")
 @click.argument("path", default=".")
-@run_options()
+@run_options(price=True)
 @filing
 @presenting
 def repeat(times: int, job: str, path: str, options: RunOptions, into: Into | None, form: str) -> int:

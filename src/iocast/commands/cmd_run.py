@@ -13,7 +13,7 @@ from iocast.sessions.requests import MeasureRequest, RunOptions
 @click.command()
 @click.argument("job")
 @click.argument("path", default=".")
-@run_options()
+@run_options(price=True)
 @full_option
 @showing
 @page_option

@@ -15,28 +15,46 @@ from iocast.sessions.requests import RUNS
 
 @click.command()
 @click.argument("directory", default=RUNS)
-@click.option("--match", metavar="TEXT", help="List only runs whose name, target, host or status contains TEXT.")
+@click.option(
+    "--match", metavar="TEXT", help="List only runs whose name, target, host, status, note or tags contain TEXT."
+)
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="List only runs with this tag; repeat for more.")
 @click.option("--limit", type=click.IntRange(1), metavar="NUMBER", help="List only the newest NUMBER runs.")
 @click.option("--mend", "mending", is_flag=True, help="First close runs whose process died; measured rows are kept.")
 @filing
 @presenting
-def runs(directory: str, match: str | None, limit: int | None, mending: bool, into: Into | None, form: str) -> int:
+def runs(
+    directory: str,
+    match: str | None,
+    tags: tuple[str, ...],
+    limit: int | None,
+    mending: bool,
+    into: Into | None,
+    form: str,
+) -> int:
     """List the runs in DIRECTORY and below, newest first.
 
     A run whose process was killed has the status `dead`, until `--mend` makes it `interrupted`.
     """
     if mending:
         _mend(directory)
-    found = [run for run in runs_below(directory) if _matches(run, match)]
+    found = [run for run in runs_below(directory) if _matches(run, match) and set(tags) <= set(run.notes.tags)]
     if not found:
-        what = f'no run in {directory} matches "{match}"' if match else f"no runs in {directory}"
-        print(f"{what}; `iocast card PATH` creates one", file=sys.stderr)
+        print(_nothing(directory, match, tags), file=sys.stderr)
         return 0
     from iocast.report.listing import listing
 
     inside = "" if directory == RUNS else f" --in {shlex.quote(directory)}"
     deliver_report(listing(tuple(found[:limit]), len(found), directory, inside), form, into)
     return 0
+
+
+def _nothing(directory: str, match: str | None, tags: tuple[str, ...]) -> str:
+    """What to say when no run is listed, and the way out."""
+    asked = [*([f'--match "{match}"'] if match else []), *(f"--tag {tag}" for tag in tags)]
+    if asked:
+        return f"no run in {directory} has {' and '.join(asked)}; `iocast runs {directory}` lists all"
+    return f"no runs in {directory}; `iocast card PATH` creates one"
 
 
 def _mend(directory: str) -> None:
@@ -56,5 +74,6 @@ def _matches(run: Found, match: str | None) -> bool:
     if not match:
         return True
     line = run.summary
-    words = (run.name, line.name, line.target, line.host, line.status) if line else (run.name,)
+    said = (run.notes.note, *run.notes.tags)
+    words = (*said, run.name, line.name, line.target, line.host, line.status) if line else (*said, run.name)
     return any(match.lower() in word.lower() for word in words)

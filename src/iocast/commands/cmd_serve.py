@@ -26,9 +26,10 @@ from iocast.sessions.requests import RUNS
 )
 @json_option
 def serve(directory: str, host: str, port: int, as_json: bool) -> int:
-    """Show the runs in DIRECTORY in a browser: list, filter, open, compare, follow. Read-only.
+    """Show the runs in DIRECTORY in a browser: list, filter, open, compare, follow, trends, notes.
 
-    On an address that other machines can reach, a token is required; it is part of the URL printed at the start.
+    Notes, renaming and deleting need a token, which is part of a URL printed at the start. On an address that other
+    machines can reach, reading needs it too.
     """
     import os
     import socket
@@ -43,7 +44,7 @@ def serve(directory: str, host: str, port: int, as_json: bool) -> int:
             f"serve needs {missing.name}, which is not installed", 'pip install "iocast[serve]"'
         ) from missing
 
-    token = None if is_loopback(host) else secrets.token_urlsafe(24)
+    token, local = secrets.token_urlsafe(24), is_loopback(host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family)
@@ -53,14 +54,20 @@ def serve(directory: str, host: str, port: int, as_json: bool) -> int:
         say(f"note: {directory} does not exist yet; runs will be listed when they appear")
     shown = _to_open(host)
     shown = f"[{shown}]" if ":" in shown else shown
-    url = f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else "")
+    bare = f"http://{shown}:{listening.getsockname()[1]}/"
+    full = f"{bare}?token={token}"
+    url = bare if local else full
     if as_json:
-        print_json({"url": url, "directory": directory})
+        print_json({"url": url, "url_for_changes": full, "directory": directory})
         sys.stdout.flush()
     else:
         say(url)
+        if local:
+            say(f"to add notes, rename or delete: {full}")
     say("press Ctrl-C to stop")
-    config = uvicorn.Config(make_app(directory, token), log_level="warning", access_log=False, server_header=False)
+    config = uvicorn.Config(
+        make_app(directory, token, read_freely=local), log_level="warning", access_log=False, server_header=False
+    )
     uvicorn.Server(config).run(sockets=[listening])
     return 0
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import rich_click as click
 
-from iocast.commands.shell.showing import FORMATS, THEMES, Into
+from iocast.commands.shell.showing import FORMATS, OF_ONE_RUN, THEMES, Into
 from iocast.errors import SpecError
 from iocast.model.grading import LETTERS
 from iocast.sessions.requests import RUNS, RunOptions
@@ -39,18 +39,20 @@ def sizing(command: Command) -> Command:
     return sized
 
 
-def run_options(*, destroy: bool = True, out: bool = True) -> Callable[[Command], Command]:
-    """--size, --time, --seed, and --destroy and --out where they are wanted, handed over as one `options`."""
+def run_options(*, destroy: bool = True, out: bool = True, price: bool = False) -> Callable[[Command], Command]:
+    """--size, --time, --seed, and --destroy, --out and --price where they are wanted, handed over as one `options`."""
     from functools import wraps
 
     def bundle(command: Command) -> Command:
         @wraps(command)
         def bundled(*args: Any, **kwargs: Any) -> Any:
-            names = ("size_bytes", "duration_ns", "seed", *(["destroy"] if destroy else []), *(["out"] if out else []))
+            wanted = {"destroy": destroy, "out": out, "price": price}
+            names = ("size_bytes", "duration_ns", "seed", *(name for name, has in wanted.items() if has))
             options = RunOptions(**{name: kwargs.pop(name) for name in names})
             return command(*args, options=options, **kwargs)
 
         made: Command = _OUT(bundled) if out else bundled
+        made = _PRICE(made) if price else made
         return sizing(_SEED(_DESTROY(made) if destroy else made))
 
     return bundle
@@ -69,6 +71,12 @@ _DESTROY = click.option(
     metavar="IDENTITY",
     default="",
     help="Allow PATH, the block device with this identity, to be overwritten. The refusal shows the identity.",
+)
+_PRICE = click.option(
+    "--price",
+    type=click.FloatRange(0, min_open=True),
+    metavar="AMOUNT",
+    help="Price of the storage, in any currency: the card adds the price per GB and per IOPS.",
 )
 _OUT = click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Directory for run folders.")
 
@@ -109,7 +117,7 @@ def showing(command: Command) -> Command:
             type=click.Choice(FORMATS),
             default="terminal",
             show_default=True,
-            help="Output format; classic is fioparse's table.",
+            help="Output format; classic is fioparse's table, r its matrix for R (-R).",
         ),
     ):
         command = option(command)
@@ -128,7 +136,7 @@ def presenting(command: Command) -> Command:
         click.option(
             "--format",
             "form",
-            type=click.Choice([form for form in FORMATS if form != "classic"]),
+            type=click.Choice([form for form in FORMATS if form not in OF_ONE_RUN]),
             default="terminal",
             show_default=True,
             help="Output format.",

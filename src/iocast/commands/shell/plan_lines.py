@@ -12,22 +12,39 @@ from iocast.model.workload import Bursts, Closed, Locality, Sequential, Uniform,
 if TYPE_CHECKING:
     from iocast.sessions.events import Layout, Planned
 
+LEAST_WIDTH = 14  # to which columns of words are wrapped
 MIX_WIDTH = 60  # of the column that says the I/O; a mix of many sizes goes on below
 _MIB = 1 << 20
 
 
 def planned_lines(planned: Planned) -> Iterator[str]:
     """What will be done, before it is done."""
-    from iocast.text import capacity
+    from iocast.text import capacity, counted, maintenance
 
     plan, layout = planned.plan, planned.layout
     fill = f"lays out {capacity(layout.fill_bytes)} of work files, then " if layout.fill_bytes else ""
-    count = f"{len(plan.phases)} row" + ("s" if len(plan.phases) != 1 else "")
-    yield f"{plan.name} on {plan.target.path}: {fill}measures {count}: {lasting(plan)}"
+    yield f"{plan.name} on {plan.target.path}: {fill}measures {counted(*_rows(plan))}{_others(plan)}: {lasting(plan)}"
     yield from note_lines((*layout.notes, *planned.notes), plan, planned.left_out)
+    for task in planned.maintenance:
+        where = "the rows will show it" if task.below_target else "it may not be below this target"
+        yield f"note: maintenance is running: {maintenance(task.task, task.subject, task.done)}; {where}"
     if planned.idle_size_bytes is not None:
         size = f"{planned.idle_size_bytes // _MIB}MiB"
         yield f"note: --size {size} is ignored: {plan.target.path} already exists and keeps its size"
+
+
+def _rows(plan: Plan) -> tuple[int, str]:
+    """How many rows the result has."""
+    return sum(phase.role == "measure" for phase in plan.phases) or len(plan.phases), "row"
+
+
+def _others(plan: Plan) -> str:
+    """The rows that only prepare or check, and the steps where some rows are concurrent."""
+    from iocast.text import counted
+
+    others, steps = len(plan.phases) - _rows(plan)[0], len(plan.groups)
+    before = f", {counted(others, 'other')} to prepare or check" if others else ""
+    return before + (f", in {counted(steps, 'step')}" if steps != len(plan.phases) else "")
 
 
 def note_lines(notes: Sequence[str], plan: Plan, left_out: Sequence[str]) -> Iterator[str]:
@@ -58,8 +75,8 @@ def about(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.1f} h"
 
 
-def rows(plan: Plan) -> Iterator[str]:
-    """A head, and a line for each phase."""
+def rows(plan: Plan, width: int) -> Iterator[str]:
+    """A head, and a line for each phase, at most `width` wide where its words allow."""
     from iocast.report.renderers.grid import wrap
 
     yield f"{plan.name} on {plan.target.path} ({plan.engine} engine)"
@@ -67,6 +84,10 @@ def rows(plan: Plan) -> Iterator[str]:
     table = [("row", "I/O", "pattern", "access", "load", "duration"), *(_cells(phase) for phase in plan.phases)]
     widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]))]
     widths[1] = min(widths[1], MIX_WIDTH)
+    over = sum(widths) + 2 * (len(widths) - 1) - width
+    for at in (1, 3, 2, 5, 0):
+        less = min(max(0, over), max(0, widths[at] - LEAST_WIDTH))
+        widths[at], over = widths[at] - less, over - less
     for cells in table:
         for line in zip_longest(*(wrap(cell, width) for cell, width in zip(cells, widths, strict=True)), fillvalue=""):
             yield "  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -77,7 +98,7 @@ def totals(plan: Plan, layout: Layout) -> Iterator[str]:
     """How long it takes, and what it needs."""
     from iocast.text import capacity
 
-    yield f"rows    {len(plan.phases)}: {lasting(plan)}"
+    yield f"rows    {_rows(plan)[0]}{_others(plan)}: {lasting(plan)}"
     if not layout.own:
         yield f"target  {plan.target.path}, {capacity(layout.files[0].size_bytes)}, used as it is"
         return

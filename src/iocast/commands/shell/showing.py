@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from iocast.sessions.comparing import Comparison, Repeats
     from iocast.sessions.run_card import Card
 
-FORMATS = ("terminal", "classic", "json", "csv", "markdown")
+FORMATS = ("terminal", "classic", "r", "json", "csv", "markdown")
+OF_ONE_RUN = ("classic", "r")
 THEMES = ("light", "dark", "print", "classic")  # report.charts.drawing.theme.THEMES, without importing it
 
 
@@ -32,13 +34,14 @@ def say(text: str) -> None:
 
 def show_card(card: Card, report: Report, form: str) -> None:
     """Prints the card of a run on stdout in one of FORMATS."""
-    if form == "classic":
-        from iocast.report.renderers.classic import render_run
-
-        render_run(card.run, sys.stdout)
-        say(f"run folder: {card.folder}")
-    else:
+    if form not in OF_ONE_RUN:
         present(report, form)
+        return
+    from iocast.report.renderers.classic import render_run
+    from iocast.report.renderers.r_matrix import render_matrix
+
+    (render_matrix if form == "r" else render_run)(card.run, sys.stdout)
+    say(f"run folder: {card.folder}")
 
 
 def present(report: Report, form: str) -> None:
@@ -47,7 +50,7 @@ def present(report: Report, form: str) -> None:
 
     if form not in RENDERERS:
         raise SpecError(f"--format {form} shows one run only", "choose another format, or name one run")
-    RENDERERS[form].render(report, sys.stdout, colour=_colour(), width=_width())
+    RENDERERS[form].render(report, sys.stdout, colour=_colour(), width=width())
 
 
 def deliver(made: Comparison | Repeats, form: str, into: Into | None) -> None:
@@ -77,7 +80,18 @@ def _colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _width() -> int:
+def print_listed(said: Mapping[str, str]) -> None:
+    """Names with what is said of each, which goes on under itself."""
+    from textwrap import wrap
+
+    names = max(map(len, said)) + 2
+    for name, words in said.items():
+        for at, line in enumerate(wrap(words, max(30, width() - names)) or [""]):
+            print(f"{'' if at else name:{names}}{line}".rstrip())
+
+
+def width() -> int:
+    """How many columns the terminal has."""
     from shutil import get_terminal_size
 
     return get_terminal_size((120, 24)).columns

@@ -1,0 +1,111 @@
+"""A run is renamed beside itself and never over another; deleting takes its files and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from makers.saved_runs import empty_run
+from makers.saved_runs import saved as saved_under_way
+
+from iocast import archive
+from iocast.archive import RunFolder
+from iocast.errors import ArchiveError, SpecError
+from iocast.model.run import Run
+from iocast.model.summary import Notes
+
+
+def saved(tmp_path: Path) -> tuple[Run, RunFolder]:
+    run, folder = saved_under_way(tmp_path)
+    folder.end()
+    return run, folder
+
+
+def _everything(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+def test_a_run_keeps_its_id_and_its_place_when_it_is_renamed(tmp_path: Path) -> None:
+    run, made = saved(tmp_path)
+    new = archive.rename_run(str(made.path), " after the firmware ")
+    assert new == str(made.path.parent / "after the firmware")
+    assert archive.load(new).run_id == run.run_id
+    assert not made.path.exists()
+    assert archive.rename_run(new, "after the firmware") == new
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a/b", "a\\b", "a\nb", "x" * 121, "last", "\0"])
+def test_what_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
+    _, made = saved(tmp_path)
+    before = _everything(tmp_path)
+    with pytest.raises(SpecError):
+        archive.rename_run(str(made.path), name)
+    assert _everything(tmp_path) == before
+
+
+def test_nothing_is_renamed_over_something_else(tmp_path: Path) -> None:
+    _, made = saved(tmp_path)
+    for taken in ("file", "folder", "link"):
+        path = made.path.parent / taken
+        {"file": path.touch, "folder": path.mkdir, "link": lambda path=path: path.symlink_to("nowhere")}[taken]()
+        with pytest.raises(ArchiveError, match="already exists"):
+            archive.rename_run(str(made.path), taken)
+    assert made.path.exists()
+
+
+def test_the_whole_run_goes_with_its_experiments_and_nothing_beside_it(tmp_path: Path) -> None:
+    _, made = saved(tmp_path / "one")
+    _, other = saved(tmp_path / "other")
+    _, inner = saved(tmp_path / "inner")
+    archive.save_notes(str(made.path), Notes(note="x"))
+    (made.path / "report.html").touch()
+    (made.path / "summary.json.new").touch()  # its process died while it wrote
+    (made.path / "experiments/repeat").mkdir(parents=True)
+    inner.path.rename(made.path / "experiments/repeat/trial")
+    kept = _everything(tmp_path / "other")
+    assert archive.delete_run(str(made.path)) == ()
+    assert not made.path.exists()
+    assert made.path.parent.exists()
+    assert _everything(tmp_path / "other") == kept
+    assert other.path.exists()
+
+
+def test_what_is_not_of_the_run_stays_and_links_are_not_followed(tmp_path: Path) -> None:
+    _, made = saved(tmp_path)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for name in ("000.parquet", "precious"):
+        (outside / name).touch()
+    (made.path / "mine.txt").touch()
+    (made.path / "intervals/my.parquet").touch()
+    (made.path / "experiments").symlink_to(outside)
+    (made.path / "samples").symlink_to(outside)
+    assert archive.delete_run(str(made.path)) == ("experiments", "intervals", "mine.txt", "samples")
+    assert _everything(made.path) == {"experiments", "intervals", "intervals/my.parquet", "mine.txt", "samples"}
+    assert _everything(outside) == {"000.parquet", "precious"}
+    with pytest.raises(ArchiveError, match="not a run folder"):
+        archive.delete_run(str(made.path))
+    link = tmp_path / "link"
+    link.symlink_to(saved(tmp_path / "again")[1].path)
+    with pytest.raises(ArchiveError, match="not a run folder"):
+        archive.delete_run(str(link))
+
+
+def test_a_run_that_is_under_way_is_left_alone(tmp_path: Path) -> None:
+    folder = RunFolder.create(str(tmp_path), empty_run())
+    before = _everything(tmp_path)
+    for change in (archive.delete_run, lambda path: archive.rename_run(path, "new")):
+        with pytest.raises(ArchiveError, match="still running"):
+            change(str(folder.path))
+    assert _everything(tmp_path) == before
+    (folder.path / "summary.json").write_text("damaged")
+    (folder.path / "run.json").write_text("damaged")
+    with pytest.raises(ArchiveError, match="still running"):
+        archive.delete_run(str(folder.path))
+    (folder.path / "under_way.json").unlink()
+    assert archive.delete_run(str(folder.path)) == (), "a damaged run can be deleted"
+    _, made = saved(tmp_path / "diagnosed")
+    RunFolder.create(str(made.path / "experiments"), empty_run())
+    with pytest.raises(ArchiveError, match="still running"):
+        archive.delete_run(str(made.path))
+    assert archive.load(str(made.path)).measured, "an experiment of it is running"
