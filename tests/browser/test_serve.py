@@ -17,6 +17,8 @@ from urllib.parse import quote
 import pytest
 from makers.served import browser_page, served
 
+from iocast import archive
+from iocast.model.summary import Notes
 from iocast.web.access import is_loopback, name_asked_for
 
 
@@ -47,10 +49,10 @@ def test_list_filter_sort_open_compare(runs: Path) -> None:
         page.goto(address)
         page.wait_for_selector("#runs tr")
         assert page.inner_text("#count") == "3 runs"
-        page.fill("#filter", "NVMe")
+        page.fill("#q", "NVMe")
         assert page.inner_text("#count") == "1 of 3 runs"
         assert page.locator("#runs tr").count() == 1
-        page.fill("#filter", "")
+        page.fill("#q", "")
         page.click("th[data-key=best_rate_per_s] button")
         assert "sim:nvme" in page.locator("#runs tr").first.inner_text()
         page.click("th[data-key=best_rate_per_s] button")
@@ -63,11 +65,90 @@ def test_list_filter_sort_open_compare(runs: Path) -> None:
         page.click("#compare")
         page.wait_for_selector("h1")
         assert "comparison" in page.inner_text("header").lower()
-        page.go_back()
+        page.click("text=All runs")
         page.wait_for_selector("#runs tr")
+        assert page.inner_text("#compare") == "Compare 2", "the way back leads to the list as it was left"
+        assert page.get_attribute("th[data-key=best_rate_per_s]", "aria-sort") == "ascending"
         page.click("#runs tr a >> nth=0")
         page.wait_for_selector("h1")
         assert "card quick" in page.inner_text("header").lower()
+
+
+def test_a_reload_and_a_shared_address_show_the_same(runs: Path, tmp_path: Path) -> None:
+    """Filters, order, selection and folded groups; and what to do where nothing is found."""
+    made = next(path for path in runs.iterdir() if path.is_dir())
+    group = tmp_path / "2026-11-23T010000-repeat-card"
+    for name, letter in (("one", "A"), ("two", "B-"), ("three", None)):
+        _copy(made, group / name if name != "one" else tmp_path / name, letter)
+    archive.save_notes(str(tmp_path / "one"), Notes(note="new <b>firmware</b>", tags=("prod",)))
+
+    def seen(page: Any) -> tuple[object, ...]:
+        lines = [page.locator("#runs tr").nth(at).inner_text() for at in range(page.locator("#runs tr").count())]
+        chosen = [page.input_value(f"#{name}") for name in ("q", "target", "grade", "trust", "tag")]
+        return lines, chosen, page.inner_text("#compare"), page.inner_text("#count")
+
+    with served(tmp_path) as address, browser_page() as page:
+        page.goto(address)
+        page.wait_for_selector("tr.group")
+        assert page.locator("tr.group + tr.inner + tr.inner").count() == 1, "the runs of a repeat stand together"
+        page.click("th[data-key=name] button")
+        page.check(f'input[aria-label="select {group.name}"]')
+        page.check('input[aria-label="select one"]')
+        page.click(".fold")
+        assert page.locator("tr.inner").count() == 0
+        before = seen(page)
+        page.reload()
+        page.wait_for_selector("tr.group")
+        assert seen(page) == before
+        page.click(".tag")
+        page.select_option("#grade", "A")
+        shared = page.url
+        assert page.inner_text("#count") == "1 of 3 runs"
+        assert page.inner_text("#runs .note") == "new <b>firmware</b>"
+        filtered = seen(page)
+        page.goto("about:blank")
+        page.goto(shared)
+        page.wait_for_selector("#runs tr")
+        assert seen(page) == filtered
+        page.select_option("#trust", "none")
+        assert page.is_visible("#unmatched")
+        page.click("#unmatched button")
+        assert page.inner_text("#count") == "3 runs"
+        assert page.inner_text("#compare") == "Compare 2", "the selection is kept"
+
+
+def _copy(made: Path, folder: Path, letter: str | None) -> None:
+    shutil.copytree(made, folder)
+    facts = json.loads((made / "summary.json").read_text())
+    (folder / "summary.json").write_text(json.dumps({**facts, "grade": letter}))
+
+
+def test_notes_are_written_a_run_is_renamed_and_deleted_in_the_browser(runs: Path, tmp_path: Path) -> None:
+    """Read-only without the token; with it, each change is asked of the server and shown."""
+    shutil.copytree(next(path for path in runs.iterdir() if path.is_dir()), tmp_path / "one")
+    with served(tmp_path) as address, browser_page() as page:
+        page.goto(f"{address}edit/one")
+        page.wait_for_selector("#denied:visible")
+        assert page.is_disabled("#note")
+        page.goto(f"{address.for_changes}")
+        page.wait_for_selector("#runs tr")
+        assert "token" not in page.url
+        page.goto(f"{address}edit/one")
+        page.fill("#note:enabled", "after the\nupgrade")
+        page.fill("#tags", "prod, fw2")
+        page.click("#notes button")
+        page.wait_for_selector("#notes output:has-text('Saved.')")
+        assert archive.load_notes(str(tmp_path / "one")) == Notes(note="after the\nupgrade", tags=("prod", "fw2"))
+        page.fill("#to", "two words")
+        page.click("#rename button")
+        page.wait_for_selector("h1:text-is('two words')")
+        assert not (tmp_path / "one").exists()
+        page.fill("#confirm:enabled", "two word")
+        assert page.is_disabled("#delete button")
+        page.fill("#confirm", "two words")
+        page.click("#delete button")
+        page.wait_for_selector("#none:visible")
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_letters_sort_as_grades_and_what_has_none_comes_last(runs: Path, tmp_path: Path) -> None:
@@ -120,6 +201,8 @@ def test_a_run_is_followed_while_it_happens(tmp_path: Path) -> None:
             page.goto(address)
             page.wait_for_selector(".status.running", timeout=20_000)
             page.click("#runs tr a")
+            page.wait_for_selector("#left:has-text('left')", timeout=20_000)
+            page.wait_for_selector("#live polyline", timeout=20_000)
             page.wait_for_selector("#rows tr")
             # Filling the files is a step, and no row: the list counts rows.
             assert page.inner_text("#phase").startswith("Step ")
@@ -146,7 +229,7 @@ def test_ten_thousand_runs_are_usable(runs: Path, tmp_path: Path) -> None:
         page.wait_for_selector("#runs tr", timeout=30_000)
         assert page.inner_text("#count") == "10000 runs"
         assert page.locator("#runs tr").count() == 200
-        page.fill("#filter", "run-09999")
+        page.fill("#q", "run-09999")
         assert page.locator("#runs tr").count() == 1
 
 
@@ -157,8 +240,8 @@ def test_it_only_reads_and_nothing_outside_is_shown(runs: Path, tmp_path: Path) 
     with served(runs) as address:
         for name in ("../secret", "..%2Fsecret", str(tmp_path / "secret"), "nothing"):
             assert _get(f"{address}run/{name}")[0] == 404, name
-        for method in ("POST", "PUT", "DELETE"):
-            assert _get(address, method=method)[0] == 405
+        for method, status in (("POST", 401), ("PUT", 405), ("DELETE", 405)):
+            assert _get(address, method=method)[0] == status
         assert _get(f"{address}compare?run=one")[0] == 404
         assert _get(f"{address}static/../app.py")[0] == 404
         assert _get(address, headers={"Host": "evil.example"})[0] == 403

@@ -1,1 +1,1 @@
-"""Run folders in a browser: reads only, and only below the directory that it was given."""
+"""Run folders in a browser: only below the directory that it was given; who has the token may change them."""

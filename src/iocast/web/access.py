@@ -1,4 +1,4 @@
-"""Who may read: anyone on this machine, and elsewhere only those who have the token."""
+"""Who may read: anyone on this machine, elsewhere who has the token; who may change a run: only who has the token."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 COOKIE = "iocast_token"
 READING = ("GET", "HEAD")
+METHODS = (*READING, "POST")
+OPEN_PRINTED = "open the URL that the server printed at the start\n"
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -44,15 +46,26 @@ def cookie_name(scope: Scope) -> str:
     return f"{COOKIE}_{server[1]}" if server else COOKIE
 
 
-class Access:
-    """Lets in whoever may read; everything else gets a short refusal.
+def is_same_origin(headers: dict[str, str]) -> bool:
+    """True when a request that changes something was made by a page of this server, as the browser says."""
+    if headers.get("sec-fetch-site", "same-origin") != "same-origin":
+        return False
+    try:
+        origin = urlsplit(headers.get("origin", ""))
+    except ValueError:
+        return False
+    return bool(origin.netloc) and origin.netloc.lower() == headers.get("host", "").lower()
 
-    Without a token the name that the browser used must be one of this machine, so that no web page elsewhere can
+
+class Access:
+    """Lets in whoever may read, and who has the token for changes; everything else gets a short refusal.
+
+    Where all may read, the name that the browser used must be one of this machine, so that no web page elsewhere can
     have its own name point here and read through the visitor's browser.
     """
 
-    def __init__(self, app: ASGIApp, token: str | None) -> None:
-        self.app, self.token = app, token
+    def __init__(self, app: ASGIApp, token: str, *, read_freely: bool) -> None:
+        self.app, self.token, self.read_freely = app, token, read_freely
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
@@ -60,10 +73,13 @@ class Access:
             await self.app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._refusal(scope, headers)
+        cookie = cookie_parser(headers.get("cookie", "")).get(cookie_name(scope), "")
+        may_change = self._is_token(cookie)
+        refusal = self._refusal(scope, headers, may_change)
         if refusal is not None:
             await refusal(scope, receive, send)
             return
+        scope.setdefault("state", {})["may_change"] = may_change
 
         async def with_headers(message: dict[str, object]) -> None:
             if message["type"] == "http.response.start":
@@ -72,28 +88,46 @@ class Access:
 
         await self.app(scope, receive, with_headers)  # type: ignore[arg-type]
 
-    def _refusal(self, scope: Scope, headers: dict[str, str]) -> PlainTextResponse | RedirectResponse | None:
-        if scope["method"] not in READING:
-            return PlainTextResponse("this server is read-only\n", 405, {"Allow": ", ".join(READING)})
-        if self.token is None:
-            name = name_asked_for(headers.get("host", ""))
-            if not is_loopback(name):
-                return PlainTextResponse(f"this server answers requests to localhost only, not to {name}\n", 403)
-            return None
-        name = cookie_name(scope)
-        if secrets.compare_digest(cookie_parser(headers.get("cookie", "")).get(name, "").encode(), self.token.encode()):
-            return None
-        return self._by_address(scope, name)
+    def _is_token(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode(), self.token.encode())
 
-    def _by_address(self, scope: Scope, cookie: str) -> PlainTextResponse | RedirectResponse | None:
+    def _refusal(
+        self, scope: Scope, headers: dict[str, str], may_change: bool
+    ) -> PlainTextResponse | RedirectResponse | None:
+        if scope["method"] not in METHODS:
+            return PlainTextResponse("method not allowed\n", 405, {"Allow": ", ".join(METHODS)})
+        if self.read_freely and not is_loopback(name := name_asked_for(headers.get("host", ""))):
+            return PlainTextResponse(f"this server answers requests to localhost only, not to {name}\n", 403)
+        if scope["method"] == "POST":
+            return self._refusal_of_change(headers, may_change)
+        return self._by_address(scope, may_change)
+
+    def _refusal_of_change(self, headers: dict[str, str], may_change: bool) -> PlainTextResponse | None:
+        """A form of another page can send neither the cookie, nor this origin, nor JSON: each alone is enough."""
+        if not may_change:
+            return PlainTextResponse(f"changes need the token: {OPEN_PRINTED}", 401)
+        if not is_same_origin(headers):
+            return PlainTextResponse("changes are accepted from the pages of this server only\n", 403)
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            return PlainTextResponse("changes are sent as application/json\n", 415)
+        return None
+
+    def _by_address(self, scope: Scope, may_change: bool) -> PlainTextResponse | RedirectResponse | None:
         """The token of the address becomes a cookie, and the address is shown without it."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in query if name == "token"]
-        if not given or not secrets.compare_digest(given[0].encode(), (self.token or "").encode()):
-            return PlainTextResponse("token missing or wrong: open the URL that the server printed at the start\n", 401)
+        if not given:
+            return None if may_change or self.read_freely else _no_token()
+        if not may_change and not self._is_token(given[0]):
+            return _no_token()
         rest = urlencode([(name, value) for name, value in query if name != "token"])
-        answer = RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), 303)
-        # Lax, not strict: a strict cookie is held back after a click on the address in a chat or a ticket. Nothing can
-        # be changed here, so that a page elsewhere gains nothing by sending a visitor.
-        answer.set_cookie(cookie, self.token or "", httponly=True, samesite="lax")
+        # One slash at the start: two would name another machine.
+        answer = RedirectResponse("/" + scope["path"].lstrip("/") + (f"?{rest}" if rest else ""), 303)
+        # Lax, not strict: a strict cookie is held back after a click on the address in a chat or a ticket. It is sent
+        # with no POST of another site, so that a page elsewhere gains nothing by sending a visitor.
+        answer.set_cookie(cookie_name(scope), self.token, httponly=True, samesite="lax")
         return answer
+
+
+def _no_token() -> PlainTextResponse:
+    return PlainTextResponse(f"token missing or wrong: {OPEN_PRINTED}", 401)

@@ -1,12 +1,15 @@
-"""The pages and what they ask for: a list of runs, a report, a comparison, a run while it happens."""
+"""The pages and what they ask for: the list, reports, comparisons, trends, a run while it happens, its notes."""
 
 from __future__ import annotations
 
-from html import escape
+import threading
+from collections.abc import Awaitable, Callable
 from importlib import resources
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import msgspec
+from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -14,91 +17,193 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from iocast.archive.catalogue import Found
-from iocast.errors import IocastError
+from iocast.archive.catalogue import Found, group_kind
+from iocast.errors import IocastError, SpecError
+from iocast.model.summary import Notes
+from iocast.report.renderers.html import with_links
 from iocast.text import shown
 from iocast.web.access import Access
 from iocast.web.folders import Folders
 
 KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 OWN_ONLY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
+STATIC = ("style.css", "index.js", "list_state.js", "follow.js", "live_chart.js", "edit.js", "figures.js")
+_MAKING = threading.Lock()
+LARGEST_BODY = 100_000  # bytes of a change: the longest note, and room for what JSON makes of it
 
 
-def make_app(directory: str, token: str | None = None) -> Starlette:
-    """The application for one directory of run folders; with a token, only who has it may read."""
+class NewName(msgspec.Struct):
+    """What a run is to be called."""
+
+    to: str
+
+
+class Confirmation(msgspec.Struct):
+    """The name of the run that is to be deleted, written by the person who deletes it."""
+
+    confirm: str
+
+
+def make_app(directory: str, token: str, *, read_freely: bool = False) -> Starlette:
+    """The application for one directory of run folders: who has the token may change them.
+
+    With `read_freely` all may read who reach it by a name of this machine, without it those who have the token.
+    """
     pages = _Pages(Folders(directory))
     routes = [
-        Route("/", pages.index),
+        Route("/", pages.own("index.html")),
+        Route("/follow/{name:path}", pages.own("follow.html")),
+        Route("/edit/{name:path}", pages.own("edit.html")),
         Route("/static/{name}", pages.static),
+        Route("/run/{name:path}", pages.run),
+        Route("/group/{name:path}", pages.group),
+        Route("/compare", pages.compare),
+        Route("/trend", pages.trend),
         Route("/api/runs", pages.runs),
         Route("/api/progress/{name:path}", pages.progress),
-        Route("/run/{name:path}", pages.run),
-        Route("/follow/{name:path}", pages.follow),
-        Route("/compare", pages.compare),
+        Route("/api/notes/{name:path}", pages.notes, methods=["GET"]),
+        Route("/api/notes/{name:path}", pages.note, methods=["POST"]),
+        Route("/api/rename/{name:path}", pages.rename, methods=["POST"]),
+        Route("/api/delete/{name:path}", pages.delete, methods=["POST"]),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(Access, token=token)])
+    return Starlette(routes=routes, middleware=[Middleware(Access, token=token, read_freely=read_freely)])
 
 
 class _Pages:
     def __init__(self, folders: Folders) -> None:
         self.folders = folders
 
-    async def index(self, _request: Request) -> Response:
-        return _own("index.html")
+    def own(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        async def page(_request: Request) -> Response:
+            return _own(name)
 
-    async def follow(self, _request: Request) -> Response:
-        return _own("follow.html")
+        return page
 
     async def static(self, request: Request) -> Response:
         name = request.path_params["name"]
-        return _own(name) if name in ("style.css", "index.js", "follow.js", "figures.js") else Response(status_code=404)
+        return _own(name) if name in STATIC else Response(status_code=404)
 
-    async def runs(self, _request: Request) -> Response:
+    async def runs(self, request: Request) -> Response:
         found = await run_in_threadpool(self.folders.runs)
         lines = [_line(run) for run in found]
-        return _json({"directory": shown(self.folders.directory), "runs": lines})
+        may_change = request.state.may_change
+        return _json({"directory": shown(self.folders.directory), "may_change": may_change, "runs": lines})
 
     async def progress(self, request: Request) -> Response:
-        try:
-            return _json(await run_in_threadpool(self.folders.progress, request.path_params["name"]))
-        except IocastError as error:
-            return _json({"error": error.message}, 404)
+        return await _answer(self.folders.progress, request.path_params["name"])
 
     async def run(self, request: Request) -> Response:
-        return await _report(self.folders.page, request.path_params["name"])
+        name = request.path_params["name"]
+        kept = {"list": back} if (back := request.query_params.get("list", "")) else {}
+
+        def page(name: str) -> tuple[str, list[tuple[str, str]]]:
+            trend = {**self.folders.trend_of(name), **kept}
+            own = [("Trend of this target", f"/trend?{urlencode(trend)}")]
+            edit = f"/edit/{quote(name)}" + (f"?{urlencode(kept)}" if kept else "")
+            return self.folders.page(name), [*own, ("Notes, rename, delete", edit)]
+
+        return await _report(request, page, name)
+
+    async def group(self, request: Request) -> Response:
+        return await _report(request, self.folders.group_page, request.path_params["name"])
 
     async def compare(self, request: Request) -> Response:
         names = request.query_params.getlist("run")
         if len(names) < 2:
-            return _refused("at least two runs are needed to compare", "select them in the list")
-        return await _report(self.folders.comparison, names)
+            return _refused(request, "At least two runs are needed to compare", "select them in the list")
+        return await _report(request, self.folders.comparison, names)
+
+    async def trend(self, request: Request) -> Response:
+        asked = request.query_params
+        return await _report(request, self.folders.trend, *(asked.get(key, "") for key in ("target", "host", "job")))
+
+    async def notes(self, request: Request) -> Response:
+        def told(name: str) -> dict[str, Any]:
+            return {**self.folders.told(name), "may_change": request.state.may_change}
+
+        return await _answer(told, request.path_params["name"])
+
+    async def note(self, request: Request) -> Response:
+        return await _change(request, Notes, self.folders.note)
+
+    async def rename(self, request: Request) -> Response:
+        def rename(name: str, asked: NewName) -> dict[str, str]:
+            return {"name": self.folders.rename(name, asked.to)}
+
+        return await _change(request, NewName, rename)
+
+    async def delete(self, request: Request) -> Response:
+        def delete(name: str, asked: Confirmation) -> dict[str, Any]:
+            if asked.confirm != name:
+                raise SpecError("not deleted: the name does not match", f"confirm with the name of the run: {name}")
+            return {"left": self.folders.delete(name)}
+
+        return await _change(request, Confirmation, delete)
 
 
 def _line(run: Found) -> dict[str, Any]:
     facts = msgspec.to_builtins(run.summary) if run.summary else {}
-    return {**facts, "job": facts.get("name", ""), "name": run.name, "why": run.why}
+    said = {"note": run.notes.note, "tags": run.notes.tags}
+    grouped = {"group": run.group, "group_kind": group_kind(run.group)} if run.group else {}
+    return {**facts, **said, **grouped, "job": facts.get("name", ""), "name": run.name, "why": run.why}
 
 
-async def _report(make: Any, what: Any) -> Response:
+async def _answer(make: Callable[..., Any], *what: Any, refused: int = 404) -> Response:
     try:
-        return HTMLResponse(await run_in_threadpool(make, what))
+        return _json(await run_in_threadpool(make, *what))
     except IocastError as error:
-        return _refused(error.message, error.hint)
+        return _json({"error": error.message, "hint": error.hint}, refused)
 
 
-def _refused(message: str, hint: str) -> Response:
-    text = (
-        "<!doctype html><html lang=en><meta charset=utf-8><title>iocast</title>"
-        "<link rel=stylesheet href=/static/style.css><link rel=icon href=data:,><main>"
-        f"<h1>Page not available</h1><p>{escape(message)}</p><p>{escape(hint)}</p>"
-        "<p><a href=/>All runs</a></p></main></html>"
-    )
+async def _change(request: Request, kind: type[Any], change: Callable[[str, Any], Any]) -> Response:
+    """Carries out what a page asks for, which `Access` has let in."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_BODY:
+            return _json({"error": "the request is too large", "hint": "shorten the note"}, 413)
+    try:
+        asked = msgspec.json.decode(body, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return _json({"error": f"the request is not understood: {error}", "hint": "reload the page"}, 400)
+    return await _answer(change, request.path_params["name"], asked, refused=400)
+
+
+async def _report(request: Request, make: Callable[..., Any], *what: Any) -> Response:
+    try:
+        made = await run_in_threadpool(_alone, make, *what)
+    except IocastError as error:
+        return _refused(request, error.message, error.hint)
+    page, links = made if isinstance(made, tuple) else (made, [])
+    return HTMLResponse(with_links(page, [("All runs", _list(request)), *links]))
+
+
+def _alone(make: Callable[..., Any], *what: Any) -> Any:
+    """One page at a time: each takes the memory of a run and of its charts, and more share what the machine has."""
+    with _MAKING:
+        return make(*what)
+
+
+def _list(request: Request) -> str:
+    """The address of the list as it was when it was left: its filters, order and selection."""
+    kept = request.query_params.get("list", "")
+    return f"/?{kept}" if kept else "/"
+
+
+def _refused(request: Request, message: str, hint: str) -> Response:
+    frame = Markup(_text("refused.html"))
+    text = frame.format(message=message, hint=hint, back=_list(request))
     return HTMLResponse(text, 404, {"Content-Security-Policy": OWN_ONLY})
 
 
 def _own(name: str) -> Response:
-    text = resources.files("iocast.web.pages").joinpath(name).read_text("utf-8")
-    return Response(text, media_type=KINDS[name.rsplit(".", 1)[1]], headers={"Content-Security-Policy": OWN_ONLY})
+    return Response(
+        _text(name), media_type=KINDS[name.rsplit(".", 1)[1]], headers={"Content-Security-Policy": OWN_ONLY}
+    )
+
+
+def _text(name: str) -> str:
+    return resources.files("iocast.web.pages").joinpath(name).read_text("utf-8")
 
 
 def _json(value: object, status: int = 200) -> Response:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import io
 import os
+import threading
 import time
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from iocast import archive
-from iocast.archive.catalogue import DEEPEST, Found, labels, runs_below
+from iocast.archive.catalogue import DEEPEST, Found, group_kind, labels, runs_below, runs_in
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
-from iocast.model.summary import RowSoFar, row_so_far
+from iocast.model.summary import Notes, RowSoFar, Summary, row_so_far
 from iocast.text import UNSHOWN
 
+if TYPE_CHECKING:
+    from iocast.analyse.history.target_history import RowPoint, RunPoint
+
+MOST_OF_TREND = 300  # runs, the newest: each is read once
 FRESH_S = 1.0  # how long a listing may be shown again without looking
 
 
@@ -27,6 +32,7 @@ class Folders:
     def __init__(self, directory: str) -> None:
         self.directory = os.path.realpath(directory)
         self._listed: tuple[float, list[Found]] = (0.0, [])
+        self._changing = threading.Lock()
 
     def runs(self) -> list[Found]:
         """All runs, the newest first; looked for again when the last look is older than a second."""
@@ -38,32 +44,114 @@ class Folders:
 
     def folder(self, name: str) -> str:
         """The run folder of a name in the listing. Raises ArchiveError for anything else."""
-        refusal = ArchiveError(f"run {name} not found", "it may have been moved or removed")
+        path = self._inside(name)
+        if path and _is_run(path):
+            return path
+        if os.path.basename(self.directory) == name and _is_run(self.directory):
+            return self.directory
+        raise ArchiveError(f"run {name} not found", "it may have been moved or removed")
+
+    def _inside(self, name: str) -> str:
+        """The path of a name, "" where it is not below the directory."""
         if "\0" in name:
-            raise refusal
+            return ""
         listed = next((run.folder for run in self.runs() if run.name == name), "") if UNSHOWN in name else ""
         path = os.path.realpath(listed or os.path.join(self.directory, name))
         inside = path == self.directory or path.startswith(self.directory + os.sep)
         deep = len(Path(os.path.relpath(path, self.directory)).parts)
-        if inside and deep <= DEEPEST + 1 and _is_run(path):
-            return path
-        if os.path.basename(self.directory) == name and _is_run(self.directory):
-            return self.directory
-        raise refusal
+        return path if inside and deep <= DEEPEST + 1 else ""
+
+    def _group(self, name: str) -> str:
+        """The folder that `repeat` or `ab` made, "" where the name is none of one."""
+        path = self._inside(name)
+        return path if path and group_kind(path) and os.path.isdir(path) and not _is_run(path) else ""
 
     def page(self, name: str) -> str:
         """The report of a run as one HTML page. Raises ArchiveError."""
         folder = self.folder(name)
-        return _page(folder, _stamps(folder, archive.RUN_FILE, archive.DIAGNOSIS_FILE, archive.SUMMARY_FILE))
+        return _page(folder, _stamps(folder, archive.RUN_FILE, archive.DIAGNOSIS_FILE, archive.NOTES_FILE))
 
     def comparison(self, names: list[str]) -> str:
-        """The comparison of some runs as one HTML page. Raises IocastError."""
+        """The comparison of some runs, or groups of repeats, as one HTML page. Raises IocastError."""
         from iocast.diagnose.comparable import side
         from iocast.report.comparison.comparison_report import compare
 
-        folders = tuple(self.folder(name) for name in names)
-        sides = [side(label, (archive.load(each),)) for label, each in zip(labels(folders), folders, strict=True)]
+        folders = tuple(self._group(name) or self.folder(name) for name in names)
+        sides = [side(label, runs_in(each)) for label, each in zip(labels(folders), folders, strict=True)]
         return _html(compare(sides, charts=True))
+
+    def group_page(self, name: str) -> str:
+        """The report of the runs of one `repeat` or `ab` as one HTML page. Raises IocastError."""
+        from iocast.model.grading import GradeAsked
+        from iocast.sessions.show_again import group_of
+
+        folder = self._group(name)
+        if not folder:
+            raise ArchiveError(f"group {name} not found", "it may have been moved or removed")
+        return _html(group_of(folder, GradeAsked()).report(charts=True))
+
+    def trend(self, target: str, host: str = "", job: str = "") -> str:
+        """The runs of a job on a target over time as one HTML page; what is left open is that of the newest run.
+
+        Raises IocastError.
+        """
+        from iocast.analyse.history.target_history import history
+        from iocast.report.trend_report import trend_report
+
+        asked = {"target": target, "host": host, "job": job}
+        done = [(run, run.summary) for run in self.runs() if run.summary and run.summary.status == "done"]
+        known = [(run, line) for run, line in done if line.started_unix_ns and _is_asked(line, asked)]
+        if not known:
+            raise ArchiveError(
+                f"no finished run on {target or 'a target without a name'}", "choose a target in the list"
+            )
+        newest = known[0][1]
+        asked = {"target": newest.target, "host": newest.host, "job": newest.name}
+        same = [(run, line) for run, line in known if _is_asked(line, asked)][:MOST_OF_TREND]
+        points = [_point(run, line) for run, line in same]
+        return _html(trend_report(history(newest.target, newest.host, newest.name, points), charts=True))
+
+    def trend_of(self, name: str) -> dict[str, str]:
+        """What to ask `trend` for the runs like one. Raises ArchiveError."""
+        line = archive.read_summary(self.folder(name))
+        return {"target": line.target, "host": line.host, "job": line.name}
+
+    def told(self, name: str) -> dict[str, Any]:
+        """What is said of a run: its notes, and the facts by which one knows it. Raises ArchiveError."""
+        folder = self.folder(name)
+        found = next((run for run in self.runs() if run.folder == folder), None)
+        summary = msgspec.to_builtins(found.summary) if found and found.summary else None
+        notes = archive.load_notes(folder)
+        return {"name": name, "note": notes.note, "tags": notes.tags, "summary": summary}
+
+    def note(self, name: str, notes: Notes) -> dict[str, Any]:
+        """Keeps the notes of a run. Raises IocastError."""
+        with self._changing:
+            kept = archive.save_notes(self.folder(name), notes)
+            self._listed = (0.0, [])
+        return {"note": kept.note, "tags": kept.tags}
+
+    def rename(self, name: str, to: str) -> str:
+        """Renames a run folder, which stays where it is; returns its new name in the list. Raises IocastError."""
+        with self._changing:
+            path = archive.rename_run(self._changeable(name), to)
+            self._listed = (0.0, [])
+        return os.path.relpath(path, self.directory)
+
+    def delete(self, name: str) -> tuple[str, ...]:
+        """Deletes a run; returns what was in its folder and is not of a run, which stays. Raises IocastError."""
+        with self._changing:
+            left = archive.delete_run(self._changeable(name))
+            self._listed = (0.0, [])
+        return left
+
+    def _changeable(self, name: str) -> str:
+        folder = self.folder(name)
+        if folder == self.directory:
+            raise ArchiveError(
+                f"{name} is the served directory itself", "serve the directory above it, or change it in a shell"
+            )
+        return folder
 
     def progress(self, name: str) -> dict[str, Any]:
         """How far a run is: its line, the rows so far, what is under way. Raises ArchiveError.
@@ -113,6 +201,33 @@ def _page(folder: str, _as_it_was: _Stamps) -> str:
 @lru_cache(maxsize=16)
 def _rows(folder: str, _as_it_was: _Stamps) -> tuple[RowSoFar, ...]:
     return tuple(row_so_far(record) for record in archive.load(folder).measured)
+
+
+def _is_asked(line: Summary, asked: dict[str, str]) -> bool:
+    found = {"target": line.target, "host": line.host, "job": line.name}
+    return all(not value or found[key] == value for key, value in asked.items())
+
+
+def _point(run: Found, line: Summary) -> RunPoint:
+    from iocast.analyse.history.target_history import RunPoint
+
+    return RunPoint(
+        name=run.name,
+        started_unix_ns=line.started_unix_ns,
+        grade=line.grade,
+        trust=line.trust,
+        rows=_points(run.folder, _stamps(run.folder, archive.RUN_FILE)),
+    )
+
+
+@lru_cache(maxsize=2 * MOST_OF_TREND)
+def _points(folder: str, _as_it_was: _Stamps) -> tuple[RowPoint, ...]:
+    from iocast.analyse.history.target_history import row_points
+
+    try:
+        return row_points(archive.load(folder))
+    except ArchiveError:  # a damaged run is a gap
+        return ()
 
 
 def _html(report: Report) -> str:

@@ -29,3 +29,20 @@ export const cell = (row, text, kind = "") => {
   if (kind) made.className = kind;
   return made;
 };
+
+// The run that a page is about, by its address.
+export const nameIn = (page) => location.pathname.slice(page.length).split("/").map(decodeURIComponent).join("/");
+
+// The list as it was when it was left.
+export const back = () => {
+  const kept = new URLSearchParams(location.search).get("list");
+  return kept ? `/?${kept}` : "/";
+};
+
+// 75 s as "1:15".
+export const clock = (seconds) => {
+  const all = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(all / 3600), Math.floor(all / 60) % 60, all % 60];
+  const two = (value) => String(value).padStart(2, "0");
+  return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+};

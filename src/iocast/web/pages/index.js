@@ -1,98 +1,168 @@
 // The list of runs: filter, sort, pick, compare; looks again every two seconds.
 import { address, cell, instant, megabytes, rate } from "./figures.js";
+import { ordered, read, wanted, write } from "./list_state.js";
 
 const STEP = 200; // rows drawn at once
+const COLUMNS = 11;
 const body = document.querySelector("#runs");
-const filter = document.querySelector("#filter");
 const compare = document.querySelector("#compare");
-const picked = []; // names, in the order in which they were picked
+const LETTERS = [["", "any"], ["A", "A"], ["B", "B or better"], ["C", "C or better"], ["-D", "D or worse"], ["none", "none"]];
+const state = read(location.search);
+const inputs = Object.fromEntries(Object.keys(state.filters).map((name) => [name, document.querySelector(`#${name}`)]));
 let runs = [];
-let sort = { key: "started_unix_ns", down: true };
-let shown = STEP;
+let limit = STEP;
 let last = "";
 
-const status = (run) => run.status ?? "unreadable";
-const words = (run) => [run.name, run.job, run.target, run.host, status(run)].join(" ").toLowerCase();
+const element = (kind, text = "", about = {}) => Object.assign(document.createElement(kind), { textContent: text }, about);
+const option = ([value, text]) => element("option", text, { value });
 
-// An A+ is better than an A, which is better than an A-: the letters of the alphabet do not say so.
-const rank = (letter) => letter && letter[0] + ({ "+": 0, "-": 2 }[letter[1]] ?? 1);
-const value = (run) => {
-  if (sort.key === "grade" || sort.key === "trust") return rank(run[sort.key]);
-  return sort.key === "status" ? status(run) : run[sort.key];
+// The address of another page, which knows the way back to this list.
+const to = (page, name) => {
+  const kept = write(state);
+  return address(page, name) + (kept ? `?list=${encodeURIComponent(kept)}` : "");
 };
 
-const wanted = () => {
-  const text = filter.value.trim().toLowerCase();
-  const found = text ? runs.filter((run) => words(run).includes(text)) : [...runs];
-  const order = (a, b) => {
-    const [x, y] = [value(a), value(b)];
-    if (x == null || y == null) return (x == null) - (y == null); // what is not known comes last, either way
-    return (x < y ? -1 : x > y ? 1 : 0) * (sort.down ? -1 : 1);
-  };
-  return found.sort(order);
+const keep = () => {
+  const kept = write(state);
+  history.replaceState(null, "", kept ? `?${kept}` : location.pathname);
+};
+
+const filtered = () => Object.values(state.filters).some(Boolean);
+
+const show = () => {
+  compare.disabled = state.picked.length < 2;
+  compare.textContent = state.picked.length ? `Compare ${state.picked.length}` : "Compare";
+  document.querySelector("#unpick").hidden = !state.picked.length;
+  const trend = document.querySelector("#trend");
+  trend.hidden = !state.filters.target;
+  const list = write(state);
+  trend.href = `/trend?${new URLSearchParams({ target: state.filters.target, list })}`;
+  for (const head of document.querySelectorAll("th[data-key]")) {
+    const way = { [head.dataset.key]: "ascending", [`-${head.dataset.key}`]: "descending" }[state.sort];
+    if (way) head.setAttribute("aria-sort", way);
+    else head.removeAttribute("aria-sort");
+  }
 };
 
 const pick = (name, on) => {
-  const at = picked.indexOf(name);
-  if (on && at < 0) picked.push(name);
-  if (!on && at >= 0) picked.splice(at, 1);
-  compare.disabled = picked.length < 2;
-  compare.textContent = picked.length ? `Compare ${picked.length}` : "Compare";
+  state.picked = state.picked.filter((each) => each !== name);
+  if (on) state.picked.push(name);
+};
+
+const change = () => {
+  limit = STEP;
+  keep();
+  draw();
 };
 
 const letter = (row, text) => {
   const made = cell(row, "", `grade ${text[0] ?? ""}`);
-  if (!text) return;
-  const chip = document.createElement("span");
-  chip.textContent = text;
-  made.append(chip);
+  if (text) made.append(element("span", text));
 };
 
-const line = (run) => {
+const box = (name) => {
+  const made = element("input", "", { type: "checkbox", checked: state.picked.includes(name) });
+  made.setAttribute("aria-label", `select ${name}`);
+  made.addEventListener("change", () => {
+    pick(name, made.checked);
+    change();
+  });
+  return made;
+};
+
+const said = (run) => {
+  const line = element("span", "", { className: "said" });
+  for (const tag of run.tags) {
+    const chip = element("button", tag, { type: "button", className: "tag", title: `show only runs tagged ${tag}` });
+    chip.addEventListener("click", () => {
+      state.filters.tag = tag;
+      inputs.tag.value = tag;
+      change();
+    });
+    line.append(chip);
+  }
+  if (run.note) line.append(element("span", run.note.replace(/\s+/g, " "), { className: "note", title: run.note }));
+  return line;
+};
+
+const line = (run, inGroup) => {
   const row = body.insertRow();
   row.dataset.run = run.name;
-  const box = document.createElement("input");
-  box.type = "checkbox";
-  box.checked = picked.includes(run.name);
-  box.setAttribute("aria-label", `select ${run.name}`);
-  box.addEventListener("change", () => pick(run.name, box.checked));
-  row.insertCell().append(box);
-  const head = document.createElement("th");
-  head.scope = "row";
-  const link = document.createElement("a");
-  link.textContent = run.name;
-  link.href = address(run.status === "running" ? "follow" : "run", run.name);
-  head.append(link);
+  if (inGroup) row.className = "inner";
+  row.insertCell().append(box(run.name));
+  const head = element("th", "", { scope: "row" });
+  const name = inGroup ? run.name.slice(run.group.length + 1) : run.name;
+  head.append(element("a", name, { href: to(run.status === "running" ? "follow" : "run", run.name) }));
+  if (run.note || run.tags.length) head.append(said(run));
   row.append(head);
   cell(row, instant(run.started_unix_ns));
-  cell(row, run.target ?? "");
+  cell(row, run.target ?? "", "target");
   cell(row, run.host ?? "");
   cell(row, run.rows == null ? "" : run.rows === run.planned ? `${run.rows}` : `${run.rows} of ${run.planned}`, "number");
   cell(row, rate(run.best_rate_per_s), "number");
   cell(row, megabytes(run.best_bytes_per_s), "number");
   letter(row, run.grade ?? "");
   letter(row, run.trust ?? "");
-  const state = cell(row, status(run), `status ${run.status ?? "failed"}`);
-  if (run.why) state.title = run.why;
+  const status = cell(row, run.status ?? "unreadable", `status ${run.status ?? "failed"}`);
+  if (run.why) status.title = run.why;
+};
+
+const group = (members) => {
+  const [{ group: name, group_kind: kind }] = members;
+  const folded = state.folded.includes(name);
+  const row = body.insertRow();
+  row.dataset.run = name;
+  row.className = "group";
+  const first = row.insertCell();
+  if (kind === "repeat") first.append(box(name)); // its runs together are one side of a comparison
+  const head = element("th", "", { scope: "rowgroup", colSpan: COLUMNS - 1 });
+  const fold = element("button", folded ? "▸" : "▾", { type: "button", className: "fold" });
+  fold.setAttribute("aria-expanded", String(!folded));
+  fold.setAttribute("aria-label", `runs of ${name}`);
+  fold.addEventListener("click", () => {
+    state.folded = folded ? state.folded.filter((each) => each !== name) : [...state.folded, name];
+    change();
+  });
+  const what = `${kind} of ${members.length} ${members.length === 1 ? "run" : "runs"}`;
+  head.append(fold, element("a", name, { href: to("group", name) }), element("span", what, { className: "quiet what" }));
+  row.append(head);
+  return !folded;
 };
 
 // What has the keyboard, in words that outlive the row: rows are made anew whenever a run changes.
-const at = (element) => body.contains(element) && `${element.tagName} ${element.closest("tr").dataset.run}`;
+const at = (one) => body.contains(one) && `${one.tagName}${one.className} ${one.closest("tr").dataset.run} ${one.textContent}`;
 
 const draw = () => {
-  const found = wanted();
+  const found = wanted(runs, state.filters);
   const held = at(document.activeElement);
   body.replaceChildren();
-  found.slice(0, shown).forEach(line);
-  if (held) [...body.querySelectorAll("input, a")].find((each) => at(each) === held)?.focus();
-  document.querySelector("#count").textContent =
-    found.length === runs.length ? `${runs.length} runs` : `${found.length} of ${runs.length} runs`;
-  document.querySelector("#more").hidden = found.length <= shown;
-  document.querySelector("#none").hidden = runs.length > 0;
-  for (const head of document.querySelectorAll("th[data-key]")) {
-    if (head.dataset.key === sort.key) head.setAttribute("aria-sort", sort.down ? "descending" : "ascending");
-    else head.removeAttribute("aria-sort");
+  let drawn = 0;
+  for (const members of ordered(found, state.sort)) {
+    if (drawn >= limit) break;
+    const inGroup = Boolean(members[0].group);
+    if (!inGroup || group(members)) members.forEach((run) => line(run, inGroup));
+    drawn += members.length;
   }
+  if (held) [...body.querySelectorAll("input, a, button")].find((each) => at(each) === held)?.focus();
+  const all = `${runs.length} ${runs.length === 1 ? "run" : "runs"}`;
+  document.querySelector("#count").textContent = found.length === runs.length ? all : `${found.length} of ${all}`;
+  document.querySelector("#more").hidden = found.length <= drawn;
+  document.querySelector("#none").hidden = runs.length > 0;
+  document.querySelector("#unmatched").hidden = runs.length === 0 || found.length > 0;
+  document.querySelector("#list").hidden = found.length === 0;
+  document.querySelector("#clear").hidden = found.length === 0 || !filtered();
+  show();
+};
+
+// The values that runs have, and how many have each; one that is asked for and gone stays, or nothing would say why
+// nothing is found.
+const choices = (input, asked, values) => {
+  const counts = new Map();
+  for (const each of values) counts.set(each, (counts.get(each) ?? 0) + 1);
+  if (asked && !counts.has(asked)) counts.set(asked, 0);
+  const named = [...counts].sort(([a], [b]) => a.localeCompare(b)).map(([each, count]) => [each, `${each} (${count})`]);
+  input.replaceChildren(...[["", "any"], ...named].map(option));
+  input.value = asked;
 };
 
 const look = async () => {
@@ -103,9 +173,15 @@ const look = async () => {
       last = text;
       const found = JSON.parse(text);
       runs = found.runs;
-      const there = new Set(runs.map((run) => run.name));
-      picked.filter((name) => !there.has(name)).forEach((name) => pick(name, false));
+      const there = new Set(runs.flatMap((run) => (run.group ? [run.name, run.group] : [run.name])));
+      const gone = state.picked.filter((name) => !there.has(name));
+      gone.forEach((name) => pick(name, false));
+      if (gone.length) keep();
       document.querySelector("#where").textContent = found.directory;
+      if (document.activeElement !== inputs.target) {
+        choices(inputs.target, state.filters.target, runs.map((run) => run.target).filter(Boolean));
+      }
+      if (document.activeElement !== inputs.tag) choices(inputs.tag, state.filters.tag, runs.flatMap((run) => run.tags));
       draw();
     }
   } catch {
@@ -115,16 +191,40 @@ const look = async () => {
   setTimeout(look, 2000);
 };
 
-filter.addEventListener("input", () => { shown = STEP; draw(); });
+for (const name of ["grade", "trust"]) inputs[name].replaceChildren(...LETTERS.map(option));
+for (const [name, input] of Object.entries(inputs)) {
+  if (input.tagName === "SELECT" && ![...input.options].some((each) => each.value === state.filters[name])) {
+    input.append(option([state.filters[name], state.filters[name]]));
+  }
+  input.value = state.filters[name];
+  input.addEventListener("input", () => {
+    state.filters[name] = input.value;
+    change();
+  });
+}
+const clear = () => {
+  for (const [name, input] of Object.entries(inputs)) input.value = state.filters[name] = "";
+  change();
+};
+document.querySelector("#unpick").addEventListener("click", () => {
+  state.picked = [];
+  change();
+});
 document.querySelector("#tools").addEventListener("submit", (event) => event.preventDefault());
-document.querySelector("#more button").addEventListener("click", () => { shown += STEP; draw(); });
+document.querySelector("#clear").addEventListener("click", clear);
+document.querySelector("#unmatched button").addEventListener("click", clear);
+document.querySelector("#more button").addEventListener("click", () => { limit += STEP; draw(); });
 compare.addEventListener("click", () => {
-  location.href = "/compare?" + picked.map((name) => `run=${encodeURIComponent(name)}`).join("&");
+  const asked = new URLSearchParams(state.picked.map((name) => ["run", name]));
+  asked.set("list", write(state));
+  location.href = `/compare?${asked}`;
 });
 for (const head of document.querySelectorAll("th[data-key]")) {
   head.querySelector("button").addEventListener("click", () => {
-    sort = { key: head.dataset.key, down: sort.key === head.dataset.key ? !sort.down : true };
-    draw();
+    const down = `-${head.dataset.key}`;
+    state.sort = state.sort === down ? head.dataset.key : down;
+    change();
   });
 }
+show();
 look();
