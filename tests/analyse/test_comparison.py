@@ -11,24 +11,27 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from iocast.analyse.comparison import (
     QUANTILES,
+    Bounds,
     ab_ratio,
     difference,
     fold,
     holm,
-    mean_bounds,
     median_of,
     overlap,
     quantile_bounds,
+    rate_bounds,
     relative,
     rising,
     shift,
     single_ratio,
     variation,
 )
-from iocast.model.histogram import Histogram, bucket_index
+from iocast.model.histogram import Histogram, bucket_index, merge
+from iocast.model.run import MARKS, OpSeries, Series
 from iocast.model.stated import Coarse, Quantile
 
 VECTORS = Path(__file__).parents[3] / "shared" / "design" / "models-vectors.json"
@@ -363,38 +366,80 @@ def test_a_tenth_that_is_well_known_is_a_difference(factor: float, verdict: str)
     assert ab_ratio(a, [factor * each for each in reversed(a)]).verdict == verdict
 
 
-def test_single_runs_that_are_far_apart_differ_here() -> None:
-    a, b = mean_bounds([1000.0, 1020.0, 990.0]), mean_bounds([1.0, 0.6, 0.8])
-    assert a is not None
-    assert b is not None
-    assert (single_ratio(a, b).verdict, single_ratio(b, a).verdict) == ("different_here", "different_here")
-    assert single_ratio(a, a).verdict == "inconclusive"
-    assert mean_bounds([1000.0, 2000.0]) is None, "two intervals tell nothing of chance"
+def _run_of(*seconds: list[int]) -> tuple[Histogram, Series]:
+    """Response times in ns of reads, second by second."""
+    times = _histogram([value for second in seconds for value in second])
+    ios, sums = tuple(map(len, seconds)), tuple(map(sum, seconds))
+    marks = [bucket_index(int(times.quantile_ns(q))) for q in MARKS]
+    up_to = tuple(tuple(sum(bucket_index(ns) <= mark for ns in second) for second in seconds) for mark in marks)
+    reads = OpSeries(op="read", ios=ios, response_ns=sums, up_to=up_to)
+    return times, Series(interval_ns=10**9, ios=ios, bytes=ios, response_ns=sums, ops=(reads,))
 
 
-def _queue(load: float, seconds: int, draw: random.Random) -> tuple[Histogram, list[float]]:
-    """Response times of M/M/1 with a service time of 4 ms, and their mean in each second."""
-    seen, of_second = list[int](), [list[float]() for _ in range(seconds)]
-    at = waits = 0.0
-    while True:
-        gap = draw.expovariate(load / 0.004)
-        waits, at = max(0.0, waits - gap), at + gap
-        if at >= seconds:
-            break
-        waits += draw.expovariate(1 / 0.004)
-        seen.append(round(1e9 * waits))
-        of_second[int(at)].append(1e9 * waits)
-    return _histogram(seen), [math.fsum(each) / len(each) for each in of_second if each]
+def _even(draw: random.Random, each_ns: int, count: int, seconds: int) -> tuple[Histogram, Series]:
+    return _run_of(*([round(draw.gauss(each_ns, each_ns / 20)) for _ in range(count)] for _ in range(seconds)))
 
 
-@pytest.mark.parametrize("q", [0.5, 0.95])
-@pytest.mark.parametrize("load", [0.5, 0.9])
-def test_equal_queues_do_not_differ_here(load: float, q: float) -> None:
-    """Neighbours in a queue depend on each other: I/Os counted as independent would differ in most of these pairs."""
-    found = []
-    for number in range(20):
-        draw = random.Random(number)
-        bounds = [quantile_bounds(*_queue(load, 20, draw), q) for _ in range(2)]
-        found += [single_ratio(*bounds).verdict] if all(bounds) else []
-    assert len(found) > 10
-    assert found.count("different_here") <= 1
+def _verdicts(*runs: tuple[Histogram, Series]) -> list[str]:
+    (a_times, a), (b_times, b) = runs
+    rates = [rate_bounds(sum(each.ios) / len(each.ios), each) for each in (a, b)]
+    percentiles = [(quantile_bounds(a_times, a, q), quantile_bounds(b_times, b, q)) for q in (0.5, 0.95, 0.99)]
+    return [single_ratio(*pair).verdict for pair in ((rates[0], rates[1]), *percentiles)]
+
+
+@pytest.mark.parametrize("seconds", [3, 12])
+def test_single_runs_that_are_far_apart_differ_here(seconds: int) -> None:
+    draw = random.Random(1)
+    fast, slow = _even(draw, 10**6, 1000 + seconds, seconds), _even(draw, 10**9, 500, seconds)
+    assert _verdicts(fast, slow) == _verdicts(slow, fast) == ["different_here"] * 4
+    assert _verdicts(fast, _even(draw, 10**6, 1000, seconds)) == ["inconclusive"] * 4
+
+
+def test_two_intervals_tell_nothing_of_chance() -> None:
+    draw = random.Random(1)
+    fast, slow = _even(draw, 10**6, 1000, 2), _even(draw, 10**9, 500, 2)
+    assert rate_bounds(1000.0, fast[1]) == Bounds(1000.0, None, None)
+    assert quantile_bounds(*fast, 0.5).high is None
+    assert _verdicts(fast, slow) == ["inconclusive"] * 4
+
+
+def test_a_percentile_of_few_slow_ios_is_bounded_by_the_mean() -> None:
+    """All I/Os beyond the p99 lie in one second of twelve; Markov's inequality still tells it from one far away."""
+    draw = random.Random(2)
+
+    def clustered(slow_ns: int) -> tuple[Histogram, Series]:
+        calm = [[round(draw.gauss(10**6, 10**5)) for _ in range(1000)] for _ in range(11)]
+        return _run_of(*calm, [*calm[0][:700], *([slow_ns] * 300)])
+
+    bounds = quantile_bounds(*clustered(10**7), 0.99)
+    assert bounds.high is not None
+    assert bounds.high > 100 * 10**6, "the mean is above 1 ms"
+    far = quantile_bounds(*_even(draw, 10**10, 1000, 12), 0.99)
+    assert single_ratio(bounds, far).verdict == "different_here"
+    near = quantile_bounds(*_even(draw, 10**8, 1000, 12), 0.99)
+    assert single_ratio(bounds, near).verdict == "inconclusive"
+
+
+def test_a_percentile_of_few_ios_is_no_less_than_the_fastest_of_them() -> None:
+    """Three seconds of a disk against three of flash: 500 times as long is no chance, however few I/Os there are."""
+    draw = random.Random(4)
+    disk = _run_of(*([round(draw.gauss(5 * 10**7, 10**7)) for _ in range(each)] for each in (76, 90, 72)))
+    flash = _even(draw, 10**5, 5000, 3)
+    for q in (0.5, 0.95):
+        bounds = quantile_bounds(*disk, q)
+        assert bounds.low is not None
+        assert single_ratio(quantile_bounds(*flash, q), bounds).verdict == "different_here"
+    wandering = _run_of([10**7, *[9 * 10**7] * 20], [5 * 10**7] * 21, [6 * 10**7] * 21)
+    assert quantile_bounds(*wandering, 0.5).low == 10**7
+
+
+def test_what_operations_have_in_common_counts_for_both() -> None:
+    """Reads and writes slow down in the same seconds: together they are known no better than each alone."""
+    draw = random.Random(3)
+    seconds = [[round(draw.gauss(10**6 * (1 + at % 2 / 20), 10**5)) for _ in range(200)] for at in range(12)]
+    times, series = _run_of(*seconds)
+    both = replace(series, ops=(*series.ops, replace(series.ops[0], op="write")))
+    alone, together = quantile_bounds(times, series, 0.5), quantile_bounds(merge([times, times]), both, 0.5)
+    assert (together.low, together.high) == pytest.approx((alone.low, alone.high), rel=0.001)
+    lost = quantile_bounds(times, replace(series, ops=()), 0.5)
+    assert (lost.low, lost.high) == (None, None), "not known how they depend on each other"

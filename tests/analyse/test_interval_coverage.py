@@ -1,11 +1,11 @@
-"""Intervals hold where I/Os queue: an M/M/1 queue at 80% load, whose mean and percentiles are known by formula."""
+"""Intervals and verdicts hold where I/Os queue: M/M/1, whose mean and percentiles are known by formula."""
 
 from __future__ import annotations
 
 import math
 
 import pytest
-from interval_coverage import SYSTEMS, measured
+from interval_coverage import SYSTEMS, measured, told_apart
 
 from iocast.analyse.facts import RowFacts
 
@@ -28,3 +28,17 @@ def test_the_truth_lies_in_the_interval(rows: list[RowFacts], q: float | None) -
     covered = sum((each.low_ns or 0) <= truth <= (each.high_ns or math.inf) for each in found)
     assert covered >= 0.9 * RUNS
     assert all(each.low_ns is not None for each in found)
+
+
+def test_equal_queues_are_not_told_apart_by_two_runs(rows: list[RowFacts]) -> None:
+    """Counted as independent I/Os, percentiles of most of these pairs would differ."""
+    records = [row.record for row in rows]
+    assert not any(told_apart(*pair) for pair in zip(records[::2], records[1::2], strict=True))
+
+
+def test_short_queues_are_not_told_apart_by_two_runs() -> None:
+    """Three or four intervals know little of their own scatter, which Student's t allows for."""
+    (system,) = (each for each in SYSTEMS if each.name == "M/M/1, 90% load")
+    records = [measured(system, seed, 4).record for seed in range(1, 21)]
+    assert {len(record.series.ios) for record in records} <= {3, 4}
+    assert not any(told_apart(*pair) for pair in zip(records[::2], records[1::2], strict=True))

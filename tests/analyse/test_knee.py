@@ -46,3 +46,30 @@ def test_a_limit_is_never_below_what_was_reached() -> None:
 def test_no_ladder_no_knee() -> None:
     assert closed_ladder([1, 2], [10.0, 20.0]) is None
     assert closed_ladder([1, 2, 4], [10.0, 0.0, 20.0]) is None
+
+
+def test_a_ladder_that_gains_nothing_has_its_knee_at_its_start() -> None:
+    knee = closed_ladder([2, 4, 8], [100.0, 100.0, 100.0])
+    assert knee is not None
+    assert (knee.max_power_load, knee.chord_load, knee.chord_distance) == (2, 2, 0.0)
+    assert (knee.least_load, knee.limit_per_s, knee.saturated) == (2.0, 100.0, True)
+
+
+def test_a_ladder_that_doubles_with_its_load_has_no_limit_yet() -> None:
+    knee = closed_ladder([1, 2, 4], [100.0, 200.0, 400.0])
+    assert knee is not None
+    assert (knee.limit_per_s, knee.saturated) == (400.0, False)
+
+
+@pytest.mark.parametrize(("loads", "gain", "saturated"), [((1, 2, 4), 1.15, False), ((1, 4, 16), 1.15, True)])
+def test_a_tenth_for_a_doubling(loads: tuple[int, int, int], gain: float, saturated: bool) -> None:
+    knee = closed_ladder(loads, [100.0, 150.0, 150.0 * gain])
+    assert knee is not None
+    assert knee.saturated is saturated
+
+
+def test_the_last_step_alone_is_judged() -> None:
+    """From 4 to 8 a fifth is gained: more than a tenth, though little against the first load."""
+    knee = closed_ladder([1, 4, 8], [100.0, 150.0, 180.0])
+    assert knee is not None
+    assert not knee.saturated

@@ -65,3 +65,9 @@ def test_a_collapse_has_a_bar_too() -> None:
     (step,) = scaling_steps([LoadPoint(1, 1e3, 100.0), LoadPoint(2, 1e9, 1.0)])
     assert step.verdict == "lost"
     assert step.bar > 1e200
+
+
+def test_less_than_a_hundredth_of_the_throughput_is_no_fall() -> None:
+    """66,300 and 66,295 I/Os a second are the same rate, and a chart said that throughput fell."""
+    points = [LoadPoint(32, 482e3, 543.0e6), LoadPoint(64, 965e3, 542.9e6), LoadPoint(128, 1990e3, 530e6)]
+    assert [step.verdict for step in scaling_steps(points)] == ["slower", "lost"]

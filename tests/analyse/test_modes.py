@@ -113,3 +113,43 @@ def test_what_another_tool_states_is_a_step_for_each_bucket_with_its_modes() -> 
     assert [mode.location_ns for mode in found.modes] == pytest.approx([70_711, 6_324_555], rel=1e-3)
     assert [mode.share for mode in found.modes] == pytest.approx([0.65, 0.35], abs=0.06)
     assert density(Histogram.stated(Coarse(total=20_000))) is None
+
+
+STATED_US = [
+    # Buckets in us with their per cents, what else is stated, and: where it begins, how many cells, the first and the
+    # last step as (cell, density for a decade), where its mode is.
+    ([(1, 10, 60), (10, 100, 40)], {}, 2.99, 203, (1, 0.6), (200, 0.4), 3162.28),
+    ([(0, 10, 60), (10, None, 40)], {"min_ns": 2000, "max_ns": 15_000}, 3.29, 104, (1, 0.8584), (100, 1.3288), 4472.14),
+    ([(0, 10, 60), (10, None, 40)], {"max_ns": 50_000}, 3.68, 104, (2, 1.9932), (101, 0.5723), 7071.07),
+    ([(0, 10, 0), (10, 20, 0), (20, None, 100), (1000, None, 0)], {}, 4.29, 34, (1, 3.3219), (30, 3.3219), 28284.27),
+]
+
+
+@pytest.mark.parametrize(("buckets", "more", "low", "cells", "first", "last", "mode"), STATED_US)
+def test_steps_of_stated_buckets(
+    buckets: list[tuple[int, int | None, float]],
+    more: dict[str, int],
+    low: float,
+    cells: int,
+    first: tuple[int, float],
+    last: tuple[int, float],
+    mode: float,
+) -> None:
+    """An open bucket ends at the maximum or at twice its start; one from 0 begins at the minimum or half its end."""
+    parts = tuple(Bucket(start * 1000, end and end * 1000, share) for start, end, share in buckets)
+    found = density(Histogram.stated(Coarse(total=1000, buckets=parts, whole=100.0, **more)))
+    assert found is not None
+    steps = [(at, round(value, 4)) for at, value in enumerate(found.values) if value]
+    assert (round(found.low, 9), len(found.values)) == (low, cells)
+    assert (steps[0], steps[-1]) == (first, last)
+    assert [(each.location_ns, each.share) for each in found.modes] == [(pytest.approx(mode), 1.0)]
+    few = density(Histogram.stated(Coarse(total=999, buckets=parts, whole=100.0, **more)))
+    assert few is not None
+    assert few.modes == (), "peaks of few I/Os are chance"
+
+
+def test_one_stated_value_has_no_density() -> None:
+    buckets = (Bucket(0, 10_000, 60.0),)
+    assert density(Histogram.stated(Coarse(total=1, buckets=buckets, whole=60.0))) is None
+    assert density(Histogram.stated(Coarse(total=2, buckets=buckets, whole=60.0))) is not None
+    assert density(Histogram.stated(Coarse(total=9, buckets=(Bucket(0, 10_000, 0.0),), whole=60.0))) is None

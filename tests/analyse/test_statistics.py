@@ -188,27 +188,32 @@ def _series(up_to: tuple[int, ...], ios: tuple[int, ...]) -> OpSeries:
     return OpSeries(op="read", ios=ios, response_ns=tuple(n * 1000 for n in ios), up_to=(up_to,) * 5)
 
 
+def _effect(series: OpSeries) -> float | None:
+    """That of the median."""
+    return statistics.design_effect(statistics.design_effects(series), 0.5)
+
+
 def test_even_intervals_are_independent() -> None:
-    assert statistics.design_effect(_series((50,) * 60, (100,) * 60), 0.5) == 1.0
+    assert _effect(_series((50,) * 60, (100,) * 60)) == 1.0
 
 
 def test_clusters_count_for_less() -> None:
     """All I/Os of every second interval are slow: 100 I/Os say hardly more than one."""
-    effect = statistics.design_effect(_series((100, 0) * 30, (100,) * 60), 0.5)
+    effect = _effect(_series((100, 0) * 30, (100,) * 60))
     assert effect is not None
     assert effect > 80
 
 
 def test_long_waves_count_for_less_than_short_ones() -> None:
-    short = statistics.design_effect(_series((60, 40) * 40, (100,) * 80), 0.5)
-    long = statistics.design_effect(_series(((60,) * 8 + (40,) * 8) * 5, (100,) * 80), 0.5)
+    short = _effect(_series((60, 40) * 40, (100,) * 80))
+    long = _effect(_series(((60,) * 8 + (40,) * 8) * 5, (100,) * 80))
     assert short is not None
     assert long is not None
     assert long > 4 * short
 
 
 def test_a_short_row_has_no_interval() -> None:
-    assert statistics.design_effect(_series((50,) * 9, (100,) * 9), 0.5) is None
+    assert _effect(_series((50,) * 9, (100,) * 9)) is None
     estimate = statistics.quantile_interval(card_runs.histogram((1000, 100), (2000, 100)), 0.5, None)
     assert (estimate.low_ns, estimate.high_ns, estimate.effective) == (None, None, None)
     assert statistics.mean_interval(1500.0, None) == statistics.MeanEstimate(1500.0)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import random
+from fractions import Fraction
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -37,6 +39,44 @@ def test_mser5(vector: Any) -> None:
         vector["valid"],
     )
     assert cut.stat == pytest.approx(vector["stat"], rel=1e-6)
+
+
+def _mser5_as_defined(values: list[float]) -> tuple[int, float]:
+    """The cut, every one tried by itself and without rounding."""
+    means = [fmean(values[at : at + 5]) for at in range(0, len(values) - 4, 5)]
+
+    def stat(cut: int) -> Fraction:
+        kept = [Fraction(each) for each in means[cut:]]
+        middle = sum(kept) / len(kept)
+        return sum((each - middle) ** 2 for each in kept) / len(kept) ** 2
+
+    best = min(range(len(means) // 2 + 1), key=stat)
+    return best, float(stat(best))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.one_of(
+        st.lists(st.integers(1, 9).map(float), min_size=5, max_size=80),
+        st.lists(st.floats(1.0, 1e6), min_size=5, max_size=80),
+        st.builds(
+            lambda slow, calm, factor, seed: noisy([9e4 * factor] * slow + [9e4] * calm, seed=seed),
+            st.integers(0, 60),
+            st.integers(10, 90),
+            st.floats(0.01, 100),
+            st.integers(0, 99),
+        ),
+    )
+)
+def test_the_cut_is_that_of_the_definition(values: list[float]) -> None:
+    cut = steady.mser5(values)
+    best, stat = _mser5_as_defined(values)
+    assert (cut.cut_batches, cut.stat) == (best, pytest.approx(stat, rel=1e-6, abs=1e-18 * max(values) ** 2))
+
+
+def test_a_series_of_a_day_is_cut_where_its_warm_up_ends() -> None:
+    day = noisy([3e4] * 30_000 + [9e4] * 56_400)  # one second each: trying every cut by itself took 20 s
+    assert steady.mser5(day).cut == 30_000
 
 
 @pytest.mark.parametrize("vector", _vectors("stats.batch_means"))

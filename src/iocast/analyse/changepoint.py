@@ -47,8 +47,11 @@ class ChangePoints(Struct, frozen=True):
         return tuple(change for change in self.changes if abs(change.shift) >= REPORTED_SHIFT)
 
 
-def change_points(levels: Sequence[float]) -> ChangePoints | None:
+def change_points(levels: Sequence[float], *, independent: bool = False) -> ChangePoints | None:
     """The changes of a series of positive levels; None when it is too short, or has a level of 0.
+
+    `independent` levels, as those of runs of different days, do not depend on their neighbours: of a few dozen levels
+    no correlation can be estimated, and a wrong one hides a shift by a third.
 
     A longer series than `MOST` is looked at in means of so many neighbours as make it short enough, and each change is
     then put where it is sharpest.
@@ -57,7 +60,7 @@ def change_points(levels: Sequence[float]) -> ChangePoints | None:
         return None
     if len(levels) > MOST:
         return _of_means(levels, -(-len(levels) // MOST))
-    return _found(levels)
+    return _found(levels, independent=independent)
 
 
 def one_change(levels: Sequence[float]) -> Change | None:
@@ -119,9 +122,9 @@ def _sharpest(levels: Sequence[float], at: int, reach: int) -> int:
     return best[1]
 
 
-def _found(levels: Sequence[float]) -> ChangePoints:
+def _found(levels: Sequence[float], *, independent: bool = False) -> ChangePoints:
     logs = [math.log(level) for level in levels]
-    correlation, variance = _noise(logs)
+    correlation, variance = _noise(logs, independent=independent)
     penalty = _penalty(correlation, variance, len(logs))
     starts = _segments(logs, penalty)
     means = [fmean(logs[start:end]) for start, end in pairwise([*starts, len(logs)])]
@@ -135,7 +138,7 @@ def _penalty(correlation: float, variance: float, length: int) -> float:
     return PENALTY * variance * (1 + correlation) / (1 - correlation) * math.log(length)
 
 
-def _noise(logs: list[float]) -> tuple[float, float]:
+def _noise(logs: list[float], *, independent: bool = False) -> tuple[float, float]:
     """Correlation and variance of the noise, from the differences: a shift disturbs only one of them, and is cut."""
     steps = [after - before for before, after in pairwise(logs)]
     middle = median(steps)
@@ -143,6 +146,8 @@ def _noise(logs: list[float]) -> tuple[float, float]:
     cut = [min(OUTLIER * sigma, max(-OUTLIER * sigma, step - middle)) for step in steps]
     square = math.fsum(step * step for step in cut)
     lagged = math.fsum(one * other for one, other in pairwise(cut))
+    if independent:
+        return 0.0, max(LEAST_VARIANCE, sigma * sigma / 2)
     correlation = min(MAX_CORRELATION, max(0.0, 1 + 2 * (lagged / square if square else -0.5)))
     return correlation, max(LEAST_VARIANCE, sigma * sigma / (2 * (1 - correlation)))
 

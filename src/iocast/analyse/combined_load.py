@@ -1,4 +1,4 @@
-"""Phases that ran at once as the one load that the devices saw: asked and done, added up."""
+"""Phases that ran concurrently as the one load that the devices saw: asked and done, added up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from iocast.model.workload import MixItem, Sync, Workload
 
 
 class AddedUp(Struct, frozen=True):
-    """What phases that ran at once asked and did together."""
+    """What phases that ran concurrently asked and did together."""
 
     workload: Workload
     measurement: Measurement
@@ -36,7 +36,7 @@ def added_up(group: tuple[PhaseRecord, ...]) -> AddedUp:
 
 
 def seen_by_devices(record: PhaseRecord, every: AddedUp) -> PhaseRecord:
-    """The phase as all that ran at once with it: a device's counters do not tell them apart."""
+    """The phase as all that ran concurrently with it: a device's counters do not tell them apart."""
     phase = replace(record.phase, workload=every.workload)
     plan = replace(record.plan, files=every.files, direct=every.direct)
     return replace(record, phase=phase, plan=plan, measurement=every.measurement)

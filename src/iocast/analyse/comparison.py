@@ -11,15 +11,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast._core import student_t_cdf, student_t_quantile
-from iocast.analyse.statistics import quantile_ranks
-from iocast.analyse.steady import BATCHES
+from iocast.analyse.statistics import (
+    Rule,
+    design_effect,
+    design_effects,
+    mean_interval,
+    quantile_interval,
+    share_bounds,
+)
 from iocast.model.histogram import Histogram, bucket_bounds_ns
+from iocast.model.run import Series
 
 # Pairs are used where their interval is at most this share of Welch's. Of 6,000 equal sides with nothing in common
 # 5.6 % (three runs) and 5.1 % (five) then differ; where rounds share 3 % to 15 %, five runs find 10 % in 83 % to 99 %.
 PAIRS_GAIN = 0.5
-LEAST_INTERVALS = 3  # of a single run
-FOR_PERCENTILES = 3.0  # [J] how much worse than the mean a percentile of few independent I/Os is known
+# A verdict on single runs is given for many figures of a card, and of its rows of three seconds too; Student's t allows
+# for how little three intervals know of their scatter (docs/trust.md has how often it is wrong).
+SINGLE_RUN = Rule(confidence=0.99, least_intervals=3)
 MARGIN = 0.10  # what counts as the same: B within -10 % and +11 % of A (models B5)
 
 Verdict = Literal["equivalent", "different", "small_difference", "different_here", "inconclusive"]
@@ -64,74 +72,62 @@ def ab_ratio(a: Sequence[float], b: Sequence[float], margin: float = MARGIN, *, 
     if matched and len(a) == len(b) >= 3:
         of_pairs = _variance([after - before for before, after in zip(log_a, log_b, strict=True)]) / len(a)
         paired, free = math.sqrt(of_pairs), len(a) - 1.0
-        if _t(0.975, free) * paired <= PAIRS_GAIN * _t(0.975, degrees) * spread:
-            found = _judged(shift, _t(0.975, free) * paired, _t(0.95, free) * paired, free, margin)
+        if student_t_quantile(0.975, free) * paired <= PAIRS_GAIN * student_t_quantile(0.975, degrees) * spread:
+            found = _judged(
+                shift, student_t_quantile(0.975, free) * paired, student_t_quantile(0.95, free) * paired, free, margin
+            )
             return replace(found, paired=True)
-    return _judged(shift, _t(0.975, degrees) * spread, _t(0.95, degrees) * spread, degrees, margin)
+    return _judged(
+        shift, student_t_quantile(0.975, degrees) * spread, student_t_quantile(0.95, degrees) * spread, degrees, margin
+    )
 
 
 class Bounds(Struct, frozen=True):
     """A figure of a single run with its 99 % interval, from how it went up and down inside of the run."""
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
-def mean_bounds(values: Sequence[float]) -> Bounds | None:
-    """The mean of the intervals of a run; None with too few of them.
+def rate_bounds(rate_per_s: float, series: Series) -> Bounds:
+    """The throughput of a run."""
+    low, high = share_bounds(series.ios, (1,) * len(series.ios), sum(series.ios), SINGLE_RUN)
+    return Bounds(rate_per_s, None if low is None else rate_per_s * low, None if high is None else rate_per_s * high)
 
-    Up to 20 batches stand for the run. Neighbours in a queue depend on each other: it is widened by their correlation.
+
+def quantile_bounds(times: Histogram, series: Series, q: float) -> Bounds:
+    """A percentile of a run, all its operations together.
+
+    What the operations have in common can at most add up, so their effects are summed. Where too few independent I/Os
+    lie beyond the percentile, its upper bound is Markov's: no more than 1 - q of all can be above mean / (1 - q). Where
+    they are too few for a lower one, it is the fastest I/O.
     """
-    error = _batch_error(values)
-    if error is None:
-        return None
-    mean = _mean(values)
-    half = min(error[0] / mean * _t(0.995, error[1]), 50.0)  # of the logarithm
-    return Bounds(mean, mean * math.exp(-half), mean * math.exp(half))
-
-
-def quantile_bounds(times: Histogram, interval_means_ns: Sequence[float], q: float) -> Bounds | None:
-    """A percentile of a run, with as many independent I/Os as would know its mean as well as its intervals do.
-
-    Where that are too few for the percentile, it is taken to be known three times worse than the mean.
-    """
-    error, mean = _batch_error(interval_means_ns), mean_bounds(interval_means_ns)
-    if error is None or mean is None or times.coarse is not None or not times.total:
-        return None
-    chance = times.stdev_ns / math.sqrt(times.total)
-    factor = _t(0.995, error[1]) / _t(0.995, 1e6)  # few intervals know little of their own scatter
-    widened = max(1.0, error[0] / chance if chance else 1.0) * factor
-    total = int(times.total / widened**2)
-    low, high = quantile_ranks(total, q, 0.99)
-    if low is None or high is None:
-        value, wide = times.quantile_ns(q), (mean.high / mean.value) ** FOR_PERCENTILES
-        return Bounds(value, value / wide, value * wide)
-    return Bounds(*(times.quantile_ns(each) for each in (q, (low - 0.5) / total, (high - 0.5) / total)))
+    effects = [design_effect(design_effects(each, SINGLE_RUN), q) for each in series.ops]
+    known = [each for each in effects if each is not None]
+    if not known or len(known) < len(effects):
+        return Bounds(times.quantile_ns(q), None, None)
+    found = quantile_interval(times, q, math.fsum(known), SINGLE_RUN.confidence)
+    low_ns, high_ns = found.low_ns, found.high_ns
+    if high_ns is None:
+        mean = mean_interval(times.mean_ns, series, SINGLE_RUN)
+        high_ns = None if mean.high_ns is None else mean.high_ns / (1 - q)
+    return Bounds(found.value_ns, times.least_ns if low_ns is None else low_ns, high_ns)
 
 
 def single_ratio(a: Bounds, b: Bounds, margin: float = MARGIN) -> Ratio:
     """B over A of single runs. "different_here": they differ by more than the margin; nobody knows if it repeats."""
-    verdict: Verdict = "inconclusive"
-    if min(a.low, b.low) > 0:
-        shift = math.log(b.value / a.value)
-        below = math.hypot(math.log(b.value / b.low), math.log(a.high / a.value))
-        above = math.hypot(math.log(b.high / b.value), math.log(a.value / a.low))
-        if shift - below > -math.log(1 - margin) or shift + above < math.log(1 - margin):
-            verdict = "different_here"
+    differ = _exceeds(b, a, margin) or _exceeds(a, b, margin)
+    verdict: Verdict = "different_here" if differ else "inconclusive"
     return Ratio(b.value / a.value, None, None, None, None, None, verdict)
 
 
-def _batch_error(values: Sequence[float]) -> tuple[float, float] | None:
-    """The standard error of the mean of a series and its degrees of freedom."""
-    if len(values) < LEAST_INTERVALS or _mean(values) <= 0:
-        return None
-    size = max(1, len(values) // BATCHES)
-    means = [_mean(values[at : at + size]) for at in range(0, len(values) - size + 1, size)]
-    middle, squares = _mean(means), _variance(means) * (len(means) - 1)
-    lagged = math.fsum((one - middle) * (other - middle) for one, other in pairwise(means))
-    follows = min(max(0.0, lagged / squares), 0.9) if squares > 0 else 0.0
-    return math.sqrt(squares / (len(means) - 1) / len(means) * (1 + follows) / (1 - follows)), len(means) - 1.0
+def _exceeds(more: Bounds, less: Bounds, margin: float) -> bool:
+    """Whether the lower end of the ratio of the two lies above the margin."""
+    if not more.low or less.high is None:
+        return False
+    down = math.hypot(math.log(more.value / more.low), math.log(less.high / less.value))
+    return math.log(more.value / less.value) - down > -math.log(1 - margin)
 
 
 def _judged(shift: float, half95: float, half90: float, degrees: float, margin: float) -> Ratio:
@@ -147,10 +143,6 @@ def _judged(shift: float, half95: float, half90: float, degrees: float, margin: 
     elif excluded:
         verdict = "small_difference"
     return Ratio(math.exp(shift), low, high, low90, high90, degrees, verdict)
-
-
-def _t(q: float, degrees: float) -> float:
-    return student_t_quantile(q, degrees)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -238,7 +230,7 @@ def _p_value(ratio: Ratio) -> float | None:
     half = (math.log(ratio.high) - math.log(ratio.low)) / 2
     if not half:
         return 1.0 if ratio.ratio == 1 else 0.0
-    t = abs(math.log(ratio.ratio)) / (half / _t(0.975, ratio.degrees))
+    t = abs(math.log(ratio.ratio)) / (half / student_t_quantile(0.975, ratio.degrees))
     return 2 * student_t_cdf(-t, ratio.degrees)
 
 

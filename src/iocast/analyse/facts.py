@@ -20,7 +20,14 @@ from iocast.analyse.modes import Mode, modes
 from iocast.analyse.places import Place, moved_share, passed_by_all, places
 from iocast.analyse.rate_drops import Drop, drop
 from iocast.analyse.row_pairs import Marks, groups, marks, pairs, written_before
-from iocast.analyse.statistics import MeanEstimate, QuantileEstimate, design_effect, mean_interval, quantile_interval
+from iocast.analyse.statistics import (
+    MeanEstimate,
+    QuantileEstimate,
+    design_effect,
+    design_effects,
+    mean_interval,
+    quantile_interval,
+)
 from iocast.analyse.steady import Steadiness, steadiness
 from iocast.analyse.time_breakdown import Whereabouts, whereabouts
 from iocast.model.histogram import Histogram
@@ -147,8 +154,12 @@ class RowFacts(_Kept):
         """A percentile of the response of one operation, with its interval."""
         found: QuantileEstimate = self.keep(
             ("quantile", op, q),
-            lambda: quantile_interval(self.response(op), q, design_effect(self.series_of(op), q)),
+            lambda: quantile_interval(self.response(op), q, design_effect(self._effects(op), q)),
         )
+        return found
+
+    def _effects(self, op: Op) -> tuple[float, ...] | None:
+        found: tuple[float, ...] | None = self.keep(("effects", op), lambda: design_effects(self.series_of(op)))
         return found
 
     def mean(self, op: Op) -> MeanEstimate:
@@ -237,7 +248,7 @@ class RowFacts(_Kept):
     def share_of_device(self, op: Op) -> tuple[float, DeviceIo] | None:
         """Bytes that the device moved over bytes that the test did, and where; None when it is not known.
 
-        Phases that ran at once count together.
+        Phases that ran concurrently count together.
         """
         every = self.seen_by_devices
         found: tuple[float, DeviceIo] | None = self.keep(

@@ -120,6 +120,13 @@ class Curve(Struct, frozen=True, dict=True):
         """The points up to a load, the first one always."""
         return Curve(tuple(point for at, point in enumerate(self.points) if not at or point.load <= load))
 
+    def only(self, takes: Callable[[PhaseRecord], bool]) -> Curve | None:
+        """The points of the rows that `takes` takes; the curve itself where that is all, None where it is none."""
+        points = tuple(point for point in self.points if takes(point.record))
+        if len(points) == len(self.points):
+            return self
+        return Curve(points) if points else None
+
 
 def kind(record: PhaseRecord) -> str:
     """What rows of one curve have in common, whatever they are called: the workload but for users and depth, and the

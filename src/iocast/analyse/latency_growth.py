@@ -8,6 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+LEAST_FALL = 0.01  # [J] of the throughput: less is noise, and no reader would call it a fall
+
 Verdict = Literal["faster", "slower", "lost"]  # latency fell · it rose · it rose and throughput fell
 
 
@@ -30,14 +32,17 @@ class ScalingStep(Struct, frozen=True):
 
 
 def scaling_steps(points: Sequence[LoadPoint]) -> tuple[ScalingStep, ...]:
-    """The steps between neighbouring loads, which ascend."""
+    """The steps between neighbouring loads, which ascend.
+
+    fiop.r calls any fall of throughput lost; here it takes 1 %.
+    """
     return tuple(_step(one, other) for one, other in pairwise(points) if one.mean_ns and one.load)
 
 
 def _step(one: LoadPoint, other: LoadPoint) -> ScalingStep:
     growth = other.mean_ns / one.mean_ns
     ratio = growth / (other.load / one.load)
-    if other.bytes_per_s < one.bytes_per_s:
+    if other.bytes_per_s < one.bytes_per_s * (1 - LEAST_FALL):
         verdict: Verdict = "lost"
     else:
         verdict = "faster" if growth < 1 else "slower"

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from operator import mul
 
 from msgspec import Struct
 
@@ -21,6 +22,7 @@ MIN_TOTAL = 1000
 GRID = 0.01  # decades
 MIN_BANDWIDTH = 0.03
 VALLEY = 0.8  # a valley higher than this share of the lower peak parts nothing
+CERTAIN = 3.0  # standard deviations of both counts: what parts nothing by its depth is real in few, wide buckets
 MIN_MASS = 0.01
 MIN_COUNT = 50
 REACH = 4.0  # bandwidths, beyond which a kernel adds nothing that counts
@@ -55,11 +57,8 @@ def density(histogram: Histogram) -> Density | None:
     """
     if histogram.coarse is not None:
         return _stepped(histogram.coarse)
-    points = [
-        (math.log10(max(1.0, sum(bucket_bounds_ns(index)) / 2)), count)
-        for index, count in zip(histogram.index, histogram.count, strict=True)
-    ]
-    total = sum(count for _, count in points)
+    points = list(zip(map(_decades, histogram.index), histogram.count, strict=True))
+    total = sum(histogram.count)
     if total < 2:
         return None
     width = _bandwidth(points, total)
@@ -69,6 +68,12 @@ def density(histogram: Histogram) -> Density | None:
     found = _peaks(values, [each / total for each in cells], least) if total >= MIN_TOTAL else []
     where = tuple(Mode(10 ** (low + at * GRID), share) for at, share in found)
     return Density(low, tuple(values), where)
+
+
+@cache  # the buckets of one row are those of the next
+def _decades(index: int) -> float:
+    """The middle of a bucket, as log10 of ns."""
+    return math.log10(max(1.0, sum(bucket_bounds_ns(index)) / 2))
 
 
 def _stepped(stated: Coarse) -> Density | None:
@@ -92,23 +97,24 @@ def _stepped(stated: Coarse) -> Density | None:
             values[at] = share / (end - start)
     # `coarse_modes` tells modes by upper edges; a peak is named in the middle of its bucket.
     counts = [round(share * stated.total) for _, _, share in kept]
-    found = coarse_modes([10**end for _, end, _ in kept], counts)
+    found = coarse_modes([10**end for _, end, _ in kept], counts, counted=stated.holds_counts)
     middle = {10**end: 10 ** ((start + end) / 2) for start, end, _ in kept}
     named = tuple(Mode(middle[mode.location_ns], mode.share) for mode in found) if stated.total >= MIN_TOTAL else ()
     return Density(low * GRID, tuple(values), named)
 
 
-def coarse_modes(uppers: Sequence[float], counts: Sequence[int]) -> tuple[Mode, ...]:
+def coarse_modes(uppers: Sequence[float], counts: Sequence[int], *, counted: bool = False) -> tuple[Mode, ...]:
     """The modes of a histogram of few, wide buckets, by their upper edges: density is counted per octave.
 
-    `location_ns` is the upper edge of the peak's bucket, in the unit of `uppers`. Only coarsely true.
+    `location_ns` is the upper edge of the peak's bucket, in the unit of `uppers`. Only coarsely true. Where the source
+    `counted` the I/Os of each bucket, a valley that is no chance parts two peaks, however shallow it is.
     """
     total = sum(counts)
     if not total:
         return ()
     octaves = [1.0] + [math.log2(high / low) for low, high in pairwise(uppers)]
     heights = [count / octave for count, octave in zip(counts, octaves, strict=True)]
-    found = _peaks(heights, [count / total for count in counts], MIN_MASS)
+    found = _peaks(heights, [count / total for count in counts], MIN_MASS, certain=CERTAIN if counted else math.inf)
     return tuple(Mode(uppers[at], share) for at, share in found)
 
 
@@ -145,25 +151,24 @@ def _smoothed(cells: list[float], width: float) -> list[float]:
     room = math.ceil(REACH * width / GRID)
     kernel = [math.exp(-0.5 * ((at * GRID) / width) ** 2) for at in range(-room, room + 1)]
     whole = math.fsum(kernel)
-    values = [0.0] * len(cells)
-    for at, count in enumerate(cells):
-        if count:
-            for step, weight in enumerate(kernel):
-                to = at + step - room
-                if 0 <= to < len(values):
-                    values[to] += count * weight / whole
-    return values
+    shares, reach = [weight / whole for weight in kernel], len(kernel)
+    wide = [*[0.0] * room, *cells, *[0.0] * room]
+    return [sum(map(mul, wide[at : at + reach], shares)) for at in range(len(cells))]
 
 
-def _peaks(heights: Sequence[float], shares: Sequence[float], least: float) -> list[tuple[int, float]]:
-    """Positions of the peaks with the share from valley to valley; a valley belongs to its right."""
+def _peaks(
+    heights: Sequence[float], shares: Sequence[float], least: float, certain: float = math.inf
+) -> list[tuple[int, float]]:
+    """Positions of the peaks with the share from valley to valley; a valley belongs to its right. A valley is real by
+    its depth, or, where heights are counts, by `certain` standard deviations."""
     tops = _tops(heights)
     while len(tops) > 1:
         valleys = [min(heights[one : other + 1]) for one, other in pairwise(tops)]
         sides = [min(heights[one], heights[other]) for one, other in pairwise(tops)]
         depth = [valley / side for valley, side in zip(valleys, sides, strict=True)]
         shallow = max(range(len(depth)), key=depth.__getitem__)
-        if depth[shallow] <= VALLEY:
+        valley, side = valleys[shallow], sides[shallow]
+        if depth[shallow] <= VALLEY or side - valley >= certain * math.sqrt(side + valley):
             break
         one, other = tops[shallow], tops[shallow + 1]
         tops.remove(one if heights[one] < heights[other] else other)

@@ -1,13 +1,14 @@
-"""A rate that fell within a row and stayed down: when, after how much, from what to what."""
+"""A rate that fell within a row and stayed down: when, after how much, from what to what, and its slow part then."""
 
 from __future__ import annotations
 
+import math
 from statistics import fmean, pstdev
 
 from msgspec import Struct
 
 from iocast.analyse.changepoint import ChangePoints
-from iocast.model.run import Series
+from iocast.model.run import OpSeries, Series
 
 
 class Drop(Struct, frozen=True):
@@ -19,6 +20,34 @@ class Drop(Struct, frozen=True):
     ios: int  # that were done until then
     bytes: int
     constant: float
+
+
+LEAST_INTERVALS = 15  # of fewer some part is constant by chance [J]
+
+
+class SlowPart(Struct, frozen=True):
+    """The I/Os of a row that took longer than one of its quantiles, after its last change: how many, how constant."""
+
+    ios_per_interval: float
+    share: float  # of all I/Os then
+    constant: float  # scatter over mean
+
+    @property
+    def by_chance(self) -> float:
+        """The scatter over that of as many I/Os that come at random."""
+        return self.constant * math.sqrt(self.ios_per_interval)
+
+
+def slow_part(series: OpSeries, changes: ChangePoints) -> SlowPart | None:
+    """The most constant of the slow parts that the quantiles of a row cut off, since its last change; None without."""
+    start = changes.reported[-1].at + 1 if changes.reported else 0
+    parts = []
+    for quick in series.up_to:
+        slow = [ios - below for ios, below in zip(series.ios[start:], quick[start:], strict=True)]
+        mean = fmean(slow) if len(slow) >= LEAST_INTERVALS else 0.0
+        if mean >= 1:
+            parts.append(SlowPart(mean, sum(slow) / sum(series.ios[start:]), pstdev(slow) / mean))
+    return min(parts, key=lambda part: part.by_chance, default=None)
 
 
 def drop(series: Series, changes: ChangePoints | None, least: float) -> Drop | None:

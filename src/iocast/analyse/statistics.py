@@ -13,7 +13,7 @@ from msgspec import Struct
 from iocast._core import student_t_quantile
 from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
-from iocast.model.run import MARKS, OpSeries
+from iocast.model.run import MARKS, OpSeries, Series
 
 CONFIDENCE = 0.95
 MIN_BEYOND = 10.0  # models B1: a percentile is published only with n(1-q) >= 10
@@ -45,6 +45,21 @@ LEAST_INTERVALS, LEAST_BATCHES = 10, 5
 # [J] fitted on simulated queues and held against others (docs/trust.md): a variance from few independent batches is
 # more often too small than too large.
 WIDER, WIDER_FROM = 4.0, 60
+
+
+class Rule(Struct, frozen=True):
+    """With which confidence an interval holds, and from how many intervals of a row on there is one."""
+
+    confidence: float = CONFIDENCE
+    least_intervals: int = LEAST_INTERVALS
+
+    @property
+    def two_sided(self) -> float:
+        """The quantile at which a two-sided interval of this confidence ends."""
+        return 0.5 + self.confidence / 2
+
+
+PRINTED = Rule()
 
 
 class QuantileEstimate(Struct, frozen=True):
@@ -100,7 +115,9 @@ def quantile_ranks(total: int, q: float, confidence: float = CONFIDENCE) -> tupl
     return low, None if high is None else total + 1 - high
 
 
-def quantile_interval(histogram: Histogram, q: float, effect: float | None = 1.0) -> QuantileEstimate:
+def quantile_interval(
+    histogram: Histogram, q: float, effect: float | None = 1.0, confidence: float = CONFIDENCE
+) -> QuantileEstimate:
     """Quantile `q` of a histogram with its confidence interval (exact to one bucket, 0.2 %).
 
     `effect` is the design effect: that many I/Os say as much as one independent I/O. None: not known, no bounds.
@@ -109,7 +126,7 @@ def quantile_interval(histogram: Histogram, q: float, effect: float | None = 1.0
     if effect is None:
         return QuantileEstimate(q, value_ns, None, None, total)
     effective = max(1, math.floor(total / effect)) if total else 0
-    low, high = quantile_ranks(effective, q)
+    low, high = quantile_ranks(effective, q, confidence)
     times = total / effective if effective else 0.0
     return QuantileEstimate(
         q,
@@ -129,48 +146,64 @@ class MeanEstimate(Struct, frozen=True):
     high_ns: float | None = None
 
 
-def mean_interval(value_ns: float, series: OpSeries | None) -> MeanEstimate:
-    """The mean response of an operation with its interval, from the sums of each interval."""
-    found = None if series is None else _sum_error(series.response_ns, series.ios)
-    if found is None or series is None or not value_ns > 0:
+def mean_interval(value_ns: float, series: Series | OpSeries | None, rule: Rule = PRINTED) -> MeanEstimate:
+    """The mean response with its interval, from the sums of each interval."""
+    if series is None or not value_ns > 0:
         return MeanEstimate(value_ns)
-    relative = found / (value_ns * sum(series.ios))
-    # Means of times are skewed to the right, so the interval is one of ratios; beyond a factor of e it says nothing.
+    factor_low, factor_high = share_bounds(series.response_ns, series.ios, value_ns * sum(series.ios), rule)
     return MeanEstimate(
-        value_ns, value_ns * math.exp(-relative), value_ns * math.exp(relative) if relative < 1 else None
+        value_ns,
+        None if factor_low is None else value_ns * factor_low,
+        None if factor_high is None else value_ns * factor_high,
     )
 
 
-def design_effect(series: OpSeries | None, q: float) -> float | None:
-    """How many I/Os say as much of quantile `q` as one independent I/O; None where too few intervals show it.
+def share_bounds(
+    parts: Sequence[float], weights: Sequence[int], whole: float, rule: Rule = PRINTED
+) -> tuple[float | None, float | None]:
+    """Between which factors of itself a figure lies that is the sum `whole` of `parts`, given their weights."""
+    error = _sum_error(parts, weights, rule)
+    if error is None or not whole > 0:
+        return None, None
+    # Rates and means of times are skewed, so the interval is one of ratios; beyond a factor of e it says nothing.
+    return math.exp(-error / whole), math.exp(error / whole) if error < whole else None
 
-    The worst of the quantiles next to `q` and of those below it where the dependence is seen best.
-    """
+
+def design_effects(series: OpSeries | None, rule: Rule = PRINTED) -> tuple[float, ...] | None:
+    """For each of MARKS how many I/Os say as much of it as one independent I/O; None where too few intervals show."""
     if series is None:
+        return None
+    found = [_effect(up_to, series.ios, rule) for up_to in series.up_to]
+    known = tuple(each for each in found if each is not None)
+    return known if len(known) == len(MARKS) else None
+
+
+def design_effect(effects: Sequence[float] | None, q: float) -> float | None:
+    """That of any quantile: the worst of those next to `q`, and of those below where the dependence is seen best."""
+    if effects is None:
         return None
     marks = [mark for mark in MARKS if mark <= q and (mark < 0.95 or mark == q)]
     marks += [min((mark for mark in MARKS if mark >= q), default=MARKS[-1])]
-    effects = [_effect(series.up_to[MARKS.index(mark)], series.ios) for mark in dict.fromkeys(marks)]
-    return None if None in effects else max(each for each in effects if each is not None)
+    return max(effects[MARKS.index(mark)] for mark in marks)
 
 
-def _effect(up_to: Sequence[int], ios: Sequence[int]) -> float | None:
+def _effect(up_to: Sequence[int], ios: Sequence[int], rule: Rule) -> float | None:
     total, below = sum(ios), sum(up_to)
-    error = _sum_error(up_to, ios)
+    error = _sum_error(up_to, ios, rule)
     if error is None or not total:
         return None
     share = below / total
     spread = total * share * (1.0 - share)
-    return max(1.0, (error / NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)) ** 2 / spread) if spread else 1.0
+    return max(1.0, (error / NormalDist().inv_cdf(rule.two_sided)) ** 2 / spread) if spread else 1.0
 
 
-def _sum_error(parts: Sequence[float], weights: Sequence[int]) -> float | None:
+def _sum_error(parts: Sequence[float], weights: Sequence[int], rule: Rule) -> float | None:
     """Half the confidence interval of sum(parts) given sum(weights), by batch means of several lengths.
 
     What each interval has beyond its share sums to 0; how far it wanders shows how intervals depend on each other.
     """
     count, whole = len(weights), sum(weights)
-    if count < LEAST_INTERVALS or not whole:
+    if count < rule.least_intervals or not whole:
         return None
     share = math.fsum(parts) / whole
     beyond = [part - share * weight for part, weight in zip(parts, weights, strict=True)]
@@ -181,16 +214,16 @@ def _sum_error(parts: Sequence[float], weights: Sequence[int]) -> float | None:
         variance = math.fsum(each * each for each in sums) * batches / (batches - 1) * (count / (batches * length))
         first = first or variance
         most = max(most, variance)
-        widest = max(widest, _t(batches - 1) * math.sqrt(variance))
+        widest = max(widest, _t(rule.two_sided, batches - 1) * math.sqrt(variance))
         length *= 2
     independent = count * first / most if most else float(count)  # intervals that say as much as all of them
-    widest = max(widest, _t(max(1, round(independent) - 1)) * math.sqrt(most))
+    widest = max(widest, _t(rule.two_sided, max(1, round(independent) - 1)) * math.sqrt(most))
     return widest * (1.0 + WIDER * min(1.0, count / WIDER_FROM) / independent)
 
 
 @cache
-def _t(degrees: int) -> float:
-    return student_t_quantile(0.5 + CONFIDENCE / 2, float(degrees))
+def _t(q: float, degrees: int) -> float:
+    return student_t_quantile(q, float(degrees))
 
 
 def littles_ratio(rate_per_s: float, stay_ns: float, population: float) -> float:

@@ -18,6 +18,7 @@ from iocast.analyse.changepoint import Change, one_change
 from iocast.model.run import Settled
 
 MSER_BATCH = 5
+SAME_STAT = 1e-9  # standard errors that differ by no more are equal: rounding is far below it
 BATCHES = 20
 T_19 = 2.093024054408263  # Student's t, 19 degrees of freedom, 95 % both sides
 WITHIN = 0.05  # B3: half-width, halves and drift against the mean
@@ -82,15 +83,24 @@ def mser5(values: Sequence[float]) -> Cut:
     count = len(means)
     if not count:
         return Cut(0, 0, math.nan, valid=False)
-    best, best_stat = 0, math.inf
-    for cut in range(count // 2 + 1):
-        kept = means[cut:]
-        middle = fmean(kept)
-        stat = math.fsum((each - middle) ** 2 for each in kept) / len(kept) ** 2
-        # What rounding leaves of nothing must not move the cut of a series that does not vary.
-        if stat < best_stat and best_stat > (1e-12 * middle) ** 2:
-            best, best_stat = cut, stat
-    return Cut(count, best, best_stat, valid=best < count // 2)
+    level = fmean(means[count // 2 :])  # of what every cut keeps: sums of distances from it lose no digits
+    stats = _stats([each - level for each in means])[: count // 2 + 1]
+    # What rounding leaves of nothing must not move the cut of a series that does not vary.
+    enough = max(min(stats) * (1 + SAME_STAT), (1e-12 * level) ** 2)
+    best = next(cut for cut, stat in enumerate(stats) if stat <= enough)
+    return Cut(count, best, stats[best], valid=best < count // 2)
+
+
+def _stats(apart: Sequence[float]) -> list[float]:
+    """For each cut the squared standard error of what it keeps: means and squares grow from the end (Welford 1962)."""
+    mean = squares = 0.0
+    stats = []
+    for count, each in enumerate(reversed(apart), 1):
+        step = each - mean
+        mean += step / count
+        squares += step * (each - mean)
+        stats.append(squares / count**2)
+    return stats[::-1]
 
 
 def batch_means(values: Sequence[float]) -> BatchMeans | None:

@@ -25,6 +25,7 @@ FindingCode = Literal[
     "generator_did_not_run",
     "generator_bound",
     "several_peaks",
+    "long_tail",
     "asynchronous_timing",
     "coarse_clock",
     # Something nearer than the medium answered.
@@ -82,7 +83,7 @@ AspectCode = Literal[
 
 StatisticCode = Literal["throughput", "mean", "p50", "p95", "p99"]
 
-BoundCode = Literal["generator", "kernel", "link", "queue", "device", "rate", "unknown"]
+BoundCode = Literal["generator", "kernel", "link", "queue", "device", "rate", "serialised", "unknown"]
 
 # What an experiment answers to its question.
 VerdictCode = Literal["confirmed", "rejected", "undecided"]
@@ -120,10 +121,11 @@ DifferenceCode = Literal[
     "rows_alone",
 ]
 
-ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification"]
+ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification", "trend"]
 
 SectionCode = Literal[
     # of a card
+    "notes",
     "target",
     "source",
     "results",
@@ -146,9 +148,12 @@ SectionCode = Literal[
     "percentiles",
     "relative",
     "repeats",
+    "prices",
     # of others
     "experiment",
     "runs",
+    "trend",
+    "trend_row",
 ]
 
 BadgeCode = Literal["trust", "grade"]

@@ -90,12 +90,15 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class FailedDetector(Struct, frozen=True):
-    """A detector that ended with an error: whether its findings are true of the run is unknown."""
+    """A detector that ended with an error: whether its findings are true of the run is unknown; or, when it was asked
+    to `confirm` one, how to test it is.
+    """
 
     detector: str
-    codes: tuple[FindingCode, ...]  # what it would have looked for
+    codes: tuple[FindingCode, ...]  # what it would have looked for, or what it would have tested
     why: str  # "ZeroDivisionError: float modulo"
     where: str  # "coarse_clock.py:112"
+    step: Literal["detect", "confirm"] = "detect"
 
 
 class Examination(Struct, frozen=True):

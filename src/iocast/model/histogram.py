@@ -147,21 +147,21 @@ class Histogram(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
 
 def merge(parts: Iterable[Histogram]) -> Histogram:
     """The exact histogram of all values of all parts."""
-    counts: dict[int, int] = {}
     kept = [part for part in parts if part.total]
     if any(part.coarse is not None for part in kept):
         return Histogram.stated(combined([part.coarse or _bare(part) for part in kept]))
     if len(kept) == 1:
         return kept[0]
-    for part in kept:
-        for index, count in zip(part.index, part.count, strict=True):
-            counts[index] = counts.get(index, 0) + count
     if not kept:
         return Histogram()
+    counts = dict(zip(kept[0].index, kept[0].count, strict=True))
+    for part in kept[1:]:
+        for index, count in zip(part.index, part.count, strict=True):
+            counts[index] = counts.get(index, 0) + count
     order = sorted(counts)
     return Histogram(
         tuple(order),
-        tuple(counts[i] for i in order),
+        tuple(map(counts.__getitem__, order)),
         sum(part.sum_ns for part in kept),
         math.fsum(part.sum_squares for part in kept),
         min(part.min_ns for part in kept),

@@ -118,7 +118,7 @@ class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     left_behind: tuple[SlowIo, ...] = ()  # of the abandoned I/Os: their times until they were given up
     generator: Generator = Generator()
     commit: Histogram = Histogram()  # from the first write's due time to the end of the sync after it (depth 1)
-    cpu_phases: int = 1  # how many phases ran at once: their CPU time cannot be told apart, it is that of all
+    cpu_phases: int = 1  # how many phases ran concurrently: their CPU time cannot be told apart, it is that of all
 
     @property
     def rate_per_s(self) -> float:

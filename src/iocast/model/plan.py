@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -18,13 +19,14 @@ EngineName = Literal[
     "sync",
     "sim",
 ]
+Left = Literal["exactly", "at_least", "at_most", "about"]  # what is said of the time left of a run
 Polling = Literal["none", "sqpoll", "iopoll"]  # modes of io_uring, only on request
 
 
 class Length(Struct, frozen=True, forbid_unknown_fields=True):
     """When a phase ends: whichever of the given limits is reached first; at least one is given.
 
-    One that `follows` ends when all phases that run at once with it, and do not follow, have ended.
+    One that `follows` ends when all phases that run concurrently with it, and do not follow, have ended.
     """
 
     seconds: float | None = None
@@ -48,7 +50,7 @@ class Until(Struct, frozen=True, forbid_unknown_fields=True):
 class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One workload for one length. `test` and `name` name its row: "randread", "randread 8k 16x1".
 
-    Neighbours with the same `together` (that is not "") start on one clock and run at once.
+    Neighbours with the same `together` (that is not "") start on one clock and run concurrently.
     """
 
     name: str
@@ -64,12 +66,13 @@ class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     engine: EngineName | None = None  # None: that of the plan; on a simulated target always "sim"
     verify: bool = False  # what it writes can be verified: by a phase of role "verify", or later
     verify_block_bytes: int | None = None  # written whole or not at all; None: what divides all sizes
+    cold: bool = False  # the page cache is dropped of the files before it
     as_it_is: bool = False  # reads holes too, on purpose: what was trimmed before is not written again first
     from_nothing: bool = False  # the work files are cut to nothing before it, so that its writes make them longer
 
 
 def groups_of(phases: tuple[Phase, ...]) -> tuple[tuple[Phase, ...], ...]:
-    """The phases in order, neighbours that run at once in one tuple."""
+    """The phases in order, neighbours that run concurrently in one tuple."""
     groups: list[list[Phase]] = []
     for phase in phases:
         if groups and phase.together and groups[-1][-1].together == phase.together:
@@ -80,12 +83,23 @@ def groups_of(phases: tuple[Phase, ...]) -> tuple[tuple[Phase, ...], ...]:
 
 
 def seconds_of(group: tuple[Phase, ...]) -> float:
-    """How long phases that run at once take, as far as their lengths say: 0 when they end by I/Os or bytes."""
+    """How long phases that run concurrently take, as far as their lengths say: 0 when they end by I/Os or bytes."""
     return max(phase.length.seconds or 0.0 for phase in group)
 
 
+def left_is(groups: Sequence[tuple[Phase, ...]]) -> Left:
+    """What the stated lengths of these groups, which are still to run, say of the time that they will take."""
+    without = [not seconds_of(group) for group in groups]
+    may_end_early = any(phase.until is not None for group in groups for phase in group)
+    if any(without[1:]):
+        return "about" if may_end_early else "at_least"
+    if any(without):  # the first one's time is estimated from how far it is
+        return "about"
+    return "at_most" if may_end_early else "exactly"
+
+
 def stand_in(group: tuple[Phase, ...]) -> Phase:
-    """What stands for phases that run at once where one is shown: the one that lasts longest, under their name."""
+    """What stands for phases that run concurrently where one is shown: the one that lasts longest, under their name."""
     if len(group) == 1:
         return group[0]
     longest = max(group, key=lambda phase: phase.length.seconds or 0.0)
@@ -116,7 +130,7 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def groups(self) -> tuple[tuple[Phase, ...], ...]:
-        """The phases in order, those that run at once in one tuple."""
+        """The phases in order, those that run concurrently in one tuple."""
         return groups_of(self.phases)
 
     @property

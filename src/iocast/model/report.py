@@ -22,6 +22,7 @@ Kind = Literal[
     "strip",  # shares of the I/Os over the buckets of `LATENCY_EDGES_NS`
     "grade",
     "decimal",
+    "ratio",  # how many times: with three figures, however small
     "share",  # of one: 0.25 is 25 %
     "relative",  # of one, how much of another's performance is kept: within a tenth of it is as good
     "counts",  # how many, over buckets that the table's notes or another table name
@@ -167,6 +168,9 @@ class Subject(Struct, frozen=True, kw_only=True):
     run_id: str = ""
     folder: str = ""  # where it is kept, "" where that is not known
     side: str = ""
+    price: float | None = None
+    price_per_gb: float | None = None
+    price_per_iops: float | None = None
 
 
 class Report(Struct, frozen=True):

@@ -45,6 +45,20 @@ class Blind(Struct, frozen=True):
     why: str
 
 
+class Maintenance(Struct, frozen=True, kw_only=True):
+    """Work of the storage for itself that was under way before the first row."""
+
+    task: str  # "md_resync", "lvm_pvmove", "zfs_scrub", "fstrim"; as the observer of maintenance names it
+    subject: str  # "md127", "vg0-data", "tank", "/mnt/db"
+    done: float | None = None  # the share of it
+    below_target: bool = False  # False: elsewhere on this machine, as far as is known
+
+    @property
+    def family(self) -> str:
+        """Whose work it is: "md", "lvm", "zfs", "btrfs"."""
+        return self.task.split("_")[0]
+
+
 class Source(Struct, frozen=True, kw_only=True):
     """Whose measurement a run is that iocast did not make, and where it was read."""
 
@@ -131,7 +145,7 @@ class PhaseRecord(Struct, frozen=True, kw_only=True):
     unstated: tuple[str, ...] = ()  # of an imported phase: what its source does not say, where a value stands in
     series: Series = Series()
     steady: SteadyEnd | None = None  # of a phase with `until`
-    block: BlockTimes | None = None  # of all that ran at once, with the first of them; None: nobody could see
+    block: BlockTimes | None = None  # of all that ran concurrently, with the first of them; None: nobody could see
 
     @property
     def timed(self) -> bool:
@@ -174,6 +188,7 @@ class Run(Struct, frozen=True, kw_only=True, dict=True):
     iocast_version: str = ""
     verifications: tuple[Verification, ...] = ()  # in the order in which they were made, the last one counts
     source: Source | None = None  # None: measured by iocast
+    maintenance: tuple[Maintenance, ...] = ()  # that was under way before the first row
     run_id: str = ""  # the same for ever, and no other run's; "" until it is saved
 
     def beside(self, record: PhaseRecord) -> tuple[PhaseRecord, ...]:
@@ -182,7 +197,7 @@ class Run(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _groups(self) -> dict[tuple[str, int], tuple[PhaseRecord, ...]]:
-        """The phases of each group that ran at once; `dict=True` keeps them, they are no part of the value."""
+        """The phases of each group that ran concurrently; `dict=True` keeps them, they are no part of the value."""
         found: dict[tuple[str, int], list[PhaseRecord]] = {}
         for record in self.phases:
             if record.phase.together:

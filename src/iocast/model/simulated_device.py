@@ -126,6 +126,12 @@ class SimulatedDrift(Struct, frozen=True, forbid_unknown_fields=True):
     over_ns: int
 
 
+class SimulatedZones(Struct, frozen=True, forbid_unknown_fields=True):
+    """Service and transfer times grow evenly to `inner_factor` from the first byte of a member to its last."""
+
+    inner_factor: float
+
+
 class SimulatedNoise(Struct, frozen=True, forbid_unknown_fields=True):
     """Others on the same drives: so many I/Os a second, at random, in the first `burst_ns` of every `every_ns`."""
 
@@ -166,6 +172,7 @@ class SimulatedDevice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     serialised: Literal["none", "writes", "all"] = "none"  # what is let through one at a time
     slow: SimulatedSlow | None = None
     drift: SimulatedDrift | None = None
+    zones: SimulatedZones | None = None
     noise: SimulatedNoise | None = None
     tick_ns: int = 0  # ends are noticed at multiples of this; 0: at once
     scaling: SimulatedScaling | None = None

@@ -38,12 +38,17 @@ class Coarse(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     whole: float = 0.0  # 100 for percentages, the sum for counts
     quantiles: tuple[Quantile, ...] = ()
 
+    @property
+    def holds_counts(self) -> bool:
+        """True when the buckets hold numbers of I/Os, not rounded percentages."""
+        return bool(self.buckets) and self.whole != 100.0
+
     def stated_ns(self, q: float) -> float:
         """Quantile `q` if the source states it, else nan."""
         return next((float(each.value_ns) for each in self.quantiles if abs(each.q - q) < SAME_Q), math.nan)
 
     def bounds_ns(self, q: float) -> tuple[float, float] | None:
-        """Between which edges quantile `q` lies; None when that cannot be told. The upper one may be infinite."""
+        """Between which edges quantile `q` lies; None when that is unknown. The upper one may be infinite."""
         stated = self.stated_ns(q)
         if not math.isnan(stated):
             return stated, stated

@@ -1,4 +1,4 @@
-"""Summary: what a list of runs shows of one, kept beside it; UnderWay: how far a run has come this second."""
+"""Summary: what a list of runs shows of one, kept beside it; Notes: what people say of it; UnderWay: how far it is."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.measurement import Measurement
+from iocast.model.plan import Left
 from iocast.model.run import PhaseRecord, Run
 
 DEAD = "dead"  # the status of a run that says "running" and has lost its process
@@ -33,6 +34,17 @@ class Summary(Struct, frozen=True, kw_only=True):
     trust: Grade | None = None
     verdict: str = ""
     run_id: str = ""  # "" in folders of schema 1
+
+
+class Notes(Struct, frozen=True, kw_only=True):
+    """What people say about a run: a note in free words, and tags in the order in which they were given."""
+
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """False where nothing is said."""
+        return bool(self.note or self.tags)
 
 
 class RowSoFar(Struct, frozen=True, kw_only=True):
@@ -65,6 +77,9 @@ class UnderWay(Struct, frozen=True):
     rate_per_s: float = 0.0
     bytes_per_s: float = 0.0
     errors: int = 0
+    left_ns: _Count | None = None  # of the whole run; None: unknown
+    left_is: Left = "exactly"
+    course: tuple[tuple[_Count, float], ...] = ()  # of this phase: ms since its start, IOPS until then
     rows: tuple[RowSoFar, ...] = ()  # that are finished
     owner: Owner | None = None  # None: of an older iocast
 

@@ -67,6 +67,7 @@ class Target(Struct, frozen=True, kw_only=True):
     simulated: SimulatedDevice | None = None
     notes: tuple[str, ...] = ()  # what could not be seen, and why
     identity: Identity | None = None  # of a block device
+    price: float | None = None  # given by a person, in whatever currency; None: not given
     destroy: str = ""  # the name of that identity, given by a person: what the device holds may be overwritten
 
     @property

@@ -1,0 +1,1 @@
+"""Several runs of one job, one after the other."""
