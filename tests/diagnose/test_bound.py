@@ -57,13 +57,44 @@ def test_many_servers_wait_for_more_users(tmp_path: Path) -> None:
         16: "device",
         32: "device",
     }
-    assert found[1].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS."
+    assert found[1].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS, 100% per doubling."
     assert found[32].says.startswith("Device-bound from 1x8: raising the load to 1x16")
 
 
 def test_the_deepest_row_that_still_gained_is_not_at_the_limit(tmp_path: Path) -> None:
     found = by_depth(measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path))
-    assert found[4].says.startswith("Not yet device-bound: 1x4 still gave 4x the IOPS of 1x1")
+    assert found[4].says == (
+        "Not yet device-bound: 1x4 still gave 4x the IOPS of 1x1, 100% per doubling; a higher load may give more."
+    )
+
+
+def ladder(*steps: tuple[int, float]) -> Run:
+    """Rows of the same reads: users, and what one I/O took in ns; each lasts ten seconds."""
+    return card_runs.run(
+        *(
+            card_runs.reads(f"r {n}x1", users=n, times=card_runs.histogram((took, round(n * 1e10 / took))))
+            for n, took in steps
+        )
+    )
+
+
+def test_the_gain_per_doubling_decides_and_is_said() -> None:
+    """27% over three doublings is less than 16% over one."""
+    wide, narrow = ladder((1, 1e6), (8, 8e6 / 1.27)), ladder((1, 1e6), (2, 2e6 / 1.16))
+    found = bound.bounds(Facts(wide))["r 1x1"]
+    assert found.by == "device"
+    assert "gained 27% IOPS, 8.3% per doubling (below 10%), and cost" in found.says
+    found = bound.bounds(Facts(narrow))["r 1x1"]
+    assert (found.by, found.says) == ("queue", "Queue-bound at 1x1: 2x1 gave 1.16x the IOPS, 16% per doubling.")
+
+
+def test_a_ladder_that_ends_past_its_knee_says_so() -> None:
+    found = bound.bounds(Facts(ladder((1, 1e6), (2, 1.1e6), (4, 1.9e6))))["r 4x1"]
+    assert found.by == "queue"
+    assert found.says == (
+        "Past the knee (near 2.11 outstanding), not yet device-bound: 4x1 still gave 1.16x the IOPS of 2x1,"
+        " 16% per doubling, at 1.73x its response time."
+    )
 
 
 def test_one_depth_alone_cannot_tell(tmp_path: Path) -> None:
@@ -158,7 +189,7 @@ def test_of_two_rows_of_one_load_the_one_with_more_ios_is_the_base(tmp_path: Pat
     few = replace(one, phase=replace(one.phase, name="few"), measurement=replace(one.measurement, ios=3))
     found = bound.bounds(Facts(replace(run, phases=(one, few, four))))
     assert found[four.phase.name].says.startswith("Not yet device-bound: 1x4 still gave 4x the IOPS of 1x1")
-    assert found["few"].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS."
+    assert found["few"].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS, 100% per doubling."
 
 
 def test_four_cannot_bring_more_than_four_times_of_one(tmp_path: Path) -> None:

@@ -18,4 +18,7 @@ def test_a_void_row_has_no_bottleneck() -> None:
         "unknown",
         "Bottleneck unknown: the row is void.",
     )
-    assert found.bounds["randread 8k x 8"].by == "device"
+    assert (found.bounds["randread 8k x 8"].by, found.bounds["randread 8k x 8"].says) == (
+        "unknown",
+        "Bottleneck unknown: no valid row at another load; measure with more users as well.",
+    ), "what the page cache did is no measure of a load on the device"

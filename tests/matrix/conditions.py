@@ -44,6 +44,7 @@ class Condition(Struct, frozen=True, kw_only=True):
     refuses: str = ""  # what the tool says where it refuses the place, and is right to
     own_disk: bool = False  # stands on the disk of this machine, which others use too
     target: str = ""  # of a simulated place whose numbers are drawn for each seed: "nvme,tick={}us"
+    below: str = ""  # of an image on a lab device whose numbers are: "write_latency={}us fsync=0"
     ranges: tuple[tuple[float, float], ...] = ()  # of its numbers, in their order; low ones as likely as high ones
 
     def place_of(self, seed: int) -> Place:
@@ -51,12 +52,16 @@ class Condition(Struct, frozen=True, kw_only=True):
         if not self.ranges:
             return self.place
         draw = random.Random(f"{self.name} {seed}")
-        drawn = (f"{low * (high / low) ** draw.random():.4g}" for low, high in self.ranges)
+        # Four figures, and no exponent: "11330", not "1.133e+04".
+        drawn = [f"{float(f'{low * (high / low) ** draw.random():.4g}'):g}" for low, high in self.ranges]
+        if self.below:
+            return image(below=self.below.format(*drawn))
         return simulated(f"sim:{self.target.format(*drawn)}")
 
     def held_out(self, seed: int) -> bool:
-        """Whether this cell is kept for the end: a third of all, which nobody looks at while detectors are changed."""
-        return crc32(f"{self.name} {seed}".encode()) % 3 == 0
+        """Whether this cell is kept for the end: every third seed of each condition, which nobody looks at while
+        detectors are changed."""
+        return (seed + crc32(self.name.encode())) % 3 == 0
 
 
 def _sim(name: str, says: str, target: str, *finds: str, also: Names = (), job: str = "survey") -> Condition:
@@ -87,6 +92,15 @@ def _real(
     return Condition(name=name, says=says, where="real", place=place, finds=finds, also=also, job=job, **more)
 
 
+def _drawn_lab(
+    name: str, says: str, below: str, ranges: tuple[tuple[float, float], ...], *finds: str, job: str, also: Names = ()
+) -> Condition:
+    """ext4 on a loop device over a lab device whose numbers are drawn anew with every seed."""
+    shown = below.format(*(f"{low:g}..{high:g}" for low, high in ranges))
+    made = _real(name, f"`{shown}`, {says}", image(), *finds, also=also, job=job)
+    return replace(made, below=below, ranges=ranges)
+
+
 def _clean(name: str, says: str, place: Place, **more: Any) -> Condition:
     """The whole survey at two fifths of its time: long enough for every detector, short enough for five seeds."""
     return _real(name, says, place, pace=0.4, **more)
@@ -114,35 +128,60 @@ LIMITS = (THROTTLE, LINK)  # from outside a cap on bytes is the same whether a w
 
 # Where reads of what the survey never wrote would be elided, nothing else about reads is true either.
 SIMULATED = (
-    _sim(
+    _drawn(
         "array cache",
-        "a cache that holds half of the data",
-        "hdd,size=1GiB,cache=512MiB:200us",
+        "a cache that holds about half of the data",
+        "hdd,size=1GiB,cache={}MB:{}us",
+        ((400, 600), (100, 300)),
         CACHE,
         also=(POLLUTED,),
     ),
     _sim("array cache, hits at random", "three of five reads hit", "cached-array", CACHE, PEAKS, also=LIMITS),
-    _sim(
+    _drawn(
         "cache before flash",
-        "a cache that holds half of the data",
-        "sata-ssd,size=1GiB,cache=512MiB:10us",
+        "a cache that holds about half of the data",
+        "sata-ssd,size=1GiB,cache={}MB:{}us",
+        ((400, 600), (5, 15)),
         CACHE,
         also=(POLLUTED,),
     ),
-    _sim("read-ahead of a disk", "windows of 1 MiB", "hdd,read_ahead=1MiB:100us", READ_AHEAD),
-    _sim("read-ahead of flash", "windows of 1 MiB", "sata-ssd,read_ahead=1MiB:15us", READ_AHEAD),
-    _sim("tier by access", "moves at the third access", "hdd,tier=100GiB:200us:3", TIERS, also=(CACHE,)),
+    _drawn("read-ahead of a disk", "windows of 1 MiB", "hdd,read_ahead=1MiB:{}us", ((50, 200),), READ_AHEAD),
+    _drawn("read-ahead of flash", "windows of 1 MiB", "sata-ssd,read_ahead=1MiB:{}us", ((8, 25),), READ_AHEAD),
+    _drawn(
+        "tier by access", "moves at the third access", "hdd,tier=100GiB:{}us:3", ((100, 400),), TIERS, also=(CACHE,)
+    ),
     _sim("tier by access, flash", "moves at the third access", "sata-ssd,tier=100GiB:20us:3", TIERS, also=(CACHE,)),
-    _sim("first write of a disk", "thin space", "hdd,first_write=20ms", FIRST_WRITE),
-    _sim("first write of flash", "thin space", "nvme,first_write=1ms", FIRST_WRITE),
+    _drawn("first write of a disk", "thin space", "hdd,first_write={}ms", ((12, 40),), FIRST_WRITE),
+    _drawn("first write of flash", "thin space", "nvme,first_write={}ms", ((0.5, 3),), FIRST_WRITE),
     _sim("holes on a disk", "what was never written is not read", "hdd,holes=20us", ELIDED),
     _sim("holes on flash", "what was never written is not read", "sata-ssd,holes=10us", ELIDED),
     _sim("zeros are not kept", "a hole is left instead", "sata-ssd,zeros=10us", REDUCED, ELIDED),
     _sim("compression", "zero bytes are not stored", "sata-ssd,compress=on", REDUCED),
     _sim("deduplication", "repeated blocks are not stored", "sata-ssd,dedupe=on", REDUCED),
-    _sim("burst credits", "spent after 10 s or so", "nvme,iops=3000/s,credits=300/s:60000", CREDITS, also=LIMITS),
-    _sim("byte credits", "spent after a GiB", "nvme,byte_credits=40MB/s:1GiB", CREDITS, also=(*LIMITS, SLC)),
-    _sim("SLC cache", "4 GiB at full speed", "qlc-ssd,slc=4GiB:160MB/s:50MB/s", SLC, also=LIMITS),
+    _drawn(
+        "burst credits",
+        "spent after 15 s or so",
+        "nvme,iops={}/s,credits={}/s:60000",
+        ((2500, 4000), (200, 500)),
+        CREDITS,
+        also=LIMITS,
+    ),
+    _drawn(
+        "byte credits",
+        "spent after a GiB",
+        "nvme,byte_credits={}MB/s:1GiB",
+        ((25, 60),),
+        CREDITS,
+        also=(*LIMITS, SLC),
+    ),
+    _drawn(
+        "SLC cache",
+        "some GiB at full speed",
+        "qlc-ssd,slc={}GB:{}MB/s:50MB/s",
+        ((3, 5), (120, 250)),
+        SLC,
+        also=LIMITS,
+    ),
     _sim(
         "full write cache",
         "2 GiB at full speed",
@@ -151,14 +190,23 @@ SIMULATED = (
         CACHE,
         also=(POLLUTED,),
     ),
-    _sim("others on the disk", "bursts of 1 s in 4", "hdd,noise=60/s:1s/4s", SHARED, also=(PEAKS, STALLS)),
+    _drawn(
+        "others on the disk", "bursts of 1 s in 4", "hdd,noise={}/s:1s/4s", ((50, 80),), SHARED, also=(PEAKS, STALLS)
+    ),
     _sim("others on flash", "bursts of 1 s in 4", "sata-ssd,noise=60000/s:1s/4s", SHARED, also=(PEAKS, STALLS)),
     _sim("gigabit link", "117 MB/s", "nfs-filer", LINK, THROTTLE, also=(CACHE, READ_AHEAD)),
-    _sim("ten-gigabit link", "1170 MB/s", "nvme,link=1170MB/s:50us", LINK, THROTTLE),
+    _drawn("ten-gigabit link", "1170 MB/s", "nvme,link=1170MB/s:{}us", ((30, 100),), LINK, THROTTLE),
     _sim("cap on I/Os", "5000 a second", "nvme,iops=5000/s", THROTTLE),
     _sim("cap on I/Os of a slower drive", "2000 a second", "sata-ssd,iops=2000/s", THROTTLE),
     _sim("cap on bytes", "100 MB/s", "nvme,throughput=100MB/s", THROTTLE, LINK),
-    _sim("maintenance of a disk", "a third as fast for 70 s", "hdd,slow=60s..130s:3", MAINTENANCE, job="long"),
+    _drawn(
+        "maintenance of a disk",
+        "slower for 70 s",
+        "hdd,slow=60s..130s:{}",
+        ((2, 4),),
+        MAINTENANCE,
+        job="long",
+    ),
     _sim("maintenance of flash", "a third as fast for 70 s", "sata-ssd,slow=60s..130s:3", MAINTENANCE, job="long"),
     _sim("one write at a time", "a lock", "nvme,serialised=writes", SERIALISED, job="curves"),
     _sim("one write at a time, SATA", "a lock", "sata-ssd,serialised=writes", SERIALISED, job="curves"),
@@ -290,7 +338,14 @@ REAL = (
         job="large",
         own_disk=True,
     ),
-    _real("merged: asynchronous", "4 KiB in order, 32 at once, on ext4", image(), MERGED, job="merged", own_disk=True),
+    _real(
+        "merged: asynchronous",
+        "4 KiB sequential, depth 32, on ext4",
+        image(),
+        MERGED,
+        job="merged",
+        own_disk=True,
+    ),
     _real(
         "scrub",
         "btrfs on a lab device, scrubbed all the time",
@@ -402,10 +457,11 @@ DRAWN = (
         also=(SPLIT, PEAKS),
         job="reads",
     ),
-    _real(
+    _drawn_lab(
         "free flushes",
-        "ext4 on a loop device over a lab device that completes a flush in no time",
-        image(below="write_latency=500us fsync=0"),
+        "ext4 on a loop device over a lab device that completes a flush in next to no time",
+        "write_latency={}us fsync={}us",
+        ((1000, 4000), (1, 40)),
         "flushes_cost_nothing",
         also=(MERGED,),
         job="commits",
@@ -431,6 +487,14 @@ CLEAN = (
     _clean("clean: lab, 200 us", "a lab device", _lab("200us", 8, "50us")),
     _clean("clean: lab, 1 ms", "a lab device", _lab("1ms", 8, "200us")),
     _clean("clean: lab, one server", "a lab device", _lab("4ms", 1, "3ms")),
+    _drawn_lab(
+        "clean: flushes that cost",
+        "ext4 on a loop device over a lab device whose flushes take longer than its writes",
+        "write_latency={}us fsync={}us",
+        ((100, 1000), (1500, 8000)),
+        also=(MERGED,),
+        job="commits",
+    ),
     _clean("clean: lab, its file", "a lab device without a file system", lab("read_latency=500us", "jitter=100us")),
 )
 

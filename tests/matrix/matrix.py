@@ -10,11 +10,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from statistics import median
+from zlib import crc32
 
 import msgspec
 from conditions import CONDITIONS, Condition
@@ -25,9 +26,13 @@ from trial import Trial, Tried, attempt
 DOCS = ROOT / "docs"
 TRIALS = DOCS / "matrix" / "trials.json"
 SEEDS = 5
+FIRST_SEED = 301  # raised when the draws of a matrix were looked at: its trials go, and a new third is held out
 PASSIVE_MOST = 0.01
 CLEAN_SEEDS = {"sim": 20, "real": 5}
 USUAL_S = {"sim": 8.0, "real": 35.0}  # of a trial
+
+
+Cell = tuple[Condition, int]  # and the seed
 
 
 class Described(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +65,8 @@ def main() -> int:
     failed = kept_back = right = 0
     base = Path(asked.at).resolve()
     wanted = list(_wanted(asked))
+    if asked.minutes:
+        wanted = sampled(wanted, 60 * asked.minutes, _expected_s)
     print(f"{len(wanted)} trials, {_expected_s(wanted) / 60:.0f} min or so", flush=True)
     for condition, seed in wanted:
         tried = _anywhere(attempt(condition, seed, base), base)
@@ -92,6 +99,7 @@ def _arguments() -> argparse.Namespace:
         "--only", action="append", default=[], metavar="NAME", help="this condition, or those that begin so"
     )
     parser.add_argument("--seeds", type=int, help=f"how many (default {SEEDS}; on clean places {CLEAN_SEEDS})")
+    parser.add_argument("--minutes", type=float, help="a sample of all these trials that takes about so long")
     parser.add_argument("--sim-only", action="store_true", help="no real devices")
     parser.add_argument("--real-only", action="store_true", help="no simulated devices")
     parser.add_argument("--tuning", action="store_true", help="without the third that is held out, while tuning")
@@ -102,7 +110,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _wanted(asked: argparse.Namespace) -> Iterator[tuple[Condition, int]]:
+def _wanted(asked: argparse.Namespace) -> Iterator[Cell]:
     known = {condition.name for condition in CONDITIONS}
     for condition in CONDITIONS:
         begins = [name for name in asked.only if condition.name.startswith(name)]
@@ -111,12 +119,24 @@ def _wanted(asked: argparse.Namespace) -> Iterator[tuple[Condition, int]]:
         if (asked.sim_only and condition.where == "real") or (asked.real_only and condition.where == "sim"):
             continue
         usual = SEEDS if condition.finds else CLEAN_SEEDS[condition.where]
-        for seed in range(1, (asked.seeds or usual) + 1):
+        for seed in range(FIRST_SEED, FIRST_SEED + (asked.seeds or usual)):
             if not (asked.tuning and condition.held_out(seed)):
                 yield condition, seed
 
 
-def _expected_s(wanted: list[tuple[Condition, int]]) -> float:
+def sampled(wanted: list[Cell], seconds: float, expected_s: Callable[[list[Cell]], float]) -> list[Cell]:
+    """As many of the trials as fit into that time, chosen by chance, the same in every call; in their order."""
+    chosen: list[Cell] = []
+    left_s = seconds
+    for cell in sorted(wanted, key=lambda each: crc32(f"sample {each[0].name} {each[1]}".encode())):
+        takes_s = expected_s([cell])
+        if takes_s <= left_s:
+            chosen.append(cell)
+            left_s -= takes_s
+    return [cell for cell in wanted if cell in chosen]
+
+
+def _expected_s(wanted: list[Cell]) -> float:
     """By what the same conditions took before, and where there was none by what is usual."""
     took: dict[str, list[float]] = {}
     for trial in _read().trials:
@@ -175,11 +195,11 @@ def keep(records: Records, condition: Condition, tried: Tried) -> None:
     records.made[condition.name] = date.today().isoformat()
     others = [each for each in records.trials if (each.condition, each.seed) != (trial.condition, trial.seed)]
     order = {each.name: number for number, each in enumerate(CONDITIONS)}
-    kept = [each for each in (*others, trial) if each.condition in order]
+    kept = [each for each in (*others, trial) if each.condition in order and each.seed >= FIRST_SEED]
     records.trials = sorted(kept, key=lambda each: (order[each.condition], each.seed))
     records.conditions = {name: records.conditions[name] for name in order if name in records.conditions}
     records.made = {name: records.made[name] for name in records.conditions}
-    if trial.proved(condition.finds) and (trial.seed == 1 or condition.name not in records.shown):
+    if trial.proved(condition.finds) and (trial.seed == FIRST_SEED or condition.name not in records.shown):
         records.shown[condition.name] = {name: text for name, text in tried.shown.items() if name in condition.finds}
     records.shown = {name: text for name, text in records.shown.items() if name in records.conditions}
 

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from trial import Trial, Tried, attempt, doubtful, is_of_the_machine
 
 from iocast.diagnose import detectors
+from iocast.jobs import parse_target
 from iocast.model.finding import Finding
 from iocast.model.measurement import Absence, Generator
 from iocast.model.run import Run
@@ -43,7 +44,7 @@ def test_conditions_have_names_of_their_own_and_clean_ones_say_so() -> None:
     assert sorted(set(names)) == sorted(names)
     assert all(each.name.startswith("clean: ") and not each.finds for each in CLEAN)
     assert all(each.finds for each in CONDITIONS if each not in CLEAN)
-    assert [sum(each.where == where for each in CLEAN) for where in ("sim", "real")] == [10, 8]
+    assert [sum(each.where == where for each in CLEAN) for where in ("sim", "real")] == [10, 9]
 
 
 def test_conditions_name_findings_that_a_detector_gives() -> None:
@@ -78,9 +79,27 @@ def test_numbers_are_drawn_by_the_seed_and_a_third_of_all_cells_is_held_out(tmp_
     assert targets[0] == targets[1]
     assert len(set(targets)) == 3
     assert all(each.startswith("sim:sata-ssd,stall=") for each in targets)
-    held = [each.held_out(seed) for each in CONDITIONS for seed in range(1, 6)]
-    assert 0.25 < sum(held) / len(held) < 0.42
+    first = matrix.FIRST_SEED
+    for each in CONDITIONS:
+        held = [each.held_out(seed) for seed in range(first, first + matrix.SEEDS + 1)]
+        assert sum(held) == 2  # of any six in sequence: none is without
     assert condition("stalls").place_of(1) is condition("stalls").place
+
+
+def test_every_drawn_number_can_be_planted() -> None:
+    for each in CONDITIONS:
+        for seed in range(matrix.FIRST_SEED, matrix.FIRST_SEED + 20 if each.target else matrix.FIRST_SEED):
+            with each.place_of(seed)(Path()) as target:
+                parse_target(target)
+
+
+def test_a_sample_of_all_trials_takes_as_long_as_it_may() -> None:
+    cells = [(each, seed) for each in CONDITIONS for seed in (1, 2)]
+    chosen = matrix.sampled(cells, 100.0, lambda some: 10.0 * len(some))
+    assert len(chosen) == 10
+    assert chosen == [cell for cell in cells if cell in chosen]
+    assert len({each.name for each, _ in chosen}) > 5
+    assert matrix.sampled(cells, 1e9, lambda some: 10.0 * len(some)) == cells
 
 
 def test_a_suspicion_counts_as_false_unless_it_is_a_rival_of_what_is_true() -> None:
@@ -156,12 +175,15 @@ def test_an_absence_of_the_generator_is_the_machines_unless_it_was_busy(
 
 def test_trials_of_two_matrices_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matrix, "TRIALS", tmp_path / "docs" / "trials.json")
-    for name, seed in (("clean: disk", 2), ("clean: disk", 1), ("clean: NVMe flash", 1), ("clean: disk", 2)):
+    one, two = matrix.FIRST_SEED, matrix.FIRST_SEED + 1
+    with matrix.changed_records() as records:
+        records.trials = [Trial(condition="clean: disk", seed=one - 1, seconds=1.0)]  # of draws that were looked at
+    for name, seed in (("clean: disk", two), ("clean: disk", one), ("clean: NVMe flash", one), ("clean: disk", two)):
         with matrix.changed_records() as records:
             matrix.keep(records, condition(name), Tried(Trial(condition=name, seed=seed, seconds=1.0), "", {}))
     with matrix.changed_records() as records:
         kept = [(each.condition, each.seed) for each in records.trials]
-    assert kept == [("clean: disk", 1), ("clean: disk", 2), ("clean: NVMe flash", 1)]
+    assert kept == [("clean: disk", one), ("clean: disk", two), ("clean: NVMe flash", one)]
     assert [path.name for path in (tmp_path / "docs").iterdir()] == ["trials.json"]
 
 

@@ -8,23 +8,31 @@ only where another sign gives one; else it is unknown.
 from __future__ import annotations
 
 from iocast.analyse.facts import Facts, RowFacts, once
-from iocast.analyse.ladder import Step
+from iocast.analyse.ladder import Curve, Step
 from iocast.analyse.load_kind import MOVING, bytes_per_s_of, paced_rate_per_s
 from iocast.diagnose import thresholds as limits
+from iocast.diagnose.link_ceiling import links_of
 from iocast.model.finding import Bound
 from iocast.model.run import PhaseRecord, Run
 from iocast.text import brief_percent, brief_throughput, brief_time, counted, load, number
 
 NOTHING = 0.0005  # a change of the rate that would be written as 0.0%
+RULE = brief_percent(limits.DOUBLING_GAINS - 1)  # gain per doubling of the load
+PAST_KNEE = 1.1  # times the knee: a mean I/O takes a tenth longer than alone [J]
 
 
 @once
 def bounds(facts: Facts) -> dict[str, Bound]:
     """What bound each measured phase, by name."""
-    return {row.name: _of(row) for row in facts.rows}
+    return bounds_without(facts, frozenset())
 
 
-def _of(row: RowFacts) -> Bound:
+def bounds_without(facts: Facts, void: frozenset[str]) -> dict[str, Bound]:
+    """The same, where the rows named `void` are no measure for others."""
+    return {row.name: _of(row, void) for row in facts.rows}
+
+
+def _of(row: RowFacts, void: frozenset[str]) -> Bound:
     run, record, did = row.run, row.record, row.measurement
     if not did.ios or run.source is not None:
         return Bound("unknown", "Bottleneck unknown.")
@@ -35,7 +43,7 @@ def _of(row: RowFacts) -> Bound:
         return _open(record)
     if record.phase.together:
         return Bound("unknown", "Bottleneck unknown: the row ran beside others.")
-    return _by_curve(row)
+    return _by_curve(row, void)
 
 
 def _generator(run: Run, record: PhaseRecord) -> Bound | None:
@@ -75,15 +83,15 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
 
 
 def _link(run: Run, record: PhaseRecord) -> Bound | None:
-    speeds = [layer.link_bytes_per_s for layer in run.plan.target.layers if layer.link_bytes_per_s]
-    if len(speeds) != 1:
-        return None  # several paths may add up
+    links = links_of(run.plan.target)
+    if links is None:
+        return None
     # A link carries both ways at once; what goes beyond it did not come by it, and a trim moves nothing.
     seen = max(bytes_per_s_of(record.measurement, op) for op in MOVING)
-    share = seen / speeds[0]
+    share = seen / links.bytes_per_s
     if not limits.LINK_FULL <= share <= limits.LINK_AT_MOST:
         return None
-    says = f"{brief_throughput(seen)} of the {brief_throughput(speeds[0])} that the link can carry"
+    says = f"{brief_throughput(seen)} of the {brief_throughput(links.bytes_per_s)} that {links.words}"
     return Bound("link", f"Link-bound: {says}.", {"link_share": share})
 
 
@@ -113,45 +121,68 @@ def _evidence(facts: Facts, step: Step) -> dict[str, float]:
         "depth": low.measurement.asked_depth,
         "deeper": high.measurement.asked_depth,
         "rate_ratio": step.ratio,
+        "gain_per_doubling": step.gain - 1,
         "time_ratio": high.service().mean_ns / low.service().mean_ns,
     }
 
 
-def _by_curve(row: RowFacts) -> Bound:
+def _by_curve(row: RowFacts, void: frozenset[str]) -> Bound:
     """Of the rows with the same workload: whether a higher load gave more IOPS."""
-    curve, facts = row.facts.curve_of(row), row.facts
-    steps = curve.steps if curve is not None else ()
-    depth, here = row.measurement.asked_depth, _load(row.record)
-    if not steps:
-        return Bound("unknown", f"Bottleneck unknown: only measured at {here}; measure with more users as well.")
+    facts, depth, here = row.facts, row.measurement.asked_depth, _load(row.record)
+    whole = facts.curve_of(row)
+    curve = None if whole is None else whole.only(lambda record: record.phase.name not in void)
+    if curve is None or not curve.steps:
+        only = "no valid row at another load" if whole is not None and whole.steps else f"only measured at {here}"
+        return Bound("unknown", f"Bottleneck unknown: {only}; measure with more users as well.")
+    steps = curve.steps
     full = next((step for step in steps if step.gain < limits.DOUBLING_GAINS), None)
     if full is not None and depth >= full.low.load:
-        low, high = _load(full.low.record), _load(full.high.record)
-        figures = _evidence(facts, full)
-        gained = (
-            "gained no IOPS"
-            if abs(full.ratio - 1) < NOTHING
-            else f"gained {brief_percent(full.ratio - 1)} IOPS"
-            if full.ratio >= 1
-            else f"lost {brief_percent(1 - full.ratio)} IOPS"
-        )
-        if full.ratio < 0.1:  # "lost 100%" would leave none
-            gained = f"left {brief_percent(full.ratio)} of the IOPS"
-        says = f"raising the load to {high} {gained} and cost {number(figures['time_ratio'])}x response time"
-        return Bound("device", f"Device-bound from {low}: {says}.", figures)
+        return _device(facts, full)
     near = [step for step in steps if depth in (step.low.load, step.high.load)]
     beyond = next((step for step in near if step.gain > limits.DOUBLING_AT_MOST), None)
     if beyond is not None:
         low, high = _load(beyond.low.record), _load(beyond.high.record)
         says = f"{high} gave {number(beyond.ratio)}x the IOPS of {low}, more than the added load explains"
         return Bound("unknown", f"Bottleneck unknown: {says}; something held {low} back.", _evidence(facts, beyond))
+    knee = _knee(curve, depth)
     above = next((step for step in steps if step.low.load == depth), None)
-    if above is None:
-        before = steps[-1]
-        says = f"{here} still gave {number(before.ratio)}x the IOPS of {_load(before.low.record)}"
+    if above is not None:
+        says = f"{_load(above.high.record)} gave {number(above.ratio)}x the IOPS, {_per_doubling(above)}"
+        return Bound("queue", f"Queue-bound at {here}{f', {knee}' if knee else ''}: {says}.", _evidence(facts, above))
+    before = steps[-1]
+    says = f"{here} still gave {number(before.ratio)}x the IOPS of {_load(before.low.record)}, {_per_doubling(before)}"
+    if not knee:
         return Bound("queue", f"Not yet device-bound: {says}; a higher load may give more.", _evidence(facts, before))
-    says = f"{_load(above.high.record)} gave {number(above.ratio)}x the IOPS"
-    return Bound("queue", f"Queue-bound at {here}: {says}.", _evidence(facts, above))
+    figures = _evidence(facts, before)
+    slower = f"at {number(figures['time_ratio'])}x its response time"
+    return Bound("queue", f"{knee[0].upper()}{knee[1:]}, not yet device-bound: {says}, {slower}.", figures)
+
+
+def _device(facts: Facts, full: Step) -> Bound:
+    """From the lower load of this step on, more of it is only waited for."""
+    low, high = _load(full.low.record), _load(full.high.record)
+    figures = _evidence(facts, full)
+    if abs(full.ratio - 1) < NOTHING:
+        gained = "gained no IOPS"
+    elif full.ratio >= 1:
+        gained = f"gained {brief_percent(full.ratio - 1)} IOPS, {_per_doubling(full)} (below {RULE}),"
+    elif full.ratio < 0.1:  # "lost 100%" would leave none
+        gained = f"left {brief_percent(full.ratio)} of the IOPS"
+    else:
+        gained = f"lost {brief_percent(1 - full.ratio)} of the IOPS"
+    says = f"raising the load to {high} {gained} and cost {number(figures['time_ratio'])}x the response time"
+    return Bound("device", f"Device-bound from {low}: {says}.", figures)
+
+
+def _per_doubling(step: Step) -> str:
+    """What a doubling of the load gained: by that it is decided."""
+    return f"{brief_percent(step.gain - 1)} per doubling"
+
+
+def _knee(curve: Curve, load: float) -> str:
+    """Where the knee is, for a load that lies clearly past it; "" for others."""
+    knee = max(1.0, curve.saturation_load)
+    return f"past the knee (near {number(knee)} outstanding)" if load > PAST_KNEE * knee else ""
 
 
 def _load(record: PhaseRecord) -> str:

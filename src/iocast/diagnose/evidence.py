@@ -45,8 +45,12 @@ def has_an_arm(facts: Facts) -> bool:
     if target.simulated is not None:
         return isinstance(target.simulated.service, DiskLaw)
     reads = [row for row in facts.rows if row.is_only("read") and row.measurement.asked_depth == 1]
-    # The median service: a stall, or a wait for what was due before, makes a mean of any length.
-    slow = any(row.measurement.ios and row.service().quantile_ns(0.5) > ARM_NS for row in reads)
+    # The median service: a stall, or a wait for what was due before, makes a mean of any length. A row that waited for
+    # a processor took as long as that.
+    slow = any(
+        row.measurement.ios and row.service().quantile_ns(0.5) > ARM_NS and not waited_for_a_processor(row)
+        for row in reads
+    )
     return slow and any(layer.rotational for layer in target.layers)
 
 

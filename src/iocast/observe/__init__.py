@@ -44,7 +44,7 @@ OBSERVERS: tuple[ObserverModule, ...] = (
 
 
 class Observed(NamedTuple):
-    """What the observers saw while phases ran at once."""
+    """What the observers saw while phases ran concurrently."""
 
     samples: tuple[Sample, ...]
     block: BlockTimes | None

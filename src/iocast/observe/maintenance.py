@@ -10,8 +10,8 @@ Needs: sysfs; for ZFS the statistics in /proc/spl/kstat; for SATA drives the mod
 
 Overhead: a few small reads per array, file system and drive.
 
-What it cannot see: maintenance of arrays behind a controller or network; ZFS scans, which only its own
-tools report; btrfs scrubs without CAP_SYS_ADMIN, or of file systems other than the target's.
+What it cannot see: maintenance of arrays behind a controller or network; ZFS scans, LVM and fstrim, which are asked
+for once, before the first row; btrfs scrubs without CAP_SYS_ADMIN, or of file systems other than the target's.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import fcntl
 import glob
 import os
 import time
+from collections.abc import Collection
 
 from iocast import metrics
 from iocast.model.run import Sample
@@ -116,6 +117,15 @@ class Observer:
 
     def __exit__(self, *_: object) -> None:
         """Nothing is kept open."""
+
+
+def btrfs_on(layers: Collection[str], root: str = "/") -> set[str]:
+    """The names, as above, of the btrfs that stand on any of these devices."""
+    found = set()
+    for folder in glob.glob(os.path.join(root, "sys/fs/btrfs/*-*")):
+        if any(name in layers for name in map(os.path.basename, glob.glob(f"{folder}/devices/*"))):
+            found.add((_read(f"{folder}/label") or os.path.basename(folder)).strip())
+    return found
 
 
 def _is_scrubbed(mount_point: str, devices: int) -> bool:

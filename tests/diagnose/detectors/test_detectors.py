@@ -14,14 +14,15 @@ import pytest
 from makers import card_runs
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose import detectors, examination
+from iocast.diagnose import bound, detectors, examination
 from iocast.diagnose.detectors.limits import credits
 from iocast.diagnose.detectors.measurement import failures, impossible
 from iocast.diagnose.detectors.shortcuts import cached
+from iocast.diagnose.link_ceiling import Links, links_below
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.measurement import ErrorCount, ErrorPlace
-from iocast.model.run import PhaseRecord, Run, Sample, Source
+from iocast.model.run import PhaseRecord, Run, Sample, Series, Source
 from iocast.model.target import Layer
 from iocast.model.workload import MixItem, Op, Workload
 
@@ -80,7 +81,46 @@ def test_faster_than_the_link_is_void() -> None:
     assert not list(impossible.detect(Facts(card_runs.run(_fast_scan(3_938_000_000)))))
     found = _only(list(impossible.detect(Facts(card_runs.run(_fast_scan(4_300_000_000))))))
     assert (found.code, found.severity) == ("faster_than_the_link", "void")
-    assert found.says.startswith("Reads ran at 4.3 GB/s, but the link to the device carries 3.9 GB/s")
+    assert found.says.startswith("Reads ran at 4.3 GB/s, 9.19% above the 3.9 GB/s that its link carries: a cache on")
+
+
+_FC = {"link": "FC 2 Gbit", "link_bytes_per_s": 200_000_000}
+_TWO_PATHS = replace(
+    card_runs.TARGET,
+    layers=(
+        replace(card_runs.VDA1, name="dm-0", kind="multipath", lower=("sda", "sdb")),
+        *(replace(card_runs.VDA, name=name, **_FC) for name in ("sda", "sdb")),
+    ),
+)
+
+
+def test_two_paths_of_2_gbit_fibre_channel_carry_400_mb_per_s() -> None:
+    """Source row X1: what is above was not read from storage; 450 MB/s were taken for full bandwidth."""
+
+    def of(bytes_per_s: float) -> list[Finding]:
+        return list(impossible.detect(Facts(card_runs.run(_fast_scan(bytes_per_s), target=_TWO_PATHS))))
+
+    assert of(398e6) == []
+    above = _only(of(450e6))
+    assert above.says == (
+        "Reads ran at 450 MB/s, 12.5% above the 400 MB/s that its 2 paths of 200 MB/s carry:"
+        " a cache on this side of it answered at least 11% of them."
+    )
+    assert above.evidence["paths"] == 2
+    memory = _only(of(1e9))
+    assert "150% above the 400 MB/s" in memory.says
+    assert memory.says.endswith(": impossible, memory answered at least 60% of them.")
+    full = card_runs.run(_fast_scan(390e6), target=_TWO_PATHS)
+    assert bound.bounds(Facts(full))["read 1M"].by == "link"
+
+
+def test_512_mb_at_815_mb_per_s_is_too_short() -> None:
+    """0.63 s of a cached copy (source row X1): no whole second was recorded."""
+    scan = _fast_scan(815e6)
+    lasted_ns = round(512e6 / 815e6 * SECOND_NS)
+    short = replace(scan, measurement=replace(scan.measurement, elapsed_ns=lasted_ns), series=Series())
+    (reason,) = [part.reason for part in examination.examine(card_runs.run(short)).trust["read 1M"].components][2:3]
+    assert reason == "Too short to judge steadiness: 628 ms; 30 s needed."
 
 
 def _linked(name: str, link: int | None, *lower: str) -> Layer:
@@ -90,11 +130,11 @@ def _linked(name: str, link: int | None, *lower: str) -> Layer:
 def test_paths_side_by_side_add_up_and_one_unknown_path_hides_the_ceiling() -> None:
     top = _linked("mpatha", None, "sda", "sdb")
     two = replace(card_runs.TARGET, layers=(top, _linked("sda", 200), _linked("sdb", 300)))
-    assert impossible.link_ceiling(top, two) == 500
+    assert links_below(top, two) == Links((200, 300))
     unknown = replace(card_runs.TARGET, layers=(top, _linked("sda", 200), _linked("sdb", None)))
-    assert impossible.link_ceiling(top, unknown) is None
+    assert links_below(top, unknown) is None
     bridged = _linked("nbd0", 150, "sda")
-    assert impossible.link_ceiling(bridged, two) == 150
+    assert links_below(bridged, two) == Links((150,))
 
 
 @pytest.mark.parametrize(("median_ns", "void"), [(4_000, True), (9_000, False)])

@@ -5,16 +5,22 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from makers import card_runs
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.measurement import coarse_clock
+from iocast.diagnose.detectors.shortcuts import storage_cache
 from iocast.diagnose.examination import examine
+from iocast.diagnose.experiments.next_step import USUAL_BUDGET
 from iocast.model.finding import Finding
+from iocast.model.run import Run
 from iocast.report.card.card_report import card
 from iocast.report.renderers import json_report, terminal
+from iocast.sessions.inquire import inquire
+from iocast.sessions.listener import Quiet
 
 
 def _fails_late(facts: Facts) -> Iterator[Finding]:
@@ -41,6 +47,40 @@ def test_a_detector_that_fails_costs_its_own_findings_only(monkeypatch: pytest.M
     shown = io.StringIO()
     terminal.render(report, shown, colour=False, width=200)
     assert "The detector coarse_clock failed: ZeroDivisionError: float modulo" in shown.getvalue()
+
+
+def _two_suspicions() -> Run:
+    """Reads that a cache answers now and then, of two rows: both are asked how they would be tested."""
+    times = card_runs.histogram((60_000, 2_000), (6_000_000, 2_000))
+    return card_runs.run(*(card_runs.reads(name, times=times) for name in ("randread 8k", "later 8k")))
+
+
+def _fails(*_: object) -> None:
+    raise KeyError("baseline_per_s")
+
+
+def test_a_detector_that_cannot_plan_its_experiment_costs_that_experiment_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(storage_cache, "confirm", _fails)
+    run = _two_suspicions()
+    whole = examine(run)
+    assert "cache_in_the_storage" in {each.code for each in whole.findings}
+    assert whole.failed == ()
+    report = card(run, whole)
+    (failed,) = report.failed
+    assert (failed.detector, failed.codes, failed.step) == ("storage_cache", ("cache_in_the_storage",), "confirm")
+    assert "cache_in_the_storage" in report.untestable
+    out, shown = io.StringIO(), io.StringIO()
+    json_report.render(report, out)
+    (told,) = json.loads(out.getvalue())["failed_detectors"]
+    assert (told["why"], told["step"]) == ("KeyError: 'baseline_per_s'", "confirm")
+    terminal.render(report, shown, colour=False, width=250)
+    says = "The detector storage_cache failed to plan its experiment: KeyError: 'baseline_per_s' ("
+    assert says in (lines := " ".join(shown.getvalue().split()))
+    assert "storage cache is untested, please report" in lines
+    done = inquire(run, USUAL_BUDGET, str(tmp_path), Quiet())
+    assert "could not be planned: KeyError" in done.diagnosis.untested["cache_in_the_storage"]
 
 
 def test_a_run_whose_detectors_all_worked_names_none() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from makers import card_runs
 from msgspec.structs import replace
@@ -12,7 +14,7 @@ from iocast.model.run import PhaseRecord
 from iocast.model.workload import MixItem, Sequential, Workload
 
 
-def _commits(flushes: int, each_ns: float, *, fsync: bool) -> PhaseRecord:
+def _commits(flushes: int, each_ns: float, *, fsync: bool, write_ns: float = 800_000) -> PhaseRecord:
     load = Workload(
         mix=(MixItem("write", 4096),), locality=Sequential(), sync="none" if fsync else "dsync", fsync_every=int(fsync)
     )
@@ -25,9 +27,14 @@ def _commits(flushes: int, each_ns: float, *, fsync: bool) -> PhaseRecord:
         written_bytes=did.bytes,
         flushes=flushes,
         flush_ns=flushes * each_ns,
-        write_ns=5_000 * 800_000,
+        write_ns=5_000 * write_ns,
     )
     return card_runs.record("commit 4k 1x1", load, did, seen)
+
+
+VOLATILE = replace(
+    card_runs.TARGET, layers=tuple(replace(each, write_cache="write back") for each in card_runs.TARGET.layers)
+)
 
 
 @pytest.mark.parametrize(
@@ -50,3 +57,22 @@ def test_what_free_flushes_can_mean(flushes: int, each_ns: float, fsync: bool, c
         assert each.says.startswith(said)
         assert "protected against power failure or holds no writes, or commits can be lost" in each.says
         assert each.severity == "note"
+
+
+def _told(flush_ns: float, write_ns: float, *, fsync: bool) -> bool:
+    run = card_runs.run(_commits(5_000, flush_ns, fsync=fsync, write_ns=write_ns), target=VOLATILE)
+    return bool(list(free_flushes.detect(Facts(run))))
+
+
+def test_flushes_of_any_drawn_device_are_told_when_they_are_free_and_only_then() -> None:
+    """Free: in no time, or far quicker than the writes of a slow medium. Honest: as long as what they write."""
+    draw = random.Random(4711)
+    for _ in range(24):
+        fsync = draw.random() < 0.5
+        write_ns = draw.uniform(30_000, 6_000_000)
+        assert _told(draw.uniform(1_000, 90_000), write_ns, fsync=fsync)
+        slow_ns = draw.uniform(800_000, 6_000_000)
+        assert _told(draw.uniform(100_000, min(950_000, 0.3 * slow_ns)), slow_ns, fsync=fsync)
+        cached_ns = draw.uniform(15_000, 400_000)
+        assert not _told(draw.uniform(max(150_000, cached_ns), 15_000_000), cached_ns, fsync=fsync)
+        assert not _told(draw.uniform(0.5, 4.0) * slow_ns, slow_ns, fsync=fsync)

@@ -9,16 +9,34 @@ import pytest
 from makers import card_runs, planted
 from msgspec.structs import replace
 
+from iocast import imports
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import request_shape, stalls
 from iocast.diagnose.detectors.limits import link_limit
 from iocast.diagnose.detectors.measurement import coarse_clock
 from iocast.diagnose.detectors.shortcuts import read_ahead, tiers
+from iocast.diagnose.examination import examine
+from iocast.diagnose.worth_saying import worth_saying
+from iocast.model.codes import FindingCode
+from iocast.model.finding import Finding
 from iocast.model.measurement import SlowIo
-from iocast.model.run import PhaseRecord, Series
+from iocast.model.run import PhaseRecord, Series, Source
+from iocast.model.target import Target
 from iocast.model.workload import MixItem, Sequential, Workload
 
 MS = 1_000_000
+# 117,042 kB/s of cached reads by four asynchronous I/Os, as fio tells it.
+V11 = """\
+cached: (g=0): rw=read, bs=(R) 1024KiB-1024KiB, (W) 1024KiB-1024KiB, (T) 1024KiB-1024KiB, ioengine=libaio, iodepth=4
+fio-3.7
+Starting 1 process
+
+cached: (groupid=0, jobs=1): err= 0: pid=4711: Tue Aug 18 10:39:23 2020
+   read: IOPS=111, BW=112MiB/s (117MB/s)(1117MiB/10007msec)
+    lat (usec): min=8120, max=91833, avg=35832.10, stdev=901.00
+     issued rwt: total=1117,0,0, short=0,0,0, dropped=0,0,0
+     latency   : target=0, window=0, percentile=100.00%, depth=4
+"""
 SECOND_NS = card_runs.SECOND_NS
 
 
@@ -127,11 +145,58 @@ def test_one_kind_of_io_fills_a_link_at_two_loads() -> None:
     """Cached reads of 117,042 kB/s: 99.5 % of gigabit Ethernet, in the virtualisation study."""
     target = replace(card_runs.TARGET, layers=())
     run = card_runs.run(_scan(117.042e6, 4), _scan(116.721e6, 8), target=target)
-    (found,) = link_limit.detect(Facts(run))
+    found, other = link_limit.detect(Facts(run))
     assert "2 rows of 1 kind of I/O level off at the same 117 MB/s" in found.says
+    assert [found.phase, other.phase] == ["read 1M 8x1", "read 1M 4x1"], "every row that it holds for"
+    assert found.says == other.says
     assert "gigabit Ethernet" in found.says
-    assert list(link_limit.detect(Facts(card_runs.run(_scan(117.042e6, 4), target=target)))) == []
     assert list(link_limit.detect(Facts(card_runs.run(_scan(117.042e6, 4), _scan(140e6, 8), target=target)))) == []
+
+
+def _links(*scans: tuple[float, int], target: Target, imported: bool = False) -> list[Finding]:
+    source = Source(tool="fio") if imported else None
+    run = card_runs.run(*(_scan(rate, users) for rate, users in scans), target=target, source=source)
+    return list(link_limit.detect(Facts(run)))
+
+
+@pytest.mark.parametrize("imported", [False, True])
+@pytest.mark.parametrize(
+    ("bytes_per_s", "link"),
+    [
+        (117.042e6, "gigabit Ethernet"),  # the virtualisation study, if its kB are of 1,000 bytes
+        (119.851e6, "gigabit Ethernet"),  # if they are of 1,024
+        (116.580e6, "gigabit Ethernet"),  # its slowest guest
+        (1.2e9, "10-gigabit Ethernet"),
+        (112e6, ""),
+        (130e6, ""),
+        (550e6, ""),
+    ],
+)
+def test_one_row_fills_a_link_where_no_device_is_known(bytes_per_s: float, link: str, imported: bool) -> None:
+    nowhere = replace(card_runs.TARGET, layers=())
+    found = _links((bytes_per_s, 4), target=nowhere, imported=imported)
+    assert [each.hypothesis for each in found] == ([f"{link} is full"] if link else [])
+    for each in found:
+        assert (each.state, each.severity, each.evidence["rows"]) == ("suggested", "note", 1)
+    assert _links((bytes_per_s, 4), (2e9, 8), target=nowhere, imported=imported) == []  # another row moves more
+
+
+def test_one_row_fills_a_link_that_is_known_and_no_other_link_is_guessed_above_a_device() -> None:
+    known = card_runs.TARGET
+    speed = next(each.link_bytes_per_s for each in known.layers if each.link_bytes_per_s)
+    (found,) = _links((0.95 * speed, 4), target=known)
+    assert found.says.endswith("95% of what its link carries.")
+    assert found.evidence["guessed"] == 0
+    assert _links((0.5 * speed, 4), target=known) == []
+    unknown = replace(known, layers=tuple(replace(each, link_bytes_per_s=None) for each in known.layers))
+    assert _links((117.042e6, 4), target=unknown) == []
+
+
+def test_a_short_import_of_the_virtualisation_study_names_the_link(tmp_path: Path) -> None:
+    (tmp_path / "cached.txt").write_text(V11)
+    (run,) = imports.read((str(tmp_path / "cached.txt"),))
+    (found,) = link_limit.detect(Facts(run))
+    assert found.says.startswith("It moves 117 MB/s: as much as gigabit Ethernet carries")
 
 
 def _ticked(jitter_ns: float, top_ns: float, *, loose: float = 0.01, tick: bool = True) -> PhaseRecord:
@@ -162,3 +227,35 @@ def test_times_without_steps_have_no_clock() -> None:
 def test_a_clock_of_a_disk_is_found_though_no_read_ends_at_its_first_tick(tmp_path: Path) -> None:
     found = planted.suspected(planted.measured("sim:hdd,tick=700us", planted.long(20), tmp_path))
     assert found["coarse_clock"].evidence["step_ns"] == pytest.approx(700_000, rel=0.01)
+
+
+@pytest.mark.parametrize("tick", ["2.2ms", "3251us"])
+def test_the_ticks_of_a_clock_are_no_peaks_as_well(tick: str, tmp_path: Path) -> None:
+    found = {
+        each.code for each in examine(planted.measured(f"sim:hdd,tick={tick}", planted.long(20), tmp_path)).findings
+    }
+    assert "coarse_clock" in found
+    assert "several_peaks" not in found
+
+
+@pytest.mark.parametrize(
+    ("gap_ns", "phase", "said"),
+    [(2.2 * MS, "", False), (12.0 * MS, "", True), (2.2 * MS, "randread 8k", False), (2.2 * MS, "another", True)],
+)
+def test_peaks_many_ticks_apart_have_another_cause_too(gap_ns: float, phase: str, said: bool) -> None:
+    clock = Finding(code="coarse_clock", severity="severe", phase=phase, says="", evidence={"step_ns": 2.2 * MS})
+    evidence = {"peaks": 2, "widest_gap_ns": gap_ns}
+    peaks = Finding(code="several_peaks", severity="note", phase="randread 8k", says="", evidence=evidence)
+    told = worth_saying(Facts(card_runs.run(card_runs.reads())), [clock, peaks])
+    assert told == ([clock, peaks] if said else [clock])
+
+
+@pytest.mark.parametrize(
+    ("code", "phase", "said"), [("write_cliff", "commit 4k", False), ("shared_drives", "randread 8k", True)]
+)
+def test_first_writes_explain_a_write_rate_that_fell_and_no_read(code: FindingCode, phase: str, said: bool) -> None:
+    cause = Finding(code="first_write_penalty", severity="warn", phase="overwrite", says="", state="suggested")
+    seen = Finding(code=code, severity="warn", phase=phase, says="", state="suggested")
+    facts = Facts(card_runs.run(card_runs.reads(), card_runs.commits()))
+    assert (seen in worth_saying(facts, [cause, seen])) == said
+    assert seen in worth_saying(facts, [replace(cause, state="rejected"), seen])

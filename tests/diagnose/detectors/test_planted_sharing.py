@@ -131,10 +131,10 @@ READS, WRITES = _on_the_link("reads", 0.95, "read"), _on_the_link("writes", 0.96
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ((READS, WRITES), ["writes"]),
-        ((READS,), []),
+        ((READS, WRITES), ["writes", "reads"]),
+        ((READS,), ["reads"]),  # of a link that is known one row is enough
         ((_on_the_link("mixed", 0.95, "read", "write"),), []),  # of two kinds, but one row
-        ((READS, WRITES, _on_the_link("trims", 5.0, "trim")), ["writes"]),  # takes none of it
+        ((READS, WRITES, _on_the_link("trims", 5.0, "trim")), ["writes", "reads"]),  # takes none of it
         ((READS, WRITES, _on_the_link("more reads", 1.2, "read")), []),
     ],
 )

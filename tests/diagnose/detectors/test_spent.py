@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from makers import card_runs
+from makers import card_runs, planted, two_bands
+from makers.two_bands import Bands
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.limits import credits, write_cliff
+from iocast.diagnose.examination import examine
 from iocast.model.run import PhaseRecord, Series
 from iocast.model.workload import MixItem, Workload
 
@@ -72,3 +76,32 @@ def test_what_the_fill_wrote_is_part_of_the_volume_before_a_cliff() -> None:
     )
     assert alone.evidence["volume_bytes"] == 30 * 1000 * 8192
     assert after.evidence["volume_bytes"] == 30 * 1000 * 8192 + 8 * GIB
+
+
+def test_credits_of_a_volume_that_holds_a_part_of_the_data() -> None:
+    """The total is not constant: quick reads of the other volume come between the slow ones."""
+    found = []
+    for seed in range(900, 912):
+        bands = two_bands.drawn(seed)
+        run = card_runs.run(two_bands.row(bands, seed))
+        for each in credits.detect(Facts(run)):
+            assert each.evidence["baseline_per_s"] == pytest.approx(bands.baseline_per_s, rel=0.2)
+            assert each.evidence["lasts_s"] == pytest.approx(bands.burst_s, rel=0.35)
+            found.append(seed)
+    assert len(found) >= 10
+
+
+def test_a_device_that_slows_down_for_good_has_spent_no_credits() -> None:
+    """Reads of 4 ms that take 14 ms from some moment on: their rate scatters as chance has it."""
+    for seed in range(920, 932):
+        slower = Bands(share=0, baseline_per_s=1, burst_per_s=1, burst_s=0, users=1, service_ns=4e6, slower=3.5)
+        run = card_runs.run(two_bands.row(slower, seed))
+        assert Facts(run).rows[0].drop(0.3) is not None
+        assert list(credits.detect(Facts(run))) == []
+
+
+@pytest.mark.parametrize("device", ["nvme,iops=3000/s,credits=300/s:40000", "nvme,byte_credits=4MB/s:200MB"])
+def test_credits_are_the_one_explanation_of_quick_and_slow_reads(device: str, tmp_path: Path) -> None:
+    run = planted.measured(f"sim:{device}", planted.long(60), tmp_path)
+    found = {each.code for each in examine(run).findings if each.state == "suggested"}
+    assert found == {"burst_credits"}

@@ -10,11 +10,14 @@ from makers import card_runs
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
+from iocast.diagnose.detectors.interference import stalls
 from iocast.diagnose.detectors.limits import serialised
 from iocast.diagnose.detectors.shortcuts import reduction, storage_cache
-from iocast.model.measurement import Generator
+from iocast.diagnose.examination import examine
+from iocast.model.measurement import Absence, Generator, SlowIo
 from iocast.model.run import PhaseRecord, Sample, Series
-from iocast.model.workload import MixItem, Payload, Unique, Workload, Zeros
+from iocast.model.target import Target
+from iocast.model.workload import MixItem, Payload, Sequential, Unique, Workload, Zeros
 
 MS = 1_000_000
 SECOND_NS = card_runs.SECOND_NS
@@ -151,3 +154,66 @@ def test_compression_is_not_said_of_rows_that_waited_for_a_processor() -> None:
     waited = replace(unique, measurement=replace(unique.measurement, generator=starved))
     assert len(list(reduction.detect(Facts(card_runs.run(unique, zeros))))) == 1
     assert list(reduction.detect(Facts(card_runs.run(waited, zeros)))) == []
+
+
+def _starved(record: PhaseRecord, share: float = 0.2) -> PhaseRecord:
+    """The row, whose threads waited for a processor for so much of the time."""
+    did = record.measurement
+    waited = Generator(threads=1, queued_ns=round(share * did.elapsed_ns))
+    return replace(record, measurement=replace(did, generator=waited))
+
+
+SLOW = card_runs.reads(times=card_runs.histogram((4 * MS, 5_000)))  # a thread that got a slice in four milliseconds
+SPINNING = replace(card_runs.TARGET, layers=tuple(replace(each, rotational=True) for each in card_runs.TARGET.layers))
+
+
+def _suspected(*records: PhaseRecord, target: Target = card_runs.TARGET) -> list[str]:
+    found = examine(card_runs.run(*records, target=target)).findings
+    return [each.code for each in found if each.state == "suggested"]
+
+
+def test_a_virtual_disk_of_a_busy_machine_has_no_arm() -> None:
+    """Guests are told of rotating disks; reads that wait for a processor take as long as an arm does."""
+    assert "short_stroke" in _suspected(SLOW, target=SPINNING)
+    assert "short_stroke" not in _suspected(_starved(SLOW), target=SPINNING)
+    quick = card_runs.reads("randread 8k 2x1", users=2, times=card_runs.histogram((0.3 * MS, 9_000)))
+    assert "short_stroke" not in _suspected(_starved(SLOW), quick, target=SPINNING)
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.0, True), (0.2, False)])
+def test_no_suspicion_is_raised_by_a_row_that_waited_for_a_processor(share: float, said: bool) -> None:
+    alone = card_runs.reads("held 8k", times=card_runs.histogram((0.2 * MS, 5_000)))
+    load = Workload(mix=(MixItem("write", 128 << 10),), locality=Sequential())
+    writes = card_runs.record(
+        "load", load, card_runs.measurement([card_runs.part("write", 128 << 10, card_runs.histogram((1e6, 9_000)))])
+    )
+    after = card_runs.reads("held 8k #2", times=card_runs.histogram((0.2 * MS, 2_000), (4 * MS, 3_000)))
+    found = _suspected(alone, writes, _starved(after, share))
+    assert ("cache_pollution" in found) == said
+
+
+def test_a_rate_that_stays_level_because_threads_wait_is_no_cap() -> None:
+    rows = [
+        card_runs.reads(f"randread 8k {users}x1", users=users, times=card_runs.histogram((users * MS, 9_000)))
+        for users in (1, 8)
+    ]
+    assert "throttle" in _suspected(*rows)
+    assert "throttle" not in _suspected(rows[0], _starved(rows[1]))
+
+
+def test_reads_that_only_waited_are_no_proof_of_read_ahead_or_holes() -> None:
+    ordered = card_runs.reads("scan 8k", sequential=True, times=card_runs.histogram((0.2 * MS, 5_000)))
+    random = card_runs.reads("randread 8k", times=card_runs.histogram((0.6 * MS, 5_000)))
+    assert "read_ahead" in _suspected(ordered, random)
+    assert "read_ahead" not in _suspected(ordered, _starved(random))
+
+
+def test_short_stalls_of_which_the_machine_explains_most_come_by_no_clock() -> None:
+    """Six stalls of 43 ms at equal distances; during all but one of them no thread of the test ran."""
+    slow = tuple(SlowIo(at * SECOND_NS, "read", 0, 0, 8192, 43 * MS, 43 * MS) for at in range(1, 7))
+    record = card_runs.reads(times=card_runs.histogram((0.24 * MS, 40_000), (43 * MS, 6)), slow=slow)
+    (told,) = stalls.detect(Facts(card_runs.run(record)))
+    assert told.evidence["stalls"] == 6
+    away = tuple(Absence(each.time_ns, each.service_ns, "queued") for each in slow[1:])
+    did = replace(record.measurement, generator=Generator(threads=1, absences=away))
+    assert list(stalls.detect(Facts(card_runs.run(replace(record, measurement=did))))) == []

@@ -28,6 +28,10 @@ def _experiment(**changes: object) -> Experiment:
     return Experiment(**{**fields, **changes})
 
 
+def _proposed(_: Run, finding: Finding) -> next_step.Candidate:
+    return next_step.Candidate(finding, _experiment())
+
+
 def _run(**arms_ms: list[float]) -> Run:
     rounds = max(map(len, arms_ms.values()))
     records = [
@@ -69,7 +73,7 @@ def test_arms_at_once_share_a_group_in_every_round() -> None:
 def test_the_interval_of_the_ratio_decides(warm: list[float], verdict: str) -> None:
     outcome = judge(_experiment(), _run(cold=[1.0, 1.02, 0.99], warm=warm))
     assert outcome.verdict == verdict
-    assert "p50 of cold is 1 ms" in outcome.says
+    assert 'times that of "cold"' in outcome.says
     if verdict == "confirmed":
         assert outcome.says.endswith("It is 0.10.")
 
@@ -84,7 +88,7 @@ def test_above_is_the_other_way_round() -> None:
 def test_one_round_cannot_decide_and_none_is_an_error() -> None:
     outcome = judge(_experiment(), _run(cold=[1.0], warm=[0.1]))
     assert outcome.verdict == "undecided"
-    assert outcome.says.endswith(" µs. Undecided: too few rounds.")
+    assert outcome.says.endswith(" ms. Undecided: too few rounds.")
     with pytest.raises(AnalysisError, match="warm"):
         judge(_experiment(), _run(cold=[1.0]))
 
@@ -92,6 +96,16 @@ def test_one_round_cannot_decide_and_none_is_an_error() -> None:
 def _suspicion(name: str, **changes: object) -> Finding:
     fields = {"severity": "warn", "phase": "a", "says": "seen", "state": "suggested", "confidence": 0.5}
     return Finding(code=name, **{**fields, **changes})
+
+
+def test_of_equally_grave_ones_the_one_that_decides_others_is_tested_first() -> None:
+    asked = [
+        _suspicion("surest", confidence=0.9, rivals=("first",)),
+        _suspicion("sure", confidence=0.8, rivals=("first",)),
+        _suspicion("first", confidence=0.5),
+    ]
+    found = next_step.candidates(_run(a=[1.0]), tuple(asked), lambda _: None)
+    assert [each.finding.code for each in found] == ["first", "surest", "sure"]
 
 
 def test_the_gravest_is_tested_first_and_each_kind_once() -> None:
@@ -104,7 +118,7 @@ def test_the_gravest_is_tested_first_and_each_kind_once() -> None:
         _suspicion("sure", state="counted", severity="void"),
     )
     run = card_runs.quick_card()
-    order = [each.finding.code for each in next_step.candidates(run, findings, lambda _: lambda *_: _experiment())]
+    order = [each.finding.code for each in next_step.candidates(run, findings, _proposed)]
     assert order == ["void", "likely", "unlikely", "note"]
 
 
@@ -175,7 +189,7 @@ def test_of_several_arms_the_furthest_decides() -> None:
     run = _run(cold=[1.0, 1.02, 0.99], warm=[0.9, 1.0, 0.95], hot=[0.1, 0.11, 0.1])
     outcome = judge(_experiment(decision=decision), run)
     assert outcome.verdict == "confirmed"
-    assert "of hot" in outcome.says
+    assert 'of "hot"' in outcome.says
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,14 @@ from msgspec.structs import replace
 
 from iocast.analyse.device_io import DeviceIo
 from iocast.diagnose.experiments.named import arm, cache, concurrent_readers, lost_writes, request_size, zones
+from iocast.diagnose.experiments.named.trial_request import Asked
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.verification import Verification
 from iocast.model.workload import MixItem, Op, Workload
+from iocast.report.cells import cell_text
 
 SECOND = 1_000_000_000
+USUAL = {"seconds": 1.0, "rounds": 1, "block_bytes": 8192, "depth": 1, "streams": 2}
 MS = 1_000_000
 
 
@@ -169,3 +172,20 @@ def test_memory_is_named_as_memory() -> None:
     assert found.verdict == "confirmed"
     assert found.says.startswith("Memory answers every read, buffered or direct: tmpfs keeps its files in memory.")
     assert "No cache" not in found.says
+
+
+def test_a_small_ratio_is_no_nought() -> None:
+    did = measurement([part("read", 4 << 20, histogram((MS, 100)))])
+    samples = card_runs.diskstats(
+        did.elapsed_ns, reads=3200, reads_merged=0, read_bytes=did.bytes, writes=0, writes_merged=0, written_bytes=0
+    )
+    found = request_size.judge((card_runs.run(_test("read 4.0 MiB direct", 1, did, samples=samples)),))
+    (column,) = (each for each in found.table.columns if each.key == "times")
+    assert cell_text(column.kind, found.table.rows[0].cells["times"]) == "0.0312"
+
+
+def test_buffered_reads_are_cold() -> None:
+    asked = Asked(target=card_runs.TARGET, size_bytes=1 << 26, may_write=True, **USUAL)
+    cold = {phase.test for phase in request_size.phases(asked) if phase.cold}
+    assert cold == {phase.test for phase in request_size.phases(asked) if "read" in phase.test and "buff" in phase.test}
+    assert cold

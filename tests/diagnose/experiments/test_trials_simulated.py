@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from makers.trial_runs import asked, column, ruling, run_of
 
+import iocast
 from iocast.diagnose.experiments.named import (
     TRIALS,
     arm,
@@ -96,6 +97,11 @@ def test_noise_that_empties_a_cache(tmp_path: Path) -> None:
     quick = {row.cells["test"]: row.cells["quick"] for row in found.table.rows}
     assert quick["before"] > 0.95
     assert quick["after"] < 0.9 * quick["before"]
+    damage = {row.cells["test"]: row.cells["damage"] for row in found.table.rows}
+    assert damage["during"] > 0.5
+    assert damage["after"] > 0.5
+    assert damage["before"] is None
+    assert "Damage to the IOPS of the reads: " in found.says
 
 
 def test_noise_that_a_scan_resistant_cache_keeps_out(tmp_path: Path) -> None:
@@ -103,7 +109,21 @@ def test_noise_that_a_scan_resistant_cache_keeps_out(tmp_path: Path) -> None:
     found = ruling(noise, device, tmp_path, seconds=10.0, size_bytes=2 << 30, rounds=2, depth=1)
     quick = {row.cells["test"]: row.cells["quick"] for row in found.table.rows}
     assert quick["after"] == pytest.approx(quick["before"], abs=0.02)
+    damage = {row.cells["test"]: row.cells["damage"] for row in found.table.rows}
+    assert damage["after"] == pytest.approx(0, abs=0.02)
     assert "too fond" not in found.says
+
+
+def test_noise_may_be_durable_as_a_log_writers(tmp_path: Path) -> None:
+    phases = noise.phases(asked(noise, parse_target("sim:nvme"), sync="dsync"))
+    assert {phase.workload.sync for phase in phases if phase.test == "noise"} == {"dsync"}
+    assert {phase.workload.sync for phase in phases if phase.test != "noise"} == {"none"}
+    rates = {}
+    for sync in ("none", "dsync"):
+        run = iocast.experiment("noise", "sim:nvme,fsync=5ms", time="100ms", rounds=1, sync=sync, out=str(tmp_path)).run
+        (record,) = (each for each in run.measured if each.phase.test == "noise")
+        rates[sync] = record.measurement.rate_per_s
+    assert rates["dsync"] < 400 < rates["none"]  # two writers, each of whose writes waits 5 ms
 
 
 def test_noise_on_flash_does_no_harm(tmp_path: Path) -> None:
@@ -118,6 +138,29 @@ def test_one_arm_is_shared_and_two_are_not(tmp_path: Path) -> None:
     assert "share one arm" in one.says
     two = ruling(arm, "sim:hdd,stripe=2:512GiB", tmp_path, seconds=5.0)
     assert two.verdict == "rejected"
+
+
+def test_the_zones_of_the_published_disk_end_to_end(tmp_path: Path) -> None:
+    """Vector V23: two processes, 5.75 ms a read in the first 2 GB, 8.75 ms in the last: 52.2% slower."""
+    device = "sim:hdd,service=constant:5.75ms,bandwidth=100GB/s,zones=1.5217"
+    found = iocast.experiment("zones", device, time="20s", out=str(tmp_path))
+    report = found.report()
+    assert found.answer == "confirmed"
+    assert report.verdict.startswith("Yes. ")
+    assert "52% longer: the inner zone of a disk" in report.verdict
+    first, last = (row.cells for row in report.sections[0].tables[0].rows[:2])
+    assert (first["each"] / MS, last["each"] / MS) == (pytest.approx(5.75, rel=0.005), pytest.approx(8.75, rel=0.005))
+    assert (first["waited"] / MS, last["waited"] / MS) == (pytest.approx(11.5, rel=0.01), pytest.approx(17.5, rel=0.01))
+
+
+def test_scans_of_a_disk_with_zones_are_slower_at_its_end(tmp_path: Path) -> None:
+    found = ruling(zones, "sim:hdd,zones=2", tmp_path, seconds=20.0)
+    assert found.verdict == "confirmed"
+    moved = {row.cells["test"]: row.cells["moved"] for row in found.table.rows}
+    assert moved[zones.SCANS[0]] / moved[zones.SCANS[1]] == pytest.approx(2, rel=0.01)
+    flash = ruling(zones, "sim:nvme", tmp_path, seconds=0.2)
+    assert flash.verdict == "rejected"
+    assert "No zone effect (below 10%)" in flash.says
 
 
 def test_a_simulated_disk_has_no_zones(tmp_path: Path) -> None:

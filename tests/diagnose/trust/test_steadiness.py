@@ -12,7 +12,7 @@ from makers import card_runs
 from iocast.analyse.facts import Facts
 from iocast.diagnose.trust.steadiness import steady
 from iocast.model.finding import TrustComponent
-from iocast.model.run import PhaseRecord, Series
+from iocast.model.run import PhaseRecord, Series, SteadyEnd
 from iocast.model.simulated_device import SimulatedCache
 
 replace = msgspec.structs.replace
@@ -38,7 +38,7 @@ def judged(ios: Sequence[float], record: PhaseRecord | None = None, *, simulated
 @pytest.mark.parametrize(
     ("ios", "grade", "says"),
     [
-        ([], "C", "less than one whole second was recorded"),
+        ([], "C", "Too short to judge steadiness: 10 s; 30 s needed."),
         ([1000.0] * 3, "C", "Too short to judge steadiness: 3 s; 30 s needed."),
         ([1000.0] * 29, "C", "Too short to judge steadiness: 29 s; 30 s needed."),
         ([1000.0] * 30, "B", "Steady over 30 s; a later change is not excluded in less than 5 minutes."),
@@ -58,6 +58,26 @@ def test_letters(ios: list[float], grade: str, says: str) -> None:
     part = judged(ios)
     assert part.reason.startswith(says) or says in part.reason
     assert part.grade == grade
+
+
+@pytest.mark.parametrize(
+    ("warm_up_s", "says"),
+    [
+        (0, "Steady: 990 IOPS until t=30 s, 1,010 IOPS from then to t=60 s; a later change"),
+        (
+            60,
+            "Steady after a warm-up of 60 s, left out: 990 IOPS until t=60 s, 1,010 IOPS from then to t=120 s; "
+            "a later change",
+        ),
+    ],
+)
+def test_the_pair_that_agreed_is_told(warm_up_s: int, says: str) -> None:
+    warm_up_ns = warm_up_s * card_runs.SECOND_NS
+    end = SteadyEnd(rule="b3", reached=True, judged=2, from_ns=0, warm_up_ns=warm_up_ns, before=990.0, after=1010.0)
+    part = judged([1000.0] * 60, replace(card_runs.reads(), steady=end))
+    assert part.reason.startswith(says), part.reason
+    told = {name: part.evidence[name] for name in ("before_doubling", "after_doubling", "warm_up_ns")}
+    assert told == {"before_doubling": 990.0, "after_doubling": 1010.0, "warm_up_ns": warm_up_ns}
 
 
 def test_a_simulated_device_has_no_cliff() -> None:

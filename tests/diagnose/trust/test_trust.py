@@ -146,6 +146,28 @@ def test_precision_falls_back_to_what_the_row_still_prints() -> None:
 
 
 @pytest.mark.parametrize(
+    ("effective", "says"),
+    [
+        (12.0, "the 400 I/Os beyond the p99 of reads came in clusters and count as 1 independent one"),
+        (160.0, "the 400 I/Os beyond the p99 of reads came in clusters and count as 2 independent ones"),
+    ],
+)
+def test_precision_names_clusters(effective: float, says: str) -> None:
+    """The p99 has no upper bound although many I/Os lie beyond it; the p95 has one, and decides."""
+    headline = components.QuantileEstimate(0.99, 2e6, 1e6, None, 40_000, effective)
+    bounded = components.QuantileEstimate(0.95, 1e6, 0.99e6, 1.01e6, 40_000, effective)
+    part = components._precision_of(bounded, "read", headline)
+    assert part.reason == f"{says[0].upper()}{says[1:]}; the p95 of reads is known to ±1%."
+    assert part.grade == "C"
+    assert part.evidence == {
+        "q": 0.95,
+        "beyond": pytest.approx(2000),
+        "effective_beyond": pytest.approx(effective / 20),
+        "half_width": 0.01,
+    }
+
+
+@pytest.mark.parametrize(
     ("share", "grade"), [(1.0, "A"), (0.96, "A"), (0.91, "B"), (0.75, "C"), (0.55, "D"), (0.3, "F")]
 )
 def test_load_achieved_closed_and_open(share: float, grade: str) -> None:

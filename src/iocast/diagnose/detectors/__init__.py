@@ -6,8 +6,11 @@ same storage; measurement: the measurement itself is at fault.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol
+
+from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import (
@@ -36,6 +39,7 @@ from iocast.diagnose.detectors.measurement import (
     failures,
     generator_bound,
     impossible,
+    long_tail,
     unverified,
 )
 from iocast.diagnose.detectors.shortcuts import (
@@ -49,9 +53,9 @@ from iocast.diagnose.detectors.shortcuts import (
     storage_cache,
     tiers,
 )
+from iocast.diagnose.experiments.next_step import Candidate
 from iocast.model.codes import FindingCode
-from iocast.model.experiment import Experiment
-from iocast.model.finding import Finding
+from iocast.model.finding import FailedDetector, Finding
 from iocast.model.run import Run
 
 
@@ -96,6 +100,7 @@ DETECTORS: tuple[Detector, ...] = (
     shallow,
     cache_pollution,
     bimodal,
+    long_tail,
     async_timing,
     throttle,
     coarse_clock,
@@ -115,20 +120,39 @@ def codes(detector: Detector) -> tuple[FindingCode, ...]:
     return several or ((one,) if one else ())
 
 
-def confirmer(finding: Finding) -> Callable[[Run, Finding], Experiment | None] | None:
-    """What proposes an experiment for a finding; None when its detector knows none."""
+def failure(detector: Detector, codes: tuple[FindingCode, ...], error: Exception) -> FailedDetector:
+    """What failed, why, and the line in which it did."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    where = f"{os.path.basename(last.tb_frame.f_code.co_filename)}:{last.tb_lineno}" if last is not None else ""
+    why = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return FailedDetector(detector=module_name(detector), codes=codes, why=why, where=where)
+
+
+def proposed(run: Run, finding: Finding) -> Candidate:
+    """The finding with the experiment that its detector proposes, if it knows one; one that fails costs only that."""
     detector = next((each for each in DETECTORS if module_name(each) == finding.detector), None)
-    return getattr(detector, "confirm", None)
+    confirm = getattr(detector, "confirm", None)
+    if detector is None or confirm is None:
+        return Candidate(finding, None)
+    try:
+        return Candidate(finding, confirm(run, finding))
+    except Exception as error:  # a plug-in may fail in any way; the others are still tested
+        return Candidate(finding, None, replace(failure(detector, (finding.code,), error), step="confirm"))
 
 
-def untestable(run: Run, findings: Iterable[Finding]) -> frozenset[FindingCode]:
-    """The kinds of suspicions that no experiment on this machine can decide. What another tool measured elsewhere
-    is one; of what was tested already none is.
-    """
+class Untestable(NamedTuple):
+    """The kinds of suspicions that no experiment on this machine can decide, and the detectors that failed to plan."""
+
+    codes: frozenset[FindingCode]
+    failed: tuple[FailedDetector, ...]
+
+
+def untestable(run: Run, findings: Iterable[Finding]) -> Untestable:
+    """What another tool measured elsewhere cannot be tested here; of what was tested already nothing is untestable."""
     suspected = [finding for finding in findings if finding.state == "suggested" and not finding.learned]
-    testable = {
-        finding.code
-        for finding in suspected
-        if run.source is None and (confirm := confirmer(finding)) is not None and confirm(run, finding) is not None
-    }
-    return frozenset(finding.code for finding in suspected) - testable
+    asked = [proposed(run, finding) for finding in suspected] if run.source is None else []
+    testable = {each.finding.code for each in asked if each.experiment is not None}
+    failed = dict.fromkeys(each.failed for each in asked if each.failed is not None)
+    return Untestable(frozenset(finding.code for finding in suspected) - testable, tuple(failed))

@@ -91,4 +91,4 @@ def _together(found: list[Decided]) -> tuple[VerdictCode, str]:
         those = [each for each in found if each.verdict == verdict]
         if those:
             return verdict, those[0].says
-    return "confirmed", "; ".join(each.says for each in found)
+    return "confirmed", ". ".join(each.says for each in found)

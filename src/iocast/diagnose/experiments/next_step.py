@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from iocast.model.codes import FindingCode, SeverityCode
 from iocast.model.experiment import Arm, Diagnosis, Experiment, Outcome
-from iocast.model.finding import Finding
+from iocast.model.finding import FailedDetector, Finding
 from iocast.model.run import Run
 from iocast.model.workload import Closed
 from iocast.text import capacity
@@ -30,31 +30,40 @@ USUAL_BUDGET = Budget(seconds=600.0, bytes=64 << 30)
 
 
 class Candidate(Struct, frozen=True):
-    """A finding and the experiment that would decide it, None when there is none."""
+    """A finding and the experiment that would decide it: None when there is none, or its detector failed."""
 
     finding: Finding
     experiment: Experiment | None
+    failed: FailedDetector | None = None
+
+    @property
+    def why_untested(self) -> str:
+        """What a finding without an experiment asks of a person."""
+        if self.failed is not None:
+            return f"its experiment could not be planned: {self.failed.why} ({self.failed.where}); please report"
+        return self.finding.confirm or "no experiment on this machine alone can decide it"
 
 
-Confirmer = Callable[[Finding], Callable[[Run, Finding], Experiment | None] | None]
+Proposer = Callable[[Run, Finding], Candidate]
 
 
-def candidates(run: Run, findings: tuple[Finding, ...], confirmer: Confirmer) -> Iterator[Candidate]:
-    """For each kind of finding that is only suggested its experiment, or None; the gravest first, then the surest.
+def candidates(run: Run, findings: tuple[Finding, ...], proposed: Proposer) -> Iterator[Candidate]:
+    """For each kind of finding that is only suggested its experiment, or None; the gravest first, of these the one
+    that decides most of the others, then the surest.
 
-    A finding of many rows is tested once, on the first of them. `confirmer` finds what proposes an experiment.
+    A finding of many rows is tested once, on the first of them. `proposed` asks its detector.
     """
     seen: set[FindingCode] = set()
-    for finding in sorted(findings, key=lambda f: (GRAVEST_FIRST.index(f.severity), -f.confidence)):
+    open_ = {finding.code: finding.rivals for finding in findings if finding.state == "suggested"}
+
+    def decides(finding: Finding) -> int:
+        """How many other suspicions its confirmation would make less likely."""
+        return sum(finding.code in rivals for code, rivals in open_.items() if code != finding.code)
+
+    for finding in sorted(findings, key=lambda f: (GRAVEST_FIRST.index(f.severity), -decides(f), -f.confidence)):
         if finding.state == "suggested" and finding.code not in seen:
             seen.add(finding.code)
-            confirm = confirmer(finding)
-            yield Candidate(finding, confirm(run, finding) if confirm else None)
-
-
-def why_untested(finding: Finding) -> str:
-    """What a finding without an experiment asks of a person."""
-    return finding.confirm or "no experiment on this machine alone can decide it"
+            yield proposed(run, finding)
 
 
 def unaffordable(experiment: Experiment, left: Budget, moved_bytes: float) -> str:

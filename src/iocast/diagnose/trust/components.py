@@ -66,7 +66,8 @@ def precision(row: RowFacts) -> TrustComponent:
         return TrustComponent("precision", "F", few, {"ios": histogram.total}, "Run the phase for longer.")
     if published[0].effective is None:
         series = row.record.series
-        lasted, needed = (brief_time(count * series.interval_ns) for count in (len(series.ios), LEAST_INTERVALS))
+        lasted = brief_time(len(series.ios) * series.interval_ns or row.measurement.elapsed_ns)
+        needed = brief_time(LEAST_INTERVALS * series.interval_ns)
         clause = f"too short to judge precision: {lasted}; {needed} needed"
         return TrustComponent("precision", "C", clause, {"ios": histogram.total})
     bounded = next((each for each in published if each.relative_half_width is not None), None)
@@ -205,7 +206,7 @@ def _stolen(record: PhaseRecord) -> float:
 
 
 def _generator_cpu(row: RowFacts) -> TrustComponent | None:
-    # The CPU time of phases that ran at once is that of the process, and so of the threads of all of them.
+    # The CPU time of phases that ran concurrently is that of the process, and so of the threads of all of them.
     did = row.seen_by_devices.measurement
     threads = min(max(1, len(did.users)), max(1, row.run.host.cpus))
     if not did.elapsed_ns:

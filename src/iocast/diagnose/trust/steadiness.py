@@ -27,8 +27,7 @@ def steady(row: RowFacts) -> TrustComponent:
     run, record = row.run, row.record
     series = record.series
     if not series.ios:
-        few = "less than one whole second was recorded"
-        return TrustComponent(CODE, "C", f"steadiness unknown: {few}")
+        return TrustComponent(CODE, "C", _without_series(record))
     if row.is_open_loop and sum(series.ios) < limits.SERIES_LEAST_IOS * len(series.ios):
         return TrustComponent(CODE, "C", "too few IOPS to judge steadiness")
     found = row.steadiness
@@ -84,6 +83,14 @@ def _short(found: Steadiness, over: str, figures: dict[str, float], record: Phas
         return TrustComponent(CODE, "D", f"not steady over {over}: {_halves(found, record)}", figures)
     needed = brief_time(max(LEAST_INTERVALS * record.series.interval_ns, limits.STEADY_B_NS))
     return TrustComponent(CODE, "C", f"too short to judge steadiness: {over}; {needed} needed", figures)
+
+
+def _without_series(record: PhaseRecord) -> str:
+    """Not one whole interval: the row was too short, or its course is not known."""
+    lasted_ns = record.measurement.elapsed_ns
+    if not 0 < lasted_ns < record.plan.interval_ns:
+        return "steadiness unknown: less than one whole second was recorded"
+    return f"too short to judge steadiness: {brief_time(lasted_ns)}; {brief_time(limits.STEADY_B_NS)} needed"
 
 
 def _is_chance(found: Steadiness) -> bool:

@@ -60,9 +60,14 @@ class Stall(Struct, frozen=True):
 def detect(facts: Facts) -> Iterator[Finding]:
     """One finding for each measured phase that stood still while the generator ran."""
     for row in facts.rows:
-        found = tuple(each for each in stalls(row) if not explains(row, each.start_ns, each.end_ns))
+        found = _told(tuple(each for each in stalls(row) if not explains(row, each.start_ns, each.end_ns)))
         if found:
             yield _finding(row.record, found)
+
+
+def _told(found: tuple[Stall, ...]) -> tuple[Stall, ...]:
+    """Without short ones that come by no clock: the machine may have had a part in the others."""
+    return found if period_ns(found) else tuple(each for each in found if each.duration_ns >= LEAST_NS)
 
 
 @once

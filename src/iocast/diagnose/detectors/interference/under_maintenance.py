@@ -3,7 +3,8 @@
 What it is: work of the storage itself, beside the test's.
 Why it matters: the row shows degraded mode. Without the maintenance the storage is quicker; during it this is right.
 How it shows: the kernel reports a task on this machine (mdstat, btrfs, ZFS), or a drive was at its warning
-temperature; or the rate fell by a fifth or more for a minute or more, and recovered.
+temperature; or a task was running before the first row (these, LVM, ZFS scans, fstrim); or the rate fell by a fifth or
+more for a minute or more, and recovered.
 How to confirm: pause the task and measure again; or run the same load at 1x1, for longer than the dip lasted: a rate
 that falls and recovers once more in the same way is not chance. A task that has ended leaves no trace: a steady rate
 now rejects nothing.
@@ -25,7 +26,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.run import PhaseRecord, Run
-from iocast.text import brief_percent, brief_time
+from iocast.text import brief_percent, brief_time, maintenance
 
 NEEDS: tuple[str, ...] = ()  # with the observer of maintenance it knows instead of guessing
 
@@ -39,12 +40,34 @@ AND_MORE = 1.5  # times how long it lasted: that it came back must be seen as we
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
-    """Tasks that were seen, else a slow time with an end."""
+    """Tasks that were seen, before the first row or in one, else a slow time with an end."""
     if facts.imported:
         return
+    yield from _before(facts.run)
     for row in facts.rows:
         seen = list(_seen(facts.run, row.record))
         yield from seen or _slow_time(row)
+
+
+def _before(run: Run) -> Iterator[Finding]:
+    """What was under way before the first row; what a row shows too is said there."""
+    samples = (each for record in run.measured for each in record.samples)
+    shown = {
+        (each.subject, each.metric.split("_")[0]) for each in samples if each.observer == OBSERVER and each.value > 0
+    }
+    for task in run.maintenance:
+        if (task.subject, task.family) in shown:
+            continue
+        where = "" if task.below_target else ", which may not be below this target"
+        words = maintenance(task.task, task.subject, task.done)
+        yield Finding(
+            code=CODE,
+            severity="warn" if task.below_target else "note",
+            phase="",
+            says=f"Maintenance was running before the first row: {words}{where}.",
+            evidence={"below_target": float(task.below_target)} | ({} if task.done is None else {"done": task.done}),
+            remedy="Wait for its end and measure again, or report the rows as degraded mode.",
+        )
 
 
 def _seen(run: Run, record: PhaseRecord) -> Iterator[Finding]:

@@ -3,7 +3,8 @@
 What it is: storage, mostly in clouds, that exceeds its baseline for as long as it has burst credits.
 Why it matters: the rate before they ran out does not last: a database that works all day gets the baseline.
 How it shows: the read rate drops to a much lower constant rate and stays there, or is already there when a later row
-raises the load; a pause restores exactly as many credits as it saved.
+raises the load; a pause restores exactly as many credits as it saved. Where only a part of the data lies on such a
+volume, the slow reads come at a constant rate, and the quick ones between them do not.
 How to confirm: spend all credits, pause, and go on: the rate is high again for a short time.
 What to change: measure for longer than the credits last (the finding says how long), or buy the rate that you need.
 """
@@ -12,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from statistics import fmean, pstdev
+from typing import NamedTuple
 
 from iocast.analyse.changepoint import MIN_LENGTH
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import simulated
-from iocast.analyse.rate_drops import Drop
+from iocast.analyse.rate_drops import Drop, slow_part
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.model.codes import FindingCode
@@ -31,6 +33,7 @@ NEEDS: tuple[str, ...] = ()
 CODE: FindingCode = "burst_credits"
 FALLS = 0.3  # of the rate [J]
 CONSTANT = 0.02  # models C, 18
+A_PART, REGULAR = 0.8, 0.3  # of the I/Os; of the scatter that chance gives to a part of a device's own I/Os [J]
 RECOVERS = 1.5  # the rate right after a pause over the one before it [J]
 SAVED_S = 1.5  # of the burst: what a pause has to save up [J]
 BURST_S, SPENT_S = 1.0, 2.0
@@ -44,12 +47,35 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if not row.is_only("read") or row.is_open_loop or facts.imported:
             continue
         found = row.drop(FALLS) or _before_it_began(facts.rows[:at], row)
-        if found is None or found.constant > CONSTANT or found.after_per_s < LEAST_PER_S:
+        limited = None if found is None else _limited(row, found)
+        if found is None or limited is None or limited.per_s < LEAST_PER_S:
             continue
-        spent = _spent(row, found)
+        spent = _spent(row, found, limited)
         if spent > 0:
-            yield _finding(row.record, found, spent)
+            yield _finding(row.record, found, limited, spent)
             return
+
+
+class _Limited(NamedTuple):
+    """What the credits were spent by: all reads, or the share of them that lies on the volume."""
+
+    share: float
+    per_s: float  # after the fall
+    constant: float  # its scatter over its mean
+
+
+def _limited(row: RowFacts, found: Drop) -> _Limited | None:
+    """What came at a constant rate after the fall: everything, or the slow reads; None when nothing did."""
+    if found.constant <= CONSTANT:
+        return _Limited(1.0, found.after_per_s, found.constant)
+    changes = row.change_points
+    series = row.series_of("read")
+    if not found.at_ns or series is None or changes is None:
+        return None
+    slow = slow_part(series, changes)
+    if slow is None or slow.share > A_PART or slow.by_chance > REGULAR:
+        return None
+    return _Limited(slow.share, slow.share * found.after_per_s, slow.constant)
 
 
 def _before_it_began(earlier: tuple[RowFacts, ...], row: RowFacts) -> Drop | None:
@@ -74,30 +100,37 @@ def _reached_the_device(row: RowFacts) -> bool:
     return share is None or share[0] >= DEVICE_SHARE
 
 
-def _spent(row: RowFacts, found: Drop) -> float:
+def _spent(row: RowFacts, found: Drop, limited: _Limited) -> float:
     """Credits: what was done beyond the baseline until they ran out, phases before it included."""
     beyond = 0.0
     phases = row.run.phases
     for each in map(row.facts.row, phases[: phases.index(row.record)]):
         if each.beside[0] is each.record:  # of phases at once the first stands for all: they share the time
             did = each.seen_by_devices.measurement
-            beyond = max(0.0, beyond + did.ios - found.after_per_s * did.elapsed_ns / 1e9)
-    return beyond + found.ios - found.after_per_s * found.at_ns / 1e9
+            beyond = max(0.0, beyond + limited.share * did.ios - limited.per_s * did.elapsed_ns / 1e9)
+    return beyond + limited.share * found.ios - limited.per_s * found.at_ns / 1e9
 
 
-def _finding(record: PhaseRecord, found: Drop, credits: float) -> Finding:
-    lasts_s = credits / max(1.0, found.before_per_s - found.after_per_s)
+def _finding(record: PhaseRecord, found: Drop, limited: _Limited, credits: float) -> Finding:
+    burst_per_s = limited.share * found.before_per_s
+    lasts_s = credits / max(1.0, burst_per_s - limited.per_s)
+    stayed = f" and stayed there within {limited.constant:.1%}"
+    if limited.share < 1:
+        stayed = (
+            f"; {number(limited.per_s)} slow reads per second completed from then on, within {limited.constant:.1%}"
+        )
     return Finding(
         code=CODE,
         severity="severe",
         phase=record.phase.name,
-        says=f"{_when(record, found)} IOPS fell from {number(found.before_per_s)} to {number(found.after_per_s)} and"
-        f" stayed there within {found.constant:.1%}: credits for about {counted(round(credits), 'I/O')} beyond that"
+        says=f"{_when(record, found)} IOPS fell from {number(found.before_per_s)} to {number(found.after_per_s)}"
+        f"{stayed}: credits for about {counted(round(credits), 'I/O')} beyond that"
         f" rate were spent by then; a full bucket lasts {brief_time(lasts_s * 1e9)} at the burst rate.",
         evidence={
             "at_ns": float(found.at_ns),
-            "burst_per_s": found.before_per_s,
-            "baseline_per_s": found.after_per_s,
+            "burst_per_s": burst_per_s,
+            "baseline_per_s": limited.per_s,
+            "after_per_s": found.after_per_s,
             "credits": credits,
             "lasts_s": lasts_s,
         },

@@ -3,7 +3,9 @@
 What it is: a full cable or network between this machine and the storage: Ethernet, Fibre Channel, SAS, PCIe.
 Why it matters: the row measures the link. Faster storage changes nothing; a second path doubles the throughput.
 How it shows: rows of different I/O sizes, operations or loads reach the same throughput, 90 to 101% of what the link
-carries; where the kernel does not report the link, within 2% of what a known kind of link carries.
+carries; where the kernel does not report the link, within 2% of what a known kind of link carries. One row alone is
+enough where the link is known; where neither a link nor a device is known (a network file system, an import), if it
+is within 1% of what a kind of link carries.
 How to confirm: half the I/O size gives the same throughput; where the link was only guessed, reads and writes together
 move more than either alone, because a link carries both directions and a device shares its bandwidth.
 What to change: report the row as link-bound; add paths, or use a faster link.
@@ -18,6 +20,7 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.evidence import row_of
+from iocast.diagnose.link_ceiling import links_of
 from iocast.diagnose.same_load import same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -30,6 +33,7 @@ NEEDS: tuple[str, ...] = ()
 
 CODE: FindingCode = "link_limit"
 GUESSED_LOW = 0.98  # of a link that is not known: other limits lie everywhere [J]
+LONE = (0.99, 1.005)  # of the same, of one row alone [J]
 DEPTH = 16
 # MB/s of payload: TCP over Ethernet by (mtu-52)/(mtu+38), serial links by line rate x code (the vectors `link.*`).
 KNOWN: dict[str, float] = {
@@ -42,53 +46,85 @@ KNOWN: dict[str, float] = {
     "16 Gb/s Fibre Channel": 1700.0,
 }
 
+# The same links for a row alone, in MB/s: Ethernet carries more with larger frames.
+CARRIES: dict[str, tuple[float, float]] = {
+    "gigabit Ethernet": (117.7, 123.8),
+    "10-gigabit Ethernet": (1176.9, 1237.6),
+    "25-gigabit Ethernet": (2942.1, 3093.9),
+    "8 Gb/s Fibre Channel": (850.0, 850.0),
+    "16 Gb/s Fibre Channel": (1700.0, 1700.0),
+}
+
 
 def detect(facts: Facts) -> Iterator[Finding]:
-    """Rows that reach the same throughput near that of a link."""
-    run = facts.run
-    if facts.imported:
-        return
-    speeds = [layer.link_bytes_per_s for layer in run.plan.target.layers if layer.link_bytes_per_s]
-    rows = [row for row in run.measured if row.measurement.ios and not row.phase.together and _one_way(row)]
-    if len(speeds) == 1:
-        yield from _plateau(rows, float(speeds[0]), limits.LINK_FULL, "its link")
-    elif not speeds:
-        for name, speed in KNOWN.items():
-            yield from _plateau(rows, speed * 1e6, GUESSED_LOW, name)
+    """Rows that reach the same throughput near that of a link, or one that fills it alone."""
+    target = facts.run.plan.target
+    links = links_of(target)
+    rows = [row for row in facts.run.measured if _bytes_per_s(row) and not row.phase.together and _one_way(row)]
+    if links is not None:
+        name = "its link" if len(links.speeds) == 1 else f"its {len(links.speeds)} paths"
+        yield from _plateau(rows, float(links.bytes_per_s), limits.LINK_FULL, name, links.words)
+    elif not any(layer.link_bytes_per_s for layer in target.layers):
+        found = [
+            each
+            for name, speed in KNOWN.items()
+            for each in _plateau(rows, speed * 1e6, GUESSED_LOW, name, f"{name} carries")
+        ]
+        yield from found or ([] if target.layers else _alone(rows))
+
+
+def _bytes_per_s(row: PhaseRecord) -> float:
+    """Its throughput; nought where an import does not state it."""
+    return row.bytes_per_s or 0.0
 
 
 def _one_way(row: PhaseRecord) -> bool:
-    """Of one operation that moves data: a link carries both ways at once, and a trim takes none of it."""
+    """Of one operation that moves data: a link carries both ways together, and a trim takes none of it."""
     return len(row.phase.workload.mix) == 1 and not row.phase.workload.trims
 
 
-def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> Iterator[Finding]:
-    full = [row for row in rows if low <= row.measurement.bytes_per_s / speed <= limits.LINK_AT_MOST]
+def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str, carries: str) -> Iterator[Finding]:
+    full = [row for row in rows if low <= _bytes_per_s(row) / speed <= limits.LINK_AT_MOST]
     kinds = {(item.op, item.size_bytes) for row in full for item in row.phase.workload.mix}
-    beyond = any(row.measurement.bytes_per_s > limits.LINK_AT_MOST * speed for row in rows)
-    # Of one kind of I/O it takes two loads: more outstanding brought no more bytes.
+    beyond = any(_bytes_per_s(row) > limits.LINK_AT_MOST * speed for row in rows)
+    # Of one kind of I/O it takes two loads, or a link that is known: more outstanding brought no more bytes.
     loads = {(row.plan.users, row.plan.depth) for row in full}
-    if not full or beyond or (len(kinds) < 2 and len(loads) < 2):
+    guessed = low == GUESSED_LOW
+    if not full or beyond or (guessed and len(kinds) < 2 and len(loads) < 2):
         return
-    last = full[-1]
-    most = max(row.measurement.bytes_per_s for row in full)
-    yield Finding(
+    most = max(_bytes_per_s(row) for row in full)
+    which = (
+        f"{len(full)} rows of {counted(len(kinds), 'kind')} of I/O level off at the same" if full[1:] else "It moves"
+    )
+    says = f"{which} {brief_throughput(most)}, {brief_percent(most / speed)} of what {carries}."
+    for row in reversed(full):  # the last is the one to test
+        yield _finding(row, most, speed, link, says, len(full), guessed=guessed)
+
+
+def _alone(rows: list[PhaseRecord]) -> Iterator[Finding]:
+    """The fastest row, where it is as fast as a kind of link."""
+    if not rows:
+        return
+    fastest = max(rows, key=_bytes_per_s)
+    most = _bytes_per_s(fastest)
+    for link, (least, top) in CARRIES.items():
+        if LONE[0] * least * 1e6 <= most <= LONE[1] * top * 1e6:
+            carries = brief_throughput(least * 1e6)
+            frames = f", up to {brief_throughput(top * 1e6)} with larger frames" if top > least else ""
+            says = f"It moves {brief_throughput(most)}: as much as {link} carries ({carries}{frames})."
+            yield _finding(fastest, most, least * 1e6, link, says, 1, guessed=True)
+
+
+def _finding(row: PhaseRecord, most: float, speed: float, link: str, says: str, rows: int, *, guessed: bool) -> Finding:
+    return Finding(
         code=CODE,
         severity="note",
-        phase=last.phase.name,
-        says=(
-            f"{len(full)} rows of {counted(len(kinds), 'kind')} of I/O level off at the same {brief_throughput(most)},"
-            f" {brief_percent(most / speed)} of what {link} carries."
-        ),
-        evidence={
-            "bytes_per_s": most,
-            "link_bytes_per_s": speed,
-            "rows": len(full),
-            "guessed": float(low == GUESSED_LOW),
-        },
+        phase=row.phase.name,
+        says=says,
+        evidence={"bytes_per_s": most, "link_bytes_per_s": speed, "rows": rows, "guessed": float(guessed)},
         remedy="Report these rows as link-bound; add paths or use a faster link.",
-        hypothesis=f"{link} is full",
-        confidence=0.6,
+        hypothesis=f"{link} {'are' if link.endswith('paths') else 'is'} full",
+        confidence=0.6 if rows > 1 or not guessed else 0.4,
         confirm="half the I/O size gives the same throughput; a second path doubles it",
         state="suggested",
         rivals=("throttle",),
@@ -96,7 +132,7 @@ def _plateau(rows: list[PhaseRecord], speed: float, low: float, link: str) -> It
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
-    """The size of the row and half of it; and both directions at once where the link was guessed."""
+    """The size of the row and half of it; and both directions together where the link was guessed."""
     record = row_of(run, finding)
     item = record.phase.workload.mix[0]
     half = item.size_bytes // 2

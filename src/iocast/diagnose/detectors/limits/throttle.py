@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from iocast import metrics
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.ladder import Curve, Point
-from iocast.diagnose.evidence import row_of
+from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -62,7 +62,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         first = curve.rows[0]
         if first.phase.workload.arrival != Closed() or any(row.phase.name in told for row in curve.rows):
             continue
-        yield from _slices(curve.points[0]) or _level(curve)
+        busy = waited_for_a_processor(facts.row(curve.rows[-1]))  # then it was no cap that kept the rate level
+        yield from _slices(curve.points[0]) or ([] if busy else _level(curve))
 
 
 @once
@@ -93,6 +94,7 @@ def _known_limits(record: PhaseRecord) -> Iterator[Finding]:
                     f"Rate-limited by the cgroup: this process may {op} {shown(limit)} on {subject}, and the row did"
                     f" {shown(got)}; it measures that setting."
                 ),
+                clause=f"the cgroup allows {shown(limit)} of {op}s on {subject}, and the row did {shown(got)}",
                 evidence={"limit": limit, "achieved": got},
                 remedy="Lift the cgroup limit, or report the row as the rate that this machine is allowed.",
             )
@@ -133,11 +135,13 @@ def _level(curve: Curve) -> list[Finding]:
         return []
     says = (
         f"{deep.measurement.asked_depth} outstanding I/Os reached {number(deep.measurement.rate_per_s)} IOPS, 1 reached"
-        f" {number(one.measurement.rate_per_s)}; response times are nearly equal (p50"
-        f" {brief_time(times.quantile_ns(0.5))}, p95 {brief_percent(even_deep)} above), as behind a rate limit."
+        f" {number(one.measurement.rate_per_s)}; the response times of the {deep.measurement.asked_depth} are nearly"
+        f" equal (p50 {brief_time(times.quantile_ns(0.5))}, p95 {brief_percent(even_deep)} above), as behind a rate"
+        " limit."
     )
     evidence = {"rate_per_s": deep.measurement.rate_per_s, "ratio": ratio, "depth": deep.measurement.asked_depth}
-    return [_suspicion(one, says, evidence, confidence=0.5)]
+    level = [row for row in curve.rows if 1 / FLAT <= deep.measurement.rate_per_s / row.measurement.rate_per_s <= FLAT]
+    return [_suspicion(row, says, evidence, confidence=0.5) for row in level]
 
 
 def _spread(point: Point) -> float:

@@ -4,7 +4,9 @@ What it is: two kinds of answers in one row, as of a cache and of the disks behi
 does something else first.
 Why it matters: a mean, or a median, between two peaks describes neither; a service level between them is met or missed
 by the share of each.
-How it shows: the distribution has peaks with a real valley between them (a kernel density over the logarithm).
+How it shows: the distribution has peaks with a real valley between them (a kernel density over the logarithm; in the
+histogram of another tool, which must hold counts, a bucket with fewer I/Os than chance would leave). Peaks that a
+coarse clock makes are told by that finding alone.
 How to confirm: it is counted. Which I/Os are in which peak: by region, by operation, by time.
 What to change: report the peaks with their shares, never the mean alone; look for what makes the difference.
 """
@@ -12,6 +14,7 @@ What to change: report the peaks with their shares, never the mean alone; look f
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from iocast.analyse.facts import Facts
 from iocast.model.codes import FindingCode
@@ -30,17 +33,19 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for row in facts.rows:
         record, times = row.record, row.response()
         one_kind = len(record.phase.workload.mix) == 1 and not record.phase.workload.fsync_every
-        if not one_kind or times.coarse is not None:
+        if not one_kind or (times.coarse is not None and not times.coarse.holds_counts):
             continue
         found = [mode for mode in row.modes if mode.share >= SHARE]
         if len(found) < 2 or found[-1].location_ns < APART * found[0].location_ns:
             continue
+        gap_ns = max(after.location_ns - before.location_ns for before, after in pairwise(found))
         peaks = [f"{brief_percent(mode.share)} around {brief_time(mode.location_ns)}" for mode in found]
+        shape = "are bimodal" if len(found) == 2 else f"have {len(found)} peaks"
         yield Finding(
             code=CODE,
             severity="note",
             phase=record.phase.name,
-            says=f"The times have {len(found)} peaks: {', '.join(peaks[:-1])} and {peaks[-1]}.",
-            evidence={"peaks": len(found), "mean_ns": times.mean_ns},
+            says=f"The times {shape}: {', '.join(peaks[:-1])} and {peaks[-1]}.",
+            evidence={"peaks": len(found), "mean_ns": times.mean_ns, "widest_gap_ns": gap_ns},
             remedy="Report the peaks with their shares; look for what distinguishes their I/Os.",
         )

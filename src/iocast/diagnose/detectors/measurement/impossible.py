@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.device_io import top_layers
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import MOVING, bytes_per_s_of
 from iocast.diagnose.evidence import MEMORY_FILESYSTEMS, MEMORY_KINDS, memory_words
+from iocast.diagnose.link_ceiling import links_of
 from iocast.diagnose.thresholds import LINK_AT_MOST
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.target import Layer, Target
-from iocast.text import brief_percent, brief_throughput, brief_time, sentence
+from iocast.model.target import Target
+from iocast.text import brief_percent, brief_throughput, brief_time, number, sentence
 
 NEEDS: tuple[str, ...] = ()
 
@@ -33,6 +33,7 @@ CODES: tuple[FindingCode, ...] = (
     "too_quick_for_a_device",
 )
 MEMORY_SHARE = 0.9  # of the copy bandwidth of all cores (models, C 1c)
+MOSTLY = 0.5  # of the bytes, before the row is called memory's
 FASTEST_DEVICE_NS = 5_000  # median at depth 1 (models, C 1)
 
 REMEDY = "Use direct I/O on files written in full with unique data, and more data than any cache on the way holds."
@@ -100,19 +101,18 @@ def _faster_than_memory(run: Run, record: PhaseRecord) -> Iterator[Finding]:
 
 
 def _faster_than_link(run: Run, record: PhaseRecord) -> Iterator[Finding]:
-    tops = top_layers(run.plan.target)
-    ceilings = [link_ceiling(layer, run.plan.target) for layer in tops]
-    known = [ceiling for ceiling in ceilings if ceiling is not None]
-    if not known or len(known) < len(ceilings):
+    links = links_of(run.plan.target)
+    if links is None:
         return
-    ceiling = sum(known)
+    ceiling = links.bytes_per_s
     for op in MOVING:  # links carry each direction on its own
         seen = bytes_per_s_of(record.measurement, op)
         if seen > LINK_AT_MOST * ceiling:
+            beyond = 1 - ceiling / seen  # of the bytes did not come by the links
+            by = "impossible, memory answered" if beyond > MOSTLY else "a cache on this side of it answered"
             clause = (
-                f"{op}s ran at {brief_throughput(seen)}, but the link to the device carries"
-                f" {brief_throughput(ceiling)}: a cache"
-                " on this side of it answered"
+                f"{op}s ran at {brief_throughput(seen)}, {number(100 * (seen / ceiling - 1))}% above the"
+                f" {brief_throughput(ceiling)} that {links.words}: {by} at least {brief_percent(beyond)} of them"
             )
             yield Finding(
                 code="faster_than_the_link",
@@ -120,22 +120,9 @@ def _faster_than_link(run: Run, record: PhaseRecord) -> Iterator[Finding]:
                 phase=record.phase.name,
                 says=sentence(clause),
                 clause=clause,
-                evidence={"bytes_per_s": seen, "link_bytes_per_s": float(ceiling)},
+                evidence={"bytes_per_s": seen, "link_bytes_per_s": float(ceiling), "paths": float(len(links.speeds))},
                 remedy=REMEDY,
             )
-
-
-def link_ceiling(layer: Layer, target: Target) -> int | None:
-    """Bytes per second that the links below `layer` carry together; None when one of them is not known.
-
-    Paths side by side add up (multipath, stripes, mirrors); a layer's own link bounds what lies below it.
-    """
-    by_name = {each.name: each for each in target.layers}
-    below = [link_ceiling(by_name[name], target) for name in layer.lower if name in by_name]
-    known = [ceiling for ceiling in below if ceiling is not None]
-    through = sum(known) if known and len(known) == len(layer.lower) else None
-    bounds = [bound for bound in (through, layer.link_bytes_per_s) if bound]
-    return min(bounds) if bounds else None
 
 
 def _too_quick(row: RowFacts) -> Iterator[Finding]:

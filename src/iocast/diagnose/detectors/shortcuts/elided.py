@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.diagnose.evidence import row_of
+from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -76,7 +76,7 @@ def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
             " of the latter's."
         )
         return replace(certain, says=f"{certain.says} {counted}", evidence={**times, "device_share": shares[0]})
-    if times["ratio"] >= QUICKER:
+    if times["ratio"] >= QUICKER or waited_for_a_processor(written):
         return None
     return replace(
         certain,

@@ -4,7 +4,7 @@ What it is: a drive that says that its write cache is volatile ("write back"), a
 file system that sends no flush to it at all.
 Why it matters: a database trusts a commit because it was flushed. Behind a protected cache (battery, capacitors) that
 is right, and the times are real; else a power failure loses commits that were acknowledged.
-How it shows: the device counts flushes, and they take less than 100 µs on average, or less than 500 µs and a third of
+How it shows: the device counts flushes, and they take less than 100 µs on average, or less than 1 ms and a third of
 what a write takes (a volatile cache makes writes quick and flushes slow); or many fsyncs are made, and the
 device counts none.
 How to confirm: only a power failure can tell: write verified data, cut the power, and read them back (`iocast verify`).
@@ -27,7 +27,7 @@ NEEDS: tuple[str, ...] = ("diskstats",)
 
 CODE: FindingCode = "flushes_cost_nothing"
 FREE_NS = 100_000  # on average: a medium, and most of what lies on the way to one, takes longer [J]
-QUICK_NS, OF_A_WRITE = 500_000, 1 / 3  # less than both: what was written was not in a volatile cache [J]
+QUICK_NS, OF_A_WRITE = 1_000_000, 1 / 3  # less than both: what was written was not in a volatile cache [J]
 ENOUGH = 50  # flushes [J]
 FEW = 0.02  # of the fsyncs must have reached the device, or a cache above swallowed them [J]
 VOLATILE = "write back"

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.places import PAGE_BYTES
-from iocast.diagnose.evidence import has_an_arm, row_of
+from iocast.diagnose.evidence import has_an_arm, row_of, waited_for_a_processor
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -53,7 +53,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
             or (arm and one.measurement.asked_depth < READERS)
         ):
             continue
-        if min(one.measurement.ios, other.measurement.ios) < ENOUGH:
+        if min(one.measurement.ios, other.measurement.ios) < ENOUGH or waited_for_a_processor(random):
             continue
         if ordered.p50_ns < HALF * random.p50_ns and ordered.mean_ns < HALF * random.mean_ns:
             yield _finding(ordered, random)

@@ -69,7 +69,7 @@ def _host_answers(row: RowFacts) -> bool:
 def _remembered(facts: Facts) -> Iterator[Finding]:
     """A small region that is quicker than the whole, beyond what a shorter way of an arm explains."""
     # What reads at the baseline of a volume whose credits are spent is slow for that.
-    spent = max((found.evidence["baseline_per_s"] for found in credits.detect(facts)), default=0.0)
+    spent = max((found.evidence["after_per_s"] for found in credits.detect(facts)), default=0.0)
     for one, other in facts.pairs("region"):
         small, whole = sorted((one, other), key=lambda row: row.data_bytes)
         load = small.workload
@@ -105,7 +105,17 @@ def _groups(row: RowFacts) -> tuple[float, float, float] | None:
         return None
     low, high = taken.quantile_ns(quick / 2), taken.quantile_ns(quick + (1 - quick) / 2)
     ends, begins = taken.quantile_ns(0.9 * quick), taken.quantile_ns(quick + 0.1 * (1 - quick))
-    return (quick, low, high) if high >= APART * low and begins >= GAP * ends else None
+    return _by_peaks(row) or (quick, low, high) if high >= APART * low and begins >= GAP * ends else None
+
+
+def _by_peaks(row: RowFacts) -> tuple[float, float, float] | None:
+    """The same by the peaks of the distribution, which charts and other findings name; None where it shows none."""
+    quick = [mode for mode in row.modes if mode.location_ns < FLOOR_NS]
+    slow = [mode for mode in row.modes if mode.location_ns >= FLOOR_NS]
+    if row.is_open_loop or not quick or not slow:
+        return None
+    low, high = (max(some, key=lambda mode: mode.share).location_ns for some in (quick, slow))
+    return sum(mode.share for mode in quick), low, high
 
 
 def _finding(record: PhaseRecord, quick: float, low_ns: float, high_ns: float) -> Finding:
@@ -131,7 +141,7 @@ def _suggested(record: PhaseRecord, says: str, evidence: dict[str, float]) -> Fi
         confidence=0.7,
         confirm="read single blocks repeatedly beside cold random reads, and compare the means",
         state="suggested",
-        rivals=("tier_migration",),
+        rivals=("tier_migration", "read_ahead", "elided_reads"),
     )
 
 

@@ -83,7 +83,7 @@ def _ramp(row: RowFacts) -> Iterator[Finding]:
         confidence=0.5,
         confirm=f"{number(TRIED)} passes over fresh blocks: a cache is quick from the second on, a tier later",
         state="suggested",
-        rivals=("cache_in_the_storage",),
+        rivals=("cache_in_the_storage", "read_ahead", "elided_reads"),
     )
 
 
@@ -107,12 +107,12 @@ def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> 
         confidence=0.6,
         confirm=f"{number(TRIED)} passes over fresh blocks, for as long as the tiering policy needs",
         state="suggested",
-        rivals=("cache_in_the_storage",),
+        rivals=("cache_in_the_storage", "read_ahead", "elided_reads"),
     )
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
-    """Six passes over fresh blocks; what is quick at once is a cache, what becomes quick later is a tier."""
+    """Six passes over fresh blocks; what is quick from the first on is a cache, what becomes quick later is a tier."""
     record = row_of(run, finding)
     load = record.phase.workload
     size = mib_below(target_bytes(run) / MOST_ROUNDS, 128)

@@ -1,8 +1,9 @@
 """Does a file system serialise direct writes?
 
-What it is: eight outstanding direct writes, by threads and by io_uring, over written blocks, into holes, and past the
-end of a file; the device's counters give the queue depth there. Each file system in turn, with the raw device as
-control; on simulated devices the depth follows from Little's law, and reads are the control.
+What it is: eight outstanding direct writes, by threads and by io_uring (there is no libaio engine: io_uring submits as
+it does), over written blocks, into holes, and past the end of a file; the device's counters give the queue depth there.
+Each file system in turn, with the raw device as control; on simulated devices the depth follows from Little's law, and
+reads are the control.
 Why it matters: a file system that locks the file for each write sends one I/O at a time, whatever the database
 submits; which one does so depends on the kernel and on whether blocks are overwritten or allocated, not on its name.
 How it shows: the queue depth at the device is a quarter of the control's or less.
@@ -19,7 +20,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, tests, work
-from iocast.model.codes import SerialisationCode
+from iocast.diagnose.queue_verdict import ENOUGH, queue_verdict
 from iocast.model.plan import EngineName, Phase
 from iocast.model.report import Column, Row
 from iocast.model.run import Run
@@ -30,7 +31,6 @@ NAME = "dio-matrix"
 WRITES = True
 IMAGES = ("raw", "ext2", "ext3", "ext4", "xfs", "btrfs")  # what is made on loop devices where nothing is given
 DEFAULTS = Defaults(size_bytes=128 * MIB, seconds=2.0, rounds=1, depth=8)
-SERIALISED, ENOUGH = 0.25, 0.5  # source row G1
 ENGINES: dict[str, EngineName] = {"threads": "sync", "ring": "uring"}
 CASES = "overwrite", "allocating", "extending"
 ALONE, CONTROL = ", alone", "reads"
@@ -40,6 +40,7 @@ COLUMNS = (
     Column("by", "by"),
     Column("asked", "requested", "count", "outstanding I/Os"),
     Column("device", "at the device", "decimal", "mean queue depth of the device"),
+    Column("tasks", "threads", "count", "of the load generator; a ring needs one for all I/Os"),
     Column("rate", "IOPS", "rate"),
     Column("mean", "mean", "duration"),
     Column("verdict", "verdict", "code"),
@@ -97,7 +98,8 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     seen = [_depth(each) for each in controls if each["device"] is not None]
     control = max(seen, default=0.0)
     for each in cells:
-        each["verdict"] = _verdict(each, control)
+        seen_depth = None if each["device"] is None else _depth(each)
+        each["verdict"] = queue_verdict(seen_depth, _asked(each), control)
     table = table_of(COLUMNS, [Row(dict(each)) for each in cells])
     stuck = [each for each in cells if each["verdict"] == "serialised"]
     asked = max((_asked(each) for each in cells), default=0.0)
@@ -159,26 +161,20 @@ def _simulated_rows(run: Run) -> Iterator[Cells]:
 def _cells(run: Run, test: str, where: str, name: str, by: str, queue: float | None) -> Cells:
     found = figures(run, test)
     assert found is not None
-    asked = records(run, test)[0].measurement.asked_depth
+    did = records(run, test)[0].measurement
+    asked = did.asked_depth
     return {
         "where": where,
         "test": name,
         "by": by,
         "asked": asked,
         "device": queue,
+        "tasks": did.generator.threads or None,
         "rate": found.rate_per_s,
         "mean": found.mean_ns,
         "kernel": run.host.kernel,
         "mount": run.plan.target.mount_options,
     }
-
-
-def _verdict(cells: Cells, control: float) -> SerialisationCode:
-    if cells["device"] is None:
-        return "not_seen"
-    if control < ENOUGH * _asked(cells):
-        return "device_too_fast"
-    return "serialised" if _depth(cells) <= SERIALISED * control else "parallel"
 
 
 def _depth(cells: Cells) -> float:

@@ -1,11 +1,12 @@
 """Do sequential writes slow down random reads?
 
 What it is: random reads (the victim) before, during and after writers that overwrite a separate region sequentially
-with unique data; files are neither truncated nor extended.
+with unique data; files are neither truncated nor extended. With `--sync dsync` each write is O_DIRECT and O_DSYNC, as a
+log writer's.
 Why it matters: log writers and backups do this all day. On some arrays the reads beside them only get slower; on
 others the writes evict the cached data of the reads, which stay slow afterwards.
 How it shows: the victim's p99 rises by a fifth or more during the writes; a tenth or more remains after them, and
-fewer of its reads are as fast as before.
+fewer of its reads are as fast as before. Damage is the share of its IOPS that it lost.
 How to confirm: rounds of before, during and after, each judged by its ratio to before.
 What to change: keep log writes out of the cache or limit them (quality of service), or put them on separate storage.
 """
@@ -51,7 +52,7 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
     yield row("settle", at, reads, seconds=seconds, size=size, role="warm")
     yield row("before", at, reads, seconds=seconds, size=size)
     beside = f"round {at}: during"
-    writes = work("write", NOISE_BLOCK, Sequential(), users=asked.streams)
+    writes = work("write", NOISE_BLOCK, Sequential(), users=asked.streams, sync=asked.sync)
     yield row("noise", at, writes, seconds=seconds, together=beside, start=size, size=size)
     yield row("during", at, reads, seconds=seconds, together=beside, size=size)
     yield row("after", at, reads, seconds=seconds, size=size)
@@ -60,15 +61,35 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """Harm while it lasts, harm that stays, and whether the cache lost its data."""
     run = runs[0]
-    columns = (*USUAL, Column("quick", "fast reads", "share", "reads within twice the fastest tenth before"))
+    columns = (
+        *USUAL,
+        Column("damage", "damage", "share", "IOPS lost against before"),
+        Column("quick", "fast reads", "share", "reads within twice the fastest tenth before"),
+    )
     shares = {test: _quick(run, test) for test in ("before", "during", "after")}
     shown = [test for test in ("before", "noise", "during", "after") if test in tests(run)]
-    rows = [with_cells(each, quick=shares.get(test)) for test in shown if (each := usual_row(run, test))]
+    damage = {test: _damage(run, test) for test in ("during", "after")}
+    rows = [
+        with_cells(each, damage=damage.get(test), quick=shares.get(test))
+        for test in shown
+        if (each := usual_row(run, test))
+    ]
     during, after = decided(run, DURING), decided(run, AFTER)
     noise = figures(run, "noise")
     wrote = f" The noise wrote {brief_throughput(noise.bytes_per_s)}." if noise else ""
-    says = f"{during.says.rstrip(' .')}.{wrote} {_after(shares, after.verdict, during.verdict)}"
+    says = f"{during.says.rstrip(' .')}.{_damaged(damage)}{wrote} {_after(shares, after.verdict, during.verdict)}"
     return Ruling(verdict=during.verdict, says=says.strip(), table=table_of(columns, rows))
+
+
+def _damage(run: Run, test: str) -> float | None:
+    """The share of its IOPS that the victim lost; below 0 where it gained."""
+    before, now = figures(run, "before"), figures(run, test)
+    return 1 - now.rate_per_s / before.rate_per_s if before and now and before.rate_per_s else None
+
+
+def _damaged(damage: dict[str, float | None]) -> str:
+    told = [f"{brief_percent(share)} {when} the writes" for when, share in damage.items() if share is not None]
+    return f" Damage to the IOPS of the reads: {', '.join(told)}." if told else ""
 
 
 def _after(shares: dict[str, float | None], after: str, during: str) -> str:

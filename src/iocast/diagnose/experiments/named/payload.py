@@ -82,5 +82,6 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
             table=table,
         )
     most = max((row.cells["times"] for row in rows), key=lambda cell: float(str(cell)))
-    says = f"The content makes no difference: at most {number(float(str(most)))} times unique data (limit 1.2)."
+    gain = f"at most {float(str(most)):.2f} times the throughput of unique data (above {FASTER:g} confirms it)"
+    says = f"The content makes no difference: {gain}."
     return Ruling(verdict="rejected", says=says, table=table)

@@ -1,7 +1,8 @@
 """Are requests split or merged on the way to the device?
 
 What it is: sequential reads, and writes where allowed, of sizes from 4 KiB to 4 MiB, direct and buffered; the device's
-counters give the size of its requests.
+counters give the size of its requests. Before each buffered read the page cache is dropped of the file, so that it
+reaches the device.
 Why it matters: merging small I/Os lengthens their response time and raises throughput; splitting a large I/O costs
 several requests.
 How it shows: the average request at the device is over 1.5 times the submitted size (or more than a fifth were
@@ -32,7 +33,7 @@ COLUMNS = (
     Column("test", "row"),
     Column("asked", "submitted", "bytes"),
     Column("device", "at the device", "bytes"),
-    Column("times", "ratio", "decimal", "size at the device over submitted size"),
+    Column("times", "ratio", "ratio", "size at the device over submitted size"),
     Column("merged", "merged", "share"),
     Column("limit", "largest request", "bytes", "max_sectors_kb of the device"),
     Column("verdict", "verdict"),
@@ -54,6 +55,7 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
             work(op, block, Sequential(), direct=direct, fsync_every=0 if direct or op == "read" else 64),
             seconds=asked.seconds,
             size=size,
+            cold=not direct and op == "read",
         )
         for op in ops
         for direct in ways

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from iocast.errors import TargetError
 from iocast.model.target import Target
+from iocast.model.workload import Sync
 
 MIB = 1 << 20
 
@@ -32,6 +33,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     block_bytes: int
     depth: int
     streams: int
+    sync: Sync = "none"  # how each write of an experiment about writers is made durable
     sizes: tuple[int, ...] = ()  # of a sweep over sizes; (): those of the experiment
 
     @property

@@ -1,0 +1,48 @@
+"""What detectors found and is not said: what another finding explains, and suspicions that a busy CPU raises too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iocast.analyse.facts import Facts
+from iocast.diagnose.evidence import waited_for_a_processor
+from iocast.model.finding import Finding
+
+CAUSES = frozenset({"cache_in_the_storage", "coarse_clock", "burst_credits", "first_write_penalty"})
+STEPS_APART = 4.0  # of a coarse clock: peaks that are further apart have another cause as well [J]
+
+
+def worth_saying(facts: Facts, found: Sequence[Finding]) -> list[Finding]:
+    """One explanation for each thing that was seen, and no suspicion by times that were spent waiting for a CPU."""
+    others = [each for each in found if each.code in CAUSES and each.state != "rejected"]
+    writing = frozenset(row.name for row in facts.rows if row.workload.writes)
+    busy = _busy_rows(facts) if any(each.state == "suggested" for each in found) else frozenset()
+    return [
+        each
+        for each in found
+        if not (each.state == "suggested" and each.phase in busy)
+        and not any(_explains(other, each, writing) for other in others)
+    ]
+
+
+def _explains(cause: Finding, seen: Finding, writing: frozenset[str]) -> bool:
+    """Peaks are hits and misses of a cache, or the ticks of a clock; quick and slow reads, or a rate that varied, those
+    before a fall and after; a write rate that varied, or fell, that of blocks which were written before or not.
+    """
+    if cause.code == "first_write_penalty":
+        return seen.state == "suggested" and seen.phase in writing and seen.code in ("shared_drives", "write_cliff")
+    if cause.phase not in ("", seen.phase):
+        return False
+    if cause.code == "cache_in_the_storage":
+        return cause.phase == seen.phase and seen.code == "several_peaks"
+    if cause.code == "coarse_clock":
+        ticks = STEPS_APART * cause.evidence["step_ns"]
+        return seen.code == "several_peaks" and seen.evidence["widest_gap_ns"] <= ticks
+    return seen.state == "suggested" and seen.code in ("cache_in_the_storage", "shared_drives")
+
+
+def _busy_rows(facts: Facts) -> frozenset[str]:
+    """Rows that were measured here while next to no CPU time was left."""
+    if facts.imported or facts.simulated:
+        return frozenset()
+    return frozenset(row.name for row in facts.rows if waited_for_a_processor(row))
