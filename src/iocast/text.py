@@ -11,9 +11,18 @@ from iocast.units import size_text
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 _BINARY = ((1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k"))
 
+_FAMILIES = {"lvm": "LVM", "zfs": "ZFS"}
+
 EXACT = 5  # signs
 STRIP_LEVELS = "·▁▂▃▄▅▆▇█"
 UNSHOWN = "\N{REPLACEMENT CHARACTER}"
+
+
+def maintenance(task: str, subject: str, done: float | None) -> str:
+    """Work of the storage as people say it: "md resync on md127 (8.6% done)", "ZFS scrub on tank"."""
+    family, _, action = task.partition("_")
+    words = " ".join(filter(None, (_FAMILIES.get(family, family), action.replace("_", " "))))
+    return f"{words} on {subject}" + (f" ({brief_percent(done)} done)" if done is not None else "")
 
 
 def duration(value_ns: float | None, space: str = " ") -> str:
@@ -130,6 +139,8 @@ def percent(share: float | None) -> str:
     if _nothing(share):
         return ""
     assert share is not None
+    if share < 0:  # a difference
+        return f"-{percent(-share)}" if share <= -0.0005 else "0%"
     if 0 < share < 0.0005:
         return "<0.1%"
     return f"{share:.1%}" if 0 < share < 0.0995 else f"{share:.0%}"

@@ -37,6 +37,8 @@ def _number_text(kind: Kind, value: float) -> str:
             return text.rate(value)
         case "decimal":
             return text.decimal(value)
+        case "ratio":
+            return text.number(value)
         case "relative":
             return _relative(value)
         case "share":

@@ -6,7 +6,7 @@ import shlex
 
 from iocast import text
 from iocast.archive.catalogue import Found
-from iocast.model.report import Column, Report, Row, Table
+from iocast.model.report import Cell, Column, Report, Row, Table
 from iocast.model.summary import DEAD
 from iocast.report.wording import section
 from iocast.text import shown
@@ -24,13 +24,15 @@ COLUMNS = (
     Column("trust", "trust", "grade"),
     Column("status", "status"),
 )
+NOTES = (Column("tags", "tags", "names", spare=3), Column("note", "note", spare=5))  # only where a run has some
 
 
 def listing(runs: tuple[Found, ...], total: int, directory: str, inside: str = "") -> Report:
     """The runs as one table; those that cannot be read say why. `inside` is the option by which names are found."""
     rows = tuple(_row(run) for run in runs)
     more = () if total == len(runs) else (f"{text.counted(total - len(runs), 'older run')} not shown.",)
-    table = Table("", COLUMNS, rows, key="runs", notes=more)
+    columns = (*COLUMNS, *(column for column in NOTES if any(row.cells.get(column.key) for row in rows)))
+    table = Table("", columns, rows, key="runs", notes=more)
     dead = any(run.summary and run.summary.status == DEAD for run in runs)
     return Report(
         title=f"Runs · {shown(directory)}",
@@ -46,12 +48,15 @@ def listing(runs: tuple[Found, ...], total: int, directory: str, inside: str = "
 
 def _row(run: Found) -> Row:
     line = run.summary
+    notes: dict[str, Cell] = {"tags": run.notes.tags, "note": " ".join(run.notes.note.split())}
     if line is None:
-        return Row({"run": run.name, "folder": shown(run.folder), "status": "unreadable", "why": run.why}, note=run.why)
+        cells: dict[str, Cell] = {"run": run.name, "folder": shown(run.folder), "status": "unreadable", "why": run.why}
+        return Row({**cells, **notes}, note=run.why)
     return Row(
         {
             "run": run.name,
             "folder": shown(run.folder),
+            "run_id": line.run_id,
             "started": text.instant(line.started_unix_ns),
             "started_unix_ns": line.started_unix_ns,
             "done_rows": line.rows,
@@ -66,5 +71,6 @@ def _row(run: Found) -> Row:
             "trust": line.trust or "",
             "status": line.status,
             "verdict": line.verdict,
+            **notes,
         }
     )

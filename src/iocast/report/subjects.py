@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from iocast import text
 from iocast.model.report import Report, Subject
 from iocast.model.run import Run
+from iocast.report.prices import price_of
 
 
-def subject(run: Run, folder: str = "", side: str = "") -> Subject:
-    """Who measured what, where and when. `folder` is where the run is kept."""
+def subject(run: Run, folder: str = "", side: str = "", void: Container[str] = ()) -> Subject:
+    """Who measured what, where and when. `folder` is where the run is kept, `void` its void rows."""
+    price = price_of(run, void)
     return Subject(
         job=run.plan.name,
         target=run.plan.target.path,
@@ -19,6 +23,9 @@ def subject(run: Run, folder: str = "", side: str = "") -> Subject:
         run_id=run.run_id,
         folder=folder,
         side=side,
+        price=price.amount if price else None,
+        price_per_gb=price.per_gb if price else None,
+        price_per_iops=price.per_iops if price else None,
     )
 
 

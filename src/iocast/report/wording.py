@@ -20,6 +20,7 @@ from iocast.model.codes import (
 from iocast.model.report import Chart, Section, Table
 
 SECTIONS: dict[SectionCode, str] = {
+    "notes": "Notes",
     "target": "Target",
     "source": "Source",
     "results": "Results",
@@ -41,8 +42,11 @@ SECTIONS: dict[SectionCode, str] = {
     "percentiles": "Percentiles",
     "relative": "Relative to",
     "repeats": "Repeatability",
+    "prices": "Prices",
     "experiment": "Experiment",
     "runs": "Runs",
+    "trend": "Trend",
+    "trend_row": "Row",
 }
 
 FINDINGS: dict[FindingCode, str] = {
@@ -62,6 +66,7 @@ FINDINGS: dict[FindingCode, str] = {
     "generator_did_not_run": "load generator stalled",
     "generator_bound": "generator-bound",
     "several_peaks": "several latency peaks",
+    "long_tail": "long latency tail",
     "asynchronous_timing": "asynchronous timing",
     "coarse_clock": "coarse clock",
     "cached_although_direct_was_claimed": "cached despite direct I/O",

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from makers import card_runs, classic_runs
 
+from iocast import imports
 from iocast.diagnose.examination import examine
 from iocast.model.run import Run
 from iocast.report.card.card_report import card
 from iocast.report.renderers import RENDERERS, terminal
 from iocast.report.renderers.classic import render_run
+from iocast.report.renderers.r_matrix import render_matrix
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "card"
 FOLDER = "runs/2026-09-21T14-13-card"
@@ -96,6 +98,44 @@ def test_classic_without_buckets_is_the_short_form() -> None:
     head, first, _ = out.getvalue().splitlines()
     assert head == "test  users size         MB       ms      min      max      std    IOPS "
     assert first == "randread 16   8K r   78.125    1.479    0.040 3000.000   35.165   10000"
+
+
+def test_the_matrix_is_what_fioparse_hands_to_r() -> None:
+    """V1: the row that fioparse.sh -R makes of the slide, but that fio 1.50 had no percentiles (it prints 0.000)."""
+    out = io.StringIO()
+    render_matrix(classic_runs.fio_1_50(), out)
+    row = next(line for line in out.getvalue().splitlines() if '"read"' in line)
+    cells = [cell.strip() for cell in row.split(",")]
+    assert cells[:9] == ['"read"', "1", '"8K"', "12.106", "0.641", "0.2", "10", "0.2", "1549"]
+    assert cells[9:25] == ["0", "0", "2", "20", "70", "7", *["0"] * 10]
+    assert len(cells) == 31
+    assert "),nrow=31)" in out.getvalue()
+
+
+def test_the_matrix_is_read_back(tmp_path: Path) -> None:
+    out = io.StringIO()
+    render_matrix(classic_runs.two_tests(), out)
+    (tmp_path / "m.r").write_text(out.getvalue(), encoding="utf-8")
+    (again,) = imports.read((str(tmp_path / "m.r"),))
+    back = io.StringIO()
+    render_matrix(again, back)
+    ours, theirs = (text.getvalue().split("tm <-")[0].splitlines()[2:4] for text in (out, back))
+    assert [line.split(",")[:3] for line in ours] == [line.split(",")[:3] for line in theirs]
+    assert [line.split(",")[9:] for line in ours] == [line.split(",")[9:] for line in theirs]
+
+
+def test_what_is_unknown_is_na_in_the_matrix(tmp_path: Path) -> None:
+    """The slides' older table states neither spread nor percentiles nor shares."""
+    (tmp_path / "t.txt").write_text(
+        "test  users size         MB       ms    IOPS\n  read  1   8K r   28.299    0.271    3622\n"
+    )
+    (run,) = imports.read((str(tmp_path / "t.txt"),))
+    out = io.StringIO()
+    render_matrix(run, out)
+    row = next(line for line in out.getvalue().splitlines() if '"read"' in line)
+    assert [cell.strip() for cell in row.split(",")] == (
+        ['"read"', "1", '"8K"', "28.299", "0.271", "NA", "NA", "NA", "3622"] + ["NA"] * 22
+    )
 
 
 def test_classic_has_a_line_for_each_side_of_a_mix() -> None:

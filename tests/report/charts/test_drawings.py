@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from makers import card_runs
 from makers.card_pages import report_of
+from makers.graded_runs import graded_charts
 
 from iocast.diagnose.comparable import side
 from iocast.model.histogram import Histogram
@@ -37,7 +38,7 @@ def charts() -> dict[str, Chart]:
     run = card_runs.quick_card()
     compared = compare([side("before", (run,)), side("after", (run,))], charts=True)
     repeated = repeats(side("again", (run, run)), charts=True)
-    for chart in (*report_of(run).charts, *compared.charts, *repeated.charts):
+    for chart in (*report_of(run).charts, *compared.charts, *repeated.charts, *graded_charts()):
         found.setdefault(chart.kind, chart)
     return found
 
@@ -113,7 +114,7 @@ def test_a_picture_says_itself_what_a_page_says_around_it(charts: dict[str, Char
     assert chart.title in said
     whole = " ".join(said)
     assert all(sentence in whole for sentence in (chart.summary, *chart.notes))
-    assert ("2 s or more" in said) == (kind in ("latency_by_load", "throughput"))
+    assert ("2 s or more" in said) == (kind in ("latency_by_load", "throughput", "report_card"))
     assert ("above 10 ms" in said) == (kind == "latency_bands")
     if kind == "throughput":
         assert all(f'fill="{tone}"' in svg for tone in LIGHT.buckets), "the legend has each colour"

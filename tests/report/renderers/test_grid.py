@@ -36,6 +36,25 @@ def test_everything_stays_where_there_is_room() -> None:
     assert grid.rows[0].lines == (("randread", "1234", "5678", "B"),)
 
 
+def test_what_is_still_too_wide_wraps_titles_then_words_and_no_name_of_a_row() -> None:
+    table = _table(
+        Column("a", "run"),
+        Column("b", "slower than the first part", "count"),
+        Column("c", "target"),
+        Column("d", "status"),
+        a="2026-11-23T023621-survey",
+        b="233%",
+        c="sim:sata-ssd,serialised=writes,cache=1GiB",
+        d="done",
+    )
+    grid = lay_out(table, _show, 60)
+    lines = ["  ".join(line) for line in (*grid.header, *grid.rows[0].lines)]
+    assert max(map(len, lines)) <= 60
+    assert "2026-11-23T023621-survey" in lines[len(grid.header)]
+    assert "".join(line[2].strip() for line in grid.rows[0].lines) == "sim:sata-ssd,serialised=writes,cache=1GiB"
+    assert " ".join(line[1].strip() for line in grid.header).split() == ["slower", "than", "the", "first", "part"]
+
+
 def test_the_most_spare_column_goes_first() -> None:
     assert [column.key for column in lay_out(FOUR, _show, 22).columns] == ["a", "b", "d"]
     assert [column.key for column in lay_out(FOUR, _show, 16).columns] == ["a", "d"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from iocast.diagnose.bound import RULE
 from iocast.model.codes import BoundCode
 from iocast.model.finding import Examination
 from iocast.model.report import Column, Row, Section, Table
@@ -11,6 +12,7 @@ from iocast.model.run import Run
 from iocast.report.card.row_labels import labels
 from iocast.report.wording import section
 
+NOTE = f"Device-bound: a doubling of the load gains less than {RULE} IOPS. Queue-bound: it gains more."
 COLUMNS = (Column("by", "limit", "code"), Column("tests", "rows", "names"), Column("says", "evidence"))
 
 
@@ -35,8 +37,10 @@ def limited(run: Run, examination: Examination) -> tuple[Limited, ...]:
 
 def bottleneck_section(run: Run, examination: Examination) -> Section | None:
     """A line for each answer; None where nothing is known of any row."""
+    found = limited(run, examination)
     rows = tuple(
         Row({"by": each.by, "tests": labels(run, each.phases), "phases": each.phases, "says": each.says})
-        for each in limited(run, examination)
+        for each in found
     )
-    return section("bounds", tables=(Table("", COLUMNS, rows, key="bounds"),)) if rows else None
+    notes = (NOTE,) if any(each.by in ("device", "queue") for each in found) else ()
+    return section("bounds", tables=(Table("", COLUMNS, rows, key="bounds", notes=notes),)) if rows else None

@@ -28,6 +28,7 @@ from iocast.report.card.target_section import blind_section, target_section
 from iocast.report.card.verdict import verdict
 from iocast.report.charts import chart_sections, charts_at
 from iocast.report.charts.subjects.examined_run import ExaminedRun
+from iocast.report.charts.subjects.graded_run import GradedRun
 from iocast.report.diagnosis.tested_section import tested_section
 from iocast.report.subjects import subject
 from iocast.report.wording import section
@@ -51,14 +52,18 @@ def card(
     """
     facts = facts_of(run)
     run = facts.run
-    guesses = untestable(run, examination.findings)
+    guesses, unplanned = untestable(run, examination.findings)
+    failed = (*examination.failed, *unplanned)
+    void = {name for name, trust in examination.trust.items() if trust.void}
     glance = charts_at("glance", ExaminedRun(facts, examination)) if courses is not None else ()
     sections = (
-        target_section(run),
+        target_section(run, void),
         section("results", tables=(results(facts, examination),), charts=glance) if run.measured else None,
         time_section.section(facts),
         observed_devices.section(run),
-        graded_section(grades),
+        graded_section(
+            grades, charts_at("grade", GradedRun(facts, grades)) if grades is not None and courses is not None else ()
+        ),
         _why(run, examination),
         findings_section(run, examination.findings, guesses),
         tested_section(diagnosis),
@@ -67,7 +72,7 @@ def card(
         _errors(run),
         _slowest(facts),
         *(chart_sections(facts, examination, courses) if courses is not None else ()),
-        blind_section(run, examination.failed),
+        blind_section(run, failed),
     )
     return Report(
         title=" · ".join(filter(None, (run.plan.name, run.plan.target.path))),
@@ -78,11 +83,11 @@ def card(
         next_steps=tuple(_next_steps(run, examination, folder)),
         badges=badges(run, examination, grades),
         figures=figures(facts, examination),
-        subjects=(subject(run, folder),),
+        subjects=(subject(run, folder, void=void),),
         findings=examination.findings,
         untestable=guesses,
         conclusions=tuple(conclusions(run, examination, diagnosis, guesses)),
-        failed=examination.failed,
+        failed=failed,
     )
 
 
@@ -216,8 +221,6 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
         them = "them" if run.plan.files.count > 1 else "it"
         place = shlex.quote(run.plan.target.path)
         yield f"{kept} kept for the next run ({size}). To remove {them}: iocast clean {place}"
-    if folder:
-        yield f"To see all figures: iocast report {shlex.quote(folder)}"
 
 
 def _remedies(findings: Iterable[Finding]) -> Iterator[str]:

@@ -36,9 +36,12 @@ def _worst(run: Run, examination: Examination, untestable: frozenset[FindingCode
         return "none found"
     first, more = found[0], len(found) - 1
     state = standing(first.finding, untestable)
-    where = f" On {', '.join(labels(run, first.phases))}." if first.phases else ""
+    rows = ", ".join(labels(run, first.phases))
     others = f" {text.counted(more, 'more finding')}." if more else ""
-    return f"{words(first.finding.code)} ({first.finding.severity}, {state}): {first.finding.says}{where}{others}"
+    named = f"{words(first.finding.code)} ({first.finding.severity}, {state})"
+    if first.finding.severity == "void":  # the verdict opens with what was seen
+        return f"{named}{f' on {rows}' if rows else ''}.{others}"
+    return f"{named}: {first.finding.says}{f' On {rows}.' if rows else ''}{others}"
 
 
 def _bottleneck(run: Run, examination: Examination) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iocast.model.grading import Grades
-from iocast.model.report import Column, Row, Section, Table
+from iocast.model.report import Chart, Column, Row, Section, Table
 from iocast.report.wording import section, words
 
 SCALES = {
@@ -19,7 +19,7 @@ COLUMNS = (
 )
 
 
-def graded_section(grades: Grades | None) -> Section | None:
+def graded_section(grades: Grades | None, charts: tuple[Chart, ...] = ()) -> Section | None:
     """The overall letter in a sentence, and a row for each aspect where any has one; None for a run without rows."""
     if grades is None:
         return None
@@ -48,4 +48,4 @@ def graded_section(grades: Grades | None) -> Section | None:
         return section("grade", (head,))  # a list of what is missing says no more
     columns = tuple(each for each in COLUMNS if each.key != "range" or any(row.cells["range"] for row in rows))
     table = Table("", columns, rows, key="grades", notes=(f"Graded on {SCALES[grades.scale]}.",))
-    return section("grade", (head,), tables=(table,))
+    return section("grade", (head,), tables=(table,), charts=charts)

@@ -23,6 +23,8 @@ from iocast.report.card.summary_sentences import (
     is_commit,
     is_in_order,
     is_random,
+    least_load_at_peak,
+    lone_read,
     only,
     size_of,
     who,
@@ -76,14 +78,14 @@ def _random_reads(facts: Facts, records: list[PhaseRecord]) -> Iterator[Figure]:
     found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
     if not found:
         return
-    alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
+    alone = lone_read(found)
     times = times_of(facts.row(alone), "read")
     name = f"Random {text.size(size_of(alone))} read"
     yield from _median(name, times, alone)
     most = busiest(found, alone)
-    yield Figure(
-        f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", f"peak, at {who(most)}"
-    )
+    least = least_load_at_peak(found, alone)
+    where = f"peak, at {who(most)}" if least is most else f"peak, at {who(most)}; the same from {who(least)} on"
+    yield Figure(f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", where)
 
 
 def _scans(records: list[PhaseRecord]) -> Iterator[Figure]:

@@ -16,6 +16,7 @@ from iocast.model.grading import GradeAsked, Grades
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.summary import Summary, summary_of
+from iocast.report.card import notes_section
 from iocast.report.card.card_report import card
 from iocast.report.card.headline import worst_trust
 from iocast.report.diagnosis.experiment_report import with_trial
@@ -40,6 +41,8 @@ class Judged(NamedTuple):
         """The card, with charts if asked for. Raises ArchiveError for a damaged folder."""
         courses = archive.load_courses(self.folder) if charts and self.folder else None
         plain = card(self.facts, self.examination, self.folder, courses, self.diagnosis, self.grades)
+        told = notes_section.section(self.folder) if self.folder else None
+        plain = replace(plain, sections=(told, *plain.sections)) if told else plain
         return with_trial(plain, self.run, self.folder)
 
     def summary(self, report: Report) -> Summary:

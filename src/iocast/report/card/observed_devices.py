@@ -7,6 +7,7 @@ import re
 from statistics import fmean
 
 from iocast import metrics, text
+from iocast.diagnose.queue_verdict import queue_verdict
 from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Run, Sample
 from iocast.report.wording import section as titled
@@ -17,6 +18,7 @@ OBSERVERS = (
     "dstat",
     "collectl",
     "diskstats_series",
+    "queue_table",
 )  # whose samples are rates and means of an interval, not raw counters
 
 COLUMNS = (
@@ -34,7 +36,10 @@ COLUMNS = (
     Column(metrics.READ_AWAIT_NS, "read\nawait", "duration"),
     Column(metrics.WRITE_AWAIT_NS, "write\nawait", "duration"),
     Column(metrics.FLUSH_AWAIT_NS, "flush\nawait", "duration", spare=6),
+    Column(metrics.ASKED_DEPTH, "requested", "count", "outstanding I/Os"),
     Column(metrics.QUEUE_MEAN, "queue", "decimal", "requests waiting or in service"),
+    Column(metrics.TASKS, "tasks", "count", "of the load generator"),
+    Column("verdict", "verdict", "code"),
     Column("queue_most", "max\nqueue", "decimal", "the highest mean of one interval", spare=3),
     Column(metrics.UTIL_PERCENT, "%util", "decimal"),
 )
@@ -53,6 +58,11 @@ UTIL_NOTE = (
     " (flash, an array) can show 100 and still have headroom: judge saturation by await and queue."
 )
 LAYER_NOTE = "Partitions, dm and md devices are counted again in the disks below them: do not add up these rows."
+MATRIX_NOTE = (
+    "Serialised: a quarter of the control's queue or less; the control is the raw device, else the deepest queue."
+    " Which file system does so depends on the kernel, and on whether blocks are overwritten or allocated: iocast"
+    " experiment dio-matrix PATH measures it here."
+)
 ALONE_NOTE = "The load is unknown: these are means of intervals, without percentiles and without trust."
 
 RATES = (metrics.IOS_PER_S, metrics.READS_PER_S, metrics.WRITES_PER_S)
@@ -71,17 +81,21 @@ def section(run: Run) -> Section | None:
     """The devices of an imported observation; None when there is none."""
     if run.source is None or not seen(run):
         return None
-    rows = tuple(Row(_cells(device, series)) for device, series in _series(run).items())
+    rows = tuple(Row(cells) for cells in _judged([_cells(device, series) for device, series in _series(run).items()]))
     columns = tuple(each for each in COLUMNS if any(row.cells.get(each.key) is not None for row in rows))
     notes = [] if run.measured else [*run.source.notes]
     notes += [UTIL_NOTE] if any(metrics.UTIL_PERCENT in row.cells for row in rows) else []
-    notes += [LAYER_NOTE] if len(rows) > 1 else []
+    matrix = any(row.cells.get(metrics.ASKED_DEPTH) is not None for row in rows)
+    notes += [LAYER_NOTE] if len(rows) > 1 and not matrix else []
+    notes += [MATRIX_NOTE] if matrix else []
     return titled("devices", tables=(Table("", columns, rows, key="devices", notes=(*notes, ALONE_NOTE)),))
 
 
 def sentence(run: Run) -> str:
     """The busiest device in words: by its I/Os, or by its bytes where only those are stated."""
     every = _series(run)
+    if any(metrics.ASKED_DEPTH in series for series in every.values()):
+        return _of_matrix(_judged([_cells(device, series) for device, series in every.items()]))
     if not any({*RATES} & {*series} for series in every.values()):
         moved = {device: sum(fmean(series[key]) for key in MOVED if key in series) for device, series in every.items()}
         busiest = max(moved, key=lambda device: moved[device])
@@ -91,6 +105,31 @@ def sentence(run: Run) -> str:
     if not rates[busiest]:
         return "No device did any I/O."
     return f"The busiest device was {busiest} with {text.rate(rates[busiest])} IOPS on average."
+
+
+def _judged(rows: list[dict[str, Cell]]) -> list[dict[str, Cell]]:
+    """Those that state what was requested, with a verdict beside the queue."""
+    queues = {str(row["device"]): _value(row, metrics.QUEUE_MEAN) for row in rows if metrics.ASKED_DEPTH in row}
+    raw = [queue for device, queue in queues.items() if device.startswith("/dev/")]
+    control = max(raw or list(queues.values()), default=0.0)
+    for row in rows:
+        if metrics.ASKED_DEPTH in row:
+            asked = _value(row, metrics.ASKED_DEPTH)
+            row["verdict"] = queue_verdict(_value(row, metrics.QUEUE_MEAN), asked, control)
+    return rows
+
+
+def _value(row: dict[str, Cell], key: str) -> float:
+    return float(str(row[key]))
+
+
+def _of_matrix(rows: list[dict[str, Cell]]) -> str:
+    """Who has a queue at the device, in words."""
+    stuck = [f"{row['device']}" for row in rows if row.get("verdict") == "serialised"]
+    deepest = text.decimal(max(_value(row, metrics.QUEUE_MEAN) for row in rows))
+    if not stuck:
+        return f"No row is serialised; the deepest queue at a device is {deepest}."
+    return f"Serialised: {'; '.join(stuck)}. The deepest queue at a device is {deepest}."
 
 
 def _series(run: Run) -> Series:

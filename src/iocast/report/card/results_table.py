@@ -17,6 +17,7 @@ from iocast.model.histogram import Histogram
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Row, Table
 from iocast.model.run import PhaseRecord, Run, at_once
 from iocast.model.workload import Closed, Op
+from iocast.report.card import device_rates
 
 OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
 
@@ -40,6 +41,7 @@ COLUMNS = (
     Column("response_max", "max", "duration", "the slowest I/O", spare=4),
     Column("rate", "IOPS", "rate"),
     Column("latency", "histogram", "strip", spare=3),
+    Column("device_rate", "dev.\nIOPS", "rate", "requests with data at the device", spare=10),
     Column("device_size", "dev.\nsize", "bytes", "average request at the device", spare=9),
     Column("device_queue", "dev.\nqueue", "decimal", "average requests at the device", spare=8),
     Column("trust", "trust", "grade"),
@@ -63,7 +65,7 @@ OPEN_NOTE = (
 )
 
 COMMIT_NOTE = "commit: from the write to the end of the sync that makes it durable."
-# A phase that ends this much before those that ran at once with it is worth a word. [J]
+# A phase that ends this much before those that ran concurrently with it is worth a word. [J]
 ENDED_EARLY = 0.95
 
 # Response and service of an open loop differ when I/Os had to wait their turn; below this it is rounding. [J]
@@ -79,8 +81,12 @@ def results(run: Run | Facts, examination: Examination) -> Table:
     """The table of all measured phases."""
     facts = facts_of(run)
     rows = tuple(_told_apart(tuple(_all_rows(facts, examination))))
-    columns = tuple(column for column in COLUMNS if any(_filled(row, column.key) for row in rows))
-    return Table("", columns, rows, key="rows", notes=tuple(_notes(facts.run, rows)))
+    idle = () if any(map(device_rates.differs, rows)) else ("device_rate",)
+    columns = tuple(
+        column for column in COLUMNS if column.key not in idle and any(_filled(row, column.key) for row in rows)
+    )
+    notes = (*_notes(facts.run, rows), *device_rates.notes(facts, rows)) if rows else ()
+    return Table("", columns, rows, key="rows", notes=notes)
 
 
 def _told_apart(rows: tuple[Row, ...]) -> Iterator[Row]:
@@ -112,6 +118,7 @@ def _row_of_all(row: RowFacts) -> Row:
         "rate": every.measurement.rate_per_s,
         "device_size": device.size_bytes if device else None,
         "device_queue": device.queue_mean if device else None,
+        **device_rates.device_cells(every, device),
     }
     return Row(cells, part=True)
 
@@ -130,6 +137,7 @@ def phase_rows(row: RowFacts, trust: Trust) -> Iterator[Row]:
         "throughput": _throughput(record) if record.timed else None,
         "rate": record.ios_per_s,
         "device_queue": device.queue_mean if device else None,
+        **device_rates.device_cells(row, device),
         "trust": trust.grade,
     }
     mixed = len(ops) > 1

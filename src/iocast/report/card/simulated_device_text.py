@@ -137,6 +137,8 @@ def _thin(thin: SimulatedThin) -> Iterator[str]:
 def _disturbing(device: SimulatedDevice) -> Iterator[str]:
     if device.scaling:
         yield f"service time that grows with load (USL {device.scaling.contention:g}, {device.scaling.retrograde:g})"
+    if device.zones:
+        yield f"service and transfer times that grow to x {device.zones.inner_factor:g} at the last byte"
     if device.noise:
         bursts = (
             f", {_time(device.noise.burst_ns)} of every {_time(device.noise.every_ns)}" if device.noise.burst_ns else ""

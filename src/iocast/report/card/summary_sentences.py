@@ -7,15 +7,16 @@ from collections.abc import Iterator
 
 from iocast import text
 from iocast.analyse.ladder import kind
-from iocast.analyse.load_kind import is_open_loop
-from iocast.analyse.statistics import published
+from iocast.analyse.load_kind import data_bytes, is_open_loop
+from iocast.analyse.statistics import mean_interval, published
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Hotspot, Op, Sequential, Uniform, Zipf
 
 SCAN_SIZE_BYTES = 64 << 10  # smaller sequential reads measure the path of one I/O, not a scan
 DATABASE_BLOCK_BYTES = 8 << 10  # the size to speak of where several were measured
-TWO_PEAKS = 2.0  # a mean so many times the median says that neither tells the whole
+TWO_PEAKS = 2.0  # a mean this many times the median says that neither tells the whole
+SAME_RATE = 0.01  # rates nearer to each other are the same, however well a peak is known [J]
 
 FLUSHES: tuple[Op, ...] = ("fsync", "fdatasync")
 
@@ -36,15 +37,21 @@ def _random_reads(records: list[PhaseRecord]) -> Iterator[str]:
     found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
     if not found:
         return
-    size = _spoken_size(found)
-    found = [each for each in found if size_of(each) == size]
-    alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth))
-    most = busiest(found, alone)
+    alone = lone_read(found)
+    size, most = size_of(alone), least_load_at_peak(found, alone)
     together = f" at {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
     sentence = f"A random {text.size(size)} read takes {takes(alone.measurement.response('read'))}{together}"
     if most is not alone and most.measurement.rate_per_s > 1.1 * alone.measurement.rate_per_s:
         sentence += f"; {who(most)} reaches {text.rate(most.measurement.rate_per_s)} IOPS"
     yield f"{sentence}."
+
+
+def lone_read(records: list[PhaseRecord]) -> PhaseRecord:
+    """The random reads to speak of: of a database's block size, of all the data rather than a small part, alone, and
+    with the fewest outstanding."""
+    size = _spoken_size(records)
+    found = [each for each in records if size_of(each) == size]
+    return min(found, key=lambda each: (each.phase.together != "", -data_bytes(each), each.measurement.asked_depth))
 
 
 def busiest(records: list[PhaseRecord], alone: PhaseRecord) -> PhaseRecord:
@@ -53,6 +60,19 @@ def busiest(records: list[PhaseRecord], alone: PhaseRecord) -> PhaseRecord:
     same = [each for each in records if kind(each) == kind(alone)]
     deeper = [each for each in same if each.measurement.asked_depth > alone.measurement.asked_depth]
     return max([alone, *deeper], key=lambda each: each.measurement.rate_per_s)
+
+
+def least_load_at_peak(records: list[PhaseRecord], alone: PhaseRecord) -> PhaseRecord:
+    """Of the same rows the one of the least load that is as fast as the busiest, within 1% or the 95% interval of
+    that one: its closed loop completes I/Os as fast as their mean response allows."""
+    peak = busiest(records, alone)
+    did = peak.measurement
+    series = next((each for each in peak.series.ops if each.op == "read"), None)
+    mean = mean_interval(did.response("read").mean_ns, series)
+    share = min(1 - SAME_RATE, mean.value_ns / (mean.high_ns or mean.value_ns))
+    same = [each for each in records if kind(each) == kind(alone)]
+    fast = [each for each in same if each.measurement.rate_per_s >= share * did.rate_per_s]
+    return min(fast, key=lambda each: (each.measurement.asked_depth, each is not peak), default=peak)
 
 
 def _scans(records: list[PhaseRecord]) -> Iterator[str]:
@@ -110,16 +130,15 @@ def _spoken_size(records: list[PhaseRecord]) -> int:
 
 
 def takes(histogram: Histogram) -> str:
-    """A time with its tail: "240 µs (p99 482 µs)"; mean and median where they lie far apart."""
+    """A median with its tail: "240 µs (p50; p99 482 µs)"; with the mean where it lies far from the median, and the mean
+    alone where no median is known."""
     half, most = published(histogram, 0.5), published(histogram, 0.99)
     mean = text.brief_time(histogram.mean_ns)
-    tail = "" if most is None else f"p99 {text.brief_time(most)}"
     if half is None:
-        return f"{mean} on average"
-    if histogram.mean_ns > TWO_PEAKS * half:
-        within = f"p50 {text.brief_time(half)}"
-        return f"{mean} on average ({within}{', ' if tail else ''}{tail})"
-    return text.brief_time(half) + (f" ({tail})" if tail else "")
+        return f"{mean} (mean)"
+    more = [f"mean {mean}"] if histogram.mean_ns > TWO_PEAKS * half else []
+    more += [] if most is None else [f"p99 {text.brief_time(most)}"]
+    return f"{text.brief_time(half)} ({'; '.join(filter(None, ('p50', ', '.join(more))))})"
 
 
 def who(record: PhaseRecord) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from iocast import text
 from iocast.model.finding import FailedDetector
 from iocast.model.measurement import EngineReport
 from iocast.model.report import Cell, Column, Row, Section, Table
-from iocast.model.run import Host, Run, Source
+from iocast.model.run import Host, Maintenance, Run, Source
 from iocast.model.target import Layer, Target
 from iocast.report.card.simulated_device_text import describe
-from iocast.report.wording import section
+from iocast.report.prices import price_line, price_of
+from iocast.report.wording import section, words
 
 COLUMNS = (
     Column("layer", "device"),
@@ -40,12 +41,13 @@ UNSTATED = {
 ENGINES = {"uring": "io_uring", "sync": "sync", "sim": "simulated"}
 
 
-def target_section(run: Run) -> Section:
+def target_section(run: Run, void: Container[str] = ()) -> Section:
     """File system, machine, device stack, and what stayed out of sight."""
     if run.source is not None:
         return section("source", tuple(_source(run, run.source)))
     target = run.plan.target
-    paragraphs = [_place(target), _machine(run.host, text.instant(run.started_unix_ns)), engine_line(run)]
+    paragraphs = [_place(target), _machine(run.host), engine_line(run)]
+    paragraphs.append(price_line(price_of(run, void)))
     tables = (_layers(target),) if target.layers else ()
     return section("target", tuple(line for line in paragraphs if line), tables)
 
@@ -59,7 +61,7 @@ def _source(run: Run, source: Source) -> Iterator[str]:
     told += [f"{host.cpus} CPU" + ("s" if host.cpus != 1 else "")] if host.cpus else []
     told += [host.kernel] if host.kernel else []
     machine = f"Machine {', '.join(told)}." if told else ""
-    moment = f"Run of {text.instant(run.started_unix_ns)}." if run.started_unix_ns else "Start time unknown."
+    moment = "" if run.started_unix_ns else "Start time unknown."
     path = run.plan.target.path
     omitted = dict.fromkeys(UNSTATED[name] for each in run.measured for name in each.unstated if name in UNSTATED)
     if omitted:
@@ -71,15 +73,27 @@ def blind_section(run: Run, failed: tuple[FailedDetector, ...] = ()) -> Section 
     """What could not be seen, and what the workshop wants known; None when there is nothing to say."""
     shown = {f"Engine: {note}" for note in _engine_notes(run)}
     lines = [
-        *(
-            f"The detector {each.detector} failed: {each.why} ({each.where}); its findings are missing, please report"
-            for each in failed
-        ),
+        *map(_failure, failed),
+        *map(_maintenance, run.maintenance),
         *(warning for warning in run.warnings if warning not in shown),
         *(f"Not observed by {blind.observer}: {blind.why}" for blind in run.blind),
         *run.plan.target.notes,
     ]
     return section("remarks", tuple(dict.fromkeys(map(_sentence, lines)))) if lines else None
+
+
+def _maintenance(task: Maintenance) -> str:
+    where = "" if task.below_target else ", which may not be below this target"
+    return f"Maintenance before the first row: {text.maintenance(task.task, task.subject, task.done)}{where}"
+
+
+def _failure(failed: FailedDetector) -> str:
+    why = f"{failed.why} ({failed.where})"
+    if failed.step == "confirm":
+        suspected = " and ".join(map(words, failed.codes))
+        says = f"The detector {failed.detector} failed to plan its experiment: {why}"
+        return f"{says}; {suspected} is untested, please report"
+    return f"The detector {failed.detector} failed: {why}; its findings are missing, please report"
 
 
 def engine_line(run: Run) -> str:
@@ -133,13 +147,13 @@ def _place(target: Target) -> str:
     return " ".join(words) + room + "." + direct
 
 
-def _machine(host: Host, when: str) -> str:
+def _machine(host: Host) -> str:
     cpus = f"{host.cpus} CPU" + ("s" if host.cpus != 1 else "")
     virtual = f", guest of {host.virtualisation}" if host.virtualisation else ""
     memory = text.capacity(host.memory_bytes)
     model = f" ({host.cpu_model})" if host.cpu_model else ""
     system = f"{host.kernel}{virtual}"
-    return f"Machine {host.name}: {cpus}{model}, {memory} of memory, {system}. Run of {when}."
+    return f"Machine {host.name}: {cpus}{model}, {memory} of memory, {system}."
 
 
 def _layers(target: Target) -> Table:

@@ -21,10 +21,12 @@ from iocast.report.charts import (
     percentiles,
     ratios,
     repeats,
+    report_card,
     scaling,
     side_percentiles,
     sides,
     throughput,
+    trend,
 )
 from iocast.report.charts.drawing.parts import NARROW, WIDE, Spec
 from iocast.report.charts.drawing.theme import Theme
@@ -50,6 +52,7 @@ class ChartModule(Protocol):
 
 CHARTS: dict[str, ChartModule] = {
     "overview": overview,
+    "report_card": report_card,
     "latency_by_load": latency_by_load,
     "latency_bands": latency_bands,
     "scaling": scaling,
@@ -63,6 +66,7 @@ CHARTS: dict[str, ChartModule] = {
     "sides": sides,
     "side_percentiles": side_percentiles,
     "repeats": repeats,
+    "trend": trend,
 }
 
 

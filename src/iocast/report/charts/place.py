@@ -13,11 +13,13 @@ from iocast.report.charts.drawing.theme import Theme
 # What a chart is made of, and so where it stands.
 Stand = Literal[
     "glance",  # an ExaminedRun; beside the table of results
+    "grade",  # a GradedRun; beside its letters
     "family",  # a Family; in its section
     "device",  # an ExaminedRun; in the section about the device
     "compared results",  # a Comparison; beside the table of ratios
     "compared times",  # a Comparison; beside the response times of both sides
     "compared percentiles",  # a Comparison; beside the percentiles of both sides
+    "trend",  # a FollowedFigure; in the section of its row
     "repeats",  # a Side of several runs; beside the table of repeats
 ]
 

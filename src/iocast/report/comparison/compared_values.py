@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from msgspec.structs import replace
-
 from iocast import text
-from iocast.analyse.comparison import Bounds, Ratio, ab_ratio, mean_bounds, quantile_bounds, single_ratio
+from iocast.analyse.comparison import Bounds, Ratio, ab_ratio, quantile_bounds, rate_bounds, single_ratio
 from iocast.analyse.statistics import published
 from iocast.diagnose.comparable import Pair
 from iocast.model.codes import StatisticCode
@@ -60,15 +58,12 @@ def values(records: tuple[PhaseRecord, ...], of: Callable[[PhaseRecord], float |
 def ratio_of(pair: Pair, what: StatisticCode, first: list[float], other: list[float]) -> Ratio:
     """The other over the first, judged by runs; of single runs by their intervals."""
     if len(first) == len(other) == 1:
-        one, two = _bounds(pair.first[0], what), _bounds(pair.other[0], what)
-        if one is not None and two is not None:
-            return replace(single_ratio(one, two), ratio=other[0] / first[0])
+        return single_ratio(_bounds(pair.first[0], what, first[0]), _bounds(pair.other[0], what, other[0]))
     return ab_ratio(first, other, matched=pair.matched)
 
 
-def _bounds(record: PhaseRecord, what: StatisticCode) -> Bounds | None:
+def _bounds(record: PhaseRecord, what: StatisticCode, value: float) -> Bounds:
     """A figure of a single run with its interval, from the intervals of the run."""
-    series = record.series
     if what == "throughput":
-        return mean_bounds(series.rates_per_s)
-    return quantile_bounds(record.measurement.response(), series.responses_ns, QUANTILES[what])
+        return rate_bounds(value, record.series)
+    return quantile_bounds(record.measurement.response(), record.series, QUANTILES[what])

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from iocast import text
 from iocast.analyse.comparison import (
     MARGIN,
+    Difference,
     Ratio,
     difference,
     median_of,
@@ -38,6 +39,7 @@ from iocast.report.comparison.overall import (
     way,
 )
 from iocast.report.comparison.relative_table import relative_sections
+from iocast.report.prices import price_table
 from iocast.report.subjects import subject
 from iocast.report.wording import REPEATS as REPEATS_WORDS
 from iocast.report.wording import SECTIONS, section, words
@@ -50,7 +52,9 @@ COLUMNS = (
     Column("first", "first", "text"),
     Column("other", "other", "text"),
     Column("ratio", "ratio", "text", "the other over the first, with its 95% interval"),
-    Column("relative", "relative", "relative", "performance relative to the first: 100% is equal, less is worse"),
+    Column(
+        "relative", "relative", "relative", "performance relative to the first: 100% is equal, less is worse", spare=1
+    ),
     Column("verdict", "verdict", "code"),
 )
 
@@ -72,7 +76,7 @@ def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
     return Report(
         title=title(sides),
         verdict=" ".join(_verdict(first, other, found[other.label]) for other in others),
-        sections=(*sections, *relative_sections(first, others, found), *_repeats(sides)),
+        sections=(*sections, *relative_sections(first, others, found), *_repeats(sides), *_prices(sides)),
         next_steps=tuple(_next_steps(sides, found)),
         kind="comparison",
         subjects=_subjects(sides),
@@ -124,7 +128,7 @@ def _note(rows: tuple[Pair, ...]) -> str:
         here = ' "Different in these two runs": by more than the variation within each run; it may not repeat.'
         return (
             "A verdict needs at least three runs of each side. Where the sides are equal, three runs show it 40% of the"
-            f" time, five 80%. Make them with `iocast repeat 5 JOB PATH`.{here if count == 1 else ''}"
+            f" time, five 80%.{here if count == 1 else ''}"
         )
     matched = any(pair.matched for pair in rows)
     pairs_too = " Where runs of one round resemble each other, their ratios are compared (paired t)." if matched else ""
@@ -266,7 +270,7 @@ def _verdict(first: Side, other: Side, rows: tuple[Pair, ...]) -> str:
     said = ", ".join(f"{counts[each]} {each}" for each in WAYS if counts[each] or each != "undecided")
     whole = f" Overall throughput ratio {text.ratio(overall.ratio, overall.low, overall.high)}." if overall else ""
     pair, what, found, more = max(judged, key=lambda each: abs(difference(1.0, each[2].ratio).log_ratio))
-    told = "better" if (found.ratio > 1) == more else "worse"
+    told = {"same": "equivalent", "undecided": "inconclusive"}.get(moved := way(found, more_is_better=more), moved)
     most = f" Largest change: {words(what)} of {pair.name}, {_moved(found.ratio)} ({told})."
     figures = f"{text.counted(len(judged), 'figure')} of throughput and p99"
     return f"{other.label} against {first.label}: of {figures}, {said}.{whole}{most if found.ratio != 1 else ''}"
@@ -293,6 +297,13 @@ def _judged(pair: Pair) -> Iterator[tuple[StatisticCode, Ratio, bool]]:
             yield what, ratio_of(pair, what, first, other), more_is_better
 
 
+def _prices(sides: Sequence[Side]) -> Iterator[Section]:
+    """What each side costs; nothing where no price was given."""
+    table = price_table([(side.label, side.runs) for side in sides])
+    if table is not None:
+        yield section("prices", tables=(table,))
+
+
 def _repeats(sides: Sequence[Side]) -> Iterator[Section]:
     """How well each side repeats itself; nothing for single runs."""
     cells = [row for side in sides for row in repeat_rows(side)]
@@ -306,6 +317,7 @@ REPEAT_COLUMNS = (
     Column("runs", "runs", "count"),
     Column("median", "median", "text"),
     Column("apart", "max\ndeviation", "text", "first run minus the run furthest from it, over the first"),
+    Column("symmetric", "symmetric\ndeviation", "text", "the same two runs: difference over their mean", spare=1),
     Column("scatter", "CV of\nIOPS", "text", "coefficient of variation: standard deviation over mean"),
     Column("scatter_p99", "CV of\np99", "text", "coefficient of variation of the p99"),
     Column("agree", "verdict"),
@@ -321,7 +333,7 @@ def repeat_rows(side: Side) -> Iterator[Row]:
         records = tuple(r for run in side.runs for r in run.measured if r.phase.name == name)
         rates, p99 = values(records, throughput), values(records, response(0.99))
         scatter, scatter_p99 = variation(rates), variation(p99)
-        worst = max(scatter or 0.0, scatter_p99 or 0.0)
+        worst, apart = max(scatter or 0.0, scatter_p99 or 0.0), _apart(rates)
         agree: RepeatsCode = "repeats" if worst <= SCATTER else "inconclusive"
         if agree == "repeats" and len(rates) < REPEATS:
             agree = "incomplete"
@@ -334,33 +346,31 @@ def repeat_rows(side: Side) -> Iterator[Row]:
                 "test": name,
                 "runs": len(rates),
                 "median": iops(median_of(rates)) if rates else "",
-                "apart": _apart(rates),
+                "apart": _signed(apart.of_first if apart else None),
+                "symmetric": _signed(abs(apart.symmetric) if apart else None),
                 "scatter": "" if scatter is None else f"{scatter:.1%}",
                 "scatter_p99": "" if scatter_p99 is None else f"{scatter_p99:.1%}",
                 "agree": verdict,
                 "code": agree,
                 "median_value": median_of(rates) if rates else None,
-                "apart_value": _apart_value(rates),
+                "apart_value": apart.of_first if apart else None,
+                "symmetric_value": abs(apart.symmetric) if apart else None,
                 "scatter_value": scatter,
                 "scatter_p99_value": scatter_p99,
             }
         )
 
 
-def _apart(rates: list[float]) -> str:
-    """The percent difference as the study of 2012 printed it."""
-    apart = _apart_value(rates)
-    if apart is None:
-        return ""
-    shown = f"{apart:.1%}"
+def _signed(share: float | None) -> str:
+    shown = "" if share is None else f"{share:.1%}"
     return "0.0%" if shown == "-0.0%" else shown
 
 
-def _apart_value(rates: list[float]) -> float | None:
+def _apart(rates: list[float]) -> Difference | None:
+    """The first run and the one furthest from it, as the study of 2012 compared trials."""
     if len(rates) < 2:
         return None
-    furthest = max(rates[1:], key=lambda rate: abs(math.log(rate / rates[0])))
-    return difference(rates[0], furthest).of_first
+    return difference(rates[0], max(rates[1:], key=lambda rate: abs(math.log(rate / rates[0]))))
 
 
 def _next_steps(sides: Sequence[Side], found: dict[str, tuple[Pair, ...]]) -> Iterator[str]:

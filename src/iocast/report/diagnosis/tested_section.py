@@ -48,7 +48,10 @@ def tested_section(diagnosis: Diagnosis | None) -> Section | None:
 def conclusion(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> str:
     """The diagnosis in a few sentences: what is certain, what was ruled out, what remains open."""
     counts = Counter(step.outcome.verdict for step in diagnosis.steps)
-    certain = list(dict.fromkeys(words(f.code) for f in findings if f.certain and f.severity != "note"))
+    proven = {step.finding for step in diagnosis.steps if step.outcome.verdict == "confirmed"}
+    certain = list(
+        dict.fromkeys(words(f.code) for f in findings if f.certain and (f.severity != "note" or f.code in proven))
+    )
     parts = []
     if certain:
         parts.append(f"Confirmed: {', '.join(certain)}.")

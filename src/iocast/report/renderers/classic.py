@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from iocast import text
 from iocast.analyse.statistics import bucket_counts, bucket_shares
@@ -39,34 +39,59 @@ def render_run(run: Run, out: TextIO, *, buckets: bool = True, percentiles: bool
 
 
 def _lines(record: PhaseRecord, buckets: bool, percentiles: bool) -> Iterator[str]:
+    for op, histogram in classic_lines(record):
+        yield (
+            _start(record, op, histogram)
+            + (f" {_buckets(histogram)}" if buckets else "")
+            + (_percentiles(histogram) if percentiles else "")
+        )
+
+
+def classic_lines(record: PhaseRecord) -> Iterator[tuple[Op, Histogram]]:
+    """The operations of a row that have a line, with their times: fio's "lat" runs from submission to completion,
+    which is service time here."""
     for op in OPS:
-        # fio's "lat" runs from submission to completion, which is service time here.
         histogram = record.measurement.service(op)
         if histogram.total:
-            yield (
-                _start(record, op, histogram)
-                + (f" {_buckets(histogram)}" if buckets else "")
-                + (_percentiles(histogram) if percentiles else "")
-            )
+            yield op, histogram
+
+
+class ClassicFigures(NamedTuple):
+    """What fioparse prints of one operation of a row; None is not known."""
+
+    users: int | None
+    size: str | None  # "8K"
+    kilobytes_per_s: int | None
+    times_ns: tuple[float | None, ...]  # mean, minimum, maximum, standard deviation
+    rate_per_s: int | None
+
+
+def figures_of(record: PhaseRecord, op: Op, histogram: Histogram) -> ClassicFigures:
+    """Whole numbers all the way, so that a rate of exactly 1549 is not cut to 1548."""
+    did = record.measurement
+    parts = [part for part in did.classes if part.op == op]
+    ios, moved = (sum(getattr(part, name) for part in parts) for name in ("ios", "bytes"))
+    # I/Os that were counted in an unknown time have no rate; a rate that is stated needs no length.
+    timed = bool(did.elapsed_ns) and ("length" not in record.unstated or "ios" in record.unstated)
+    times = (histogram.mean_ns, histogram.least_ns, histogram.most_ns, histogram.stdev_ns)
+    return ClassicFigures(
+        users=None if "users" in record.unstated else record.plan.users,
+        size=None if "size" in record.unstated else text.size(max(part.size_bytes for part in parts)).upper(),
+        # as fio prints it
+        kilobytes_per_s=moved * SECOND_NS // did.elapsed_ns // 1024 if timed and (moved or not ios) else None,
+        times_ns=tuple(None if math.isnan(value_ns) else value_ns for value_ns in times),
+        rate_per_s=ios * SECOND_NS // did.elapsed_ns if timed else None,
+    )
 
 
 def _start(record: PhaseRecord, op: Op, histogram: Histogram) -> str:
-    did = record.measurement
-    parts = [part for part in did.classes if part.op == op]
-    # Whole numbers all the way, so that a rate of exactly 1549 is not cut to 1548.
-    ios, moved = (sum(getattr(part, name) for part in parts) for name in ("ios", "bytes"))
-    kilobytes = moved * SECOND_NS // max(1, did.elapsed_ns) // 1024  # as fio prints it
-    # I/Os that were counted in an unknown time have no rate; a rate that is stated needs no length.
-    timed = bool(did.elapsed_ns) and ("length" not in record.unstated or "ios" in record.unstated)
-    rate = f"{ios * SECOND_NS // did.elapsed_ns:>8}" if timed else " " * 8
-    moves = f"{kilobytes / 1024:9.3f}" if timed and (moved or not ios) else " " * 9
-    size = "" if "size" in record.unstated else text.size(max(part.size_bytes for part in parts)).upper()
-    users = "" if "users" in record.unstated else record.plan.users
-    times = (histogram.mean_ns, histogram.least_ns, histogram.most_ns, histogram.stdev_ns)
+    found = figures_of(record, op, histogram)
+    users, size = ("" if value is None else value for value in (found.users, found.size))
+    moves = " " * 9 if found.kilobytes_per_s is None else f"{found.kilobytes_per_s / 1024:9.3f}"
     return (
         f"{record.phase.test:>8}{users:>3}{size:>5} {op[0]}{moves}"
-        + "".join(" " * 9 if math.isnan(value_ns) else f"{value_ns / 1e6:9.3f}" for value_ns in times)
-        + rate
+        + "".join(" " * 9 if value_ns is None else f"{value_ns / 1e6:9.3f}" for value_ns in found.times_ns)
+        + (" " * 8 if found.rate_per_s is None else f"{found.rate_per_s:>8}")
     )
 
 

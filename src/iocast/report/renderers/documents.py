@@ -75,6 +75,8 @@ class MeasuredRow(Struct, kw_only=True, forbid_unknown_fields=True):
     response_p99_9_low_ns: Number | None = None
     response_p99_9_high_ns: Number | None = None
     latency_shares: list[Number] | None = None
+    device_rate_per_s: Number | None = None  # requests with data at the device
+    device_rate_ratio: Number | None = None  # over the I/Os of the row that move data
     device_size_bytes: Number | None = None
     device_queue: Number | None = None
     trust: Grade | None = None
@@ -113,12 +115,15 @@ class FoundDocument(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class FailedDetectorDocument(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A detector that ended with an error: whether its findings are true of the run is unknown."""
+    """A detector that ended with an error: whether its findings are true of the run is unknown; with the step
+    "confirm", how to test one is.
+    """
 
     detector: str
     codes: list[FindingCode]
     why: str
     where: str
+    step: Literal["detect", "confirm"]
 
 
 class SpanDocument(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -288,6 +293,9 @@ class SubjectDocument(Struct, kw_only=True, forbid_unknown_fields=True):
     run_id: str | None = None
     folder: str | None = None
     side: str | None = None
+    price: Number | None = None  # of the target, as it was given; null: not given
+    price_per_gb: Number | None = None
+    price_per_iops: Number | None = None  # of its fastest row of random direct I/O
 
 
 class _Document(Struct, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -314,6 +322,9 @@ class _OfARun(_Document, kw_only=True):
     iocast_version: str | None = None
     run_id: str | None = None
     folder: str | None = None
+    price: Number | None = None  # of the target, as it was given; null: not given
+    price_per_gb: Number | None = None
+    price_per_iops: Number | None = None  # of its fastest row of random direct I/O
 
 
 class CardDocument(_OfARun, kw_only=True, tag="card"):
@@ -375,6 +386,8 @@ class ListedRun(Struct, kw_only=True, forbid_unknown_fields=True):
     grade: Letter | None = None
     trust: Grade | None = None
     verdict: str | None = None
+    note: str | None = None
+    tags: list[str] | None = None
 
 
 class ListingDocument(_Document, kw_only=True, tag="listing"):
@@ -455,7 +468,8 @@ class RepeatsRow(Struct, kw_only=True, forbid_unknown_fields=True):
     runs: int
     verdict: RepeatsCode
     median_per_s: Number | None = None
-    apart_share: Number | None = None
+    apart_share: Number | None = None  # of the first run
+    symmetric_share: Number | None = None  # the same two runs: their difference over their mean
     scatter_share: Number | None = None
     scatter_p99_share: Number | None = None
 
@@ -500,8 +514,45 @@ class RepeatsDocument(_Document, kw_only=True, tag="repeats"):
     repeats: list[RepeatsRow]
 
 
+class TrendChange(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A change of level; no row: of the grade. `run` is the first of the new level."""
+
+    phase: str | None = None
+    statistic: StatisticCode | None = None
+    run: str
+    since_unix_ns: int
+    before: Number
+    after: Number
+    change_share: Number
+
+
+class TrendRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A row of a job over time. `changes` is null where there are too few runs."""
+
+    phase: str
+    runs: int
+    latest_rate_per_s: Number | None = None
+    median_rate_per_s: Number | None = None
+    latest_p99_ns: Number | None = None
+    median_p99_ns: Number | None = None
+    changes: int | None = None
+
+
+class TrendDocument(_Document, kw_only=True, tag="trend"):
+    """The runs of one job on one target over time."""
+
+    rows: list[TrendRow]
+    changes: list[TrendChange]
+
+
 Document = (
-    CardDocument | ExperimentDocument | VerificationDocument | ListingDocument | ComparisonDocument | RepeatsDocument
+    CardDocument
+    | ExperimentDocument
+    | VerificationDocument
+    | ListingDocument
+    | ComparisonDocument
+    | RepeatsDocument
+    | TrendDocument
 )
 
 

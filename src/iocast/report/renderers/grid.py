@@ -2,7 +2,7 @@
 
 The rule: a table keeps all its columns when they fit. If not, the column with the highest `spare` goes, and
 so on; the last column, when it holds sentences, takes the room that is left and wraps under itself, and so
-do lists of names. Nothing else wraps.
+do lists of names. What is still too wide wraps its titles, then its columns of words, the first one last.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from iocast.model.report import Cell, Column, Kind, Row, Table
 GAP = 2
 INDENT = "  "  # of a part row
 NAMES_WIDTH = 24
+WORDS_WIDTH = 12  # no column of words is wrapped to less
 SENTENCE_WIDTH = 30  # a column of sentences is never narrower, unless the page is
 
+WRAPPED: frozenset[Kind] = frozenset({"text", "code", "names"})
 LEFT: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:ns|µs|us|ms|s|kB|MB|GB|TB|KiB|MiB|GiB|TiB|bytes|I/Os?|users?|CPUs?)\b)")
@@ -42,13 +44,14 @@ class Grid(Struct, frozen=True):
     columns: tuple[Column, ...]
     header: tuple[tuple[str, ...], ...]
     rows: tuple[GridRow, ...]
-    left_out: tuple[Column, ...] = ()  # for want of room
+    left_out: tuple[Column, ...] = ()  # there was no room
 
 
-def wrap(paragraph: str, width: int, indent: str = "") -> list[str]:
-    """A paragraph broken into lines; a figure is never parted from its unit, nor a command in two."""
+def wrap(paragraph: str, width: int, indent: str = "", *, hard: bool = False) -> list[str]:
+    """A paragraph broken into lines; a figure is never parted from its unit, nor a command in two. `hard`: what is
+    longer than a line is."""
     glued = _COMMAND.sub(lambda found: found[0].replace(" ", "\u00a0"), _UNIT.sub("\u00a0", paragraph))
-    lines = textwrap.wrap(glued, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(glued, width, subsequent_indent=indent, break_long_words=hard, break_on_hyphens=False)
     return [line.replace("\u00a0", " ") for line in lines]
 
 
@@ -66,7 +69,12 @@ def lay_out(table: Table, show: Callable[[Column, Cell], str], width: int) -> Gr
     if columns and columns[-1].kind in ("text", "code"):
         others = sum(widths[:-1]) + GAP * (len(columns) - 1)
         widths[-1] = min(widths[-1], max(width - others, min(SENTENCE_WIDTH, taken)))
-    header = _stacked([column.title.split("\n") for column in columns], columns, widths, at_bottom=True)
+    _narrow(columns, widths, text, width)
+    titles = [
+        [part for line in column.title.split("\n") for part in _broken(column, line, size, title=True)]
+        for column, size in zip(columns, widths, strict=True)
+    ]
+    header = _stacked(titles, columns, widths, at_bottom=True)
     rows = []
     for index, row in enumerate(table.rows):
         cells = [_broken(column, text[column.key][index], size) for column, size in zip(columns, widths, strict=True)]
@@ -95,9 +103,29 @@ def _least(columns: list[Column], natural: dict[str, int]) -> int:
     return sum(widths) + GAP * (len(columns) - 1)
 
 
-def _broken(column: Column, text: str, width: int) -> list[str]:
-    if column.kind in ("text", "code", "names") and len(text) > width:
-        return wrap(text, width)
+def _narrow(columns: list[Column], widths: list[int], text: dict[str, list[str]], width: int) -> None:
+    """Takes from the widest columns what is more than the page: from their titles, then from their words."""
+    for at, column in enumerate(columns):
+        if (over := _over(widths, width)) > 0:
+            least = max(map(len, [*text[column.key], *column.title.split()]), default=0)
+            widths[at] = min(widths[at], max(least, widths[at] - over))
+    inner = [at for at, column in enumerate(columns) if at and column.kind in WRAPPED]
+    for some in (inner, [0] if columns and columns[0].kind in WRAPPED else []):
+        while (over := _over(widths, width)) > 0 and some:
+            widest = max(some, key=widths.__getitem__)
+            next_ = max((widths[at] for at in some if widths[at] < widths[widest]), default=0)
+            if widths[widest] <= WORDS_WIDTH:
+                break
+            widths[widest] -= max(1, min(over, widths[widest] - max(next_, WORDS_WIDTH)))
+
+
+def _over(widths: list[int], width: int) -> int:
+    return sum(widths) + GAP * (len(widths) - 1) - width
+
+
+def _broken(column: Column, text: str, width: int, *, title: bool = False) -> list[str]:
+    if (title or column.kind in WRAPPED) and len(text) > width:
+        return wrap(text, width, hard=True)
     return [text]
 
 

@@ -6,6 +6,7 @@ script; a short script adds tips, sorting and a choice of colours.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TextIO
 
 from markupsafe import Markup
@@ -32,6 +33,8 @@ FRAME = Markup(
     "<title>{title}</title>\n<style>{style}</style></head>\n<body>"
     '<a class="skip" href="#main">Skip to results</a>\n<div class="wrap">'
 )
+LINKS = Markup('<nav class="way" aria-label="iocast">{}</nav>')
+LINK = Markup('<a href="{1}">{0}</a>')
 HEADER = Markup(
     '<header><div class="top"><div><p class="kind">{kind}</p><h1>{title}</h1>{about}</div>'
     '<div class="tools"><button type="button" id="theme">Dark</button>{palette}'
@@ -74,6 +77,13 @@ def render(report: Report, out: TextIO, *, colour: bool = True, width: int = 0) 
         steps = Markup().join(map(Markup("<li>{}</li>").format, report.next_steps))
         out.write(Markup('<section id="next"><h2>Next</h2><ul class="steps">{}</ul></section>\n').format(steps))
     out.write(END.format(Markup(script())))
+
+
+def with_links(page: str, links: Sequence[tuple[str, str]]) -> str:
+    """A page that is served among others: with links to them, each its words and its address."""
+    opening, wrap, rest = page.partition('<div class="wrap">')
+    shown = LINKS.format(Markup(" ").join(LINK.format(*link) for link in links))
+    return f"{opening}{wrap}{shown}{rest}"
 
 
 def _head(report: Report, *, classic: bool) -> Markup:

@@ -62,6 +62,8 @@ def document(report: Report) -> doc.Document:
         case "comparison":
             found |= {"subjects": _subjects(report), "pairs": list(_pairs(report)), "relative": _relative(report)}
             found["repeats"] = _repeats(report)
+        case "trend":
+            found |= _trend(report)
         case "experiment":
             found |= {**_only_subject(report), "subjects": _subjects(report), **_experiment(report)}
         case "verification":
@@ -173,6 +175,30 @@ def _listed(row: Row) -> Json:
     }
 
 
+def _trend(report: Report) -> Json:
+    """What changed, and the rows, of a job on a target over time."""
+    changes = [
+        {key: row.cells[key] for key in ("phase", "statistic", "run", "since_unix_ns")}
+        | {"before": row.cells["before_value"], "after": row.cells["after_value"], "change_share": row.cells["share"]}
+        for table in _tables(report, "changes")
+        for row in table.rows
+    ]
+    rows = [
+        {
+            "phase": row.cells["row"],
+            "runs": row.cells["runs"],
+            "latest_rate_per_s": _known(row.cells["rate"]),
+            "median_rate_per_s": _known(row.cells["median_rate"]),
+            "latest_p99_ns": _known(row.cells["p99"]),
+            "median_p99_ns": _known(row.cells["median_p99"]),
+            "changes": row.cells["changes"],
+        }
+        for table in _tables(report, "rows")
+        for row in table.rows
+    ]
+    return {"changes": changes, "rows": rows}
+
+
 def _pairs(report: Report) -> Iterator[Json]:
     """What is said of each two sides, in the order in which they stand."""
     for sides in dict.fromkeys(section.of for section in report.sections if section.of):
@@ -257,6 +283,7 @@ def _repeats(report: Report) -> list[Json]:
             "verdict": row.cells["code"],
             "median_per_s": row.cells["median_value"],
             "apart_share": row.cells["apart_value"],
+            "symmetric_share": row.cells["symmetric_value"],
             "scatter_share": row.cells["scatter_value"],
             "scatter_p99_share": row.cells["scatter_p99_value"],
         }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TextIO
+
+from msgspec.structs import replace
 
 from iocast import text
 from iocast.model.report import Cell, Column, Kind, Report, Row, Table
 from iocast.report.cells import as_good, cell_text, numbers, with_unit
-from iocast.report.renderers.grid import GAP, Grid, GridRow, lay_out, wrap
+from iocast.report.renderers.grid import GAP, SENTENCE_WIDTH, Grid, GridRow, lay_out, wrap
 from iocast.report.subjects import measured_when
 
 PROSE_WIDTH = 100  # longer lines are hard to read, however wide the screen
@@ -19,7 +22,9 @@ BOLD, DIM, STRUCK, RED, GREEN, YELLOW = "1", "2", "9", "31", "32", "33"
 LETTERS = {"A": GREEN, "B": "", "C": YELLOW, "D": RED, "F": f"{BOLD};{RED}"}
 GRAVITY = {"void": f"{BOLD};{RED}", "severe": RED, "warn": YELLOW}
 
-MEASURED: frozenset[Kind] = frozenset({"bytes_per_s", "rate", "duration", "strip", "decimal", "share", "relative"})
+MEASURED: frozenset[Kind] = frozenset(
+    {"bytes_per_s", "rate", "duration", "strip", "decimal", "ratio", "share", "relative"}
+)
 
 
 def render(report: Report, out: TextIO, *, colour: bool, width: int) -> None:
@@ -51,9 +56,11 @@ class Page:
         self._outcome(report)
 
     def write_screen(self, report: Report) -> None:
-        """No more than a screen: verdict, next steps, outcome."""
+        """No more than a screen: verdict, next steps, where the rest is, outcome."""
         self._head(report)
-        self._next(report)
+        folder = report.subjects[0].folder if report.kind == "card" and report.subjects else ""
+        more = (f"To see all figures: iocast report {shlex.quote(folder)}",) if folder else ()
+        self._next(replace(report, next_steps=(*report.next_steps, *more)))
         self._outcome(report)
 
     def _head(self, report: Report) -> None:
@@ -81,7 +88,7 @@ class Page:
         self._line(self._plain(f"  iocast {command}"))
 
     def _outcome(self, report: Report) -> None:
-        """A line each: letters, figures, conclusions. What is longer is cut: all of it stands above or on the page."""
+        """A line each: letters, figures, conclusions; what is longer goes on under itself."""
         lines = outcome_lines(report)
         if not lines or report.kind != "card":
             return
@@ -92,9 +99,12 @@ class Page:
         for name, value, says in lines:
             start = f"{self._plain(name):<{names}}  "
             shown = f"{self._plain(value):<{values}}" if value else ""
-            said = self._plain(_cut(says, self.width - len(start) - (len(shown) + 2 if shown else 0)))
+            room = min(self.width, PROSE_WIDTH) - len(start) - (len(shown) + GAP if shown else 0)
+            first, *more = wrap(self._plain(says), max(SENTENCE_WIDTH, room)) or [""]
             painted = self._paint(shown, LETTERS.get(value[:1], "")) if len(value) <= 2 else shown
-            self._line(self._paint(start, DIM) + painted + ("  " if shown else "") + said)
+            self._line(self._paint(start, DIM) + painted + (" " * GAP if shown else "") + first)
+            for line in more:
+                self._line(" " * (len(start) + (len(shown) + GAP if shown else 0)) + line)
 
     def _table(self, table: Table) -> None:
         if not table.rows:
@@ -165,14 +175,6 @@ def outcome_lines(report: Report) -> list[tuple[str, str, str]]:
     letters = [(badge.title, badge.letter or "–", badge.says) for badge in report.badges]
     figures = [(figure.title, " ".join(filter(None, with_unit(figure))), figure.says) for figure in report.figures]
     return [*letters, *figures, *((each.title, "", each.says) for each in report.conclusions)]
-
-
-def _cut(words: str, room: int) -> str:
-    """The first words that fit, with an ellipsis where some do not."""
-    if len(words) <= room:
-        return words
-    kept = words[: max(1, room - 1)]
-    return (kept.rpartition(" ")[0].rstrip(" ,:;") or kept) + "…"
 
 
 def _left_out(grid: Grid) -> tuple[str, ...]:

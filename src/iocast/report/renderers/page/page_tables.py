@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from markupsafe import Markup, escape
 
@@ -12,7 +13,9 @@ from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Kind, Row, Table
 from iocast.report.cells import as_good, cell_text, numbers
 
 WORDS: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
-FIGURES: frozenset[Kind] = frozenset({"bytes_per_s", "rate", "duration", "strip", "decimal", "share", "relative"})
+FIGURES: frozenset[Kind] = frozenset(
+    {"bytes_per_s", "rate", "duration", "strip", "decimal", "ratio", "share", "relative"}
+)
 LONG_WORDS = 40  # characters from which a cell of words wraps
 MANY = 12  # columns from which they stand closer together
 
@@ -22,8 +25,6 @@ TABLE = Markup(
     "<caption><span{hidden}>{caption}</span></caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
 )
 NOTE = Markup('<tr class="note"><td colspan="{}">↳ {}</td></tr>')
-CELL = Markup('<td{} data-v="{}">{}</td>')
-HEAD_CELL = Markup('<th scope="row"{} data-v="{}">{}</th>')
 GRADE = Markup('<span class="grade g-{}">{}</span>')
 STRIP = Markup('<span class="strip" role="img" aria-label="{said}" title="{said}">{bars}</span>')
 
@@ -39,7 +40,7 @@ def table_html(table: Table, caption: str, *, sorts: bool = True, shown: bool = 
         kinds=_class(kinds),
         hidden=_class("" if shown else "sr"),
         head=Markup().join(_head(column, sorts=sorts and len(table.rows) > 1) for column in table.columns),
-        body=Markup().join(line for row in table.rows for line in _row(table, row, wraps)),
+        body=Markup("".join(line for row in table.rows for line in _row(table, row, wraps))),
     )
 
 
@@ -57,19 +58,21 @@ def _head(column: Column, *, sorts: bool) -> Markup:
     return Markup('<th scope="col"{}>{}</th>').format(_class("l" if column.kind in WORDS else ""), inside)
 
 
-def _row(table: Table, row: Row, wraps: set[str]) -> Iterator[Markup]:
+def _row(table: Table, row: Row, wraps: set[str]) -> Iterator[str]:
     classes = " ".join(name for name, on in (("part", row.part), ("void", row.void)) if on)
-    cells = Markup().join(_cell(column, row, at == 0, column.key in wraps) for at, column in enumerate(table.columns))
-    yield Markup("<tr{}>{}</tr>").format(_class(classes), cells)
+    cells = "".join(_cell(column, row, at == 0, column.key in wraps) for at, column in enumerate(table.columns))
+    yield f"<tr{_class(classes)}>{cells}</tr>"
     if row.note:
         yield NOTE.format(len(table.columns), f"{'void: ' if row.void else ''}{row.note}")
 
 
+@cache  # a page has few of them, and thousands of cells
 def _class(names: str) -> Markup:
     return Markup(' class="{}"').format(names) if names else Markup()
 
 
-def _cell(column: Column, row: Row, first: bool, wraps: bool) -> Markup:
+def _cell(column: Column, row: Row, first: bool, wraps: bool) -> str:
+    # A page has ten thousand cells: all that is not ours is escaped here, without a template for each.
     cell = row.cells.get(column.key)
     classes = [name for name, on in (("l", column.kind in WORDS), ("figure", column.kind in FIGURES)) if on]
     if wraps:
@@ -78,8 +81,9 @@ def _cell(column: Column, row: Row, first: bool, wraps: bool) -> Markup:
         classes.append("good")
     if column.key == "severity":
         classes.append(f"sev-{cell}")
-    about, value, shown = _class(" ".join(classes)), _sort_value(column.kind, cell), cell_html(column.kind, cell)
-    return (HEAD_CELL if first else CELL).format(about, value, shown)
+    head, end = ('th scope="row"', "th") if first else ("td", "td")
+    value, shown = escape(_sort_value(column.kind, cell)), cell_html(column.kind, cell)
+    return f'<{head}{_class(" ".join(classes))} data-v="{value}">{shown}</{end}>'
 
 
 def _sort_value(kind: Kind, cell: Cell) -> str:
@@ -113,14 +117,12 @@ def grade_html(letter: str) -> Markup:
 def _strip(shares: tuple[float, ...]) -> Markup:
     """Bars as high as the shares; in words for who cannot see them."""
     most = max(shares, default=0.0) or 1.0
-    bars = Markup().join(
-        Markup('<i style="height:{}%"></i>').format(max(9, round(100 * share / most)))
-        if share
-        else Markup('<i class="z"></i>')
+    bars = "".join(
+        f'<i style="height:{max(9, round(100 * share / most))}%"></i>' if share else '<i class="z"></i>'
         for share in shares
     )
     said = ", ".join(_span(at, share) for at, share in enumerate(shares) if share >= 0.005)
-    return STRIP.format(said=said, bars=bars)
+    return STRIP.format(said=said, bars=Markup(bars))
 
 
 def _span(at: int, share: float) -> str:
