@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 AT ?= .
+TIMES ?= 20
 
 # Programs that only some tests use, as COMMAND:DEBIAN-PACKAGE. Absent ones are installed (as root) or skipped.
 TEST_NEEDS := fio:fio tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-linux sfdisk:fdisk dmsetup:dmsetup \
@@ -10,7 +11,7 @@ TEST_NEEDS := fio:fio tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-l
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test lab matrix coverage mutants lint format bench docs lock clean
+.PHONY: help card setup test fuzz lab matrix coverage mutants lint format bench docs lock clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -43,12 +44,19 @@ card: $(CORE) ## measure the storage under this folder and show its card
 setup: $(CORE) ## make .venv, install the locked packages, build the Rust core
 	@echo "Ready: $(BIN)/iocast --help"
 
+# Two tests side by side, but for those that measure real devices.
 test: $(CORE) ## run the tests of the core (Rust) and of the rest (Python)
 	@scripts/need tests $(TEST_NEEDS)
 	cargo test $(LOCKED) --workspace --exclude iocast-python
-	$(BIN)/python -m pytest -rs
+	$(BIN)/python -m pytest -rs --numprocesses=2 --dist=loadfile --ignore=tests/device --ignore=tests/matrix
+	$(BIN)/python -m pytest -rs tests/device tests/matrix
+
+fuzz: $(CORE) ## change result files, job files, run folders and plans at random, TIMES as often as `make test`
+	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/imports/test_fuzz.py tests/jobs/test_fuzz_of_jobs.py \
+		tests/archive/test_damaged_folders.py tests/load/test_fuzz_of_plans.py
 
 lab: $(CORE) ## check the engine against a device with known answers (root, a quiet machine)
+	@scripts/need tests $(TEST_NEEDS)
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	IOCAST_LAB=1 $(BIN)/python -m pytest -rs tests/device/test_lab.py tests/device/test_fidelity.py \
 		tests/device/test_fio_agrees.py tests/device/test_lab_lies.py tests/device/test_together.py \
@@ -65,6 +73,8 @@ mutants: $(CORE) $(MUTANTS)/.mutmut-$(MUTMUT) $(if $(ONLY),,$(MUTANTS)/.cargo-mu
 
 coverage: $(CORE) ## count how often the printed intervals hold the truth, on simulated queues
 	$(BIN)/python bench/interval_coverage.py --write
+	$(BIN)/python bench/interval_coverage.py --pairs --write
+	$(BIN)/python bench/interval_coverage.py --pairs --write --seconds 4
 
 lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	$(BIN)/ruff check .

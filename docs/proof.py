@@ -238,7 +238,7 @@ def _shown(records: Trial, finding: FindingCode) -> str:
     for name, about in places:
         text = records.get("shown", {}).get(name, {}).get(finding)
         if text:
-            real = "a real run" if about["where"] == "real" else "a simulated run, for want of a real one"
+            real = "a real run" if about["where"] == "real" else "a simulated run; no real one shows it"
             says = f"{about['says'][:1].upper()}{about['says'][1:]}."
             title = FINDINGS[finding]
             return f"## {title[:1].upper()}{title[1:]}: {real}\n\n{says}\n\n```\n{text}\n```"

@@ -3,7 +3,8 @@
     python scripts/mutants.py [PATTERN ...]    e.g. '*.steady.*': only those; the results of others are kept
 
 mutmut makes the changes, in a copy of the tree under `target/mutants`. It leaves out every decorated function, and half
-of this code is properties; in the copy `@property def f` therefore reads `def f ... f = property(f)`.
+of this code is properties; in the copy `@property def f` therefore reads `def f ... f = property(f)`. The test of
+coverage simulates for many seconds and needs `bench`: it is left out.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ CONFIGURATION = """
 source_paths = ["src"]
 only_mutate = [{mutated}]
 pytest_add_cli_args_test_selection = [{tests}]
-pytest_add_cli_args = ["-p", "no:cacheprovider"]
+pytest_add_cli_args = ["-p", "no:cacheprovider", "--ignore=tests/analyse/test_interval_coverage.py"]
 timeout_constant = 5.0
 use_git_change_detection = false
 """

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from iocast.jobs.job import Job
     from iocast.model.finding import Examination
     from iocast.model.run import Run
+    from iocast.model.workload import Sync
     from iocast.sessions.comparing import Comparison
     from iocast.sessions.listener import Listener
     from iocast.sessions.named_experiment import Answered
@@ -103,6 +104,7 @@ def experiment(
     block: str | None = None,
     depth: int | None = None,
     streams: int | None = None,
+    sync: Sync = "none",
     sizes: Sequence[str] = (),
     seed: int = 1,
     destroy: str = "",
@@ -113,5 +115,5 @@ def experiment(
     from iocast.sessions import public
 
     options = public.options(size, time, seed, out, destroy)
-    request = public.trial(name, paths, options, rounds, block, depth, streams, sizes)
+    request = public.trial(name, paths, options, rounds, block, depth, streams, sync, sizes)
     return public.answered(request, listener)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iocast.errors import TargetError
-from iocast.jobs import load_job
+from iocast.jobs import load_job, parse_job
 from iocast.model.target import Target
 from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.target_finding import with_direct_tried
@@ -44,3 +44,45 @@ def test_where_nothing_tells_direct_io_is_tried_on_a_work_file(tmp_path: Path) -
     before = os.stat(tmp_path).st_mtime_ns
     assert with_direct_tried(directory(tmp_path, None)).direct in (True, False)
     assert os.stat(tmp_path).st_mtime_ns == before
+
+
+_READERS = """
+name = "readers"
+[files]
+size = "64MiB"
+[defaults]
+pattern = "sequential"
+size = "1M"
+time = "1s"
+[[phase]]
+test = "first"
+together = "scans"
+[[phase]]
+test = "second"
+{region}
+"""
+_WITH = 'together = "scans"\n'
+
+
+@pytest.mark.parametrize(
+    ("region", "says"),
+    [
+        (_WITH, "run concurrently and start at byte 0 of the same file: a cache may answer all but the first"),
+        (_WITH + 'region = {size = "8MiB"}', "start at byte 0 of the same file"),
+        (_WITH + "write = 100", "a cache may answer"),
+        (_WITH + 'region = {start = "32MiB"}', ""),
+        (_WITH + "backwards = true", ""),
+        (_WITH + 'pattern = "random"', ""),
+        ('together = "later"', ""),
+    ],
+)
+def test_concurrent_phases_from_the_same_byte_are_warned_about(region: str, says: str, tmp_path: Path) -> None:
+    job = parse_job(_READERS.format(region=region), "readers.toml")
+    notes = make_plan(job, directory(tmp_path, True), 1).notes
+    assert (len(notes) == 1 and says in notes[0]) if says else notes == ()
+
+
+def test_concurrent_writers_from_the_same_byte_overwrite_each_other(tmp_path: Path) -> None:
+    text = _READERS.format(region=_WITH).replace("[[phase]]", "[[phase]]\nwrite = 100")
+    (note,) = make_plan(parse_job(text, "writers.toml"), directory(tmp_path, True), 1).notes
+    assert "they overwrite the same blocks" in note

@@ -7,18 +7,19 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from iocast import __version__, load
-from iocast.archive import RunFolder, new_run_id
+from iocast import __version__, load, metrics
+from iocast.archive import RunFolder, TimeLeft, new_run_id
 from iocast.errors import IocastError, LoadError
 from iocast.load import Layout, Loader, PlannedGroup, loader_of
 from iocast.load.filling import claimed
 from iocast.load.process_limits import check_limits
 from iocast.load.storage_failures import broken
 from iocast.model.measurement import Measurement
-from iocast.model.plan import Phase, PhasePlan, Plan, seconds_of, stand_in
-from iocast.model.run import Host, PhaseRecord, Run
+from iocast.model.plan import Phase, PhasePlan, Plan, left_is, seconds_of, stand_in
+from iocast.model.run import Blind, Host, PhaseRecord, Run
 from iocast.model.script import Done, FixedList, Group, Script
 from iocast.observe import OBSERVERS, Watch
+from iocast.observe.background import Background
 from iocast.observe.block import kept_between_phases
 from iocast.observe.host import describe_host
 from iocast.observe.target.overwriting import held
@@ -40,6 +41,7 @@ def perform(
     stopped: Callable[[], bool],
     judge: Judge | None = None,
     script: Script | None = None,
+    background: Background | None = None,
 ) -> Performed:
     """Lays out the files, runs every group with the observers on, and saves after each in a folder in `out`.
 
@@ -47,7 +49,8 @@ def perform(
     whose phases are checked before. `judge` says when a
     phase that is to run until it is steady has done so; without one it runs its longest time. `stopped()` is asked
     about ten times a second; when it says True what was measured is kept, and so it is when something fails. Files
-    that were not laid out to the end by then are removed again. Raises IocastError when the work could not even begin.
+    that were not laid out to the end by then are removed again. `background` is what the storage did for itself
+    before. Raises IocastError when the work could not even begin.
     """
     check_limits(plan, layout)
     loader = loader_of(plan)
@@ -60,6 +63,8 @@ def perform(
         status="running",
         iocast_version=__version__,
         warnings=layout.notes,
+        maintenance=() if background is None else background.tasks,
+        blind=() if background is None else tuple(Blind(metrics.MAINTENANCE, why) for why in background.unseen),
     )
     script = script or FixedList(plan.groups)
     if judge is not None:
@@ -159,6 +164,8 @@ class _Performance:
             seed = load.phase_seed(self.plan, phase, number)
             told = self.loader.phase_plan(phase, self.layout.files, seed)
             plans.append(self.verifying.recorded(phase, told))
+        if self.loader.real_time and any(phase.cold for phase in group.phases):
+            load.drop_cached(self.layout.files)
         return self._run(group, tuple(plans))
 
     def _overwrite(self) -> None:
@@ -174,8 +181,8 @@ class _Performance:
     def _run(self, group: Group, plans: tuple[PhasePlan, ...]) -> tuple[PhaseRecord, ...]:
         """Runs one group under observation, and saves it."""
         shown = stand_in(group.phases)
-        number, total = self._begin(shown)
-        self.saving.folder.begin(shown.name, number, total)
+        number, total, left = self._begin(shown)
+        self.saving.folder.begin(shown.name, number, total, left)
         files = tuple(file.path for file in self.layout.files)
         with Watch(self.plan.target, files, OBSERVERS if self.loader.real_time else ()) as watch:
             verified = any(plan.verify is not None for plan in plans)
@@ -191,14 +198,16 @@ class _Performance:
             seen = observing.end()
         return self.saving.keep(group.phases, measured, seen, group.until.end if group.until else None, self.progress)
 
-    def _begin(self, shown: Phase) -> tuple[int, int]:
-        """Tells how far the run is; the number of the group that begins (from 1), and of all."""
+    def _begin(self, shown: Phase) -> tuple[int, int, TimeLeft | None]:
+        """Tells how far the run is; the number of the group that begins (from 1), of all, and the time left."""
         ahead = (*self.files.waiting, *self.script.ahead(self.done))
         total = self.begun + len(ahead)
         seconds_left = sum(seconds_of(phases) for phases in ahead) if self.loader.real_time else None
         self.progress.begin(shown, self.begun, total, seconds_left)
         self.begun += 1
-        return self.begun, total
+        if seconds_left is None:
+            return self.begun, total, None
+        return self.begun, total, TimeLeft(round(seconds_left * 1e9), shown.length, left_is(ahead))
 
     def _verify(self, phase: Phase) -> None:
         """Reads back what was written so far with verify."""

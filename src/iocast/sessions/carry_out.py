@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from iocast.errors import IocastError
+from iocast.errors import IocastError, LoadError
 from iocast.jobs.job import Job
 from iocast.model.plan import Plan
 from iocast.model.run import Run
@@ -15,9 +17,11 @@ from iocast.model.target import Target
 from iocast.sessions.events import Planned, Stopped
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import RunOptions
+from iocast.sessions.run_card import shown_folder
 
 if TYPE_CHECKING:
     from iocast.load import Layout
+    from iocast.observe.background import Background
 
 
 class Carried(Struct, frozen=True):
@@ -45,8 +49,10 @@ def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener)
     from iocast import load
     from iocast.sessions.fitted_plan import make_plan
 
+    target = target if options.price is None else replace(target, price=options.price)
     fitted = make_plan(job, target, options.seed)
     layout = load.lay_out(fitted.plan)
+    background = _background(target)
     listener.tell(
         Planned(
             plan=fitted.plan,
@@ -54,16 +60,44 @@ def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener)
             notes=fitted.notes,
             left_out=fitted.left_out,
             idle_size_bytes=None if layout.own else options.size_bytes,
+            maintenance=background.tasks if background is not None else (),
         )
     )
-    done = perform(fitted.plan, layout, options.out, listener, until_steady=True)
+    done = perform(fitted.plan, layout, options.out, listener, until_steady=True, background=background)
     if done.stopped:
         planned = sum(phase.role == "measure" for phase in fitted.plan.phases)
         listener.tell(Stopped(measured=len(done.run.measured), planned=planned))
-    return done
+    return replace(done, error=_failed(done) or done.error)
 
 
-def perform(plan: Plan, layout: Layout, out: str, listener: Listener, *, until_steady: bool = False) -> Carried:
+def _failed(done: Carried) -> LoadError | None:
+    """Rows without one I/O are no measurement. What ended the run otherwise, such as a full disk, says more."""
+    rows = done.run.measured
+    nothing = bool(rows) and not any(record.measurement.ios for record in rows)
+    if done.folder is None or not nothing or not (done.error is None or isinstance(done.error, LoadError)):
+        return None
+    folder = shlex.quote(shown_folder(done.folder))
+    return LoadError("all I/Os of all rows failed", f"iocast report {folder} lists the errors")
+
+
+def _background(target: Target) -> Background | None:
+    """What the storage does for itself before the first row; None of a simulated device."""
+    if target.simulated is not None:
+        return None
+    from iocast.observe.background import look
+
+    return look(target)
+
+
+def perform(
+    plan: Plan,
+    layout: Layout,
+    out: str,
+    listener: Listener,
+    *,
+    until_steady: bool = False,
+    background: Background | None = None,
+) -> Carried:
     """Performs a plan that was announced; with `until_steady` its phases may end as soon as they are. Raises
     IocastError."""
     from iocast import runner
@@ -71,5 +105,6 @@ def perform(plan: Plan, layout: Layout, out: str, listener: Listener, *, until_s
 
     with listener.working() as stopping:
         progress = listener.progress(stopping)
-        done = runner.perform(plan, layout, out, progress, stopping, accepts if until_steady else None)
+        judge = accepts if until_steady else None
+        done = runner.perform(plan, layout, out, progress, stopping, judge, background=background)
     return Carried(done.run, done.folder, done.error, stopping())

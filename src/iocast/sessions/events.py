@@ -13,6 +13,7 @@ from iocast.model.finding import Finding
 from iocast.model.grading import Grades, Letter
 from iocast.model.plan import Phase, Plan
 from iocast.model.report import Report
+from iocast.model.run import Maintenance
 
 if TYPE_CHECKING:
     from iocast.load import Layout as Layout
@@ -27,6 +28,7 @@ class Planned(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # phases that write, where the target is only read
     idle_size_bytes: int | None = None  # a size that was asked for, where the target is taken as it is
+    maintenance: tuple[Maintenance, ...] = ()  # that is under way, here or elsewhere on this machine
 
 
 class Stopped(Struct, frozen=True):

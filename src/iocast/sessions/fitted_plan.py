@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from iocast import jobs
 from iocast.errors import TargetError
 from iocast.jobs import Job
+from iocast.jobs.shared_starts import shared_starts
 from iocast.load.work_files import permission_of
 from iocast.model.plan import Plan
 from iocast.model.target import Target
@@ -17,7 +18,8 @@ _OTHER_TARGET = "give a larger file, or a directory, where iocast lays out its o
 
 
 class Fitted(Struct, frozen=True):
-    """A plan. `notes` say how it differs from the job, `left_out` names the rows that write, where they may not."""
+    """A plan. `notes` say how it differs from the job and what in it misleads, `left_out` names the rows that write,
+    where they may not."""
 
     plan: Plan
     notes: tuple[str, ...]
@@ -44,7 +46,7 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
         if job.fits_target and not allowed.may_write:
             raise TargetError(error.message, _OTHER_TARGET) from None
         raise
-    return Fitted(plan, (*job.notes, *notes), tuple(left_out))
+    return Fitted(plan, (*job.notes, *notes, *shared_starts(plan)), tuple(left_out))
 
 
 def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]]:

@@ -112,10 +112,10 @@ def inquire(run: Run, budget: Budget, out: str, listener: Listener) -> Inquiry:
         budget = replace(budget, writes=False)
     asking = _Asking(run, out, listener, budget)
     found = examination.examine(run).findings
-    for candidate in next_step.candidates(run, found, detectors.confirmer):
+    for candidate in next_step.candidates(run, found, detectors.proposed):
         listener.tell(Suspected(candidate.finding))
         if candidate.experiment is None:
-            asking.leave(candidate.finding, next_step.why_untested(candidate.finding))
+            asking.leave(candidate.finding, candidate.why_untested)
         else:
             asking.test(candidate.finding, candidate.experiment)
         if asking.stopped:

@@ -18,6 +18,7 @@ from iocast.model.codes import VerdictCode
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.model.workload import Sync
 from iocast.sessions.carry_out import carry_out
 from iocast.sessions.events import AnswerMade, Planned, TrialBegun, TrialFailed, TrialPlanned
 from iocast.sessions.listener import Listener
@@ -41,6 +42,7 @@ class TrialRequest(Struct, frozen=True, kw_only=True):
     block_bytes: int | None = None
     depth: int | None = None
     streams: int | None = None
+    sync: Sync = "none"
     sizes: tuple[int, ...] = ()
     options: RunOptions = RunOptions()
     page: bool = False
@@ -176,6 +178,7 @@ def _asked(trial: Trial, request: TrialRequest, target: Target) -> Asked:
         block_bytes=request.block_bytes or usual.block_bytes,
         depth=request.depth or usual.depth,
         streams=request.streams or usual.streams,
+        sync=request.sync,
         sizes=request.sizes,
     )
 

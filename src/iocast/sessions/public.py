@@ -8,6 +8,7 @@ from iocast.errors import LoadError, SpecError
 from iocast.jobs.job import Job
 from iocast.model.finding import Examination
 from iocast.model.run import Run
+from iocast.model.workload import Sync
 from iocast.sessions.comparing import Comparison, compare
 from iocast.sessions.inquire import DiagnoseRequest, budget_of, diagnose
 from iocast.sessions.listener import Listener, Quiet
@@ -67,10 +68,11 @@ def trial(
     block: str | None,
     depth: int | None,
     streams: int | None,
+    sync: Sync,
     sizes: Sequence[str],
 ) -> TrialRequest:
     """The request of a named experiment. Raises SpecError, which names the option."""
-    changes = {"rounds": rounds, "depth": depth, "streams": streams}
+    changes = {"rounds": rounds, "depth": depth, "streams": streams, "sync": sync}
     return trial_request(name, block=block, sizes=",".join(sizes), paths=paths, options=options, **changes)
 
 

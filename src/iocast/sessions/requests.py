@@ -23,6 +23,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     size_bytes: int | None = None  # of each work file
     duration_ns: int | None = None  # of every row
     seed: int = 1
+    price: float | None = None  # of the target
     destroy: str = ""
     out: str = RUNS
 

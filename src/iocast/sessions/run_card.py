@@ -21,8 +21,6 @@ from iocast.sessions.listener import Listener
 if TYPE_CHECKING:
     from iocast.report.card.judged import Judged
 
-PAGE = "report.html"
-
 
 class Card(Struct, frozen=True):
     """A run that was examined and graded. `folder` is "" where it was not saved."""
@@ -118,7 +116,9 @@ def check_floor(card: Card, floor: Letter | None, listener: Listener) -> bool:
 
 def leave_page(card: Card, listener: Listener) -> None:
     """Writes the page into the run folder; the measurement is safe whether it can or not."""
-    page = Path(card.folder, PAGE)
+    from iocast.archive import REPORT_PAGE
+
+    page = Path(card.folder, REPORT_PAGE)
     try:
         card.write(page)
     except IocastError as error:
