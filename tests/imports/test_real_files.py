@@ -16,7 +16,7 @@ from iocast.report.renderers import json_report
 from iocast.report.renderers.classic import render_run
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-KINDS = ("fio_output", "oracle_orion", "vdbench", "iostat", "latency_histogram_sources")
+KINDS = ("fio_output", "oracle_orion", "vdbench", "iostat", "latency_histogram_sources", "strace")
 EXAMPLES = Path(__file__).parent / "examples"  # by hand, in the documented form
 FILES = [path for kind in (EXAMPLES, *(DATA / kind for kind in KINDS)) for path in sorted(kind.glob("*"))]
 

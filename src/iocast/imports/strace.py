@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from iocast.formats.source_files import Head, read_text, refuse
-from iocast.formats.strace.system_calls import Call, calls, io_line
+from iocast.formats.strace.system_calls import Call, calls, ends_with_the_program, io_line
 from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram, bucket_index
 from iocast.model.measurement import ErrorCount
@@ -39,14 +39,19 @@ def read(paths: tuple[str, ...]) -> Run:
     """The calls of these traces, as the rows of one run. Raises SourceError."""
     rows: list[Row] = []
     few = every = 0
+    left: list[str] = []
     for path in paths:
-        files = _by_file(calls(path, read_text(path)))
+        text = read_text(path)
+        if not ends_with_the_program(text):
+            left.append(f"{path} does not end with the end of the program: it was cut, or strace was detached.")
+        files = _by_file(calls(path, text))
         kept = {name: each for name, each in files.items() if _counts(each)}
         few, every = few + len(files) - len(kept), every + len(files)
         if not kept:
             raise refuse(path, 0, "no reads or writes of files in this trace", "trace with strace -f -T -ttt -y")
         rows += [row for name, each in kept.items() for row in _rows(name, each)]
-    left = [f"Left out: {few} of {every} files, with too few I/Os to be data of the program."] if few else []
+    if few:
+        left.append(f"Left out: {few} of {every} files, with too few I/Os to be data of the program.")
     return run(Source(tool="strace", files=paths, notes=(SLOWED,)), rows, warnings=left)
 
 

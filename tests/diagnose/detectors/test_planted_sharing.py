@@ -178,7 +178,9 @@ def test_a_constant_time_for_each_kib_is_no_tick() -> None:
 
 def test_peaks_are_told_with_their_shares(tmp_path: Path) -> None:
     run = planted.measured("sim:nvme,service=bimodal:90%:400us:6ms", planted.long(10), tmp_path)
-    says = planted.suspected(run)[bimodal.CODE].says
+    (found,) = bimodal.detect(Facts(run))
+    says = found.says
+    assert bimodal.CODE not in planted.suspected(run), "one explanation: a cache answers the quick ones"
     assert "2 peaks: 90% around 398 µs and 10% around 6 ms" in says
     assert list(bimodal.detect(Facts(planted.measured("sim:sata-ssd", planted.long(10), tmp_path)))) == []
 

@@ -104,7 +104,7 @@ def test_of_equally_grave_ones_the_one_that_decides_others_is_tested_first() -> 
         _suspicion("sure", confidence=0.8, rivals=("first",)),
         _suspicion("first", confidence=0.5),
     ]
-    found = next_step.candidates(_run(a=[1.0]), tuple(asked), lambda _: None)
+    found = next_step.candidates(_run(a=[1.0]), tuple(asked), _proposed)
     assert [each.finding.code for each in found] == ["first", "surest", "sure"]
 
 

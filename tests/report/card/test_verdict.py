@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from makers import card_runs
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
 from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord, Run
@@ -20,7 +21,8 @@ replace = msgspec.structs.replace
 
 
 def _verdict(run: Run) -> str:
-    return verdict(run, examine(run))
+    facts = Facts(run)
+    return verdict(facts, examine(facts))
 
 
 def _sim(*phases: PhaseRecord) -> str:
@@ -196,7 +198,8 @@ def test_a_small_part_of_the_data_is_not_what_the_storage_does() -> None:
 
 
 def test_open_loops_are_not_spoken_of() -> None:
-    assert sentences([card_runs.paced()]) == []
+    paced = card_runs.paced()
+    assert sentences(Facts(card_runs.run(paced)), [paced]) == []
 
 
 def test_a_reason_is_not_spread_over_rows_that_have_another() -> None:

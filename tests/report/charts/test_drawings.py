@@ -14,6 +14,7 @@ import pytest
 from makers import card_runs
 from makers.card_pages import report_of
 from makers.graded_runs import graded_charts
+from makers.trends import trend_of
 
 from iocast.diagnose.comparable import side
 from iocast.model.histogram import Histogram
@@ -38,7 +39,8 @@ def charts() -> dict[str, Chart]:
     run = card_runs.quick_card()
     compared = compare([side("before", (run,)), side("after", (run,))], charts=True)
     repeated = repeats(side("again", (run, run)), charts=True)
-    for chart in (*report_of(run).charts, *compared.charts, *repeated.charts, *graded_charts()):
+    trend = trend_of(*[1000.0 + at % 3 for at in range(8)], *[700.0 + at % 3 for at in range(8)]).charts
+    for chart in (*report_of(run).charts, *compared.charts, *repeated.charts, *graded_charts(), *trend):
         found.setdefault(chart.kind, chart)
     return found
 

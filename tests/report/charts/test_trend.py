@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from iocast.analyse.history.target_history import RowPoint, RunPoint, history
-from iocast.model.report import Report
-from iocast.model.workload import MixItem, Workload
+from makers.trends import trend_of
+
 from iocast.report.charts import trend
 from iocast.report.charts.drawing.theme import LIGHT
 from iocast.report.renderers.documents import TrendDocument
 from iocast.report.renderers.json_report import document
-from iocast.report.trend_report import trend_report
-
-DAY_NS = 86_400 * 10**9
-READ = Workload(mix=(MixItem(op="read", size_bytes=8192),))
-
-
-def _report(*rates: float) -> Report:
-    runs = [
-        RunPoint(
-            name=f"run {day}",
-            started_unix_ns=1_790_000_000_000_000_000 + day * DAY_NS,
-            grade="A" if rate > 800 else "C",
-            trust="F" if rate > 5000 else "B",
-            rows=(
-                RowPoint(row="randread", workload=READ, rate_per_s=rate, p99_ns=1e9 / rate),
-                RowPoint(row="scan", workload=READ, rate_per_s=50.0, p99_ns=None),
-            ),
-        )
-        for day, rate in enumerate(rates)
-    ]
-    return trend_report(history("/dev/sdx", "db01", "card quick", runs), charts=True)
 
 
 def test_a_change_is_told_first_and_marked() -> None:
-    report = _report(*[1000.0 + at % 3 for at in range(8)], 9000.0, *[700.0 + at % 3 for at in range(8)])
+    report = trend_of(*[1000.0 + at % 3 for at in range(8)], 9000.0, *[700.0 + at % 3 for at in range(8)])
     assert report.title == "Trend · card quick on /dev/sdx"
     assert report.verdict.startswith(
         "1 of 2 rows changed. Largest change: p99 of randread rose by 43% at 2026-09-30 14:13 UTC."
@@ -60,14 +38,14 @@ def test_a_change_is_told_first_and_marked() -> None:
 
 
 def test_too_few_runs_are_unknown_and_steady_ones_unchanged() -> None:
-    assert _report(*[1000.0] * 9).verdict.startswith("Changes unknown: 9 runs with trust C or better; 10 needed.")
-    assert _report(*[1000.0 + at % 3 for at in range(12)]).verdict.startswith(
+    assert trend_of(*[1000.0] * 9).verdict.startswith("Changes unknown: 9 runs with trust C or better; 10 needed.")
+    assert trend_of(*[1000.0 + at % 3 for at in range(12)]).verdict.startswith(
         "IOPS and p99 did not change in any of 2 rows."
     )
 
 
 def test_it_is_a_document_of_figures() -> None:
-    told = document(_report(*[1000.0 + at % 3 for at in range(8)], *[500.0 + at % 3 for at in range(8)]))
+    told = document(trend_of(*[1000.0 + at % 3 for at in range(8)], *[500.0 + at % 3 for at in range(8)]))
     assert isinstance(told, TrendDocument)
     assert (told.rows[0].phase, told.rows[0].runs, told.rows[0].changes) == ("randread", 16, 2)
     assert {(each.phase, each.statistic, each.run) for each in told.changes} == {

@@ -57,6 +57,11 @@ def io_line(line: str) -> bool:
     return bool(found and found["name"] in _OPS and _FD.match(found["rest"]))
 
 
+def ends_with_the_program(text: str) -> bool:
+    """Whether the last line says that the traced program exited or was killed, as strace's own last line does."""
+    return text.rstrip().rpartition("\n")[2].endswith(" +++")
+
+
 def calls(path: str, text: str) -> Iterator[Call]:
     """The calls of a trace in order. Raises SourceError with file and line."""
     begun: dict[tuple[int, str], str] = {}  # the first half of calls during which another was traced

@@ -21,7 +21,13 @@ from iocast.imports.series.device_series import observed
 from iocast.model.run import Run
 
 OBSERVER = "queue_table"
-_HEADS = (r"device", r"fio qd", r"fio qd type", r"direct", r"iostat qd", r"(ps\b.*|tasks)")
+_DEVICE = re.compile(r"device")
+_FIO_QD = re.compile(r"fio qd")
+_QD_TYPE = re.compile(r"fio qd type")
+_DIRECT = re.compile(r"direct")
+_IOSTAT_QD = re.compile(r"iostat qd")
+_TASKS = re.compile(r"ps\b.*|tasks")
+_HEADS = (_DEVICE, _FIO_QD, _QD_TYPE, _DIRECT, _IOSTAT_QD, _TASKS)
 _CUT = re.compile(r"\t|,|  ")
 _BARS = re.compile(r"\|")  # the count of tasks has pipes of its own, but no line that begins with one
 _KINDS = ("libaio", "threads", "io_uring", "posixaio", "psync", "sync")
@@ -59,9 +65,7 @@ def _start(cells: list[str]) -> int:
 
 def _is_heading(cells: list[str], at: int) -> bool:
     found = cells[at : at + WIDTH]
-    return len(found) == WIDTH and all(
-        re.fullmatch(head, cell.lower()) for head, cell in zip(_HEADS, found, strict=True)
-    )
+    return len(found) == WIDTH and all(head.fullmatch(cell.lower()) for head, cell in zip(_HEADS, found, strict=True))
 
 
 def _rows(path: str, text: str) -> Iterator[Cells]:

@@ -76,7 +76,7 @@ def card(
     )
     return Report(
         title=" · ".join(filter(None, (run.plan.name, run.plan.target.path))),
-        verdict=verdict(run, examination)
+        verdict=verdict(facts, examination)
         if run.measured or not observed_devices.seen(run)
         else observed_devices.sentence(run),
         sections=tuple(each for each in sections if each is not None),

@@ -83,7 +83,7 @@ def _random_reads(facts: Facts, records: list[PhaseRecord]) -> Iterator[Figure]:
     name = f"Random {text.size(size_of(alone))} read"
     yield from _median(name, times, alone)
     most = busiest(found, alone)
-    least = least_load_at_peak(found, alone)
+    least = least_load_at_peak(facts, found, alone)
     where = f"peak, at {who(most)}" if least is most else f"peak, at {who(most)}; the same from {who(least)} on"
     yield Figure(f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", where)
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator
 
 from iocast import text
+from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import kind
 from iocast.analyse.load_kind import data_bytes, is_open_loop
-from iocast.analyse.statistics import mean_interval, published
+from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Hotspot, Op, Sequential, Uniform, Zipf
@@ -21,10 +22,10 @@ SAME_RATE = 0.01  # rates nearer to each other are the same, however well a peak
 FLUSHES: tuple[Op, ...] = ("fsync", "fdatasync")
 
 
-def sentences(records: list[PhaseRecord]) -> list[str]:
+def sentences(facts: Facts, records: list[PhaseRecord]) -> list[str]:
     """All that can be said of these rows, in the order in which a database administrator asks."""
     closed = [each for each in records if not is_open_loop(each) and each.measurement.ios and _is_known(each)]
-    return [*_random_reads(closed), *_scans(closed), *_commits(closed), *_mixes(closed)]
+    return [*_random_reads(facts, closed), *_scans(closed), *_commits(closed), *_mixes(closed)]
 
 
 def _is_known(record: PhaseRecord) -> bool:
@@ -33,12 +34,12 @@ def _is_known(record: PhaseRecord) -> bool:
     return timed and not {"users", "depth"} & {*record.unstated}
 
 
-def _random_reads(records: list[PhaseRecord]) -> Iterator[str]:
+def _random_reads(facts: Facts, records: list[PhaseRecord]) -> Iterator[str]:
     found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
     if not found:
         return
     alone = lone_read(found)
-    size, most = size_of(alone), least_load_at_peak(found, alone)
+    size, most = size_of(alone), least_load_at_peak(facts, found, alone)
     together = f" at {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
     sentence = f"A random {text.size(size)} read takes {takes(alone.measurement.response('read'))}{together}"
     if most is not alone and most.measurement.rate_per_s > 1.1 * alone.measurement.rate_per_s:
@@ -62,13 +63,12 @@ def busiest(records: list[PhaseRecord], alone: PhaseRecord) -> PhaseRecord:
     return max([alone, *deeper], key=lambda each: each.measurement.rate_per_s)
 
 
-def least_load_at_peak(records: list[PhaseRecord], alone: PhaseRecord) -> PhaseRecord:
+def least_load_at_peak(facts: Facts, records: list[PhaseRecord], alone: PhaseRecord) -> PhaseRecord:
     """Of the same rows the one of the least load that is as fast as the busiest, within 1% or the 95% interval of
     that one: its closed loop completes I/Os as fast as their mean response allows."""
     peak = busiest(records, alone)
     did = peak.measurement
-    series = next((each for each in peak.series.ops if each.op == "read"), None)
-    mean = mean_interval(did.response("read").mean_ns, series)
+    mean = facts.row(peak).mean("read")
     share = min(1 - SAME_RATE, mean.value_ns / (mean.high_ns or mean.value_ns))
     same = [each for each in records if kind(each) == kind(alone)]
     fast = [each for each in same if each.measurement.rate_per_s >= share * did.rate_per_s]

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
 from iocast.diagnose.thresholds import worst
 from iocast.model.codes import FindingCode, TrustCode
 from iocast.model.finding import GRADES, Examination, Finding, Grade, Trust, TrustComponent
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 from iocast.report.card.summary_sentences import sentences
 from iocast.report.wording import words
 
@@ -39,14 +40,14 @@ class _Lead(Struct, frozen=True):
     told: frozenset[FindingCode]
 
 
-def verdict(run: Run, examination: Examination) -> str:
+def verdict(facts: Facts, examination: Examination) -> str:
     """A few plain sentences."""
-    judged = [(record, examination.trust[record.phase.name]) for record in run.measured]
+    judged = [(record, examination.trust[record.phase.name]) for record in facts.run.measured]
     if not judged:
         return "Nothing was measured."
     usable = [record for record, trust in judged if trust.grade in USABLE]
     leads = list(_leads(judged, examination))
-    said = sentences(usable)
+    said = sentences(facts, usable)
     if usable and not said:
         said = ["The run has no plain random reads, scans, commits or mixes: see the rows below."]
     told = frozenset[FindingCode]().union(*(lead.told for lead in leads))
