@@ -406,10 +406,10 @@ def verbs(root: Path) -> list[str]:
     in_list = re.findall(r'^    "(\w+)": ', door.read_text(encoding="utf-8"), re.MULTILINE) if door.exists() else []
     told = re.findall(r"^## iocast (\w+)$", page.read_text(encoding="utf-8") if page.exists() else "", re.MULTILINE)
     tests = "\n".join(text for _, text in _sources(root, "tests", ".py"))
-    files = {path.stem.removeprefix("cmd_"): path for path in (root / "src/iocast/commands").glob("cmd_*.py")}
+    files = {path.stem.removeprefix("cmd_"): path for path in (root / "src/iocast/commands").rglob("cmd_*.py")}
     bad = []
     for name in sorted({*files, *in_list}):
-        path = f"src/iocast/commands/cmd_{name}.py"
+        path = str(files[name].relative_to(root)) if name in files else f"src/iocast/commands/cmd_{name}.py"
         if name not in in_list:
             bad.append(f"{path}: a verb that is not in commands.VERBS")
         if name not in files:

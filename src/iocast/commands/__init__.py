@@ -17,7 +17,7 @@ import rich_click as click
 from iocast.commands.shell.streams import discard_output
 from iocast.errors import IocastError
 
-# In the order of help. The command of each is in cmd_VERB.py.
+# In the order of help. The command of each is in cmd_VERB.py, here or in the room of its group.
 VERBS = {
     "card": "Measure a path and show its I/O report card.",
     "run": "Run a job file or preset.",
@@ -38,6 +38,8 @@ VERBS = {
     "verify": "Read back and check what a run wrote.",
     "clean": "Remove the work files that iocast created.",
 }
+
+_FORECASTING = ("calibrate", "matrix", "model", "forecast", "size")
 
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -84,7 +86,8 @@ def _marked(text: str) -> str:
 def load_verb(name: str) -> click.Command:
     """Imports a verb's module and returns its command."""
     stem = f"{name}_" if keyword.iskeyword(name) else name
-    command = getattr(importlib.import_module(f"iocast.commands.cmd_{name}"), stem)
+    room = "forecasting." if name in _FORECASTING else ""
+    command = getattr(importlib.import_module(f"iocast.commands.{room}cmd_{name}"), stem)
     assert isinstance(command, click.Command)
     return command
 

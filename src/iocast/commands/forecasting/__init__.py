@@ -1,0 +1,1 @@
+"""The verbs of calibration, forecasts and sizing, one file each."""

@@ -1,0 +1,1 @@
+"""Calibration, forecasts, sizing: each a story of one screen."""
