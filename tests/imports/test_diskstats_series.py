@@ -38,6 +38,13 @@ def test_rates_are_differences_over_their_time(read_all: Reader) -> None:
     assert run.source.tool == "/proc/diskstats"
 
 
+def test_a_last_column_that_is_cut_off_leaves_its_time_unknown(read_all: Reader) -> None:
+    flushes = COPIES.replace("20 0 100 70", "20 0 100 70 0 0 0 0 5 40").replace("1070", "1070 0 0 0 0 9")
+    values = values_of(read_all(("ds.txt", flushes)), "sda")
+    assert values["flushes_per_s"] == [2.0]
+    assert "flush_await_ns" not in values
+
+
 def test_real_copies_are_those_of_iostat(fixtures: Path) -> None:
     text = (fixtures / "diskstats_series.txt").read_text()
     assert diskstats_series.sniff(Head("x", text))

@@ -99,7 +99,7 @@ def _row(name: str, made: list[Call]) -> Row:
             for size, each in parts
         ),
         elapsed_ns=elapsed_ns or 0,
-        depth=1 if len({call.pid for call in made}) == 1 else None,
+        depth=None,  # a program does other things between its calls: it is no closed loop
         users=1 if len({call.pid for call in made}) == 1 else None,
         direct=None if flags is None else "O_DIRECT" in flags,
         sync=None if flags is None else _sync(flags),

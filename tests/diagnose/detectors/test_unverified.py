@@ -26,7 +26,8 @@ def test_bad_blocks_lead_the_verdict() -> None:
     assert (found.severity, found.phase) == ("severe", "")
     assert "4 blocks of 1000" in found.says
     assert "3 torn, 1 misplaced" in found.says
-    assert verdict(run, examine(run)).startswith("The storage did not keep what it acknowledged")
+    facts = Facts(run)
+    assert verdict(facts, examine(facts)).startswith("The storage did not keep what it acknowledged")
 
 
 def test_a_sound_verification_and_none_say_nothing() -> None:

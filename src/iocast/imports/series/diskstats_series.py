@@ -140,7 +140,7 @@ def _went(name: str, before: int, now: int) -> int:
 def _rates(went: Mapping[str, int], span_s: float) -> dict[str, float]:
     found = {rate: went[counter] / span_s for rate, counter in _RATES if counter in went}
     for wait, time, count in _AWAITS:
-        if went.get(count):
+        if went.get(count) and time in went:  # the last column may be cut off
             found[wait] = went[time] / went[count]
     ios = sum(went.get(name, 0) for name in (metrics.READS, metrics.WRITES, metrics.DISCARDS))
     found[metrics.IOS_PER_S] = ios / span_s
