@@ -101,6 +101,9 @@ def _refuse_destruction(phases: Iterable[Phase], target: Target, allowed: Permis
 
 def _files(job: Job, target: Target, memory_bytes: int) -> WorkFiles:
     """The files to lay out in a directory; elsewhere the one file or device that is there."""
+    if target.members:
+        least = min(member.size_bytes or 0 for member in target.members)
+        return WorkFiles(count=len(target.members), size_bytes=least, stripe_bytes=job.stripe_bytes)
     if target.kind != "directory" and target.size_bytes is not None:
         return WorkFiles(count=1, size_bytes=target.size_bytes)
     size = job.file_size

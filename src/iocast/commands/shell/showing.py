@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from iocast.sessions.run_card import Card
 
 FORMATS = ("terminal", "classic", "r", "json", "csv", "markdown")
-OF_ONE_RUN = ("classic", "r")
+OF_ONE_RUN = ("classic", "r", "orion")
+OF_MATRICES = (*FORMATS, "orion")  # of verbs that show a run of `iocast matrix`
 THEMES = ("light", "dark", "print", "classic")  # report.charts.drawing.theme.THEMES, without importing it
 
 
@@ -37,10 +38,13 @@ def show_card(card: Card, report: Report, form: str) -> None:
     if form not in OF_ONE_RUN:
         present(report, form)
         return
-    from iocast.report.renderers.classic import render_run
-    from iocast.report.renderers.r_matrix import render_matrix
-
-    (render_matrix if form == "r" else render_run)(card.run, sys.stdout)
+    if form == "orion":
+        from iocast.report.matrix.orion_files import render_summary as render
+    elif form == "r":
+        from iocast.report.renderers.r_matrix import render_matrix as render
+    else:
+        from iocast.report.renderers.classic import render_run as render
+    render(card.run, sys.stdout)
     say(f"run folder: {card.folder}")
 
 
