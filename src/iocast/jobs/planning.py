@@ -17,8 +17,13 @@ _MIB = 1 << 20
 _HOW_LARGE = {
     "toml": 'add [files] with size = "2GiB", or size = "2xRAM"',
     "fio": "add size=2g to its sections or to [global], or give --size 2GiB",
+    "vdbench": "add size=2g to its storage definitions (sd=), or give --size 2GiB",
 }
-_DIRECT = {"toml": ("direct = true", "direct = false"), "fio": ("direct=1", "direct=0")}
+_DIRECT = {
+    "toml": ("direct = true", "direct = false"),
+    "fio": ("direct=1", "direct=0"),
+    "vdbench": ("openflags=o_direct", "no openflags=o_direct"),
+}
 
 
 def plan(
