@@ -8,7 +8,7 @@ from typing import Any
 
 import rich_click as click
 
-from iocast.commands.shell.showing import FORMATS, OF_MATRICES, OF_ONE_RUN, THEMES, Into
+from iocast.commands.shell.showing import FORMATS, OF_FILES, OF_MATRICES, OF_ONE_RUN, THEMES, Into
 from iocast.errors import SpecError
 from iocast.model.grading import LETTERS
 from iocast.sessions.requests import RUNS, RunOptions
@@ -112,9 +112,18 @@ def showing(command: Command) -> Command:
     return _showing(command, FORMATS, "Output format; classic is fioparse's table, r its matrix for R (-R).")
 
 
+def showing_files(command: Command) -> Command:
+    """--format and --json of verbs that run job files of other tools."""
+    says = "Output format; classic is fioparse's table, r its matrix for R (-R), vdbench its lines for each interval."
+    return _showing(command, OF_FILES, says)
+
+
 def showing_matrices(command: Command) -> Command:
     """--format and --json of verbs that show runs of `iocast matrix` too."""
-    says = "Output format; classic is fioparse's table, r its matrix for R (-R), orion the summary of `iocast matrix`."
+    says = (
+        "Output format; classic is fioparse's table, r its matrix for R (-R), orion the summary of `iocast matrix`, "
+        "vdbench its lines for each interval."
+    )
     return _showing(command, OF_MATRICES, says)
 
 

@@ -44,7 +44,7 @@ class Rate(NamedTuple):
     def words(self) -> str:
         """As names of rows say it."""
         if self.percent is not None:
-            return f"{self.percent:g}%"
+            return f"{self.percent:g}% of max"
         return "max" if self.per_s is None else f"@{rate_text(self.per_s)}"
 
 
