@@ -84,7 +84,7 @@ def _tree(definition: Definition) -> str:
     tree = tree_of(depth, width, files, size_bytes, everywhere=everywhere)
     directories = "directory" if tree.directories == 1 else "directories"
     size = f" of {capacity(tree.bytes)} in all" if tree.bytes else ""
-    return f"{tree.directories} {directories} with {counted(tree.files, 'file')}{size}"
+    return f"{tree.directories:,} {directories} with {counted(tree.files, 'file')}{size}"
 
 
 def _refuse_twice(definitions: Sequence[Definition], problems: LineProblems) -> None:
