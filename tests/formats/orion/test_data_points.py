@@ -68,7 +68,8 @@ def test_a_command_line_comes_back_from_the_job_of_a_run() -> None:
     settings = parse(shlex.split(f"{line} -simulate raid0 -type seq -matrix col -num_small 2 -num_streamIO 6 -verbose"))
     assert from_job(as_job(settings)) == settings
     assert (settings.stripe_kb, settings.stream_ios, settings.disks) == (2048, 6, 3)
-    assert from_job('name = "card"') is None
+    for other in ('name = "card"', "orion -run simpel", "orion -run simple 'x"):
+        assert from_job(other) is None
 
 
 def test_defaults_are_orions() -> None:
@@ -98,6 +99,8 @@ def test_defaults_are_orions() -> None:
         ("-run simple -storax asmlib", "Oracle's own I/O library"),
         ("-run simple -testname a/b", "beginning of a file name"),
         ("-run simple -duration", "needs a value"),
+        ("-run normal -num_disks 1024", "10,492,929 data points"),
+        ("-run advanced -matrix max -num_small 60000 -num_large 60000", "3,600,120,001 data points"),
     ],
 )
 def test_what_orion_would_not_do_is_refused(line: str, says: str) -> None:

@@ -21,6 +21,7 @@ PROGRAM = "orion"
 DEFAULT_TEST = "orion"
 DEFAULT_STREAM_IOS, DEFAULT_STRIPE_KB = 4, 1024
 MOST_OUTSTANDING = 65_536
+MOST_POINTS = 10_000
 _NEEDS: dict[Matrix, tuple[str, ...]] = {
     "basic": (),
     "detailed": (),
@@ -154,6 +155,7 @@ def checked(settings: Settings) -> Settings:
         raise SpecError(f'-testname: "{settings.testname}" is not the beginning of a file name', "for example mytest")
     _check_run(settings)
     _check_numbers(settings)
+    _check_points(settings)
     if settings.num_streamIO is not None and settings.type != "seq":
         raise SpecError("-num_streamIO is for sequential streams", "add -type seq, or omit it")
     if settings.stripe is not None and settings.simulate != "raid0":
@@ -194,6 +196,21 @@ def _check_numbers(settings: Settings) -> None:
         )
 
 
+def _check_points(settings: Settings) -> None:
+    """A whole matrix of many disks is more than anybody can wait for."""
+    if settings.run == "normal" or (settings.run == "advanced" and settings.cells == "detailed"):
+        points = (5 * settings.disks + 1) * (2 * settings.disks + 1)
+    elif settings.run == "advanced" and settings.cells == "max":
+        points = ((settings.num_small or 0) + 1) * ((settings.num_large or 0) + 1)
+    else:
+        return
+    if points > MOST_POINTS:
+        raise SpecError(
+            f"the matrix has {points:,} data points; at most {MOST_POINTS:,} are measured",
+            "-run simple, or -matrix row and -matrix col, need far fewer",
+        )
+
+
 def text(settings: Settings) -> str:
     """The options that differ from ORION's defaults, as they are typed."""
     words = ["-run", settings.run]
@@ -214,7 +231,10 @@ def from_job(job: str) -> Settings | None:
     """The settings of a run's job; None for any other job."""
     if not job.startswith(f"{PROGRAM} -run "):
         return None
-    return parse(shlex.split(job)[1:])
+    try:
+        return parse(shlex.split(job)[1:])
+    except (SpecError, ValueError):
+        return None  # written by hand, or damaged
 
 
 def of_disks(settings: Settings, luns: int) -> Settings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ from iocast.model.workload import Arrival, Closed, Constant, Poisson, Workload
 from iocast.units import rate_text, size_text
 
 USUAL_SECONDS = 30.0
+MOST_RATE = 1e9  # I/Os per second
+MOST_RUNS = 10_000  # of one run definition
 CURVE = (10.0, 50.0, 70.0, 80.0, 90.0, 100.0)  # vdbench's own points
 LOOPS = {"forxfersize": "xfersize", "forrdpct": "rdpct", "forthreads": "threads", "forseekpct": "seekpct"}
 _READ_LOOP = {"xfersize": size_of, "rdpct": percent_of, "threads": whole_of}
@@ -92,6 +95,11 @@ class RunReader:
             for parameter in self._run.parameters.values()
             if (key := LOOPS.get(parameter.key))
         ]
+        runs = math.prod(map(len, loops))
+        if runs > MOST_RUNS:
+            said = f"rd={self._run.name}: its loops make {runs:,} runs"
+            self._place.problems.add(self._run.line, said, f"at most {MOST_RUNS:,}: shorten the lists")
+            return
         for values in itertools.product(*loops):
             words = " ".join(f"{key}={_short(key, text)}" for key, text, _ in values)
             yield words, {key: Parameter(key, (text,), line) for key, text, line in values}
@@ -151,7 +159,7 @@ class RunReader:
             value = float(text)
         except ValueError:
             value = 0.0
-        if value > 0:
+        if 0 < value <= MOST_RATE:
             yield Rate(per_s=value)
         else:
             self._reader.refuse("iorate", f'"{text}" is not a rate', "a number, max, curve, or a percentage of max")

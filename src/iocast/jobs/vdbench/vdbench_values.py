@@ -12,6 +12,7 @@ from iocast.jobs.problems import LineProblems, meant
 from iocast.units import parse_duration, parse_size
 
 Value = TypeVar("Value")
+MOST_VALUES = 1000  # of a range
 
 
 class Reader(NamedTuple):
@@ -69,24 +70,33 @@ def _spread(values: tuple[str, ...]) -> Iterator[str]:
     step = 0 if doubled else parse_size(values[1])
     if at <= 0 or (not doubled and step <= 0):
         raise ValueError
-    while at <= last:
+    for _ in range(MOST_VALUES):
+        if at > last:
+            return
         yield str(at)
         at = at * 2 if doubled else at + step
+    raise ValueError
 
 
 def size_of(text: str) -> int:
-    """Bytes: "4k", "40m", "1g"."""
-    return parse_size(text)
+    """Bytes, at least one: "4k", "40m", "1g"."""
+    size_bytes = parse_size(text)
+    if size_bytes < 1:
+        raise SpecError(f'"{text}" is no size', "for example 4k")
+    return size_bytes
 
 
 def seconds_of(text: str) -> float:
-    """Seconds, without a unit too: "30", "30m", "1h"."""
-    return parse_duration(f"{text}s" if text.replace(".", "", 1).isdecimal() else text) / 1e9
+    """Seconds above 0, without a unit too: "30", "30m", "1h"."""
+    seconds = parse_duration(f"{text}s" if text.replace(".", "", 1).isdecimal() else text) / 1e9
+    if not 0 < seconds < 1e8:
+        raise SpecError(f'"{text}" is no time above 0', "for example 30")
+    return seconds
 
 
 def whole_of(text: str) -> int:
     """A whole number from 1 on."""
-    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 10**6):
+    if not (text.isascii() and text.isdecimal() and len(text) < 7 and int(text) > 0):
         raise SpecError(f'"{text}" is not a whole number from 1 on', "for example 8")
     return int(text)
 

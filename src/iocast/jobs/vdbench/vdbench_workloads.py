@@ -13,6 +13,7 @@ from iocast.formats.vdbench.parameter_file import Definition, Parameter
 from iocast.jobs.problems import LineProblems
 from iocast.jobs.vdbench.vdbench_values import Reader, percent_of, size_of, whole_of
 from iocast.model.workload import Locality, MixItem, Op, Sequential, Sync, Uniform
+from iocast.units import parse_size
 
 USUAL_THREADS, USUAL_BYTES = 8, 4096
 MIB = 1 << 20
@@ -144,7 +145,7 @@ def _region(reader: Reader, used: Sequence[Storage]) -> tuple[int, int | None]:
     if given is None:
         return 0, None
     try:
-        low, high = (size_of(each) if not each.isdecimal() else int(each) for each in given.values)
+        low, high = (parse_size(each) for each in given.values)
     except (SpecError, ValueError):
         reader.refuse("range", "two percentages or sizes are needed", "for example range=(40,60)")
         return 0, None

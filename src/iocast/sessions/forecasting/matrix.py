@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from iocast.errors import ArchiveError, SpecError
-from iocast.formats.orion.command_line import Settings, lun_paths, of_disks
+from iocast.formats.orion.command_line import Settings, checked, lun_paths, of_disks
 from iocast.formats.orion.data_points import data_points
 from iocast.formats.orion.result_files import Point
 from iocast.jobs.job import Job
@@ -118,7 +118,7 @@ def _understood(request: MatrixRequest) -> tuple[Settings, Job, Target]:
                 "omit it, or give a directory",
             )
         luns = request.luns
-    settings = of_disks(request.settings, luns)
+    settings = checked(of_disks(request.settings, luns))
     size_bytes = request.options.size_bytes or WORK_FILE_BYTES
     return settings, matrix_job(settings, luns=luns, size_bytes=size_bytes), target
 
