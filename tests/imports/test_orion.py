@@ -315,3 +315,11 @@ def test_one_peak_with_chance_in_its_tail_has_no_label(read_all: Reader) -> None
     assert labels(read_all(("o_hist.txt", shaped(exponential)))) == {}
     by_chance = (0, 0, 2000, 9000, 5000, 2000, 900, 300, 250, 285, 100, 10)
     assert list(labels(read_all(("p_hist.txt", shaped(by_chance))))) == ["long_tail"]
+
+
+def test_a_histogram_of_large_ios_beside_small_ones(read_all: Reader) -> None:
+    """The heading says of which size it is; both sizes of one data point are in one file."""
+    small = "Latency Histogram for small IOs @ Small=2 and Large=3\n 0 - 1024 us: 0\n 1024 - 2048 us: 40\n"
+    large = "Latency Histogram for large IOs @ Small=2 and Large=3\n 0 - 1024 us: 0\n 1024 - 2048 us: 7\n"
+    (record,) = read_all(("t_hist.txt", small + large)).phases
+    assert {each.size_bytes: each.ios for each in record.measurement.classes} == {8192: 40, 1 << 20: 7}

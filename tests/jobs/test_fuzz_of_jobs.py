@@ -1,4 +1,4 @@
-"""Job files, ours and fio's, with bytes, lines and numbers changed at random: a Job, or a refusal with SpecError."""
+"""Job files, ours, fio's and vdbench's, with bytes, lines and numbers changed at random: a Job, or a refusal with SpecError."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from iocast.jobs.toml.job_writing import toml_text
 ROOT = Path(__file__).parents[2]
 FILES = {
     "fio": sorted((Path(__file__).parent / "fio" / "files").glob("*.fio")),
+    "vdb": sorted((Path(__file__).parent / "vdbench" / "files").glob("*.vdb")),
     "toml": [*sorted((ROOT / "examples").glob("*.toml")), *sorted((ROOT / "src/iocast/jobs/presets").glob("*.toml"))],
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.shell.options import full_option, grading, page_option, run_options, showing
+from iocast.commands.shell.options import full_option, grading, page_option, run_options, showing_files
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
 from iocast.sessions.requests import MeasureRequest, RunOptions
@@ -15,11 +15,11 @@ from iocast.sessions.requests import MeasureRequest, RunOptions
 @click.argument("path", default=".")
 @run_options(price=True)
 @full_option
-@showing
+@showing_files
 @page_option
 @grading
 def run(job: str, path: str, options: RunOptions, form: str, page: bool, asked: GradeAsked) -> int:
-    """Run JOB (a TOML job file or a preset) on PATH (default: the current directory).
+    """Run JOB (a job file of iocast, fio or vdbench, or a preset) on PATH (default: the current directory).
 
     Work files are laid out in PATH if it is a directory. Jobs that write are refused on files that iocast did
     not create and on block devices that --destroy does not name. `iocast plan JOB PATH` shows what a job

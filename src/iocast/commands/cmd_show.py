@@ -5,7 +5,7 @@ from __future__ import annotations
 import rich_click as click
 
 from iocast.archive.catalogue import LAST, find_run
-from iocast.commands.shell.options import grading, showing, within
+from iocast.commands.shell.options import grading, showing_matrices, within
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
 
@@ -13,7 +13,7 @@ from iocast.model.grading import GradeAsked
 @click.command()
 @click.argument("run", default=LAST)
 @within
-@showing
+@showing_matrices
 @grading
 def show(run: str, directory: str, form: str, asked: GradeAsked) -> int:
     """Show the card of RUN: a folder, the start of a folder's name in DIR, or `last` (the default)."""

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from iocast.model.plan import EngineName, Phase, Polling
+from iocast.model.script import Share
 
 
 class FileSize(Struct, frozen=True):
@@ -32,9 +33,10 @@ class Job(Struct, frozen=True, kw_only=True):
     engine: EngineName = "auto"
     polling: Polling = "none"
     interval_ns: int = 1_000_000_000  # how fine the course of its phases is kept
-    language: Literal["toml", "fio"] = "toml"  # of the job file: a hint speaks it
+    language: Literal["toml", "fio", "vdbench"] = "toml"  # of the job file: a hint speaks it
     source: str = ""
     text: str = ""
     notes: tuple[str, ...] = ()
+    shares: dict[str, Share] = {}  # phases, by name, whose rate is a share of what another one reaches
     experiment: str = ""  # the named experiment that it is
     fits_target: bool = False  # it measures what the target allows; one that does not is run as it is, or refused

@@ -11,10 +11,12 @@ from msgspec.structs import replace
 from iocast.errors import SpecError
 from iocast.formats.file_kinds import special_kind
 from iocast.formats.fio.job_file import looks_like_fio
+from iocast.formats.vdbench.parameter_file import looks_like_vdbench
 from iocast.jobs.fio.fio_reading import parse_fio_job
 from iocast.jobs.job import Job
 from iocast.jobs.problems import meant
 from iocast.jobs.toml.job_reading import parse_job
+from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
 
 # As a newcomer meets them.
 _ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "survey", "virtualisation")
@@ -28,7 +30,7 @@ def presets() -> dict[str, str]:
 
 
 def load_job(path: str) -> Job:
-    """The Job of a preset name or of the path of a job file, ours or fio's. Raises SpecError.
+    """The Job of a preset name or of the path of a job file, ours, fio's or vdbench's. Raises SpecError.
 
     A name without a slash that is a preset is the preset: write ./hailey for a file of that name.
     """
@@ -53,6 +55,8 @@ def load_job(path: str) -> Job:
         raise SpecError(f"{path} cannot be read: {reason}") from None
     if path.lower().endswith((".fio", ".ini")) or looks_like_fio(text):
         return parse_fio_job(text, path)
+    if path.lower().endswith((".vdb", ".parm")) or looks_like_vdbench(text):
+        return parse_vdbench_job(text, path)
     return parse_job(text, path)
 
 

@@ -17,8 +17,13 @@ _MIB = 1 << 20
 _HOW_LARGE = {
     "toml": 'add [files] with size = "2GiB", or size = "2xRAM"',
     "fio": "add size=2g to its sections or to [global], or give --size 2GiB",
+    "vdbench": "add size=2g to its storage definitions (sd=), or give --size 2GiB",
 }
-_DIRECT = {"toml": ("direct = true", "direct = false"), "fio": ("direct=1", "direct=0")}
+_DIRECT = {
+    "toml": ("direct = true", "direct = false"),
+    "fio": ("direct=1", "direct=0"),
+    "vdbench": ("openflags=o_direct", "no openflags=o_direct"),
+}
 
 
 def plan(
@@ -101,6 +106,9 @@ def _refuse_destruction(phases: Iterable[Phase], target: Target, allowed: Permis
 
 def _files(job: Job, target: Target, memory_bytes: int) -> WorkFiles:
     """The files to lay out in a directory; elsewhere the one file or device that is there."""
+    if target.members:
+        least = min(member.size_bytes or 0 for member in target.members)
+        return WorkFiles(count=len(target.members), size_bytes=least, stripe_bytes=job.stripe_bytes)
     if target.kind != "directory" and target.size_bytes is not None:
         return WorkFiles(count=1, size_bytes=target.size_bytes)
     size = job.file_size

@@ -36,6 +36,38 @@ class Problems:
             raise refusal(self._source, self._found)
 
 
+class LineProblems:
+    """The problems, and the notes, of a job file of another tool."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._found: dict[tuple[int, str], tuple[str, str]] = {}
+        self._notes: dict[str, None] = {}
+
+    def add(self, line: int, message: str, way_out: str = "", reference: str = "") -> None:
+        """Notes one problem; the same one twice counts once."""
+        self._found[line, message] = way_out, reference
+
+    def note(self, text: str) -> None:
+        """Notes what the user should know; the same sentence once."""
+        self._notes[text] = None
+
+    @property
+    def count(self) -> int:
+        """How many problems there are."""
+        return len(self._found)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes, in the order they came."""
+        return tuple(self._notes)
+
+    def refuse(self) -> None:
+        """Raises SpecError with every problem, if there is any."""
+        if self._found:
+            raise refusal(self._source, self._found)
+
+
 def refusal(source: str, problems: Mapping[tuple[int, str], tuple[str, str]]) -> SpecError:
     """One error for all of `problems`: line and message of each, to its way out and reference (see Problems.add)."""
     found = sorted(problems.items())

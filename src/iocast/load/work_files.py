@@ -80,6 +80,10 @@ def lay_out(plan: Plan) -> Layout:
     A device and a file that iocast did not make are taken as they are, to be read only.
     """
     target, wanted = plan.target, plan.files
+    if target.members:
+        each = [_as_it_is(member) for member in target.members]
+        files = tuple(file for layout in each for file in layout.files)
+        return Layout(files, own=False, notes=tuple(note for layout in each for note in layout.notes))
     if target.kind == "block":
         return Layout((WorkFile(target.path, target.size_bytes or 0, fill=False),), own=False)
     try:
@@ -95,6 +99,16 @@ def lay_out(plan: Plan) -> Layout:
         _check_files_writable(layout)
     _check_room(target, layout)
     return layout
+
+
+def _as_it_is(member: Target) -> Layout:
+    """One of several files or devices."""
+    if member.kind == "block":
+        return Layout((WorkFile(member.path, member.size_bytes or 0, fill=False),), own=False)
+    try:
+        return _foreign(member)
+    except OSError as error:
+        raise refusal("cannot read", error.filename or member.path, error) from error
 
 
 def _work_file(path: str, size_bytes: int) -> WorkFile:

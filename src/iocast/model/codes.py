@@ -129,6 +129,7 @@ SectionCode = Literal[
     "target",
     "source",
     "results",
+    "matrix",
     "time",
     "devices",
     "grade",
@@ -159,7 +160,7 @@ SectionCode = Literal[
 BadgeCode = Literal["trust", "grade"]
 
 # What a card comes to besides its letters and figures.
-ConclusionCode = Literal["diagnosis", "finding", "bottleneck"]
+ConclusionCode = Literal["matrix", "diagnosis", "finding", "bottleneck"]
 
 
 def code_of_old_name(name: str) -> str:

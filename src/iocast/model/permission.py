@@ -38,6 +38,9 @@ class Permission(Struct, frozen=True):
 def permission(target: Target, *, own_file: bool, read_only: bool = False) -> Permission:
     """What may be done to a target. `own_file`: a file there was made by iocast, or is still to be made. `read_only`:
     its file system is mounted so."""
+    if target.members:
+        each = [permission(member, own_file=False) for member in target.members]
+        return next((found for found in each if not found.may_write), each[0])
     if read_only and (target.kind == "directory" or own_file):
         return Permission(False, "read_only")
     match target.kind:

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
+from msgspec import Struct
+
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord, SteadyEnd
 
@@ -60,3 +62,14 @@ class FixedList(Script):
     def ahead(self, done: Done) -> tuple[tuple[Phase, ...], ...]:
         """All that are left."""
         return self._groups[len(done) :]
+
+
+class Share(Struct, frozen=True, kw_only=True):
+    """What a phase is whose rate is not known before another one of its run, `of`, has found the maximum: `percent` of
+    that, as an open loop with exponential arrivals, or `even` ones.
+    """
+
+    of: str
+    percent: float
+    even: bool = False
+    stop_above_ns: int | None = None  # left out once another share of the same maximum answered slower, on average

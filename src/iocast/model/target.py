@@ -69,6 +69,7 @@ class Target(Struct, frozen=True, kw_only=True):
     identity: Identity | None = None  # of a block device
     price: float | None = None  # given by a person, in whatever currency; None: not given
     destroy: str = ""  # the name of that identity, given by a person: what the device holds may be overwritten
+    members: tuple[Target, ...] = ()  # several files or devices as one line of bytes: each of them, in order
 
     @property
     def device(self) -> Layer | None:

@@ -24,6 +24,7 @@ SECTIONS: dict[SectionCode, str] = {
     "target": "Target",
     "source": "Source",
     "results": "Results",
+    "matrix": "Data points",
     "time": "Where the time went",
     "devices": "Devices",
     "grade": "Grade",

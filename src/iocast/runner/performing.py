@@ -18,6 +18,7 @@ from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan, left_is, seconds_of, stand_in
 from iocast.model.run import Blind, Host, PhaseRecord, Run
 from iocast.model.script import Done, FixedList, Group, Script
+from iocast.model.workload import Closed
 from iocast.observe import OBSERVERS, Watch
 from iocast.observe.background import Background
 from iocast.observe.block import kept_between_phases
@@ -91,6 +92,11 @@ def _measured_host(loader: Loader) -> Host:
     return replace(host, memory_bytes_per_s=load.memory_bytes_per_s(MEMORY_BUDGET_S)) if loader.real_time else host
 
 
+def _unpaced(phase: Phase) -> Phase:
+    """The phase whatever its rate: a script may find that, and it changes nothing of where is written."""
+    return replace(phase, workload=replace(phase.workload, arrival=Closed()))
+
+
 class _Performance:
     """One call of `perform`: where the run stands."""
 
@@ -147,7 +153,7 @@ class _Performance:
     def _refuse_unplanned(self, group: Group) -> None:
         """What writes must stand in the plan, because only that was checked; the run's plan follows the script."""
         for phase in group.phases:
-            if (phase.workload.writes or phase.verify) and phase not in self.plan.phases:
+            if (phase.workload.writes or phase.verify) and _unpaced(phase) not in map(_unpaced, self.plan.phases):
                 raise LoadError(
                     f'the script requests "{phase.name}", which writes and is missing from the plan',
                     "list every phase that may write in the plan, so that it is checked before anything is written",

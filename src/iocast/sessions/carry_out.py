@@ -13,6 +13,7 @@ from iocast.errors import IocastError, LoadError
 from iocast.jobs.job import Job
 from iocast.model.plan import Plan
 from iocast.model.run import Run
+from iocast.model.script import Script
 from iocast.model.target import Target
 from iocast.sessions.events import Planned, Stopped
 from iocast.sessions.listener import Listener
@@ -63,11 +64,21 @@ def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener)
             maintenance=background.tasks if background is not None else (),
         )
     )
-    done = perform(fitted.plan, layout, options.out, listener, until_steady=True, background=background)
+    script = _script(job, fitted.plan)
+    done = perform(fitted.plan, layout, options.out, listener, until_steady=True, background=background, script=script)
     if done.stopped:
         planned = sum(phase.role == "measure" for phase in fitted.plan.phases)
         listener.tell(Stopped(measured=len(done.run.measured), planned=planned))
     return replace(done, error=_failed(done) or done.error)
+
+
+def _script(job: Job, plan: Plan) -> Script | None:
+    """What chooses the phases of a job that is no fixed list."""
+    if not job.shares:
+        return None
+    from iocast.runner.scripts.share_of_maximum import ShareOfMaximum
+
+    return ShareOfMaximum(plan.groups, job.shares)
 
 
 def _failed(done: Carried) -> LoadError | None:
@@ -97,6 +108,7 @@ def perform(
     *,
     until_steady: bool = False,
     background: Background | None = None,
+    script: Script | None = None,
 ) -> Carried:
     """Performs a plan that was announced; with `until_steady` its phases may end as soon as they are. Raises
     IocastError."""
@@ -106,5 +118,5 @@ def perform(
     with listener.working() as stopping:
         progress = listener.progress(stopping)
         judge = accepts if until_steady else None
-        done = runner.perform(plan, layout, out, progress, stopping, judge, background=background)
+        done = runner.perform(plan, layout, out, progress, stopping, judge, script, background)
     return Carried(done.run, done.folder, done.error, stopping())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from iocast.jobs.job import Job
 from iocast.model.run import Run
+from iocast.model.target import Target
 from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import CardMade
 from iocast.sessions.listener import Listener
@@ -25,6 +27,11 @@ def measure(request: MeasureRequest, listener: Listener) -> Measured:
     """Plans, announces, lays out, performs, tests, judges, leaves a page. Raises IocastError."""
     job = asked_job(request.job, request.options)
     target = find_target(request.path, request.options.destroy)
+    return measured_on(job, target, request, listener)
+
+
+def measured_on(job: Job, target: Target, request: MeasureRequest, listener: Listener) -> Measured:
+    """The same for a job that was read and a target that was found. Raises IocastError."""
     done = carry_out(job, target, request.options, listener)
     if request.diagnosing and done.whole is not None:
         from iocast.diagnose.experiments.next_step import USUAL_BUDGET

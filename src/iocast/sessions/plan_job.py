@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.errors import SpecError
 from iocast.jobs.job import Job
 from iocast.load import Layout, lay_out
 from iocast.model.plan import Plan
@@ -63,6 +64,11 @@ def write_job(job: str, to: Literal["fio", "toml"], options: RunOptions) -> Writ
     from iocast.jobs.toml.job_writing import toml_notes, toml_text
 
     wanted = asked_job(job, options)
+    if wanted.shares:
+        raise SpecError(
+            f"{wanted.name}: rates that are shares of a maximum cannot be written as a job file",
+            "run the file as it is; or give its rates as numbers",
+        )
     if to == "fio":
         return Written(fio_text(wanted), (*wanted.notes, *notes_on(wanted)))
     return Written(toml_text(wanted), (*wanted.notes, *toml_notes(wanted)))

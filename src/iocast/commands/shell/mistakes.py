@@ -28,6 +28,8 @@ def in_words(mistake: click.ClickException) -> tuple[str, str]:
             return f"{mistake.option_name} needs a value", hint
         case click.MissingParameter():
             name = mistake.param.make_metavar(context) if mistake.param and context else "argument"
+            if isinstance(mistake.param, click.Option):
+                name = mistake.param.opts[0]
             return f"{name} is missing", f"usage: {usage}"
         case click.BadParameter():
             return _bad_value(mistake), hint

@@ -8,7 +8,7 @@ from typing import Any
 
 import rich_click as click
 
-from iocast.commands.shell.showing import FORMATS, OF_ONE_RUN, THEMES, Into
+from iocast.commands.shell.showing import FORMATS, OF_FILES, OF_MATRICES, OF_ONE_RUN, THEMES, Into
 from iocast.errors import SpecError
 from iocast.model.grading import LETTERS
 from iocast.sessions.requests import RUNS, RunOptions
@@ -53,12 +53,12 @@ def run_options(*, destroy: bool = True, out: bool = True, price: bool = False) 
 
         made: Command = _OUT(bundled) if out else bundled
         made = _PRICE(made) if price else made
-        return sizing(_SEED(_DESTROY(made) if destroy else made))
+        return sizing(seed_option(_DESTROY(made) if destroy else made))
 
     return bundle
 
 
-_SEED = click.option(
+seed_option = click.option(
     "--seed",
     metavar="NUMBER",
     callback=_seed,
@@ -109,16 +109,28 @@ def full_option(command: Command) -> Command:
 
 def showing(command: Command) -> Command:
     """--format and its short form --json."""
+    return _showing(command, FORMATS, "Output format; classic is fioparse's table, r its matrix for R (-R).")
+
+
+def showing_files(command: Command) -> Command:
+    """--format and --json of verbs that run job files of other tools."""
+    says = "Output format; classic is fioparse's table, r its matrix for R (-R), vdbench its lines for each interval."
+    return _showing(command, OF_FILES, says)
+
+
+def showing_matrices(command: Command) -> Command:
+    """--format and --json of verbs that show runs of `iocast matrix` too."""
+    says = (
+        "Output format; classic is fioparse's table, r its matrix for R (-R), orion the summary of `iocast matrix`, "
+        "vdbench its lines for each interval."
+    )
+    return _showing(command, OF_MATRICES, says)
+
+
+def _showing(command: Command, forms: tuple[str, ...], says: str) -> Command:
     for option in (
         click.option("--json", "form", flag_value="json", help="Short for --format json."),
-        click.option(
-            "--format",
-            "form",
-            type=click.Choice(FORMATS),
-            default="terminal",
-            show_default=True,
-            help="Output format; classic is fioparse's table, r its matrix for R (-R).",
-        ),
+        click.option("--format", "form", type=click.Choice(forms), default="terminal", show_default=True, help=says),
     ):
         command = option(command)
     return command

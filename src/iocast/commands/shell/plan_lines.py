@@ -100,7 +100,8 @@ def totals(plan: Plan, layout: Layout) -> Iterator[str]:
 
     yield f"rows    {_rows(plan)[0]}{_others(plan)}: {lasting(plan)}"
     if not layout.own:
-        yield f"target  {plan.target.path}, {capacity(layout.files[0].size_bytes)}, used as it is"
+        for file in layout.files:
+            yield f"target  {file.path}, {capacity(file.size_bytes)}, used as it is"
         return
     for file in layout.files:
         yield f"file    {file.path}, {capacity(file.size_bytes)}, {'to be filled' if file.fill else 'already filled'}"

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from iocast.sessions.run_card import Card
 
 FORMATS = ("terminal", "classic", "r", "json", "csv", "markdown")
-OF_ONE_RUN = ("classic", "r")
+OF_ONE_RUN = ("classic", "r", "orion", "vdbench")
+OF_FILES = (*FORMATS, "vdbench")  # of verbs that run job files of other tools
+OF_MATRICES = (*FORMATS, "orion", "vdbench")  # of verbs that show a run of `iocast matrix`
 THEMES = ("light", "dark", "print", "classic")  # report.charts.drawing.theme.THEMES, without importing it
 
 
@@ -37,10 +39,25 @@ def show_card(card: Card, report: Report, form: str) -> None:
     if form not in OF_ONE_RUN:
         present(report, form)
         return
-    from iocast.report.renderers.classic import render_run
-    from iocast.report.renderers.r_matrix import render_matrix
+    run = card.run
+    match form:
+        case "orion":
+            from iocast.report.matrix.orion_files import render_summary
 
-    (render_matrix if form == "r" else render_run)(card.run, sys.stdout)
+            render_summary(run, sys.stdout)
+        case "vdbench":
+            from iocast.archive import load_courses
+            from iocast.report.renderers.vdbench_console import render_console
+
+            render_console(run, load_courses(card.folder), sys.stdout)
+        case "r":
+            from iocast.report.renderers.r_matrix import render_matrix
+
+            render_matrix(run, sys.stdout)
+        case _:
+            from iocast.report.renderers.classic import render_run
+
+            render_run(run, sys.stdout)
     say(f"run folder: {card.folder}")
 
 

@@ -26,6 +26,7 @@ _WRITE = re.compile(r"^Writes?:\s*(\d{1,3})\s*%")
 _COMMAND_WRITE = re.compile(r"(?:^|\s)-write\s+(\d{1,3})(?=\s|$)")
 _LENGTH = re.compile(r"^Duration for each Data Point:\s*(\d{1,9})\s*seconds", re.IGNORECASE)
 _NAME = re.compile(r"^Name:\s*(\S+)\s+Size:\s*(\d+)")
+_OF_SIZE = re.compile(r"\bfor (small|large) I", re.IGNORECASE)  # "Latency Histogram for large IOs @ Small=2 …"
 _POINT = re.compile(r"Small=(\d{1,9}),?\s*(?:and\s+)?Large=(\d{1,9})\b")
 _BUCKET = re.compile(
     r"^\s*(?P<low>\d{1,15})\s*-\s*(?P<high>\d{1,15})\s*us:\s+(?P<reads>\d{1,15})(?:\s*\(\s*[\d.]+%\))?"
@@ -197,6 +198,13 @@ def histograms(page: Page) -> Counts:
     return _histograms(page.path, 1, page.text.splitlines())
 
 
+def _kind(line: str, point: Point) -> Kind:
+    """Of which size a heading is: it says it, or only one has any I/Os."""
+    said = _OF_SIZE.search(line)
+    word = said[1].title() if said else line.split()[0]
+    return _KINDS.get(word, "small" if point.small else "large")
+
+
 def _histograms(path: str, start: int, lines: list[str]) -> Counts:
     found: dict[tuple[Kind, Point], dict[Op, list[Bucket]]] = {}
     key: tuple[Kind, Point] | None = None
@@ -214,7 +222,7 @@ def _histograms(path: str, start: int, lines: list[str]) -> Counts:
             raise refuse(path, at, "an unreadable or truncated bucket")
         elif named := _POINT.search(line):
             point = _point(path, at, named[1], named[2])
-            key = (_KINDS.get(line.split()[0], "small" if point.small else "large"), point)
+            key = (_kind(line, point), point)
     return {
         key: {op: tuple(buckets) for op, buckets in own.items() if any(each.weight for each in buckets)}
         for key, own in found.items()

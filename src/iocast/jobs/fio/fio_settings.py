@@ -9,42 +9,14 @@ from iocast.errors import SpecError
 from iocast.formats.fio.job_file import Section
 from iocast.formats.fio.job_options import OPTIONS
 from iocast.formats.fio.quantities import read_flag, read_percent, read_size, read_time, read_whole
-from iocast.jobs.problems import meant, refusal
+from iocast.jobs.problems import LineProblems, meant
 from iocast.units import LARGEST
 
 Value = TypeVar("Value")
 
 
-class FioProblems:
+class FioProblems(LineProblems):
     """The problems, and the notes, of one fio job file."""
-
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._found: dict[tuple[int, str], tuple[str, str]] = {}
-        self._notes: dict[str, None] = {}
-
-    def add(self, line: int, message: str, way_out: str = "", reference: str = "") -> None:
-        """Notes one problem; what [global] brings into many sections counts once."""
-        self._found[line, message] = way_out, reference
-
-    def note(self, text: str) -> None:
-        """Notes what the user should know; the same sentence once."""
-        self._notes[text] = None
-
-    @property
-    def count(self) -> int:
-        """How many problems there are."""
-        return len(self._found)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The notes, in the order they came."""
-        return tuple(self._notes)
-
-    def refuse(self) -> None:
-        """Raises SpecError with every problem, if there is any."""
-        if self._found:
-            raise refusal(self._source, self._found)
 
 
 class Reader:

@@ -12,7 +12,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from iocast.errors import TargetError
@@ -39,6 +39,11 @@ def held(target: Target, writing: Sequence[str]) -> Iterator[Callable[[], None]]
     Yields a function that looks once more whether the path still leads there. All raises TargetError. Other
     targets than block devices are none of its business.
     """
+    if target.members:
+        with ExitStack() as stack:
+            again = [stack.enter_context(held(member, writing)) for member in target.members]
+            yield lambda: _all(again)
+        return
     if target.kind != "block":
         yield lambda: None
         return
@@ -53,6 +58,11 @@ def held(target: Target, writing: Sequence[str]) -> Iterator[Callable[[], None]]
     finally:
         os.close(descriptor)
     yield lambda: None
+
+
+def _all(checks: Sequence[Callable[[], None]]) -> None:
+    for check in checks:
+        check()
 
 
 def _open(target: Target, writing: Sequence[str]) -> int:

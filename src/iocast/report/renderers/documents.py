@@ -83,6 +83,18 @@ class MeasuredRow(Struct, kw_only=True, forbid_unknown_fields=True):
     void: str | None = None  # why it is no measurement
 
 
+class DataPointRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A data point of `iocast matrix`; null of a size that had nothing outstanding."""
+
+    small_outstanding: int
+    large_outstanding: int  # sequential: streams
+    small_rate_per_s: Number | None = None
+    small_mean_ns: Number | None = None
+    small_in_flight: Number | None = None  # rate x mean
+    large_throughput_bytes_per_s: Number | None = None
+    large_mean_ns: Number | None = None
+
+
 class TrustReason(Struct, kw_only=True, forbid_unknown_fields=True):
     """Why rows have the letter of trust that they have."""
 
@@ -334,6 +346,7 @@ class CardDocument(_OfARun, kw_only=True, tag="card"):
 
     letters: dict[BadgeCode, Letter | None] = {}
     rows: list[MeasuredRow] = []
+    data_points: list[DataPointRow] = []
     trust: list[TrustReason] = []
     findings: list[FoundDocument] = []
     failed_detectors: list[FailedDetectorDocument] = []

@@ -29,6 +29,7 @@ UNITS: dict[Kind, str] = {
 # The tables of a card by their keys, and what their rows are.
 TABLES: dict[str, type[msgspec.Struct]] = {
     "rows": doc.MeasuredRow,
+    "data_points": doc.DataPointRow,
     "trust": doc.TrustReason,
     "grades": doc.GradeRow,
     "bounds": doc.BoundRow,

@@ -1,0 +1,1 @@
+"""ORION's command lines as jobs: settings → data points → phases."""

@@ -1,0 +1,1 @@
+"""vdbench's parameter files as jobs: storage, workload and run definitions → phases."""

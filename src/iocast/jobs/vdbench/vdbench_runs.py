@@ -1,0 +1,250 @@
+"""vdbench's run definitions as phases: loops, rates, a curve, several workloads side by side."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from iocast.errors import SpecError
+from iocast.formats.vdbench.parameter_file import Definition, Parameter
+from iocast.jobs.problems import meant
+from iocast.jobs.vdbench.vdbench_values import (
+    Reader,
+    milliseconds_of,
+    named,
+    percent_of,
+    seconds_of,
+    share_of,
+    size_of,
+    whole_of,
+)
+from iocast.jobs.vdbench.vdbench_workloads import Io, Place, as_one, io_of, skews
+from iocast.model.plan import Length, Phase
+from iocast.model.script import Share
+from iocast.model.workload import Arrival, Closed, Constant, Poisson, Workload
+from iocast.units import rate_text, size_text
+
+USUAL_SECONDS = 30.0
+MOST_RATE = 1e9  # I/Os per second
+MOST_RUNS = 10_000  # of one run definition
+CURVE = (10.0, 50.0, 70.0, 80.0, 90.0, 100.0)  # vdbench's own points
+LOOPS = {"forxfersize": "xfersize", "forrdpct": "rdpct", "forthreads": "threads", "forseekpct": "seekpct"}
+_READ_LOOP = {"xfersize": size_of, "rdpct": percent_of, "threads": whole_of}
+_EVEN, _EXPONENTIAL = ("deterministic", "d"), ("exponential", "e")
+
+
+class Rate(NamedTuple):
+    """How fast a run is: `max`, a number, or a percentage of a maximum."""
+
+    per_s: float | None = None
+    percent: float | None = None
+
+    @property
+    def words(self) -> str:
+        """As names of rows say it."""
+        if self.percent is not None:
+            return f"{self.percent:g}% of max"
+        return "max" if self.per_s is None else f"@{rate_text(self.per_s)}"
+
+
+class Expanded(NamedTuple):
+    """The phases of a run definition, and those whose rate is a share of a maximum."""
+
+    phases: tuple[Phase, ...]
+    shares: dict[str, Share]
+    interval_ns: int
+
+
+class RunReader:
+    """Reads one run definition on known storage and workloads."""
+
+    def __init__(self, run: Definition, workloads: Mapping[str, Definition], place: Place) -> None:
+        self._run, self._workloads, self._place = run, workloads, place
+        self._reader = Reader(run.parameters, place.problems)
+        self._seconds = self._reader.one("elapsed", seconds_of, USUAL_SECONDS)
+        self._warm_seconds = self._reader.one("warmup", seconds_of, 0.0)
+        self._most_bytes = self._reader.one("maxdata", size_of, None)
+        self._stop_ns = self._reader.one("stopcurve", milliseconds_of, None)
+        self._even = self._distribution()
+        self._shares: dict[str, Share] = {}
+
+    def expanded(self) -> Expanded:
+        """All of its runs, one after the other."""
+        phases = [phase for cell in self._cells() for phase in self._of_cell(*cell)]
+        interval_s = self._reader.one("interval", seconds_of, 1.0)
+        return Expanded(tuple(phases), self._shares, max(1, round(interval_s * 1e9)))
+
+    def _distribution(self) -> bool:
+        said = self._reader.one("distribution", str, "exponential").lower()
+        if said not in (*_EVEN, *_EXPONENTIAL):
+            self._reader.refuse(
+                "distribution",
+                f"{said} is not supported{meant(said, (_EVEN[0], _EXPONENTIAL[0]))}",
+                "exponential or deterministic",
+            )
+        return said in _EVEN
+
+    def _cells(self) -> Iterator[tuple[str, dict[str, Parameter]]]:
+        """Each combination of the loops, the last one written varying fastest: its words, and what it sets."""
+        loops = [
+            [(key, str(value), parameter.line) for value in self._values(parameter.key, key)]
+            for parameter in self._run.parameters.values()
+            if (key := LOOPS.get(parameter.key))
+        ]
+        runs = math.prod(map(len, loops))
+        if runs > MOST_RUNS:
+            said = f"rd={self._run.name}: its loops make {runs:,} runs"
+            self._place.problems.add(self._run.line, said, f"at most {MOST_RUNS:,}: shorten the lists")
+            return
+        for values in itertools.product(*loops):
+            words = " ".join(f"{key}={_short(key, text)}" for key, text, _ in values)
+            yield words, {key: Parameter(key, (text,), line) for key, text, line in values}
+
+    def _values(self, loop: str, key: str) -> list[object]:
+        """The values of a loop, each read as its parameter is."""
+        if key == "seekpct":
+            return [*self._reader.several(loop, str)]
+        read = _READ_LOOP[key]
+        return [_plain(value) for value in self._reader.several(loop, read)]
+
+    def _ios(self, cell: Mapping[str, Parameter]) -> list[Io]:
+        """The workloads of the run, with what it and its loops set itself."""
+        place, parameters = self._place, self._run.parameters
+        workloads: list[tuple[str, int, Mapping[str, Parameter]]]
+        if "wd" in parameters:
+            names = named(parameters["wd"], self._workloads, "wd", place.problems)
+            workloads = [(name, self._workloads[name].line, self._workloads[name].parameters) for name in names]
+        else:
+            workloads = [(self._run.name, self._run.line, {})]
+        found = []
+        for name, line, own in workloads:
+            wanted = parameters.get("sd") or own.get("sd") or Parameter("sd", ("*",), line)
+            used = [place.storage[each] for each in named(wanted, place.storage, "sd", place.problems)]
+            if used:
+                found.append(io_of(name, line, (own, parameters, cell), used, place))
+        return found
+
+    def _rates(self) -> Iterator[Rate]:
+        """In the order in which they run. Raises nothing: what cannot be read is a problem."""
+        given = self._run.parameters.get("iorate")
+        if given is None:
+            self._place.problems.add(
+                self._run.line, f"rd={self._run.name}: iorate is missing", "iorate=max, for example"
+            )
+            return
+        for text in given.values if given.values[0].partition("-")[1] == "" else self._reader.several("iorate", str):
+            match text.lower():
+                case "max":
+                    yield Rate()
+                case "curve":
+                    yield Rate()
+                    yield from (Rate(percent=each) for each in self._reader.several("curve", share_of) or CURVE)
+                case share if share.endswith("%"):
+                    yield from self._one_share(share)
+                case number:
+                    yield from self._one_number(number)
+
+    def _one_share(self, text: str) -> Iterator[Rate]:
+        try:
+            yield Rate(percent=share_of(text))
+        except SpecError as error:
+            self._reader.refuse("iorate", error.message, "for example iorate=(max,50%,90%)")
+
+    def _one_number(self, text: str) -> Iterator[Rate]:
+        try:
+            value = float(text)
+        except ValueError:
+            value = 0.0
+        if 0 < value <= MOST_RATE:
+            yield Rate(per_s=value)
+        else:
+            self._reader.refuse("iorate", f'"{text}" is not a rate', "a number, max, curve, or a percentage of max")
+
+    def _of_cell(self, words: str, cell: Mapping[str, Parameter]) -> Iterator[Phase]:
+        ios = self._ios(cell)
+        if not ios:
+            return
+        one = as_one(ios)
+        self._check_skew(ios)
+        largest = ""
+        for rate in self._rates():
+            if one is None and rate.per_s is None:
+                line, names = self._run.parameters["iorate"].line, ", ".join(each.name for each in ios)
+                self._place.problems.add(
+                    line,
+                    f"iorate={self._run.parameters['iorate'].text}: {names} differ in more than their share",
+                    "give a rate as a number, or one wd= a run",
+                )
+                return
+            name = " ".join(filter(None, (self._run.name, words, rate.words)))
+            if rate.percent is not None and not largest:
+                largest = " ".join(filter(None, (self._run.name, words, Rate().words)))
+                yield from self._phases(largest, ios[:1] if one is None else [one], Rate(), "")
+            yield from self._phases(name, [one] if one is not None else ios, rate, largest)
+            if rate == Rate():
+                largest = name
+
+    def _check_skew(self, ios: Sequence[Io]) -> None:
+        total = sum(skews(ios))
+        if len(ios) == 1:
+            return
+        if abs(total - 100) > 0.01 or any(share <= 0 for share in skews(ios)):
+            said = f"rd={self._run.name}: the skew of its workloads adds up to {total:g}, or one has none"
+            self._place.problems.add(self._run.line, said, "make skew= add up to 100")
+
+    def _phases(self, name: str, ios: Sequence[Io], rate: Rate, largest: str) -> Iterator[Phase]:
+        """A group: the workloads side by side; before it a warm-up, where there is one."""
+        shares = skews(ios) if len(ios) > 1 else (100.0,)
+        warm = Length(seconds=self._warm_seconds)
+        for role, length in (("warm", warm), ("measure", self._length())):
+            if role == "warm" and not self._warm_seconds:
+                continue
+            for each, part in zip(ios, shares, strict=True):
+                own = f"{name} {each.name}" if len(ios) > 1 else name
+                phase = self._phase(f"{own} warm" if role == "warm" else own, each, rate, part / 100)
+                phase = replace(phase, length=length, role=role, together=_together(name, role, ios))
+                if rate.percent is not None:
+                    self._shares[phase.name] = Share(
+                        of=largest, percent=rate.percent, even=self._even, stop_above_ns=self._stop_ns
+                    )
+                yield phase
+
+    def _length(self) -> Length:
+        return Length(seconds=self._seconds, bytes=self._most_bytes)
+
+    def _phase(self, name: str, io: Io, rate: Rate, share: float) -> Phase:
+        arrival: Arrival = Closed()
+        if rate.per_s is not None:
+            arrival = Constant(rate.per_s * share) if self._even else Poisson(rate.per_s * share)
+        start, size_bytes = io.region
+        return Phase(
+            name=name,
+            test=self._run.name,
+            workload=Workload(
+                mix=io.mix,
+                locality=io.locality,
+                arrival=arrival,
+                users=io.threads * len(io.storage),
+                direct=io.direct,
+                sync=io.sync,
+            ),
+            length=self._length(),
+            region_start_bytes=start,
+            region_size_bytes=size_bytes,
+        )
+
+
+def _together(name: str, role: str, ios: Sequence[Io]) -> str:
+    return f"{name} {role}" if len(ios) > 1 else ""
+
+
+def _plain(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _short(key: str, text: str) -> str:
+    return size_text(int(text)) if key == "xfersize" and text.isdecimal() else text

@@ -1,0 +1,80 @@
+"""The data points of an ORION run on its card: maxima in a line, and a table of all points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from iocast import text
+from iocast.formats.orion.result_writing import PointResult, Result, Side, least_latency, most_iops, most_mbps
+from iocast.model.report import Cell, Column, Conclusion, Report, Row, Table
+from iocast.model.run import Run
+from iocast.report.matrix.measured_points import measured_points, orion_result, settings_of
+from iocast.report.wording import section
+
+_COLUMNS = (
+    Column("small_outstanding", "small\noutstanding", "count"),
+    Column("large_outstanding", "large\noutstanding", "count", "sequential: streams"),
+    Column("small_rate", "small\nIOPS", "rate"),
+    Column("small_mean", "small\nmean", "duration", "from submission"),
+    Column("small_in_flight", "IOPS x\nmean", "decimal", "Little's law: the small I/Os outstanding", spare=2),
+    Column("large_throughput", "large\nMB/s", "bytes_per_s"),
+    Column("large_mean", "large\nmean", "duration", spare=1),
+)
+
+
+def with_matrix(report: Report, run: Run) -> Report:
+    """The card of an ORION run with its data points behind the results; others stay as they are."""
+    settings = settings_of(run)
+    if settings is None or not measured_points(run, settings):
+        return report
+    result = orion_result(run)
+    said = " ".join(_maxima(result))
+    own = section("matrix", paragraphs=(said,), tables=(_table(result),))
+    at = next((at for at, each in enumerate(report.sections, 1) if each.code == "results"), 0)
+    return replace(
+        report,
+        sections=(*report.sections[:at], own, *report.sections[at:]),
+        conclusions=(Conclusion("matrix", "Matrix", said), *report.conclusions),
+    )
+
+
+def _maxima(result: Result) -> Iterator[str]:
+    if most := most_iops(result):
+        value, at = most
+        yield f"Small I/Os: at most {text.rate(value)} IOPS at {_load(at)}."
+    if least := least_latency(result):
+        value, at = least
+        yield f"Lowest mean {text.duration(value * 1e3)} at {_load(at)}."
+    if peak := most_mbps(result):
+        _, at = peak
+        assert at.large is not None
+        yield f"Large I/Os: at most {text.megabytes_per_s(at.large.bytes_per_s)} MB/s at {_load(at)}."
+
+
+def _load(at: PointResult) -> str:
+    parts = [f"{amount} {name}" for name, amount in (("small", at.point.small), ("large", at.point.large)) if amount]
+    return f"{' and '.join(parts)} outstanding"
+
+
+def _table(result: Result) -> Table:
+    return Table("", _COLUMNS, tuple(Row(_cells(at)) for at in result.points), key="data_points")
+
+
+def _cells(at: PointResult) -> dict[str, Cell]:
+    small, large = at.small, at.large
+    mean_ns = _mean_ns(small)
+    return {
+        "small_outstanding": at.point.small,
+        "large_outstanding": at.point.large,
+        "small_rate": small.per_s if small else None,
+        "small_mean": mean_ns,
+        "small_in_flight": small.per_s * mean_ns / 1e9 if small and mean_ns is not None else None,
+        "large_throughput": large.bytes_per_s if large else None,
+        "large_mean": _mean_ns(large),
+    }
+
+
+def _mean_ns(side: Side | None) -> float | None:
+    return side.mean_us * 1e3 if side is not None and side.per_s else None

@@ -1,0 +1,19 @@
+"""ORION's result files of a run, for scripts that read ORION."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from iocast.formats.orion.result_writing import files_of, summary_text
+from iocast.model.run import Run
+from iocast.report.matrix.measured_points import orion_result
+
+
+def render_summary(run: Run, out: TextIO) -> None:
+    """Writes what ORION prints: its summary. Raises ArchiveError for a run that is none of ORION's."""
+    out.write(summary_text(orion_result(run)))
+
+
+def orion_files(run: Run) -> dict[str, str]:
+    """The text of each of ORION's files by its name. Raises ArchiveError for a run that is none of ORION's."""
+    return files_of(orion_result(run))

@@ -1,0 +1,139 @@
+"""matrix: ORION's planner on files, devices or a simulated device, and ORION's files of what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from iocast.errors import ArchiveError, SpecError
+from iocast.formats.orion.command_line import Settings, checked, lun_paths, of_disks
+from iocast.formats.orion.data_points import data_points
+from iocast.formats.orion.result_files import Point
+from iocast.jobs.job import Job
+from iocast.jobs.orion.matrix_job import matrix_job
+from iocast.model.grading import GradeAsked
+from iocast.model.plan import Plan
+from iocast.model.run import Run
+from iocast.model.target import Target
+from iocast.sessions.events import FileWritten, Planned
+from iocast.sessions.forecasting.several_targets import find_targets
+from iocast.sessions.listener import Listener
+from iocast.sessions.measure import Measured, measured_on
+from iocast.sessions.requests import MIB, MeasureRequest, RunOptions
+
+WORK_FILE_BYTES = 1024 * MIB  # of each work file, unless a size is given
+
+
+class MatrixRequest(Struct, frozen=True, kw_only=True):
+    """An ORION run: on the paths, or on those of TESTNAME.lun. `files` is where ORION's files go; "" for nowhere."""
+
+    settings: Settings
+    paths: tuple[str, ...] = ()
+    luns: int | None = None  # work files in a directory
+    destroy: tuple[str, ...] = ()  # the identities of devices that may be overwritten
+    options: RunOptions = RunOptions()
+    asked: GradeAsked = GradeAsked()
+    page: bool = False
+    files: str = ""
+
+
+class Matrix(Struct, frozen=True):
+    """What would be done: ORION's points, and the plan of those that have I/O."""
+
+    settings: Settings
+    points: tuple[Point, ...]
+    planned: Planned
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+        return self.planned.plan
+
+
+def plan_matrix(request: MatrixRequest) -> Matrix:
+    """The points and the plan; nothing is done. Raises IocastError."""
+    from iocast.load import lay_out
+    from iocast.sessions.fitted_plan import make_plan
+
+    settings, job, target = _understood(request)
+    fitted = make_plan(job, target, request.options.seed, dry=True)
+    planned = Planned(plan=fitted.plan, layout=lay_out(fitted.plan), notes=fitted.notes, left_out=fitted.left_out)
+    return Matrix(settings, data_points(settings), planned)
+
+
+def run_matrix(request: MatrixRequest, listener: Listener) -> Measured:
+    """Measures all points in one run, and writes ORION's files where they are asked for. Raises IocastError."""
+    _, job, target = _understood(request)
+    if request.files:
+        _made(request.files)  # now, not when all has been measured
+    wanted = MeasureRequest(job=job, path=target.path, options=request.options, asked=request.asked, page=request.page)
+    measured = measured_on(job, target, wanted, listener)
+    if request.files and measured.card is not None:
+        write_orion_files(measured.run, request.files, listener)
+    return measured
+
+
+def write_orion_files(run: Run, directory: str, listener: Listener) -> tuple[Path, ...]:
+    """Writes ORION's files of a run into a directory. Raises ArchiveError for a run that is none of ORION's."""
+    from iocast.report.matrix.orion_files import orion_files
+
+    texts, folder, written = orion_files(run), _made(directory), list[Path]()
+    for name, text in texts.items():
+        path = folder / name
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise ArchiveError(f"cannot write {path}: {error.strerror}", "choose another directory") from error
+        listener.tell(FileWritten(path))
+        written.append(path)
+    return tuple(written)
+
+
+def write_again_for_orion(folders: tuple[str, ...], directory: str, listener: Listener) -> None:
+    """Writes ORION's files of runs from their folders alone. Raises ArchiveError."""
+    from iocast import archive
+
+    for folder in folders:
+        write_orion_files(archive.load(folder), directory, listener)
+
+
+def _made(directory: str) -> Path:
+    folder = Path(directory)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArchiveError(f"cannot make {folder}: {error.strerror}", "choose another directory") from error
+    return folder
+
+
+def _understood(request: MatrixRequest) -> tuple[Settings, Job, Target]:
+    paths = request.paths or _of_lun_file(request.settings.testname)
+    target = find_targets(paths, request.destroy)
+    luns = len(paths)
+    if request.luns is not None:
+        if target.kind != "directory":
+            raise SpecError(
+                f"--luns {request.luns} is for a directory, where iocast lays out its own files",
+                "omit it, or give a directory",
+            )
+        luns = request.luns
+    settings = checked(of_disks(request.settings, luns))
+    size_bytes = request.options.size_bytes or WORK_FILE_BYTES
+    return settings, matrix_job(settings, luns=luns, size_bytes=size_bytes), target
+
+
+def _of_lun_file(testname: str) -> tuple[str, ...]:
+    """The paths that ORION would read from TESTNAME.lun. Raises SpecError when there are none."""
+    name = f"{testname}.lun"
+    try:
+        paths = lun_paths(Path(name).read_text(encoding="utf-8").splitlines())
+    except FileNotFoundError:
+        raise SpecError(
+            f"PATH is missing, and there is no {name} here", f"give a path, or write one path a line into {name}"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise SpecError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if not paths:
+        raise SpecError(f"{name} has no paths", "write one path a line into it")
+    return paths
