@@ -32,7 +32,6 @@ SMALL = [
 
 # What is no condition of a place: failures have tests of their own, imported times no place, and of this machine
 # nobody plants what happens by itself.
-# "long_tail" is of results of other tools only, which no condition makes.
 UNPLANTED = {"errors", "writes_did_not_come_back", "generator_did_not_run", "asynchronous_timing", "long_tail"}
 
 
