@@ -121,7 +121,7 @@ DifferenceCode = Literal[
     "rows_alone",
 ]
 
-ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification", "trend"]
+ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification", "trend", "model", "size"]
 
 SectionCode = Literal[
     # of a card
@@ -154,6 +154,8 @@ SectionCode = Literal[
     "runs",
     "trend",
     "trend_row",
+    "law",
+    "sizing",
 ]
 
 BadgeCode = Literal["trust", "grade"]

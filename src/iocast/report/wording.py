@@ -47,6 +47,8 @@ SECTIONS: dict[SectionCode, str] = {
     "runs": "Runs",
     "trend": "Trend",
     "trend_row": "Row",
+    "law": "Model",
+    "sizing": "Sizing",
 }
 
 FINDINGS: dict[FindingCode, str] = {

@@ -22,8 +22,10 @@ UNITS: dict[Kind, str] = {
     "bytes_per_s": "_bytes_per_s",
     "rate": "_per_s",
     "duration": "_ns",
+    "milliseconds": "_ns",
     "strip": "_shares",
     "share": "_share",
+    "exact_share": "_share",
 }
 
 # The tables of a card by their keys, and what their rows are.
