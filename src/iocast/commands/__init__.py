@@ -34,6 +34,8 @@ VERBS = {
     "repeat": "Run a job several times and show whether its figures repeat.",
     "ab": "Run a job on two targets in turn and compare them.",
     "import": "Import results of other tools as run folders.",
+    "model": "Print what the laws of disks, queues and volumes say.",
+    "size": "Size storage: how many disks or volumes, and what binds.",
     "blk": "Trace queue and device times of block requests.",
     "verify": "Read back and check what a run wrote.",
     "clean": "Remove the work files that iocast created.",

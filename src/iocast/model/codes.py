@@ -99,6 +99,9 @@ RepeatsCode = Literal["repeats", "incomplete", "inconclusive"]
 # What a file system does with direct writes that come at the same time.
 SerialisationCode = Literal["serialised", "parallel", "device_too_fast", "not_seen"]
 
+# What a number of devices is needed for.
+NeedCode = Literal["capacity", "iops", "throughput", "latency", "failure"]
+
 # What may differ between two sides besides their results.
 DifferenceCode = Literal[
     "measured_by",

@@ -10,6 +10,7 @@ from iocast.model.codes import (
     ComparisonCode,
     DifferenceCode,
     FindingCode,
+    NeedCode,
     RepeatsCode,
     SectionCode,
     SerialisationCode,
@@ -169,6 +170,14 @@ DIFFERENCES: dict[DifferenceCode, str] = {
     "rows_alone": "unmatched rows",
 }
 
+NEEDS: dict[NeedCode, str] = {
+    "capacity": "capacity",
+    "iops": "IOPS",
+    "throughput": "throughput",
+    "latency": "response time",
+    "failure": "one failure",
+}
+
 # Where a code is a cell of a table. None has other words in one vocabulary than in another, but those of repeats.
 _VOCABULARIES: tuple[Mapping[Any, str], ...] = (
     FINDINGS,
@@ -178,6 +187,7 @@ _VOCABULARIES: tuple[Mapping[Any, str], ...] = (
     SERIALISATIONS,
     STATISTICS,
     DIFFERENCES,
+    NEEDS,
     {"not_tested": "not tested"},
 )
 

@@ -99,7 +99,9 @@ def waiting_tail(waits: float, drain_per_s: float, served_per_s: float) -> Calla
         if math.isclose(drain_per_s, served_per_s, rel_tol=1e-9):
             both = (1 + served_per_s * time_s) * served
         else:
-            both = (drain_per_s * served - served_per_s * math.exp(-drain_per_s * time_s)) / (drain_per_s - served_per_s)
+            both = (drain_per_s * served - served_per_s * math.exp(-drain_per_s * time_s)) / (
+                drain_per_s - served_per_s
+            )
         return (1 - waits) * served + waits * both
 
     return tail

@@ -1,1 +1,1 @@
-"""How much storage a database needs: devices by their data sheets or by a measured run, and the count that carries it."""
+"""How much storage a database needs: devices by data sheets or as measured, and the count that carries it."""

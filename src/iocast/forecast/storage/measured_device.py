@@ -118,7 +118,9 @@ class MeasuredDevice(Struct, frozen=True, kw_only=True):
         mean_s = longer * max(side.mean_s(rate) for side, rate in times)
         if quantile is None:
             return Carried(rates.total, utilisation, mean_s, mean_s)
-        return Carried(rates.total, utilisation, mean_s, longer * max(s.quantile_s(rate, quantile) for s, rate in times))
+        return Carried(
+            rates.total, utilisation, mean_s, longer * max(s.quantile_s(rate, quantile) for s, rate in times)
+        )
 
     def _sides(self, rates: Rates) -> list[tuple[float, MeasuredSide]]:
         """The ladders that a mix needs, with their shares. Raises AnalysisError where one is missing."""

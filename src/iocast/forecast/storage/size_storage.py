@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -17,11 +17,13 @@ from iocast.forecast.laws.disks import PARITY_DISKS, WRITE_PENALTY
 from iocast.forecast.laws.open_queues import Overloaded, erlang, mmc, tail_quantile_s, waiting_tail
 from iocast.forecast.laws.sizing import Demand, Disk, size_disks
 from iocast.forecast.storage.storage_device import Pool, Prices, StorageDevice, built_in_devices
-from iocast.forecast.storage.storage_need import Layout, LatencyLimit, StorageNeed, require_sizable
+from iocast.forecast.storage.storage_need import LatencyLimit, Layout, StorageNeed, require_sizable
+from iocast.model.codes import NeedCode
 
-NeedCode = Literal["capacity", "iops", "throughput", "latency", "failure"]
 MOST_DEVICES = 100_000
-AFTER_FAILURE = 0.85  # [J] utilisation of the busiest device while one is missing; models A7 calls more than this at risk
+AFTER_FAILURE = (
+    0.85  # [J] utilisation of the busiest device while one is missing; models A7 calls more than this at risk
+)
 LARGE_GROUP = 16  # [J] devices of one parity group from which a rebuild is a risk of its own
 MIRRORED = ("raid1", "raid10")
 
@@ -55,9 +57,20 @@ class Carried(Struct, frozen=True):
 class Carrier(Protocol):
     """A device that can be counted: by its data sheet, or as it was measured."""
 
-    name: str
-    capacity_bytes: float
-    prices: Prices
+    @property
+    def name(self) -> str:
+        """As it is called."""
+        ...
+
+    @property
+    def capacity_bytes(self) -> float:
+        """What one holds."""
+        ...
+
+    @property
+    def prices(self) -> Prices:
+        """What one costs."""
+        ...
 
     def iops_of(self, rates: Rates, size_bytes: int) -> float:
         """The most back-end I/Os a second of a mix."""
@@ -98,7 +111,9 @@ class RatedDevice(Struct, frozen=True):
 
     def bytes_per_s_of(self, read_fraction: float) -> float:
         """The most bytes a second: each byte takes its share of the time."""
-        return 1 / (read_fraction / self.device.reads.bytes_per_s + (1 - read_fraction) / self.device.writes.bytes_per_s)
+        return 1 / (
+            read_fraction / self.device.reads.bytes_per_s + (1 - read_fraction) / self.device.writes.bytes_per_s
+        )
 
     def carried(self, rates: Rates, size_bytes: int, quantile: float | None) -> Carried:
         """M/M/c with the pool's servers."""

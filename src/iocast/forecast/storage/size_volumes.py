@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from iocast.errors import AnalysisError, SpecError
 from iocast.forecast.laws.volumes import GIB, MIB, counted_ios, limits_of, provisioned
-from iocast.forecast.storage.size_storage import Carried, Count, NeedCode, carried_by
+from iocast.forecast.storage.size_storage import Carried, Count, carried_by
 from iocast.forecast.storage.storage_device import Prices, StorageDevice
-from iocast.forecast.storage.storage_need import Layout, LatencyLimit, StorageNeed, require_sizable
+from iocast.forecast.storage.storage_need import LatencyLimit, Layout, StorageNeed, require_sizable
+from iocast.model.codes import NeedCode
 
 MOST_VOLUMES = 10_000
 STEPS = 50  # in which the utilisation is lowered until the response time is met
@@ -43,7 +44,8 @@ def size_volumes(need: StorageNeed, device: StorageDevice, layout: Layout) -> Vo
     require_sizable(need, layout)
     if layout.level != "raid0":
         raise SpecError(
-            f"{layout.level} of cloud volumes is not sized: the provider keeps the copies", "leave --raid out, or give 0"
+            f"{layout.level} of cloud volumes is not sized: the provider keeps the copies",
+            "leave --raid out, or give 0",
         )
     limit = need.latency
     if limit:

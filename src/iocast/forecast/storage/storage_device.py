@@ -16,9 +16,9 @@ from iocast.forecast.laws.volumes import GIB, MIB, counted_ios, limits_of
 
 LIBRARY = Path(__file__).with_name("device_library.toml")
 DISK_BLOCK_BYTES = 8192
-# [J] The share of a service time that is exponential, the rest being constant. 0.3: p99 is 2.1 times the mean, p99.9 2.8 times, as the data sheet of the
-# SATA SSD in the library says of it; a disk's longest seek and whole rotation are about twice their means. What a
-# cloud volume does is not published: exponential, p99 is 4.6 times the mean.
+# [J] The share of a service time that is exponential; the rest is constant. 0.3: p99 is 2.1 times the mean and p99.9
+# 2.8 times, as the data sheet of the SATA SSD in the library says of it; a disk's longest seek and whole rotation are
+# about twice their means. What a cloud volume does is not published: exponential, p99 is 4.6 times the mean.
 SPREAD: dict[str, float] = {"disk": 0.3, "ssd": 0.3, "volume": 1.0}
 EXAMPLE = "see docs/guide/size.md for the fields of a device file"
 

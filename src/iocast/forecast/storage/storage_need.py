@@ -1,4 +1,4 @@
-"""What a database asks of its storage: capacity, IOPS, throughput and response time, today and after years of growth."""
+"""What a database asks of its storage: capacity, IOPS, throughput, response time; today and after years of growth."""
 
 from __future__ import annotations
 
