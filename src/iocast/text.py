@@ -52,10 +52,10 @@ def milliseconds(value_ns: float) -> str:
 
 
 def five_figures(value: float) -> str:
-    """A number with five figures and no zeros behind: "140.85", "3076.9", "0.6", "30000"."""
+    """A number with five figures and no zeros behind: "140.85", "3076.9", "0.6", "30,000"."""
     if math.isinf(value):
         return "no limit"
-    return f"{value:.5g}" if abs(value) < 99999.5 else f"{value:,.0f}"
+    return f"{value:.5g}" if abs(value) < 9999.5 else f"{value:,.0f}"
 
 
 def duration_between(low_ns: float, high_ns: float) -> str:

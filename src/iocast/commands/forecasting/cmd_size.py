@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--size", metavar="SIZE", default="", help="I/O size; default 8k.")
 @click.option("--slo", metavar="LIMIT", default="", help="Response time: 5ms (p99), p95=5ms, mean=2ms.")
 @click.option("--raid", metavar="LEVEL", default="", help="10, 5, 6, 1 or 0; default 10, of cloud volumes 0.")
-@click.option("--group", metavar="NUMBER", type=click.IntRange(0), default=0, help="Devices of a parity group.")
+@click.option("--group", metavar="NUMBER", type=click.IntRange(0), help="Devices of a parity group, 0: one of all.")
 @click.option(
     "--device",
     metavar="DEVICE",

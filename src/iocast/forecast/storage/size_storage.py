@@ -168,6 +168,19 @@ class Sized(Struct, frozen=True, kw_only=True):
         return self.devices + self.layout.spares
 
 
+class TooSlow(AnalysisError):
+    """Even one idle device exceeds the response time; `idle_s` is what it takes."""
+
+    def __init__(self, name: str, limit: LatencyLimit, idle_s: float, hint: str) -> None:
+        super().__init__(
+            f"no number of {name} meets {limit.name} {limit.limit_s * 1e3:g} ms: idle, one already has {limit.name} "
+            f"{idle_s * 1e3:.3g} ms",
+            hint,
+        )
+        self.limit = limit
+        self.idle_s = idle_s
+
+
 def size_storage(need: StorageNeed, carrier: Carrier, layout: Layout) -> Sized:
     """The least number of devices that carries a need today. Raises SpecError, AnalysisError."""
     require_sizable(need, layout)
@@ -293,11 +306,8 @@ def _require_possible(need: StorageNeed, carrier: Carrier, limit: LatencyLimit) 
     if idle.limited_s <= limit.limit_s:
         return
     hints = [name for name, other in built_in_devices().items() if _fast_enough(need, RatedDevice(other), limit)]
-    raise AnalysisError(
-        f"no number of {carrier.name} meets {limit.name} {limit.limit_s * 1e3:g} ms: idle, one already has "
-        f"{limit.name} {idle.limited_s * 1e3:.3g} ms",
-        f"choose a faster device: {', '.join(hints)}" if hints else "allow a longer response time",
-    )
+    hint = f"choose a faster device: {', '.join(hints)}" if hints else "allow a longer response time"
+    raise TooSlow(carrier.name, limit, idle.limited_s, hint)
 
 
 def _fast_enough(need: StorageNeed, other: RatedDevice, limit: LatencyLimit) -> bool:

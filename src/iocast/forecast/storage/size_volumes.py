@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from iocast.errors import AnalysisError, SpecError
 from iocast.forecast.laws.volumes import GIB, MIB, counted_ios, limits_of, provisioned
-from iocast.forecast.storage.size_storage import Carried, Count, carried_by
+from iocast.forecast.storage.size_storage import Carried, Count, TooSlow, carried_by
 from iocast.forecast.storage.storage_device import Prices, StorageDevice
 from iocast.forecast.storage.storage_need import LatencyLimit, Layout, StorageNeed, require_sizable
 from iocast.model.codes import NeedCode
@@ -86,16 +86,15 @@ def _plan(
     counted = counted_ios(device.volume, need.size_bytes)
     iops = math.ceil(need.iops * counted / layout.most_utilisation / devices - 1e-9)
     moved = max(need.bytes_per_s, need.iops * need.size_bytes) / devices
-    size = max(need.capacity_bytes / devices / GIB, iops / limits.iops_per_gib if limits.iops_per_gib else 0.0)
-    if limits.base_iops >= iops:
-        size = need.capacity_bytes / devices / GIB
-    size_gib = max(limits.least_gib, math.ceil(size - 1e-9))
     # Throughput is bought with IOPS where it comes with them.
-    for_bytes = math.ceil(moved / MIB / limits.mib_per_s_per_iops - 1e-9) if limits.mib_per_s_per_iops else 0
-    iops = max(iops, limits.base_iops, limits.least_iops, for_bytes if moved / MIB > limits.base_mib_per_s else 0)
+    wanted = min(moved / layout.most_utilisation / MIB, limits.most_mib_per_s)
+    for_bytes = math.ceil(wanted / limits.mib_per_s_per_iops - 1e-9) if limits.mib_per_s_per_iops else 0
+    iops = max(iops, limits.base_iops, limits.least_iops, for_bytes if wanted > limits.base_mib_per_s else 0)
+    size = max(need.capacity_bytes / devices / GIB, iops / limits.iops_per_gib if iops > limits.base_iops else 0.0)
+    size_gib = max(limits.least_gib, math.ceil(size - 1e-9))
     if limits.bucket_ios:  # gp2: IOPS come with the size and are not bought
         iops = min(limits.most_iops, max(limits.least_iops, int(limits.iops_per_gib * size_gib)))
-    asked = max(moved, limits.base_mib_per_s * MIB)
+    asked = max(moved / layout.most_utilisation, limits.base_mib_per_s * MIB)
     given = provisioned(device.volume, size_gib * GIB, iops, asked)
     if size_gib > limits.most_gib or given.iops * layout.most_utilisation * devices + 1e-6 < need.iops * counted:
         return None
@@ -129,8 +128,4 @@ def _cost(prices: Prices, volumes: int, size_gib: int, iops: int, mib_per_s: flo
 def _require_possible(device: StorageDevice, limit: LatencyLimit) -> None:
     idle = carried_by(device.provisioned_pool(device.reads.iops), 1e-9, limit.quantile).limited_s
     if idle is not None and idle > limit.limit_s:
-        raise AnalysisError(
-            f"no number of {device.name} volumes meets {limit.name} {limit.limit_s * 1e3:g} ms: idle, one already has "
-            f"{limit.name} {idle * 1e3:.3g} ms",
-            "choose a faster kind, or allow a longer response time",
-        )
+        raise TooSlow(device.name, limit, idle, "choose a faster kind, or allow a longer response time")

@@ -99,12 +99,16 @@ def size_report(sized: SizedDevice, *, charts: bool = False) -> Report:
 
 def _verdict(sized: SizedDevice) -> str:
     plan = sized.final
-    count = f"{text.counted(plan.devices, sized.noun)} {sized.name}"
-    spares = f" and {text.counted(plan.layout.spares, 'spare')}" if plan.layout.spares else ""
     years = len(sized.years) - 1
     when = f" for {text.counted(years, 'year')} of growth ({sized.years[0].devices} today)" if years else ""
-    level = "" if isinstance(plan, VolumePlan) else f" in {LEVELS[plan.layout.level]}"
-    return f"{count}{level}{spares}{when}: {NEEDS[plan.binding]} binds. {_stands(plan)}"
+    if isinstance(plan, VolumePlan):
+        each = f"of {plan.size_gib:,} GiB, {plan.iops:,} IOPS and {plan.mib_per_s:,} MiB/s"
+        if plan.devices == 1:
+            return f"1 {sized.name} volume {each}{when}. {_stands(plan)}"
+        return f"{plan.devices} {sized.name} volumes {each} each{when}: {NEEDS[plan.binding]} binds. {_stands(plan)}"
+    spares = f" and {text.counted(plan.layout.spares, 'spare')}" if plan.layout.spares else ""
+    level = "without RAID" if plan.layout.level == "raid0" else f"in {LEVELS[plan.layout.level]}"
+    return f"{plan.devices} {sized.name} {level}{spares}{when}: {NEEDS[plan.binding]} binds. {_stands(plan)}"
 
 
 def _stands(plan: Plan) -> str:
@@ -189,7 +193,9 @@ def _notes(sized: SizedDevice) -> Iterator[str]:
             f"capacity asked for. Planned for at most {layout.most_utilisation:.0%} of the IOPS."
         )
         group = layout.group or plan.devices
-        if layout.level in ("raid5", "raid6") and group > LARGE_GROUP:
+        if layout.level in ("raid5", "raid6") and layout.group:
+            yield f"Parity groups of {group} devices each (--group)."
+        elif layout.level in ("raid5", "raid6") and group > LARGE_GROUP:
             yield (f"All {group} devices are one parity group: a rebuild reads all of them. Divide it, e.g. --group 8.")
         if plan.rebuild_s:
             yield (

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from iocast.model.report import Report
     from iocast.report.forecast.size_report import NotSized, SizedDevice
 
+USUAL_GROUP = {"raid5": 8, "raid6": 10}  # [J] devices of a parity group: larger ones take long to rebuild
 BELIEVED = ("A", "B", "C")  # trust of the rows that a sizing may stand on
 
 
@@ -55,6 +56,7 @@ class Sizing(Struct, frozen=True):
 
 def size(asked: SizeRequest) -> Sizing:
     """Sizes one device, or all of the library. Raises IocastError."""
+    from iocast.forecast.storage.size_storage import TooSlow
     from iocast.forecast.storage.storage_device import built_in_devices
     from iocast.report.forecast.size_report import NotSized
 
@@ -66,6 +68,8 @@ def size(asked: SizeRequest) -> Sizing:
         fitting = replace(asked, raid="") if device.volume else asked
         try:
             found.append(_sized(fitting, need, device, notes))
+        except TooSlow as error:
+            found.append(NotSized(name, f"idle {error.limit.name} {error.idle_s * 1e3:.3g} ms"))
         except AnalysisError as error:
             found.append(NotSized(name, error.message))
     return Sizing(tuple(found), notes, one=False)
@@ -169,6 +173,7 @@ def _layout(asked: SizeRequest, device: StorageDevice | MeasuredDevice) -> Layou
     most = 0.6 if medium == "disk" else 0.7
     if asked.utilisation:
         most = units.parse_percent(asked.utilisation) / 100
-    if asked.spares < 0 or asked.group < 0:
+    if asked.spares < 0 or (asked.group or 0) < 0:
         raise SpecError("spares and devices of a group are 0 or more", "for example --spares 1 --group 8")
-    return Layout(level=level, group=asked.group, most_utilisation=most, spares=asked.spares)
+    group = USUAL_GROUP.get(level, 0) if asked.group is None else asked.group
+    return Layout(level=level, group=group, most_utilisation=most, spares=asked.spares)

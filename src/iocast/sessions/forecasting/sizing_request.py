@@ -31,7 +31,7 @@ class SizeRequest(Struct, frozen=True, kw_only=True):
     size: str = ""
     slo: str = ""
     raid: str = ""
-    group: int = 0
+    group: int | None = None  # 0: one group of all
     device: str = ""
     device_capacity: str = ""
     growth: str = ""
