@@ -91,13 +91,12 @@ class MeasuredDevice(Struct, frozen=True, kw_only=True):
     writes: MeasuredSide | None
     read_bytes_per_s: float
     write_bytes_per_s: float
-    rows: tuple[str, ...]  # on which it stands
+    rows: tuple[tuple[str, tuple[str, ...]], ...]  # on which reads, and writes, stand
     prices: Prices = Prices()
 
-    @property
-    def saturated(self) -> bool:
-        """Whether every ladder was measured until more load gained nothing."""
-        return all(side.saturated for side in (self.reads, self.writes) if side)
+    def used(self, read_fraction: float) -> tuple[MeasuredSide, ...]:
+        """The ladders that a mix of the database stands on. Mirrors and parity write what is written."""
+        return tuple(side for _, side in self._sides(Rates(read_fraction, 1 - read_fraction)))
 
     def iops_of(self, rates: Rates, size_bytes: int) -> float:
         """The most I/Os a second of a mix: harmonic of the last loads of both ladders."""
@@ -144,7 +143,7 @@ def measured_device(
     """The device of a run, from those of its curves that can be believed. Raises AnalysisError."""
     sides = {op: _ladder_of(curves, op, size_bytes) for op in ("read", "write")}
     if not any(sides.values()):
-        known = sorted({size for curve in curves if len(curve.points) >= LEAST_LEVELS for size in _sizes(curve)})
+        known = sorted({size for curve in curves if _is_ladder(curve) for size in _sizes(curve)})
         words = f"; measured: {', '.join(str(each) for each in known)} bytes" if known else ""
         raise AnalysisError(
             f"{name} has no ladder of random I/O of {size_bytes} bytes with trust C or better"
@@ -162,8 +161,12 @@ def measured_device(
         writes=_side(sides["write"]),
         read_bytes_per_s=fastest["read"] or fastest["write"],
         write_bytes_per_s=fastest["write"] or fastest["read"],
-        rows=tuple(point.record.phase.name for curve in sides.values() if curve for point in curve.points),
+        rows=tuple((op, tuple(each.phase.name for each in curve.rows)) for op, curve in sides.items() if curve),
     )
+
+
+def _is_ladder(curve: Curve) -> bool:
+    return len(curve.points) >= LEAST_LEVELS and (of_random(curve, "read") or of_random(curve, "write"))
 
 
 def _ladder_of(curves: Sequence[Curve], op: str, size_bytes: int) -> Curve | None:

@@ -225,7 +225,7 @@ def _by_law(need: StorageNeed, carrier: Carrier, layout: Layout) -> list[Count]:
     )
     found = size_disks(demand, one, layout.level, layout.most_utilisation)
     capacity = found.for_capacity
-    if layout.group:
+    if layout.group and capacity > layout.group:
         data = layout.group - PARITY_DISKS[layout.level]
         capacity = layout.group * math.ceil((found.for_capacity - PARITY_DISKS[layout.level]) / data)
     return [Count("capacity", capacity), Count("iops", found.for_iops), Count("throughput", found.for_throughput)]
@@ -257,7 +257,7 @@ def without_one(need: StorageNeed, layout: Layout, devices: int) -> Rates:
     Mirrored: the other half of the pair serves the reads of both. Parity: each read of the missing device reads all
     others of its group, and its writes go to those.
     """
-    one, group = each_of(need, layout, devices), layout.group or devices
+    one, group = each_of(need, layout, devices), min(layout.group or devices, devices)
     if layout.level in MIRRORED:
         return Rates(2 * one.reads_per_s, one.writes_per_s)
     return Rates(2 * one.reads_per_s, one.writes_per_s * group / (group - 1))
@@ -267,12 +267,14 @@ def data_devices(devices: int, layout: Layout) -> int:
     """How many devices' worth of data some devices hold."""
     if layout.level in MIRRORED:
         return devices // 2
-    groups = devices // layout.group if layout.group else 1
+    groups = max(1, devices // layout.group) if layout.group else 1
     return devices - groups * PARITY_DISKS[layout.level]
 
 
 def whole_groups(devices: int, layout: Layout) -> int:
-    """Rounded up to pairs, or to whole parity groups."""
+    """Rounded up to pairs, or to whole parity groups; fewer devices than a group has are one group."""
+    if layout.level not in MIRRORED and devices < layout.group:
+        return devices
     whole = 2 if layout.level in MIRRORED else layout.group or 1
     return -(-devices // whole) * whole
 

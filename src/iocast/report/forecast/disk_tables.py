@@ -318,7 +318,7 @@ def zone_times(
                     ms("elapsed", "elapsed"),
                     ms("each", "elapsed /\nreads"),
                     ms("waits", "a read\ntakes"),
-                    num("iops", "IOPS"),
+                    num("iops", "IOPS", 2),
                     pct("slower", "slower than\nthe first"),
                     printed(),
                 ),

@@ -33,24 +33,24 @@ def table(
     return Table(title, filled, made, key=key, notes=tuple(notes))
 
 
-def ms(key: str, title: str) -> Column:
-    """A column of times, held in ns and shown in milliseconds."""
-    return Column(key, f"{title}\nms", "milliseconds")
+def ms(key: str, title: str, spare: int = 0) -> Column:
+    """A column of times, held in ns and shown in milliseconds; the highest `spare` goes first where room is short."""
+    return Column(key, f"{title}\nms", "milliseconds", spare=spare)
 
 
-def num(key: str, title: str) -> Column:
+def num(key: str, title: str, spare: int = 0) -> Column:
     """A column of plain numbers with five figures."""
-    return Column(key, title, "figures")
+    return Column(key, title, "figures", spare=spare)
 
 
-def pct(key: str, title: str) -> Column:
+def pct(key: str, title: str, spare: int = 0) -> Column:
     """A column of shares with two decimals."""
-    return Column(key, title, "exact_share")
+    return Column(key, title, "exact_share", spare=spare)
 
 
-def col(key: str, title: str, kind: Kind = "text") -> Column:
+def col(key: str, title: str, kind: Kind = "text", spare: int = 0) -> Column:
     """Any other column."""
-    return Column(key, title, kind)
+    return Column(key, title, kind, spare=spare)
 
 
 def printed() -> Column:

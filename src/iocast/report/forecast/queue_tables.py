@@ -115,7 +115,7 @@ def ggc(service_s: float, servers: int, arrival_cv2: float, service_cv2: float, 
         f"ca2 {arrival_cv2:g} of the times between arrivals, cs2 {service_cv2:g} of the service times: 1 is random. The"
         " response is that of Allen and Cunneen, within 8% of a simulated two-peak device of 8 servers.",
     )
-    shown = (ms("sakasegawa", "Sakasegawa"), ms("mmc", "M/M/c"), ms("kingman", "Kingman"))
+    shown = (ms("sakasegawa", "Sakasegawa", 1), ms("mmc", "M/M/c"), ms("kingman", "Kingman", 1))
     made = _queue_table(f"{text.counted(servers, 'server')}, service time {_ms(service_s)}", rows, notes, shown)
     return law_report(
         "G/G/c", _verdict(rows, servers / service_s), (made,), "models A2; Allen and Cunneen; Sakasegawa."
@@ -274,11 +274,11 @@ def _queue_table(title: str, rows: list[Row], notes: Sequence[str], more: Sequen
         num("rate_per_s", "IOPS"),
         pct("utilisation", "utilisation"),
         ms("response", "response"),
-        ms("wait", "waiting"),
-        num("in_system", "outstanding"),
-        pct("waits", "have to\nwait"),
-        ms("p50", "p50"),
-        ms("p95", "p95"),
+        ms("wait", "waiting", 2),
+        num("in_system", "outstanding", 3),
+        pct("waits", "have to\nwait", 3),
+        ms("p50", "p50", 5),
+        ms("p95", "p95", 4),
         ms("p99", "p99"),
         *more,
         col("state", "state"),

@@ -64,6 +64,7 @@ class SizedDevice(Struct, frozen=True, kw_only=True):
     source: str
     years: tuple[Plan, ...]  # today first
     notes: tuple[str, ...] = ()
+    measured: bool = False  # by a run, whose name is `name`
 
     @property
     def final(self) -> Plan:
@@ -108,7 +109,8 @@ def _verdict(sized: SizedDevice) -> str:
         return f"{plan.devices} {sized.name} volumes {each} each{when}: {NEEDS[plan.binding]} binds. {_stands(plan)}"
     spares = f" and {text.counted(plan.layout.spares, 'spare')}" if plan.layout.spares else ""
     level = "without RAID" if plan.layout.level == "raid0" else f"in {LEVELS[plan.layout.level]}"
-    return f"{plan.devices} {sized.name} {level}{spares}{when}: {NEEDS[plan.binding]} binds. {_stands(plan)}"
+    name = "devices as measured" if sized.measured else sized.name
+    return f"{plan.devices} {name} {level}{spares}{when}: {NEEDS[plan.binding]} binds. {_stands(plan)}"
 
 
 def _stands(plan: Plan) -> str:
@@ -188,13 +190,14 @@ def _notes(sized: SizedDevice) -> Iterator[str]:
     yield from sized.notes
     if isinstance(plan, Sized):
         layout = plan.layout
+        times = text.three_figures(plan.usable_bytes / plan.need.capacity_bytes)
         yield (
-            f"Usable: {decimal_size(plan.usable_bytes)}, {plan.usable_bytes / plan.need.capacity_bytes:.3g} times the "
-            f"capacity asked for. Planned for at most {layout.most_utilisation:.0%} of the IOPS."
+            f"Usable: {decimal_size(plan.usable_bytes)}, {times} times the capacity asked for. Planned for at most "
+            f"{layout.most_utilisation:.0%} of the IOPS."
         )
-        group = layout.group or plan.devices
+        group = min(layout.group or plan.devices, plan.devices)
         if layout.level in ("raid5", "raid6") and layout.group:
-            yield f"Parity groups of {group} devices each (--group)."
+            yield f"Parity groups of {group} devices (--group)."
         elif layout.level in ("raid5", "raid6") and group > LARGE_GROUP:
             yield (f"All {group} devices are one parity group: a rebuild reads all of them. Divide it, e.g. --group 8.")
         if plan.rebuild_s:
@@ -299,7 +302,7 @@ def _charts(sized: SizedDevice) -> tuple[Chart, ...]:
 
 
 def _steps(sized: SizedDevice) -> tuple[str, ...]:
-    if "measured" in sized.source:
+    if sized.measured:
         return ("Test what you bought before production: iocast card PATH.",)
     return (
         "A data sheet is no measurement: measure one device (iocast card PATH --preset standard) and size with"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,12 +128,15 @@ def _sized(
         if asked.price is not None:
             device = replace(device, prices=replace(device.prices, each=asked.price))
         plans = tuple(size_storage(need.after(year), device, layout) for year in years)
+        wanted = [op for op, share in (("read", need.read_fraction), ("write", 1 - need.read_fraction)) if share]
+        rows = [row for op, names in device.rows if op in wanted for row in names]
         return SizedDevice(
             name=device.name,
-            about="The device of this run",
-            source=f"measured; it stands on {', '.join(device.rows)}",
+            about="The device as this run measured it",
+            source=f"rows {', '.join(rows)}",
             years=plans,
-            notes=(*notes, *_doubts(device)),
+            notes=(*notes, *_doubts(device, need.read_fraction)),
+            measured=True,
         )
     if asked.price is not None:
         device = replace(device, prices=replace(device.prices, each=asked.price))
@@ -147,17 +151,14 @@ def _source(device: StorageDevice) -> str:
     return f"{device.source} (read {device.checked.isoformat()})"
 
 
-def _doubts(device: MeasuredDevice) -> tuple[str, ...]:
+def _doubts(device: MeasuredDevice, read_fraction: float) -> Iterator[str]:
     """What a reader of a measured sizing should know."""
-    both = device.reads is not None and device.writes is not None
-    said = (
-        "Only rows of trust A to C are used; response times are the upper end of the forecast for random arrivals.",
-        ""
-        if device.saturated
-        else "The ladder was not measured until more load gained nothing: the device may do more.",
-        "Reads and writes were measured apart: capacity is divided by 1.3, response times are doubled." if both else "",
-    )
-    return tuple(filter(None, said))
+    used = device.used(read_fraction)
+    yield "Only rows of trust A to C are used; response times are the upper end of the forecast for random arrivals."
+    if not all(side.saturated for side in used):
+        yield "A ladder was not measured until more load gained nothing: the device may do more."
+    if len(used) > 1:
+        yield "Reads and writes were measured apart: capacity is divided by 1.3, response times are doubled."
 
 
 def _layout(asked: SizeRequest, device: StorageDevice | MeasuredDevice) -> Layout:
