@@ -32,13 +32,17 @@ def _law(name: str) -> Callable[[Asked], Asked]:
     from functools import wraps
 
     def made(about: Asked) -> Asked:
+        own = about.__dict__.pop("__click_params__", [])  # in help before those of all laws
+
         @wraps(about)
         def shown(*args: Any, into: Into | None, form: str, **asked: Any) -> int:
             report: Report = about(*args, **asked)
             deliver_report(report, form, into)
             return 0
 
-        command: Asked = model.command(name)(filing(presenting(shown)))
+        whole: Any = filing(presenting(shown))
+        whole.__click_params__.extend(own)
+        command: Asked = model.command(name)(whole)
         return command
 
     return made
@@ -50,7 +54,9 @@ def _option(name: str, default: str | None, says: str, metavar: str) -> Callable
 
 SERVICE = _option("--service", "7.2ms", "Time of one I/O alone.", "TIME")
 RATE = _option("--rate", KOLK_RATES, "Arrivals a second.", "RATE,...")
-SERVERS = click.option("--servers", type=click.IntRange(1, 10_000), default=8, show_default=True, help="Servers.")
+SERVERS = click.option(
+    "--servers", type=click.IntRange(1, 10_000), metavar="NUMBER", default=8, show_default=True, help="Servers."
+)
 SIZES = _option("--size", KOLK_SIZES, "I/O sizes: 4kB is 4000 bytes, 4k is 4096.", "SIZE,...")
 
 
@@ -62,7 +68,9 @@ SIZES = _option("--size", KOLK_SIZES, "I/O sizes: 4kB is 4000 bytes, 4k is 4096.
 @_option("--transfer", "40MB/s", "Transfer rate.", "RATE")
 @SIZES
 @_option("--controller", "0s", "Overhead of the controller.", "TIME")
-@click.option("--disks", type=click.IntRange(1, 1_000_000), help="Disks, with --iops: what they do together.")
+@click.option(
+    "--disks", type=click.IntRange(1, 1_000_000), metavar="NUMBER", help="Disks, with --iops: what they do together."
+)
 @_option("--iops", None, "IOPS of one disk, with --disks.", "RATE")
 def disk(disks: int | None, iops: str | None, **asked: str) -> Report:
     """Service time of a spinning disk: seek, half a rotation, transfer."""
@@ -86,7 +94,12 @@ def controller(**asked: str) -> Report:
 @_option("--iops", "1000", "I/Os a second of the database.", "RATE")
 @_option("--read", "70%", "Share of reads.", "PERCENT")
 @click.option(
-    "--data-disks", type=click.IntRange(1, 1000), default=4, show_default=True, help="Data disks of a stripe."
+    "--data-disks",
+    type=click.IntRange(1, 1000),
+    metavar="NUMBER",
+    default=4,
+    show_default=True,
+    help="Data disks of a stripe.",
 )
 @_option("--level", "0,1,10,5,6", "RAID levels.", "LEVEL,...")
 def raid(data_disks: int, **asked: str) -> Report:
@@ -100,7 +113,7 @@ def raid(data_disks: int, **asked: str) -> Report:
 @_option("--disk", "sata", "Fitted coefficients: sata (7,200 rpm) or sas (10,000 rpm).", "sata|sas")
 @_option("--part", "0.1%,10%,100%", "Shares of the disk that are used.", "PERCENT,...")
 @_option("--size", "8k", "I/O size.", "SIZE")
-@_option("--transfer", "115MB/s", "Transfer rate.", "RATE")
+@_option("--transfer", None, "Transfer rate; overrides --disk.", "RATE")
 @_option("--settle", None, "Shortest seek; overrides --disk.", "TIME")
 @_option("--full", None, "What a seek over the whole disk takes more; overrides --disk.", "TIME")
 @_option("--rpm", None, "Revolutions a minute; overrides --disk.", "RPM")
@@ -112,8 +125,17 @@ def stroke(**asked: Any) -> Report:
 
 
 @_law("zones")
-@click.option("--reads", type=click.IntRange(1), default=1000, show_default=True, help="Reads of each process.")
-@click.option("--processes", type=click.IntRange(1), default=2, show_default=True, help="Processes at the same time.")
+@click.option(
+    "--reads", type=click.IntRange(1), metavar="NUMBER", default=1000, show_default=True, help="Reads of each process."
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    metavar="NUMBER",
+    default=2,
+    show_default=True,
+    help="Processes at the same time.",
+)
 @_option("--elapsed", "11.5s,17.5s,32.5s", "Elapsed time of each test.", "TIME,...")
 @_option("--inner", "0.71", "Speed of the inside over that of the outside.", "RATIO")
 def zones(**asked: Any) -> Report:
@@ -171,7 +193,9 @@ def ggc(servers: int, **asked: str) -> Report:
 
 @_law("percentiles")
 @SERVICE
-@click.option("--servers", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Servers.")
+@click.option(
+    "--servers", type=click.IntRange(1, 10_000), metavar="NUMBER", default=1, show_default=True, help="Servers."
+)
 @_option("--rate", "105,83.333,75,45", "Arrivals a second.", "RATE,...")
 @_option("--percentile", "50,90,95,99,99.9", "Percentiles.", "PERCENT,...")
 def percentiles(servers: int, **asked: str) -> Report:

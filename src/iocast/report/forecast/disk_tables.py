@@ -28,7 +28,9 @@ BAND_PRINTED = {7200.0: "6 – 13", 10000.0: "5 – 11", 15000.0: "4 – 10"}
 DISK_PRINTED = {4: "140", 8: "139", 16: "135", 32: "128", 64: "116"}
 CONTROLLER_PRINTED = {4: "3076", 8: "2857", 16: "2500", 32: "2000", 64: "1428"}
 BUS_PRINTED = {4: "7.56%", 64: "54.68%"}
-LITTLE_SATA, LITTLE_SAS = (0.0010075, 0.01358245, 7200.0), (0.000674, 0.006, 10000.0)
+# Settling, whole stroke, rpm: fitted to his tables. Then the transfer rates that they take.
+LITTLE_SATA, LITTLE_SAS = (0.0010075, 0.01358245, 7200.0), (0.000674132, 0.006000893, 10000.0)
+LITTLE_RATES = {LITTLE_SATA: 115e6, LITTLE_SAS: 150e6}
 LITTLE_PRINTED = {
     LITTLE_SATA: {0.001: "5.5", 0.1: "7.5", 1.0: "12.5"},
     LITTLE_SAS: {0.001: "4", 0.1: "4.5", 1.0: "7"},

@@ -320,13 +320,13 @@ class NotSized(Struct, frozen=True):
 OVERVIEW = (
     Column("device", "device"),
     Column("devices", "count", "count"),
-    Column("level", "layout"),
+    Column("level", "layout", spare=3),
     Column("binding", "binds", "code"),
     Column("utilisation", "busy", "share"),
-    Column("mean", "mean", "duration"),
+    Column("mean", "mean", "duration", spare=1),
     Column("limited", "p99", "duration"),
     Column("failed", "busy, one\nfailed", "share"),
-    Column("usable_text", "usable"),
+    Column("usable_text", "usable", spare=2),
     Column("why", "why not"),
 )
 

@@ -65,7 +65,7 @@ def raid(data_disks: int, iops: str, read: str, level: str) -> Report:
 
 
 def stroke(
-    disk: str, part: str, size: str, transfer: str, settle: str | None, full: str | None, rpm: str | None
+    disk: str, part: str, size: str, transfer: str | None, settle: str | None, full: str | None, rpm: str | None
 ) -> Report:
     """A part of a disk. Raises SpecError."""
     from iocast.report.forecast import disk_tables
@@ -78,7 +78,7 @@ def stroke(
         given.seconds("--settle", settle, zero=True) if settle else usual[0],
         given.seconds("--full", full) if full else usual[1],
         _above_zero("--rpm", given.number("--rpm", rpm)) if rpm else usual[2],
-        given.bandwidth("--transfer", transfer),
+        given.bandwidth("--transfer", transfer) if transfer else disk_tables.LITTLE_RATES[usual],
         given.size("--size", size),
         given.several("--part", given.percent, part),
     )

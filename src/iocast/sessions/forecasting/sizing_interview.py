@@ -68,7 +68,8 @@ class Interview:
         """The next question; None when all is known. Raises SpecError where capacity is all there is."""
         while self._left and not self._asks(self._left[0]):
             self._left.pop(0)
-        if self._left and self._left[0].name not in ("iops", "mbps") and not self._load():
+        asks_load = bool(self._left) and self._left[0].name in ("iops", "mbps")
+        if not asks_load and not self._load():
             raise SpecError(
                 "capacity alone does not size storage, and neither IOPS nor MB/s are known",
                 "measure the database at its peak: iostat -x, AWR 'physical read/write total IO requests', pg_stat_io",
