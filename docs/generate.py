@@ -125,10 +125,13 @@ def commands_page() -> tuple[str, str]:
             verb = commands.load_verb(name)
             with click.Context(verb, info_name=name, parent=top) as context:
                 sections.append(_command(verb, context))
+                for part, below in verb.commands.items() if isinstance(verb, click.Group) else ():
+                    with click.Context(below, info_name=part, parent=context) as inner:
+                        sections.append(_command(below, inner, "###"))
     return "commands.md", page("Commands", "\n\n".join(sections))
 
 
-def _command(command: object, context: object) -> str:
+def _command(command: object, context: object, level: str = "##") -> str:
     import click
 
     assert isinstance(command, click.Command)
@@ -140,7 +143,7 @@ def _command(command: object, context: object) -> str:
     table = [f"| `{name.replace('|', bar)}` | {says.replace('|', bar)} |" for name, says in rows]
     options = ["", "| option | meaning |", "|---|---|", *table] if table else []
     text = inspect.cleandoc(command.help or "")
-    return "\n".join([f"## {context.command_path}\n", f"```\n{usage}\n```\n", text, *options])
+    return "\n".join([f"{level} {context.command_path}\n", f"```\n{usage}\n```\n", text, *options])
 
 
 def job_files() -> Iterator[tuple[str, str]]:

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from iocast.model.run import Run
     from iocast.model.workload import Sync
     from iocast.sessions.comparing import Comparison
+    from iocast.sessions.forecasting.size_devices import Sizing
     from iocast.sessions.listener import Listener
     from iocast.sessions.named_experiment import Answered
     from iocast.sessions.run_card import Card
 
 __version__ = "0.1.0"
-__all__ = ["card", "compare", "diagnose", "examine", "experiment", "open", "run"]
+__all__ = ["card", "compare", "diagnose", "examine", "experiment", "open", "run", "size"]
 
 importlib.import_module("iocast.diagnose")  # the room, before the function of its name takes its place here
 _RUNS = "iocast-runs"
@@ -117,3 +118,45 @@ def experiment(
     options = public.options(size, time, seed, out, destroy)
     request = public.trial(name, paths, options, rounds, block, depth, streams, sync, sizes)
     return public.answered(request, listener)
+
+
+def size(
+    *,
+    capacity: str,
+    iops: float | None = None,
+    mbps: float | None = None,
+    read: str = "",
+    size: str = "",
+    slo: str = "",
+    raid: str = "",
+    group: int | None = None,
+    device: str = "",
+    device_capacity: str = "",
+    growth: str = "",
+    years: int | None = None,
+    utilisation: str = "",
+    spares: int = 0,
+    price: float | None = None,
+) -> Sizing:
+    """Sizes storage for a need, as `iocast size` does: on one device, or on all of the library without one."""
+    from iocast.sessions.forecasting.size_devices import size as sized
+    from iocast.sessions.forecasting.sizing_request import SizeRequest
+
+    request = SizeRequest(
+        capacity=capacity,
+        iops=iops,
+        mbps=mbps,
+        read=read,
+        size=size,
+        slo=slo,
+        raid=raid,
+        group=group,
+        device=device,
+        device_capacity=device_capacity,
+        growth=growth,
+        years=years,
+        utilisation=utilisation,
+        spares=spares,
+        price=price,
+    )
+    return sized(request)

@@ -43,6 +43,21 @@ def duration(value_ns: float | None, space: str = " ") -> str:
     raise AssertionError("unreachable: the last unit takes everything")
 
 
+def milliseconds(value_ns: float) -> str:
+    """A time in milliseconds as books print it, without the unit: "0.025", "2.000", "15.7", "257.1"."""
+    if math.isinf(value_ns):
+        return "never ends" if value_ns > 0 else ""
+    scaled = value_ns / 1e6
+    return f"{scaled:.3f}" if abs(scaled) < 9.9995 else f"{scaled:,.1f}"
+
+
+def five_figures(value: float) -> str:
+    """A number with five figures and no zeros behind: "140.85", "3076.9", "0.6", "30,000"."""
+    if math.isinf(value):
+        return "no limit"
+    return f"{value:.5g}" if abs(value) < 9999.5 else f"{value:,.0f}"
+
+
 def duration_between(low_ns: float, high_ns: float) -> str:
     """Two edges between which a time lies, in few letters: "4–10ms", "750µs–1ms", "over 2s"."""
     low, high = (_short(value_ns) for value_ns in (low_ns, high_ns))

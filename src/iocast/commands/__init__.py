@@ -35,6 +35,8 @@ VERBS = {
     "ab": "Run a job on two targets in turn and compare them.",
     "matrix": "Measure a matrix of small and large I/Os as ORION does.",
     "import": "Import results of other tools as run folders.",
+    "model": "Print what the laws of disks, queues and volumes say.",
+    "size": "Size storage: how many disks or volumes, and what binds.",
     "blk": "Trace queue and device times of block requests.",
     "verify": "Read back and check what a run wrote.",
     "clean": "Remove the work files that iocast created.",

@@ -99,6 +99,9 @@ RepeatsCode = Literal["repeats", "incomplete", "inconclusive"]
 # What a file system does with direct writes that come at the same time.
 SerialisationCode = Literal["serialised", "parallel", "device_too_fast", "not_seen"]
 
+# What a number of devices is needed for.
+NeedCode = Literal["capacity", "iops", "throughput", "latency", "failure"]
+
 # What may differ between two sides besides their results.
 DifferenceCode = Literal[
     "measured_by",
@@ -121,7 +124,7 @@ DifferenceCode = Literal[
     "rows_alone",
 ]
 
-ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification", "trend"]
+ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification", "trend", "model", "size"]
 
 SectionCode = Literal[
     # of a card
@@ -155,6 +158,8 @@ SectionCode = Literal[
     "runs",
     "trend",
     "trend_row",
+    "law",
+    "sizing",
 ]
 
 BadgeCode = Literal["trust", "grade"]

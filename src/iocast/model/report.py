@@ -18,12 +18,15 @@ Kind = Literal[
     "bytes_per_s",
     "rate",  # per second
     "duration",  # ns
+    "milliseconds",  # ns, shown in ms with the decimals that documents print: 2.000, 257.1
     "count",
     "strip",  # shares of the I/Os over the buckets of `LATENCY_EDGES_NS`
     "grade",
     "decimal",
+    "figures",  # a plain number with five figures: 140.85, 3076.9
     "ratio",  # how many times: with three figures, however small
     "share",  # of one: 0.25 is 25 %
+    "exact_share",  # the same with two decimals: 57.14 %
     "relative",  # of one, how much of another's performance is kept: within a tenth of it is as good
     "counts",  # how many, over buckets that the table's notes or another table name
 ]

@@ -29,6 +29,12 @@ def _number_text(kind: Kind, value: float) -> str:
     match kind:
         case "duration":
             return text.duration(value, space="")
+        case "milliseconds":
+            return text.milliseconds(value)
+        case "figures":
+            return text.five_figures(value)
+        case "exact_share":
+            return f"{value:.2%}"
         case "bytes":
             return text.size(value)
         case "bytes_per_s":

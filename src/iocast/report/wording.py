@@ -10,6 +10,7 @@ from iocast.model.codes import (
     ComparisonCode,
     DifferenceCode,
     FindingCode,
+    NeedCode,
     RepeatsCode,
     SectionCode,
     SerialisationCode,
@@ -48,6 +49,8 @@ SECTIONS: dict[SectionCode, str] = {
     "runs": "Runs",
     "trend": "Trend",
     "trend_row": "Row",
+    "law": "Model",
+    "sizing": "Sizing",
 }
 
 FINDINGS: dict[FindingCode, str] = {
@@ -168,6 +171,14 @@ DIFFERENCES: dict[DifferenceCode, str] = {
     "rows_alone": "unmatched rows",
 }
 
+NEEDS: dict[NeedCode, str] = {
+    "capacity": "capacity",
+    "iops": "IOPS",
+    "throughput": "throughput",
+    "latency": "response time",
+    "failure": "one failure",
+}
+
 # Where a code is a cell of a table. None has other words in one vocabulary than in another, but those of repeats.
 _VOCABULARIES: tuple[Mapping[Any, str], ...] = (
     FINDINGS,
@@ -177,6 +188,7 @@ _VOCABULARIES: tuple[Mapping[Any, str], ...] = (
     SERIALISATIONS,
     STATISTICS,
     DIFFERENCES,
+    NEEDS,
     {"not_tested": "not tested"},
 )
 

@@ -104,7 +104,7 @@ def test_volumes() -> None:
     assert volumes.provisioned("io2", 100 * GIB, 256_000, 1e9).iops == 100_000
     with pytest.raises(SpecError, match="'gp4' is unknown") as refused:
         volumes.limits_of("gp4")
-    assert refused.value.hint == "known: gp2, gp3, io2"
+    assert refused.value.hint == "known: gp2, gp3, io2, premium-ssd-v2"
     with pytest.raises(SpecError, match="no burst credits"):
         volumes.burst("gp3", GIB, 4000)
 

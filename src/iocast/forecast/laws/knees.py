@@ -31,6 +31,14 @@ def latency_multiple_utilisation(servers: int, multiple: float) -> float:
     return bisected(lambda utilisation: mmc(utilisation * servers, 1.0, servers).response_s >= multiple, 0.0, HIGHEST)
 
 
+def tail_multiple_utilisation(servers: int, multiple: float, q: float = 0.99) -> float:
+    """Where a percentile is a multiple of that of an idle pool."""
+    idle = -math.log1p(-q)
+    return bisected(
+        lambda utilisation: mmc_quantile_s(utilisation * servers, 1.0, servers, q) >= multiple * idle, 0.0, HIGHEST
+    )
+
+
 def slo_rate_per_s(servers: int, service_s: float, limit_s: float, q: float = 0.99) -> float:
     """The largest arrival rate whose percentile stays within a limit; 0 when even an idle device breaks it."""
     capacity = servers / service_s

@@ -88,14 +88,20 @@ def mmc_tail(rate_per_s: float, service_s: float, servers: int) -> Callable[[flo
     """
     waits = erlang(servers, rate_per_s * service_s).waits
     mu = 1 / service_s
-    drain = servers * mu - rate_per_s
+    return waiting_tail(waits, servers * mu - rate_per_s, mu)
+
+
+def waiting_tail(waits: float, drain_per_s: float, served_per_s: float) -> Callable[[float], float]:
+    """The share above a time of an exponential service, after an exponential wait for a share of the requests."""
 
     def tail(time_s: float) -> float:
-        served = math.exp(-mu * time_s)
-        if math.isclose(drain, mu, rel_tol=1e-9):
-            both = (1 + mu * time_s) * served
+        served = math.exp(-served_per_s * time_s)
+        if math.isclose(drain_per_s, served_per_s, rel_tol=1e-9):
+            both = (1 + served_per_s * time_s) * served
         else:
-            both = (drain * served - mu * math.exp(-drain * time_s)) / (drain - mu)
+            both = (drain_per_s * served - served_per_s * math.exp(-drain_per_s * time_s)) / (
+                drain_per_s - served_per_s
+            )
         return (1 - waits) * served + waits * both
 
     return tail

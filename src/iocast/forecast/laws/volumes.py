@@ -33,6 +33,8 @@ class VolumeLimits(Struct, frozen=True, forbid_unknown_fields=True):
     mib_per_s_per_iops: float = 0.0
     most_mib_per_s: float = 0.0
     io_bytes: int = 256 << 10
+    least_gib: int = 1
+    most_gib: int = 16384
     bucket_ios: int = 0  # burst credits when full; 0: it does not burst
     burst_iops: int = 0
 

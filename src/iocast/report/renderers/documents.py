@@ -19,6 +19,7 @@ from iocast.model.codes import (
     ComparisonCode,
     DifferenceCode,
     FindingCode,
+    NeedCode,
     RepeatsCode,
     SectionCode,
     SeverityCode,
@@ -558,6 +559,90 @@ class TrendDocument(_Document, kw_only=True, tag="trend"):
     changes: list[TrendChange]
 
 
+class ModelTable(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A table of a law. `cells` are its rows: each law has columns of its own, their units at the ends of the keys.
+    `document` is what the source prints where that is known.
+    """
+
+    key: str
+    title: str
+    cells: list[dict[str, Value]]
+    notes: list[str] = []
+
+
+class ModelDocument(_Document, kw_only=True, tag="model"):
+    """What a law says: `iocast model`."""
+
+    tables: list[ModelTable]
+
+
+class NeedRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """How many devices a part of the need takes."""
+
+    need: NeedCode
+    devices: int
+    binds: bool
+
+
+class LoadedRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """How the busiest device stands the load, with all devices or with one missing. `limited_ns` is the percentile of
+    the limit, or p99; null: unknown, or unbounded.
+    """
+
+    failed: bool
+    rate_per_s: Number
+    utilisation_share: Number
+    mean_ns: Number | None = None
+    limited_ns: Number | None = None
+    limit_ns: Number | None = None
+    met: bool | None = None
+
+
+class YearRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What a year takes; 0 is today."""
+
+    year: int
+    capacity_bytes: Number
+    rate_per_s: Number
+    throughput_bytes_per_s: Number | None = None
+    devices: int
+    binding: NeedCode
+    cost: Number | None = None
+
+
+class ProvisionedRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What each cloud volume is to be given."""
+
+    size_gib: int
+    iops: int
+    mib_per_s: int
+    cost: Number | None = None
+
+
+class SizedRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One device of the library beside the others; `why`: it cannot carry the need."""
+
+    device: str
+    devices: int | None = None
+    binding: NeedCode | None = None
+    utilisation_share: Number | None = None
+    mean_ns: Number | None = None
+    limited_ns: Number | None = None
+    failed_share: Number | None = None
+    usable_bytes: Number | None = None
+    why: str | None = None
+
+
+class SizeDocument(_Document, kw_only=True, tag="size"):
+    """How many devices a need takes: `iocast size`. Without a device, only `library`."""
+
+    counts: list[NeedRow] = []
+    states: list[LoadedRow] = []
+    provisioned: list[ProvisionedRow] = []
+    years: list[YearRow] = []
+    library: list[SizedRow] = []
+
+
 Document = (
     CardDocument
     | ExperimentDocument
@@ -566,6 +651,8 @@ Document = (
     | ComparisonDocument
     | RepeatsDocument
     | TrendDocument
+    | ModelDocument
+    | SizeDocument
 )
 
 

@@ -22,8 +22,10 @@ UNITS: dict[Kind, str] = {
     "bytes_per_s": "_bytes_per_s",
     "rate": "_per_s",
     "duration": "_ns",
+    "milliseconds": "_ns",
     "strip": "_shares",
     "share": "_share",
+    "exact_share": "_share",
 }
 
 # The tables of a card by their keys, and what their rows are.
@@ -65,6 +67,10 @@ def document(report: Report) -> doc.Document:
             found["repeats"] = _repeats(report)
         case "trend":
             found |= _trend(report)
+        case "model":
+            found["tables"] = [_law_table(table) for section in report.sections for table in section.tables]
+        case "size":
+            found |= _size(report)
         case "experiment":
             found |= {**_only_subject(report), "subjects": _subjects(report), **_experiment(report)}
         case "verification":
@@ -198,6 +204,27 @@ def _trend(report: Report) -> Json:
         for row in table.rows
     ]
     return {"changes": changes, "rows": rows}
+
+
+def _law_table(table: Table) -> Json:
+    """A table of a law, with what no column shows as well."""
+    return {"key": table.key, "title": table.title, "cells": _rows(table), "notes": list(table.notes)}
+
+
+def _size(report: Report) -> Json:
+    """The tables of a sizing, or of all devices of the library; what only people read is left out."""
+    kinds: dict[str, type[msgspec.Struct]] = {
+        "counts": doc.NeedRow,
+        "states": doc.LoadedRow,
+        "provisioned": doc.ProvisionedRow,
+        "years": doc.YearRow,
+    }
+    found: Json = {
+        key: [_fields(_row(t, row), kind) for t in _tables(report, key) for row in t.rows]
+        for key, kind in kinds.items()
+    }
+    library = [_fields(_row(table, row), doc.SizedRow) for table in _tables(report, "library") for row in table.rows]
+    return {**found, "library": library}
 
 
 def _pairs(report: Report) -> Iterator[Json]:

@@ -23,7 +23,19 @@ LETTERS = {"A": GREEN, "B": "", "C": YELLOW, "D": RED, "F": f"{BOLD};{RED}"}
 GRAVITY = {"void": f"{BOLD};{RED}", "severe": RED, "warn": YELLOW}
 
 MEASURED: frozenset[Kind] = frozenset(
-    {"bytes_per_s", "rate", "duration", "strip", "decimal", "ratio", "share", "relative"}
+    {
+        "bytes_per_s",
+        "rate",
+        "duration",
+        "milliseconds",
+        "strip",
+        "decimal",
+        "figures",
+        "ratio",
+        "share",
+        "exact_share",
+        "relative",
+    }
 )
 
 

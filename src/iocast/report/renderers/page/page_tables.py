@@ -14,7 +14,19 @@ from iocast.report.cells import as_good, cell_text, numbers
 
 WORDS: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
 FIGURES: frozenset[Kind] = frozenset(
-    {"bytes_per_s", "rate", "duration", "strip", "decimal", "ratio", "share", "relative"}
+    {
+        "bytes_per_s",
+        "rate",
+        "duration",
+        "milliseconds",
+        "strip",
+        "decimal",
+        "figures",
+        "ratio",
+        "share",
+        "exact_share",
+        "relative",
+    }
 )
 LONG_WORDS = 40  # characters from which a cell of words wraps
 MANY = 12  # columns from which they stand closer together

@@ -1,0 +1,15 @@
+"""What a chart of a sizing is made of: the devices that each part of a need takes."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class SizedNeed(Struct, frozen=True):
+    """(words, devices) of each part, which of them binds, and how many devices there are in the end."""
+
+    device: str
+    counts: tuple[tuple[str, int], ...]
+    binding: str
+    devices: int
+    noun: str = "device"

@@ -1,0 +1,1 @@
+"""What the laws and the forecasts say, as reports."""

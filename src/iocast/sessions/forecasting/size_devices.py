@@ -1,0 +1,180 @@
+"""Size: how many devices of the library, of a device file or as a run measured them carry a need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast import units
+from iocast.errors import AnalysisError, SpecError
+from iocast.sessions.forecasting.sizing_request import SizeRequest, assumptions, need_of
+
+if TYPE_CHECKING:
+    from iocast.forecast.storage.measured_device import MeasuredDevice
+    from iocast.forecast.storage.storage_device import StorageDevice
+    from iocast.forecast.storage.storage_need import Layout, StorageNeed
+    from iocast.model.codes import NeedCode
+    from iocast.model.report import Report
+    from iocast.report.forecast.size_report import NotSized, SizedDevice
+
+USUAL_GROUP = {"raid5": 8, "raid6": 10}  # [J] devices of a parity group: larger ones take long to rebuild
+BELIEVED = ("A", "B", "C")  # trust of the rows that a sizing may stand on
+
+
+class Sizing(Struct, frozen=True):
+    """A sizing: of one device, or of all of the library where none was named."""
+
+    found: tuple[SizedDevice | NotSized, ...]
+    notes: tuple[str, ...]
+    one: bool
+
+    @property
+    def devices(self) -> int | None:
+        """How many devices at the end of the growth; None where several kinds were sized."""
+        return self._only.final.devices if self._only else None
+
+    @property
+    def binding(self) -> NeedCode | None:
+        """What makes it that many."""
+        return self._only.final.binding if self._only else None
+
+    @property
+    def _only(self) -> SizedDevice | None:
+        from iocast.report.forecast.size_report import SizedDevice
+
+        return first if self.one and isinstance(first := self.found[0], SizedDevice) else None
+
+    def report(self, *, charts: bool = False) -> Report:
+        """The sizing as tables, with its chart if asked for."""
+        from iocast.report.forecast.size_report import overview, size_report
+
+        return size_report(self._only, charts=charts) if self._only else overview(self.found, self.notes)
+
+
+def size(asked: SizeRequest) -> Sizing:
+    """Sizes one device, or all of the library. Raises IocastError."""
+    from iocast.forecast.storage.size_storage import TooSlow
+    from iocast.forecast.storage.storage_device import built_in_devices
+    from iocast.report.forecast.size_report import NotSized
+
+    need, notes = need_of(asked), tuple(assumptions(asked))
+    if asked.device:
+        return Sizing((_sized(asked, need, _device(asked, need), notes),), notes, one=True)
+    found: list[SizedDevice | NotSized] = []
+    for name, device in built_in_devices().items():
+        fitting = replace(asked, raid="") if device.volume else asked
+        try:
+            found.append(_sized(fitting, need, device, notes))
+        except TooSlow as error:
+            found.append(NotSized(name, f"idle {error.limit.name} {error.idle_s * 1e3:.3g} ms"))
+        except AnalysisError as error:
+            found.append(NotSized(name, error.message))
+    return Sizing(tuple(found), notes, one=False)
+
+
+def _device(asked: SizeRequest, need: StorageNeed) -> StorageDevice | MeasuredDevice:
+    """A device by its name, its file or its run. Raises IocastError."""
+    from iocast.forecast.storage.storage_device import built_in, built_in_devices, read_device
+
+    path = Path(asked.device)
+    if asked.device in built_in_devices():
+        return built_in(asked.device)
+    if path.suffix == ".toml":
+        return read_device(path)
+    if path.is_dir():
+        return _measured(asked, need)
+    return built_in(asked.device)  # which says what is known
+
+
+def _measured(asked: SizeRequest, need: StorageNeed) -> MeasuredDevice:
+    """The device of a run folder, from rows of trust C or better."""
+    from iocast.analyse.facts import Facts
+    from iocast.forecast.storage.measured_device import measured_device
+    from iocast.model.run import PhaseRecord
+    from iocast.sessions.run_card import open_card
+
+    card = open_card(asked.device)
+    trust = card.examination.trust
+
+    def believed(record: PhaseRecord) -> bool:
+        row = trust.get(record.phase.name)
+        return row is not None and not row.void and row.grade in BELIEVED
+
+    curves = [kept for curve in Facts(card.run).curves if (kept := curve.only(believed))]
+    target = card.run.plan.target
+    whole = target.device.size_bytes if target.device else None
+    size_bytes = units.parse_size(asked.device_capacity) if asked.device_capacity else whole or target.size_bytes
+    return measured_device(Path(asked.device).name, curves, need.size_bytes, size_bytes)
+
+
+def _sized(
+    asked: SizeRequest, need: StorageNeed, device: StorageDevice | MeasuredDevice, notes: tuple[str, ...]
+) -> SizedDevice:
+    """Today, and each year of growth."""
+    from iocast.forecast.storage.measured_device import MeasuredDevice
+    from iocast.forecast.storage.size_storage import RatedDevice, size_storage
+    from iocast.forecast.storage.size_volumes import size_volumes
+    from iocast.forecast.storage.storage_need import Layout
+    from iocast.report.forecast.size_report import SizedDevice
+
+    years = range(need.years + 1)
+    layout = _layout(asked, device)
+    assert isinstance(layout, Layout)
+    if isinstance(device, MeasuredDevice):
+        if asked.price is not None:
+            device = replace(device, prices=replace(device.prices, each=asked.price))
+        plans = tuple(size_storage(need.after(year), device, layout) for year in years)
+        wanted = [op for op, share in (("read", need.read_fraction), ("write", 1 - need.read_fraction)) if share]
+        rows = [row for op, names in device.rows if op in wanted for row in names]
+        return SizedDevice(
+            name=device.name,
+            about="The device as this run measured it",
+            source=f"rows {', '.join(rows)}",
+            years=plans,
+            notes=(*notes, *_doubts(device, need.read_fraction)),
+            measured=True,
+        )
+    if asked.price is not None:
+        device = replace(device, prices=replace(device.prices, each=asked.price))
+    if device.volume:
+        volumes = tuple(size_volumes(need.after(year), device, layout) for year in years)
+        return SizedDevice(name=device.name, about=device.about, source=_source(device), years=volumes, notes=notes)
+    plans = tuple(size_storage(need.after(year), RatedDevice(device), layout) for year in years)
+    return SizedDevice(name=device.name, about=device.about, source=_source(device), years=plans, notes=notes)
+
+
+def _source(device: StorageDevice) -> str:
+    return f"{device.source} (read {device.checked.isoformat()})"
+
+
+def _doubts(device: MeasuredDevice, read_fraction: float) -> Iterator[str]:
+    """What a reader of a measured sizing should know."""
+    used = device.used(read_fraction)
+    yield "Only rows of trust A to C are used; response times are the upper end of the forecast for random arrivals."
+    if not all(side.saturated for side in used):
+        yield "A ladder was not measured until more load gained nothing: the device may do more."
+    if len(used) > 1:
+        yield "Reads and writes were measured apart: capacity is divided by 1.3, response times are doubled."
+
+
+def _layout(asked: SizeRequest, device: StorageDevice | MeasuredDevice) -> Layout:
+    """How devices of a medium are put together unless something else is asked for."""
+    from iocast.forecast.laws.disks import raid_level
+    from iocast.forecast.storage.storage_device import StorageDevice
+    from iocast.forecast.storage.storage_need import Layout
+
+    medium = device.medium if isinstance(device, StorageDevice) else "ssd"
+    usual = "raid0" if medium == "volume" else "raid10"
+    none = asked.raid.lower() in ("none", "no")
+    level = raid_level("0" if none else asked.raid) if asked.raid else raid_level(usual)
+    most = 0.6 if medium == "disk" else 0.7
+    if asked.utilisation:
+        most = units.parse_percent(asked.utilisation) / 100
+    if asked.spares < 0 or (asked.group or 0) < 0:
+        raise SpecError("spares and devices of a group are 0 or more", "for example --spares 1 --group 8")
+    group = USUAL_GROUP.get(level, 0) if asked.group is None else asked.group
+    return Layout(level=level, group=group, most_utilisation=most, spares=asked.spares)

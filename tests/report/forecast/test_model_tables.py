@@ -1,0 +1,200 @@
+"""The tables of the documents, figure by figure, and the notes where the documents are wrong."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import msgspec
+import pytest
+
+from iocast.errors import AnalysisError, IocastError, SpecError
+from iocast.model.report import Report
+from iocast.report.renderers import RENDERERS, documents, json_report
+from iocast.sessions.forecasting import model_laws as laws
+
+KILO = "4kB,8kB,16kB,32kB,64kB"
+
+
+def cells(report: Report, key: str, table: int = 0) -> list[Any]:
+    """A column of one table."""
+    return [row.cells[key] for row in report.sections[0].tables[table].rows]
+
+
+def notes(report: Report) -> str:
+    return " ".join(note for table in report.sections[0].tables for note in table.notes)
+
+
+def disk(**changes: Any) -> Report:
+    usual = {"rpm": None, "seek": "5ms", "seek_from": "2ms", "seek_to": "8ms", "transfer": "40MB/s", "size": KILO}
+    return laws.disk(**{**usual, "controller": "0s", **changes})
+
+
+def test_rotation_and_bands() -> None:
+    report = disk()
+    assert cells(report, "half_rotation") == pytest.approx([4.1666667e6, 3e6, 2e6])
+    assert cells(report, "fastest") == pytest.approx([6.1666667e6, 5e6, 4e6])
+    assert cells(report, "slowest") == pytest.approx([12.1666667e6, 11e6, 10e6])
+    assert "7000 rpm is 4.286 ms" in notes(report)
+    assert "7000" not in notes(disk(rpm="15000"))
+
+
+def test_disks_of_all_sizes() -> None:
+    report = disk()
+    assert cells(report, "service", 1) == pytest.approx([7.1e6, 7.2e6, 7.4e6, 7.8e6, 8.6e6])
+    assert cells(report, "iops", 1) == pytest.approx([140.85, 138.89, 135.14, 128.21, 116.28], abs=0.005)
+    assert cells(report, "document", 1) == ["140", "139", "135", "128", "116"]
+    assert cells(report, "seek_share", 1)[0] == pytest.approx(0.704, abs=5e-4)
+    assert cells(report, "seek_share", 1)[-1] == pytest.approx(0.581, abs=5e-4)
+    binary = disk(size="4k,64k")
+    assert cells(binary, "service", 1) == pytest.approx([7.1024e6, 8.6384e6])
+    assert set(cells(disk(seek="4ms"), "document", 1)) == {""}
+
+
+def test_disks_together() -> None:
+    assert cells(laws.disks_together(1, "150"), "iops") == [150]
+    assert cells(laws.disks_together(30, "50"), "iops") == [1500]
+
+
+def test_controllers() -> None:
+    report = laws.controller("0.3ms", "160MB/s", KILO)
+    assert cells(report, "iops") == pytest.approx([3076.92, 2857.14, 2500, 2000, 1428.57], abs=0.005)
+    assert cells(report, "bus") == pytest.approx([0.0769, 0.1429, 0.25, 0.40, 0.5714], abs=5e-5)
+    assert cells(report, "document")[-1] == "1428; 54.68%"
+    assert "57.14% and 7.69%" in notes(report)
+
+
+def test_one_queue() -> None:
+    report = laws.mm1(None, "135,105,75,45", None)
+    assert [each / 1e6 for each in cells(report, "response")] == pytest.approx(
+        [257.143, 29.508, 15.652, 10.651], abs=5e-4
+    )
+    assert [each / 1e6 for each in cells(report, "wait")] == pytest.approx([249.943, 22.308, 8.452, 3.451], abs=5e-4)
+    assert cells(report, "in_system") == pytest.approx([34.71, 3.10, 1.17, 0.48], abs=0.005)
+    large = report.sections[0].tables[1].rows
+    assert [row.cells["stable"] for row in large] == [False, True, True, True]
+    assert large[0].cells["state"] == "not possible"
+    assert [row.cells["response"] / 1e6 for row in large[1:]] == pytest.approx([88.660, 24.225, 14.029], abs=5e-4)  # type: ignore[operator]
+    assert "240.0" in notes(report)
+    assert "Stable below 116.3" in notes(report)
+    plain = laws.mm1("7ms", "100", None)
+    assert "Kolk" not in notes(plain)
+    assert "document" not in {column.key for column in plain.sections[0].tables[0].columns}
+
+
+def test_one_queue_backwards() -> None:
+    assert "up to 88.89 IOPS" in notes(laws.mm1("7.2ms", "45", "20ms"))
+    with pytest.raises(AnalysisError, match=r"a mean of 5 ms cannot be met: one I/O alone takes 7.2 ms"):
+        laws.mm1("7.2ms", "45", "5ms")
+
+
+def test_the_rule_of_60_percent() -> None:
+    report = laws.knees("7.2ms", "1,2,4,8,16,32,64", "2.5")
+    assert cells(report, "multiple") == pytest.approx([0.6, 0.775, 0.877, 0.934, 0.965, 0.982, 0.991], abs=1e-3)
+    assert cells(report, "tail") == pytest.approx([0.333, 0.626, 0.801, 0.896, 0.946, 0.973, 0.986], abs=1e-3)
+    assert cells(report, "power") == pytest.approx([0.5, 0.577, 0.665, 0.745, 0.811, 0.862, 0.9], abs=1e-3)
+    assert cells(report, "planned") == pytest.approx([2.5, 1.562, 1.179, 1.044, 1.007, 1.0, 1.0], abs=1e-3)
+    assert cells(report, "rate_per_s")[0] == pytest.approx(83.33, abs=0.005)
+    assert cells(report, "response")[0] == pytest.approx(18e6)
+    assert cells(report, "times", 1) == pytest.approx([2, 2.5, 5, 10])
+
+
+def test_short_strokes() -> None:
+    sata = laws.stroke("sata", "0.1%,10%,100%", "8k", None, None, None, None)
+    assert [each / 1e6 for each in cells(sata, "service")] == pytest.approx([5.5, 7.5, 12.5], abs=0.04)
+    assert cells(sata, "document") == ["5.5", "7.5", "12.5"]
+    sas = laws.stroke("sas", "0.1%,10%,100%", "8k", None, None, None, None)
+    assert [each / 1e6 for each in cells(sas, "service")] == pytest.approx([4, 4.5, 7], abs=0.25)
+
+
+def test_zones_of_a_disk() -> None:
+    report = laws.zone_times(1000, 2, "11.5s,17.5s,32.5s", "0.71")
+    assert [each / 1e6 for each in cells(report, "each")] == pytest.approx([5.75, 8.75, 16.25])
+    assert cells(report, "slower") == pytest.approx([0, 0.5217, 1.8261], abs=1e-4)
+    assert "37.1% of the data. Kolk prints 50%" in notes(report)
+
+
+def test_volumes_and_buckets() -> None:
+    assert cells(laws.volume("gp2", "100GiB", "3000", "125MiB/s", "8k"), "lasts_s") == [2000]
+    assert "need 160 GiB" in notes(laws.volume("gp3", "100GiB", "80000", "2000MiB/s", "8k"))
+    assert cells(laws.volume("gp3", "1TiB", "3000", "125MiB/s", "1M"), "asked_iops") == [12000]
+    bucket = laws.bucket("3000", "60000", "1000:60s,6000:30s,1500:60s")
+    assert cells(bucket, "first_empty_s") == [80]
+    assert cells(laws.burst("5000", "1500", "3000", "30s"), "drain_s") == [40]
+    assert "never drains" in laws.burst("5000", "3000", "3000", "30s").verdict
+    assert len(cells(laws.all_volumes(), "volume")) >= 4
+
+
+ALL = (
+    disk, lambda: laws.disks_together(30, "50"), lambda: laws.controller("0.3ms", "160MB/s", KILO),
+    lambda: laws.raid(4, "1000", "70%", "0,1,10,5,6"),
+    lambda: laws.stroke("sata", "1%,100%", "8k", None, None, None, None),
+    lambda: laws.zone_times(1000, 2, "11.5s,17.5s,32.5s", "0.71"), lambda: laws.mm1(None, "135,75", None),
+    lambda: laws.mmc(8, "7.2ms", "400,2000"), lambda: laws.mg1("7.2ms", "135,75", "0"),
+    lambda: laws.ggc(8, "7.2ms", "400,2000", "1", "7.5"), lambda: laws.ggc(1, "7.2ms", "45", "1", "7.5"),
+    lambda: laws.percentiles(1, "7.2ms", "75,200", "50,99.9"), lambda: laws.knees("7.2ms", "1,8", "2.5"),
+    lambda: laws.mva("5ms,2ms", "1,4", "0s", None, approximate=False),
+    lambda: laws.mva("5ms,2ms", "1,4", "1s", "1,4", approximate=False),
+    lambda: laws.mva("5ms,2ms", "1,4", "0s", None, approximate=True), lambda: laws.bounds("5ms,2ms", "1,4", "0s"),
+    lambda: laws.usl("1,2,4", None, "1000", "0.05", "0.001"), lambda: laws.usl("1,2", None, "1000", "0.05", "0"),
+    lambda: laws.usl("1,2,4,8,16", "100,190,340,500,560", "1", "0", "0"),
+    lambda: laws.bucket("3000", "1e6".replace("1e6", "1M"), "1000:60s"), lambda: laws.burst("5", "1", "3", "30s"),
+    lambda: laws.levels(8, "7.2ms", "400:90%,900:10%"), laws.all_volumes,
+    lambda: laws.volume("gp2", "100GiB", "3000", "125MiB/s", "8k"),
+    lambda: laws.volume("io2", "100GiB", "300000", "125MiB/s", "8k"), lambda: laws.mix("3000,500", "10000,2000"),
+    lambda: laws.cache("200GB", "100GB", "20us", "7ms"), laws.rules,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("made", range(len(ALL)))
+def test_every_law_is_shown_in_every_form(made: int) -> None:
+    report = ALL[made]()
+    assert report.kind == "model"
+    assert report.verdict.endswith(".")
+    out = io.StringIO()
+    json_report.render(report, out)
+    told = msgspec.json.decode(out.getvalue(), type=documents.ModelDocument)
+    assert [len(each.cells) for each in told.tables] == [len(each.rows) for each in report.sections[0].tables]
+    for form in ("terminal", "markdown", "csv"):
+        shown = io.StringIO()
+        RENDERERS[form].render(report, shown, colour=False, width=80)
+        assert len(shown.getvalue()) > 20
+        assert form != "terminal" or max(map(len, shown.getvalue().splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("asked", "says", "hint"),
+    [
+        (lambda: laws.mm1("8.6ms", "135", None), "not possible: 135 .* 116.3 at most", "stay below 116.3/s"),
+        (lambda: laws.mmc(2, "10ms", "200"), "not possible: 200 .* 200 at most", "60%: 120/s"),
+        (lambda: laws.mm1("7.2", "45", None), "--service: .*the unit is missing", "100us"),
+        (lambda: laws.mm1("-7.2ms", "45", None), "--service: .*negative", "times are written"),
+        (lambda: laws.mm1("7.2ms", "-45", None), '--rate: "-45" is negative', "135,105,75"),
+        (lambda: laws.mm1("7.2ms", "0", None), "--rate: 0 is no load", "above 0"),
+        (lambda: laws.mm1("7.2ms", "fast", None), '"fast" is not a rate', "135,105,75"),
+        (lambda: laws.mm1("7.2ms", ",", None), "--rate is empty", "commas"),
+        (lambda: disk(rpm="0"), "does not turn", "15000"),
+        (lambda: disk(seek_from="9ms"), "--seek-from is above", "--seek-to"),
+        (lambda: laws.disks_together(30, None), "go together", "--iops 50"),
+        (lambda: laws.raid(4, "1000", "70", "5"), "--read: .*", "%"),
+        (lambda: laws.raid(4, "1000", "70%", "7"), "RAID level '7' is unknown", "0, 1, 10"),
+        (lambda: laws.stroke("tape", "1%", "8k", None, None, None, None), "unknown", "sata"),
+        (lambda: laws.percentiles(1, "7ms", "45", "100"), "100 is no percentile", "99.9"),
+        (lambda: laws.knees("7ms", "0", "2.5"), '"0" is not a whole number', "1,2,4"),
+        (lambda: laws.knees("7ms", "1", "1"), "--multiple", "2.5"),
+        (lambda: laws.mva("5ms", "1000000", "0s", None, approximate=False), "take too long", "--approximate"),
+        (lambda: laws.usl("1,2,4", "1,2", "1", "0", "0"), "3 loads and 2 rates", "one rate"),
+        (lambda: laws.usl("1,2,4", "1,2,3", "1", "0", "0"), "too few", "5 or more"),
+        (lambda: laws.bucket("3000", "60000", "1000"), "has no time", "RATE:TIME"),
+        (lambda: laws.levels(8, "7ms", "400:90%"), "do not add up to 100%", "10%"),
+        (lambda: laws.levels(1, "7ms", "400:100%"), "overloaded", "lower the load"),
+        (lambda: laws.volume("gp4", "1TiB", "1", "1MB/s", "8k"), "unknown", "gp3"),
+        (lambda: laws.mix("1", "1,2"), "each kind of I/O needs", "one capacity"),
+        (lambda: laws.cache("0", "1GB", "1us", "1ms"), "--data: a size of 0", "8k"),
+    ],
+)  # fmt: skip
+def test_bad_input_says_what_and_the_way_out(asked: Any, says: str, hint: str) -> None:
+    with pytest.raises(IocastError, match=says) as refused:
+        asked()
+    assert hint in refused.value.hint
+    assert isinstance(refused.value, SpecError | AnalysisError)
