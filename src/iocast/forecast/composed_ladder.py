@@ -1,8 +1,8 @@
 """A ladder of a mix put together from a ladder of reads and one of writes: each user makes them in turn.
 
-The service demand law: X = 1 / (share of reads / X of reads + share of writes / X of writes). Exact for a pool that both
-share; 13 to 30 % too high in the middle of a ladder of striped disks, and blind to what writes do to reads. So such a
-forecast is made with a third more load and twice the time at its upper end. Source: models A7.
+The service demand law: X = 1 / (share of reads / X of reads + share of writes / X of writes). Exact for a pool that
+both share; 13 to 30 % too high in the middle of a ladder of striped disks, and blind to what writes do to reads. So
+such a forecast is made with a third more load and twice the time at its upper end. Source: models A7.
 """
 
 from __future__ import annotations

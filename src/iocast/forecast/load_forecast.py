@@ -1,7 +1,7 @@
 """The forecast of a load from a measured ladder: mean and percentiles with intervals, utilisation, the highest rate.
 
-Each figure has a bracket (how far the model may be off, models A4 step 5) and a sampling error (how well each row of the
-ladder is known, weighted by how much the figure depends on it); the interval printed is both together.
+Each figure has a bracket (how far the model may be off, models A4 step 5) and a sampling error (how well each row of
+the ladder is known, weighted by how much the figure depends on it); the interval printed is both together.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -26,14 +27,14 @@ from iocast.forecast.flow_equivalent import (
     bracket,
 )
 from iocast.forecast.measured_ladder import QUANTILES, MeasuredLadder
-from iocast.forecast.response_law import Law, Mixture
+from iocast.forecast.response_law import GRID, TAIL, Law, Mixture, mixed
 
 CLIFF = 1.5  # a percentile that grows so much within CLIFF_REACH lies between two modes (models A4 step 7)
 CLIFF_REACH = 0.002
 NUDGE = 0.05  # of a row's times, to see how much a figure depends on it
 MATTERS = 0.1  # of a figure's logarithm over that of a row: less is not worth a refusal
 UNKNOWN_ERROR = 1.0  # half an interval of a logarithm, where it is not known and hardly matters
-KNOTS = (0.05, 0.3, 0.5, 0.65, 0.8, 0.9, 0.95)  # of the limit: where the sampling error is computed for other rates
+KNOTS = (0.1, 0.5, 0.7, 0.85, 0.95)  # of the limit: where the sampling error is computed for other rates
 FINE = 14  # halvings of a search for a rate
 
 End = Literal["low", "base", "high"]
@@ -86,6 +87,8 @@ class Forecaster(Struct, frozen=True, dict=True):
 
     measured: MeasuredLadder
     arrival_cv2: float = 1.0
+    hits: float = 0.0  # the share of I/Os that a cache answers before they reach the storage
+    hit_s: float = 0.0  # how long that takes
 
     @cached_property
     def law(self) -> Law:
@@ -111,7 +114,8 @@ class Forecaster(Struct, frozen=True, dict=True):
     @property
     def demonstrated_per_s(self) -> float:
         """The throughput at the last load; of a mix that was put together, what is left of it to rely on."""
-        return self.ladder.last_per_s / (CAPACITY_OVER if self.measured.composed else 1.0)
+        over = CAPACITY_OVER if self.measured.composed else 1.0
+        return self.ladder.last_per_s / over / (1 - self.hits)
 
     @property
     def limit_per_s(self) -> float:
@@ -128,13 +132,20 @@ class Forecaster(Struct, frozen=True, dict=True):
         """The response at a rate. Raises TooClose."""
         if rate_per_s > self.limit_per_s * (1 + 1e-9):
             raise TooClose(rate_per_s, self.demonstrated_per_s)
-        within, law = self.within, self.law
-        more = rate_per_s * (CAPACITY_OVER if self.measured.composed else 1.0)
+        within, law, missed = self.within, self.law, rate_per_s * (1 - self.hits)
+        more = missed * (CAPACITY_OVER if self.measured.composed else 1.0)
         return Three(
-            law.mixture(rate_per_s, within.low, self._from(within.low), lowest=True),
-            law.mixture(rate_per_s, within.base, self._from(within.base)),
-            law.mixture(more, within.high, self._from(within.high)),
+            self._seen(law.mixture(missed, within.low, self._from(within.low), lowest=True)),
+            self._seen(law.mixture(missed, within.base, self._from(within.base))),
+            self._seen(law.mixture(more, within.high, self._from(within.high))),
         )
+
+    def _seen(self, missed: Mixture) -> Mixture:
+        """With the hits of the cache."""
+        if not self.hits:
+            return missed
+        hit = Mixture(((1.0, (self.hit_s,) * len(GRID)),), self.hit_s, 1.0)
+        return mixed([(self.hits, hit), (1 - self.hits, missed)])
 
     def _from(self, factor: float) -> float:
         return self.within.from_users if factor > 1 else self.ladder.saturation_users
@@ -149,14 +160,15 @@ class Forecaster(Struct, frozen=True, dict=True):
         """How much of the demonstrated throughput a rate takes."""
         error = self.measured.levels[-1].mean_error
         base = rate_per_s / self.demonstrated_per_s
-        return Utilisation(rate_per_s / self.ladder.limit_per_s * math.exp(-error), base, base * math.exp(error))
+        least = rate_per_s * (1 - self.hits) / self.ladder.limit_per_s
+        return Utilisation(least * math.exp(-error), base, base * math.exp(error))
 
     def figure(self, three: Three, q: float | None, error: float | None) -> Figure:
         """One figure of a response, with its interval."""
         low_q = high_q = q
         stepped = False
         if q is not None:
-            reach = min(CLIFF_REACH, (1 - q) / 5)
+            reach = self._reach(q)
             ends = (three.base.quantile_s(q - reach), three.base.quantile_s(q + reach))
             stepped = ends[1] > CLIFF * ends[0]
             if stepped:
@@ -177,17 +189,25 @@ class Forecaster(Struct, frozen=True, dict=True):
             known=error is not None,
         )
 
+    def _reach(self, q: float) -> float:
+        """How far beside a percentile its share may lie: by chance at the row of fewest I/Os, and as distributions are
+        kept."""
+        fewest = min(level.ios for level in self.measured.levels)
+        least = GRID[1] if q < TAIL else min(CLIFF_REACH, (1 - q) / 5)
+        return min(max(least, 2 * math.sqrt(q * (1 - q) / fewest)), (1 - q) / 2)
+
     def sampling(self, rate_per_s: float, quantiles: Sequence[float]) -> dict[float | None, float | None]:
         """Half the 95 % interval of the logarithm of each figure; None where a row that matters has too few I/Os.
 
         Each row in turn is made a little slower: by how much the figure follows is its weight.
         """
         asked: tuple[float | None, ...] = (None, *quantiles)
-        plain = self.law.mixture(rate_per_s, 1.0, 0.0)
+        missed = rate_per_s * (1 - self.hits)
+        plain = self._seen(self.law.mixture(missed, 1.0, 0.0))
         start = {q: value(plain, q) for q in asked}
         squares: dict[float | None, float | None] = dict.fromkeys(asked, 0.0)
         for at, level in enumerate(self.measured.levels):
-            nudged = self.law.scaled(at, 1 + NUDGE).mixture(rate_per_s, 1.0, 0.0)
+            nudged = self._seen(self.law.scaled(at, 1 + NUDGE).mixture(missed, 1.0, 0.0))
             for q in asked:
                 weight = abs(math.log(value(nudged, q) / start[q])) / math.log1p(NUDGE)
                 error = level.mean_error if q is None else error_at(level.errors, q)
@@ -247,7 +267,7 @@ def error_at(errors: Mapping[float, float | None], q: float) -> float | None:
 def _between(errors: Sequence[tuple[float, float | None]], rate_per_s: float) -> float | None:
     if rate_per_s <= errors[0][0]:
         return errors[0][1]
-    for (low, one), (high, other) in zip(errors, errors[1:], strict=False):
+    for (low, one), (high, other) in pairwise(errors):
         if rate_per_s <= high:
             return None if one is None or other is None else one + (other - one) * (rate_per_s - low) / (high - low)
     return errors[-1][1]

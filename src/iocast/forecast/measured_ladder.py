@@ -21,7 +21,7 @@ from iocast.analyse.statistics import (
 from iocast.forecast.flow_equivalent import Ladder, ladder
 from iocast.forecast.response_law import GRID, Law
 from iocast.model.histogram import Histogram
-from iocast.model.run import OpSeries, PhaseRecord
+from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Uniform, Zipf
 
 LEAST_LOADS = 3
@@ -81,7 +81,7 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
     @property
     def law(self) -> Law:
         """With the distributions."""
-        return Law(self.ladder, tuple(each.times_s for each in self.levels))
+        return Law(self.ladder, tuple(each.times_s for each in self.levels), max(0.0, 1 - self.service_cv2))
 
     @property
     def last_gain(self) -> float:
@@ -140,7 +140,7 @@ def find_ladder(
 def _single(
     facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: frozenset[str]
 ) -> MeasuredLadder | Absent:
-    curves = [curve for curve in facts.curves if _fits(curve.rows[0], asked)]
+    curves = [curve for curve in facts.curves if same_load(curve.rows[0], asked)]
     if not curves:
         known = dict.fromkeys(filter(None, (load_of(curve.rows[0]) for curve in facts.curves)))
         return Absent("no_such_rows", known=tuple(known))
@@ -166,16 +166,12 @@ def load_of(record: PhaseRecord) -> AskedLoad | None:
 
 
 def same_load(record: PhaseRecord, asked: AskedLoad) -> bool:
-    """True for a row of the size that is asked for, and of its mix or nearly so; one of a kind only if that is asked."""
+    """True for a row of the size that is asked for, and of its mix or nearly so; of reads only if those are asked."""
     has = load_of(record)
     if has is None or has.size_bytes != asked.size_bytes:
         return False
     pure = any(share in (0.0, 1.0) for share in (has.read_share, asked.read_share))
     return has.read_share == asked.read_share if pure else abs(has.read_share - asked.read_share) <= SAME_MIX + 1e-9
-
-
-def _fits(record: PhaseRecord, asked: AskedLoad) -> bool:
-    return same_load(record, asked)
 
 
 def _measured(
@@ -217,7 +213,7 @@ def level_of(row: RowFacts) -> Level | None:
     if None in bounds or not response.total:
         return None
     low, high = (each or 1.0 for each in bounds)
-    effects = [found for each in series.ops if (found := design_effects(each, SHORT)) is not None and sum(each.ios)]
+    known = [design_effects(each, SHORT) for each in series.ops if sum(each.ios)]
     return Level(
         names=(row.name,),
         users=float(row.measurement.asked_depth),
@@ -225,7 +221,7 @@ def level_of(row: RowFacts) -> Level | None:
         ios=response.total,
         times_s=times_of(response),
         mean_error=max(math.log(high), -math.log(low)),
-        errors=dict(_errors(response, series.ops, effects)),
+        errors=dict(_errors(response, [each for each in known if each is not None])),
     )
 
 
@@ -234,9 +230,7 @@ def times_of(response: Histogram) -> tuple[float, ...]:
     return tuple((response.quantile_ns(q) if q else float(response.min_ns)) / 1e9 for q in GRID)
 
 
-def _errors(
-    response: Histogram, ops: tuple[OpSeries, ...], effects: list[tuple[float, ...]]
-) -> Iterator[tuple[float, float | None]]:
+def _errors(response: Histogram, effects: list[tuple[float, ...]]) -> Iterator[tuple[float, float | None]]:
     """Of each quantile half its interval in logarithms. Several operations of a row are one set, so effects add up."""
     for q in (*QUANTILES, 0.9, 0.999):
         if not effects or not enough_beyond(response.total, q):

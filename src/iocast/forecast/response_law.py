@@ -1,9 +1,10 @@
 """Percentiles of the response to random arrivals: who finds n in the storage waits as one of n + 1 closed users does.
 
-Arrivals at random see the storage as it is on average (PASTA), so their response is a mixture of the distributions that
-were measured at closed loads, each weighted by how often an arrival meets it. Between two loads a percentile is straight
-in the number of users; beyond the last load all are later by as much as the mean is. Exact for servers that share a
-queue. Source: models A4, step 4.
+Arrivals at random see the storage as it is on average (PASTA), so their response is a mixture of the distributions
+that were measured at closed loads, each weighted by how often an arrival meets it. Between two loads a percentile is
+straight in the number of users; beyond the last load all are later by as much as the mean is. Exact for servers that
+share a queue. Source: models A4, step 4. A service that hardly varies is part done when the next one arrives, while
+closed users arrive just as one ends: at the lower end an arrival has up to one fewer before it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ GRID = (
     *(at / 1000 for at in range(950, 1000)),
     *(0.9995, 0.9998, 0.9999, 1.0),
 )
+TAIL = 0.95  # from here on GRID has thousandths
 STEPS = 8  # places between two loads at which distributions are interpolated
 BEYOND = 1.1  # from place to place, above the last load
 LEAST_MASS = 1e-9
@@ -35,6 +37,7 @@ class Law(Struct, frozen=True, dict=True):
 
     ladder: Ladder
     times_s: tuple[tuple[float, ...], ...]
+    regular: float = 0.0  # 1 for a service that never varies: then an arrival finds the one in service half done
 
     def scaled(self, level: int, factor: float) -> Law:
         """The same with one load slower by a factor; the ladder still rises."""
@@ -44,7 +47,7 @@ class Law(Struct, frozen=True, dict=True):
         times = tuple(
             tuple(each * factor for each in found) if at == level else found for at, found in enumerate(self.times_s)
         )
-        return Law(Ladder(self.ladder.users, tuple(means)), times)
+        return Law(Ladder(self.ladder.users, tuple(means)), times, self.regular)
 
     def mixture(self, rate_per_s: float, factor: float, from_users: float, *, lowest: bool = False) -> Mixture:
         """The response at a rate of random arrivals; `lowest`: as fast as a convex ladder can be between its loads."""
@@ -60,6 +63,11 @@ class Law(Struct, frozen=True, dict=True):
                 masses[node + 1] = masses.get(node + 1, 0.0) + share * part
         parts = tuple((mass, self._times(node)) for node, mass in masses.items() if mass > LEAST_MASS)
         return Mixture(parts, mean, found[0])
+
+    def at(self, users: int) -> Mixture:
+        """The response of a closed load."""
+        times = self._interpolated(float(users))
+        return Mixture(((1.0, times),), self.ladder.at(users), 0.0)
 
     def _times(self, node: int) -> tuple[float, ...]:
         """The distribution at a place, kept once it was made."""
@@ -98,7 +106,8 @@ class Law(Struct, frozen=True, dict=True):
         positions = [float(users) for users in range(1, len(responses) + 1)]
         for users in range(1, min(int(self.ladder.users[-1]), len(responses)) + 1):
             positions[users - 1], responses[users - 1] = least_between(self.ladder, users)
-        return _located(self._nodes, positions), responses
+        sooner = [max(1.0, position - self.regular) for position in positions]
+        return _located(self._nodes, sooner), responses
 
 
 class Mixture(Struct, frozen=True):
