@@ -37,12 +37,18 @@ NAMES = ("mean", "p50", "p95", "p99")
 TRUTH_IOS, TRUTH_RUNS = 1_000_000, 2
 MOST_USERS = 1024
 BAR = 0.90
+GROUPS = {
+    "design": "systems of the design",
+    "own": "other systems",
+    "fresh": "systems first measured when all was final",
+}
 PHASE = '[[phase]]\ntest = "mix"\nread = {read}\nwrite = {write}\n{load}\n'
 JOB = 'name = "forecast"\n[defaults]\nsize = "8k"\npattern = "random"\ntime = "{seconds}s"\n'
 
 
 class System(Struct, frozen=True):
-    """A simulated device. `group`: "design" where the rule was made on it, else "own"."""
+    """A simulated device. `group`: "design": the rule was made on it; "own": a throttle and constant services among
+    them led to the last two rules of the lower end; "fresh": first measured afterwards."""
 
     name: str
     device: str
@@ -70,6 +76,7 @@ BIMODAL, H2, H10, H20 = (
 DELAY = ",link=10GB/s:1ms"
 own = partial(_pool, group="own")
 own_stripe = partial(_stripe, group="own")
+fresh = partial(_pool, group="fresh")
 SYSTEMS = (
     _pool("M/M/1", "exponential:1ms", 1),
     _pool("M/M/8", "exponential:1ms", 8),
@@ -111,6 +118,14 @@ SYSTEMS = (
     System("sim:nvme", "sim:nvme", "own", seconds=3.0),
     System("sim:cached-array", "sim:cached-array", "own", seconds=60.0),
     own_stripe("8 striped, card's loads", "exponential:1ms", 8),
+    fresh("8 servers capped at 3000 IOPS", "lognormal:1ms:0.5", 8, ",iops=3000/s"),
+    fresh("16 servers capped at 40 MB/s", "gamma:1ms:0.8", 16, ",throughput=40MB/s"),
+    fresh("3 striped uniform", "uniform:200us..1800us", 1, ",stripe=3:8KiB"),
+    fresh("16 striped gamma behind a delay", "gamma:1ms:0.5", 1, ",stripe=16:8KiB,link=10GB/s:2ms"),
+    fresh("5x2 H2 behind 20% hits", H2, 2, ",stripe=5:8KiB,hit=20%:100us"),
+    fresh("constant/4", "constant:1ms", 4),
+    fresh("50/50 mix, H2 writes, 6 servers", "gamma:600us:0.5", 6, f",write={H2}", read=50),
+    fresh("lognormal/2, cv 2", "lognormal:1ms:2", 2),
 )
 CARD = (1, 8, 32, 64)
 
@@ -175,7 +190,7 @@ def tried(system: System, seeds: int) -> Tally:
     tally = Tally(system, [0] * 4, [0] * 4, [0] * 4, [[], [], [], []], [0] * 4, 0, 0, [])
     for seed in range(1, seeds + 1):
         facts = Facts(climbed(system, seed))
-        found = find_ladder(facts, AskedLoad(size_bytes=8192, read_share=system.read / 100), {}, frozenset())
+        found = find_ladder(facts, AskedLoad(size_bytes=8192, read_share=system.read / 100), {}, {})
         assert isinstance(found, MeasuredLadder), found
         forecaster = Forecaster(found)
         for share, truth in truths.items():
@@ -233,7 +248,7 @@ def totals(found: Sequence[Tally], group: str) -> tuple[str, bool]:
             cells.append(f"{held / asked:.1%}, {median(widths):.2f}, {low / asked:.1%}")
             fine = fine and held >= BAR * asked
     refused, tries = sum(each.refused for each in mine), sum(each.tries for each in mine)
-    name = {"design": "systems of the design", "own": "systems never tuned on"}[group]
+    name = GROUPS[group]
     return f"| {len(mine)} {name} | {' | '.join(cells)} | {refused / max(1, tries):.0%} |\n", fine
 
 
@@ -254,7 +269,7 @@ def main() -> int:
             for miss in each.misses[:6]:
                 print(f"    {miss}")
     head = f"| all | {' | '.join(NAMES)} | refused |\n|---|{'---|' * 5}\n"
-    rows = [totals(found, group) for group in ("design", "own") if any(each.system.group == group for each in found)]
+    rows = [totals(found, group) for group in GROUPS if any(each.system.group == group for each in found)]
     summary = head + "".join(row for row, _ in rows)
     print(summary)
     if asked.write:

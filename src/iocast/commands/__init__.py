@@ -33,6 +33,7 @@ VERBS = {
     "compare": "Compare runs, or groups of repeats.",
     "repeat": "Run a job several times and show whether its figures repeat.",
     "ab": "Run a job on two targets in turn and compare them.",
+    "forecast": "Forecast the response time of a production load from a run.",
     "import": "Import results of other tools as run folders.",
     "blk": "Trace queue and device times of block requests.",
     "verify": "Read back and check what a run wrote.",

@@ -98,7 +98,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 def answer(
-    question: Question, facts: Facts, refused: Mapping[str, str], unsure: frozenset[str], probe: Facts | None = None
+    question: Question, facts: Facts, refused: Mapping[str, str], unsure: Mapping[str, str], probe: Facts | None = None
 ) -> Answer:
     """The answer from a run; `refused` and `unsure` say what is thought of its rows. `probe`: a run of open-loop rows
     that was made to verify it."""

@@ -33,6 +33,7 @@ def composed(reads: MeasuredLadder, writes: MeasuredLadder, asked: AskedLoad) ->
         sure=False,
         composed=True,
         left_out={**reads.left_out, **writes.left_out},
+        unsure={**reads.unsure, **writes.unsure},
     )
 
 

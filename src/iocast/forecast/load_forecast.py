@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.forecast.composed_ladder import CAPACITY_OVER, UPPER_OVER
 from iocast.forecast.flow_equivalent import (
@@ -102,14 +103,17 @@ class Forecaster(Struct, frozen=True, dict=True):
 
     @cached_property
     def within(self) -> Bracket:
-        """The bracket; a ladder that ends early does not show that the storage is striped."""
+        """The bracket; a ladder that ends early does not show that the storage is striped, and behind a throttle I/Os
+        wait less than behind servers of random times."""
         of = self.measured
         varies = Variability(service_cv2=of.service_cv2, fastest_s=of.fastest_s, arrival_cv2=self.arrival_cv2)
         found = bracket(self.ladder, varies)
+        paced = 1 + min(0.0, (self.arrival_cv2 - 1) / 2) + min(0.0, (of.saturated_cv2 - 1) / 2)
+        found = replace(found, low=min(found.low, max(0.5, paced)))
         if of.deep:
             return found
         high = 1 + (self.arrival_cv2 - 1) / 2 + max(0.0, (found.bottleneck_cv2 - 1) / 2)
-        return Bracket(found.low, found.base, high, found.from_users, found.bottleneck_cv2)
+        return replace(found, high=high)
 
     @property
     def demonstrated_per_s(self) -> float:

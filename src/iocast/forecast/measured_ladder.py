@@ -19,7 +19,7 @@ from iocast.analyse.statistics import (
     share_bounds,
 )
 from iocast.forecast.flow_equivalent import Ladder, ladder
-from iocast.forecast.response_law import GRID, Law
+from iocast.forecast.response_law import GRID, Law, cv2_of
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Uniform, Zipf
@@ -72,6 +72,7 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
     sure: bool = True
     composed: bool = False
     left_out: Mapping[str, str] = {}  # rows of the same load, and why
+    unsure: Mapping[str, str] = {}  # rows of trust C, and why
 
     @property
     def ladder(self) -> Ladder:
@@ -81,7 +82,8 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
     @property
     def law(self) -> Law:
         """With the distributions."""
-        return Law(self.ladder, tuple(each.times_s for each in self.levels), max(0.0, 1 - self.service_cv2))
+        regular = max(0.0, 1 - min(self.service_cv2, self.saturated_cv2))
+        return Law(self.ladder, tuple(each.times_s for each in self.levels), regular)
 
     @property
     def last_gain(self) -> float:
@@ -93,6 +95,13 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
     def saturated(self) -> bool:
         """True when a heavier load would have brought next to nothing more."""
         return self.last_gain < SATURATED_GAIN
+
+    @property
+    def saturated_cv2(self) -> float:
+        """How much the pace of a saturated storage varies: who waits for n others takes the sum of n such times, so its
+        variation is n times theirs. 1: random; 0: a throttle that lets I/Os pass at equal distances."""
+        last = self.levels[-1]
+        return last.users * cv2_of(last.times_s) if self.saturated else 1.0
 
     @property
     def deep(self) -> bool:
@@ -114,7 +123,7 @@ class Absent(Struct, frozen=True):
 
 
 def find_ladder(
-    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: frozenset[str]
+    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | Absent:
     """The ladder of the mix itself; without one, that of reads and that of writes put together.
 
@@ -138,7 +147,7 @@ def find_ladder(
 
 
 def _single(
-    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: frozenset[str]
+    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | Absent:
     curves = [curve for curve in facts.curves if same_load(curve.rows[0], asked)]
     if not curves:
@@ -175,7 +184,7 @@ def same_load(record: PhaseRecord, asked: AskedLoad) -> bool:
 
 
 def _measured(
-    facts: Facts, curve: Curve, asked: AskedLoad, refused: Mapping[str, str], unsure: frozenset[str]
+    facts: Facts, curve: Curve, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | Absent:
     left_out = {row.phase.name: refused[row.phase.name] for row in curve.rows if row.phase.name in refused}
     levels = []
@@ -202,6 +211,7 @@ def _measured(
         service_cv2=(first.stdev_ns / first.mean_ns) ** 2,
         fastest_s=first.quantile_ns(0.005) / 1e9,
         sure=not any(name in unsure for level in levels for name in level.names),
+        unsure={name: unsure[name] for level in levels for name in level.names if name in unsure},
         left_out=left_out,
     )
 

@@ -110,6 +110,16 @@ class Law(Struct, frozen=True, dict=True):
         return _located(self._nodes, sooner), responses
 
 
+def cv2_of(times_s: Sequence[float]) -> float:
+    """The squared coefficient of variation of a distribution at the shares of GRID."""
+    steps = list(pairwise(GRID))
+    cells = [
+        (high - low, (one + other) / 2) for (low, high), (one, other) in zip(steps, pairwise(times_s), strict=True)
+    ]
+    mean = math.fsum(share * time_s for share, time_s in cells)
+    return math.fsum(share * (time_s - mean) ** 2 for share, time_s in cells) / mean**2
+
+
 class Mixture(Struct, frozen=True):
     """Response times: distributions at the shares of GRID, each with its weight; the weights sum to 1."""
 

@@ -121,7 +121,7 @@ DifferenceCode = Literal[
     "rows_alone",
 ]
 
-ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification", "trend"]
+ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification", "trend", "forecast"]
 
 SectionCode = Literal[
     # of a card
@@ -149,6 +149,14 @@ SectionCode = Literal[
     "relative",
     "repeats",
     "prices",
+    # of a forecast
+    "forecast",
+    "headroom",
+    "profile",
+    "what_if",
+    "basis",
+    "open_rows",
+    "arithmetic",
     # of others
     "experiment",
     "runs",

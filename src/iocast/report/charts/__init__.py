@@ -30,6 +30,7 @@ from iocast.report.charts import (
 )
 from iocast.report.charts.drawing.parts import NARROW, WIDE, Spec
 from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.forecast import forecast_curve, forecast_utilisation
 from iocast.report.charts.place import Place, Stand
 from iocast.report.charts.subjects.examined_run import ExaminedRun
 from iocast.report.charts.subjects.families import Family, families, pooled
@@ -67,6 +68,8 @@ CHARTS: dict[str, ChartModule] = {
     "side_percentiles": side_percentiles,
     "repeats": repeats,
     "trend": trend,
+    "forecast_curve": forecast_curve,
+    "forecast_utilisation": forecast_utilisation,
 }
 
 

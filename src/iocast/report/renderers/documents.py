@@ -30,6 +30,14 @@ from iocast.model.codes import (
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.workload import Op
+from iocast.report.renderers.forecast_rows import (
+    ForecastFigure,
+    ForecastSummary,
+    HeadroomRow,
+    LadderRow,
+    OpenLoopRow,
+    WhatIfRow,
+)
 
 VERSION = 1
 
@@ -545,6 +553,17 @@ class TrendDocument(_Document, kw_only=True, tag="trend"):
     changes: list[TrendChange]
 
 
+class ForecastDocument(_OfARun, kw_only=True, tag="forecast"):
+    """What a load will come to on the storage of a run."""
+
+    forecast: ForecastSummary
+    figures: list[ForecastFigure] = []
+    headroom: list[HeadroomRow] = []
+    what_if: list[WhatIfRow] = []
+    ladder: list[LadderRow] = []
+    open_rows: list[OpenLoopRow] = []
+
+
 Document = (
     CardDocument
     | ExperimentDocument
@@ -553,6 +572,7 @@ Document = (
     | ComparisonDocument
     | RepeatsDocument
     | TrendDocument
+    | ForecastDocument
 )
 
 

@@ -16,6 +16,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.report import Cell, Chart, Kind, Report, Row, Subject, Table
 from iocast.report.renderers import documents as doc
+from iocast.report.renderers.forecast_rows import forecast_fields
 
 UNITS: dict[Kind, str] = {
     "bytes": "_bytes",
@@ -64,6 +65,8 @@ def document(report: Report) -> doc.Document:
             found["repeats"] = _repeats(report)
         case "trend":
             found |= _trend(report)
+        case "forecast":
+            found |= {**_only_subject(report), **forecast_fields(report)}
         case "experiment":
             found |= {**_only_subject(report), "subjects": _subjects(report), **_experiment(report)}
         case "verification":
