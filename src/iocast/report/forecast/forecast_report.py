@@ -120,10 +120,12 @@ def _forecast(of: Answer, *, charts: bool) -> Section | None:
         "slo": question.limit_s * NS,
         "arrival_cv2": question.arrival_cv2,
     }
+    by = of.forecaster
+    if by is not None:
+        cells |= {"demonstrated": by.demonstrated_per_s}
     if found is not None:
         busy = found.utilisation
         cells |= {"utilisation": busy.base, "utilisation_low": busy.low, "utilisation_high": busy.high}
-        cells |= {"demonstrated": found.rate_per_s / busy.base}
     load = Table("", LOAD, (Row(cells),), key="load")
     if found is None:
         return section("forecast", tables=(load,), charts=_charts(of) if charts else ())

@@ -73,8 +73,8 @@ def _why(of: Answer) -> str:
         case "within":
             return f"{start}, within the SLO of {limit}; {busy}.{_up_to(of)}"
         case "hint_only":
-            return f"{start}, within the SLO of {limit}; {busy}; but {text.counted(len(of.ladder.unsure), 'row')} with trust C"
-                " can only indicate it."
+            weak = text.counted(len(of.ladder.unsure), "row") if isinstance(of.ladder, MeasuredLadder) else ""
+            return f"{start}, within the SLO of {limit}; {busy}; but it stands on {weak} with trust C."
         case "composed":
             return f"{start}, within the SLO of {limit}; but the mix itself was not measured: reads and writes were."
         case "busy":
