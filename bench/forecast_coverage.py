@@ -273,11 +273,11 @@ def main() -> int:
     summary = head + "".join(row for row, _ in rows)
     print(summary)
     if asked.write:
-        _write("coverage", f"\n{summary}\n{table(found)}\n")
+        write("coverage", f"\n{summary}\n{table(found)}\n")
     return 0 if all(fine for _, fine in rows) else 1
 
 
-def _write(what: str, text: str) -> None:
+def write(what: str, text: str) -> None:
     page = PAGE.read_text(encoding="utf-8")
     begin = MARK.format(what)
     before, _, rest = page.partition(begin)

@@ -184,7 +184,7 @@ class Forecaster(Struct, frozen=True, dict=True):
         below, above = self.margins
         return Figure(
             q=q,
-            low_s=below * lowest / wide,
+            low_s=max(below * lowest / wide, self._idle_low_s(low_q)),
             base_s=base,
             high_s=above * highest * wide,
             model_s=(lowest, base, highest),
@@ -192,6 +192,20 @@ class Forecaster(Struct, frozen=True, dict=True):
             stepped=stepped,
             known=error is not None,
         )
+
+    def _idle_low_s(self, q: float | None) -> float:
+        """The lower end when nothing else is in the storage: more load makes no I/O faster."""
+        if q not in self._known_idle:
+            first = self.measured.levels[0]
+            error = first.mean_error if q is None else error_at(first.errors, q)
+            wide = math.exp(UNKNOWN_ERROR if error is None else error)
+            idle = self._seen(self.law.at(1))
+            self._known_idle[q] = self.margins[0] * value(idle, q) / wide
+        return self._known_idle[q]
+
+    @cached_property
+    def _known_idle(self) -> dict[float | None, float]:
+        return {}
 
     def _reach(self, q: float) -> float:
         """How far beside a percentile its share may lie: by chance at the row of fewest I/Os, and as distributions are

@@ -98,10 +98,15 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
 
     @property
     def saturated_cv2(self) -> float:
-        """How much the pace of a saturated storage varies: who waits for n others takes the sum of n such times, so its
-        variation is n times theirs. 1: random; 0: a throttle that lets I/Os pass at equal distances."""
-        last = self.levels[-1]
-        return last.users * cv2_of(last.times_s) if self.saturated else 1.0
+        """How much the pace of a saturated storage varies. Who waits for n others, beyond those that are served side by
+        side, waits for the sum of n such times: its variance is n times theirs. 1: random; 0: a throttle that lets I/Os
+        pass at equal distances."""
+        first, last = self.levels[0], self.levels[-1]
+        waits, ahead = last.response_s - first.response_s, last.users - self.ladder.saturation_users
+        if not self.saturated or waits <= 0 or ahead < 1:
+            return 1.0
+        more = cv2_of(last.times_s) * last.response_s**2 - cv2_of(first.times_s) * first.response_s**2
+        return max(0.0, more * ahead / waits**2)
 
     @property
     def deep(self) -> bool:
@@ -200,6 +205,8 @@ def _measured(
         return Absent("refused_rows", left_out)
     if len(levels) < LEAST_LOADS:
         return Absent("few_loads", {row.phase.name: "" for row in curve.rows})
+    if levels[0].users != 1 and left_out:
+        return Absent("refused_rows", left_out)
     if levels[0].users != 1:
         return Absent("no_single", left_out)
     first = facts.row(next(row for row in curve.rows if row.phase.name in levels[0].names)).response()

@@ -19,13 +19,13 @@ from msgspec import Struct
 
 from iocast.forecast.flow_equivalent import MOST_IN_SYSTEM, Ladder, response_table, shares
 
-# The shares at which a distribution is kept: each thousandth of the slowest twentieth, each hundredth of the rest.
+# The shares at which a distribution is kept: each thousandth of the slowest tenth, each hundredth of the rest.
 GRID = (
-    *(at / 100 for at in range(95)),
-    *(at / 1000 for at in range(950, 1000)),
+    *(at / 100 for at in range(90)),
+    *(at / 1000 for at in range(900, 1000)),
     *(0.9995, 0.9998, 0.9999, 1.0),
 )
-TAIL = 0.95  # from here on GRID has thousandths
+TAIL = 0.901  # from here on GRID has thousandths
 STEPS = 8  # places between two loads at which distributions are interpolated
 BEYOND = 1.1  # from place to place, above the last load
 LEAST_MASS = 1e-9

@@ -13,12 +13,13 @@ from iocast.forecast.outlook import Verdict
 from iocast.forecast.what_if import WhatIf, parse_change, what_if
 from iocast.model.report import Report, Subject
 from iocast.sessions.forecasting.asked_load import LoadOptions, command_options, question_of
-from iocast.sessions.listener import Listener
+from iocast.sessions.listener import Listener, Quiet
 from iocast.sessions.requests import RUNS
 
 if TYPE_CHECKING:
     from iocast.analyse.facts import Facts
     from iocast.model.finding import Examination
+    from iocast.sessions.run_card import Card
 
 
 class ForecastRequest(Struct, frozen=True, kw_only=True):
@@ -103,6 +104,29 @@ def forecast(request: ForecastRequest, listener: Listener) -> Forecasted | None:
         path=known.facts.run.plan.target.path,
         options=command_options(request.load),
     )
+
+
+def foretold(
+    run: Card | str,
+    load: LoadOptions,
+    what_ifs: tuple[str, ...],
+    verify: str | None,
+    time: str,
+    out: str,
+    listener: Listener | None,
+) -> Forecasted:
+    """The forecast of a run's folder or card. Raises IocastError."""
+    from iocast.sessions.requests import time_of_rows
+
+    folder = run if isinstance(run, str) else run.folder
+    if not folder:
+        raise SpecError("this run was not saved and has no folder", "forecast from a run folder instead")
+    seconds = time_of_rows(time, "time") / 1e9
+    request = ForecastRequest(load=load, folder=folder, what_ifs=what_ifs, verify=verify, seconds=seconds, out=out)
+    found = forecast(request, listener or Quiet())
+    if found is None:
+        raise LoadError("the forecast was not verified", "the listener stopped it before the first row finished")
+    return found
 
 
 def _limits(request: ForecastRequest) -> tuple[float, int | None, int, str]:

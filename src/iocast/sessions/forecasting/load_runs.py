@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from iocast.errors import SpecError
 from iocast.forecast.answer import Answer, Question
 from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder
@@ -31,17 +33,23 @@ def measure_ladder(path: str, question: Question, limits: Limits, listener: List
 
 def replay(path: str, question: Question, found: Answer, limits: Limits, listener: Listener) -> str | None:
     """The folder of open-loop rows at the peak and a fifth above it; None when stopped. Raises IocastError."""
-    target = find_target(path)
     if isinstance(found.ladder, MeasuredLadder) and question.peak_per_s > found.ladder.ladder.last_per_s:
         most = found.ladder.ladder.last_per_s
         raise SpecError(
             f"--verify would ask for {question.peak_per_s:g} IOPS where {most:.0f} were demonstrated",
             "verify a load that the storage can do",
         )
-    rates = [factor * question.peak_per_s for factor in PEAKS]
+    return replay_rates(path, question.load, [factor * question.peak_per_s for factor in PEAKS], limits, listener)
+
+
+def replay_rates(
+    path: str, load: AskedLoad, rates_per_s: Sequence[float], limits: Limits, listener: Listener
+) -> str | None:
+    """The folder of open-loop rows of random arrivals; None when stopped. Raises IocastError."""
+    target = find_target(path)
     phases = tuple(
-        _phase(question.load, f"{rate:.0f}/s", limits[0], arrival=Poisson(rate_per_s=rate), target=target)
-        for rate in rates
+        _phase(load, f"{rate:.0f}/s", limits[0], arrival=Poisson(rate_per_s=rate), target=target)
+        for rate in rates_per_s
     )
     return _run("forecast probe", phases, target, limits, listener)
 
