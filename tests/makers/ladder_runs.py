@@ -6,8 +6,12 @@ from collections.abc import Sequence
 
 from iocast import archive, jobs
 from iocast.analyse.facts import Facts
+from iocast.forecast.answer import Question, answer
+from iocast.forecast.measured_ladder import AskedLoad
 from iocast.load import PlannedGroup, loader_of
+from iocast.model.report import Chart
 from iocast.model.run import Host, PhaseRecord, Run
+from iocast.report.forecast.forecast_report import forecast_report
 
 HOST = Host(name="", kernel="", cpus=1, cpu_model="", memory_bytes=1 << 34)
 LOADS = (1, 2, 4, 8, 16, 32, 64)
@@ -47,3 +51,10 @@ def ladder_run(
         series = archive.series(intervals, done.interval_ns, did)
         records.append(PhaseRecord(phase=phase, plan=done, measurement=did, series=series))
     return Facts(Run(plan=plan, host=HOST, started_unix_ns=0, status="done", phases=tuple(records)))
+
+
+def forecast_charts() -> tuple[Chart, ...]:
+    """The charts of a forecast."""
+    asked = Question(rate_per_s=4000, load=AskedLoad(size_bytes=8192), q=0.99, limit_s=0.008)
+    given = answer(asked, ladder_run(pool(8), rates=(2400, 4800), seconds=5.0), {}, {})
+    return forecast_report(given, (), {}, charts=True).charts

@@ -85,7 +85,7 @@ def forecast_report(
         title=f"Forecast · {asked_text(question.load)} at {iops(question.peak_per_s)} on {target}",
         verdict=verdict_sentence(of),
         sections=tuple(each for each in parts if each is not None),
-        next_steps=tuple(tests(of, path, options)),
+        next_steps=tuple(tests(of, path, about[0].folder if about else "RUN", options)),
         figures=tuple(_heads(of)),
         kind="forecast",
         subjects=tuple(about),

@@ -218,11 +218,11 @@ def reservations(of: Answer) -> Iterator[str]:
     yield "What happens more rarely than a few times in a row (a failed disk, a rebuild) is not in it."
 
 
-def tests(of: Answer, path: str, options: str) -> Iterator[str]:
+def tests(of: Answer, path: str, folder: str, options: str) -> Iterator[str]:
     """Which test to run next, as commands."""
     if of.verdict == "unknown" or (isinstance(of.ladder, MeasuredLadder) and not _sure(of)):
         if of.reason == "contradicted":
             yield f"To find out why: iocast diagnose {path}"
         yield f"To measure this mix on the storage: iocast forecast --measure {path} {options}"
     elif of.forecast is not None and not any(row.pairs() for row in of.rows):
-        yield f"To verify it on the storage: iocast forecast --on RUN {options} --verify {path}"
+        yield f"To verify it on the storage: iocast forecast --on {folder} {options} --verify {path}"
