@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from iocast.model.run import Run
     from iocast.model.workload import Sync
     from iocast.sessions.comparing import Comparison
+    from iocast.sessions.forecasting.forecast import Forecasted
     from iocast.sessions.forecasting.size_devices import Sizing
     from iocast.sessions.listener import Listener
     from iocast.sessions.named_experiment import Answered
     from iocast.sessions.run_card import Card
 
 __version__ = "0.1.0"
-__all__ = ["card", "compare", "diagnose", "examine", "experiment", "open", "run", "size"]
+__all__ = ["card", "compare", "diagnose", "examine", "experiment", "forecast", "open", "run", "size"]
 
-importlib.import_module("iocast.diagnose")  # the room, before the function of its name takes its place here
+importlib.import_module("iocast.diagnose")  # the rooms, before the functions of their names take their place here
+importlib.import_module("iocast.forecast")
 _RUNS = "iocast-runs"
 
 
@@ -160,3 +162,29 @@ def size(
         price=price,
     )
     return sized(request)
+
+
+def forecast(
+    run: Card | str,
+    *,
+    iops: float | str | None = None,
+    read: str = "100%",
+    size: str = "8k",
+    slo: str = "p99=5ms",
+    burst: str | None = None,
+    rates: str | None = None,
+    cv2: float = 1.0,
+    what_if: Sequence[str] = (),
+    verify: str | None = None,
+    time: str = "30s",
+    out: str = _RUNS,
+    listener: Listener | None = None,
+) -> Forecasted:
+    """Foretells the response of a load from the ladder of a run, as `iocast forecast --on` does."""
+    from iocast.sessions.forecasting import asked_load
+    from iocast.sessions.forecasting.forecast import foretold
+
+    load = asked_load.LoadOptions(
+        iops=None if iops is None else str(iops), read=read, size=size, slo=slo, burst=burst, rates=rates, cv2=cv2
+    )
+    return foretold(run, load, tuple(what_if), verify, time, out, listener)

@@ -1,4 +1,4 @@
-"""Job files, ours, fio's and vdbench's, with bytes, lines and numbers changed at random: a Job, or a refusal with SpecError."""
+"""Job files of ours, fio and vdbench, with bytes, lines and numbers changed at random: a Job, or a SpecError."""
 
 from __future__ import annotations
 

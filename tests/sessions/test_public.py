@@ -97,7 +97,7 @@ def test_all_names_are_functions_whatever_was_imported() -> None:
 def test_the_import_is_light() -> None:
     code = "import sys, iocast; print(sorted(m for m in sys.modules if m.startswith(('iocast', 'msgspec', 'click'))))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['iocast', 'iocast.diagnose']"
+    assert done.stdout.strip() == "['iocast', 'iocast.diagnose', 'iocast.forecast']"
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples/python").glob("*.py")), ids=lambda path: path.stem)

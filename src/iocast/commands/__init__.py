@@ -34,6 +34,7 @@ VERBS = {
     "repeat": "Run a job several times and show whether its figures repeat.",
     "ab": "Run a job on two targets in turn and compare them.",
     "matrix": "Measure a matrix of small and large I/Os as ORION does.",
+    "forecast": "Forecast the response time of a production load from a run.",
     "import": "Import results of other tools as run folders.",
     "model": "Print what the laws of disks, queues and volumes say.",
     "size": "Size storage: how many disks or volumes, and what binds.",

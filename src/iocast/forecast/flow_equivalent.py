@@ -146,12 +146,23 @@ def bracket(of: Ladder, varies: Variability) -> Bracket:
     return Bracket(low, 1 + max(0.0, by_arrivals), high, max(1.0, of.limit_per_s * bottleneck_s), cv2)
 
 
-def chances(of: Ladder, rate_per_s: float, factor: float, from_users: float) -> list[float]:
-    """The share of time with 0, 1, 2 … in the system, summing to 1; `factor` acts from `from_users` on."""
+def response_table(of: Ladder) -> list[float]:
+    """Response times in seconds of 1, 2, 3 … users, as `Ladder.at` says them."""
+    found = [of.response_s[0]] * min(int(of.users[0]), MOST_IN_SYSTEM)
+    for (low, fast), (high, slow) in pairwise(zip(of.users, of.response_s, strict=True)):
+        slope = (slow - fast) / (high - low)
+        found += [fast + slope * (users - low) for users in range(len(found) + 1, min(int(high), MOST_IN_SYSTEM) + 1)]
+    last, each = of.response_s[-1], 1 / of.limit_per_s
+    return found + [last + each * (users - of.users[-1]) for users in range(len(found) + 1, MOST_IN_SYSTEM + 1)]
+
+
+def shares(responses_s: Sequence[float], rate_per_s: float, factor: float, from_users: float) -> list[float]:
+    """The share of time with 0, 1, 2 … in a storage of these response times, summing to 1; `factor` acts from
+    `from_users` on."""
     weights = [1.0]
     total = 1.0
-    for users in range(1, MOST_IN_SYSTEM + 1):
-        busy = rate_per_s * of.at(users) / users
+    for users, response_s in enumerate(responses_s, 1):
+        busy = rate_per_s * response_s / users
         if factor != 1 and users > from_users * (1 + EXACTLY) and busy < 1:
             busy = factor * busy / (1 - busy + factor * busy)
         weights.append(weights[-1] * busy)
@@ -162,6 +173,11 @@ def chances(of: Ladder, rate_per_s: float, factor: float, from_users: float) -> 
         if busy < 1 and weights[-1] < NEGLIGIBLE * total * (1 - busy):
             break
     return [weight / total for weight in weights]
+
+
+def chances(of: Ladder, rate_per_s: float, factor: float, from_users: float) -> list[float]:
+    """The share of time with 0, 1, 2 … in the system, summing to 1; `factor` acts from `from_users` on."""
+    return shares(response_table(of), rate_per_s, factor, from_users)
 
 
 def expected(of: Ladder, rate_per_s: float, varies: Variability) -> Expected:

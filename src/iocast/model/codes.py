@@ -124,7 +124,9 @@ DifferenceCode = Literal[
     "rows_alone",
 ]
 
-ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification", "trend", "model", "size"]
+ReportCode = Literal[
+    "card", "comparison", "repeats", "experiment", "listing", "verification", "trend", "model", "size", "forecast"
+]
 
 SectionCode = Literal[
     # of a card
@@ -153,6 +155,14 @@ SectionCode = Literal[
     "relative",
     "repeats",
     "prices",
+    # of a forecast
+    "forecast",
+    "headroom",
+    "profile",
+    "what_if",
+    "basis",
+    "open_rows",
+    "arithmetic",
     # of others
     "experiment",
     "runs",

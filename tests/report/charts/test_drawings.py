@@ -14,6 +14,7 @@ import pytest
 from makers import card_runs
 from makers.card_pages import report_of
 from makers.graded_runs import graded_charts
+from makers.ladder_runs import forecast_charts
 from makers.trends import trend_of
 
 from iocast.diagnose.comparable import side
@@ -40,7 +41,14 @@ def charts() -> dict[str, Chart]:
     compared = compare([side("before", (run,)), side("after", (run,))], charts=True)
     repeated = repeats(side("again", (run, run)), charts=True)
     trend = trend_of(*[1000.0 + at % 3 for at in range(8)], *[700.0 + at % 3 for at in range(8)]).charts
-    for chart in (*report_of(run).charts, *compared.charts, *repeated.charts, *graded_charts(), *trend):
+    for chart in (
+        *report_of(run).charts,
+        *compared.charts,
+        *repeated.charts,
+        *graded_charts(),
+        *trend,
+        *forecast_charts(),
+    ):
         found.setdefault(chart.kind, chart)
     return found
 

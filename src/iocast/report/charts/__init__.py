@@ -30,7 +30,7 @@ from iocast.report.charts import (
 )
 from iocast.report.charts.drawing.parts import NARROW, WIDE, Spec
 from iocast.report.charts.drawing.theme import Theme
-from iocast.report.charts.forecasting import sizing_bars
+from iocast.report.charts.forecasting import forecast_curve, forecast_utilisation, sizing_bars
 from iocast.report.charts.place import Place, Stand
 from iocast.report.charts.subjects.examined_run import ExaminedRun
 from iocast.report.charts.subjects.families import Family, families, pooled
@@ -69,6 +69,8 @@ CHARTS: dict[str, ChartModule] = {
     "repeats": repeats,
     "trend": trend,
     "sizing_bars": sizing_bars,
+    "forecast_curve": forecast_curve,
+    "forecast_utilisation": forecast_utilisation,
 }
 
 

@@ -19,6 +19,7 @@ Stand = Literal[
     "compared results",  # a Comparison; beside the table of ratios
     "compared times",  # a Comparison; beside the response times of both sides
     "compared percentiles",  # a Comparison; beside the percentiles of both sides
+    "forecast",  # an Answer; in the section of the forecast
     "trend",  # a FollowedFigure; in the section of its row
     "repeats",  # a Side of several runs; beside the table of repeats
     "sizing",  # a SizedNeed; beside the table of what binds

@@ -1,1 +1,1 @@
-"""What the laws and the forecasts say, as reports."""
+"""What laws, forecasts and sizings say, as reports: the verdict in a line, what it stands on, the arithmetic."""

@@ -31,6 +31,14 @@ from iocast.model.codes import (
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.workload import Op
+from iocast.report.renderers.forecast_rows import (
+    ForecastFigure,
+    ForecastSummary,
+    HeadroomRow,
+    LadderRow,
+    OpenLoopRow,
+    WhatIfRow,
+)
 
 VERSION = 1
 
@@ -643,6 +651,17 @@ class SizeDocument(_Document, kw_only=True, tag="size"):
     library: list[SizedRow] = []
 
 
+class ForecastDocument(_OfARun, kw_only=True, tag="forecast"):
+    """What a load will come to on the storage of a run."""
+
+    forecast: ForecastSummary
+    figures: list[ForecastFigure] = []
+    headroom: list[HeadroomRow] = []
+    what_if: list[WhatIfRow] = []
+    ladder: list[LadderRow] = []
+    open_rows: list[OpenLoopRow] = []
+
+
 Document = (
     CardDocument
     | ExperimentDocument
@@ -653,6 +672,7 @@ Document = (
     | TrendDocument
     | ModelDocument
     | SizeDocument
+    | ForecastDocument
 )
 
 

@@ -16,6 +16,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.report import Cell, Chart, Kind, Report, Row, Subject, Table
 from iocast.report.renderers import documents as doc
+from iocast.report.renderers.forecast_rows import forecast_fields
 
 UNITS: dict[Kind, str] = {
     "bytes": "_bytes",
@@ -71,6 +72,8 @@ def document(report: Report) -> doc.Document:
             found["tables"] = [_law_table(table) for section in report.sections for table in section.tables]
         case "size":
             found |= _size(report)
+        case "forecast":
+            found |= {**_only_subject(report), **forecast_fields(report)}
         case "experiment":
             found |= {**_only_subject(report), "subjects": _subjects(report), **_experiment(report)}
         case "verification":

@@ -1,0 +1,291 @@
+"""The forecast of a load from a measured ladder: mean and percentiles with intervals, utilisation, the highest rate.
+
+Each figure has a bracket (how far the model may be off, models A4 step 5) and a sampling error (how well each row of
+the ladder is known, weighted by how much the figure depends on it); the interval printed is both together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast.forecast.composed_ladder import CAPACITY_OVER, UPPER_OVER
+from iocast.forecast.flow_equivalent import (
+    HIGHEST_LOAD,
+    LOWER,
+    UPPER,
+    UPPER_BURSTY,
+    Bracket,
+    Ladder,
+    TooClose,
+    Variability,
+    bracket,
+)
+from iocast.forecast.measured_ladder import QUANTILES, MeasuredLadder
+from iocast.forecast.response_law import GRID, TAIL, Law, Mixture, mixed
+
+CLIFF = 1.5  # a percentile that grows so much within CLIFF_REACH lies between two modes (models A4 step 7)
+CLIFF_REACH = 0.002
+NUDGE = 0.05  # of a row's times, to see how much a figure depends on it
+MATTERS = 0.1  # of a figure's logarithm over that of a row: less is not worth a refusal
+UNKNOWN_ERROR = 1.0  # half an interval of a logarithm, where it is not known and hardly matters
+KNOTS = (0.1, 0.5, 0.7, 0.85, 0.95)  # of the limit: where the sampling error is computed for other rates
+FINE = 14  # halvings of a search for a rate
+
+End = Literal["low", "base", "high"]
+
+
+class Figure(Struct, frozen=True, kw_only=True):
+    """A mean (`q` None) or a percentile with its interval, in seconds. `stepped`: it lies between two modes, so that
+    only the interval says anything. `model`: the three values before any margin. `known` False: too few I/Os."""
+
+    q: float | None
+    low_s: float
+    base_s: float
+    high_s: float
+    model_s: tuple[float, float, float]
+    sampling: float  # half a 95 % interval of its logarithm
+    stepped: bool = False
+    known: bool = True
+
+
+class Utilisation(Struct, frozen=True):
+    """Of the demonstrated throughput."""
+
+    low: float
+    base: float
+    high: float
+
+
+class Three(Struct, frozen=True):
+    """The response at a rate: at the lower end of the bracket, as the model has it, at the upper end."""
+
+    low: Mixture
+    base: Mixture
+    high: Mixture
+
+
+class LoadForecast(Struct, frozen=True, kw_only=True):
+    """What a rate of random arrivals comes to."""
+
+    rate_per_s: float
+    figures: tuple[Figure, ...]
+    utilisation: Utilisation
+
+    def figure(self, q: float | None) -> Figure:
+        """The figure of a percentile, or of the mean."""
+        return next(each for each in self.figures if each.q == q)
+
+
+class Forecaster(Struct, frozen=True, dict=True):
+    """A measured ladder, asked for one rate after the other."""
+
+    measured: MeasuredLadder
+    arrival_cv2: float = 1.0
+    hits: float = 0.0  # the share of I/Os that a cache answers before they reach the storage
+    hit_s: float = 0.0  # how long that takes
+
+    @cached_property
+    def law(self) -> Law:
+        """The ladder with its distributions."""
+        return self.measured.law
+
+    @property
+    def ladder(self) -> Ladder:
+        """Users and response times."""
+        return self.law.ladder
+
+    @cached_property
+    def within(self) -> Bracket:
+        """The bracket; a ladder that ends early does not show that the storage is striped, and behind a throttle I/Os
+        wait less than behind servers of random times."""
+        of = self.measured
+        varies = Variability(service_cv2=of.service_cv2, fastest_s=of.fastest_s, arrival_cv2=self.arrival_cv2)
+        found = bracket(self.ladder, varies)
+        paced = 1 + min(0.0, (self.arrival_cv2 - 1) / 2) + min(0.0, (of.saturated_cv2 - 1) / 2)
+        found = replace(found, low=min(found.low, max(0.5, paced)))
+        if of.deep:
+            return found
+        high = 1 + (self.arrival_cv2 - 1) / 2 + max(0.0, (found.bottleneck_cv2 - 1) / 2)
+        return replace(found, high=high)
+
+    @property
+    def demonstrated_per_s(self) -> float:
+        """The throughput at the last load; of a mix that was put together, what is left of it to rely on."""
+        over = CAPACITY_OVER if self.measured.composed else 1.0
+        return self.ladder.last_per_s / over / (1 - self.hits)
+
+    @property
+    def limit_per_s(self) -> float:
+        """Above this rate nothing is foretold."""
+        return HIGHEST_LOAD * self.demonstrated_per_s
+
+    @property
+    def margins(self) -> tuple[float, float]:
+        """By what the lower and the upper value of the model are multiplied."""
+        above = UPPER_BURSTY if self.within.bursty else UPPER
+        return LOWER, above * (UPPER_OVER if self.measured.composed else 1.0)
+
+    def three(self, rate_per_s: float) -> Three:
+        """The response at a rate. Raises TooClose."""
+        if rate_per_s > self.limit_per_s * (1 + 1e-9):
+            raise TooClose(rate_per_s, self.demonstrated_per_s)
+        within, law, missed = self.within, self.law, rate_per_s * (1 - self.hits)
+        more = missed * (CAPACITY_OVER if self.measured.composed else 1.0)
+        return Three(
+            self._seen(law.mixture(missed, within.low, self._from(within.low), lowest=True)),
+            self._seen(law.mixture(missed, within.base, self._from(within.base))),
+            self._seen(law.mixture(more, within.high, self._from(within.high))),
+        )
+
+    def _seen(self, missed: Mixture) -> Mixture:
+        """With the hits of the cache."""
+        if not self.hits:
+            return missed
+        hit = Mixture(((1.0, (self.hit_s,) * len(GRID)),), self.hit_s, 1.0)
+        return mixed([(self.hits, hit), (1 - self.hits, missed)])
+
+    def _from(self, factor: float) -> float:
+        return self.within.from_users if factor > 1 else self.ladder.saturation_users
+
+    def at(self, rate_per_s: float, quantiles: Sequence[float] = QUANTILES) -> LoadForecast:
+        """All figures at a rate. Raises TooClose."""
+        three, errors = self.three(rate_per_s), self.sampling(rate_per_s, quantiles)
+        figures = tuple(self.figure(three, q, errors[q]) for q in (None, *quantiles))
+        return LoadForecast(rate_per_s=rate_per_s, figures=figures, utilisation=self.utilisation(rate_per_s))
+
+    def utilisation(self, rate_per_s: float) -> Utilisation:
+        """How much of the demonstrated throughput a rate takes."""
+        error = self.measured.levels[-1].mean_error
+        base = rate_per_s / self.demonstrated_per_s
+        least = rate_per_s * (1 - self.hits) / self.ladder.limit_per_s
+        return Utilisation(least * math.exp(-error), base, base * math.exp(error))
+
+    def figure(self, three: Three, q: float | None, error: float | None) -> Figure:
+        """One figure of a response, with its interval."""
+        low_q = high_q = q
+        stepped = False
+        if q is not None:
+            reach = self._reach(q)
+            ends = (three.base.quantile_s(q - reach), three.base.quantile_s(q + reach))
+            stepped = ends[1] > CLIFF * ends[0]
+            if stepped:
+                low_q, high_q = q - reach, q + reach
+        base = value(three.base, q)
+        lowest = min(value(three.low, low_q), value(three.base, low_q))
+        highest = max(value(three.base, high_q), value(three.high, high_q))
+        wide = math.exp(UNKNOWN_ERROR if error is None else error)
+        below, above = self.margins
+        return Figure(
+            q=q,
+            low_s=max(below * lowest / wide, self._idle_low_s(low_q)),
+            base_s=base,
+            high_s=above * highest * wide,
+            model_s=(lowest, base, highest),
+            sampling=UNKNOWN_ERROR if error is None else error,
+            stepped=stepped,
+            known=error is not None,
+        )
+
+    def _idle_low_s(self, q: float | None) -> float:
+        """The lower end when nothing else is in the storage: more load makes no I/O faster."""
+        if q not in self._known_idle:
+            first = self.measured.levels[0]
+            error = first.mean_error if q is None else error_at(first.errors, q)
+            wide = math.exp(UNKNOWN_ERROR if error is None else error)
+            idle = self._seen(self.law.at(1))
+            self._known_idle[q] = self.margins[0] * value(idle, q) / wide
+        return self._known_idle[q]
+
+    @cached_property
+    def _known_idle(self) -> dict[float | None, float]:
+        return {}
+
+    def _reach(self, q: float) -> float:
+        """How far beside a percentile its share may lie: by chance at the row of fewest I/Os, and as distributions are
+        kept."""
+        fewest = min(level.ios for level in self.measured.levels)
+        least = GRID[1] if q < TAIL else min(CLIFF_REACH, (1 - q) / 5)
+        return min(max(least, 2 * math.sqrt(q * (1 - q) / fewest)), (1 - q) / 2)
+
+    def sampling(self, rate_per_s: float, quantiles: Sequence[float]) -> dict[float | None, float | None]:
+        """Half the 95 % interval of the logarithm of each figure; None where a row that matters has too few I/Os.
+
+        Each row in turn is made a little slower: by how much the figure follows is its weight.
+        """
+        asked: tuple[float | None, ...] = (None, *quantiles)
+        missed = rate_per_s * (1 - self.hits)
+        plain = self._seen(self.law.mixture(missed, 1.0, 0.0))
+        start = {q: value(plain, q) for q in asked}
+        squares: dict[float | None, float | None] = dict.fromkeys(asked, 0.0)
+        for at, level in enumerate(self.measured.levels):
+            nudged = self._seen(self.law.scaled(at, 1 + NUDGE).mixture(missed, 1.0, 0.0))
+            for q in asked:
+                weight = abs(math.log(value(nudged, q) / start[q])) / math.log1p(NUDGE)
+                error = level.mean_error if q is None else error_at(level.errors, q)
+                if error is None and weight < MATTERS:
+                    error = UNKNOWN_ERROR
+                before = squares[q]
+                squares[q] = None if before is None or error is None else before + (weight * error) ** 2
+        return {q: None if found is None else math.sqrt(found) for q, found in squares.items()}
+
+    def highest_rate(self, q: float | None, limit_s: float, end: End) -> float:
+        """The highest rate whose figure stays within a limit, by the low, the middle or the high end of its interval;
+        0 where even an idle storage breaks it, `limit_per_s` where every rate that is foretold keeps it."""
+        errors = self._errors_by_rate(q)
+
+        def breaks(rate_per_s: float) -> bool:
+            found = self.figure(self.three(rate_per_s), q, _between(errors, rate_per_s))
+            return {"low": found.low_s, "base": found.base_s, "high": found.high_s}[end] > limit_s
+
+        low, high = 0.0, self.limit_per_s
+        if breaks(high * 1e-3):
+            return 0.0
+        if not breaks(high):
+            return high
+        for _ in range(FINE):
+            middle = (low + high) / 2
+            low, high = (low, middle) if breaks(middle) else (middle, high)
+        return low
+
+    def _errors_by_rate(self, q: float | None) -> list[tuple[float, float | None]]:
+        known: dict[float | None, list[tuple[float, float | None]]] = self._known_errors
+        if q not in known:
+            rates = [share * self.demonstrated_per_s for share in KNOTS]
+            known[q] = [(rate, self.sampling(rate, () if q is None else (q,))[q]) for rate in rates]
+        return known[q]
+
+    @cached_property
+    def _known_errors(self) -> dict[float | None, list[tuple[float, float | None]]]:
+        return {}
+
+    def curve(self, q: float | None, rates_per_s: Sequence[float]) -> list[Figure]:
+        """One figure at several rates, with its sampling error between those of KNOTS. Raises TooClose."""
+        errors = self._errors_by_rate(q)
+        return [self.figure(self.three(rate), q, _between(errors, rate)) for rate in rates_per_s]
+
+
+def value(of: Mixture, q: float | None) -> float:
+    """The mean or a percentile, in seconds."""
+    return of.mean_s if q is None else of.quantile_s(q)
+
+
+def error_at(errors: Mapping[float, float | None], q: float) -> float | None:
+    """The error of a percentile: that of the next one that is known above it."""
+    above = min((each for each in errors if each >= q - 1e-12), default=None)
+    return None if above is None else errors[above]
+
+
+def _between(errors: Sequence[tuple[float, float | None]], rate_per_s: float) -> float | None:
+    if rate_per_s <= errors[0][0]:
+        return errors[0][1]
+    for (low, one), (high, other) in pairwise(errors):
+        if rate_per_s <= high:
+            return None if one is None or other is None else one + (other - one) * (rate_per_s - low) / (high - low)
+    return errors[-1][1]

@@ -1,0 +1,130 @@
+"""The arithmetic of a forecast, so that a DBA can check it with a pocket calculator."""
+
+from __future__ import annotations
+
+from iocast.forecast.answer import Answer
+from iocast.forecast.arithmetic import Arithmetic, arithmetic
+from iocast.forecast.flow_equivalent import HIGHEST_LOAD, LOWER
+from iocast.forecast.load_forecast import Forecaster
+from iocast.model.report import Cell, Column, Row, Section, Table
+from iocast.report.forecast.forecast_sentences import statistic
+from iocast.report.wording import section
+
+MS = 1e3
+LADDER = (
+    Column("n", "n: outstanding"),
+    Column("x", "X: IOPS"),
+    Column("r", "R = n / X, ms"),
+)
+STATES = (
+    Column("n", "n found"),
+    Column("factor", "x rate R(n) / n"),
+    Column("weight", "weight"),
+    Column("chance", "chance"),
+    Column("r", "R(n + 1), ms"),
+    Column("within", "share within"),
+)
+
+
+def section_of(of: Answer) -> Section | None:
+    """The steps for the figure of the SLO at the peak."""
+    by = of.forecaster
+    if by is None or of.forecast is None:
+        return None
+    steps = arithmetic(by, of.question.peak_per_s, of.question.q)
+    says = (*_ladder_says(by, steps), *_state_says(by, steps), *_bracket_says(by, steps), _verdict_says(of))
+    return section("arithmetic", paragraphs=says, tables=(_ladder(by), _states(steps)))
+
+
+def _f(value: float, figures: int = 4) -> str:
+    return f"{value:.{figures}g}" if abs(value) < 10**figures else f"{value:.0f}"
+
+
+def _ladder_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
+    ladder = by.ladder
+    (n1, n2), (r1, r2) = ladder.users[-2:], ladder.response_s[-2:]
+    tends = (n2 - n1) / (r2 - r1) if r2 > r1 else ladder.last_per_s
+    rate = steps.rate_per_s
+    return (
+        "1. Each row of the ladder is one pair: n outstanding I/Os and X IOPS; R = n / X (Little's law), made never to"
+        " fall. Between rows R is straight.",
+        f"2. Throughput demonstrated: X of the last row = {_f(ladder.last_per_s, 5)} IOPS. The asked {_f(rate, 5)} are"
+        f" {_f(rate / by.demonstrated_per_s)} of it (refused above {HIGHEST_LOAD:g}). Beyond the last row R grows by"
+        f" 1 / {_f(ladder.limit_per_s, 5)} s for each I/O: ({_f(n2)} - {_f(n1)}) / ({_f(r2 * MS, 5)} -"
+        f" {_f(r1 * MS, 5)} ms) = {_f(tends, 5)} IOPS, at most 1.15 times the demonstrated.",
+    )
+
+
+def _state_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
+    q, base = steps.figure.q, steps.figure.model_s[1]
+    hits = f" ({1 - by.hits:.0%} of the I/Os reach the storage)" if by.hits else ""
+    found = [
+        f"3. The storage serves X(n) = n / R(n) when n are in it, and {_f(steps.rate_per_s, 5)} arrive a second{hits}."
+        " So the weight of n is that of n - 1 times rate x R(n) / n; the chance is the weight over the sum of all"
+        f" weights, {_f(steps.weights, 5)}.",
+        f"4. Who finds n takes as long as one of n + 1: the mean is the sum of chance x R(n + 1) ="
+        f" {_f(steps.mean_s * MS)} ms ({_f(steps.rest_mean_s * MS)} ms of it from n that are not listed).",
+    ]
+    if q is not None:
+        within = sum(line.chance * (line.within or 0.0) for line in steps.lines) + steps.rest_within
+        found.append(
+            f"5. The {statistic(q)} is the time within which {q:.1%} of them end: for {_f(base * MS)} ms the sum of"
+            f" chance x share within (as measured at n + 1) is {_f(within)}."
+        )
+    return tuple(found)
+
+
+def _bracket_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
+    within, figure, of = by.within, steps.figure, by.measured
+    low, base, high = (each * MS for each in figure.model_s)
+    below, above = by.margins
+    wide = 2.718281828459045**figure.sampling
+    name = statistic(figure.q)
+    return (
+        f"6. The model takes service times for random. At one I/O they have cs2 = (deviation / mean)^2 ="
+        f" {_f(of.service_cv2)}; of what queues {_f(within.bottleneck_cv2)}, when saturated {_f(of.saturated_cv2)}. So"
+        " each factor a of step 3 that is below 1 becomes V a / (1 - a + V a): at least with V ="
+        f" {_f(within.low)} (from {_f(by.ladder.saturation_users)} I/Os on, and R bent as far as it can), as expected"
+        f" {_f(within.base)}, at most {_f(within.high)} (from {_f(within.from_users)} I/Os on). The {name} is"
+        f" {_f(low)}, {_f(base)} and {_f(high)} ms.",
+        f"7. Chance: how well each row is known, times how much the {name} depends on it: {figure.sampling:.1%} either"
+        f" way, a factor of {_f(wide)}.",
+        f"8. The interval: from {LOWER:g} x {_f(low)} / {_f(wide)} = {_f(figure.low_s * MS)} ms to"
+        f" {_f(above)} x {_f(high)} x {_f(wide)} = {_f(figure.high_s * MS)} ms."
+        + (" (0.9 and the factor above are what the model was off by on systems with known answers.)" if below else ""),
+    )
+
+
+def _verdict_says(of: Answer) -> str:
+    assert of.forecast is not None
+    busy, limit = of.forecast.utilisation, of.question.limit_s * MS
+    return (
+        f"9. Verdict: OK when the upper end is at most {_f(limit)} ms and the utilisation at most 70% (here"
+        f" {busy.high:.1%} at its upper end); MARGINAL when the expected value is, at 85%, or when rows have trust C;"
+        " NOT OK when even the lower end is above; else AT RISK."
+    )
+
+
+def _ladder(by: Forecaster) -> Table:
+    pairs = zip(by.measured.levels, by.ladder.response_s, strict=True)
+    rows = tuple(
+        Row({"n": f"{level.users:g}", "x": _f(level.rate_per_s, 5), "r": _f(response * MS, 5)})
+        for level, response in pairs
+    )
+    return Table("Ladder", LADDER, rows, key="arithmetic_ladder")
+
+
+def _states(steps: Arithmetic) -> Table:
+    rows = []
+    for line in steps.lines:
+        cells: dict[str, Cell] = {
+            "n": str(line.found),
+            "factor": _f(line.factor, 5) if line.found else "",
+            "weight": _f(line.weight, 5),
+            "chance": f"{line.chance:.5f}",
+            "r": _f(line.response_s * MS, 5),
+            "within": "" if line.within is None else f"{line.within:.5f}",
+        }
+        rows.append(Row(cells))
+    notes = (f"All further n together have a chance of {steps.rest_chance:.5f}.",) if steps.rest_chance > 5e-6 else ()
+    return Table("What an arrival finds", STATES, tuple(rows), key="arithmetic_states", notes=notes)

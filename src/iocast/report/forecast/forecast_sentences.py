@@ -1,0 +1,228 @@
+"""A forecast in sentences: the verdict in a line that can be defended, what would change it, which test to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iocast import text
+from iocast.forecast.answer import Answer
+from iocast.forecast.flow_equivalent import HIGHEST_LOAD
+from iocast.forecast.load_forecast import Figure
+from iocast.forecast.measured_ladder import Absent, AskedLoad, MeasuredLadder
+from iocast.forecast.outlook import FAIR_UTILISATION, GOOD_UTILISATION, Verdict
+from iocast.units import size_text
+
+VERDICTS: dict[Verdict, str] = {
+    "ok": "OK",
+    "marginal": "MARGINAL",
+    "at_risk": "AT RISK",
+    "not_ok": "NOT OK",
+    "unknown": "UNKNOWN",
+}
+NS = 1e9
+WIDE_BY_CHANCE = 0.15  # half an interval of a logarithm: above, longer rows would narrow it
+
+
+def statistic(q: float | None) -> str:
+    """ "mean", "p99", "p99.9"."""
+    return "mean" if q is None else f"p{q * 100:g}"
+
+
+def time(value_s: float) -> str:
+    """A time in a sentence, with three figures."""
+    return text.duration(value_s * NS)
+
+
+def iops(rate_per_s: float) -> str:
+    """A rate in a sentence: "4,000 IOPS"."""
+    return f"{text.number(rate_per_s)} IOPS"
+
+
+def asked_text(load: AskedLoad) -> str:
+    """What I/O is asked for: "random 8k reads", "random 8k I/O, 70% reads"."""
+    size = size_text(load.size_bytes)
+    if load.read_share in (0.0, 1.0):
+        return f"random {size} {'reads' if load.read_share else 'writes'}"
+    return f"random {size} I/O, {load.read_share:.0%} reads"
+
+
+def between(figure: Figure) -> str:
+    """The interval in words: "2.31 ms to 3.40 ms"."""
+    return f"{time(figure.low_s)} to {time(figure.high_s)}"
+
+
+def verdict_sentence(of: Answer) -> str:
+    """The verdict first, its figures second."""
+    return f"{VERDICTS[of.verdict]}: {_why(of)}"
+
+
+def _why(of: Answer) -> str:
+    if of.verdict == "unknown":
+        return _unknown(of)
+    if of.reason == "overloaded":
+        return _overloaded(of)
+    if of.reason == "backlog":
+        return _backlog(of)
+    figure, question = of.slo_figure, of.question
+    assert figure is not None
+    assert of.forecast is not None
+    name, limit = statistic(question.q), time(question.limit_s)
+    start = f"at {iops(question.peak_per_s)} the {name} will be {between(figure)}"
+    busy = f"utilisation {text.percent(of.forecast.utilisation.base)}"
+    match of.reason:
+        case "within":
+            return f"{start}, within the SLO of {limit}; {busy}.{_up_to(of)}"
+        case "hint_only":
+            weak = text.counted(len(of.ladder.unsure), "row") if isinstance(of.ladder, MeasuredLadder) else ""
+            return f"{start}, within the SLO of {limit}; {busy}; but it stands on {weak} with trust C."
+        case "composed":
+            return f"{start}, within the SLO of {limit}; but the mix itself was not measured: reads and writes were."
+        case "busy":
+            cap = GOOD_UTILISATION if of.verdict == "marginal" else FAIR_UTILISATION
+            over = f"utilisation may be {text.percent(of.forecast.utilisation.high)}"
+            return f"{start}, within the SLO of {limit}, but {over}: above {cap:.0%} little is left for failures."
+        case "upper_beyond":
+            return f"{start}, expected {time(figure.base_s)}: the upper end is beyond the SLO of {limit}; {busy}."
+        case "base_beyond":
+            if figure.stepped:
+                return f"{start}, on a step between two groups of response times; the SLO is {limit}; {busy}."
+            return f"{start}, expected {time(figure.base_s)}: beyond the SLO of {limit}; {busy}."
+        case _:
+            return f"{start}: even the lower end is beyond the SLO of {limit}; {busy}."
+
+
+def _up_to(of: Answer) -> str:
+    room = of.headroom
+    if room is None:
+        return ""
+    more = text.percent(room.ok_per_s / of.question.peak_per_s - 1)
+    return f" It stays OK up to {iops(room.ok_per_s)} ({more} more)."
+
+
+def _demonstrated(of: Answer) -> float:
+    by = of.forecaster
+    assert by is not None
+    return by.demonstrated_per_s
+
+
+def _overloaded(of: Answer) -> str:
+    peak, most = of.question.peak_per_s, _demonstrated(of)
+    end = iops(HIGHEST_LOAD * most)
+    return (
+        f"{iops(peak)} is {text.percent(peak / most)} of the {iops(most)} demonstrated; above {HIGHEST_LOAD:.0%}"
+        f" ({end}) no response time can be promised."
+    )
+
+
+def _backlog(of: Answer) -> str:
+    found, question = of.overload, of.question
+    assert found is not None
+    behind = f"{text.counted(found.backlog_ios, 'I/O')} and {time(found.delay_s)}"
+    return (
+        f"bursts of {iops(question.peak_per_s)} exceed the {iops(found.capacity_per_s)} demonstrated: a backlog of"
+        f" {behind} builds up and delays {text.percent(found.affected)} of the I/Os."
+    )
+
+
+def _unknown(of: Answer) -> str:
+    question = of.question
+    if isinstance(of.ladder, Absent):
+        return _absent(of.ladder, question.load)
+    last = of.ladder.levels[-1]
+    match of.reason:
+        case "unsaturated":
+            return (
+                f"IOPS were still rising at the last load of {last.users:g} outstanding I/Os ({iops(last.rate_per_s)});"
+                f" {iops(question.peak_per_s)} is too near to it."
+            )
+        case "few_ios":
+            return f"too few independent I/Os for the {statistic(question.q)} of {asked_text(question.load)}."
+        case "too_much_composed":
+            most = iops(_demonstrated(of))
+            return f"the mix was not measured; put together from reads and writes it is relied on up to {most} only."
+        case _:
+            return _contradicted(of)
+
+
+def _contradicted(of: Answer) -> str:
+    q = of.question.q
+    for row in of.rows:
+        for has, said in row.outside():
+            if has.q == q:
+                return (
+                    f"the model does not fit this storage: {row.name} measured a {statistic(q)} of {time(has.value_s)}"
+                    f" where {between(said)} were forecast."
+                )
+    return "the model does not fit this storage."
+
+
+def _absent(found: Absent, asked: AskedLoad) -> str:
+    wanted = asked_text(asked)
+    match found.code:
+        case "imported":
+            return "results of other tools lack the histograms that a forecast needs."
+        case "no_such_rows":
+            known = "; ".join(asked_text(each) for each in found.known)
+            return f"the run has no closed rows of {wanted}" + (f" (it has {known})." if known else ".")
+        case "refused_rows":
+            return f"{text.counted(len(found.rows), 'row')} of {wanted} cannot be trusted, and too few are left."
+        case "few_loads":
+            return f"the run has fewer than three loads of {wanted}: no ladder."
+        case "no_single":
+            return f"the rows of {wanted} do not begin with one outstanding I/O."
+        case _:
+            return f"the rows of {wanted} are too short."
+
+
+def changes(of: Answer) -> Iterator[str]:
+    """What would change the verdict."""
+    room, question = of.headroom, of.question
+    if of.verdict == "unknown" or room is None:
+        return
+    name = statistic(question.q)
+    if of.verdict == "ok":
+        if room.marginal_per_s > room.ok_per_s:
+            yield f"From {iops(room.ok_per_s)} on it is MARGINAL, from {iops(room.marginal_per_s)} on AT RISK."
+    elif room.ok_per_s > 0 and _sure(of):
+        yield f"It becomes OK at {iops(room.ok_per_s)} or less."
+    figure = of.slo_figure
+    slow = figure is not None and figure.high_s > question.limit_s
+    idle_enough = of.forecast is not None and of.forecast.utilisation.high <= GOOD_UTILISATION
+    if figure is not None and slow and idle_enough and _sure(of):
+        yield f"It becomes OK with an SLO of {time(figure.high_s)} or more for the {name}."
+    if figure is not None and figure.sampling > WIDE_BY_CHANCE:
+        share = text.percent(figure.sampling)
+        yield f"Longer rows narrow the interval: {share} of it either way is chance in the measured rows."
+    if isinstance(of.ladder, MeasuredLadder) and of.ladder.composed:
+        yield "Measuring the mix itself halves the upper end."
+
+
+def _sure(of: Answer) -> bool:
+    return isinstance(of.ladder, MeasuredLadder) and of.ladder.sure and not of.ladder.composed
+
+
+def reservations(of: Answer) -> Iterator[str]:
+    """What the forecast takes for granted, and what it does not see."""
+    ladder = of.ladder
+    if not isinstance(ladder, MeasuredLadder):
+        return
+    cv2 = of.question.arrival_cv2
+    if cv2 == 1:
+        yield "I/Os are taken to arrive at random (Poisson); bursts need --burst, --rates or --cv2."
+    else:
+        yield f"I/Os are taken to arrive with a squared coefficient of variation of {text.number(cv2)}."
+    if ladder.read_share != of.question.load.read_share:
+        yield f"The rows have {ladder.read_share:.0%} reads; the forecast takes this for the mix that is asked for."
+    if not ladder.deep:
+        yield "The ladder is too short to tell one pool from striped storage: the upper end allows for both."
+    yield "What happens more rarely than a few times in a row (a failed disk, a rebuild) is not in it."
+
+
+def tests(of: Answer, path: str, folder: str, options: str) -> Iterator[str]:
+    """Which test to run next, as commands."""
+    if of.verdict == "unknown" or (isinstance(of.ladder, MeasuredLadder) and not _sure(of)):
+        if of.reason == "contradicted":
+            yield f"To find out why: iocast diagnose {path}"
+        yield f"To measure this mix on the storage: iocast forecast --measure {path} {options}"
+    elif of.forecast is not None and not any(row.pairs() for row in of.rows):
+        yield f"To verify it on the storage: iocast forecast --on {folder} {options} --verify {path}"

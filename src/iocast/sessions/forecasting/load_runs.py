@@ -1,0 +1,85 @@
+"""The runs that a forecast makes: a ladder of the asked mix, and the load itself, replayed as an open loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iocast.errors import SpecError
+from iocast.forecast.answer import Answer, Question
+from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder
+from iocast.jobs.job import FileSize, Job
+from iocast.model.plan import Length, Phase
+from iocast.model.target import Target
+from iocast.model.workload import Arrival, Closed, MixItem, Op, Poisson, Workload
+from iocast.sessions.carry_out import carry_out
+from iocast.sessions.listener import Listener
+from iocast.sessions.requests import RunOptions
+from iocast.sessions.target_finding import find_target
+from iocast.units import size_text
+
+LOADS = (1, 2, 4, 8, 16, 32, 64, 128)
+FILE_BYTES = 2 << 30
+PEAKS = (1.0, 1.2)  # of the asked rate
+OPEN_USERS, OPEN_DEPTH = 1, 1024
+Limits = tuple[float, int | None, int, str]  # seconds of a row, bytes of the work file, seed, where runs go
+
+
+def measure_ladder(path: str, question: Question, limits: Limits, listener: Listener) -> str | None:
+    """The folder of a ladder of the asked mix, from one outstanding I/O on; None when stopped. Raises IocastError."""
+    target = find_target(path)
+    phases = tuple(_phase(question.load, f"{load}x1", limits[0], users=load, target=target) for load in LOADS)
+    return _run("forecast ladder", phases, target, limits, listener)
+
+
+def replay(path: str, question: Question, found: Answer, limits: Limits, listener: Listener) -> str | None:
+    """The folder of open-loop rows at the peak and a fifth above it; None when stopped. Raises IocastError."""
+    if isinstance(found.ladder, MeasuredLadder) and question.peak_per_s > found.ladder.ladder.last_per_s:
+        most = found.ladder.ladder.last_per_s
+        raise SpecError(
+            f"--verify would ask for {question.peak_per_s:g} IOPS where {most:.0f} were demonstrated",
+            "verify a load that the storage can do",
+        )
+    return replay_rates(path, question.load, [factor * question.peak_per_s for factor in PEAKS], limits, listener)
+
+
+def replay_rates(
+    path: str, load: AskedLoad, rates_per_s: Sequence[float], limits: Limits, listener: Listener
+) -> str | None:
+    """The folder of open-loop rows of random arrivals; None when stopped. Raises IocastError."""
+    target = find_target(path)
+    phases = tuple(
+        _phase(load, f"{rate:.0f}/s", limits[0], arrival=Poisson(rate_per_s=rate), target=target)
+        for rate in rates_per_s
+    )
+    return _run("forecast probe", phases, target, limits, listener)
+
+
+def _phase(
+    load: AskedLoad,
+    name: str,
+    seconds: float,
+    *,
+    target: Target,
+    users: int = OPEN_USERS,
+    arrival: Arrival | None = None,
+) -> Phase:
+    shares: dict[Op, float] = {"read": load.read_share, "write": 1 - load.read_share}
+    mix = tuple(MixItem(op=op, size_bytes=load.size_bytes, weight=share) for op, share in shares.items() if share > 0)
+    test = "randread" if load.read_share == 1 else "randwrite" if load.read_share == 0 else "mixed"
+    workload = Workload(
+        mix=mix,
+        arrival=arrival or Closed(),
+        users=users,
+        depth=OPEN_DEPTH if arrival is not None else 1,
+        direct=target.direct is not False,
+    )
+    size = size_text(load.size_bytes)
+    return Phase(name=f"{test} {size} {name}", test=test, workload=workload, length=Length(seconds=seconds))
+
+
+def _run(name: str, phases: tuple[Phase, ...], target: Target, limits: Limits, listener: Listener) -> str | None:
+    _, file_bytes, seed, out = limits
+    job = Job(name=name, phases=phases, file_size=FileSize(size_bytes=file_bytes or FILE_BYTES))
+    options = RunOptions(size_bytes=file_bytes, seed=seed, out=out)
+    done = carry_out(job, target, options, listener).or_error()
+    return None if done.whole is None else str(done.whole)

@@ -1,0 +1,111 @@
+"""Forecasts from ladders of simulated storage: the truth in every interval, refusals, the highest rate, the margins."""
+
+from __future__ import annotations
+
+import pytest
+from makers.ladder_runs import ladder_run, pool
+
+from iocast.analyse.facts import Facts
+from iocast.forecast.flow_equivalent import TooClose
+from iocast.forecast.laws.open_queues import mmc, mmc_quantile_s
+from iocast.forecast.load_forecast import Forecaster
+from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder, find_ladder
+
+READS = AskedLoad(size_bytes=8192)
+
+
+def forecaster(facts: Facts, asked: AskedLoad = READS) -> Forecaster:
+    found = find_ladder(facts, asked, {}, {})
+    assert isinstance(found, MeasuredLadder), found
+    return Forecaster(found)
+
+
+@pytest.fixture(scope="module")
+def eight() -> Forecaster:
+    """8 exponential servers of 1 ms."""
+    return forecaster(ladder_run(pool(8)))
+
+
+@pytest.mark.parametrize("rate", [800, 2400, 4000, 5600, 6400, 7200])
+def test_the_truth_of_a_known_queue_is_in_the_intervals(eight: Forecaster, rate: float) -> None:
+    found = eight.at(rate)
+    truth = [mmc(rate, 0.001, 8).response_s, *(mmc_quantile_s(rate, 0.001, 8, q) for q in (0.5, 0.95, 0.99))]
+    for figure, right in zip(found.figures, truth, strict=True):
+        assert figure.low_s <= right <= figure.high_s, figure.q
+        assert figure.base_s == pytest.approx(right, rel=0.08)
+    assert found.utilisation.low <= rate / 8000 <= found.utilisation.high
+
+
+def test_nothing_is_foretold_near_the_wall(eight: Forecaster) -> None:
+    with pytest.raises(TooClose):
+        eight.at(7800)
+
+
+def test_the_lower_end_holds_where_the_ladder_is_coarse() -> None:
+    """Between 1 and 32 outstanding I/Os nothing was measured: the straight line is far too slow there."""
+    by = forecaster(ladder_run(pool(8), loads=(1, 32, 64)))
+    figure = by.at(6400).figure(None)
+    assert figure.base_s > 1.3 * mmc(6400, 0.001, 8).response_s
+    assert figure.low_s <= mmc(6400, 0.001, 8).response_s <= figure.high_s
+
+
+def test_a_throttle_waits_less_than_random_servers() -> None:
+    """I/Os pass a cap at equal distances: half the wait of M/M/1 at 80 % (measured as an open loop: 1.4 ms)."""
+    facts = ladder_run(pool(16, more=",iops=5000/s"), rates=(4000,))
+    by = forecaster(facts)
+    open_row = facts.rows[-1]
+    assert open_row.is_open_loop
+    assert by.measured.saturated_cv2 < 0.5
+    assert by.within.low < 0.8
+    figure = by.at(4000).figure(None)
+    assert figure.low_s <= open_row.mean_ns / 1e9 <= figure.high_s
+
+
+def test_services_that_never_vary() -> None:
+    """M/D/1 at 60 %: a quarter of the arrivals find one in service that is part done."""
+    facts = ladder_run(pool(1, "constant:1ms"), rates=(600,))
+    figures, truth = forecaster(facts).at(600).figures, facts.rows[-1].response()
+    for figure in figures:
+        right = truth.mean_ns if figure.q is None else truth.quantile_ns(figure.q)
+        assert figure.low_s <= right / 1e9 <= figure.high_s, figure.q
+
+
+def test_a_percentile_between_two_modes_has_no_middle() -> None:
+    """One in twenty takes 20 ms instead of 1 ms: what is the p95?"""
+    figure = forecaster(ladder_run(pool(4, "bimodal:95%:1ms:20ms"))).at(500).figure(0.95)
+    assert figure.stepped
+    assert figure.low_s < 0.0012
+    assert figure.high_s > 0.020
+
+
+def test_too_few_ios_are_no_percentile() -> None:
+    by = forecaster(ladder_run(pool(1, "exponential:100ms"), seconds=20.0))
+    assert by.at(4.0).figure(None).known
+    assert not by.at(4.0).figure(0.99).known
+
+
+def test_the_highest_rate_is_where_the_limit_is_met(eight: Forecaster) -> None:
+    rate = eight.highest_rate(0.99, 0.007, "high")
+    (below,) = eight.curve(0.99, [rate])
+    assert below.high_s <= 0.007 < eight.curve(0.99, [rate * 1.01])[0].high_s
+    assert eight.highest_rate(0.99, 0.001, "base") == 0
+    assert eight.highest_rate(0.99, 60.0, "base") == eight.limit_per_s
+    ends = [eight.highest_rate(0.99, 0.007, end) for end in ("high", "base", "low")]
+    assert ends == sorted(ends)
+
+
+def test_more_load_makes_no_io_faster(eight: Forecaster) -> None:
+    figures = eight.curve(0.99, [eight.limit_per_s * share for share in (0.1, 0.5, 0.9, 1.0)])
+    assert min(each.low_s for each in figures) >= 0.9 * figures[0].low_s
+
+
+def test_bursty_arrivals_raise_the_upper_end(eight: Forecaster) -> None:
+    bursty = Forecaster(eight.measured, arrival_cv2=4.0)
+    assert bursty.at(6400).figure(None).high_s > 1.4 * eight.at(6400).figure(None).high_s
+
+
+def test_a_cache_takes_load_off(eight: Forecaster) -> None:
+    cached = Forecaster(eight.measured, hits=0.5, hit_s=0.0002)
+    assert cached.demonstrated_per_s == pytest.approx(2 * eight.demonstrated_per_s)
+    plain, hits = eight.at(4000).figure(None), cached.at(8000).figure(None)
+    assert hits.base_s == pytest.approx(0.5 * 0.0002 + 0.5 * plain.base_s, rel=1e-6)

@@ -1,0 +1,125 @@
+"""What people are told of a forecast: the verdict first, what would change it, the next test; charts and documents."""
+
+from __future__ import annotations
+
+import pytest
+from makers.ladder_runs import ladder_run, pool
+from msgspec.structs import replace
+
+from iocast.analyse.facts import Facts
+from iocast.forecast.answer import Answer, Question, answer
+from iocast.forecast.measured_ladder import AskedLoad
+from iocast.forecast.rate_profile import burst_profile
+from iocast.forecast.what_if import parse_change, what_if
+from iocast.model.report import Report
+from iocast.report.charts.drawing.theme import LIGHT
+from iocast.report.charts.forecasting import forecast_curve, forecast_utilisation
+from iocast.report.forecast.forecast_report import forecast_report
+from iocast.report.forecast.forecast_sentences import verdict_sentence
+from iocast.report.renderers.documents import ForecastDocument
+from iocast.report.renderers.json_report import document
+from iocast.report.subjects import subject
+
+ASK = Question(rate_per_s=4000, load=AskedLoad(size_bytes=8192), q=0.99, limit_s=0.008)
+OPTIONS = "--iops 4000 --read 100% --size 8k --slo p99=8ms"
+
+
+@pytest.fixture(scope="module")
+def facts() -> Facts:
+    return ladder_run(pool(8), rates=(2400, 4800))
+
+
+def told(of: Answer, facts: Facts, **more: object) -> Report:
+    trust = {row.name: "A" for row in facts.rows}
+    about = (subject(facts.run, "runs/one"),)
+    return forecast_report(of, about, trust, path="/mnt/db", options=OPTIONS, **more)  # type: ignore[arg-type]
+
+
+def said(of: Answer) -> str:
+    """The verdict without its figures."""
+    words = (word for word in verdict_sentence(of).split() if not word[0].isdigit())
+    return " ".join(words)
+
+
+def test_the_verdict_comes_first_with_its_figures(facts: Facts) -> None:
+    report = told(answer(ASK, facts, {}, {}), facts)
+    assert report.title.startswith("Forecast · random 8k reads at 4,000 IOPS on sim:nvme")
+    assert report.verdict.startswith("OK: at 4,000 IOPS the p99 will be 4.")
+    assert "within the SLO of 8.00 ms; utilisation 50%. It stays OK up to 5," in report.verdict
+    codes = [section.code for section in report.sections]
+    assert codes == ["forecast", "headroom", "basis", "open_rows", "remarks"]
+    assert report.next_steps == (), "the run has open-loop rows that verify it"
+
+
+@pytest.mark.parametrize(
+    ("change", "starts"),
+    [
+        ({"rate_per_s": 6000.0}, "MARGINAL: at IOPS the p99 will be ms to ms, within the SLO of ms, but utilisation"),
+        ({"limit_s": 0.005}, "MARGINAL: at IOPS the p99 will be ms to ms, expected ms: the upper end is beyond"),
+        ({"limit_s": 0.0045}, "AT RISK: at IOPS the p99 will be ms to ms, expected ms: beyond the SLO"),
+        ({"limit_s": 0.001}, "NOT OK: at IOPS the p99 will be ms to ms: even the lower end is beyond"),
+        ({"rate_per_s": 9000.0}, "NOT OK: IOPS is of the IOPS demonstrated; above"),
+        ({"profile": burst_profile(4000, 12000, 10, 600)}, "NOT OK: bursts of IOPS exceed the IOPS demonstrated"),
+        ({"load": AskedLoad(size_bytes=4096)}, "UNKNOWN: the run has no closed rows of random reads (it has random"),
+    ],
+)
+def test_each_verdict_in_words(facts: Facts, change: dict[str, object], starts: str) -> None:
+    assert said(answer(replace(ASK, **change), facts, {}, {})).startswith(starts)
+
+
+def test_unknown_names_the_test_to_run(facts: Facts) -> None:
+    asked = replace(ASK, load=AskedLoad(size_bytes=4096))
+    steps = told(answer(asked, facts, {}, {}), facts).next_steps
+    assert steps == (f"To measure this mix on the storage: iocast forecast --measure /mnt/db {OPTIONS}",)
+
+
+def test_what_has_no_open_rows_is_to_be_verified() -> None:
+    facts = ladder_run(pool(8))
+    steps = told(answer(ASK, facts, {}, {}), facts).next_steps
+    assert steps == (f"To verify it on the storage: iocast forecast --on runs/one {OPTIONS} --verify /mnt/db",)
+
+
+def test_it_is_a_document_of_figures(facts: Facts) -> None:
+    given = answer(ASK, facts, {}, {})
+    changes = [what_if(text, parse_change(text), given) for text in ("load*2", "volume=gp3")]
+    found = document(told(given, facts, what_ifs=changes))
+    assert isinstance(found, ForecastDocument)
+    assert (found.forecast.verdict, found.forecast.reason, found.forecast.slo_ns) == ("ok", "within", 8_000_000)
+    assert [each.statistic for each in found.figures] == ["mean", "p50", "p95", "p99"]
+    assert given.forecast is not None
+    figure = given.forecast.figure(0.99)
+    assert found.figures[-1].low_ns == pytest.approx(figure.low_s * 1e9)
+    assert [each.code for each in found.headroom] == ["surely", "expected", "at_best", "ok"]
+    assert [(each.change, each.verdict) for each in found.what_if] == [("load*2", "not_ok"), ("volume=gp3", "unknown")]
+    assert [each.outstanding for each in found.ladder] == [1, 2, 4, 8, 16, 32, 64]
+    assert {each.held for each in found.open_rows} <= {"yes", "within error"}
+    unknown = document(told(answer(replace(ASK, load=AskedLoad(size_bytes=512)), facts, {}, {}), facts))
+    assert isinstance(unknown, ForecastDocument)
+    assert (unknown.forecast.verdict, unknown.figures) == ("unknown", [])
+
+
+def test_the_arithmetic_is_shown_when_asked_for(facts: Facts) -> None:
+    report = told(answer(ASK, facts, {}, {}), facts, explain=True)
+    shown = next(section for section in report.sections if section.code == "arithmetic")
+    assert [paragraph[:2] for paragraph in shown.paragraphs] == [f"{at}." for at in range(1, 10)]
+    states = shown.tables[1].rows
+    weights = [float(str(row.cells["weight"])) for row in states]
+    factors = [float(str(row.cells["factor"])) for row in states[1:]]
+    for before, factor, after in zip(weights, factors, weights[1:], strict=False):
+        assert before * factor == pytest.approx(after, rel=1e-3)
+
+
+def test_the_chart_has_points_band_slo_and_load(facts: Facts) -> None:
+    curve, used = told(answer(ASK, facts, {}, {}), facts, charts=True).charts
+    assert (curve.kind, used.kind) == ("forecast_curve", "forecast_utilisation")
+    kinds = [row.cells["kind"] for table in curve.tables if table.key == "measured" for row in table.rows]
+    assert (kinds.count("ladder"), kinds.count("open loop")) == (7, 2)
+    layers = forecast_curve.draw(curve, LIGHT, 984)["layer"]
+    band, _, line, slo, asked = (layer["data"]["values"] for layer in layers[:5])
+    assert all(each["y"] < each["y2"] for each in band)
+    assert [each["y"] for each in slo] == [8e6]
+    assert [each["x"] for each in asked] == [4000]
+    assert [each["x"] for each in line] == [each["x"] for each in band]
+    bars = forecast_utilisation.draw(used, LIGHT, 984)["layer"][0]["data"]["values"]
+    assert [each["tip"].split(":")[0] for each in bars] == ["OK", "MARGINAL", "AT RISK", "NOT OK"]
+    assert bars[0]["x"] == 0
