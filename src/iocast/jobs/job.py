@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.calibration import CalibrationAsked
 from iocast.model.plan import EngineName, Phase, Polling
 
 
@@ -37,4 +38,5 @@ class Job(Struct, frozen=True, kw_only=True):
     text: str = ""
     notes: tuple[str, ...] = ()
     experiment: str = ""  # the named experiment that it is
+    calibration: CalibrationAsked | None = None  # the search that it is; its phases are only the likely ones
     fits_target: bool = False  # it measures what the target allows; one that does not is run as it is, or refused

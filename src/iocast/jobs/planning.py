@@ -61,6 +61,7 @@ def plan(
         interval_ns=job.interval_ns,
         job=job.text,
         experiment=job.experiment,
+        calibration=job.calibration,
     )
     return made, omitted
 

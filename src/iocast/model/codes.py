@@ -121,7 +121,27 @@ DifferenceCode = Literal[
     "rows_alone",
 ]
 
-ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification", "trend"]
+# The maxima of a calibration.
+MaximumCode = Literal[
+    "within_limit", "within_limit_mean", "closed_within_limit", "iops", "throughput", "single_process"
+]
+
+# Answers to where more load stops paying (models A6).
+KneeCode = Literal["limit", "least_load", "max_power", "planning_cap", "latency_multiple", "saturation", "chord"]
+
+# What a calibration does not say.
+CalibrationRefusalCode = Literal[
+    "idle_refused",
+    "limit_below_idle",
+    "not_saturated",
+    "no_rates",
+    "limit_not_reached",
+    "limit_unsure",
+    "no_streams",
+    "rows_refused",
+]
+
+ReportCode = Literal["card", "comparison", "repeats", "experiment", "listing", "verification", "trend", "calibration"]
 
 SectionCode = Literal[
     # of a card
@@ -154,6 +174,10 @@ SectionCode = Literal[
     "runs",
     "trend",
     "trend_row",
+    "calibration",
+    "calibration_curve",
+    "calibration_knees",
+    "calibration_refusals",
 ]
 
 BadgeCode = Literal["trust", "grade"]

@@ -13,6 +13,7 @@ from iocast.errors import IocastError, LoadError
 from iocast.jobs.job import Job
 from iocast.model.plan import Plan
 from iocast.model.run import Run
+from iocast.model.script import Script
 from iocast.model.target import Target
 from iocast.sessions.events import Planned, Stopped
 from iocast.sessions.listener import Listener
@@ -106,5 +107,16 @@ def perform(
     with listener.working() as stopping:
         progress = listener.progress(stopping)
         judge = accepts if until_steady else None
-        done = runner.perform(plan, layout, out, progress, stopping, judge, background=background)
+        done = runner.perform(plan, layout, out, progress, stopping, judge, _script(plan, layout), background)
     return Carried(done.run, done.folder, done.error, stopping())
+
+
+def _script(plan: Plan, layout: Layout) -> Script | None:
+    """What chooses the rows of a plan that is a search; None where they are run as they stand."""
+    if plan.calibration is None:
+        return None
+    from iocast.forecast.limit_search import Chooser
+    from iocast.runner.scripts.calibrating import Calibrating, bench_of
+
+    bench = bench_of(plan, sum(file.size_bytes for file in layout.files))
+    return Calibrating(plan.calibration, bench, Chooser(plan.calibration))
