@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from iocast.model.run import Run
     from iocast.model.workload import Sync
     from iocast.sessions.comparing import Comparison
+    from iocast.sessions.forecasting.calibrate import Calibrated
     from iocast.sessions.listener import Listener
     from iocast.sessions.named_experiment import Answered
     from iocast.sessions.run_card import Card
 
 __version__ = "0.1.0"
-__all__ = ["card", "compare", "diagnose", "examine", "experiment", "open", "run"]
+__all__ = ["calibrate", "card", "compare", "diagnose", "examine", "experiment", "open", "run"]
 
 importlib.import_module("iocast.diagnose")  # the room, before the function of its name takes its place here
 _RUNS = "iocast-runs"
@@ -117,3 +118,26 @@ def experiment(
     options = public.options(size, time, seed, out, destroy)
     request = public.trial(name, paths, options, rounds, block, depth, streams, sync, sizes)
     return public.answered(request, listener)
+
+
+def calibrate(
+    path: str,
+    *,
+    max_latency: str,
+    percentile: float | str = 99,
+    disks: int | None = None,
+    block: str = "8k",
+    size: str | None = None,
+    time: str | None = None,
+    seed: int = 1,
+    out: str = _RUNS,
+    listener: Listener | None = None,
+) -> Calibrated:
+    """Finds the IOPS that a latency limit allows, the most IOPS and MB/s, as `iocast calibrate` does.
+
+    `percentile` is a number from 50 to 99.9, or "mean".
+    """
+    from iocast.sessions import public
+
+    options = public.options(size, time, seed, out, "")
+    return public.calibrated(path, options, max_latency, str(percentile), disks, block, listener)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from statistics import NormalDist
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.analyse.facts import RowFacts, point
 from iocast.analyse.ladder import Curve, one_for_each
@@ -73,13 +74,14 @@ class Calibration(Struct, frozen=True, kw_only=True):
     closed_within: Peak | None  # the highest closed load that kept it
     most: Peak | None  # IOPS
     saturated: bool
+    faster_refused: bool  # a closed row with more IOPS is refused
     throughput: Peak | None  # bytes a second
     single: Peak | None  # bytes a second of one user
     knees: tuple[Knee, ...]
     fit: Fitted
     disks: Disks | None
     refused: Mapping[str, str]  # rows that are not used, and why
-    refusals: tuple[CalibrationRefusalCode, ...]
+    refusals: tuple[CalibrationRefusalCode, ...] = ()
 
 
 def calibration(asked: CalibrationAsked, rows: Sequence[RowFacts], refused: Mapping[str, str]) -> Calibration:
@@ -88,14 +90,14 @@ def calibration(asked: CalibrationAsked, rows: Sequence[RowFacts], refused: Mapp
     used = [row for row in done if row.name not in refused]
     closed, at_rates = _curve_points(asked, done, refused, CLOSED), _curve_points(asked, done, refused, OPEN)
     curve = _curve(row for row in used if row.record.phase.test == CLOSED)
-    idle = closed[0] if closed and not closed[0].why_not else None
-    kept = [each for each in at_rates if not each.why_not]
+    idle = closed[0] if closed and _usable(closed[0]) else None
+    kept = [each for each in at_rates if _usable(each)]
     within = _crossing(asked, idle, [each.at for each in kept])
     means = None if idle is None else _mean_crossing(asked, idle, kept)
-    most = None if curve is None else _most(asked, used, CLOSED, lambda row: row.measurement.rate_per_s)
+    most = None if curve is None else _most(asked, used, CLOSED, _rate)
     saturated = curve is not None and curve.knee is not None and curve.knee.saturated
     alone = [row for row in used if row.record.plan.users == 1]
-    return Calibration(
+    found = Calibration(
         asked=asked,
         idle=idle,
         closed=tuple(closed),
@@ -106,14 +108,15 @@ def calibration(asked: CalibrationAsked, rows: Sequence[RowFacts], refused: Mapp
         closed_within=_closed_within(asked, closed),
         most=most,
         saturated=saturated,
+        faster_refused=any(each.why_not and most and _rate(each.row) > most.value for each in closed),
         throughput=_most(asked, used, STREAM, lambda row: row.measurement.bytes_per_s),
         single=_most(asked, alone, STREAM, lambda row: row.measurement.bytes_per_s),
         knees=_knees(curve, idle, kept, within),
         fit=fit_hockey_stick([_fit_point(each) for each in kept if each.at.sustained]),
         disks=_disks(asked, most, idle),
         refused=dict(refused),
-        refusals=tuple(_refusals(asked, done, idle, within, most, saturated, refused)),
     )
+    return replace(found, refusals=tuple(_refusals(found, {row.record.phase.test for row in done})))
 
 
 def _curve_points(
@@ -128,13 +131,21 @@ def _curve_points(
     return sorted(found, key=lambda each: each.row.measurement.asked_depth if by_load else each.at.rate_per_s)
 
 
-def _curve(rows: object) -> Curve | None:
-    points = [point(row) for row in rows]  # type: ignore[attr-defined]
+def _rate(row: RowFacts) -> float:
+    return row.measurement.rate_per_s
+
+
+def _usable(each: CurvePoint) -> bool:
+    return not each.why_not and each.at.enough
+
+
+def _curve(rows: Iterable[RowFacts]) -> Curve | None:
+    points = [point(row) for row in rows]
     return Curve(one_for_each(points, lambda each: each.load)) if points else None
 
 
 def _crossing(asked: CalibrationAsked, idle: CurvePoint | None, points: Sequence[RatePoint]) -> Crossing | None:
-    return None if idle is None or not points else crossing(points, idle.at, asked.max_latency_ns)
+    return None if idle is None else crossing(points, idle.at, asked.max_latency_ns)
 
 
 def _mean_crossing(asked: CalibrationAsked, idle: CurvePoint, kept: Sequence[CurvePoint]) -> Crossing | None:
@@ -157,10 +168,10 @@ def _within_row(asked: CalibrationAsked, kept: Sequence[CurvePoint], within: Cro
 def _closed_within(asked: CalibrationAsked, closed: Sequence[CurvePoint]) -> Peak | None:
     found = None
     for each in closed:
-        if each.why_not or not each.at.within(asked.max_latency_ns):
+        if not _usable(each) or not each.at.within(asked.max_latency_ns):
             break
         found = each.row
-    return None if found is None else _peak(asked, found, lambda row: row.measurement.rate_per_s)
+    return None if found is None else _peak(asked, found, _rate)
 
 
 def _most(
@@ -221,31 +232,25 @@ def _disks(asked: CalibrationAsked, most: Peak | None, idle: CurvePoint | None) 
     return Disks(asked.disks, most.value / asked.disks, asked.disks * 1e9 / idle.row.mean_ns)
 
 
-def _refusals(
-    asked: CalibrationAsked,
-    done: Sequence[RowFacts],
-    idle: CurvePoint | None,
-    within: Crossing | None,
-    most: Peak | None,
-    saturated: bool,
-    refused: Mapping[str, str],
-) -> list[CalibrationRefusalCode]:
-    found: list[CalibrationRefusalCode] = []
-    tests = {row.record.phase.test for row in done}
-    if idle is None and CLOSED in tests:
-        found.append("idle_refused")
-    if idle is not None and not idle.at.within(asked.max_latency_ns):
-        found.append("limit_below_idle")
-    if most is not None and not saturated:
-        found.append("not_saturated")
+def _refusals(found: Calibration, tests: Collection[str]) -> Iterator[CalibrationRefusalCode]:
+    """What the calibration does not say, the gravest first; `tests` are those that were measured."""
+    points, within = (*found.closed, *found.at_rates), found.within
+    if found.closed and found.closed[0].why_not:
+        yield "idle_refused"
+    if found.idle is not None and not found.idle.at.within(found.asked.max_latency_ns):
+        yield "limit_below_idle"
+    if any(not each.at.enough and not each.why_not for each in points):
+        yield "few_ios"
+    if found.most is not None and not found.saturated:
+        yield "not_saturated"
     if OPEN not in tests:
-        found.append("no_rates")
-    elif within is not None and not within.reached and within.rate_per_s is not None:
-        found.append("limit_not_reached")
-    elif within is not None and within.rate_per_s is not None and None in (within.low_per_s, within.high_per_s):
-        found.append("limit_unsure")
+        yield "no_rates"
+    elif within is not None and within.rate_per_s is not None:
+        if not within.reached:
+            yield "limit_not_reached"
+        elif within.low_per_s is None or within.high_per_s is None:
+            yield "limit_unsure"
     if STREAM not in tests:
-        found.append("no_streams")
-    if any(row.name in refused for row in done):
-        found.append("rows_refused")
-    return found
+        yield "no_streams"
+    if found.refused:
+        yield "rows_refused"

@@ -35,6 +35,7 @@ class RatePoint(NamedTuple):
     low_ns: float | None
     high_ns: float | None
     sustained: bool = True  # False: I/Os that were due were never sent, so the queue had no end
+    enough: bool = True  # False: too few I/Os lie beyond the percentile to say it
 
     def held(self, limit_ns: float) -> Held:
         """Whether the limit was surely kept, surely broken, or neither."""
@@ -77,7 +78,8 @@ def statistic(record: PhaseRecord, quantile: float | None) -> RatePoint:
     effect = design_effect(design_effects(series), quantile)
     found = quantile_interval(times, quantile, effect)
     known = enough_beyond(times.total, quantile)
-    return RatePoint(rate, found.value_ns, found.low_ns if known else None, found.high_ns if known else None, sustained)
+    low, high = (found.low_ns, found.high_ns) if known else (None, None)
+    return RatePoint(rate, found.value_ns, low, high, sustained, known)
 
 
 def crossing(points: Sequence[RatePoint], idle: RatePoint, limit_ns: float) -> Crossing:
@@ -131,11 +133,12 @@ def next_near(points: Sequence[RatePoint], idle: RatePoint, limit_ns: float, hig
     """The rate that narrows the wider side of the crossing; None where neither can be narrowed."""
     if idle.held(limit_ns) == "broken":
         return None
-    known = [point for point in points if point.precise]
+    known = [point for point in points if point.precise or point.held(limit_ns) == "broken"]
     found = crossing(known, idle, limit_ns)
     middle = found.rate_per_s
     if middle is None or not found.reached:
-        return _new(highest, points)
+        between = ((middle or 0.0) + highest) / 2
+        return next((rate for each in (highest, between) if (rate := _new(each, points)) is not None), None)
     low, high = found.low_per_s or 0.0, found.high_per_s or highest
     sides = [(middle - low, _below(known, low, middle)), (high - middle, _above(known, middle, high))]
     for gap, rate in sorted(sides, reverse=True):

@@ -123,7 +123,7 @@ DifferenceCode = Literal[
 
 # The maxima of a calibration.
 MaximumCode = Literal[
-    "within_limit", "within_limit_mean", "closed_within_limit", "iops", "throughput", "single_process"
+    "within_limit", "within_limit_mean", "closed_within_limit", "most_iops", "most_throughput", "single_process"
 ]
 
 # Answers to where more load stops paying (models A6).
@@ -133,6 +133,7 @@ KneeCode = Literal["limit", "least_load", "max_power", "planning_cap", "latency_
 CalibrationRefusalCode = Literal[
     "idle_refused",
     "limit_below_idle",
+    "few_ios",
     "not_saturated",
     "no_rates",
     "limit_not_reached",

@@ -20,6 +20,7 @@ from iocast.report.card import notes_section
 from iocast.report.card.card_report import card
 from iocast.report.card.headline import worst_trust
 from iocast.report.diagnosis.experiment_report import with_trial
+from iocast.report.forecast.calibration_report import with_calibration
 
 
 class Judged(NamedTuple):
@@ -43,6 +44,7 @@ class Judged(NamedTuple):
         plain = card(self.facts, self.examination, self.folder, courses, self.diagnosis, self.grades)
         told = notes_section.section(self.folder) if self.folder else None
         plain = replace(plain, sections=(told, *plain.sections)) if told else plain
+        plain = with_calibration(plain, self.facts, self.examination, charts=charts)
         return with_trial(plain, self.run, self.folder)
 
     def summary(self, report: Report) -> Summary:

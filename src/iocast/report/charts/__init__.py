@@ -11,6 +11,7 @@ from iocast.model.measurement import Course
 from iocast.model.report import Chart, Section
 from iocast.model.run import Run
 from iocast.report.charts import (
+    calibration,
     device,
     distribution,
     heat,
@@ -67,6 +68,7 @@ CHARTS: dict[str, ChartModule] = {
     "side_percentiles": side_percentiles,
     "repeats": repeats,
     "trend": trend,
+    "calibration": calibration,
 }
 
 

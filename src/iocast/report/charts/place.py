@@ -21,6 +21,7 @@ Stand = Literal[
     "compared percentiles",  # a Comparison; beside the percentiles of both sides
     "trend",  # a FollowedFigure; in the section of its row
     "repeats",  # a Side of several runs; beside the table of repeats
+    "calibration",  # a Calibration; beside the table of its curve
 ]
 
 

@@ -6,6 +6,7 @@ chooser, because only sessions may know both the load and its analysis.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -54,14 +55,15 @@ class _Time(NamedTuple):
     ios: float  # for a p99, and at rates that leave the storage idle at times
     turns: float  # of each outstanding I/O of a closed load
     crowded: float  # times as many at most, near the most IOPS: there queues stay long for long
+    most_ios: float
     first_s: float  # of the first row: nobody knows its rate
     least_s: float
     most_s: float
 
 
-_REAL = _Time(ios=10_000, turns=400, crowded=3.0, first_s=10.0, least_s=10.0, most_s=60.0)
-_VIRTUAL = _Time(ios=50_000, turns=2_000, crowded=25.0, first_s=20.0, least_s=2.0, most_s=1200.0)
-_CROWDED_FROM = 0.75  # of the most IOPS: the time in which a queue forgets grows with the square of 1 / (1 - share)
+_REAL = _Time(ios=10_000, turns=400, crowded=3.0, most_ios=math.inf, first_s=10.0, least_s=10.0, most_s=60.0)
+_VIRTUAL = _Time(ios=50_000, turns=2_000, crowded=40.0, most_ios=4e6, first_s=20.0, least_s=2.0, most_s=600.0)
+_CROWDED_FROM = 0.7  # of the most IOPS: the time in which a queue forgets grows with the square of 1 / (1 - share)
 _STREAM_IOS = 0.2  # of the I/Os of other rows
 
 
@@ -102,7 +104,7 @@ class Calibrating(Script):
             later += [self._closed(load, rate) for load in LIKELY_LOADS if load > phase.workload.asked_depth]
         if phase.test in (CLOSED, OPEN):
             number = len(at_rates) + (phase.test == OPEN)
-            later += [self._open(rate or 1.0, closed, at) for at in range(number, len(OPEN_SHARES) + LIKELY_NEAR)]
+            later += [self._open(rate, closed, at) for at in range(number, len(OPEN_SHARES) + LIKELY_NEAR)]
         if not streams:
             room = self._bench.data_bytes
             later += [self._stream(1, depth, None) for depth in (1, 2, 4) if depth * STREAM_BYTES <= room]
@@ -139,19 +141,23 @@ class Calibrating(Script):
 
     # Random reads at a rate.
 
-    def _open(self, rate: float, closed: Sequence[PhaseRecord], number: int) -> Phase:
+    def _open(self, rate: float | None, closed: Sequence[PhaseRecord], number: int) -> Phase:
         """The row of a rate: the first ones by their share of the most IOPS, those around the limit by number."""
         near = number - len(OPEN_SHARES)
         which = f"near {near + 1}" if near >= 0 else f"{OPEN_SHARES[number]:.0%}"
+        if rate is None:  # nothing is known yet: the row is only announced
+            work = self._reads(1, LEAST_SLOTS, 1.0)
+            return Phase(name=self._open_name(which), test=OPEN, workload=work, length=self._length(None, 0.0))
         users = next((users for users in (1, 2) if rate <= users * RATE_OF_ONE_USER), USERS)
         slots = max(LEAST_SLOTS, *(2 * record.measurement.asked_depth for record in closed), 0)
         work = self._reads(users, min(slots, MOST_OUTSTANDING) // users, rate)
         idle = 1 - rate / max((record.measurement.rate_per_s for record in closed), default=2 * rate)
         crowded = min(((1 - _CROWDED_FROM) / max(idle, 1e-3)) ** 2, self._time.crowded)
         length = self._length(rate, self._time.ios * max(1.0, crowded) * _times(near))
-        return Phase(
-            name=f"{OPEN} {size_text(self._asked.block_bytes)} {which}", test=OPEN, workload=work, length=length
-        )
+        return Phase(name=self._open_name(which), test=OPEN, workload=work, length=length)
+
+    def _open_name(self, which: str) -> str:
+        return f"{OPEN} {size_text(self._asked.block_bytes)} {which}"
 
     # Large sequential reads.
 
@@ -187,7 +193,7 @@ class Calibrating(Script):
         time, q = self._time, self._asked.quantile or 0.0
         if rate is None:
             return Length(seconds=time.first_s)
-        wanted = ios * max(1.0, 0.01 / (1 - q)) / rate
+        wanted = min(ios * max(1.0, 0.01 / (1 - q)), time.most_ios) / rate
         return Length(seconds=float(f"{min(max(wanted, time.least_s), time.most_s):.2g}"))
 
 

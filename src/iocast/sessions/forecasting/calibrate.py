@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FILE_BYTES = 4 << 30
 NAME = "calibrate"
 BLOCKS = (512, 1 << 20)  # the sizes of random reads that a calibration takes
-INTERVALS_MS = (500, 200)  # how fine the course of a row is kept: real, virtual
+INTERVALS_MS = (500, 100)  # how fine the course of a row is kept: real, virtual
 
 
 class CalibrateRequest(Struct, frozen=True, kw_only=True):
