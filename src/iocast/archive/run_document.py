@@ -13,7 +13,7 @@ from iocast.archive.json_files import BROKEN, converted, decoded, not_understood
 from iocast.archive.migrations import migrated_run
 from iocast.archive.soundness import fault_of
 from iocast.errors import ArchiveError
-from iocast.model.calibration import CalibrationAsked
+from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.plan import EngineName, Phase, Plan, Polling, WorkFiles
 from iocast.model.run import SCHEMA_VERSION, Blind, Host, Maintenance, PhaseRecord, Run, Series, Source
 from iocast.model.target import Target

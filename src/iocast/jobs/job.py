@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from iocast.model.calibration import CalibrationAsked
+from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.plan import EngineName, Phase, Polling
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from iocast.model.calibration import CalibrationAsked
+from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.simulated_device import SimulatedDevice
 from iocast.model.target import Target
 from iocast.model.workload import Arrival, Locality, MixItem, Payload, Sync, SyncOp, Workload

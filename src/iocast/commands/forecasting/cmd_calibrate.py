@@ -6,12 +6,13 @@ import rich_click as click
 
 from iocast.commands.shell.options import page_option, presenting, run_options
 from iocast.commands.shell.terminal_listener import TerminalListener
+from iocast.errors import SpecError
 from iocast.sessions.requests import RunOptions
 
 
 @click.command()
 @click.argument("path", default=".")
-@click.option("--max-latency", metavar="TIME", required=True, help="The limit of the response time, e.g. 10ms.")
+@click.option("--max-latency", metavar="TIME", help="The limit of the response time, e.g. 10ms; required.")
 @click.option(
     "--percentile",
     metavar="NUMBER",
@@ -26,7 +27,7 @@ from iocast.sessions.requests import RunOptions
 @presenting
 def calibrate(
     path: str,
-    max_latency: str,
+    max_latency: str | None,
     percentile: str,
     disks: int | None,
     block: str,
@@ -44,6 +45,10 @@ def calibrate(
     from iocast.sessions.forecasting.calibrate import CalibrateRequest, calibration_asked
     from iocast.sessions.forecasting.calibrate import calibrate as search
 
+    if max_latency is None:
+        raise SpecError(
+            "--max-latency is missing: the IOPS are searched that keep it", "for example --max-latency 10ms"
+        )
     row_seconds = None if options.duration_ns is None else options.duration_ns / 1e9
     asked = calibration_asked(max_latency, percentile, block, disks, row_seconds)
     listener = TerminalListener(form)

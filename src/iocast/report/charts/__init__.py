@@ -11,7 +11,7 @@ from iocast.model.measurement import Course
 from iocast.model.report import Chart, Section
 from iocast.model.run import Run
 from iocast.report.charts import (
-    calibration,
+    calibration_curve,
     device,
     distribution,
     heat,
@@ -68,7 +68,7 @@ CHARTS: dict[str, ChartModule] = {
     "side_percentiles": side_percentiles,
     "repeats": repeats,
     "trend": trend,
-    "calibration": calibration,
+    "calibration_curve": calibration_curve,
 }
 
 

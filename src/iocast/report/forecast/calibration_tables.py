@@ -9,15 +9,15 @@ from iocast.analyse.facts import RowFacts
 from iocast.analyse.statistics import bucket_shares, published
 from iocast.forecast.calibration import Calibration, CurvePoint, Peak
 from iocast.forecast.limit_search import Crossing
-from iocast.model.calibration import CLOSED, CalibrationAsked
 from iocast.model.codes import MaximumCode
 from iocast.model.finding import Examination
+from iocast.model.forecasting.calibration_asked import CLOSED, CalibrationAsked
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Row, Table
 from iocast.report.card.results_table import STRIP_NOTE
 
 ASKED = (
     Column("limit", "limit", "duration"),
-    Column("statistic", "of the"),
+    Column("statistic", "statistic"),
     Column("block", "reads", "bytes"),
     Column("disks", "disks", "count"),
     Column("each", "IOPS\na disk", "rate", "the most IOPS over the disks"),

@@ -63,7 +63,7 @@ def tell(found: Calibration) -> Iterator[Chart]:
         }
     )
     yield Chart(
-        kind="calibration",
+        kind="calibration_curve",
         key="calibration-load-curve",
         title=f"{name} against IOPS",
         summary=_summary(found, name),
@@ -124,7 +124,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     ]
     ends = [each for each in rates if each["low"] is not None]
     layers.append(
-        layer("rule", ends, {"x": x, "y": quantitative("low", scale), "y2": {"field": "high"}}, color=theme.accent)
+        layer("rule", ends, {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}, color=theme.accent)
     )
     layers += _dots(closed, rates, place, theme)
     words = {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "fontSize": 11}
