@@ -8,7 +8,7 @@ that more load is never faster, so an end is wrong only where a row's own interv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -36,6 +36,7 @@ class RatePoint(NamedTuple):
     high_ns: float | None
     sustained: bool = True  # False: I/Os that were due were never sent, so the queue had no end
     enough: bool = True  # False: too few I/Os lie beyond the percentile to say it
+    refused: bool = False  # no answer may rest on it
 
     def held(self, limit_ns: float) -> Held:
         """Whether the limit was surely kept, surely broken, or neither."""
@@ -43,12 +44,13 @@ class RatePoint(NamedTuple):
             return "broken"
         return "held" if self.high_ns is not None and self.high_ns <= limit_ns else "unsure"
 
-    @property
-    def precise(self) -> bool:
-        """Whether the figure is known well enough to be used."""
-        if not self.sustained or self.low_ns is None or self.high_ns is None:
-            return not self.sustained
-        return (self.high_ns - self.low_ns) / 2 <= PRECISE * self.value_ns
+    def tells(self, limit_ns: float) -> bool:
+        """Whether it can be used as it is, so that measuring the rate again would tell nothing more."""
+        if self.refused:
+            return False
+        if self.low_ns is None or self.high_ns is None:
+            return self.held(limit_ns) == "broken"
+        return (self.high_ns - self.low_ns) / 2 <= PRECISE * self.value_ns or self.held(limit_ns) == "broken"
 
     def within(self, limit_ns: float) -> bool:
         """Whether the figure itself is within the limit."""
@@ -114,8 +116,8 @@ def _between(before: RatePoint, after: RatePoint, limit_ns: float) -> float:
 class Chooser:
     """Which rate comes next: first shares of the most IOPS, for the curve; then around the limit until it is tight."""
 
-    def __init__(self, asked: CalibrationAsked) -> None:
-        self._asked = asked
+    def __init__(self, asked: CalibrationAsked, refused: Callable[[PhaseRecord], bool]) -> None:
+        self._asked, self._refused = asked, refused
 
     def __call__(self, closed: Sequence[PhaseRecord], at_rates: Sequence[PhaseRecord]) -> float | None:
         """The next rate; None when the answer is as tight as it gets."""
@@ -124,7 +126,9 @@ class Chooser:
             return _rounded(OPEN_SHARES[len(at_rates)] * most)
         if len(at_rates) >= len(OPEN_SHARES) + MOST_NEAR:
             return None
-        points = sorted(statistic(record, self._asked.quantile) for record in at_rates)
+        points = sorted(
+            statistic(record, self._asked.quantile)._replace(refused=self._refused(record)) for record in at_rates
+        )
         idle = statistic(closed[0], self._asked.quantile)
         return next_near(points, idle, float(self._asked.max_latency_ns), HIGHEST_SHARE * most)
 
@@ -133,19 +137,27 @@ def next_near(points: Sequence[RatePoint], idle: RatePoint, limit_ns: float, hig
     """The rate that narrows the wider side of the crossing; None where neither can be narrowed."""
     if idle.held(limit_ns) == "broken":
         return None
-    known = [point for point in points if point.precise or point.held(limit_ns) == "broken"]
+    known = [point for point in points if point.tells(limit_ns)]
     found = crossing(known, idle, limit_ns)
     middle = found.rate_per_s
     if middle is None or not found.reached:
-        between = ((middle or 0.0) + highest) / 2
-        return next((rate for each in (highest, between) if (rate := _new(each, points)) is not None), None)
+        later = _beyond(crossing(points, idle, limit_ns), middle or 0.0, highest)
+        return next((rate for each in later if (rate := _new(each, points, limit_ns)) is not None), None)
     low, high = found.low_per_s or 0.0, found.high_per_s or highest
     sides = [(middle - low, _below(known, low, middle)), (high - middle, _above(known, middle, high))]
     for gap, rate in sorted(sides, reverse=True):
-        wanted = _new(min(rate, highest), points)
+        wanted = _new(min(rate, highest), points, limit_ns)
         if gap > TIGHT * middle and wanted is not None:
             return wanted
     return None
+
+
+def _beyond(guess: Crossing, known: float, highest: float) -> tuple[float, ...]:
+    """Rates that may break the limit where nothing that tells did: just above where doubtful rows did, or highest."""
+    if guess.reached and guess.rate_per_s is not None:
+        above = (1 + 0.8 * TIGHT) * guess.rate_per_s
+        return above, (1 + 2 * TIGHT) * guess.rate_per_s, (known + above) / 2
+    return highest, (known + highest) / 2
 
 
 def _below(points: Sequence[RatePoint], low: float, middle: float) -> float:
@@ -159,11 +171,11 @@ def _above(points: Sequence[RatePoint], middle: float, high: float) -> float:
     return (high + max(unsure)) / 2 if unsure else (1 + 0.8 * TIGHT) * middle
 
 
-def _new(rate: float, points: Sequence[RatePoint]) -> float | None:
-    """The rate, unless it was measured precisely already, or twice."""
+def _new(rate: float, points: Sequence[RatePoint], limit_ns: float) -> float | None:
+    """The rate, unless it was measured already and told something, or twice."""
     wanted = _rounded(rate)
     near = [point for point in points if abs(point.rate_per_s - wanted) < NEAREST * wanted]
-    return None if len(near) > 1 or any(point.precise for point in near) or wanted <= 0 else wanted
+    return None if len(near) > 1 or any(point.tells(limit_ns) for point in near) or wanted <= 0 else wanted
 
 
 def _rounded(rate: float) -> float:

@@ -115,8 +115,6 @@ def _script(plan: Plan, layout: Layout) -> Script | None:
     """What chooses the rows of a plan that is a search; None where they are run as they stand."""
     if plan.calibration is None:
         return None
-    from iocast.forecast.limit_search import Chooser
-    from iocast.runner.scripts.calibrating import Calibrating, bench_of
+    from iocast.sessions.forecasting.searching import search_script
 
-    bench = bench_of(plan, sum(file.size_bytes for file in layout.files))
-    return Calibrating(plan.calibration, bench, Chooser(plan.calibration))
+    return search_script(plan, plan.calibration, sum(file.size_bytes for file in layout.files))

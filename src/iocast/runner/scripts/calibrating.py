@@ -61,8 +61,8 @@ class _Time(NamedTuple):
     most_s: float
 
 
-_REAL = _Time(ios=10_000, turns=400, crowded=3.0, most_ios=math.inf, first_s=10.0, least_s=10.0, most_s=60.0)
-_VIRTUAL = _Time(ios=50_000, turns=2_000, crowded=40.0, most_ios=4e6, first_s=20.0, least_s=2.0, most_s=600.0)
+_REAL = _Time(ios=10_000, turns=400, crowded=3.0, most_ios=math.inf, first_s=30.0, least_s=10.0, most_s=60.0)
+_VIRTUAL = _Time(ios=50_000, turns=2_000, crowded=40.0, most_ios=4e6, first_s=60.0, least_s=2.0, most_s=600.0)
 _CROWDED_FROM = 0.7  # of the most IOPS: the time in which a queue forgets grows with the square of 1 / (1 - share)
 _STREAM_IOS = 0.2  # of the I/Os of other rows
 
@@ -153,7 +153,7 @@ class Calibrating(Script):
         work = self._reads(users, min(slots, MOST_OUTSTANDING) // users, rate)
         idle = 1 - rate / max((record.measurement.rate_per_s for record in closed), default=2 * rate)
         crowded = min(((1 - _CROWDED_FROM) / max(idle, 1e-3)) ** 2, self._time.crowded)
-        length = self._length(rate, self._time.ios * max(1.0, crowded) * _times(near))
+        length = self._length(rate, self._time.ios * max(1.0, crowded) * _times(near), near=near >= 0)
         return Phase(name=self._open_name(which), test=OPEN, workload=work, length=length)
 
     def _open_name(self, which: str) -> str:
@@ -186,7 +186,7 @@ class Calibrating(Script):
     def _time(self) -> _Time:
         return _VIRTUAL if self._bench.virtual else _REAL
 
-    def _length(self, rate: float | None, ios: float) -> Length:
+    def _length(self, rate: float | None, ios: float, *, near: bool = False) -> Length:
         """Long enough for its percentile at the rate that is expected, unless somebody has said how long."""
         if self._asked.row_seconds is not None:
             return Length(seconds=self._asked.row_seconds)
@@ -194,7 +194,7 @@ class Calibrating(Script):
         if rate is None:
             return Length(seconds=time.first_s)
         wanted = min(ios * max(1.0, 0.01 / (1 - q)), time.most_ios) / rate
-        return Length(seconds=float(f"{min(max(wanted, time.least_s), time.most_s):.2g}"))
+        return Length(seconds=float(f"{min(max(wanted, time.least_s), (1 + near) * time.most_s):.2g}"))
 
 
 def _of(records: Sequence[PhaseRecord], test: str) -> list[PhaseRecord]:
