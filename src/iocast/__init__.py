@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from iocast.model.run import Run
     from iocast.model.workload import Sync
     from iocast.sessions.comparing import Comparison
+    from iocast.sessions.forecasting.calibrate import Calibrated
     from iocast.sessions.forecasting.forecast import Forecasted
     from iocast.sessions.forecasting.size_devices import Sizing
     from iocast.sessions.listener import Listener
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from iocast.sessions.run_card import Card
 
 __version__ = "0.1.0"
-__all__ = ["card", "compare", "diagnose", "examine", "experiment", "forecast", "open", "run", "size"]
+__all__ = ["calibrate", "card", "compare", "diagnose", "examine", "experiment", "forecast", "open", "run", "size"]
 
 importlib.import_module("iocast.diagnose")  # the rooms, before the functions of their names take their place here
 importlib.import_module("iocast.forecast")
@@ -188,3 +189,26 @@ def forecast(
         iops=None if iops is None else str(iops), read=read, size=size, slo=slo, burst=burst, rates=rates, cv2=cv2
     )
     return foretold(run, load, tuple(what_if), verify, time, out, listener)
+
+
+def calibrate(
+    path: str,
+    *,
+    max_latency: str,
+    percentile: float | str = 99,
+    disks: int | None = None,
+    block: str = "8k",
+    size: str | None = None,
+    time: str | None = None,
+    seed: int = 1,
+    out: str = _RUNS,
+    listener: Listener | None = None,
+) -> Calibrated:
+    """Finds the IOPS that a latency limit allows, the most IOPS and MB/s, as `iocast calibrate` does.
+
+    `percentile` is a number from 50 to 99.9, or "mean".
+    """
+    from iocast.sessions import public
+
+    options = public.options(size, time, seed, out, "")
+    return public.calibrated(path, options, max_latency, str(percentile), disks, block, listener)

@@ -13,6 +13,7 @@ from iocast.archive.json_files import BROKEN, converted, decoded, not_understood
 from iocast.archive.migrations import migrated_run
 from iocast.archive.soundness import fault_of
 from iocast.errors import ArchiveError
+from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.plan import EngineName, Phase, Plan, Polling, WorkFiles
 from iocast.model.run import SCHEMA_VERSION, Blind, Host, Maintenance, PhaseRecord, Run, Series, Source
 from iocast.model.target import Target
@@ -20,11 +21,12 @@ from iocast.model.verification import Verification
 
 
 class _Job(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was asked for: the name of the job, its file as it was read, and the named experiment that it is."""
+    """What was asked for: the name of the job, its file as it was read, the experiment or the search that it is."""
 
     name: str
     file: str = ""
     experiment: str = ""
+    calibration: CalibrationAsked | None = None
 
 
 class _Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,7 +73,7 @@ def document_of(run: Run) -> _Document:
         iocast_version=run.iocast_version,
         hosts=(run.host,),
         target=plan.target,
-        job=_Job(plan.name, plan.job, plan.experiment),
+        job=_Job(plan.name, plan.job, plan.experiment, plan.calibration),
         plan=_Plan(
             phases=plan.phases,
             files=plan.files,
@@ -110,6 +112,7 @@ def _run_of(document: _Document, path: Path) -> Run:
             interval_ns=plan.interval_ns,
             job=job.file,
             experiment=job.experiment,
+            calibration=job.calibration,
         ),
         host=document.hosts[0],
         started_unix_ns=document.started_unix_ns,

@@ -23,6 +23,7 @@ VERBS = {
     "run": "Run a job file or preset.",
     "diagnose": "Find the causes of abnormal figures by experiment.",
     "experiment": "Answer one question about a path with a named experiment.",
+    "calibrate": "Find the IOPS that a latency limit allows, the most IOPS and MB/s.",
     "plan": "Show what a job would do without running it.",
     "spec": "Convert a job to a fio or iocast job file.",
     "report": "Show the card of a finished run again.",

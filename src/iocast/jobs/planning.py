@@ -66,6 +66,7 @@ def plan(
         interval_ns=job.interval_ns,
         job=job.text,
         experiment=job.experiment,
+        calibration=job.calibration,
     )
     return made, omitted
 

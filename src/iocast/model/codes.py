@@ -124,8 +124,39 @@ DifferenceCode = Literal[
     "rows_alone",
 ]
 
+# The maxima of a calibration.
+MaximumCode = Literal[
+    "within_limit", "within_limit_mean", "closed_within_limit", "most_iops", "most_throughput", "single_process"
+]
+
+# Answers to where more load stops paying (models A6).
+KneeCode = Literal["limit", "least_load", "max_power", "planning_cap", "latency_multiple", "saturation", "chord"]
+
+# What a calibration does not say.
+CalibrationRefusalCode = Literal[
+    "idle_refused",
+    "limit_below_idle",
+    "few_ios",
+    "not_saturated",
+    "no_rates",
+    "limit_not_reached",
+    "limit_unsure",
+    "no_streams",
+    "rows_refused",
+]
+
 ReportCode = Literal[
-    "card", "comparison", "repeats", "experiment", "listing", "verification", "trend", "model", "size", "forecast"
+    "card",
+    "comparison",
+    "repeats",
+    "experiment",
+    "listing",
+    "verification",
+    "trend",
+    "model",
+    "size",
+    "forecast",
+    "calibration",
 ]
 
 SectionCode = Literal[
@@ -170,6 +201,10 @@ SectionCode = Literal[
     "trend_row",
     "law",
     "sizing",
+    "calibration",
+    "calibration_curve",
+    "calibration_knees",
+    "calibration_refusals",
 ]
 
 BadgeCode = Literal["trust", "grade"]

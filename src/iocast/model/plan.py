@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.simulated_device import SimulatedDevice
 from iocast.model.target import Target
 from iocast.model.workload import Arrival, Locality, MixItem, Payload, Sync, SyncOp, Workload
@@ -127,6 +128,7 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     interval_ns: int = 1_000_000_000
     job: str = ""  # the job file as it was read
     experiment: str = ""  # the named experiment that it is, which judges the run
+    calibration: CalibrationAsked | None = None  # the search that it is, which chooses its rows as it goes
 
     @property
     def groups(self) -> tuple[tuple[Phase, ...], ...]:

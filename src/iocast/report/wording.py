@@ -7,9 +7,12 @@ from typing import Any
 
 from iocast.diagnose.aspects import ASPECTS
 from iocast.model.codes import (
+    CalibrationRefusalCode,
     ComparisonCode,
     DifferenceCode,
     FindingCode,
+    KneeCode,
+    MaximumCode,
     NeedCode,
     RepeatsCode,
     SectionCode,
@@ -58,6 +61,43 @@ SECTIONS: dict[SectionCode, str] = {
     "trend_row": "Row",
     "law": "Model",
     "sizing": "Sizing",
+    "calibration": "Calibration",
+    "calibration_curve": "Load and latency",
+    "calibration_knees": "Knees",
+    "calibration_refusals": "What it does not say",
+}
+
+MAXIMA: dict[MaximumCode, str] = {
+    "within_limit": "within the limit",
+    "within_limit_mean": "mean within it",
+    "closed_within_limit": "closed, within it",
+    "most_iops": "most IOPS",
+    "most_throughput": "most MB/s",
+    "single_process": "MB/s, 1 process",
+}
+
+KNEES: dict[KneeCode, str] = {
+    "limit": "limit",
+    "least_load": "least load",
+    "max_power": "most power",
+    "planning_cap": "planning cap",
+    "latency_multiple": "2.5 x idle",
+    "saturation": "saturation",
+    "chord": "chord",
+}
+
+HELD = {"held": "kept", "broken": "broken", "unsure": "unsure", "refused": "refused"}
+
+REFUSALS: dict[CalibrationRefusalCode, str] = {
+    "idle_refused": "idle response unknown",
+    "limit_below_idle": "limit below idle",
+    "few_ios": "too few I/Os",
+    "not_saturated": "not saturated",
+    "no_rates": "no rates",
+    "limit_not_reached": "limit not reached",
+    "limit_unsure": "limit unsure",
+    "no_streams": "no throughput",
+    "rows_refused": "rows refused",
 }
 
 FINDINGS: dict[FindingCode, str] = {
@@ -197,6 +237,10 @@ _VOCABULARIES: tuple[Mapping[Any, str], ...] = (
     DIFFERENCES,
     NEEDS,
     {"not_tested": "not tested"},
+    MAXIMA,
+    KNEES,
+    HELD,
+    REFUSALS,
 )
 
 

@@ -213,7 +213,11 @@ class _Performance:
         self.begun += 1
         if seconds_left is None:
             return self.begun, total, None
-        return self.begun, total, TimeLeft(round(seconds_left * 1e9), shown.length, left_is(ahead))
+        return (
+            self.begun,
+            total,
+            TimeLeft(round(seconds_left * 1e9), shown.length, "about" if self.plan.calibration else left_is(ahead)),
+        )
 
     def _verify(self, phase: Phase) -> None:
         """Reads back what was written so far with verify."""

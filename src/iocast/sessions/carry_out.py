@@ -118,5 +118,15 @@ def perform(
     with listener.working() as stopping:
         progress = listener.progress(stopping)
         judge = accepts if until_steady else None
-        done = runner.perform(plan, layout, out, progress, stopping, judge, script, background)
+        chosen = script or _search(plan, layout)
+        done = runner.perform(plan, layout, out, progress, stopping, judge, chosen, background)
     return Carried(done.run, done.folder, done.error, stopping())
+
+
+def _search(plan: Plan, layout: Layout) -> Script | None:
+    """What chooses the rows of a plan that is a search; None where they are run as they stand."""
+    if plan.calibration is None:
+        return None
+    from iocast.sessions.forecasting.searching import search_script
+
+    return search_script(plan, plan.calibration, sum(file.size_bytes for file in layout.files))

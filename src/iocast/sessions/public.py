@@ -10,6 +10,7 @@ from iocast.model.finding import Examination
 from iocast.model.run import Run
 from iocast.model.workload import Sync
 from iocast.sessions.comparing import Comparison, compare
+from iocast.sessions.forecasting.calibrate import Calibrated, CalibrateRequest, calibrate, calibration_asked
 from iocast.sessions.inquire import DiagnoseRequest, budget_of, diagnose
 from iocast.sessions.listener import Listener, Quiet
 from iocast.sessions.measure import measure
@@ -83,6 +84,24 @@ def answered(request: TrialRequest, listener: Listener | None) -> Answered:
         raise LoadError(
             f"experiment {request.name}: nothing was measured", "the listener stopped it before the first row finished"
         )
+    return found
+
+
+def calibrated(
+    path: str,
+    options: RunOptions,
+    max_latency: str,
+    percentile: str,
+    disks: int | None,
+    block: str,
+    listener: Listener | None,
+) -> Calibrated:
+    """What a calibration of a path came to. Raises IocastError."""
+    row_seconds = None if options.duration_ns is None else options.duration_ns / 1e9
+    asked = calibration_asked(max_latency, percentile, block, disks, row_seconds)
+    found = calibrate(CalibrateRequest(path=path, asked=asked, options=options), listener or Quiet())
+    if found is None:
+        raise LoadError(f"{path}: nothing was measured", "the listener stopped it before the first row finished")
     return found
 
 

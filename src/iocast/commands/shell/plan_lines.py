@@ -60,7 +60,7 @@ def lasting(plan: Plan) -> str:
     """How long a plan takes, as far as that is known: "36 s", "10 s plus 2 rows limited by I/Os or bytes"."""
     timed = any(phase.length.seconds is not None for phase in plan.phases)
     counted = sum(phase.length.seconds is None and not phase.length.follows for phase in plan.phases)
-    most = "at most " if any(phase.until for phase in plan.phases) else ""
+    most = "at most " if any(phase.until for phase in plan.phases) else "about " if plan.calibration else ""
     clock = " of virtual time" if plan.target.kind == "sim" else ""
     parts = [f"{most}{about(plan.expected_seconds)}{clock}"] if timed or not counted else []
     if counted:

@@ -20,6 +20,7 @@ from iocast.report.card import notes_section
 from iocast.report.card.card_report import card
 from iocast.report.card.headline import worst_trust
 from iocast.report.diagnosis.experiment_report import with_trial
+from iocast.report.forecast.calibration_report import with_calibration
 from iocast.report.matrix.matrix_section import with_matrix
 
 
@@ -44,7 +45,8 @@ class Judged(NamedTuple):
         plain = card(self.facts, self.examination, self.folder, courses, self.diagnosis, self.grades)
         told = notes_section.section(self.folder) if self.folder else None
         plain = replace(plain, sections=(told, *plain.sections)) if told else plain
-        return with_trial(with_matrix(plain, self.run), self.run, self.folder)
+        plain = with_calibration(with_matrix(plain, self.run), self.facts, self.examination, charts=charts)
+        return with_trial(plain, self.run, self.folder)
 
     def summary(self, report: Report) -> Summary:
         """The line for lists of runs."""

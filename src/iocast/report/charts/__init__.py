@@ -11,6 +11,7 @@ from iocast.model.measurement import Course
 from iocast.model.report import Chart, Section
 from iocast.model.run import Run
 from iocast.report.charts import (
+    calibration_curve,
     device,
     distribution,
     heat,
@@ -71,6 +72,7 @@ CHARTS: dict[str, ChartModule] = {
     "sizing_bars": sizing_bars,
     "forecast_curve": forecast_curve,
     "forecast_utilisation": forecast_utilisation,
+    "calibration_curve": calibration_curve,
 }
 
 

@@ -23,6 +23,7 @@ Stand = Literal[
     "trend",  # a FollowedFigure; in the section of its row
     "repeats",  # a Side of several runs; beside the table of repeats
     "sizing",  # a SizedNeed; beside the table of what binds
+    "calibration",  # a Calibration; beside the table of its curve
 ]
 
 

@@ -1,1 +1,1 @@
-"""What laws, forecasts and sizings say, as reports: the verdict in a line, what it stands on, the arithmetic."""
+"""What laws, forecasts, calibrations and sizings say, as reports: the verdict in a line, and what it stands on."""

@@ -31,6 +31,7 @@ from iocast.model.codes import (
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.workload import Op
+from iocast.report.renderers import calibration_rows as of_calibration
 from iocast.report.renderers.forecast_rows import (
     ForecastFigure,
     ForecastSummary,
@@ -371,6 +372,27 @@ class CardDocument(_OfARun, kw_only=True, tag="card"):
     slowest: list[SlowRow] = []
     answer: VerdictCode | None = None
     experiment: list[dict[str, Value]] = []
+    # Of a run that is a calibration:
+    asked: list[of_calibration.AskedRow] = []
+    maxima: list[of_calibration.MaximumRow] = []
+    curve: list[of_calibration.CurveRow] = []
+    knees: list[of_calibration.KneeRow] = []
+    fit: list[of_calibration.FitRow] = []
+    refusals: list[of_calibration.RefusalRow] = []
+    refused: list[of_calibration.RefusedRow] = []
+
+
+class CalibrationDocument(_OfARun, kw_only=True, tag="calibration"):
+    """The highest load within a latency limit, the most IOPS and MB/s, the whole curve, and what is refused."""
+
+    letters: dict[BadgeCode, Letter | None] = {}
+    asked: list[of_calibration.AskedRow]
+    maxima: list[of_calibration.MaximumRow]
+    curve: list[of_calibration.CurveRow]
+    knees: list[of_calibration.KneeRow] = []
+    fit: list[of_calibration.FitRow] = []
+    refusals: list[of_calibration.RefusalRow] = []
+    refused: list[of_calibration.RefusedRow] = []
 
 
 class ExperimentDocument(_OfARun, kw_only=True, tag="experiment"):
@@ -664,6 +686,7 @@ class ForecastDocument(_OfARun, kw_only=True, tag="forecast"):
 
 Document = (
     CardDocument
+    | CalibrationDocument
     | ExperimentDocument
     | VerificationDocument
     | ListingDocument

@@ -16,6 +16,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.report import Cell, Chart, Kind, Report, Row, Subject, Table
 from iocast.report.renderers import documents as doc
+from iocast.report.renderers.calibration_rows import CALIBRATION_TABLES
 from iocast.report.renderers.forecast_rows import forecast_fields
 
 UNITS: dict[Kind, str] = {
@@ -44,6 +45,7 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "places": doc.PlaceRow,
     "errors": doc.ErrorRow,
     "slowest": doc.SlowRow,
+    **CALIBRATION_TABLES,
 }
 
 Json = dict[str, object]
@@ -76,6 +78,9 @@ def document(report: Report) -> doc.Document:
             found |= {**_only_subject(report), **forecast_fields(report)}
         case "experiment":
             found |= {**_only_subject(report), "subjects": _subjects(report), **_experiment(report)}
+        case "calibration":
+            found |= {**_only_subject(report), **_of_a_card(report, CALIBRATION_TABLES)}
+            found["letters"] = {badge.code: badge.letter or None for badge in report.badges}
         case "verification":
             found |= {**_only_subject(report), **_of_a_card(report, ("blocks", "places"))}
         case _:

@@ -1,0 +1,256 @@
+"""What a calibration comes to, from its rows alone: the maxima, the curve, its knees, and what cannot be said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from statistics import NormalDist
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast.analyse.facts import RowFacts, point
+from iocast.analyse.ladder import Curve, one_for_each
+from iocast.analyse.statistics import share_bounds
+from iocast.forecast.hockey_stick import Fitted, Point, fit_hockey_stick
+from iocast.forecast.limit_search import Crossing, Held, RatePoint, crossing, statistic
+from iocast.model.codes import CalibrationRefusalCode, KneeCode
+from iocast.model.forecasting.calibration_asked import CLOSED, OPEN, STREAM, CalibrationAsked
+
+LATENCY_MULTIPLE = 2.5  # of the unloaded mean: what 60 % utilisation means for one queue (models A2)
+PLANNING_CAP = 0.70  # of the most IOPS [J] models A6: the rest is for failures, growth and bursts
+Z95 = NormalDist().inv_cdf(0.975)
+
+
+class Peak(Struct, frozen=True):
+    """The row of a maximum: what was reached, with the 95 % interval of that, within this run."""
+
+    row: RowFacts
+    value: float  # I/Os or bytes a second
+    low: float | None
+    high: float | None
+    meets: bool  # the limit, in this very row: the mean, and the percentile that was asked for
+
+
+class CurvePoint(Struct, frozen=True):
+    """A row of random reads: its statistic against the limit. `why_not`: it is refused."""
+
+    row: RowFacts
+    at: RatePoint
+    held: Held
+    why_not: str = ""
+
+
+class Knee(Struct, frozen=True):
+    """One answer to where more load stops paying: as a closed load, as a rate, or both (models A6)."""
+
+    code: KneeCode
+    load: float | None
+    rate_per_s: float | None
+
+
+class Disks(Struct, frozen=True):
+    """The most IOPS beside a number of disks: each one's share, and what so many would do that read one at a time."""
+
+    disks: int
+    each_per_s: float
+    one_by_one_per_s: float  # of all, each as fast as the idle target answered
+
+    @property
+    def ratio(self) -> float:
+        """The most IOPS over what so many disks would do."""
+        return self.each_per_s * self.disks / self.one_by_one_per_s
+
+
+class Calibration(Struct, frozen=True, kw_only=True):
+    """Everything that a calibration comes to. What is None could not be had; `refusals` say why, the gravest first."""
+
+    asked: CalibrationAsked
+    idle: CurvePoint | None  # the least closed load
+    closed: tuple[CurvePoint, ...]  # ascending loads
+    at_rates: tuple[CurvePoint, ...]  # ascending rates
+    within: Crossing | None  # the limit at the percentile
+    within_mean: Crossing | None  # the same limit for the mean, as CALIBRATE_IO counts
+    within_row: RowFacts | None  # the highest rate measured that kept the limit
+    closed_within: Peak | None  # the highest closed load that kept it
+    most: Peak | None  # IOPS
+    saturated: bool
+    faster_refused: bool  # a closed row with more IOPS is refused
+    throughput: Peak | None  # bytes a second
+    single: Peak | None  # bytes a second of one user
+    knees: tuple[Knee, ...]
+    fit: Fitted
+    disks: Disks | None
+    refused: Mapping[str, str]  # rows that are not used, and why
+    refusals: tuple[CalibrationRefusalCode, ...] = ()
+
+
+def calibration(asked: CalibrationAsked, rows: Sequence[RowFacts], refused: Mapping[str, str]) -> Calibration:
+    """What the rows come to; those in `refused` (their names, and why) are shown and not used."""
+    done = [row for row in rows if row.measurement.ios]
+    used = [row for row in done if row.name not in refused]
+    closed, at_rates = _curve_points(asked, done, refused, CLOSED), _curve_points(asked, done, refused, OPEN)
+    curve = _curve(row for row in used if row.record.phase.test == CLOSED)
+    idle = closed[0] if closed and _usable(closed[0]) else None
+    kept = [each for each in at_rates if _usable(each)]
+    within = _crossing(asked, idle, [each.at for each in kept])
+    means = None if idle is None else _mean_crossing(asked, idle, kept)
+    most = None if curve is None else _most(asked, used, CLOSED, _rate)
+    saturated = curve is not None and curve.knee is not None and curve.knee.saturated
+    alone = [row for row in used if row.record.plan.users == 1]
+    found = Calibration(
+        asked=asked,
+        idle=idle,
+        closed=tuple(closed),
+        at_rates=tuple(at_rates),
+        within=within,
+        within_mean=means,
+        within_row=_within_row(asked, kept, within),
+        closed_within=_closed_within(asked, closed),
+        most=most,
+        saturated=saturated,
+        faster_refused=any(each.why_not and most and _rate(each.row) > most.value for each in closed),
+        throughput=_most(asked, used, STREAM, lambda row: row.measurement.bytes_per_s),
+        single=_most(asked, alone, STREAM, lambda row: row.measurement.bytes_per_s),
+        knees=_knees(curve, idle, kept, within),
+        fit=fit_hockey_stick([_fit_point(each) for each in kept if each.at.sustained]),
+        disks=_disks(asked, most, idle),
+        refused=dict(refused),
+    )
+    return replace(found, refusals=tuple(_refusals(found, {row.record.phase.test for row in done})))
+
+
+def _curve_points(
+    asked: CalibrationAsked, rows: Sequence[RowFacts], refused: Mapping[str, str], test: str
+) -> list[CurvePoint]:
+    found = []
+    for row in rows:
+        if row.record.phase.test == test:
+            at = statistic(row.record, asked.quantile)
+            found.append(CurvePoint(row, at, at.held(asked.max_latency_ns), refused.get(row.name, "")))
+    by_load = test == CLOSED
+    return sorted(found, key=lambda each: each.row.measurement.asked_depth if by_load else each.at.rate_per_s)
+
+
+def _rate(row: RowFacts) -> float:
+    return row.measurement.rate_per_s
+
+
+def _usable(each: CurvePoint) -> bool:
+    return not each.why_not and each.at.enough
+
+
+def _curve(rows: Iterable[RowFacts]) -> Curve | None:
+    points = [point(row) for row in rows]
+    return Curve(one_for_each(points, lambda each: each.load)) if points else None
+
+
+def _crossing(asked: CalibrationAsked, idle: CurvePoint | None, points: Sequence[RatePoint]) -> Crossing | None:
+    return None if idle is None else crossing(points, idle.at, asked.max_latency_ns)
+
+
+def _mean_crossing(asked: CalibrationAsked, idle: CurvePoint, kept: Sequence[CurvePoint]) -> Crossing | None:
+    means = [statistic(each.row.record, None) for each in kept]
+    return crossing(means, statistic(idle.row.record, None), asked.max_latency_ns) if means else None
+
+
+def _within_row(asked: CalibrationAsked, kept: Sequence[CurvePoint], within: Crossing | None) -> RowFacts | None:
+    """The measured rate whose figures stand for the answer: the highest that kept the limit, and all below it did."""
+    if within is None or within.rate_per_s is None:
+        return None
+    found = None
+    for each in kept:
+        if not each.at.within(asked.max_latency_ns):
+            break
+        found = each.row
+    return found
+
+
+def _closed_within(asked: CalibrationAsked, closed: Sequence[CurvePoint]) -> Peak | None:
+    found = None
+    for each in closed:
+        if not _usable(each) or not each.at.within(asked.max_latency_ns):
+            break
+        found = each.row
+    return None if found is None else _peak(asked, found, _rate)
+
+
+def _most(
+    asked: CalibrationAsked, rows: Sequence[RowFacts], test: str, value: Callable[[RowFacts], float]
+) -> Peak | None:
+    of_test = [row for row in rows if row.record.phase.test == test]
+    return _peak(asked, max(of_test, key=value), value) if of_test else None
+
+
+def _peak(asked: CalibrationAsked, row: RowFacts, value: Callable[[RowFacts], float]) -> Peak:
+    ios, reached = row.record.series.ios, value(row)
+    low, high = share_bounds(ios, (1,) * len(ios), sum(ios)) if ios else (None, None)
+    limit_ns = asked.max_latency_ns
+    meets = row.mean_ns <= limit_ns and statistic(row.record, asked.quantile).value_ns <= limit_ns
+    return Peak(row, reached, low and reached * low, high and reached * high, meets)
+
+
+def _knees(
+    curve: Curve | None, idle: CurvePoint | None, kept: Sequence[CurvePoint], within: Crossing | None
+) -> tuple[Knee, ...]:
+    """All of models A6: the decision first, then from the neutral ones to the one that is only for display."""
+    if curve is None or idle is None:
+        return ()
+    found = [Knee("limit", None, within.rate_per_s)] if within is not None and within.rate_per_s else []
+    if (knee := curve.knee) is not None:
+        at = curve.at(knee.max_power_load)
+        found += [
+            Knee("least_load", knee.least_load, None),
+            Knee("max_power", knee.max_power_load, at.rate_per_s if at else None),
+        ]
+    found.append(Knee("planning_cap", None, PLANNING_CAP * curve.peak.rate_per_s))
+    unloaded = statistic(idle.row.record, None)
+    if kept:
+        means = [statistic(each.row.record, None) for each in kept]
+        bent = crossing(means, unloaded, LATENCY_MULTIPLE * unloaded.value_ns)
+        if bent.reached:
+            found.append(Knee("latency_multiple", None, bent.rate_per_s))
+    flat = next((step for step in curve.steps if step.gain < 1.10), None)
+    if flat is not None:
+        found.append(Knee("saturation", flat.low.load, flat.low.rate_per_s))
+    if (knee := curve.knee) is not None:
+        at = curve.at(knee.chord_load)
+        found.append(Knee("chord", knee.chord_load, at.rate_per_s if at else None))
+    return tuple(found)
+
+
+def _fit_point(each: CurvePoint) -> Point:
+    mean = statistic(each.row.record, None)
+    error = 0.1  # of a row too short to say
+    if mean.low_ns and mean.high_ns:
+        error = (mean.high_ns - mean.low_ns) / (2 * Z95) / mean.value_ns
+    return Point(mean.rate_per_s, mean.value_ns / 1e9, error)
+
+
+def _disks(asked: CalibrationAsked, most: Peak | None, idle: CurvePoint | None) -> Disks | None:
+    if asked.disks is None or most is None or idle is None:
+        return None
+    return Disks(asked.disks, most.value / asked.disks, asked.disks * 1e9 / idle.row.mean_ns)
+
+
+def _refusals(found: Calibration, tests: Collection[str]) -> Iterator[CalibrationRefusalCode]:
+    """What the calibration does not say, the gravest first; `tests` are those that were measured."""
+    points, within = (*found.closed, *found.at_rates), found.within
+    if found.closed and found.closed[0].why_not:
+        yield "idle_refused"
+    if found.idle is not None and not found.idle.at.within(found.asked.max_latency_ns):
+        yield "limit_below_idle"
+    if any(not each.at.enough and not each.why_not for each in points):
+        yield "few_ios"
+    if found.most is not None and not found.saturated:
+        yield "not_saturated"
+    if OPEN not in tests:
+        yield "no_rates"
+    elif within is not None and within.rate_per_s is not None:
+        if not within.reached:
+            yield "limit_not_reached"
+        elif within.low_per_s is None or within.high_per_s is None:
+            yield "limit_unsure"
+    if STREAM not in tests:
+        yield "no_streams"
+    if found.refused:
+        yield "rows_refused"

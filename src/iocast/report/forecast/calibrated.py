@@ -1,0 +1,25 @@
+"""A run as the calibration that it is: the study of its rows, without those that trust refuses."""
+
+from __future__ import annotations
+
+from iocast.analyse.facts import Facts
+from iocast.forecast.calibration import Calibration, calibration
+from iocast.model.finding import Examination
+
+REFUSED = ("D", "F")  # trust that no answer can rest on
+
+
+def calibrated(facts: Facts, examination: Examination) -> Calibration | None:
+    """What a calibration comes to; None for any other run, and for one without a row."""
+    asked = facts.run.plan.calibration
+    if asked is None or not facts.run.measured:
+        return None
+    refused = {
+        row.name: trust.reason
+        for row in facts.rows
+        if (trust := examination.trust[row.name]).grade in REFUSED or trust.void
+    }
+    found: Calibration = facts.keep(
+        ("calibration", tuple(sorted(refused))), lambda: calibration(asked, facts.rows, refused)
+    )
+    return found

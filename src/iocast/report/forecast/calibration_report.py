@@ -1,0 +1,212 @@
+"""The report of a calibration, and the head of the card of its run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from iocast import text
+from iocast.analyse.facts import Facts
+from iocast.forecast.calibration import Calibration
+from iocast.model.codes import CalibrationRefusalCode
+from iocast.model.finding import Examination
+from iocast.model.report import Cell, Column, Figure, Report, Row, Section, Table
+from iocast.report.card.headline import badges
+from iocast.report.charts import charts_at
+from iocast.report.forecast.calibrated import calibrated
+from iocast.report.forecast.calibration_tables import (
+    asked_table,
+    curve_table,
+    fit_table,
+    knees_table,
+    maxima_tables,
+    statistic_name,
+)
+from iocast.report.subjects import subject
+from iocast.report.wording import section
+
+REFUSALS = (Column("code", "what", "code"), Column("says", "why"), Column("remedy", "way out"))
+ROWS = (Column("phase", "row"), Column("reason", "reason"))
+
+
+def calibration_report(facts: Facts, examination: Examination, folder: str, *, charts: bool = False) -> Report:
+    """The maxima, the curve with its knees, and what is refused."""
+    found = calibrated(facts, examination)
+    if found is None:
+        raise ValueError("the run is no calibration, or has no rows")
+    run = facts.run
+    return Report(
+        title=f"Calibration · {run.plan.target.path}",
+        verdict=_verdict(found),
+        sections=_sections(found, examination, charts=charts),
+        next_steps=(f"To see its card with all figures: iocast report {shlex.quote(folder)}",) if folder else (),
+        badges=badges(run, examination),
+        figures=tuple(_figures(found)),
+        kind="calibration",
+        subjects=(subject(run, folder),),
+    )
+
+
+def with_calibration(report: Report, facts: Facts, examination: Examination, *, charts: bool = False) -> Report:
+    """The card of a run, headed by what the calibration came to; others stay as they are."""
+    found = calibrated(facts, examination)
+    if found is None:
+        return report
+    return replace(
+        report,
+        verdict=_verdict(found),
+        sections=(*_sections(found, examination, charts=charts), *report.sections),
+        figures=tuple(_figures(found)),
+    )
+
+
+def _sections(found: Calibration, examination: Examination, *, charts: bool) -> tuple[Section, ...]:
+    drawn = charts_at("calibration", found) if charts else ()
+    fit = fit_table(found)
+    refusals = tuple(_refusals(found))
+    knees = (knees_table(found), *([fit] if fit else ()))
+    sections = [
+        section("calibration", paragraphs=tuple(_disks(found)), tables=(asked_table(found), *maxima_tables(found))),
+        section("calibration_curve", tables=(curve_table(found, examination),), charts=drawn),
+        section("calibration_knees", paragraphs=tuple(_no_fit(found)), tables=knees) if found.knees else None,
+        section("calibration_refusals", tables=refusals) if refusals else None,
+    ]
+    return tuple(each for each in sections if each is not None)
+
+
+def _verdict(found: Calibration) -> str:
+    sentences = (_limit_sentence(found), _most_sentence(found), _throughput_sentence(found))
+    return " ".join(filter(None, sentences))
+
+
+def _limit_sentence(found: Calibration) -> str:
+    name, limit = statistic_name(found.asked), text.brief_time(found.asked.max_latency_ns)
+    if found.idle is None:
+        return f"IOPS within a {name} of {limit} are unknown: so is the response of the idle storage."
+    if not found.idle.at.within(found.asked.max_latency_ns):
+        idle = text.brief_time(found.idle.at.value_ns)
+        return f"Limit not met at any load: with one outstanding I/O the {name} is {idle}, the limit {limit}."
+    if found.within is None or found.within.rate_per_s is None:
+        return f"IOPS within a {name} of {limit} are unknown: no row at a rate can be used."
+    rate = text.rate(found.within.rate_per_s)
+    if not found.within.reached:
+        return f"At least {rate} IOPS with a {name} within {limit}: no usable row at a higher rate broke the limit."
+    low, high = found.within.low_per_s, found.within.high_per_s
+    if low is not None and high is not None:
+        sure = f"95% interval {text.rate(low)} to {text.rate(high)}"
+    else:
+        sure = "its interval is unknown" if low is None and high is None else "one end of its interval is unknown"
+    return f"{rate} IOPS with a {name} within {limit} ({sure})."
+
+
+def _most_sentence(found: Calibration) -> str:
+    if found.most is None:
+        return ""
+    did = found.most.row
+    at = text.load(did.record.plan.users, did.record.plan.depth)
+    rate, mean = text.rate(found.most.value), text.brief_time(did.mean_ns)
+    met = "" if found.most.meets else ", limit not met"
+    more = "" if found.saturated else "; more load may bring more: the storage was not saturated"
+    more = "; rows with more IOPS are refused" if found.faster_refused else more
+    return f"Most: {rate} IOPS at {at}, mean {mean}{met}{more}."
+
+
+def _throughput_sentence(found: Calibration) -> str:
+    if found.throughput is None or found.single is None:
+        return ""
+    most, single = text.brief_throughput(found.throughput.value), text.brief_throughput(found.single.value)
+    if found.throughput.row is found.single.row:
+        return f"{most}, reached by a single process."
+    return f"{most}; {single} from a single process."
+
+
+def _figures(found: Calibration) -> Iterator[Figure]:
+    name, limit = statistic_name(found.asked), text.brief_time(found.asked.max_latency_ns)
+    if found.within is not None and found.within.rate_per_s is not None:
+        least = "" if found.within.reached else "at least"
+        yield Figure(f"IOPS within {name} {limit}", found.within.rate_per_s, "rate", least)
+    if found.most is not None:
+        did = found.most.row
+        yield Figure(
+            "most IOPS", found.most.value, "rate", f"at {text.load(did.record.plan.users, did.record.plan.depth)}"
+        )
+    if found.throughput is not None:
+        did = found.throughput.row
+        at = f"at {text.load(did.record.plan.users, did.record.plan.depth)}"
+        yield Figure("throughput", found.throughput.value, "bytes_per_s", at)
+    if found.single is not None:
+        yield Figure("one process", found.single.value, "bytes_per_s", "")
+
+
+def _disks(found: Calibration) -> Iterator[str]:
+    """The most IOPS beside what so many disks would do: more is a cache or flash, less an array that is not used."""
+    if found.disks is None:
+        return
+    disks, each = found.disks.disks, text.rate(found.disks.each_per_s)
+    alone = text.rate(found.disks.one_by_one_per_s)
+    yield (
+        f"{text.counted(disks, 'disk')}: {each} IOPS each. So many disks that answer one read at a time, as fast as the"
+        f" idle storage did, do {alone} IOPS: the most IOPS are {text.three_figures(found.disks.ratio)} times that."
+    )
+
+
+NO_FIT = {
+    "few_rates": "fewer than six usable rates",
+    "no_bend": "the response hardly rose with the rate",
+    "limit_unknown": "the points do not tell where the response would rise without end",
+    "light_load": "no rate came near to saturation",
+    "misfit": "no single curve goes through the points",
+}
+
+
+def _no_fit(found: Calibration) -> Iterator[str]:
+    if found.fit.refusal is not None:
+        yield f"No fitted curve: {NO_FIT[found.fit.refusal]}."
+
+
+def _refusals(found: Calibration) -> Iterator[Table]:
+    rows = tuple(Row(_refusal(found, code)) for code in found.refusals)
+    if rows:
+        yield Table("", REFUSALS, rows, key="refusals")
+    if found.refused:
+        cells = tuple(Row({"phase": name, "reason": reason}) for name, reason in found.refused.items())
+        note = "Rows of trust D or F are shown in the curve and used for nothing."
+        yield Table("Refused rows", ROWS, cells, key="refused", notes=(note,))
+
+
+def _refusal(found: Calibration, code: CalibrationRefusalCode) -> dict[str, Cell]:
+    says, remedy = REFUSAL_WORDS[code]
+    return {"code": code, "says": says, "remedy": remedy}
+
+
+REFUSAL_WORDS: dict[CalibrationRefusalCode, tuple[str, str]] = {
+    "idle_refused": (
+        "The row with one outstanding I/O has trust D or F: the response of the idle storage is unknown.",
+        "Remove the cause that its trust names, and calibrate again.",
+    ),
+    "limit_below_idle": (
+        "Even one outstanding I/O takes longer than the limit: no load can meet it.",
+        "Give a higher --max-latency, or a lower --percentile.",
+    ),
+    "few_ios": (
+        "Fewer than ten I/Os lie beyond the percentile in at least one row: such rows do not count.",
+        "Give a longer --time, or a lower --percentile.",
+    ),
+    "not_saturated": (
+        "The last doubling of the load that can be used gained 10% or more: the most IOPS are a lower bound.",
+        "See the refused rows; give --disks for an array of many disks.",
+    ),
+    "no_rates": ("No row at a rate was measured.", "Let the calibration run to its end."),
+    "limit_not_reached": (
+        "No usable rate broke the limit: what is within it is a lower bound, near the most IOPS or below refused rows.",
+        "Give --time for longer rows where rows were refused; else saturation, not the limit, is what counts.",
+    ),
+    "limit_unsure": (
+        "On one side of the limit no row was long enough to be sure: that end of the interval is unknown.",
+        "Give a longer --time.",
+    ),
+    "no_streams": ("No sequential row was measured.", "Let the calibration run to its end, on 1 MiB or more."),
+    "rows_refused": ("Rows of trust D or F are not used; they are listed below.", "See the reason of each."),
+}

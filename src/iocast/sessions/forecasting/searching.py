@@ -1,0 +1,43 @@
+"""The script of a calibration: the runner's, with what the study says of the rows so far."""
+
+from __future__ import annotations
+
+from iocast.analyse.facts import Facts
+from iocast.diagnose.trust.row_trust import judge
+from iocast.forecast.limit_search import Chooser
+from iocast.model.forecasting.calibration_asked import CalibrationAsked
+from iocast.model.plan import Plan
+from iocast.model.run import PhaseRecord, Run
+from iocast.model.script import Script
+from iocast.observe.host import describe_host
+from iocast.runner.scripts.calibrating import Calibrating, bench_of
+
+
+def search_script(plan: Plan, asked: CalibrationAsked, data_bytes: int) -> Script:
+    """Chooses the rows of a calibration of so much data."""
+    return Calibrating(asked, bench_of(plan, data_bytes), Chooser(asked, Doubts(plan).refused))
+
+
+class Doubts:
+    """What trust refuses of a row by itself, while the run goes on; detectors may refuse more when it is over."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._host = plan, describe_host()
+        self._known: dict[str, bool] = {}
+
+    def refused(self, record: PhaseRecord) -> bool:
+        """True for a row of trust D or F."""
+        name = record.phase.name
+        if name not in self._known:
+            run = Run(
+                run_id="",
+                plan=self._plan,
+                host=self._host,
+                started_unix_ns=0,
+                status="running",
+                iocast_version="",
+                phases=(record,),
+            )
+            facts = Facts(run)
+            self._known[name] = judge(facts.row(record), ()).grade in ("D", "F")
+        return self._known[name]
