@@ -18,6 +18,7 @@ from iocast.model.codes import StateCode
 from iocast.model.finding import GRADES, Finding, Grade
 from iocast.model.measurement import ErrorCount
 from iocast.model.run import PhaseRecord, Source
+from iocast.model.workload import Closed, MixItem, Workload
 
 replace = msgspec.structs.replace
 SECOND_NS = card_runs.SECOND_NS
@@ -53,6 +54,20 @@ def test_integrity_counts_think_time() -> None:
     run = card_runs.run(record)
     assert components.integrity(Facts(run).row(record)).grade == "A"
     assert components.load_achieved(Facts(run).row(record)).grade == "A"
+
+
+def test_a_sync_that_follows_its_write_comes_without_think_time() -> None:
+    """A log writer: 1 ms of writing, 1 ms of fdatasync, 2 ms of thought, by four users."""
+    took = card_runs.histogram((1_000_000, 10_000))
+    load = Workload(
+        mix=(MixItem("write", 4096),), arrival=Closed(2_000_000), users=4, fsync_every=1, fsync_op="fdatasync"
+    )
+    parts = (card_runs.part("write", 4096, took), card_runs.part("fdatasync", 0, took))
+    did = card_runs.measurement(parts, users=4, elapsed_ns=10 * SECOND_NS)
+    record = card_runs.record("log 4k 4x1", load, did)
+    row = Facts(card_runs.run(record)).row(record)
+    assert components.integrity(row).grade == "A", components.integrity(row).reason
+    assert components.load_achieved(row).grade == "A", components.load_achieved(row).reason
 
 
 @pytest.mark.parametrize(("depth_mean", "grade"), [(1.0, "A"), (0.6, "D")])

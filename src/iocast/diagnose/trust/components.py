@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iocast import metrics
 from iocast.analyse.facts import RowFacts
-from iocast.analyse.load_kind import paced_rate_per_s
+from iocast.analyse.load_kind import paced_ios, paced_rate_per_s
 from iocast.analyse.statistics import LEAST_INTERVALS, QuantileEstimate, enough_beyond
 from iocast.diagnose import thresholds as limits
 from iocast.model.finding import Finding, Grade, TrustComponent
@@ -49,7 +49,7 @@ def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
     # A closed loop is full only while it issues, so what drains afterwards is left out; a user who thinks
     # holds his place.
     drained_ns = max(0.0, did.in_flight_ns - did.depth_mean * did.issuing_ns)
-    thought_ns = did.ios * float(_think_ns(row.record))
+    thought_ns = float(_thought_ns(row.record))
     return served_ns - drained_ns + thought_ns, float(did.asked_depth * did.issuing_ns), "requested"
 
 
@@ -150,14 +150,15 @@ def load_achieved(row: RowFacts) -> TrustComponent:
 
 def _depth_expected(row: RowFacts) -> float:
     """The depth of a closed loop, less the part of the time that its users spend thinking."""
-    service_ns, think_ns = row.service().mean_ns, _think_ns(row.record)
+    served_ns, thought_ns = row.service().sum_ns, _thought_ns(row.record)
     asked = float(row.measurement.asked_depth)
-    return asked * service_ns / (service_ns + think_ns) if think_ns and service_ns > 0 else asked
+    return asked * served_ns / (served_ns + thought_ns) if thought_ns and served_ns > 0 else asked
 
 
-def _think_ns(record: PhaseRecord) -> int:
+def _thought_ns(record: PhaseRecord) -> int:
+    """All think time of a row. A sync that follows its write comes without a pause."""
     arrival = record.phase.workload.arrival
-    return arrival.think_ns if isinstance(arrival, Closed) else 0
+    return paced_ios(record) * arrival.think_ns if isinstance(arrival, Closed) else 0
 
 
 def _lag(row: RowFacts) -> TrustComponent | None:
