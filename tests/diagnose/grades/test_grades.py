@@ -48,11 +48,15 @@ def _letters(grades: Grades) -> dict[str, str | None]:
 CURVE = (_steady("one", 0.4, 1), _steady("eight", 0.4, 8), _steady("many", 1.6, 32))
 
 
-def test_random_reads_are_graded_at_the_knee() -> None:
+def test_of_a_ladder_that_still_gains_the_load_that_fills_the_storage_is_a_lower_bound() -> None:
+    assert "at 8x1 (not full below a load of 8)" in _grade(*CURVE[:2]).parts[0].says
+
+
+def test_random_reads_are_graded_where_the_storage_is_not_full() -> None:
     grades = _grade(*CURVE, _commit(0.9))
     part = grades.parts[0]
     assert (part.code, part.letter, part.phases) == ("random_read", "A", ("eight",))
-    assert "knee is near 8" in part.says
+    assert "(the storage is full from a load of about 8 on)" in part.says
     assert _letters(grades)["commit"] == "A-"
     assert (grades.overall, grades.trust) == ("A-", "A")
     assert "commit" in grades.says
