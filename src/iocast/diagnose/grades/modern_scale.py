@@ -136,15 +136,15 @@ def _full(curve: Curve) -> str:
 
 def interference(facts: Facts, examination: Examination) -> Graded:
     """p99 of random reads beside 30 % writes over p99 of the same load without."""
-    reads = pick.by_load(facts, pick.random_reads).rows
-    alone = {r.measurement.asked_depth: r for r in reads if _usable(r, examination)}
-    pairs = [
-        (alone[r.measurement.asked_depth], r)
-        for r in pick.by_load(facts, pick.mixed_thirty).rows
-        if r.measurement.asked_depth in alone and _usable(r, examination)
-    ]
+    reads = sorted(pick.by_load(facts, pick.random_reads).rows, key=lambda row: _usable(row, examination))
+    alone = {row.measurement.asked_depth: row for row in reads}  # of repeats one that may be believed
+    mixes = pick.by_load(facts, pick.mixed_thirty).rows
+    there = [(alone[row.measurement.asked_depth], row) for row in mixes if row.measurement.asked_depth in alone]
+    pairs = [pair for pair in there if all(_usable(row, examination) for row in pair)]
     if not pairs:
-        return _without("write_interference", "no row of 70 % reads and 30 % writes and one of reads at the same load")
+        mixed, pure = "no row of 70% reads and 30% writes", "one of reads at the same load"
+        why = f"{mixed} has trust C or better, together with {pure}" if there else f"{mixed} and {pure}"
+        return _without("write_interference", why)
     clean, mixed = max(pairs, key=lambda pair: pair[1].measurement.asked_depth)
     before, beside = (published(facts.row(each).response("read"), HEADLINE_Q) for each in (clean, mixed))
     if before is None or beside is None:
