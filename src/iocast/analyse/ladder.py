@@ -126,7 +126,7 @@ class Curve(Struct, frozen=True, dict=True):
         if not lower:
             return False
         before, after = (max(point.rate_per_s for point in self.points if point.load == n) for n in (max(lower), top))
-        return after < before * SATURATED_BELOW ** math.log2(top / max(lower))
+        return after < before * math.pow(SATURATED_BELOW, math.log2(top / max(lower)))
 
     def below(self, load: float) -> Curve:
         """The points up to a load, the first one always."""

@@ -58,10 +58,11 @@ def test_reads_scans_commits_mixes_and_then_trust() -> None:
 def test_what_cannot_be_used_is_left_out_and_void_rows_come_first() -> None:
     said = _verdict(card_runs.troubled_card())
     assert said.startswith("1 of 5 rows is void: the device delivered only 12%")
+    assert ". 17 I/Os failed on 1 of 5 rows: EIO on write. " in said.split("A random 8k read")[0]
     assert "A random 8k read takes 240 µs" in said
     assert "sequential reads" not in said
     assert "commit" not in said.split("Do not use")[0]
-    assert "Do not use the rows graded D or F (4 of 5)" in said
+    assert "Do not use the rows of trust D or F (4 of 5)" in said
 
 
 def test_nothing_and_nothing_but_void() -> None:
@@ -77,7 +78,7 @@ def test_a_file_system_in_memory_is_the_first_thing_said() -> None:
     rows = [card_runs.reads("one", samples=()), broad]
     assert _verdict(card_runs.run(*rows, target=target)) == (
         "tmpfs keeps its files in memory: these figures are memory's, not storage's."
-        " Do not use the rows graded D (all 2)."
+        " Do not use the rows of trust D (all 2)."
     )
 
 
@@ -105,15 +106,15 @@ def test_rows_graded_d_and_f_are_one_sentence_with_the_commonest_reason() -> Non
         card_runs.fill(), card_runs.reads(), _few("a", 12), _few("b", 13), replace(stranger, samples=samples)
     )
     assert _verdict(run).endswith(
-        "Do not use the rows graded D or F (3 of 4), 2 of them for precision: on a, only 12 I/Os, too few for"
+        "Do not use the rows of trust D or F (3 of 4), 2 of them for precision: on a, only 12 I/Os, too few for"
         " any percentile."
     )
 
 
 def test_one_row_that_cannot_be_used() -> None:
     run = card_runs.run(card_runs.fill(), card_runs.reads(), _few("a", 12))
-    assert "Do not use the row graded F (1 of 2): only 12 I/Os" in _verdict(run)
-    assert _verdict(card_runs.run(_few("a", 12))).startswith("Do not use the only row, graded F: only 12 I/Os")
+    assert "Do not use a (trust F, 1 of 2 rows): only 12 I/Os" in _verdict(run)
+    assert _verdict(card_runs.run(_few("a", 12))).startswith("Do not use the only row (trust F): only 12 I/Os")
 
 
 @pytest.mark.parametrize(
@@ -206,7 +207,7 @@ def test_a_reason_is_not_spread_over_rows_that_have_another() -> None:
     """One row is void, and that was said; what is wrong with the other is wrong with the other alone."""
     void = card_runs.reads("none", times=card_runs.histogram())
     said = _verdict(card_runs.run(card_runs.fill(), void, _few("a", 12)))
-    assert said.endswith("Do not use the rows graded F (all 2): on a, only 12 I/Os, too few for any percentile.")
+    assert said.endswith("Do not use the rows of trust F (all 2): on a, only 12 I/Os, too few for any percentile.")
 
 
 def test_of_a_single_row_nobody_says_every() -> None:

@@ -142,8 +142,8 @@ def interference(facts: Facts, examination: Examination) -> Graded:
     there = [(alone[row.measurement.asked_depth], row) for row in mixes if row.measurement.asked_depth in alone]
     pairs = [pair for pair in there if all(_usable(row, examination) for row in pair)]
     if not pairs:
-        mixed, pure = "no row of 70% reads and 30% writes", "one of reads at the same load"
-        why = f"{mixed} has trust C or better, together with {pure}" if there else f"{mixed} and {pure}"
+        blend, pure = "no row of 70% reads and 30% writes", "one of reads at the same load"
+        why = f"{blend} has trust C or better, together with {pure}" if there else f"{blend} and {pure}"
         return _without("write_interference", why)
     clean, mixed = max(pairs, key=lambda pair: pair[1].measurement.asked_depth)
     before, beside = (published(facts.row(each).response("read"), HEADLINE_Q) for each in (clean, mixed))
