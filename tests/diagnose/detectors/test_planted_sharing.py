@@ -181,7 +181,7 @@ def test_peaks_are_told_with_their_shares(tmp_path: Path) -> None:
     (found,) = bimodal.detect(Facts(run))
     says = found.says
     assert bimodal.CODE not in planted.suspected(run), "one explanation: a cache answers the quick ones"
-    assert "2 peaks: 90% around 398 µs and 10% around 6 ms" in says
+    assert "are bimodal: 90% around 398 µs and 10% around 6 ms" in says
     assert list(bimodal.detect(Facts(planted.measured("sim:sata-ssd", planted.long(10), tmp_path)))) == []
 
 
