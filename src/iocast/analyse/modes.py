@@ -23,6 +23,7 @@ GRID = 0.01  # decades
 MIN_BANDWIDTH = 0.03
 VALLEY = 0.8  # a valley higher than this share of the lower peak parts nothing
 CERTAIN = 3.0  # standard deviations of both counts: what parts nothing by its depth is real in few, wide buckets
+LIKELY = 2.5  # the same where all that is asked is that chance alone does not make so deep a valley [J]
 MIN_MASS = 0.01
 MIN_COUNT = 50
 REACH = 4.0  # bandwidths, beyond which a kernel adds nothing that counts
@@ -170,10 +171,7 @@ def _peaks(
     while len(tops) > 1:
         valleys = [min(heights[one : other + 1]) for one, other in pairwise(tops)]
         sides = [min(heights[one], heights[other]) for one, other in pairwise(tops)]
-        depth = [
-            1.0 if side - valley < CERTAIN * math.sqrt(chance * (side + valley)) else valley / side
-            for valley, side in zip(valleys, sides, strict=True)
-        ]
+        depth = [_shallowness(valley, side, chance) for valley, side in zip(valleys, sides, strict=True)]
         shallow = max(range(len(depth)), key=depth.__getitem__)
         valley, side = valleys[shallow], sides[shallow]
         if depth[shallow] <= VALLEY or side - valley >= certain * math.sqrt(side + valley):
@@ -187,6 +185,12 @@ def _peaks(
         if len(tops) == 1 or mass[small] >= least:
             return list(zip(tops, mass, strict=True))
         tops.pop(small)
+
+
+def _shallowness(valley: float, side: float, chance: float) -> float:
+    """The valley over the lower peak; above 1 the likelier it is that chance made it."""
+    deviations = (side - valley) / math.sqrt(chance * (side + valley)) if chance else math.inf
+    return valley / side if deviations >= LIKELY else 2 - deviations / LIKELY
 
 
 def _tops(heights: Sequence[float]) -> list[int]:

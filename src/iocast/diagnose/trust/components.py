@@ -35,7 +35,7 @@ def integrity(row: RowFacts) -> TrustComponent:
     span_ns = max(1, did.issuing_ns)
     clause = (
         f"Little's law is off by {brief_percent(off)}: rate x time gives {number(kept_ns / span_ns)} outstanding I/Os,"
-        f" {number(expected_ns / span_ns)} were {whose}"
+        f" {number(expected_ns / span_ns)} {'was' if expected_ns == span_ns else 'were'} {whose}"
     )
     return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), clause, {"little_ratio": ratio})
 
@@ -189,9 +189,11 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
     each = f"{brief_time(made.queued_ns / made.threads)} each" if made.threads > 1 else brief_time(made.queued_ns)
     steal = _stolen(row.record)
     taken = f"; the hypervisor stole {brief_percent(steal)} of all CPU time" if steal > limits.STEAL_TOLD else ""
+    cpus = row.run.host.cpus
+    own = f", and its {made.threads} threads {counted(cpus, 'CPU')}" if made.threads > cpus > 0 else ""
+    why = f"other work may have shared this machine{own}" if own else "other work shared this machine"
     clause = (
-        f"the test's threads waited {each} for a CPU, {brief_percent(share)} of the time of their I/Os:"
-        f" other work shared this machine{taken}"
+        f"the test's threads waited {each} for a CPU, {brief_percent(share)} of the time of their I/Os: {why}{taken}"
     )
     figures = {"queued_ns": made.queued_ns, "switches": made.involuntary_switches, "steal_share": steal}
     return TrustComponent("load_achieved", limits.LAG.grade(share), clause, figures)

@@ -90,8 +90,6 @@ def _without_series(record: PhaseRecord) -> str:
     lasted_ns = record.measurement.elapsed_ns
     if not 0 < lasted_ns < limits.STEADY_B_NS:
         return "steadiness unknown: no course over time was recorded"
-    if lasted_ns < record.plan.interval_ns:
-        return "steadiness unknown: less than one whole second was recorded"
     return f"too short to judge steadiness: {brief_time(lasted_ns)}; {brief_time(limits.STEADY_B_NS)} needed"
 
 
