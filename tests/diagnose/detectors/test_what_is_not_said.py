@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
-from iocast.diagnose.detectors.limits import serialised
+from iocast.diagnose.detectors.limits import serialised, throttle
 from iocast.diagnose.detectors.measurement import generator_bound
 from iocast.diagnose.detectors.shortcuts import reduction, storage_cache
 from iocast.diagnose.examination import examine
@@ -24,6 +24,7 @@ from iocast.model.target import Target
 from iocast.model.workload import MixItem, Payload, Sequential, Unique, Workload, Zeros
 
 MS = 1_000_000
+BANDWIDTH = "as behind a rate limit, or at the full bandwidth of the device."
 SECOND_NS = card_runs.SECOND_NS
 
 
@@ -252,3 +253,15 @@ def test_who_waited_for_a_cpu_is_not_told_to_use_more_users() -> None:
         run = card_runs.run(replace(record, measurement=replace(did, generator=made)))
         (found,) = generator_bound.detect(Facts(run))
         assert found.remedy.startswith(remedy)
+
+
+@pytest.mark.parametrize(
+    ("size", "says", "severity"), [(8192, "as behind a rate limit.", "warn"), (1 << 20, BANDWIDTH, "note")]
+)
+def test_a_level_of_large_ios_may_be_the_bandwidth_of_the_device(size: int, says: str, severity: str) -> None:
+    """One 1M read already fills a SATA SSD: eight are as fast together, and as even."""
+    one = card_runs.reads("read 1x1", size_bytes=size, times=card_runs.lognormal(5_000, 2 * MS, 0.02))
+    deep = card_runs.reads("read 8x1", size_bytes=size, users=8, times=card_runs.histogram((15.6 * MS, 5_100)))
+    found = list(throttle.detect(Facts(card_runs.run(one, deep))))
+    assert {each.severity for each in found} == {severity}
+    assert all(each.says.endswith(says) for each in found)

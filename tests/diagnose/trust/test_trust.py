@@ -16,7 +16,7 @@ from iocast.diagnose import examination, thresholds
 from iocast.diagnose.trust import components, imported, row_trust
 from iocast.model.codes import StateCode
 from iocast.model.finding import GRADES, Finding, Grade
-from iocast.model.measurement import ErrorCount
+from iocast.model.measurement import ErrorCount, Generator
 from iocast.model.run import PhaseRecord, Source
 from iocast.model.workload import Closed, MixItem, Workload
 
@@ -45,6 +45,34 @@ def test_of_an_imported_row_too_the_ratio_says_which_way_it_is_off(ratio: float)
     record = _with(record, elapsed_ns=round(record.measurement.elapsed_ns / ratio))
     part = imported.components(Facts(card_runs.run(record, source=Source(tool="fio"))).row(record))[0]
     assert (part.code, part.evidence["little_ratio"]) == ("integrity", pytest.approx(ratio, rel=1e-3))
+
+
+@pytest.mark.parametrize(("ratio", "unstated", "grade"), [(0.59, True, "C"), (0.59, False, "F"), (1.5, True, "F")])
+def test_of_a_job_that_may_have_paused_too_few_outstanding_ios_prove_nothing(
+    ratio: float, unstated: bool, grade: str
+) -> None:
+    record = card_runs.reads()
+    record = _with(record, elapsed_ns=round(record.measurement.elapsed_ns / ratio))
+    record = replace(record, unstated=("arrival",) if unstated else ())
+    part = imported.components(Facts(card_runs.run(record, source=Source(tool="fio"))).row(record))[0]
+    assert part.grade == grade
+    assert "1 was requested" in part.clause
+    assert part.clause.endswith("; whether the job paused or had a rate is not stated") == (grade == "C")
+
+
+@pytest.mark.parametrize(
+    ("threads", "why"),
+    [
+        (1, ": other work shared this machine"),
+        (32, ": other work may have shared this machine, and its 32 threads 8 CPUs"),
+    ],
+)
+def test_more_threads_than_cpus_wait_for_each_other_too(threads: int, why: str) -> None:
+    record = card_runs.reads(users=threads)
+    did = record.measurement
+    made = Generator(threads=threads, queued_ns=did.elapsed_ns * threads // 2)
+    part = components.load_achieved(Facts(card_runs.run(_with(record, generator=made))).rows[0])
+    assert part.clause.endswith(why), part.clause
 
 
 def test_integrity_counts_think_time() -> None:

@@ -12,7 +12,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
 from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Hotspot, Locality, MixItem, Op, Sequential, Stride, Uniform, Workload, Zipf
+from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Op, Sequential, Stride, Uniform, Workload, Zipf
 from iocast.report.card.card_report import card
 from iocast.report.card.summary_sentences import sentences, takes
 from iocast.report.card.verdict import verdict
@@ -230,3 +230,11 @@ def test_a_sentence_and_a_head_are_made_of_rows_of_one_place() -> None:
     told = card(run, examine(run))
     assert "A random 8k read takes 12 ms (p50); 8x1 reaches 135 IOPS." in told.verdict
     assert [each.value for each in told.figures if each.kind == "rate"] == [more.measurement.rate_per_s]
+
+
+def test_what_pauses_reaches_nothing() -> None:
+    """84 IOPS beside 10 ms of pauses say nothing of the storage."""
+    mix, scan = (MixItem("read", 8192, 50), MixItem("write", 8192, 50)), (MixItem("read", 1 << 20),)
+    for think_ns, said in ((0, 2), (10_000_000, 0)):
+        rows = [_phase(*mix, arrival=Closed(think_ns)), _phase(*scan, locality=Sequential(), arrival=Closed(think_ns))]
+        assert sum("reach" in each for each in sentences(Facts(card_runs.run(*rows)), rows)) == said
