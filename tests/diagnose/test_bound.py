@@ -64,7 +64,8 @@ def test_many_servers_wait_for_more_users(tmp_path: Path) -> None:
 def test_the_deepest_row_that_still_gained_is_not_at_the_limit(tmp_path: Path) -> None:
     found = by_depth(measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path))
     assert found[4].says == (
-        "Not yet device-bound: 1x4 still gave 4x the IOPS of 1x1, 100% per doubling; a higher load may give more."
+        "Not shown to be device-bound: 1x4 still gave 4x the IOPS of 1x1, 100% per doubling; a higher load may give"
+        " more."
     )
 
 
@@ -83,17 +84,21 @@ def test_the_gain_per_doubling_decides_and_is_said() -> None:
     wide, narrow = ladder((1, 1e6), (8, 8e6 / 1.27)), ladder((1, 1e6), (2, 2e6 / 1.16))
     found = bound.bounds(Facts(wide))["r 1x1"]
     assert found.by == "device"
-    assert "gained 27% IOPS, 8.3% per doubling (below 10%), and cost" in found.says
+    assert found.says.startswith("Device-bound between 1x1 and 8x1: raising the load to 8x1 gained 27% IOPS,")
+    assert "8.3% per doubling (below 10%), and cost" in found.says
     found = bound.bounds(Facts(narrow))["r 1x1"]
-    assert (found.by, found.says) == ("queue", "Queue-bound at 1x1: 2x1 gave 1.16x the IOPS, 16% per doubling.")
+    assert (found.by, found.says) == (
+        "queue",
+        "Queue-bound at 1x1: 2x1 gave 1.16x the IOPS, 16% per doubling, at 1.72x the response time.",
+    )
 
 
-def test_a_ladder_that_ends_past_its_knee_says_so() -> None:
+def test_a_ladder_that_still_gains_says_at_what_cost_and_not_that_the_device_could_do_more() -> None:
     found = bound.bounds(Facts(ladder((1, 1e6), (2, 1.1e6), (4, 1.9e6))))["r 4x1"]
     assert found.by == "queue"
     assert found.says == (
-        "Past the knee (near 2.11 outstanding), not yet device-bound: 4x1 still gave 1.16x the IOPS of 2x1,"
-        " 16% per doubling, at 1.73x its response time."
+        "Not shown to be device-bound: 4x1 still gave 1.16x the IOPS of 2x1, 16% per doubling, at 1.73x the response"
+        " time; a higher load may give more."
     )
 
 
@@ -166,7 +171,7 @@ def test_a_row_beside_others_is_in_no_load_curve() -> None:
     )
     beside = replace(eight, phase=replace(eight.phase, together="both"))
     found = bound.bounds(Facts(card_runs.run(one, four, beside)))
-    assert found["r 4x1"].says.startswith("Not yet device-bound: 4x1 still gave 4x the IOPS of 1x1")
+    assert found["r 4x1"].says.startswith("Not shown to be device-bound: 4x1 still gave 4x the IOPS of 1x1")
     assert found["r 8x1"].says == "Bottleneck unknown: the row ran beside others."
 
 
@@ -188,7 +193,7 @@ def test_of_two_rows_of_one_load_the_one_with_more_ios_is_the_base(tmp_path: Pat
     one, four = run.measured
     few = replace(one, phase=replace(one.phase, name="few"), measurement=replace(one.measurement, ios=3))
     found = bound.bounds(Facts(replace(run, phases=(one, few, four))))
-    assert found[four.phase.name].says.startswith("Not yet device-bound: 1x4 still gave 4x the IOPS of 1x1")
+    assert found[four.phase.name].says.startswith("Not shown to be device-bound: 1x4 still gave 4x the IOPS of 1x1")
     assert found["few"].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS, 100% per doubling."
 
 

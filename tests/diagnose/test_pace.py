@@ -9,6 +9,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.pace import paced
 from iocast.model.codes import FindingCode, StateCode
 from iocast.model.finding import Bound, Finding
+from iocast.model.run import PhaseRecord
 
 
 def found(code: FindingCode, phase: str, state: StateCode) -> dict[str, Bound]:
@@ -49,3 +50,67 @@ def test_a_void_row_is_not_what_others_are_measured_by() -> None:
     assert "1x1" not in bounds["r 2x1"].says.removeprefix("Queue-bound at 2x1")
     alone = paced(Facts(card_runs.run(replace(first), second)), (), frozenset({"r 1x1"}))
     assert alone["r 2x1"].says.startswith("Bottleneck unknown: no valid row at another load;")
+
+
+def _curve(*rates: float, start: int = 0) -> list[PhaseRecord]:
+    """Ten seconds of reads at 1, 8, ... users, that reach these IOPS."""
+    return [
+        card_runs.reads(
+            f"r{start} {n}x1",
+            users=n,
+            size_bytes=8192 << start,
+            times=card_runs.histogram((n * 1e9 / rate, round(10 * rate))),
+        )
+        for n, rate in zip((1, 8, 32), rates, strict=False)
+    ]
+
+
+def test_a_full_link_is_suspected_only_where_as_much_is_moved() -> None:
+    """Eight readers of eight disks move a fourteenth of what one moves: no link holds them back."""
+    rows = _curve(1140.0, 83.0)
+    link = Finding(code="link_limit", severity="note", phase="r0 1x1", says="", confidence=0.4, state="suggested")
+    bounds = paced(Facts(card_runs.run(*rows)), (link,), frozenset())
+    assert "A full link is suspected" in bounds["r0 1x1"].says
+    assert "suspected" not in bounds["r0 8x1"].says
+
+
+def test_each_row_at_a_limit_is_told_with_its_own_figures() -> None:
+    rows = _curve(4159.0, 4056.0, 4069.0)
+    limits = [
+        Finding(
+            code="throttle", severity="warn", phase=row.phase.name, says=f"It did {row.measurement.rate_per_s:.0f}."
+        )
+        for row in rows
+    ]
+    bounds = paced(Facts(card_runs.run(*rows)), tuple(limits), frozenset())
+    assert [each.says for each in bounds.values()] == [
+        "Rate-limited: It did 4159.",
+        "Rate-limited: It did 4056.",
+        "Rate-limited: It did 4069.",
+    ]
+
+
+def test_a_confirmed_limit_holds_back_all_rows_of_its_rate() -> None:
+    """A cap of 5,000 IOPS is met by reads of 8k and of 16k; what does other rates has another limit."""
+    rows = [*_curve(5000.0, 5000.0), *_curve(5001.0, 4999.0, start=1), *_curve(700.0, 705.0, start=2)]
+    cap = Finding(code="throttle", severity="warn", phase="r0 8x1", says="It is capped.", state="confirmed")
+    bounds = paced(Facts(card_runs.run(*rows)), (cap,), frozenset())
+    assert {name for name, each in bounds.items() if each.by == "rate"} == {"r0 1x1", "r0 8x1", "r1 1x1", "r1 8x1"}
+    assert bounds["r1 8x1"].says == "Rate-limited: it goes at the same 5,000 IOPS, as on r0 8x1."
+    guessed = paced(Facts(card_runs.run(*rows)), (replace(cap, state="suggested"),), frozenset())
+    assert "suspected" not in guessed["r1 8x1"].says
+
+
+def test_where_burst_credits_were_spent_the_device_is_not_the_limit() -> None:
+    rows = [*_curve(3000.0, 3000.0, 500.0), *_curve(2700.0, 500.0, start=1)]
+    spent = Finding(
+        code="burst_credits",
+        severity="severe",
+        phase="r0 32x1",
+        says="IOPS fell to 500.",
+        state="confirmed",
+        evidence={"burst_per_s": 3000.0, "baseline_per_s": 500.0, "after_per_s": 500.0},
+    )
+    bounds = paced(Facts(card_runs.run(*rows)), (spent,), frozenset())
+    assert {each.by for each in bounds.values()} == {"rate"}
+    assert bounds["r0 32x1"].says == "Rate-limited: IOPS fell to 500."

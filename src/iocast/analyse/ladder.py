@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from iocast.analyse.knee import Knee, closed_ladder
+from iocast.analyse.knee import SATURATED_BELOW, Knee, closed_ladder
 from iocast.analyse.latency_growth import LoadPoint, ScalingStep, scaling_steps
 from iocast.analyse.load_kind import is_open_loop
 from iocast.analyse.scalability import Scalability, scalability
@@ -115,6 +115,18 @@ class Curve(Struct, frozen=True, dict=True):
         Up to about this many outstanding I/Os the device answers side by side; beyond, they only wait.
         """
         return self.peak.rate_per_s * self.points[0].mean_ns / 1e9
+
+    @property
+    def saturated(self) -> bool:
+        """True when the last step gained less than a tenth for a doubling of the load: else the throughput may rise
+        further, and N* is a lower bound.
+        """
+        top = max(self.loads)
+        lower = [point.load for point in self.points if point.load < top]
+        if not lower:
+            return False
+        before, after = (max(point.rate_per_s for point in self.points if point.load == n) for n in (max(lower), top))
+        return after < before * math.pow(SATURATED_BELOW, math.log2(top / max(lower)))
 
     def below(self, load: float) -> Curve:
         """The points up to a load, the first one always."""

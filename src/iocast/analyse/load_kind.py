@@ -24,11 +24,16 @@ def is_open_loop(record: PhaseRecord) -> bool:
     return not isinstance(record.phase.workload.arrival, Closed)
 
 
-def paced_rate_per_s(record: PhaseRecord) -> float:
-    """Completed I/Os per second that came by the clock: the syncs of `fsync_every` follow their writes."""
+def paced_ios(record: PhaseRecord) -> int:
+    """Completed I/Os that came by the clock, or after a pause: the syncs of `fsync_every` follow their writes."""
     did, load = record.measurement, record.phase.workload
-    syncs = sum(part.ios for part in did.classes if load.fsync_every and part.op == load.fsync_op)
-    return (did.ios - syncs) * 1e9 / did.elapsed_ns if did.elapsed_ns else 0.0
+    return did.ios - sum(part.ios for part in did.classes if load.fsync_every and part.op == load.fsync_op)
+
+
+def paced_rate_per_s(record: PhaseRecord) -> float:
+    """The same per second."""
+    did = record.measurement
+    return paced_ios(record) * 1e9 / did.elapsed_ns if did.elapsed_ns else 0.0
 
 
 def bytes_of(measurement: Measurement, op: Op) -> int:

@@ -23,6 +23,7 @@ GRID = 0.01  # decades
 MIN_BANDWIDTH = 0.03
 VALLEY = 0.8  # a valley higher than this share of the lower peak parts nothing
 CERTAIN = 3.0  # standard deviations of both counts: what parts nothing by its depth is real in few, wide buckets
+LIKELY = 2.5  # the same where all that is asked is that chance alone does not make so deep a valley [J]
 MIN_MASS = 0.01
 MIN_COUNT = 50
 REACH = 4.0  # bandwidths, beyond which a kernel adds nothing that counts
@@ -63,9 +64,13 @@ def density(histogram: Histogram) -> Density | None:
         return None
     width = _bandwidth(points, total)
     low, cells = _cells(points, width)
-    values = [each / total / GRID for each in _smoothed(cells, width)]
+    heights = _smoothed(cells, width)
+    values = [each / total / GRID for each in heights]
     least = max(MIN_MASS, MIN_COUNT / total)
-    found = _peaks(values, [each / total for each in cells], least) if total >= MIN_TOTAL else []
+    shares = [each / total for each in cells]
+    # Of a smoothed count the variance is the count over the cells that a kernel is wide.
+    chance = GRID / (2 * math.sqrt(math.pi) * width)
+    found = _peaks(heights, shares, least, chance=chance) if total >= MIN_TOTAL else []
     where = tuple(Mode(10 ** (low + at * GRID), share) for at, share in found)
     return Density(low, tuple(values), where)
 
@@ -157,15 +162,16 @@ def _smoothed(cells: list[float], width: float) -> list[float]:
 
 
 def _peaks(
-    heights: Sequence[float], shares: Sequence[float], least: float, certain: float = math.inf
+    heights: Sequence[float], shares: Sequence[float], least: float, certain: float = math.inf, chance: float = 0.0
 ) -> list[tuple[int, float]]:
     """Positions of the peaks with the share from valley to valley; a valley belongs to its right. A valley is real by
-    its depth, or, where heights are counts, by `certain` standard deviations."""
+    its depth, or, where heights are counts, by `certain` standard deviations. With `chance`, the variance of a height
+    over it, it must be deeper than chance makes valleys too."""
     tops = _tops(heights)
     while len(tops) > 1:
         valleys = [min(heights[one : other + 1]) for one, other in pairwise(tops)]
         sides = [min(heights[one], heights[other]) for one, other in pairwise(tops)]
-        depth = [valley / side for valley, side in zip(valleys, sides, strict=True)]
+        depth = [_shallowness(valley, side, chance) for valley, side in zip(valleys, sides, strict=True)]
         shallow = max(range(len(depth)), key=depth.__getitem__)
         valley, side = valleys[shallow], sides[shallow]
         if depth[shallow] <= VALLEY or side - valley >= certain * math.sqrt(side + valley):
@@ -179,6 +185,12 @@ def _peaks(
         if len(tops) == 1 or mass[small] >= least:
             return list(zip(tops, mass, strict=True))
         tops.pop(small)
+
+
+def _shallowness(valley: float, side: float, chance: float) -> float:
+    """The valley over the lower peak; above 1 the likelier it is that chance made it."""
+    deviations = (side - valley) / math.sqrt(chance * (side + valley)) if chance else math.inf
+    return valley / side if deviations >= LIKELY else 2 - deviations / LIKELY
 
 
 def _tops(heights: Sequence[float]) -> list[int]:

@@ -8,7 +8,7 @@ only where another sign gives one; else it is unknown.
 from __future__ import annotations
 
 from iocast.analyse.facts import Facts, RowFacts, once
-from iocast.analyse.ladder import Curve, Step
+from iocast.analyse.ladder import Step
 from iocast.analyse.load_kind import MOVING, bytes_per_s_of, paced_rate_per_s
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.link_ceiling import links_of
@@ -18,7 +18,7 @@ from iocast.text import brief_percent, brief_throughput, brief_time, counted, lo
 
 NOTHING = 0.0005  # a change of the rate that would be written as 0.0%
 RULE = brief_percent(limits.DOUBLING_GAINS - 1)  # gain per doubling of the load
-PAST_KNEE = 1.1  # times the knee: a mean I/O takes a tenth longer than alone [J]
+COSTS = 1.1  # times the response time: a step that costs less costs nothing worth a word [J]
 
 
 @once
@@ -144,18 +144,16 @@ def _by_curve(row: RowFacts, void: frozenset[str]) -> Bound:
         low, high = _load(beyond.low.record), _load(beyond.high.record)
         says = f"{high} gave {number(beyond.ratio)}x the IOPS of {low}, more than the added load explains"
         return Bound("unknown", f"Bottleneck unknown: {says}; something held {low} back.", _evidence(facts, beyond))
-    knee = _knee(curve, depth)
     above = next((step for step in steps if step.low.load == depth), None)
     if above is not None:
+        figures = _evidence(facts, above)
         says = f"{_load(above.high.record)} gave {number(above.ratio)}x the IOPS, {_per_doubling(above)}"
-        return Bound("queue", f"Queue-bound at {here}{f', {knee}' if knee else ''}: {says}.", _evidence(facts, above))
+        return Bound("queue", f"Queue-bound at {here}: {says}{_cost(figures)}.", figures)
     before = steps[-1]
-    says = f"{here} still gave {number(before.ratio)}x the IOPS of {_load(before.low.record)}, {_per_doubling(before)}"
-    if not knee:
-        return Bound("queue", f"Not yet device-bound: {says}; a higher load may give more.", _evidence(facts, before))
     figures = _evidence(facts, before)
-    slower = f"at {number(figures['time_ratio'])}x its response time"
-    return Bound("queue", f"{knee[0].upper()}{knee[1:]}, not yet device-bound: {says}, {slower}.", figures)
+    says = f"{here} still gave {number(before.ratio)}x the IOPS of {_load(before.low.record)}, {_per_doubling(before)}"
+    more = f"{says}{_cost(figures)}; a higher load may give more"
+    return Bound("queue", f"Not shown to be device-bound: {more}.", figures)
 
 
 def _device(facts: Facts, full: Step) -> Bound:
@@ -171,7 +169,9 @@ def _device(facts: Facts, full: Step) -> Bound:
     else:
         gained = f"lost {brief_percent(1 - full.ratio)} of the IOPS"
     says = f"raising the load to {high} {gained} and cost {number(figures['time_ratio'])}x the response time"
-    return Bound("device", f"Device-bound from {low}: {says}.", figures)
+    # Over several doublings a tenth or more may add up: then the limit was met somewhere on the way.
+    where = f"from {low}" if full.ratio < limits.DOUBLING_GAINS else f"between {low} and {high}"
+    return Bound("device", f"Device-bound {where}: {says}.", figures)
 
 
 def _per_doubling(step: Step) -> str:
@@ -179,10 +179,10 @@ def _per_doubling(step: Step) -> str:
     return f"{brief_percent(step.gain - 1)} per doubling"
 
 
-def _knee(curve: Curve, load: float) -> str:
-    """Where the knee is, for a load that lies clearly past it; "" for others."""
-    knee = max(1.0, curve.saturation_load)
-    return f"past the knee (near {number(knee)} outstanding)" if load > PAST_KNEE * knee else ""
+def _cost(figures: dict[str, float]) -> str:
+    """The price of the gain in response time, where there was one."""
+    times = figures["time_ratio"]
+    return f", at {number(times)}x the response time" if times > COSTS else ""
 
 
 def _load(record: PhaseRecord) -> str:

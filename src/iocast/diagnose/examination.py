@@ -9,7 +9,7 @@ from iocast.diagnose.detectors import DETECTORS, codes, failure, module_name
 from iocast.diagnose.experiments.next_step import with_steps
 from iocast.diagnose.pace import paced
 from iocast.diagnose.trust import row_trust
-from iocast.diagnose.worth_saying import worth_saying
+from iocast.diagnose.worth_saying import busy_rows, worth_saying
 from iocast.model.codes import SeverityCode
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Examination, FailedDetector, Finding
@@ -36,4 +36,6 @@ def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination
     findings = tuple(sorted(worth_saying(facts, found), key=lambda finding: SEVERITIES.index(finding.severity)))
     grades = {row.name: row_trust.judge(row, findings) for row in facts.rows}
     bounds = paced(facts, findings, frozenset(name for name, trust in grades.items() if trust.void))
-    return Examination(trust=grades, findings=findings, bounds=bounds, failed=tuple(failed))
+    return Examination(
+        trust=grades, findings=findings, bounds=bounds, failed=tuple(failed), unsuspected=busy_rows(facts)
+    )

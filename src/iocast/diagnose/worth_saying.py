@@ -8,7 +8,8 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.evidence import waited_for_a_processor
 from iocast.model.finding import Finding
 
-CAUSES = frozenset({"cache_in_the_storage", "coarse_clock", "burst_credits", "first_write_penalty"})
+CAUSES = frozenset({"cache_in_the_storage", "coarse_clock", "burst_credits", "first_write_penalty", "throttle"})
+SLICES_NS = 150_000_000  # stalls up to here are those of a throttle, which works in slices of 100 ms [J]
 STEPS_APART = 4.0  # of a coarse clock: peaks that are further apart have another cause as well [J]
 
 
@@ -16,7 +17,7 @@ def worth_saying(facts: Facts, found: Sequence[Finding]) -> list[Finding]:
     """One explanation for each thing that was seen, and no suspicion by times that were spent waiting for a CPU."""
     others = [each for each in found if each.code in CAUSES and each.state != "rejected"]
     writing = frozenset(row.name for row in facts.rows if row.workload.writes)
-    busy = _busy_rows(facts) if any(each.state == "suggested" for each in found) else frozenset()
+    busy = frozenset(busy_rows(facts)) if any(each.state == "suggested" for each in found) else frozenset()
     return [
         each
         for each in found
@@ -35,14 +36,23 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str]) -> bool:
         return False
     if cause.code == "cache_in_the_storage":
         return cause.phase == seen.phase and seen.code == "several_peaks"
+    if cause.code == "throttle":
+        return _throttled(cause, seen)
     if cause.code == "coarse_clock":
         ticks = STEPS_APART * cause.evidence["step_ns"]
         return seen.code == "several_peaks" and seen.evidence["widest_gap_ns"] <= ticks
     return seen.state == "suggested" and seen.code in ("cache_in_the_storage", "shared_drives")
 
 
-def _busy_rows(facts: Facts) -> frozenset[str]:
-    """Rows that were measured here while next to no CPU time was left."""
+def _throttled(cause: Finding, seen: Finding) -> bool:
+    """I/Os that stood still, or formed a slow group, because a limit of our own cgroup held them back."""
+    if "limit" not in cause.evidence or cause.phase != seen.phase:
+        return False
+    return seen.code == "several_peaks" or (seen.code == "stalls" and seen.evidence["longest_ns"] <= SLICES_NS)
+
+
+def busy_rows(facts: Facts) -> tuple[str, ...]:
+    """Rows that were measured here while next to no CPU time was left: no suspicion is raised on them."""
     if facts.imported or facts.simulated:
-        return frozenset()
-    return frozenset(row.name for row in facts.rows if waited_for_a_processor(row))
+        return ()
+    return tuple(row.name for row in facts.rows if waited_for_a_processor(row))

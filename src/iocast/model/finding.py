@@ -108,3 +108,4 @@ class Examination(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     bounds: dict[str, Bound] = {}
     failed: tuple[FailedDetector, ...] = ()
+    unsuspected: tuple[str, ...] = ()  # rows with so little CPU time left that no suspicion is raised on them

@@ -196,7 +196,7 @@ def test_a_short_import_of_the_virtualisation_study_names_the_link(tmp_path: Pat
     (tmp_path / "cached.txt").write_text(V11)
     (run,) = imports.read((str(tmp_path / "cached.txt"),))
     (found,) = link_limit.detect(Facts(run))
-    assert found.says.startswith("It moves 117 MB/s: as much as gigabit Ethernet carries")
+    assert found.says.startswith("117 MB/s is as much as gigabit Ethernet carries")
 
 
 def _ticked(jitter_ns: float, top_ns: float, *, loose: float = 0.01, tick: bool = True) -> PhaseRecord:

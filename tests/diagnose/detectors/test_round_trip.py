@@ -59,8 +59,8 @@ def _run(*rows: PhaseRecord, target: Target = NFS) -> Run:
 def test_reads_and_writes_must_share_it_and_half_of_the_reads_be_near_it() -> None:
     (found,) = round_trip.detect(Facts(_run(_reads(300, 350), _writes(320))))
     assert found.says == (
-        "The network round trip is most of a read's time: reads took at least 300 µs, writes at least 320 µs; p50 of"
-        " reads at 1x1 is 350 µs."
+        "Reads took at least 300 µs, writes at least 320 µs: most of a read at 1x1 (p50 350 µs) is the network round"
+        " trip and the least time that the other side needs."
     )
     assert "at most 3,333 IOPS" in found.remedy
     assert (

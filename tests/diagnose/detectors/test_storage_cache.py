@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import random
+
 import pytest
 from makers import card_runs
 from msgspec.structs import replace
@@ -81,3 +84,21 @@ def test_one_stall_does_not_make_an_arm() -> None:
     )
     assert not has_an_arm(Facts(card_runs.run(quick, target=turning)))
     assert has_an_arm(Facts(card_runs.run(slow, target=turning)))
+
+
+@pytest.mark.parametrize("total", [300, 2_000])
+@pytest.mark.parametrize("mean_ms", [2.0, 5.0, 6.0, 12.0])
+def test_exponential_times_are_one_group_wherever_they_are_cut(mean_ms: float, total: int) -> None:
+    """A tenth of them is below the floor of a disk, and there is no valley."""
+    even = [-mean_ms * math.log(1 - (at + 0.5) / total) for at in range(total)]
+    assert _findings(*((ms, 1) for ms in even)) == []
+    for seed in range(20):
+        draw = random.Random(seed)
+        assert _findings(*((draw.expovariate(1 / mean_ms) + 0.002, 1) for _ in range(total))) == []
+
+
+def test_a_wide_quick_group_is_a_group_where_a_valley_parts_it() -> None:
+    draw = random.Random(1)
+    quick = [draw.lognormvariate(math.log(0.2), 0.3) for _ in range(60)]
+    slow = [draw.lognormvariate(math.log(6), 0.4) for _ in range(940)]
+    assert len(_findings(*((ms, 1) for ms in quick + slow))) == 1

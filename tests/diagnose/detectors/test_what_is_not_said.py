@@ -11,15 +11,20 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
-from iocast.diagnose.detectors.limits import serialised
+from iocast.diagnose.detectors.limits import serialised, throttle
+from iocast.diagnose.detectors.measurement import generator_bound
 from iocast.diagnose.detectors.shortcuts import reduction, storage_cache
 from iocast.diagnose.examination import examine
+from iocast.diagnose.worth_saying import worth_saying
+from iocast.model.codes import FindingCode
+from iocast.model.finding import Finding
 from iocast.model.measurement import Absence, Generator, SlowIo
 from iocast.model.run import PhaseRecord, Sample, Series
 from iocast.model.target import Target
 from iocast.model.workload import MixItem, Payload, Sequential, Unique, Workload, Zeros
 
 MS = 1_000_000
+BANDWIDTH = "as behind a rate limit, or at the full bandwidth of the device."
 SECOND_NS = card_runs.SECOND_NS
 
 
@@ -217,3 +222,46 @@ def test_short_stalls_of_which_the_machine_explains_most_come_by_no_clock() -> N
     away = tuple(Absence(each.time_ns, each.service_ns, "queued") for each in slow[1:])
     did = replace(record.measurement, generator=Generator(threads=1, absences=away))
     assert list(stalls.detect(Facts(card_runs.run(replace(record, measurement=did))))) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "longest_ms", "phase", "said"),
+    [
+        ("stalls", 96.0, "randread 8k", False),
+        ("several_peaks", 0.0, "randread 8k", False),
+        ("stalls", 900.0, "randread 8k", True),
+        ("stalls", 96.0, "randwrite 8k", True),
+    ],
+)
+def test_stalls_of_a_row_at_the_limit_of_its_cgroup_are_the_slices_of_that_limit(
+    code: FindingCode, longest_ms: float, phase: str, said: bool
+) -> None:
+    limit = Finding(code="throttle", severity="warn", phase="randread 8k", says="", evidence={"limit": 4000.0})
+    seen = Finding(code=code, severity="warn", phase=phase, says="", evidence={"longest_ns": longest_ms * MS})
+    facts = Facts(card_runs.run(card_runs.reads()))
+    assert (seen in worth_saying(facts, [limit, seen])) == said
+    guessed = replace(limit, evidence={"ratio": 1.0})
+    assert seen in worth_saying(facts, [guessed, seen]), "a suspected limit explains nothing"
+
+
+def test_who_waited_for_a_cpu_is_not_told_to_use_more_users() -> None:
+    record = card_runs.reads()
+    did = record.measurement
+    waited = Generator(threads=1, user_ns=did.elapsed_ns // 20, queued_ns=did.elapsed_ns * 9 // 10)
+    worked = Generator(threads=1, user_ns=did.elapsed_ns * 19 // 20)
+    for made, remedy in ((waited, "Stop other work on this machine"), (worked, "Use more users")):
+        run = card_runs.run(replace(record, measurement=replace(did, generator=made)))
+        (found,) = generator_bound.detect(Facts(run))
+        assert found.remedy.startswith(remedy)
+
+
+@pytest.mark.parametrize(
+    ("size", "says", "severity"), [(8192, "as behind a rate limit.", "warn"), (1 << 20, BANDWIDTH, "note")]
+)
+def test_a_level_of_large_ios_may_be_the_bandwidth_of_the_device(size: int, says: str, severity: str) -> None:
+    """One 1M read already fills a SATA SSD: eight are as fast together, and as even."""
+    one = card_runs.reads("read 1x1", size_bytes=size, times=card_runs.lognormal(5_000, 2 * MS, 0.02))
+    deep = card_runs.reads("read 8x1", size_bytes=size, users=8, times=card_runs.histogram((15.6 * MS, 5_100)))
+    found = list(throttle.detect(Facts(card_runs.run(one, deep))))
+    assert {each.severity for each in found} == {severity}
+    assert all(each.says.endswith(says) for each in found)

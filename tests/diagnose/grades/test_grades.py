@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from makers import card_runs
+from msgspec.structs import replace
 
 from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
@@ -12,7 +13,7 @@ from iocast.errors import SpecError
 from iocast.model.finding import Examination, Trust
 from iocast.model.grading import Grades
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import MixItem, Op, Sequential, Uniform, Workload
+from iocast.model.workload import Closed, Constant, MixItem, Op, Sequential, Uniform, Workload
 
 MS = 1_000_000
 
@@ -48,11 +49,15 @@ def _letters(grades: Grades) -> dict[str, str | None]:
 CURVE = (_steady("one", 0.4, 1), _steady("eight", 0.4, 8), _steady("many", 1.6, 32))
 
 
-def test_random_reads_are_graded_at_the_knee() -> None:
+def test_of_a_ladder_that_still_gains_the_load_that_fills_the_storage_is_a_lower_bound() -> None:
+    assert "at 8x1 (not full below a load of 8)" in _grade(*CURVE[:2]).parts[0].says
+
+
+def test_random_reads_are_graded_where_the_storage_is_not_full() -> None:
     grades = _grade(*CURVE, _commit(0.9))
     part = grades.parts[0]
     assert (part.code, part.letter, part.phases) == ("random_read", "A", ("eight",))
-    assert "knee is near 8" in part.says
+    assert "(the storage is full from a load of about 8 on)" in part.says
     assert _letters(grades)["commit"] == "A-"
     assert (grades.overall, grades.trust) == ("A-", "A")
     assert "commit" in grades.says
@@ -97,6 +102,43 @@ def test_a_far_worse_scan_costs_a_letter() -> None:
     assert _letters(grades)["scan"] == "C-"  # 52 MB/s
     assert grades.overall == "A-"
     assert grades.says == ("Commit and random read decide: both A; lowered one step for scan (C-).")
+
+
+def test_a_scan_at_a_given_rate_or_with_pauses_is_not_graded_by_its_throughput() -> None:
+    """A backup at 20/s says what was asked for, not what the storage can do."""
+    scan = Workload(mix=(MixItem("read", 1 << 20),), locality=Sequential())
+    did = card_runs.measurement((card_runs.part("read", 1 << 20, card_runs.histogram((3 * MS, 1200))),))
+    for arrival in (Constant(20.0), Closed(47 * MS)):
+        backup = card_runs.record("backup", replace(scan, arrival=arrival), did)
+        part = next(p for p in _grade(*CURVE, backup).parts if p.code == "scan")
+        assert (part.letter, part.says) == (None, "Not graded: no row of sequential reads of 128 KiB or more.")
+
+
+def test_reads_of_another_place_are_no_point_of_the_curve() -> None:
+    """A small part that a cache holds reads quickly: that says nothing of the load which fills the storage."""
+    held = _steady("held", 0.02, 1)
+    small = replace(held, phase=replace(held.phase, region_size_bytes=2 << 20))
+    part = _grade(*CURVE, small, small).parts[0]
+    assert part.phases == ("eight",)
+    assert "full from a load of about 8 on" in part.says
+
+
+def test_writes_beside_reads_that_cannot_be_believed_are_there_all_the_same() -> None:
+    mixed = card_runs.record(
+        "mixed",
+        Workload(mix=(MixItem("read", 8192, 70), MixItem("write", 8192, 30)), users=8),
+        card_runs.measurement((card_runs.part("read", 8192, card_runs.histogram((0.7 * MS, 28_000))),), users=8),
+    )
+    says = {
+        distrusted: _grade(*CURVE, mixed, distrusted=distrusted).parts[-1].says for distrusted in ("mixed", "eight")
+    }
+    assert set(says.values()) == {
+        "Not graded: no row of 70% reads and 30% writes has trust C or better, together with one of reads at the same"
+        " load."
+    }
+    assert _grade(*CURVE).parts[-1].says == (
+        "Not graded: no row of 70% reads and 30% writes and one of reads at the same load."
+    )
 
 
 def test_writes_that_disturb_reads() -> None:

@@ -16,8 +16,9 @@ from iocast.diagnose import examination, thresholds
 from iocast.diagnose.trust import components, imported, row_trust
 from iocast.model.codes import StateCode
 from iocast.model.finding import GRADES, Finding, Grade
-from iocast.model.measurement import ErrorCount
+from iocast.model.measurement import ErrorCount, Generator
 from iocast.model.run import PhaseRecord, Source
+from iocast.model.workload import Closed, MixItem, Workload
 
 replace = msgspec.structs.replace
 SECOND_NS = card_runs.SECOND_NS
@@ -46,6 +47,34 @@ def test_of_an_imported_row_too_the_ratio_says_which_way_it_is_off(ratio: float)
     assert (part.code, part.evidence["little_ratio"]) == ("integrity", pytest.approx(ratio, rel=1e-3))
 
 
+@pytest.mark.parametrize(("ratio", "unstated", "grade"), [(0.59, True, "C"), (0.59, False, "F"), (1.5, True, "F")])
+def test_of_a_job_that_may_have_paused_too_few_outstanding_ios_prove_nothing(
+    ratio: float, unstated: bool, grade: str
+) -> None:
+    record = card_runs.reads()
+    record = _with(record, elapsed_ns=round(record.measurement.elapsed_ns / ratio))
+    record = replace(record, unstated=("arrival",) if unstated else ())
+    part = imported.components(Facts(card_runs.run(record, source=Source(tool="fio"))).row(record))[0]
+    assert part.grade == grade
+    assert "1 was requested" in part.clause
+    assert part.clause.endswith("; whether the job paused or had a rate is not stated") == (grade == "C")
+
+
+@pytest.mark.parametrize(
+    ("threads", "why"),
+    [
+        (1, ": other work shared this machine"),
+        (32, ": other work may have shared this machine, and its 32 threads 8 CPUs"),
+    ],
+)
+def test_more_threads_than_cpus_wait_for_each_other_too(threads: int, why: str) -> None:
+    record = card_runs.reads(users=threads)
+    did = record.measurement
+    made = Generator(threads=threads, queued_ns=did.elapsed_ns * threads // 2)
+    part = components.load_achieved(Facts(card_runs.run(_with(record, generator=made))).rows[0])
+    assert part.clause.endswith(why), part.clause
+
+
 def test_integrity_counts_think_time() -> None:
     times = card_runs.histogram((1_000_000, 10_000))
     record = card_runs.reads(times=times, users=4, think_ns=3_000_000, elapsed_ns=10 * SECOND_NS)
@@ -53,6 +82,20 @@ def test_integrity_counts_think_time() -> None:
     run = card_runs.run(record)
     assert components.integrity(Facts(run).row(record)).grade == "A"
     assert components.load_achieved(Facts(run).row(record)).grade == "A"
+
+
+def test_a_sync_that_follows_its_write_comes_without_think_time() -> None:
+    """A log writer: 1 ms of writing, 1 ms of fdatasync, 2 ms of thought, by four users."""
+    took = card_runs.histogram((1_000_000, 10_000))
+    load = Workload(
+        mix=(MixItem("write", 4096),), arrival=Closed(2_000_000), users=4, fsync_every=1, fsync_op="fdatasync"
+    )
+    parts = (card_runs.part("write", 4096, took), card_runs.part("fdatasync", 0, took))
+    did = card_runs.measurement(parts, users=4, elapsed_ns=10 * SECOND_NS)
+    record = card_runs.record("log 4k 4x1", load, did)
+    row = Facts(card_runs.run(record)).row(record)
+    assert components.integrity(row).grade == "A", components.integrity(row).reason
+    assert components.load_achieved(row).grade == "A", components.load_achieved(row).reason
 
 
 @pytest.mark.parametrize(("depth_mean", "grade"), [(1.0, "A"), (0.6, "D")])

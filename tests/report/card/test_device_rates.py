@@ -31,6 +31,7 @@ def test_device_iops_are_shown_where_they_differ_by_more_than_5_percent(times: f
     assert row.cells["device_rate"] == pytest.approx(times * row.cells["rate"])
     said = [note for note in table.notes if note.startswith("Device IOPS differ from the application's by more")]
     assert bool(said) is shown
+    assert all(" on 1 row, randread 8k: " in each for each in said)
     assert not any("Passive" in note for note in table.notes)
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from iocast.diagnose.examination import examine
 from iocast.model.codes import StateCode
 from iocast.model.finding import Finding
+from iocast.model.measurement import Generator
 from iocast.model.report import Report
 from iocast.report.card.card_report import card
 from iocast.report.renderers import json_report, terminal
@@ -82,3 +83,20 @@ def test_a_suspicion_about_the_whole_run_is_called_one_in_the_verdict() -> None:
     suspected = replace(FINDING, detector="several_peaks")
     assert _card(suspected).verdict.startswith("Suspected storage cache: Half of the reads")
     assert _card(replace(suspected, state="confirmed")).verdict.startswith("Half of the reads")
+
+
+def test_rows_without_free_cpu_raise_no_suspicion_and_the_card_says_so() -> None:
+    record = card_runs.reads("randread 8k 8x1", users=8)
+    did = record.measurement
+    starved = replace(record, measurement=replace(did, generator=Generator(threads=8, queued_ns=2 * did.elapsed_ns)))
+    run = card_runs.run(starved, card_runs.commits())
+    examination = examine(run)
+    assert examination.unsuspected == ("randread 8k 8x1",)
+    shown = " ".join(_shown(card(run, replace(examination, findings=()), "runs/x")).split())
+    assert (
+        "No suspicion is raised on randread 8k 8x1: less than 15% of the CPU time was free, or the test's threads"
+        " waited for a CPU. Free the CPUs and run again."
+    ) in shown
+    assert "none found; 1 row not judged for lack of free CPU" in shown
+    idle = card_runs.run(record)
+    assert "No suspicion is raised" not in _shown(card(idle, examine(idle), "runs/x"))

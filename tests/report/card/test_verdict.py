@@ -12,7 +12,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
 from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Hotspot, Locality, MixItem, Op, Sequential, Stride, Uniform, Workload, Zipf
+from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Op, Sequential, Stride, Uniform, Workload, Zipf
 from iocast.report.card.card_report import card
 from iocast.report.card.summary_sentences import sentences, takes
 from iocast.report.card.verdict import verdict
@@ -58,10 +58,11 @@ def test_reads_scans_commits_mixes_and_then_trust() -> None:
 def test_what_cannot_be_used_is_left_out_and_void_rows_come_first() -> None:
     said = _verdict(card_runs.troubled_card())
     assert said.startswith("1 of 5 rows is void: the device delivered only 12%")
+    assert ". 17 I/Os failed on 1 of 5 rows: EIO on write. " in said.split("A random 8k read")[0]
     assert "A random 8k read takes 240 µs" in said
     assert "sequential reads" not in said
     assert "commit" not in said.split("Do not use")[0]
-    assert "Do not use the rows graded D or F (4 of 5)" in said
+    assert "Do not use the rows of trust D or F (4 of 5)" in said
 
 
 def test_nothing_and_nothing_but_void() -> None:
@@ -77,7 +78,7 @@ def test_a_file_system_in_memory_is_the_first_thing_said() -> None:
     rows = [card_runs.reads("one", samples=()), broad]
     assert _verdict(card_runs.run(*rows, target=target)) == (
         "tmpfs keeps its files in memory: these figures are memory's, not storage's."
-        " Do not use the rows graded D (all 2)."
+        " Do not use the rows of trust D (all 2)."
     )
 
 
@@ -105,15 +106,15 @@ def test_rows_graded_d_and_f_are_one_sentence_with_the_commonest_reason() -> Non
         card_runs.fill(), card_runs.reads(), _few("a", 12), _few("b", 13), replace(stranger, samples=samples)
     )
     assert _verdict(run).endswith(
-        "Do not use the rows graded D or F (3 of 4), 2 of them for precision: on a, only 12 I/Os, too few for"
+        "Do not use the rows of trust D or F (3 of 4), 2 of them for precision: on a, only 12 I/Os, too few for"
         " any percentile."
     )
 
 
 def test_one_row_that_cannot_be_used() -> None:
     run = card_runs.run(card_runs.fill(), card_runs.reads(), _few("a", 12))
-    assert "Do not use the row graded F (1 of 2): only 12 I/Os" in _verdict(run)
-    assert _verdict(card_runs.run(_few("a", 12))).startswith("Do not use the only row, graded F: only 12 I/Os")
+    assert "Do not use a (trust F, 1 of 2 rows): only 12 I/Os" in _verdict(run)
+    assert _verdict(card_runs.run(_few("a", 12))).startswith("Do not use the only row (trust F): only 12 I/Os")
 
 
 @pytest.mark.parametrize(
@@ -206,7 +207,7 @@ def test_a_reason_is_not_spread_over_rows_that_have_another() -> None:
     """One row is void, and that was said; what is wrong with the other is wrong with the other alone."""
     void = card_runs.reads("none", times=card_runs.histogram())
     said = _verdict(card_runs.run(card_runs.fill(), void, _few("a", 12)))
-    assert said.endswith("Do not use the rows graded F (all 2): on a, only 12 I/Os, too few for any percentile.")
+    assert said.endswith("Do not use the rows of trust F (all 2): on a, only 12 I/Os, too few for any percentile.")
 
 
 def test_of_a_single_row_nobody_says_every() -> None:
@@ -229,3 +230,11 @@ def test_a_sentence_and_a_head_are_made_of_rows_of_one_place() -> None:
     told = card(run, examine(run))
     assert "A random 8k read takes 12 ms (p50); 8x1 reaches 135 IOPS." in told.verdict
     assert [each.value for each in told.figures if each.kind == "rate"] == [more.measurement.rate_per_s]
+
+
+def test_what_pauses_reaches_nothing() -> None:
+    """84 IOPS beside 10 ms of pauses say nothing of the storage."""
+    mix, scan = (MixItem("read", 8192, 50), MixItem("write", 8192, 50)), (MixItem("read", 1 << 20),)
+    for think_ns, said in ((0, 2), (10_000_000, 0)):
+        rows = [_phase(*mix, arrival=Closed(think_ns)), _phase(*scan, locality=Sequential(), arrival=Closed(think_ns))]
+        assert sum("reach" in each for each in sentences(Facts(card_runs.run(*rows)), rows)) == said

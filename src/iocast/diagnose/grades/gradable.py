@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 
 from iocast.analyse.facts import Facts, RowFacts, point
@@ -11,7 +12,7 @@ from iocast.analyse.load_kind import is_open_loop, only, waits_for_the_device
 from iocast.model.codes import AspectCode, StatisticCode
 from iocast.model.grading import Graded
 from iocast.model.run import PhaseRecord
-from iocast.model.workload import Sequential, Uniform, Zipf
+from iocast.model.workload import Closed, Sequential, Uniform, Zipf
 
 KIB = 1 << 10
 SMALL_FROM, SMALL_TO = 4 * KIB, 16 * KIB  # pages of databases
@@ -62,21 +63,31 @@ def commits(record: PhaseRecord) -> bool:
 
 
 def scans(record: PhaseRecord) -> bool:
-    """Large sequential reads."""
-    size = only_size(record)
-    sequential = isinstance(record.phase.workload.locality, Sequential)
+    """Large sequential reads as fast as they go: a rate that was asked for, or a pause, is not the storage's limit."""
+    size, load = only_size(record), record.phase.workload
+    sequential = isinstance(load.locality, Sequential) and load.arrival == Closed()
     return only(record, "read") and size is not None and size >= LARGE_FROM and sequential
 
 
 def by_load(facts: Facts, kind: Callable[[PhaseRecord], bool]) -> Curve:
-    """The rows of a kind that did anything, of the size that has most of them, by load; repeats are all kept."""
+    """The rows of a kind that did anything, of the size that has most of them and of the largest place of that size, by
+    load; repeats are all kept.
+    """
     found = [row for row in facts.rows if kind(row.record) and row.measurement.ios and _is_stated(row)]
     sizes = [only_size(row.record) for row in found]
     common = max(dict.fromkeys(sizes), key=sizes.count, default=None)
     same = [row for row in found if only_size(row.record) == common]
+    place = max(map(_place, same), default=None)
+    same = [row for row in same if _place(row) == place]
     # What ran beside others says less; where nothing ran alone, it is said of the letter.
     apart = [row for row in same if not row.record.phase.together] or same
     return Curve(tuple(point(row) for row in sorted(apart, key=lambda row: row.measurement.asked_depth)))
+
+
+def _place(row: RowFacts) -> tuple[int, int]:
+    """The part of the data that a row goes over, the whole of it above all parts."""
+    phase = row.record.phase
+    return (phase.region_size_bytes or sys.maxsize, -phase.region_start_bytes)
 
 
 def _is_stated(row: RowFacts) -> bool:

@@ -36,13 +36,12 @@ def modern(facts: Facts, examination: Examination) -> tuple[Graded, ...]:
 
 
 def random_read(facts: Facts, examination: Examination) -> Graded:
-    """p99 of small random reads at the last measured load before the knee."""
+    """p99 of small random reads at the last measured load at which the storage is not full."""
     curve = pick.by_load(facts, pick.random_reads)
     if not curve.points:
         return _without("random_read", "no row of 4 to 16 KiB random reads")
     at = pick.up_to_knee(curve)[-1]
-    knee = curve.saturation_load
-    where = f"at {_load(at)} (the knee is near {number(max(1.0, knee))} outstanding)"
+    where = f"at {_load(at)} ({_full(curve)})"
     if len(curve.points) == 1:
         where = f"at {_load(at)} (the only load measured)"
     where += _beside(at)
@@ -101,8 +100,7 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     below = pick.up_to_knee(believed)
     low, high = below[0], below[-1]
     if low.measurement.asked_depth == high.measurement.asked_depth:
-        knee = number(max(1.0, believed.saturation_load))
-        return _without("scaling", f"the knee is near {knee} outstanding: no two measured loads lie below it")
+        return _without("scaling", f"{_full(believed)}: no two measured loads lie below that")
     low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
     grown = high_ns / low_ns
     if grown < FALLS:
@@ -126,17 +124,27 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     return Graded(code="scaling", letter=letter, says=says, phases=phases, figures={"s": value}, source=scale.source)
 
 
+def _full(curve: Curve) -> str:
+    """N* of the curve in words; a lower bound where more load may still give more."""
+    load_ = number(max(1.0, curve.saturation_load))
+    return (
+        f"the storage is full from a load of about {load_} on"
+        if curve.saturated
+        else f"not full below a load of {load_}"
+    )
+
+
 def interference(facts: Facts, examination: Examination) -> Graded:
     """p99 of random reads beside 30 % writes over p99 of the same load without."""
-    reads = pick.by_load(facts, pick.random_reads).rows
-    alone = {r.measurement.asked_depth: r for r in reads if _usable(r, examination)}
-    pairs = [
-        (alone[r.measurement.asked_depth], r)
-        for r in pick.by_load(facts, pick.mixed_thirty).rows
-        if r.measurement.asked_depth in alone and _usable(r, examination)
-    ]
+    reads = sorted(pick.by_load(facts, pick.random_reads).rows, key=lambda row: _usable(row, examination))
+    alone = {row.measurement.asked_depth: row for row in reads}  # of repeats one that may be believed
+    mixes = pick.by_load(facts, pick.mixed_thirty).rows
+    there = [(alone[row.measurement.asked_depth], row) for row in mixes if row.measurement.asked_depth in alone]
+    pairs = [pair for pair in there if all(_usable(row, examination) for row in pair)]
     if not pairs:
-        return _without("write_interference", "no row of 70 % reads and 30 % writes and one of reads at the same load")
+        blend, pure = "no row of 70% reads and 30% writes", "one of reads at the same load"
+        why = f"{blend} has trust C or better, together with {pure}" if there else f"{blend} and {pure}"
+        return _without("write_interference", why)
     clean, mixed = max(pairs, key=lambda pair: pair[1].measurement.asked_depth)
     before, beside = (published(facts.row(each).response("read"), HEADLINE_Q) for each in (clean, mixed))
     if before is None or beside is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iocast import metrics
 from iocast.analyse.facts import RowFacts
-from iocast.analyse.load_kind import paced_rate_per_s
+from iocast.analyse.load_kind import paced_ios, paced_rate_per_s
 from iocast.analyse.statistics import LEAST_INTERVALS, QuantileEstimate, enough_beyond
 from iocast.diagnose import thresholds as limits
 from iocast.model.finding import Finding, Grade, TrustComponent
@@ -35,7 +35,7 @@ def integrity(row: RowFacts) -> TrustComponent:
     span_ns = max(1, did.issuing_ns)
     clause = (
         f"Little's law is off by {brief_percent(off)}: rate x time gives {number(kept_ns / span_ns)} outstanding I/Os,"
-        f" {number(expected_ns / span_ns)} were {whose}"
+        f" {number(expected_ns / span_ns)} {'was' if expected_ns == span_ns else 'were'} {whose}"
     )
     return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), clause, {"little_ratio": ratio})
 
@@ -49,7 +49,7 @@ def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
     # A closed loop is full only while it issues, so what drains afterwards is left out; a user who thinks
     # holds his place.
     drained_ns = max(0.0, did.in_flight_ns - did.depth_mean * did.issuing_ns)
-    thought_ns = did.ios * float(_think_ns(row.record))
+    thought_ns = float(_thought_ns(row.record))
     return served_ns - drained_ns + thought_ns, float(did.asked_depth * did.issuing_ns), "requested"
 
 
@@ -150,14 +150,15 @@ def load_achieved(row: RowFacts) -> TrustComponent:
 
 def _depth_expected(row: RowFacts) -> float:
     """The depth of a closed loop, less the part of the time that its users spend thinking."""
-    service_ns, think_ns = row.service().mean_ns, _think_ns(row.record)
+    served_ns, thought_ns = row.service().sum_ns, _thought_ns(row.record)
     asked = float(row.measurement.asked_depth)
-    return asked * service_ns / (service_ns + think_ns) if think_ns and service_ns > 0 else asked
+    return asked * served_ns / (served_ns + thought_ns) if thought_ns and served_ns > 0 else asked
 
 
-def _think_ns(record: PhaseRecord) -> int:
+def _thought_ns(record: PhaseRecord) -> int:
+    """All think time of a row. A sync that follows its write comes without a pause."""
     arrival = record.phase.workload.arrival
-    return arrival.think_ns if isinstance(arrival, Closed) else 0
+    return paced_ios(record) * arrival.think_ns if isinstance(arrival, Closed) else 0
 
 
 def _lag(row: RowFacts) -> TrustComponent | None:
@@ -188,9 +189,11 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
     each = f"{brief_time(made.queued_ns / made.threads)} each" if made.threads > 1 else brief_time(made.queued_ns)
     steal = _stolen(row.record)
     taken = f"; the hypervisor stole {brief_percent(steal)} of all CPU time" if steal > limits.STEAL_TOLD else ""
+    cpus = row.run.host.cpus
+    own = f", and its {made.threads} threads {counted(cpus, 'CPU')}" if made.threads > cpus > 0 else ""
+    why = f"other work may have shared this machine{own}" if own else "other work shared this machine"
     clause = (
-        f"the test's threads waited {each} for a CPU, {brief_percent(share)} of the time of their I/Os:"
-        f" other work shared this machine{taken}"
+        f"the test's threads waited {each} for a CPU, {brief_percent(share)} of the time of their I/Os: {why}{taken}"
     )
     figures = {"queued_ns": made.queued_ns, "switches": made.involuntary_switches, "steal_share": steal}
     return TrustComponent("load_achieved", limits.LAG.grade(share), clause, figures)

@@ -35,11 +35,16 @@ def _integrity(row: RowFacts) -> TrustComponent | None:
     outstanding = did.rate_per_s * service_ns / 1e9
     ratio = outstanding / did.asked_depth
     off = abs(ratio - 1.0)
+    were = "was" if did.asked_depth == 1 else "were"
     clause = (
         f"Little's law is off by {brief_percent(off)}: rate x time gives {number(outstanding)} outstanding I/Os,"
-        f" {number(did.asked_depth)} were requested"
+        f" {number(did.asked_depth)} {were} requested"
     )
-    return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), clause, {"little_ratio": ratio})
+    grade = limits.LITTLE_ERROR.grade(off)
+    if ratio < 1 and "arrival" in record.unstated and limits.worst(grade, "C") == grade:
+        # A job that pauses between its I/Os has fewer outstanding, and its books are right.
+        clause, grade = f"{clause}; whether the job paused or had a rate is not stated", "C"
+    return TrustComponent("integrity", grade, clause, {"little_ratio": ratio})
 
 
 def _precision(row: RowFacts) -> TrustComponent | None:
@@ -51,7 +56,7 @@ def _precision(row: RowFacts) -> TrustComponent | None:
     if not most:
         return TrustComponent("precision", "C", "the source states no response times")
     grade = limits.worst("B", limits.BEYOND.grade(beyond + 1e-9))
-    clause = f"about {number(beyond)} I/Os lie beyond the p99; its statistical error is unknown"
+    clause = f"about {number(round(beyond))} I/Os lie beyond the p99; its statistical error is unknown"
     return TrustComponent("precision", grade, clause, {"beyond": beyond})
 
 

@@ -65,7 +65,7 @@ def card(
             grades, charts_at("grade", GradedRun(facts, grades)) if grades is not None and courses is not None else ()
         ),
         _why(run, examination),
-        findings_section(run, examination.findings, guesses),
+        findings_section(run, examination, guesses),
         tested_section(diagnosis),
         bottleneck_section(run, examination),
         verification_section.section(run),

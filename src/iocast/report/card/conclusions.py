@@ -33,7 +33,8 @@ def conclusions(
 def _worst(run: Run, examination: Examination, untestable: frozenset[FindingCode]) -> str:
     found = alike(examination.findings)
     if not found:
-        return "none found"
+        busy = len(examination.unsuspected)
+        return f"none found; {text.counted(busy, 'row')} not judged for lack of free CPU" if busy else "none found"
     first, more = found[0], len(found) - 1
     state = standing(first.finding, untestable)
     rows = ", ".join(labels(run, first.phases))

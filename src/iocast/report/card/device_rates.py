@@ -43,12 +43,13 @@ def notes(facts: Facts, rows: tuple[Row, ...]) -> Iterator[str]:
     apart = [row for row in rows if differs(row)]
     if apart:
         worst = max(apart, key=_distance).cells
-        name = worst["name"]
+        name = worst.get("phase") or worst["name"]
+        where = f"1 row, {name}" if len(apart) == 1 else f"{len(apart)} rows, most on {name}"
         seen, times = float(str(worst["device_rate"])), float(str(worst["device_rate_ratio"]))
         sent = text.rate(seen / times if times else None)
         yield (
-            f"Device IOPS differ from the application's by more than 5% on {text.counted(len(apart), 'row')}, most on"
-            f" {name}: {sent} submitted, {text.rate(seen)} at the device."
+            f"Device IOPS differ from the application's by more than 5% on {where}: {sent} submitted,"
+            f" {text.rate(seen)} at the device."
         )
 
 

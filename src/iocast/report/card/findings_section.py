@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from iocast import text
+from iocast.diagnose.evidence import CPU_FREE
 from iocast.model.codes import FindingCode, SeverityCode
-from iocast.model.finding import Finding
+from iocast.model.finding import Examination, Finding
 from iocast.model.report import Column, Row, Section, Table
 from iocast.model.run import Run
 from iocast.report.card.row_labels import labels
@@ -52,11 +53,13 @@ def alike(findings: Iterable[Finding]) -> tuple[Found, ...]:
     return tuple(sorted(found, key=lambda each: (gravity.index(each.finding.severity), not each.finding.certain)))
 
 
-def findings_section(run: Run, findings: tuple[Finding, ...], untestable: frozenset[FindingCode]) -> Section | None:
-    """The list, and a line for each suspicion that an experiment rejected; None where neither has anything."""
-    found = alike(findings)
-    rejected = tuple(_rejected(findings))
-    if not found and not rejected:
+def findings_section(run: Run, examination: Examination, untestable: frozenset[FindingCode]) -> Section | None:
+    """The list, a line for each suspicion that an experiment rejected, and on which rows none was raised; None where
+    nothing is to say.
+    """
+    found = alike(examination.findings)
+    said = (*_rejected(examination.findings), *_unsuspected(run, examination.unsuspected))
+    if not found and not said:
         return None
     following = [*(each.finding.remedy for each in found), ""][1:]
     rows = tuple(
@@ -65,7 +68,7 @@ def findings_section(run: Run, findings: tuple[Finding, ...], untestable: frozen
     )
     notes = (STATES_NOTE,) if any(not each.finding.certain for each in found) else ()
     tables = (Table("", COLUMNS, rows, key="findings", notes=notes),) if rows else ()
-    return section("findings", rejected, tables)
+    return section("findings", said, tables)
 
 
 def _row(run: Run, found: Found, untestable: frozenset[FindingCode], *, told_next: bool) -> Row:
@@ -96,3 +99,13 @@ def _rejected(findings: tuple[Finding, ...]) -> Iterator[str]:
         where = ", ".join(each.phase for each in group if each.phase)
         why = f": {group[0].learned}" if group[0].learned else "."
         yield f"Rejected by experiment: {words(code)}{f' ({where})' if where else ''}{why}"
+
+
+def _unsuspected(run: Run, rows: tuple[str, ...]) -> Iterator[str]:
+    """Where an empty list does not mean that nothing is wrong."""
+    if rows:
+        yield (
+            f"No suspicion is raised on {', '.join(labels(run, rows))}: less than"
+            f" {text.percent(CPU_FREE)} of the CPU time was free, or the test's threads waited for a CPU."
+            " Free the CPUs and run again."
+        )

@@ -18,11 +18,10 @@ from iocast.model.run import PhaseRecord, Run
 from iocast.report.card.results_table import times_of
 from iocast.report.card.summary_sentences import (
     FLUSHES,
-    SCAN_SIZE_BYTES,
     busiest,
     is_commit,
-    is_in_order,
     is_random,
+    is_scan,
     least_load_at_peak,
     lone_read,
     only,
@@ -89,7 +88,7 @@ def _random_reads(facts: Facts, records: list[PhaseRecord]) -> Iterator[Figure]:
 
 
 def _scans(records: list[PhaseRecord]) -> Iterator[Figure]:
-    found = [each for each in records if only(each, "read") and is_in_order(each) and size_of(each) >= SCAN_SIZE_BYTES]
+    found = [each for each in records if is_scan(each)]
     if found:
         best = max(found, key=lambda each: each.measurement.bytes_per_s)
         yield Figure(f"{text.size(size_of(best))} scan", best.measurement.bytes_per_s, "bytes_per_s", f"at {who(best)}")

@@ -12,7 +12,7 @@ from iocast.analyse.load_kind import data_bytes, is_open_loop
 from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
-from iocast.model.workload import Hotspot, Op, Sequential, Uniform, Zipf
+from iocast.model.workload import Closed, Hotspot, Op, Sequential, Uniform, Zipf
 
 SCAN_SIZE_BYTES = 64 << 10  # smaller sequential reads measure the path of one I/O, not a scan
 DATABASE_BLOCK_BYTES = 8 << 10  # the size to speak of where several were measured
@@ -76,7 +76,7 @@ def least_load_at_peak(facts: Facts, records: list[PhaseRecord], alone: PhaseRec
 
 
 def _scans(records: list[PhaseRecord]) -> Iterator[str]:
-    found = [each for each in records if only(each, "read") and is_in_order(each) and size_of(each) >= SCAN_SIZE_BYTES]
+    found = [each for each in records if is_scan(each)]
     if found:
         best = max(found, key=lambda each: each.measurement.bytes_per_s)
         speed = text.brief_throughput(best.measurement.bytes_per_s)
@@ -99,7 +99,7 @@ def _commits(records: list[PhaseRecord]) -> Iterator[str]:
 
 
 def _mixes(records: list[PhaseRecord]) -> Iterator[str]:
-    found = [each for each in records if _data_ops(each) == {"read", "write"}]
+    found = [each for each in records if _data_ops(each) == {"read", "write"} and never_pauses(each)]
     if found:
         best = max(found, key=_rate_of_data)
         size = size_of(best)
@@ -157,6 +157,17 @@ def is_commit(record: PhaseRecord) -> bool:
     flushed = workload.fsync_every > 0 or any(item.op in FLUSHES for item in workload.mix)
     only_writes = all(item.op not in ("read", "trim") for item in workload.mix) and workload.writes
     return only_writes and (workload.sync != "none" or flushed)
+
+
+def is_scan(record: PhaseRecord) -> bool:
+    """True for large sequential reads that go as fast as they can."""
+    plain = only(record, "read") and is_in_order(record) and never_pauses(record)
+    return plain and size_of(record) >= SCAN_SIZE_BYTES
+
+
+def never_pauses(record: PhaseRecord) -> bool:
+    """True where the storage alone limits the rate: no think time, and no rate that was asked for."""
+    return record.phase.workload.arrival == Closed()
 
 
 def is_in_order(record: PhaseRecord) -> bool:

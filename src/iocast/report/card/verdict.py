@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from iocast import text
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
 from iocast.diagnose.thresholds import worst
 from iocast.model.codes import FindingCode, TrustCode
 from iocast.model.finding import GRADES, Examination, Finding, Grade, Trust, TrustComponent
+from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord
 from iocast.report.card.summary_sentences import sentences
 from iocast.report.wording import words
@@ -66,6 +68,9 @@ def _leads(judged: Judged, examination: Examination) -> Iterator[_Lead]:
         rows = f"1 of {len(judged)} rows is" if len(void) == 1 < len(judged) else rows
         told = frozenset(trust.void_by for trust in void if trust.void_by)
         yield _Lead(f"{rows} void{_reason(_commonest(void))}", told)
+    failed = [record.measurement for record, _ in judged if record.measurement.error_count]
+    if failed and not all(trust.void for _, trust in judged):
+        yield _Lead(_failed(failed, len(judged)), frozenset())
     names = {record.phase.name for record, _ in judged}
     stood = [
         found
@@ -74,6 +79,14 @@ def _leads(judged: Judged, examination: Examination) -> Iterator[_Lead]:
     ]
     if stood:
         yield _Lead(_stalled(stood, len(judged)), frozenset({stalls.CODE}))
+
+
+def _failed(rows: list[Measurement], every: int) -> str:
+    """How many I/Os failed, where and how."""
+    count = text.counted(sum(did.error_count for did in rows), "I/O")
+    how = ", ".join(dict.fromkeys(f"{error.name} on {error.op}" for did in rows for error in did.errors))
+    where = f" on {len(rows)} of {every} rows" if every > 1 else ""
+    return f"{count} failed{where}{f': {how}' if how else ''}."
 
 
 def _stalled(found: list[Finding], rows: int) -> str:
@@ -111,10 +124,12 @@ def _belief(judged: Judged, told: frozenset[FindingCode]) -> Iterator[str]:
 
 def _the_rows(useless: Judged, count: str, rows: int) -> str:
     if rows == 1:
-        return f"the only row, graded {useless[0][1].grade}"
+        return f"the only row (trust {useless[0][1].grade})"
+    if len(useless) == 1:
+        record, trust = useless[0]
+        return f"{record.phase.name} (trust {trust.grade}, {count} rows)"
     letters = sorted({trust.grade for _, trust in useless})
-    noun = "row" if len(useless) == 1 else "rows"
-    return f"the {noun} graded {' or '.join(letters)} ({count})"
+    return f"the rows of trust {' or '.join(letters)} ({count})"
 
 
 def _because(rows: Judged, among: Judged) -> str:

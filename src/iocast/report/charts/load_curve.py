@@ -48,8 +48,8 @@ KNEES = (
     Column("p50", "p50", "duration"),
 )
 NOTE = (
-    "Knee: the load with the best ratio of IOPS to response time. The grade uses the device's parallelism, which may be"
-    " another load."
+    "Knee: the load with the best ratio of IOPS to response time. The grade uses the load from which the storage is"
+    " full, which may be another."
 )
 
 
@@ -107,7 +107,7 @@ def _summary(ladder: tuple[Member, ...], knee: Member | None) -> str:
     most = max(ladder, key=lambda member: member.rate_per_s)
     words = f"{most.load_text} reaches {text.rate(most.rate_per_s)} IOPS"
     if knee is None:
-        return f"{words}; the ladder ends below the knee."
+        return f"{words}; the ladder shows no knee."
     if knee is ladder[0]:
         return f"{words}; the knee is at {knee.load_text}, the first load: more load mostly adds waiting."
     half = text.brief_time(knee.times.quantile_ns(0.5))

@@ -27,7 +27,7 @@ from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, MixItem, Workload
-from iocast.text import brief_percent, brief_throughput, capacity, counted
+from iocast.text import brief_percent, brief_throughput, capacity, counted, number
 
 NEEDS: tuple[str, ...] = ()
 
@@ -109,9 +109,9 @@ def _alone(rows: list[PhaseRecord]) -> Iterator[Finding]:
     most = _bytes_per_s(fastest)
     for link, (least, top) in CARRIES.items():
         if LONE[0] * least * 1e6 <= most <= LONE[1] * top * 1e6:
-            carries = brief_throughput(least * 1e6)
-            frames = f", up to {brief_throughput(top * 1e6)} with larger frames" if top > least else ""
-            says = f"It moves {brief_throughput(most)}: as much as {link} carries ({carries}{frames})."
+            frames = f", up to {number(round(top))} MB/s with larger frames" if top > least else ""
+            carries = f"{number(round(least))} MB/s{frames}"
+            says = f"{number(round(most / 1e6))} MB/s is as much as {link} carries ({carries})."
             yield _finding(fastest, most, least * 1e6, link, says, 1, guessed=True)
 
 

@@ -56,8 +56,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         severity="note",
         phase="",
         says=(
-            f"The network round trip is most of a read's time: reads took at least {brief_time(reads)}, writes at least"
-            f" {brief_time(writes)}; p50 of reads at 1x1 is {brief_time(alone)}."
+            f"Reads took at least {brief_time(reads)}, writes at least {brief_time(writes)}: most of a read at 1x1 (p50"
+            f" {brief_time(alone)}) is the network round trip and the least time that the other side needs."
         ),
         evidence={
             "read_floor_ns": reads,
@@ -66,8 +66,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
             "most_per_s": 1e9 / floor_ns,
         },
         remedy=(
-            f"One outstanding I/O gives at most {number(1e9 / floor_ns)} IOPS, whatever the storage: move nearer to it,"
-            " or keep more I/Os outstanding."
+            f"One outstanding I/O gives at most {number(1e9 / floor_ns)} IOPS this way: move nearer to the storage, or"
+            " keep more I/Os outstanding."
         ),
     )
 

@@ -42,6 +42,7 @@ LEAST_DEPTH = 4  # with fewer a device that is quick now and then explains it [J
 KEPT = 0.9  # of the depth must have been in flight, or it is another finding
 OVER_DEVICE = 2.0  # the engine's times over the device's: otherwise the device is merely too quick to queue [J]
 SLOW_NS = 200_000  # quicker ones spend their time on the processor [J]
+SAME = 0.01  # of the rate: no gain worth a figure
 FLAT, GAINS = 1.10, 2.0  # writes from 1 to 8 within 10 %; reads that gain show that the device can
 DEEP = 8
 ALIKE = 10.0  # one write may take so many times as long as one read; beyond that reads say nothing of writes [J]
@@ -124,8 +125,8 @@ def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
         severity="severe",
         phase=gain[2].phase.name,
         says=(
-            f"Writes do not scale: {gain[2].measurement.asked_depth} outstanding gave {number(gain[0])} times the IOPS"
-            f" of one, while reads gained {number(other[0])} times."
+            f"Writes do not scale: {gain[2].measurement.asked_depth} outstanding gave {_times(gain[0])} one, while"
+            f" reads gained {number(other[0])} times."
         ),
         evidence={"write_gain": gain[0], "read_gain": other[0]},
         remedy="Overwrite files that are laid out in full, use more files, XFS or a raw device.",
@@ -135,6 +136,11 @@ def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
         state="suggested",
         rivals=("throttle",),
     )
+
+
+def _times(gain: float) -> str:
+    """The IOPS over those of one, fit to be followed by it."""
+    return "no more IOPS than" if abs(gain - 1) < SAME else f"{number(gain)} times the IOPS of"
 
 
 def _of_other_kinds(write: PhaseRecord, read: PhaseRecord) -> bool:

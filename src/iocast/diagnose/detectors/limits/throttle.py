@@ -44,6 +44,7 @@ MORE_EVEN = 0.5
 EXACT = 0.02  # where even one at once takes always the same, it waits for a clock, or is one [J]
 SLICE_NS, SLICE_WITHIN = 100_000_000, 0.06  # models C, 20, and load-engines 4.4: p99 of 97 to 103 ms
 QUICK_NS = 5_000_000  # the I/Os between the slices [J]
+LARGE_BYTES = 128 << 10  # what a scan reads in one I/O: its rate is the bandwidth of something [J]
 LEAST_IOS = 100
 LEAST_S = 1.5  # many times the slices of a throttle
 LONE = 0.6  # the time of one I/O at half the rate over the distance at full rate; a free device gives 1 or more [J]
@@ -133,15 +134,19 @@ def _level(curve: Curve) -> list[Finding]:
     even = even_deep < EVEN and by_the_clock
     if few or not even or not 1 / FLAT <= ratio <= FLAT:
         return []
+    # One large I/O may fill the device by itself: then more of them are as even, and nothing caps them.
+    size = min((item.size_bytes for item in deep.phase.workload.mix), default=0)
+    large = size >= LARGE_BYTES
     says = (
         f"{deep.measurement.asked_depth} outstanding I/Os reached {number(deep.measurement.rate_per_s)} IOPS, 1 reached"
         f" {number(one.measurement.rate_per_s)}; the response times of the {deep.measurement.asked_depth} are nearly"
         f" equal (p50 {brief_time(times.quantile_ns(0.5))}, p95 {brief_percent(even_deep)} above), as behind a rate"
-        " limit."
+        f" limit{', or at the full bandwidth of the device' if large else ''}."
     )
     evidence = {"rate_per_s": deep.measurement.rate_per_s, "ratio": ratio, "depth": deep.measurement.asked_depth}
     level = [row for row in curve.rows if 1 / FLAT <= deep.measurement.rate_per_s / row.measurement.rate_per_s <= FLAT]
-    return [_suspicion(row, says, evidence, confidence=0.5) for row in level]
+    found = [_suspicion(row, says, evidence, confidence=0.3 if large else 0.5) for row in level]
+    return [replace(each, severity="note") for each in found] if large else found
 
 
 def _spread(point: Point) -> float:

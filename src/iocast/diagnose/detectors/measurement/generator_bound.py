@@ -20,6 +20,8 @@ from iocast.model.finding import Finding
 NEEDS: tuple[str, ...] = ()
 
 CODE: FindingCode = "generator_bound"
+WORKED = "Use more users, or a machine with more processors; read the row as a lower limit."
+WAITED = "Stop other work on this machine, or use fewer users than it has processors; read the row as a lower limit."
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -32,5 +34,5 @@ def detect(facts: Facts) -> Iterator[Finding]:
                 phase=phase,
                 says=f"{bound.says} The row is a lower limit of what the storage can do.",
                 evidence=bound.evidence,
-                remedy="Use more users, or a machine with more processors; read the row as a lower limit.",
+                remedy=WAITED if bound.evidence["queued_share"] > bound.evidence["cpu_share"] else WORKED,
             )

@@ -12,6 +12,7 @@ What to change: use ten times as much data as the cache, or the real working set
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
@@ -24,6 +25,7 @@ from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
+from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem, Uniform, Workload
 from iocast.text import brief_percent, brief_time, capacity
@@ -34,8 +36,10 @@ CODE: FindingCode = "cache_in_the_storage"
 FLOOR_NS = 500_000  # no disk reads at random below this (models C, 1b)
 ENOUGH = 200  # reads, for a share of two in a hundred to be more than chance [J]
 SHARE = 0.02  # of the reads
+QUICK_ONES = 15  # for the emptiness beside them to be more than chance [J]
 MISSES = 0.04  # at least; a few slow reads are stalls, neighbours or a processor that was away [J]
 GAP = 2.0  # from where nine tenths of the quick ones end to where nine tenths of the slow ones begin: a valley [J]
+EMPTY, NARROW, STRETCHES = 0.5, 1.02, 8  # of the density of the quick group; its least width; per doubling [J]
 APART = 4.0  # the slow group takes so many times as long as the quick one [J]
 BASELINE = 1.1  # times the rate that is left when burst credits are spent [J]
 SMALL = 8  # a region is small when it is so many times smaller than the other [J]
@@ -101,11 +105,24 @@ def _groups(row: RowFacts) -> tuple[float, float, float] | None:
     if taken.total < ENOUGH:
         return None
     quick, _ = bucket_shares(taken, (FLOOR_NS,))
-    if not SHARE <= quick <= 1 - MISSES:
+    if not max(SHARE, QUICK_ONES / taken.total) <= quick <= 1 - MISSES:
         return None
     low, high = taken.quantile_ns(quick / 2), taken.quantile_ns(quick + (1 - quick) / 2)
     ends, begins = taken.quantile_ns(0.9 * quick), taken.quantile_ns(quick + 0.1 * (1 - quick))
-    return _by_peaks(row) or (quick, low, high) if high >= APART * low and begins >= GAP * ends else None
+    apart = high >= APART * low and begins >= GAP * ends and _valley(taken, quick, low, high)
+    return _by_peaks(row) or (quick, low, high) if apart else None
+
+
+def _valley(taken: Histogram, quick: float, low_ns: float, high_ns: float) -> bool:
+    """Whether a stretch between the groups, as wide as a doubling, is far emptier than the middle of the quick one.
+
+    Any wide distribution can be cut at the floor: exponential times become ever denser towards their mean.
+    """
+    width = math.log(max(NARROW, taken.quantile_ns(0.75 * quick) / max(1.0, taken.quantile_ns(0.25 * quick))))
+    steps = int(math.log2(high_ns / low_ns / GAP) * STRETCHES)
+    starts = [low_ns * 2 ** (step / STRETCHES) for step in range(steps + 1)]
+    upto = [bucket_shares(taken, (round(start), round(GAP * start))) for start in starts]
+    return min(inside for _, inside, _ in upto) / math.log(GAP) < EMPTY * 0.5 * quick / width
 
 
 def _by_peaks(row: RowFacts) -> tuple[float, float, float] | None:
