@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from makers.forecast_vectors import vectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,19 +14,10 @@ from iocast.forecast.flow_equivalent import TooClose, Variability, bracket, chan
 from iocast.forecast.laws.closed_queues import mva
 from iocast.forecast.laws.open_queues import mm1, mmc
 
-VECTORS = Path(__file__).resolve().parents[3] / "shared/design/models-vectors.json"
 RANDOM = Variability(service_cv2=1.0, fastest_s=0.005)
 USERS = (1, 2, 4, 8, 16, 32, 64)
 # At N* = 16 exactly the vector was made with a limit a rounding error lower: there the factor acts one user earlier.
 JUST_AT_THE_LIMIT = {"forecast.flow_equivalent#5": {"R_low": 0.004, "lower_no_sampling": 0.004}}
-
-
-def vectors(name: str) -> list[Any]:
-    if not VECTORS.exists():
-        reason = "the test vectors of the design are not beside this checkout"
-        return [pytest.param({}, marks=pytest.mark.skip(reason=reason))]
-    every = json.loads(VECTORS.read_text())["vectors"]
-    return [pytest.param(each, id=each["id"]) for each in every if each["fn"] == name]
 
 
 @pytest.mark.parametrize("vector", vectors("forecast.flow_equivalent"))

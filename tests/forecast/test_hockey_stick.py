@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
+from makers.forecast_vectors import vectors
 
 from iocast.forecast.hockey_stick import Point, fit_hockey_stick
 from iocast.forecast.laws.open_queues import mmc
 
-VECTORS = Path(__file__).resolve().parents[3] / "shared/design/models-vectors.json"
 LOADS = (0.2, 0.35, 0.5, 0.65, 0.75, 0.85, 0.92)
 
 
@@ -27,15 +25,7 @@ def points(servers: int, service_s: float, loads: tuple[float, ...] = LOADS, noi
     ]
 
 
-def vectors() -> list[Any]:
-    if not VECTORS.exists():
-        reason = "the test vectors of the design are not beside this checkout"
-        return [pytest.param({}, marks=pytest.mark.skip(reason=reason))]
-    every = json.loads(VECTORS.read_text())["vectors"]
-    return [pytest.param(each, id=each["id"]) for each in every if each["fn"] == "knee.fit_open"]
-
-
-@pytest.mark.parametrize("vector", vectors())
+@pytest.mark.parametrize("vector", vectors("knee.fit_open"))
 def test_vectors(vector: dict[str, Any]) -> None:
     asked, wanted = vector["in"], vector["out"]
     rows = zip(asked["lambda_per_s"], asked["R_ms"], asked["rel_se"], strict=True)
