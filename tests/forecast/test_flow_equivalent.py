@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from makers.forecast_vectors import vectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from makers.forecast_vectors import vectors
 
 from iocast.errors import AnalysisError
 from iocast.forecast.flow_equivalent import TooClose, Variability, bracket, chances, expected, ladder

@@ -1,4 +1,4 @@
-"""The test vectors of the laws and of the forecast, as the design states them: each a function, its input and output."""
+"""The vectors of the laws and of the forecast, as the design states them: a function, its input and its output."""
 
 from __future__ import annotations
 
