@@ -13,7 +13,7 @@ from iocast.diagnose.trust import imported
 from iocast.model.finding import TrustComponent
 from iocast.model.measurement import ErrorCount
 from iocast.model.run import PhaseRecord, Source
-from iocast.model.workload import MixItem, Workload
+from iocast.model.workload import MixItem, Op, Workload
 
 replace = msgspec.structs.replace
 
@@ -27,11 +27,11 @@ def _with(record: PhaseRecord, *unstated: str, **changes: Any) -> PhaseRecord:
     return replace(record, measurement=replace(record.measurement, **changes), unstated=unstated)
 
 
-def _flushed(depth: int) -> PhaseRecord:
-    items = (MixItem("write", 8192), MixItem("fdatasync", 0))
+def _flushed(depth: int, flush: Op) -> PhaseRecord:
+    items = (MixItem("write", 8192), MixItem(flush, 0))
     parts = (
         card_runs.part("write", 8192, card_runs.histogram((100_000, 20_000))),
-        card_runs.part("fdatasync", 0, card_runs.histogram((400_000, 20_000))),
+        card_runs.part(flush, 0, card_runs.histogram((400_000, 20_000))),
     )
     return card_runs.record("log 8k", Workload(mix=items, depth=depth), card_runs.measurement(parts, depth=depth))
 
@@ -90,9 +90,10 @@ def test_littles_law_needs_a_closed_loop_and_a_mean_time() -> None:
     assert "integrity" not in _parts(_with(untimed, classes=(silent,)))
 
 
+@pytest.mark.parametrize("flush", ["fsync", "fdatasync"])
 @pytest.mark.parametrize(("depth", "judged"), [(1, True), (2, False)])
-def test_flushes_of_an_asynchronous_engine_overlap_and_are_not_judged(depth: int, judged: bool) -> None:
-    assert ("integrity" in _parts(_flushed(depth))) == judged
+def test_flushes_of_an_asynchronous_engine_overlap_and_are_not_judged(depth: int, judged: bool, flush: Op) -> None:
+    assert ("integrity" in _parts(_flushed(depth, flush))) == judged
     assert "integrity" in _parts(card_runs.reads(depth=2))
 
 
