@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from statistics import NormalDist
 from typing import Any
 
@@ -47,6 +48,7 @@ def histogram(*pairs: tuple[float, int]) -> Histogram:
     )
 
 
+@cache
 def lognormal(total: int, median_ns: float, sigma: float) -> Histogram:
     """`total` values that lie as a lognormal distribution does, the same every time."""
     steps = min(total, 4000)
