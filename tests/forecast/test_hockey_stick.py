@@ -57,3 +57,61 @@ def test_refusals() -> None:
     assert light in ("limit_unknown", "light_load")
     jumps = [Point(rate, 0.001 * (1 + (rate > 300) * 9 + (rate == 500) * 90), 0.001) for rate in range(100, 1100, 100)]
     assert fit_hockey_stick(jumps).refusal in ("misfit", "limit_unknown", "light_load")
+
+
+def exact(limit: float, growth: float, loads: tuple[float, ...], error: float = 0.01) -> list[Point]:
+    """Points that lie on a curve of 1 ms at rest."""
+    return [Point(limit * u, 0.001 * (1 + u**growth / (1 - u)), error) for u in loads]
+
+
+def wavering(points: list[Point], share: float) -> list[Point]:
+    """The same, by turns a share above and below."""
+    ways = (1 - share, 1 + share)
+    return [point._replace(response_s=point.response_s * ways[at % 2]) for at, point in enumerate(points)]
+
+
+def test_points_on_a_curve_give_that_curve() -> None:
+    curve = fit_hockey_stick(exact(1000.0, 2.0, LOADS)[::-1]).curve
+    assert curve is not None
+    assert (curve.idle_s, curve.rise_s, curve.limit_per_s, curve.growth, curve.largest_per_s) == pytest.approx(
+        (0.001, 0.001, 1000.0, 2.0, 920.0), rel=1e-4
+    )
+    assert curve.misfit == pytest.approx(0.0, abs=1e-6)
+    assert curve.response_s(500.0) == pytest.approx(0.0015, rel=1e-4)
+    assert curve.response_s(1001.0) == math.inf
+    assert curve.limit_low_per_s * curve.limit_high_per_s == pytest.approx(curve.limit_per_s**2)
+
+
+def test_a_limit_is_as_sure_as_its_points() -> None:
+    """No point counts for more than a hundredth allows, and a curve that misses is no surer than one that does not."""
+    widths = []
+    for error in (0.02, 0.01, 0.0001, 0.0):
+        curve = fit_hockey_stick(exact(1000.0, 2.0, LOADS, error)).curve
+        assert curve is not None
+        widths.append(math.log(curve.limit_high_per_s / curve.limit_low_per_s))
+    assert widths[0] / widths[3] == pytest.approx(math.sqrt(5), rel=1e-3)
+    assert widths[1] / widths[3] == pytest.approx(math.sqrt(2), rel=1e-3)
+    assert widths[2] == pytest.approx(widths[3], rel=1e-3)
+    off = wavering(exact(1000.0, 2.0, LOADS), 0.02)
+    curve = fit_hockey_stick(off).curve
+    assert curve is not None
+    assert curve.misfit > 1
+    assert math.log(curve.limit_high_per_s / curve.limit_low_per_s) > 1.2 * widths[1]
+
+
+def test_six_different_rates_are_the_least() -> None:
+    found = exact(1000.0, 1.0, LOADS[1:])
+    assert fit_hockey_stick(found).curve is not None
+    assert fit_hockey_stick([*found[:5], *found[:5]]).refusal == "few_rates"
+
+
+def test_each_refusal_has_its_limit() -> None:
+    bends = [Point(100.0 * at, 0.001 * (1.49 if at == 7 else 1.0), 0.01) for at in range(1, 8)]
+    assert fit_hockey_stick(bends).refusal == "no_bend"
+    light = exact(1000.0, 1.0, (0.05, 0.2, 0.3, 0.4, 0.5, 0.6, 0.69), 0.0)
+    assert fit_hockey_stick(light).refusal == "light_load"
+    assert fit_hockey_stick(exact(1000.0, 1.0, (0.05, 0.2, 0.3, 0.4, 0.5, 0.6, 0.71), 0.0)).curve is not None
+    unsure = exact(1000.0, 1.0, (0.05, 0.1, 0.2, 0.3, 0.4, 0.5), 0.3)
+    assert fit_hockey_stick(unsure).refusal == "limit_unknown"
+    missing = wavering(exact(1000.0, 1.0, tuple(n / 50 for n in range(2, 50)), 0.0), 0.2)
+    assert fit_hockey_stick(missing).refusal == "misfit"
