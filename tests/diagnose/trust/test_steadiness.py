@@ -188,7 +188,13 @@ def told(found: Steadiness, record: PhaseRecord | None = None, target: Target = 
     record = record or card_runs.reads()
     row = Facts(card_runs.run(record, target=target)).row(record)
     row.steadiness = found
-    return steady(row)
+    part = steady(row)
+    assert part.code == "steady"
+    unjudged = not record.series.ios or part.clause.startswith("too few IOPS")
+    assert part.evidence.get("whole_intervals") == (None if unjudged else found.length), (
+        "the figures go with every letter"
+    )
+    return part
 
 
 def test_the_figures_behind_a_letter() -> None:
@@ -310,7 +316,10 @@ def test_an_open_loop_is_told_by_its_response_times() -> None:
 @pytest.mark.parametrize(("ios", "judged_at_all"), [(5, True), (4, False)])
 def test_five_ios_in_each_interval_are_needed_in_an_open_loop(ios: int, judged_at_all: bool) -> None:
     part = told(SETTLED, replace(card_runs.paced(), series=series([ios] * 60)))
-    assert (part.clause != "too few IOPS to judge steadiness") == judged_at_all
+    assert (part.grade, part.clause != "too few IOPS to judge steadiness") == (
+        "B" if judged_at_all else "C",
+        judged_at_all,
+    )
 
 
 def test_a_warm_up_before_a_long_steady_row_is_told() -> None:
