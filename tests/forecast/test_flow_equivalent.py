@@ -135,6 +135,21 @@ def test_striping_is_the_intercept_beyond_twice_the_saturation() -> None:
     assert ladder((1, 2), (100.0, 200.0)).striping == 1.0  # both wait as long: nothing queued yet
 
 
+@pytest.mark.parametrize(
+    ("users", "response_s", "share"),
+    [
+        ((1, 2.5, 10, 40), (1, 2.7, 10.5, 40.5), 0.1),  # N* is 1: from 2.5 users on, though the last two say 0.5
+        ((1, 2, 10, 40), (1, 1.9, 10.5, 40.5), 0.5),  # two users are just twice N*, and not beyond
+        ((1, 4, 10, 40), (1, 6, 10, 40), 1.0),
+    ],
+)
+def test_striping_is_told_by_the_first_loads_beyond_twice_the_saturation(
+    users: tuple[float, ...], response_s: tuple[float, ...], share: float
+) -> None:
+    measured = ladder(users, [count / time for count, time in zip(users, response_s, strict=True)])
+    assert measured.striping == pytest.approx(share)
+
+
 def test_the_printed_interval_widens_by_what_the_model_and_the_sample_may_be_wrong_by() -> None:
     found = Expected(low_s=0.9, base_s=1.0, high_s=2.0, idle=0.5)
     assert found.interval_s(0.0, bursty=False) == pytest.approx((0.81, 2.3))
