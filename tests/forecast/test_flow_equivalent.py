@@ -172,3 +172,30 @@ def test_a_system_with_many_inside_is_followed_to_its_end() -> None:
     inside = 900 * (1 - 1 / 1999) / (1 - 900 / 1999)  # as many as come while one of them is served
     assert sum(users * share for users, share in enumerate(found)) == pytest.approx(inside, rel=1e-3)
     assert expected(measured, 900.0, RANDOM).base_s == pytest.approx(inside / 900, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "service", "low", "base", "high"),
+    [
+        (0.8, 0.6, 0.7, 1.0, 0.9),  # both more even than random
+        (1.4, 1.0, 1.0, 1.2, 1.2),
+        (0.2, 0.2, 0.5, 1.0, 0.6),  # no lower than half
+        (1.0, 2.0, 1.0, 1.0, 1.5),
+    ],
+)
+def test_arrivals_and_service_move_the_bracket(
+    arrivals: float, service: float, low: float, base: float, high: float
+) -> None:
+    pool = ladder(USERS, [min(users, 8.0) for users in USERS])
+    found = bracket(pool, Variability(service_cv2=service, fastest_s=0.0, arrival_cv2=arrivals))
+    assert (found.low, found.base, found.high) == pytest.approx((low, base, high))
+    assert (found.from_users, found.bottleneck_cv2) == pytest.approx((8.0, service))
+
+
+def test_a_fixed_delay_hides_the_variance_of_the_bottleneck() -> None:
+    pool = ladder(USERS, [min(users, 8.0) for users in USERS])
+    half = bracket(pool, Variability(service_cv2=1.0, fastest_s=0.5))
+    assert (half.bottleneck_cv2, half.high, half.from_users) == pytest.approx((4.0, 2.5, 4.0))
+    nearly_all = bracket(pool, Variability(service_cv2=0.01, fastest_s=0.99))
+    assert nearly_all.bottleneck_cv2 == pytest.approx(0.01 * 400)  # a twentieth is service at least
+    assert nearly_all.from_users == 1.0
