@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -199,3 +200,15 @@ def test_a_fixed_delay_hides_the_variance_of_the_bottleneck() -> None:
     nearly_all = bracket(pool, Variability(service_cv2=0.01, fastest_s=0.99))
     assert nearly_all.bottleneck_cv2 == pytest.approx(0.01 * 400)  # a twentieth is service at least
     assert nearly_all.from_users == 1.0
+
+
+@pytest.mark.parametrize(("factor", "ratio"), [(2.0, 2 / 3), (1.0, 1 / 2), (0.5, 1 / 3)])
+def test_a_factor_weighs_the_chance_of_each_more_beyond_where_it_acts(factor: float, ratio: float) -> None:
+    """Half of eight servers busy: with more than eight inside each further one is half as likely, or 2 b / (1 + b)."""
+    pool = ladder(USERS, [min(users, 8.0) for users in USERS])
+    found = chances(pool, 4.0, factor, 8.0)
+    ratios = [more / less for less, more in pairwise(found)]
+    assert ratios[:7] == pytest.approx([4 / users for users in range(1, 8)])
+    assert ratios[7] == pytest.approx(0.5)
+    assert ratios[8:12] == pytest.approx([ratio] * 4)
+    assert found[-1] < 1e-14
