@@ -130,3 +130,13 @@ def test_each_need_can_bind() -> None:
     assert sizing.size_disks(wide, disk, "raid10") == sizing.DiskCount(15, 2, 1, 10, 10, "throughput")
     with pytest.raises(SpecError, match="write share"):
         sizing.size_disks(sizing.Demand(capacity_bytes=1, iops=1, write_fraction=1.5), disk, "raid0")
+
+
+def test_a_measured_size_has_its_capacity_however_often_it_was_measured() -> None:
+    assert mixes.capacity_at_size([8192], [900], 8192) == 900
+    assert mixes.capacity_at_size([65536, 4096, 8192, 8192], [100, 1000, 900, 800], 8192) in (800, 900)
+    assert mixes.capacity_at_size([65536, 4096], [100, 1000], 4096) == 1000
+    assert mixes.capacity_at_size([65536, 4096], [100, 1000], 65536) == 100
+    for sizes in ([], [8192]):
+        with pytest.raises(AnalysisError, match="4096 bytes lie outside of the measured sizes"):
+            mixes.capacity_at_size(sizes, [900.0] * len(sizes), 4096)
