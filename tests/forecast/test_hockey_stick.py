@@ -6,6 +6,7 @@ import math
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 from makers.forecast_vectors import vectors
 
@@ -115,3 +116,30 @@ def test_each_refusal_has_its_limit() -> None:
     assert fit_hockey_stick(unsure).refusal == "limit_unknown"
     missing = wavering(exact(1000.0, 1.0, tuple(n / 50 for n in range(2, 50)), 0.0), 0.2)
     assert fit_hockey_stick(missing).refusal == "misfit"
+
+
+def log_response(parameters: Any, rates: Any) -> Any:
+    """The logarithm of the curve, by the logarithms of R0, B and the limit, and by g."""
+    idle, rise, limit, growth = parameters
+    used = rates / math.exp(limit)
+    return np.log(math.exp(idle) + math.exp(rise) * used**growth / (1 - used))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02])
+def test_the_interval_of_the_limit_is_that_of_the_textbook(share: float) -> None:
+    """Student's t with three degrees of freedom, by differences; no narrower where the points lie closer by chance."""
+    measured = wavering(exact(1000.0, 2.0, LOADS), share)
+    curve = fit_hockey_stick(measured).curve
+    assert curve is not None
+    rates = np.asarray([point.rate_per_s for point in measured])
+    at = np.asarray([math.log(curve.idle_s), math.log(curve.rise_s), math.log(curve.limit_per_s), curve.growth])
+    step = 1e-6 * np.eye(4)
+    weight = 1 / math.hypot(0.01, 0.01)
+    slopes = np.column_stack(
+        [weight * (log_response(at + by, rates) - log_response(at - by, rates)) / 2e-6 for by in step]
+    )
+    misses = weight * (log_response(at, rates) - np.log([point.response_s for point in measured]))
+    assert curve.misfit == pytest.approx(float(np.sum(misses**2)) / 3, rel=1e-6, abs=1e-9)
+    covariance = np.linalg.inv(slopes.T @ slopes) * max(1.0, curve.misfit)
+    half = 3.182446 * math.sqrt(covariance[2][2])
+    assert math.log(curve.limit_high_per_s / curve.limit_per_s) == pytest.approx(half, rel=1e-3)
