@@ -103,3 +103,29 @@ def test_a_line_has_the_covariance_of_the_textbook() -> None:
     assert fit.covariance[0][1] == pytest.approx(-2 / 10)
     assert fit.covariance[0][0] == pytest.approx(1 / 10)  # 1 / sum of (n - 2)^2
     assert fit.covariance[1][1] == pytest.approx(1 / 5 + 4 / 10)
+
+
+def test_a_curved_valley_is_followed_to_its_end() -> None:
+    """Rosenbrock's: whole steps overshoot, so that the damping must grow and fall again."""
+
+    def law(parameters: list[float]) -> tuple[list[float], list[list[float]]]:
+        x, y = parameters
+        return [10 * (y - x * x), 1 - x], [[-20 * x, 10.0], [-1.0, 0.0]]
+
+    for start in ((-1.2, 1.0), (-30.0, 50.0), (0.0, -100.0)):
+        fit = least_squares(law, start, *UNBOUND)
+        assert fit.parameters == pytest.approx((1.0, 1.0), abs=1e-6)
+        assert fit.cost == pytest.approx(0.0, abs=1e-12)
+
+
+def test_steps_that_would_only_make_it_worse_end_the_search() -> None:
+    """The misses are least at 1, where their slope claims that they still fall."""
+    asked = list[float]()
+
+    def law(parameters: list[float]) -> tuple[list[float], list[list[float]]]:
+        asked.append(parameters[0])
+        return [1 + abs(parameters[0] - 1)], [[1.0]]
+
+    fit = least_squares(law, (1.0,), (-math.inf,), (math.inf,))
+    assert (fit.parameters, fit.cost) == ((1.0,), 0.5)
+    assert 10 < len(asked) < 30  # a tenth of the step before, each time
