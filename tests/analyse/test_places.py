@@ -157,5 +157,9 @@ def test_the_share_is_that_of_the_place_that_moved_least() -> None:
     assert moved_share(4 << 20, "read", (lower, upper, unseen)) == (0.75, upper)
     assert moved_share(4 << 20, "write", (upper, lower, unseen)) == (0.5, lower)
     assert moved_share(4 << 20, "read", (unseen,)) is None
+    assert moved_share(4 << 20, "read", (upper, replace(upper, layer="sda"))) == (
+        0.75,
+        upper,
+    )  # of equal ones the first
     assert moved_share(ENOUGH_BYTES, "read", (upper,)) == (3.0, upper)
     assert moved_share(ENOUGH_BYTES - 1, "read", (upper,)) is None
