@@ -129,3 +129,10 @@ def test_steps_that_would_only_make_it_worse_end_the_search() -> None:
     fit = least_squares(law, (1.0,), (-math.inf,), (math.inf,))
     assert (fit.parameters, fit.cost) == ((1.0,), 0.5)
     assert 10 < len(asked) < 30  # a tenth of the step before, each time
+
+
+def test_a_weak_pull_too_takes_a_parameter_off_its_bound() -> None:
+    fit = least_squares(line_through(0.02, 0.01, 0.0), (0.0, 0.02), (-math.inf, -math.inf), (0.0, math.inf))
+    assert fit.parameters == pytest.approx((-0.01, 0.02))
+    fit = least_squares(line_through(0.0, 0.01, 0.02), (0.0, 0.0), (0.0, -math.inf), (math.inf, math.inf))
+    assert fit.parameters == pytest.approx((0.01, 0.0), abs=1e-9)
