@@ -19,8 +19,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 COPY = ROOT / "target" / "mutants" / "tree"
-MUTATED = ("src/iocast/analyse", "src/iocast/diagnose/trust", "src/iocast/model/histogram.py")
-TESTS = ("tests/analyse", "tests/diagnose/trust", "tests/model")
+MUTATED = (
+    "src/iocast/analyse",
+    "src/iocast/diagnose/grades",
+    "src/iocast/diagnose/trust",
+    "src/iocast/forecast",
+    "src/iocast/model/histogram.py",
+)
+TESTS = ("tests/analyse", "tests/diagnose/grades", "tests/diagnose/trust", "tests/forecast", "tests/model")
 CONFIGURATION = """
 [tool.mutmut]
 source_paths = ["src"]

@@ -70,6 +70,17 @@ def test_a_long_series_is_looked_at_in_means() -> None:
     assert change_points([100 * each for each in wobble * 2500]).reported == ()  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("to", [96.0, 60.0, 10.0, 3.0])
+@pytest.mark.parametrize(("length", "at"), [(2000, 1001), (2000, 1002), (20_000, 10_003), (20_000, 10_008)])
+def test_in_a_long_series_one_change_is_one_wherever_it_falls(length: int, at: int, to: float) -> None:
+    """The mean of the neighbours among which it falls is of neither level: it made a change of its own."""
+    dice = random.Random(1)
+    levels = [(100 if n < at else to) * math.exp(dice.gauss(0, 0.005)) for n in range(length)]
+    found = change_points(levels)
+    assert found is not None
+    assert found.changes == (Change(at, pytest.approx(to / 100 - 1, abs=1e-3)),)
+
+
 @pytest.mark.parametrize("vector", LEVELS)
 def test_one_change_of_level(vector: Any) -> None:
     found = one_change(vector["y"])
@@ -138,6 +149,19 @@ def test_only_a_series_above_the_most_is_averaged() -> None:
     assert above is not None
     assert at_most.variance == pytest.approx(0.01, rel=0.2)
     assert above.variance == pytest.approx(0.005, rel=0.2)
+
+
+@pytest.mark.parametrize("length", [MOST, 2 * MOST])
+def test_independent_levels_are_taken_for_independent_however_many(length: int) -> None:
+    dice, level, levels = random.Random(1), 0.0, list[float]()
+    for _ in range(length):
+        level = 0.95 * level + dice.gauss(0, 0.05)
+        levels.append(math.exp(level))
+    dependent, independent = change_points(levels), change_points(levels, independent=True)
+    assert dependent is not None
+    assert independent is not None
+    assert dependent.correlation > 0.5
+    assert independent.correlation == 0.0
 
 
 STEADY = [100.0, 102.0, 98.0, 101.0, 99.0]

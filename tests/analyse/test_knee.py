@@ -73,3 +73,29 @@ def test_the_last_step_alone_is_judged() -> None:
     knee = closed_ladder([1, 4, 8], [100.0, 150.0, 180.0])
     assert knee is not None
     assert not knee.saturated
+
+
+def test_lists_of_different_lengths_are_no_ladder() -> None:
+    assert closed_ladder([1, 2, 4, 8], [10.0, 20.0, 30.0]) is None
+    assert closed_ladder([1, 2, 4], [10.0, -1.0, 20.0]) is None
+
+
+def test_of_equal_knees_the_first_is_told() -> None:
+    knee = closed_ladder([1, 4, 16], [100.0, 200.0, 400.0])
+    assert knee is not None
+    assert knee.max_power_load == 1
+
+
+@pytest.mark.parametrize(("gain", "saturated"), [(1.0999, True), (1.1001, False)])
+def test_a_doubling_that_gains_a_tenth_ends_no_ladder(gain: float, saturated: bool) -> None:
+    knee = closed_ladder([1, 2, 4], [100.0, 150.0, 150.0 * gain])
+    assert knee is not None
+    assert knee.saturated is saturated
+
+
+def test_where_the_last_two_points_tend() -> None:
+    """X = 1000 n / (n + 7): of the first load the two last points tell nothing."""
+    rates = [50.0, *(1000 * n / (n + 7) for n in (4, 8, 16))]
+    knee = closed_ladder([1, 4, 8, 16], rates)
+    assert knee is not None
+    assert (knee.limit_per_s, knee.least_load) == pytest.approx((1000.0, 20.0))

@@ -71,3 +71,21 @@ def test_less_than_a_hundredth_of_the_throughput_is_no_fall() -> None:
     """66,300 and 66,295 I/Os a second are the same rate, and a chart said that throughput fell."""
     points = [LoadPoint(32, 482e3, 543.0e6), LoadPoint(64, 965e3, 542.9e6), LoadPoint(128, 1990e3, 530e6)]
     assert [step.verdict for step in scaling_steps(points)] == ["slower", "lost"]
+
+
+def test_a_step_names_its_loads_and_one_from_nothing_is_none() -> None:
+    nothing, one, four = LoadPoint(1, 0.0, 100.0), LoadPoint(2, 1e6, 100.0), LoadPoint(4, 1e6, 99.0)
+    (step,) = scaling_steps([nothing, one, four])
+    assert (step.before, step.after, step.ratio, step.verdict) == (2, 4, 0.5, "slower")  # 1 % less is no fall
+    assert scaling_steps([LoadPoint(0, 1e6, 100.0), one]) == ()
+
+
+def test_latency_that_falls_is_faster_unless_throughput_falls_too() -> None:
+    assert [
+        scaling_steps([LoadPoint(1, 1e6, 100.0), LoadPoint(2, 0.9e6, moved)])[0].verdict for moved in (100.0, 98.0)
+    ] == ["faster", "lost"]
+
+
+def test_a_bar_ends_where_a_float_does() -> None:
+    (step,) = scaling_steps([LoadPoint(1, 1.0, 1.0), LoadPoint(2, 1e6, 1.0)])
+    assert step.bar == 2.0**990

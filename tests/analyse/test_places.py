@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from makers import card_runs
 
-from iocast.analyse.device_io import device_io
-from iocast.analyse.places import Place, places
+from iocast.analyse.device_io import DeviceIo, device_io
+from iocast.analyse.places import ENOUGH_BYTES, Place, moved_share, passed_by_all, places
 from iocast.model.target import Layer
 
 replace = msgspec.structs.replace
@@ -112,3 +112,54 @@ def test_a_journal_needs_a_file_system_above() -> None:
     assert [place.journalled for place in _places(_layer("sda"))] == [True]
     loop = _places(_layer("loop0", "sda", kind="loop"), _layer("sda"), filesystem=None)
     assert [(place.journalled, place.cached) for place in loop] == [(False, False), (True, True)]
+
+
+def test_all_disks_of_one_stack_know_of_every_layer_above_them() -> None:
+    """The mirror is two layers above the disks: their partitions do not hide it."""
+    layers = (
+        _layer("md0", "sda1", "sdb1", kind="raid1"),
+        _layer("sda1", "sda", kind="partition"),
+        _layer("sdb1", "sdb", kind="partition"),
+        _layer("sda"),
+        _layer("sdb"),
+    )
+    assert [place.writes_multiply for place in _places(*layers)] == [False, True, True]
+
+
+def test_paths_of_one_disk_are_no_stripe() -> None:
+    _, bottom = _places(_layer("dm-0", "sda", "sdb", kind="multipath"), _layer("sda"), _layer("sdb"))
+    assert not bottom.spread
+
+
+def _io(layer: str, read: int | None = 100, written: int | None = 100, requests: int = 1) -> DeviceIo:
+    return DeviceIo(
+        layer=layer, elapsed_ns=SECOND_NS, reads=requests, writes=requests, read_bytes=read, written_bytes=written
+    )
+
+
+def test_all_io_passes_the_top_and_all_disks() -> None:
+    partition, loop = (
+        _places(_layer("sda1", "sda"), _layer("sda")),
+        _places(_layer("loop0", "sda", kind="loop"), _layer("sda")),
+    )
+    top = _io("top")
+    assert passed_by_all(None, partition) == ()
+    assert passed_by_all(top, ()) == (top,)
+    assert passed_by_all(partition[0].io, partition[:1]) == (partition[0].io,)  # it is the disk itself
+    assert passed_by_all(top, partition) == (top, partition[-1].io)
+    for seen, still in ((partition, False), (loop, True)):
+        silent = (*seen[:-1], replace(seen[-1], io=_io("sda", 0, 0, requests=0)))
+        assert (silent[-1].io in passed_by_all(top, silent)) == still  # only a cache explains disks that stand still
+
+
+def test_the_share_is_that_of_the_place_that_moved_least() -> None:
+    upper, lower, unseen = _io("md0", 3 << 20, 8 << 20), _io("sda", 6 << 20, 2 << 20), _io("sdb", None, None)
+    assert moved_share(4 << 20, "read", (lower, upper, unseen)) == (0.75, upper)
+    assert moved_share(4 << 20, "write", (upper, lower, unseen)) == (0.5, lower)
+    assert moved_share(4 << 20, "read", (unseen,)) is None
+    assert moved_share(4 << 20, "read", (upper, replace(upper, layer="sda"))) == (
+        0.75,
+        upper,
+    )  # of equal ones the first
+    assert moved_share(ENOUGH_BYTES, "read", (upper,)) == (3.0, upper)
+    assert moved_share(ENOUGH_BYTES - 1, "read", (upper,)) is None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from iocast.analyse.changepoint import change_points
-from iocast.analyse.rate_drops import Drop, drop
-from iocast.model.run import Series
+from iocast.analyse.changepoint import Change, ChangePoints, change_points
+from iocast.analyse.rate_drops import Drop, SlowPart, drop, slow_part
+from iocast.model.run import OpSeries, Series
 
 
 def _drop(*ios: int) -> Drop | None:
@@ -39,3 +39,66 @@ def test_where_it_fell_and_how_much_was_done_by_then() -> None:
 )
 def test_what_is_no_fall_for_good(ios: tuple[int, ...]) -> None:
     assert _drop(*ios) is None
+
+
+def _slow(*up_to: tuple[int, ...], ios: int = 1000, change: int | None = None) -> SlowPart | None:
+    length = len(up_to[0])
+    series = OpSeries(op="read", ios=(ios,) * length, response_ns=(1,) * length, up_to=up_to)
+    changes = () if change is None else (Change(3, -0.5), Change(change, -0.5))
+    return slow_part(series, ChangePoints(0.0, 0.0, 0.0, changes))
+
+
+def test_the_most_constant_of_the_slow_parts_is_told() -> None:
+    """8 to 12 of 1,000 I/Os are beyond one mark, 97 to 103 beyond the other: less for their number."""
+    few, many = (992, 988) * 10, (903, 897) * 10
+    found = _slow(few, many)
+    assert found is not None
+    assert (found.ios_per_interval, found.share, found.constant) == pytest.approx((100.0, 0.1, 0.03))
+    assert found.by_chance == pytest.approx(0.3)
+    alone = _slow(few)
+    assert alone is not None
+    assert (alone.ios_per_interval, alone.share, alone.constant) == pytest.approx((10.0, 0.01, 0.2))
+
+
+def test_a_slow_part_is_that_since_the_last_change() -> None:
+    """The interval of the change itself is of neither level."""
+    found = _slow((*(500,) * 20, 0, *(990,) * 15), change=20)
+    assert found is not None
+    assert (found.ios_per_interval, found.share, found.constant) == pytest.approx((10.0, 0.01, 0.0))
+    assert _slow((*(500,) * 20, 0, *(990,) * 14), change=20) is None  # too few intervals
+    assert _slow((999,) * 15) is not None
+    assert _slow((999,) * 14 + (1000,)) is None  # less than one in each interval
+
+
+def _fall(before: int, after: int, least: float) -> Drop | None:
+    ios = (before,) * 20 + (after,) * 20
+    series = Series(interval_ns=10**9, ios=ios, bytes=tuple(4096 * each for each in ios), response_ns=(1,) * 40)
+    return drop(series, ChangePoints(0.0, 0.0, 0.0, (Change(20, after / before - 1),)), least)
+
+
+def test_a_fall_is_told_from_its_least_share_on() -> None:
+    found = _fall(100, 70, 0.3)
+    assert found == Drop(
+        at_ns=20 * 10**9, before_per_s=100.0, after_per_s=70.0, ios=2000, bytes=2000 * 4096, constant=0.0
+    )
+    assert _fall(100, 71, 0.3) is None
+    standstill = _fall(100, 0, 0.3)
+    assert standstill is not None
+    assert (standstill.after_per_s, standstill.constant) == (0.0, 0.0)
+
+
+def test_a_rate_that_comes_back_half_of_the_way_has_not_fallen_for_good() -> None:
+    for highest, told in ((85, True), (86, False)):
+        ios = (100,) * 20 + (50,) * 10 + (highest,) + (50,) * 19
+        series = Series(interval_ns=10**9, ios=ios, bytes=ios, response_ns=(1,) * 50)
+        found = drop(series, ChangePoints(0.0, 0.0, 0.0, (Change(20, -0.5),)), 0.3)
+        assert (found is not None) == told
+
+
+def test_of_two_falls_the_deeper_one_is_told_with_the_level_at_the_end() -> None:
+    ios = (100,) * 10 + (60,) * 10 + (20,) * 10 + (19,) * 10
+    series = Series(interval_ns=10**9, ios=ios, bytes=ios, response_ns=(1,) * 40)
+    changes = (Change(10, -0.4), Change(20, -0.667), Change(30, -0.11))
+    found = drop(series, ChangePoints(0.0, 0.0, 0.0, changes), 0.3)
+    assert found is not None
+    assert (found.at_ns, found.before_per_s, found.after_per_s, found.ios) == (20 * 10**9, 60.0, 19.0, 1600)

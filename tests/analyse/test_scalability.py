@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from iocast.analyse.scalability import scalability
+from iocast.analyse.scalability import Scalability, scalability
 
 LOADS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0]
 # Loads, rates, then g, a, b and the load of the peak: usl.fit#1 (the published SDM91 data), #2, #4, #5.
@@ -55,3 +56,40 @@ def test_without_crosstalk_there_is_no_peak_and_few_points_tell_nothing() -> Non
     assert law.crosstalk_low <= 0 or math.isinf(law.peak_load) or law.peak_load > 1000
     assert scalability([1, 2, 4, 8], [1, 2, 4, 8]) is None
     assert scalability(LOADS, [0.0] * 8) is None
+
+
+def test_the_interval_of_crosstalk_is_that_of_the_textbook() -> None:
+    """Student's t with five degrees of freedom, by the slopes of the law in its own parameters."""
+    loads, rates, _ = FITS[1]
+    law = scalability(loads, rates)
+    assert law is not None
+    n, x = np.asarray(loads), np.asarray(rates)
+    below = 1 + law.contention * (n - 1) + law.crosstalk * n * (n - 1)
+    fitted = law.single_per_s * n / below
+    slopes = np.column_stack([n / below, -fitted * (n - 1) / below, -fitted * n * (n - 1) / below])
+    variance = float(np.sum((fitted - x) ** 2)) / (len(n) - 3)
+    half = 2.570582 * math.sqrt(variance * np.linalg.inv(slopes.T @ slopes)[2][2])
+    assert (law.crosstalk_low, law.crosstalk_high) == pytest.approx(
+        (law.crosstalk - half, law.crosstalk + half), rel=1e-4
+    )
+
+
+def test_five_points_are_the_least() -> None:
+    rates = [1000 * n / (1 + 0.05 * (n - 1)) for n in LOADS]
+    assert scalability(LOADS[:5], rates[:5]) is not None
+    assert scalability(LOADS[:4], rates[:4]) is None
+    assert scalability(LOADS, rates[:7]) is None
+    assert scalability(LOADS, [*rates[:7], 0.0]) is None
+
+
+def test_contention_alone_has_no_peak_and_all_contention_has_it_at_nought() -> None:
+    assert Scalability(1.0, 0.5, 0.0, 0.0, 0.0).peak_load == math.inf
+    assert Scalability(1.0, 1.0, 0.1, 0.0, 0.0).peak_load == 0.0
+    assert Scalability(1.0, 0.75, 0.01, 0.0, 0.0).peak_load == pytest.approx(5.0)
+
+
+def test_loads_need_not_start_at_one() -> None:
+    loads = [2.0, 4.0, 8.0, 16.0, 32.0]
+    law = scalability(loads, [1000 * n / (1 + 0.05 * (n - 1) + 0.0005 * n * (n - 1)) for n in loads])
+    assert law is not None
+    assert (law.single_per_s, law.contention, law.crosstalk) == pytest.approx((1000.0, 0.05, 0.0005), rel=1e-4)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from makers.forecast_vectors import vectors
 from msgspec.structs import replace
 
 from iocast.forecast.outlook import Outlook, verdict
 
-VECTORS = Path(__file__).resolve().parents[3] / "shared/design/models-vectors.json"
 FINE = Outlook(low_s=0.002, base_s=0.003, high_s=0.004, limit_s=0.010, utilisation_high=0.55)
 
 
-def vectors() -> list[Any]:
-    if not VECTORS.exists():
-        reason = "the test vectors of the design are not beside this checkout"
-        return [pytest.param({}, marks=pytest.mark.skip(reason=reason))]
-    every = json.loads(VECTORS.read_text())["vectors"]
-    return [pytest.param(each, id=each["id"]) for each in every if each["fn"] == "verdict"]
-
-
-@pytest.mark.parametrize("vector", vectors())
+@pytest.mark.parametrize("vector", vectors("verdict"))
 def test_vectors(vector: dict[str, Any]) -> None:
     asked = vector["in"]
     outlook = Outlook(
@@ -46,6 +36,9 @@ def test_vectors(vector: dict[str, Any]) -> None:
         ({"sure": False}, "marginal"),
         ({"utilisation_high": 0.71}, "marginal"),
         ({"high_s": 0.011}, "marginal"),
+        ({"base_s": 0.010, "high_s": 0.011}, "marginal"),
+        ({"utilisation_high": 0.85}, "marginal"),
+        ({"low_s": 0.010, "base_s": 0.011, "high_s": 0.012}, "at_risk"),
         ({"utilisation_high": 0.86}, "at_risk"),
         ({"base_s": 0.011, "high_s": 0.012}, "at_risk"),
         ({"low_s": 0.011, "base_s": 0.012, "high_s": 0.013}, "not_ok"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
+from functools import cache
 from statistics import NormalDist
 from typing import Any
 
@@ -48,7 +50,12 @@ def histogram(*pairs: tuple[float, int]) -> Histogram:
 
 
 def lognormal(total: int, median_ns: float, sigma: float) -> Histogram:
-    """`total` values that lie as a lognormal distribution does, the same every time."""
+    """`total` values that lie as a lognormal distribution does, the same every time, in an object of its own."""
+    return copy(_lognormal(total, median_ns, sigma))
+
+
+@cache
+def _lognormal(total: int, median_ns: float, sigma: float) -> Histogram:
     steps = min(total, 4000)
     normal = NormalDist()
     share, rest = divmod(total, steps)

@@ -59,7 +59,7 @@ def change_points(levels: Sequence[float], *, independent: bool = False) -> Chan
     if len(levels) < 2 * MIN_LENGTH or min(levels) <= 0:
         return None
     if len(levels) > MOST:
-        return _of_means(levels, -(-len(levels) // MOST))
+        return _of_means(levels, -(-len(levels) // MOST), independent=independent)
     return _found(levels, independent=independent)
 
 
@@ -102,15 +102,33 @@ def _stayed(logs: list[float], at: int, shift: float) -> bool:
     return min((last - old) / shift, (new - first) / shift) > STAYED
 
 
-def _of_means(levels: Sequence[float], together: int) -> ChangePoints:
-    found = _found([fmean(levels[at : at + together]) for at in range(0, len(levels), together)])
-    changes = tuple(replace(each, at=_sharpest(levels, each.at * together, together)) for each in found.changes)
-    return replace(found, changes=changes)
+def _of_means(levels: Sequence[float], together: int, *, independent: bool) -> ChangePoints:
+    means = [fmean(levels[at : at + together]) for at in range(0, len(levels), together)]
+    found = _found(means, independent=independent)
+    starts = [_sharpest(levels, each.at * together, together) for each in found.changes]
+    return replace(found, changes=_kept(levels, starts, found.penalty * together))
+
+
+def _kept(levels: Sequence[float], starts: list[int], penalty: float) -> tuple[Change, ...]:
+    """The changes at some starts that still explain more than their penalty.
+
+    A mean of neighbours among which a change lies is of neither level, which may have looked like another change.
+    """
+    while True:
+        stretches = [levels[one:other] for one, other in pairwise([0, *starts, len(levels)])]
+        apart = [math.log(fmean(after) / fmean(before)) for before, after in pairwise(stretches)]
+        gains = [
+            by * by / (1 / len(before) + 1 / len(after))
+            for by, (before, after) in zip(apart, pairwise(stretches), strict=True)
+        ]
+        if min(gains, default=math.inf) > penalty:
+            return tuple(Change(at, math.expm1(by)) for at, by in zip(starts, apart, strict=True))
+        del starts[gains.index(min(gains))]
 
 
 def _sharpest(levels: Sequence[float], at: int, reach: int) -> int:
     """Where, not further than `reach` from `at`, the levels before and after differ most."""
-    first = max(0, at - reach)
+    first = at - reach
     window = [math.log(level) for level in levels[first : at + reach]]
     whole = math.fsum(window)
     best, before = (-1.0, at), 0.0
@@ -122,7 +140,7 @@ def _sharpest(levels: Sequence[float], at: int, reach: int) -> int:
     return best[1]
 
 
-def _found(levels: Sequence[float], *, independent: bool = False) -> ChangePoints:
+def _found(levels: Sequence[float], *, independent: bool) -> ChangePoints:
     logs = [math.log(level) for level in levels]
     correlation, variance = _noise(logs, independent=independent)
     penalty = _penalty(correlation, variance, len(logs))

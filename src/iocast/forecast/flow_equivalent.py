@@ -29,9 +29,11 @@ class TooClose(AnalysisError):
     """The load is nearer to the measured limit than a forecast can be trusted."""
 
     def __init__(self, rate_per_s: float, last_per_s: float) -> None:
+        highest, share = f"{HIGHEST_LOAD:.0%}", f"{rate_per_s / last_per_s:.0%}"
+        if share == highest:  # a hair beyond the limit must not read as the limit itself
+            share = f"more than {highest}"
         super().__init__(
-            f"{rate_per_s:g} I/Os a second is {rate_per_s / last_per_s:.0%} of the {last_per_s:g} demonstrated: no "
-            f"forecast above {HIGHEST_LOAD:.0%}",
+            f"{rate_per_s:g} I/Os a second is {share} of the {last_per_s:g} demonstrated: no forecast above {highest}",
             "measure more load, or plan for less",
         )
 

@@ -12,8 +12,9 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.trust.isolation import isolation
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Sample
+from iocast.model.simulated_device import SimulatedNoise
 from iocast.model.target import Layer, Target
-from iocast.model.workload import MixItem, Poisson, Workload
+from iocast.model.workload import MixItem, Op, Poisson, Workload
 
 replace = msgspec.structs.replace
 MIB = 1 << 20
@@ -255,3 +256,132 @@ def test_other_io_on_an_idle_device_hardly_meet_a_light_load(in_flight: float, g
     part = _judge(replace(record, samples=samples))
     assert part.grade == grade
     assert ("few of the test's I/Os met them" in part.reason) == (grade != "F")
+
+
+def test_other_io_of_a_simulated_device_is_a_c() -> None:
+    device = card_runs.SIMULATED.simulated
+    assert device is not None
+    noisy = replace(card_runs.SIMULATED, simulated=replace(device, noise=SimulatedNoise(rate_per_s=1500.0)))
+    part = _judge(card_runs.reads(), noisy)
+    assert (part.code, part.grade, part.evidence) == ("isolation", "C", {"others_per_s": 1500.0})
+    assert part.clause == "the simulated device adds 1,500 IOPS of other I/O"
+    alone = _judge(card_runs.reads(), card_runs.SIMULATED)
+    assert (alone.grade, alone.clause) == ("A", "the simulated device has no other users")
+
+
+@pytest.mark.parametrize(
+    ("record", "why"),
+    [
+        (replace(card_runs.reads(), samples=()), "the device's counters were not seen"),
+        (card_runs.reads(samples=card_runs.diskstats(10**9, reads=5, read_bytes=40_960)), "counters were not seen"),
+        (
+            card_runs.reads(samples=card_runs.diskstats(10**9, reads=0, read_bytes=0, writes=0, written_bytes=0)),
+            "the device counted nothing",
+        ),
+        (card_runs.reads(direct=False), "with buffered I/O it looks the same as read-ahead"),
+    ],
+)
+def test_what_cannot_be_seen_is_unknown_and_says_why(record: PhaseRecord, why: str) -> None:
+    part = _judge(record)
+    assert (part.code, part.grade) == ("isolation", "B")
+    assert part.clause.startswith("other I/O is unknown: ")
+    assert part.clause.endswith(why)
+
+
+def test_a_busy_device_makes_a_share_no_larger() -> None:
+    record = _beside(0.2)
+    queue = card_runs.diskstats(record.measurement.elapsed_ns, queue_ns=1.9 * record.measurement.elapsed_ns)
+    part = _judge(replace(record, samples=record.samples + queue))
+    assert (part.grade, part.evidence["device_queue"]) == ("D", pytest.approx(1.9))
+    assert part.clause == "20% of the bytes that vda1 moved were other I/O (77.9 MiB)"
+
+
+@pytest.mark.parametrize("filesystem", ["ext4", None])
+def test_metadata_is_a_share_of_what_is_written_and_so_much_a_second(filesystem: str | None) -> None:
+    record = _writes()
+    did = record.measurement
+    target = replace(card_runs.TARGET, filesystem=filesystem)
+    part = _judge(replace(record, samples=_moved(record, more_bytes=100 * MIB)), target)
+    allowed = 0.02 * did.bytes + MIB * did.elapsed_ns / 1e9 if filesystem else 0.0
+    total = did.bytes + 100 * MIB
+    assert part.evidence["unsure_write_share"] == pytest.approx(allowed / total, rel=1e-6)
+    assert part.evidence["foreign_share"] == pytest.approx((100 * MIB - allowed) / total, rel=1e-6)
+
+
+@pytest.mark.parametrize("flush", ["fsync", "fdatasync"])
+def test_durable_writes_and_flushes_each_have_their_journal(flush: Op) -> None:
+    parts = (
+        card_runs.part("write", 8192, card_runs.histogram((100_000, 20_000))),
+        card_runs.part(flush, 0, card_runs.histogram((400_000, 5_000))),
+    )
+    mix = (MixItem("write", 8192), MixItem(flush, 0))
+    record = card_runs.record("log 8k", Workload(mix=mix, sync="dsync"), card_runs.measurement(parts))
+    enough = 32 * 1024 * 25_000
+    assert _judge(replace(record, samples=_moved(record, more_bytes=enough))).evidence["foreign_share"] == 0
+    assert _judge(replace(record, samples=_moved(record, more_bytes=1.1 * enough))).evidence["foreign_share"] > 0.05
+
+
+def test_late_writes_are_those_of_a_file_system() -> None:
+    record = card_runs.reads(times=card_runs.histogram((1_000_000, 128)))
+    samples = _moved(record, more_bytes=56 << 10, writes=14)
+    assert _judge(replace(record, samples=samples)).evidence["foreign_share"] == 0
+    raw = replace(card_runs.TARGET, kind="block", filesystem=None)
+    assert _judge(replace(record, samples=samples), raw).evidence["foreign_share"] == pytest.approx(56 / (1024 + 56))
+
+
+def test_a_cache_above_may_read_ahead_as_much_again() -> None:
+    loop = Layer(name="loop0", kind="loop", major=7, minor=0, lower=("vda",))
+    target = replace(card_runs.TARGET, kind="block", filesystem=None, layers=(loop, card_runs.VDA))
+    record = card_runs.reads()
+    own = record.measurement.bytes
+
+    def share(beyond: float) -> TrustComponent:
+        below = _moved(record, layer="vda", read_bytes=beyond * own)
+        return _judge(replace(record, samples=_moved(record, layer="loop0") + below), target)
+
+    assert (share(1.0).grade, share(1.0).evidence["foreign_share"]) == ("B", 0.0)
+    assert share(1.0).evidence["unsure_write_share"] == pytest.approx(0.5)
+    assert share(2.0).evidence["foreign_share"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(("filesystem", "others"), [(None, 150_000), ("ext4", 150_000), ("ext4", 3_000)])
+def test_small_writes_beside_large_ones_are_counted_but_for_pages_of_the_file_system(
+    filesystem: str | None, others: int
+) -> None:
+    times = card_runs.histogram((1_000_000, 3_000))
+    did = card_runs.measurement((card_runs.part("write", MIB, times),))
+    record = card_runs.record("write 1M", Workload(mix=(MixItem("write", MIB),)), did)
+    layer = replace(card_runs.VDA, max_io_bytes=MIB)
+    target = replace(card_runs.TARGET, filesystem=filesystem, layers=(layer,))
+    part = _judge(replace(record, samples=_moved(record, layer="vda", writes=others, more_bytes=4096 * others)), target)
+    pages = (0.02 * did.bytes + MIB * did.elapsed_ns / 1e9) / 4096 if filesystem else 0.0
+    counted = max(0.0, others - 0.1 * 3_000 - pages)
+    assert part.evidence["foreign_request_share"] == pytest.approx(counted / (others + 3_000), rel=1e-6)
+    if others > 100_000:
+        assert f"were other I/O ({round(counted / 3):,} IOPS)" in part.clause
+
+
+def test_own_ios_of_all_sizes_count_as_the_pieces_that_they_are_split_into() -> None:
+    record, target = _scan(256 << 10)
+    extra = 20_000
+    samples = _moved(record, layer="vda", reads=3 * 3_000 + extra, read_bytes=extra * 4096)
+    share = _judge(replace(record, samples=samples), target).evidence["foreign_request_share"]
+    assert share == pytest.approx((extra - 0.1 * 12_000) / (12_000 + extra))
+
+
+@pytest.mark.parametrize(("kind", "seen"), [("raid0", False), ("linear", False), ("lvm", True)])
+def test_the_queue_of_disks_is_not_judged_below_a_stripe(kind: str, seen: bool) -> None:
+    lower = ("sda",) if kind == "lvm" else ("sda", "sdb")
+    top = Layer(name="dm-0", kind=kind, major=9, minor=0, lower=lower, max_io_bytes=MIB)
+    disks = [Layer(name=name, kind="disk", major=8, minor=0, max_io_bytes=MIB) for name in lower]
+    record = card_runs.reads()
+    busy = 100.0 * record.measurement.elapsed_ns
+    samples = _moved(record, layer="dm-0")
+    for name in lower:
+        of_disk = replace(record, measurement=replace(record.measurement, classes=()))
+        half = record.measurement.bytes / len(lower)
+        samples += _moved(
+            of_disk, layer=name, read_bytes=half, reads=record.measurement.ios / len(lower), queue_ns=busy
+        )
+    part = _judge(replace(record, samples=samples), replace(card_runs.TARGET, layers=(top, *disks)))
+    assert (part.grade == "C") == seen

@@ -10,7 +10,15 @@ from makers import card_runs
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.trust.representative import representative
+from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord
+from iocast.model.simulated_device import (
+    SimulatedCache,
+    SimulatedReadAhead,
+    SimulatedReduction,
+    SimulatedThin,
+    SimulatedTier,
+)
 from iocast.model.workload import Compressible, Dedupable, MixItem, Payload, Repeated, Unique, Workload, Zeros
 
 replace = msgspec.structs.replace
@@ -144,3 +152,95 @@ def test_a_device_is_called_a_device() -> None:
         "did not see this device written in full"
         in representative(Facts(card_runs.run(record, target=target)).row(record)).reason
     )
+
+
+def test_the_whole_component_names_every_fault() -> None:
+    assert representative(Facts(card_runs.run(card_runs.fill(), card_runs.reads())).rows[0]) == TrustComponent(
+        "representative", "B", "a cache of unknown size in the drive or the array may answer some I/Os"
+    )
+    record = _writes(payload=Zeros(), direct=False)
+    part = representative(Facts(card_runs.run(card_runs.fill(), record)).row(record))
+    assert (part.code, part.grade, part.evidence) == ("representative", "D", {"missing": 3})
+    assert part.clause == (
+        "the data is all zeros: storage may compress it or not store it; buffered I/O goes through the page cache; at"
+        " least half of the 8.0 GiB of data fits into this machine's memory of 32.0 GiB"
+    )
+
+
+@pytest.mark.parametrize(
+    ("has", "named"),
+    [
+        ({"cache": SimulatedCache(50.0, 1000)}, "a cache"),
+        ({"tier": SimulatedTier(GIB, 1000)}, "a fast tier"),
+        ({"read_ahead": SimulatedReadAhead(1 << 20, 1000)}, "read-ahead"),
+        ({"thin": SimulatedThin(hole_ns=1000)}, "holes that are never read"),
+        ({"reduction": SimulatedReduction(compress=True)}, "compression or dedupe"),
+        (
+            {"tier": SimulatedTier(GIB, 1000), "read_ahead": SimulatedReadAhead(1 << 20, 1000)},
+            "a fast tier and read-ahead",
+        ),
+    ],
+)
+def test_what_may_answer_for_a_simulated_device_is_named(has: dict[str, Any], named: str) -> None:
+    record = card_runs.reads()
+    target = replace(card_runs.SIMULATED, simulated=replace(card_runs.SIMULATED.simulated, **has))
+    assert representative(Facts(card_runs.run(record, target=target)).row(record)) == TrustComponent(
+        "representative",
+        "B",
+        f"the simulated device has {named}, which may answer some I/Os",
+        {"parts": float(len(has))},
+    )
+
+
+def test_a_simulated_device_whose_holes_are_read_answers_as_described() -> None:
+    record = card_runs.reads()
+    device = replace(card_runs.SIMULATED.simulated, thin=SimulatedThin())
+    part = representative(
+        Facts(card_runs.run(record, target=replace(card_runs.SIMULATED, simulated=device))).row(record)
+    )
+    assert part == TrustComponent("representative", "A", "the simulated device answers exactly as described")
+
+
+def test_a_row_that_only_reads_is_not_judged_by_the_payload_that_it_would_write() -> None:
+    record = card_runs.reads()
+    asked = replace(record.phase.workload, payload=Zeros())
+    record = replace(record, phase=replace(record.phase, workload=asked))
+    assert representative(Facts(card_runs.run(card_runs.fill(), record)).row(record)).grade == "B"
+
+
+def test_reads_of_trimmed_blocks_do_not_reach_the_storage() -> None:
+    record = card_runs.reads()
+    asked = replace(record.phase.workload, mix=(MixItem("read", 8192), MixItem("trim", 8192)))
+    record = replace(record, phase=replace(record.phase, workload=asked))
+    part = representative(Facts(card_runs.run(card_runs.fill(), record)).row(record))
+    assert (part.grade, part.clause) == ("C", "reads of trimmed blocks do not reach the storage")
+
+
+@pytest.mark.parametrize(
+    ("gib", "says"),
+    [
+        (320, ""),
+        (319, "; 319.0 GiB of data is less than ten times this machine's memory of 32.0 GiB"),
+        (64, "; 64.0 GiB of data is less than ten times this machine's memory of 32.0 GiB"),
+        (63, "; at least half of the 63.0 GiB of data fits into this machine's memory of 32.0 GiB"),
+    ],
+)
+def test_twice_and_ten_times_the_memory_are_enough(gib: int, says: str) -> None:
+    record = card_runs.reads(direct=False)
+    file = replace(record.plan.files[0], size_bytes=gib * GIB)
+    record = replace(record, plan=replace(record.plan, files=(file,)))
+    part = representative(Facts(card_runs.run(card_runs.fill(), record)).row(record))
+    assert part.clause == f"buffered I/O goes through the page cache{says}"
+
+
+@pytest.mark.parametrize(("share", "seen"), [(1.0, True), (0.95, True), (0.94, False)])
+def test_what_the_device_delivered_was_written_in_full(share: float, seen: bool) -> None:
+    base = card_runs.reads(times=card_runs.histogram((240_000, 40_000)))
+    did = base.measurement
+    moved = {"reads": did.ios, "read_bytes": round(share * did.bytes), "writes": 0, "written_bytes": 0}
+    record = replace(base, samples=card_runs.diskstats(did.elapsed_ns, **moved))
+    part = representative(Facts(card_runs.run(record)).row(record))
+    assert ("did not see" not in part.clause) == seen
+    mixed = replace(record.phase.workload, mix=(MixItem("read", 8192), MixItem("write", 8192)))
+    record = replace(record, phase=replace(record.phase, workload=mixed))
+    assert "did not see" in representative(Facts(card_runs.run(record)).row(record)).clause

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import pytest
 from makers import card_runs
 
+from iocast.analyse.changepoint import Change
 from iocast.analyse.facts import Facts
+from iocast.analyse.steady import Steadiness
 from iocast.diagnose.trust.steadiness import steady
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Series, SteadyEnd
-from iocast.model.simulated_device import SimulatedCache
+from iocast.model.simulated_device import (
+    SimulatedCache,
+    SimulatedDrift,
+    SimulatedLimit,
+    SimulatedSlc,
+    SimulatedSlow,
+    SimulatedThin,
+    SimulatedTier,
+)
+from iocast.model.target import Target
 
 replace = msgspec.structs.replace
 GIB = card_runs.GIB
@@ -150,3 +163,212 @@ def test_scatter_is_no_drift() -> None:
     assert letters.count("D") <= 3
     falls = [judged([draw.gauss(1400 - 30 * at, 100) for at in range(30)]).grade for _ in range(20)]
     assert falls.count("D") >= 19
+
+
+SETTLED = Steadiness(
+    length=60,
+    cut=0,
+    cut_valid=True,
+    mean=1000.0,
+    low=990.0,
+    high=1010.0,
+    half_width=0.01,
+    lag_1=0.0,
+    halves=0.0,
+    drift=0.0,
+    b3=True,
+    snia=True,
+    change=None,
+)
+UNSETTLED = replace(SETTLED, b3=False, snia=False)
+
+
+def told(found: Steadiness, record: PhaseRecord | None = None, target: Target = card_runs.TARGET) -> TrustComponent:
+    """The letter for a row of which this is known."""
+    record = record or card_runs.reads()
+    row = Facts(card_runs.run(record, target=target)).row(record)
+    row.steadiness = found
+    part = steady(row)
+    assert part.code == "steady"
+    unjudged = not record.series.ios or part.clause.startswith("too few IOPS")
+    assert part.evidence.get("whole_intervals") == (None if unjudged else found.length), (
+        "the figures go with every letter"
+    )
+    return part
+
+
+def test_the_figures_behind_a_letter() -> None:
+    found = replace(SETTLED, cut=5, half_width=math.nan, drift=-0.01)
+    assert told(found) == TrustComponent(
+        "steady",
+        "B",
+        "steady over 60 s; a later change is not excluded in less than 5 minutes",
+        {
+            "whole_intervals": 60.0,
+            "steady_from_ns": 5e9,
+            "mean": 1000.0,
+            "lowest_batch": 990.0,
+            "highest_batch": 1010.0,
+            "drift": -0.01,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"change": Change(20, -0.3), "cut": 5}, "at t=25 s the rate fell by 30% and stayed there"),
+        ({"change": Change(20, 0.5)}, "at t=20 s the rate rose by 50% and stayed there"),
+        ({"cut_valid": False, "halves": 0.5}, "it settled only after half of its time"),
+        ({"halves": 0.25, "drift": -0.5}, "the rate was 20% lower in the second half than in the first"),
+        ({"halves": -0.2}, "the rate was 25% higher in the second half than in the first"),
+        ({"halves": -1.0}, "the rate was 100% higher in the second half than in the first"),
+        ({"drift": -0.08, "half_width": 0.06}, "the rate drifted by 8%"),
+        ({"half_width": 0.06, "lag_1": 1.0}, "the rate varied: its mean is only known to ±6%"),
+        ({"lag_1": 0.7}, "its fluctuations last too long (correlation 0.7, 0.25 at most)"),
+        ({"half_width": math.nan, "lag_1": 0.7}, "the rate varied: its mean is only known to ±"),
+    ],
+)
+def test_why_a_row_is_not_steady(change: dict[str, Any], why: str) -> None:
+    found = replace(UNSETTLED, **change)
+    part = told(replace(found, lag_1=found.lag_1 or 1.0))  # no chance
+    assert (part.grade, part.clause.startswith(f"not steady: {why}")) == ("D", True), part.clause
+    agreed = told(replace(found, snia=True, lag_1=found.lag_1 or 1.0))
+    if found.change is None:
+        assert (agreed.grade, agreed.clause.startswith(f"five rounds agree, but {why}")) == ("C", True)
+    else:
+        assert agreed.grade == "D"
+
+
+@pytest.mark.parametrize(
+    ("change", "chance"),
+    [
+        ({}, True),
+        ({"lag_1": 0.49}, True),
+        ({"lag_1": 0.50}, False),
+        ({"half_width": 0.20}, True),
+        ({"half_width": 0.21}, False),
+        ({"halves": -0.2}, True),
+        ({"halves": 0.2001}, False),
+        ({"drift": 0.35}, True),
+        ({"drift": -0.3501}, False),
+        ({"change": Change(20, 0.5)}, False),
+    ],
+)
+def test_what_a_row_moved_within_its_own_scatter_is_chance(change: dict[str, Any], chance: bool) -> None:
+    part = told(replace(UNSETTLED, **{"half_width": 0.10, **change}))
+    assert part.grade == ("C" if chance else "D")
+    if chance:
+        assert part.clause.startswith("too short to judge steadiness: the mean is only known to ±")
+        assert part.clause.endswith("% after 60 s")
+
+
+@pytest.mark.parametrize(
+    ("length", "halves", "grade"),
+    [(20, 0.21, "D"), (20, -0.21, "D"), (20, 0.20, "C"), (19, 0.5, "C"), (29, 0.5, "D")],
+)
+def test_what_plainly_drifts_is_told_before_it_can_be_judged(length: int, halves: float, grade: str) -> None:
+    short = replace(UNSETTLED, length=length, halves=halves)
+    assert told(short).grade == grade
+    assert told(replace(short, snia=True)).grade == "C"
+
+
+@pytest.mark.parametrize(
+    ("elapsed_ns", "why"),
+    [
+        (0, "steadiness unknown: no course over time was recorded"),
+        (30 * card_runs.SECOND_NS, "steadiness unknown: no course over time was recorded"),
+        (card_runs.SECOND_NS - 1, "steadiness unknown: less than one whole second was recorded"),
+        (card_runs.SECOND_NS, "too short to judge steadiness: 1 s; 30 s needed"),
+    ],
+)
+def test_without_a_course_the_length_says_why(elapsed_ns: int, why: str) -> None:
+    record = card_runs.reads()
+    record = replace(record, series=Series(), measurement=replace(record.measurement, elapsed_ns=elapsed_ns))
+    assert told(SETTLED, record) == TrustComponent("steady", "C", why)
+
+
+def test_five_rounds_that_agree_are_no_proof() -> None:
+    end = SteadyEnd(rule="snia", reached=True, judged=2, from_ns=0)
+    part = told(SETTLED, replace(card_runs.reads(), steady=end))
+    assert (part.grade, part.clause) == ("C", "five rounds agree, which a slow drift can do too")
+    unreached = replace(end, reached=False)
+    assert told(SETTLED, replace(card_runs.reads(), steady=unreached)).grade == "B"
+
+
+def test_a_pair_that_agrees_stands_for_the_rule_but_not_for_the_length() -> None:
+    end = SteadyEnd(rule="b3", reached=True, judged=2, from_ns=0, before=990.0, after=1010.0)
+    record = replace(card_runs.reads(), steady=end)
+    assert told(UNSETTLED, record).grade == "B"
+    assert told(replace(UNSETTLED, length=29), record).grade == "C"
+    assert told(UNSETTLED, replace(record, steady=replace(end, before=None))).grade != "B"
+
+
+def test_an_open_loop_is_told_by_its_response_times() -> None:
+    end = SteadyEnd(rule="b3", reached=True, judged=2, from_ns=0, before=1_000_000.0, after=2_000_000.0)
+    paced = replace(card_runs.paced(), series=series([1000.0] * 60), steady=end)
+    assert told(SETTLED, paced).clause.startswith("steady: 1 ms until t=30 s, 2 ms from then to t=60 s; ")
+    drifts = replace(UNSETTLED, halves=0.25, lag_1=1.0)
+    paced = replace(paced, steady=None)
+    assert "the response time was 20% lower" in told(drifts, paced).clause
+
+
+@pytest.mark.parametrize(("ios", "judged_at_all"), [(5, True), (4, False)])
+def test_five_ios_in_each_interval_are_needed_in_an_open_loop(ios: int, judged_at_all: bool) -> None:
+    part = told(SETTLED, replace(card_runs.paced(), series=series([ios] * 60)))
+    assert (part.grade, part.clause != "too few IOPS to judge steadiness") == (
+        "B" if judged_at_all else "C",
+        judged_at_all,
+    )
+
+
+def test_a_warm_up_before_a_long_steady_row_is_told() -> None:
+    part = told(replace(SETTLED, length=300, cut=40), target=card_runs.SIMULATED)
+    assert (part.grade, part.clause) == ("A", "steady over 300 s from t=40 s on")
+    assert told(replace(SETTLED, length=299), target=card_runs.SIMULATED).grade == "B"
+
+
+@pytest.mark.parametrize(
+    "remembers",
+    [
+        {"slc": SimulatedSlc(GIB, GIB)},
+        {"tier": SimulatedTier(GIB, 1000)},
+        {"thin": SimulatedThin()},
+        {"slow": SimulatedSlow(0, 1, 2.0)},
+        {"drift": SimulatedDrift(2.0, 1)},
+        {"limits": (SimulatedLimit("ios", 1000.0),)},
+    ],
+)
+def test_a_simulated_device_that_remembers_has_a_cliff(remembers: dict[str, Any]) -> None:
+    assert card_runs.SIMULATED.simulated is not None
+    target = replace(card_runs.SIMULATED, simulated=replace(card_runs.SIMULATED.simulated, **remembers))
+    part = told(replace(SETTLED, length=300), target=target)
+    assert (part.grade, "a later cliff is not excluded" in part.clause) == ("B", True)
+
+
+def test_the_size_of_a_device_is_that_of_all_its_disks() -> None:
+    long = replace(SETTLED, length=300)
+    top = replace(card_runs.VDA1, lower=("sda", "sdb"))
+    disks = tuple(replace(card_runs.VDA, name=name) for name in ("sda", "sdb"))
+    target = replace(card_runs.TARGET, layers=(top, *disks))
+    record = card_runs.commits()
+    assert told(long, record, target).evidence["device_bytes"] == 400 * GIB
+    unknown = replace(card_runs.TARGET, layers=(top, disks[0], replace(disks[1], size_bytes=None)))
+    part = told(long, record, unknown)
+    assert (part.evidence["device_bytes"], part.grade) == (0, "B")
+    assert part.clause.endswith("a later cliff is not excluded: the size of the device is unknown")
+    bare = replace(card_runs.TARGET, layers=(), size_bytes=7 * GIB)
+    assert told(long, record, bare).evidence["device_bytes"] == 7 * GIB
+
+
+def test_the_cliffs_of_reads_are_told_with_their_figures() -> None:
+    long, record = replace(SETTLED, length=300), card_runs.reads()
+    (part,) = record.measurement.classes
+    whole = replace(record.measurement, classes=(replace(part, bytes=8 * GIB),))
+    found = told(long, replace(record, measurement=whole))
+    assert found.clause == (
+        "steady, but a later cliff is not excluded: the data is less than ten times this machine's memory, and caches"
+        " below may be as large"
+    )
+    assert (found.evidence["read_bytes"], found.evidence["data_bytes"]) == (8 * GIB, 8 * GIB)
+    assert told(long, record).clause.endswith("less than the whole of the data was read")

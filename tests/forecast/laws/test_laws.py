@@ -130,3 +130,201 @@ def test_each_need_can_bind() -> None:
     assert sizing.size_disks(wide, disk, "raid10") == sizing.DiskCount(15, 2, 1, 10, 10, "throughput")
     with pytest.raises(SpecError, match="write share"):
         sizing.size_disks(sizing.Demand(capacity_bytes=1, iops=1, write_fraction=1.5), disk, "raid0")
+
+
+def test_a_measured_size_has_its_capacity_however_often_it_was_measured() -> None:
+    assert mixes.capacity_at_size([8192], [900], 8192) == 900
+    assert mixes.capacity_at_size([65536, 4096, 8192, 8192], [100, 1000, 900, 800], 8192) in (800, 900)
+    assert mixes.capacity_at_size([65536, 4096], [100, 1000], 4096) == 1000
+    assert mixes.capacity_at_size([65536, 4096], [100, 1000], 65536) == 100
+    for sizes in ([], [8192]):
+        with pytest.raises(AnalysisError, match="4096 bytes lie outside of the measured sizes"):
+            mixes.capacity_at_size(sizes, [900.0] * len(sizes), 4096)
+
+
+def test_a_queue_that_cannot_be_is_refused_with_the_way_out() -> None:
+    for servers, offered, message, hint in (
+        (0, 0.5, "0 servers serve nobody", "give 1 or more"),
+        (1, -0.5, "a load of -0.5 busy servers does not exist", "give a rate and a time above 0"),
+        (1, math.inf, "a load of inf busy servers does not exist", "give a rate and a time above 0"),
+        (1, math.nan, "a load of nan busy servers does not exist", "give a rate and a time above 0"),
+    ):
+        with pytest.raises(SpecError) as refused:
+            open_queues.erlang(servers, offered)
+        assert (str(refused.value), refused.value.hint) == (message, hint)
+    assert open_queues.erlang(1, 0.0) == (0.0, 0.0)
+    with pytest.raises(open_queues.Overloaded) as overloaded:
+        open_queues.erlang(4, 6.0)
+    assert str(overloaded.value) == "overloaded: utilisation would be 150.0%, and the queue would grow without end"
+    assert overloaded.value.hint == "lower the load, shorten the service time or add servers"
+
+
+def test_closed_queues_without_work_or_users_are_refused() -> None:
+    for demands, users, message in (
+        ([], 1, "no station has work to do"),
+        ([0.0, 0.0], 1, "no station has work to do"),
+        ([0.1, -0.1], 1, "no station has work to do"),
+        ([0.1], 0, "0 users ask for nothing"),
+    ):
+        for law in (closed_queues.mva, closed_queues.schweitzer, closed_queues.bounds):
+            with pytest.raises(SpecError, match=f"^{message}$"):
+                law(demands, users)
+        with pytest.raises(SpecError, match=f"^{message}$"):
+            closed_queues.mva_servers(demands, [1] * len(demands), users)
+    for servers in ([], [1, 1], [0]):
+        with pytest.raises(SpecError, match=r"^each station needs its number of servers$"):
+            closed_queues.mva_servers([0.1], servers, 1)
+    assert closed_queues.mva([0.1, 0.0], 1).rate_per_s == pytest.approx(10.0)
+
+
+def test_a_thousand_users_by_the_approximation_are_those_of_exact_analysis() -> None:
+    demands, think_s = [0.010, 0.004, 0.001], 2.0
+    exact, near = closed_queues.mva(demands, 1000, think_s), closed_queues.schweitzer(demands, 1000, think_s)
+    assert near.rate_per_s == pytest.approx(exact.rate_per_s, rel=1e-3)
+    assert near.rate_per_s * (near.response_s + think_s) == pytest.approx(1000)
+    assert sum(near.at_station) == pytest.approx(near.rate_per_s * near.response_s)
+
+
+def test_several_servers_by_hand() -> None:
+    """Two users and two servers of 1 s beside one of 0.5 s: nobody waits but at the single one."""
+    did = closed_queues.mva_servers([1.0, 0.5], [2, 1], 2)
+    alone = 1 / 1.5
+    response = 1.0 + 0.5 * (1 + 0.5 * alone)
+    assert (did.rate_per_s, did.response_s) == pytest.approx((2 / response, response))
+    assert did.at_station == pytest.approx((2 / response, 2 / response * (response - 1.0)))
+
+
+def test_what_no_disk_can_be_is_refused() -> None:
+    for fraction in (-0.01, 1.01):
+        with pytest.raises(SpecError, match=f"^a stroke fraction of {fraction:g} does not exist$"):
+            disks.short_stroke_seek_s(0.001, 0.01, fraction)
+    assert disks.short_stroke_seek_s(0.001, 0.015, 0.0) == 0.001
+    assert disks.short_stroke_seek_s(0.001, 0.015, 1.0) == pytest.approx(0.009)
+    with pytest.raises(SpecError, match=r"^a rpm of 0 makes no I/O$"):
+        disks.disk_service(0.005, 0, 8192, 40e6)
+    with pytest.raises(SpecError, match=r"^a rate of -1 makes no I/O$"):
+        disks.disk_service(0.005, 15000, 8192, -1)
+    with pytest.raises(SpecError, match=r"^a bus of 0 makes no I/O$"):
+        disks.controller_service(8192, 0.001, 0)
+    assert disks.disk_service(0.005, 15000, 8e3, 40e6, 0.001).service_s == pytest.approx(0.0082)
+    with pytest.raises(SpecError, match=r"^0 data disks hold nothing$"):
+        disks.full_stripe_writes("raid5", 0)
+    assert [disks.full_stripe_writes(level, 1) for level in ("raid0", "raid1", "raid10", "raid5", "raid6")] == [
+        1.0,
+        2.0,
+        2.0,
+        2.0,
+        3.0,
+    ]
+    with pytest.raises(SpecError, match=r"^RAID level 'raid-dp' is unknown$") as refused:
+        disks.raid_level("raid-dp")
+    assert refused.value.hint == "give 0, 1, 10, 5 or 6"
+
+
+def test_a_mix_that_cannot_be_is_refused() -> None:
+    for rates, capacities in (([], []), ([1.0], [1.0, 2.0]), ([1.0, 1.0], [10.0, 0.0]), ([1.0], [-10.0])):
+        with pytest.raises(SpecError, match=r"^each kind of I/O needs a rate and a capacity$"):
+            mixes.mix_use(rates, capacities)
+    with pytest.raises(SpecError, match=r"^this mix asks for nothing$"):
+        mixes.mix_use([0.0], [10.0])
+    assert mixes.mix_use([5.0, 1.0], [10.0, 4.0]) == mixes.MixUse((0.5, 0.25), 0.75, 0.5, 8.0, pytest.approx(1 / 3))
+    assert [mixes.uniform_hit_ratio(data, 8.0) for data in (4.0, 8.0, 16.0)] == [1.0, 1.0, 0.5]
+
+
+def test_disks_that_cannot_be_sized_are_refused() -> None:
+    disk = sizing.Disk(capacity_bytes=1e12, iops=100, bytes_per_s=100e6)
+    some = sizing.Demand(capacity_bytes=1e12, iops=10, write_fraction=0.5)
+    for broken in (
+        sizing.Disk(capacity_bytes=0, iops=100, bytes_per_s=1),
+        sizing.Disk(capacity_bytes=1, iops=0, bytes_per_s=1),
+        sizing.Disk(capacity_bytes=1, iops=100, bytes_per_s=0),
+    ):
+        with pytest.raises(SpecError, match=r"^such a disk holds or does nothing$"):
+            sizing.size_disks(some, broken, "raid0")
+    for most in (0.0, 1.01):
+        with pytest.raises(SpecError, match=r"^such a disk holds or does nothing$"):
+            sizing.size_disks(some, disk, "raid0", most)
+    for share in (-0.1, 1.1):
+        asked = sizing.Demand(capacity_bytes=1, iops=1, write_fraction=share)
+        with pytest.raises(SpecError, match=f"^a write share of {share:g} does not exist$"):
+            sizing.size_disks(asked, disk, "raid0")
+
+
+@pytest.mark.parametrize(
+    ("level", "iops", "disks_needed"),
+    [
+        ("raid0", 60.0, 1),
+        ("raid0", 61.0, 2),
+        ("raid1", 61.0, 2),
+        ("raid10", 130.0, 4),
+        ("raid5", 1.0, 2),
+        ("raid6", 1.0, 3),
+    ],
+)
+def test_reads_alone_need_so_many_disks(level: disks.RaidLevel, iops: float, disks_needed: int) -> None:
+    """60 I/Os a second of each disk; parity needs a disk more than it has, mirrors come in pairs."""
+    disk = sizing.Disk(capacity_bytes=1e12, iops=100, bytes_per_s=100e6)
+    asked = sizing.Demand(capacity_bytes=1.0, iops=iops, write_fraction=0.0)
+    assert sizing.size_disks(asked, disk, level).disks == disks_needed
+
+
+def test_a_backlog_that_drains_and_one_that_cannot() -> None:
+    assert bursts.fluid_backlog(5000, 1000, 3000, 10) == bursts.Backlog(20_000, pytest.approx(20 / 3), 10.0)
+    assert bursts.fluid_backlog(3000, 3000, 3000, 10) == bursts.Backlog(0.0, 0.0, 0.0)
+    with pytest.raises(SpecError, match=r"^no level of load is given$"):
+        bursts.slow_changes([])
+    for rate, bucket in ((0.0, 10.0), (-1.0, 10.0), (1.0, -1.0)):
+        with pytest.raises(SpecError, match=r"^a bucket that is never refilled serves nothing$"):
+            bursts.token_bucket(rate, bucket, [])
+
+
+def test_a_bucket_empties_fills_a_backlog_and_drains_it_before_it_saves_again() -> None:
+    """100 a second and 1,000 saved: 20 s of 200 leave a backlog of 1,000; 5 s of nothing drain half of it."""
+    burst = [bursts.Stretch(20, 200)]
+    assert bursts.token_bucket(100, 1000, burst) == bursts.BucketUse(10.0, 1000, 10.0, 0.0, 1000)
+    half = bursts.token_bucket(100, 1000, [*burst, bursts.Stretch(5, 0)])
+    assert half == bursts.BucketUse(10.0, 1000, 10.0, 0.0, 500)
+    saved = bursts.token_bucket(100, 1000, [*burst, bursts.Stretch(12, 0)])
+    assert saved == bursts.BucketUse(10.0, 1000, 10.0, 200.0, 0.0)
+    full = bursts.token_bucket(100, 1000, [*burst, bursts.Stretch(25, 0), bursts.Stretch(5, 100)])
+    assert full == bursts.BucketUse(10.0, 1000, 10.0, 1000, 0.0)
+    again = bursts.token_bucket(100, 1000, [*burst, bursts.Stretch(12, 0), bursts.Stretch(3, 200)])
+    assert again == bursts.BucketUse(10.0, 1000, 10.0, 0.0, 100)
+    just = bursts.token_bucket(100, 1000, [bursts.Stretch(10, 200)])
+    assert just == bursts.BucketUse(None, 0.0, 0.0, 0.0, 0.0)
+
+
+def test_volumes_between_their_least_and_most() -> None:
+    small, large = (
+        volumes.provisioned("gp3", GIB, 16_000, 1e12),
+        volumes.provisioned("gp3", 1000 * GIB, 3000, 125 << 20),
+    )
+    assert (small.iops, small.as_asked, large.as_asked) == (3000, False, True)
+    assert not volumes.provisioned("gp3", 1000 * GIB, 3000, 1e12).as_asked
+    assert large.crossover_bytes == pytest.approx((125 << 20) / 3000)
+    assert [volumes.burst("gp2", size * GIB, 100).baseline_iops for size in (1, 100, 6000)] == [100, 300, 16_000]
+    steady = volumes.burst("gp2", 100 * GIB, 300)
+    assert math.isinf(steady.burst_s)
+    assert steady.refill_s == pytest.approx(5_400_000 / 300)
+    assert volumes.burst("gp2", 100 * GIB, 1300).burst_s == pytest.approx(5400)
+    assert volumes.burst("gp2", 100 * GIB, 1e9).burst_s == pytest.approx(5_400_000 / 2700)
+    assert [volumes.burst("gp2", size * GIB, 1).burst_iops for size in (100, 2000)] == [3000, 6000]
+    assert [volumes.counted_ios("gp3", size) for size in (1, 256 << 10, (256 << 10) + 1)] == [1, 1, 2]
+
+
+def test_the_largest_rate_within_a_limit_by_the_share_of_one_server() -> None:
+    """P(R > t) of one server is exp(-(mu - lambda) t): 1 % at 20 ms leaves mu - 230 I/Os a second."""
+    assert knees.slo_rate_per_s(1, 0.001, 0.020) == pytest.approx(1000 - math.log(100) / 0.020, rel=1e-9)
+    assert knees.slo_rate_per_s(1, 0.001, 0.020, 0.5) == pytest.approx(1000 - math.log(2) / 0.020, rel=1e-9)
+    assert knees.slo_rate_per_s(1, 0.001, 0.0046) == 0.0
+
+
+def test_slow_changes_weigh_by_ios() -> None:
+    """Half the time at 100 I/Os a second, half at 300: three quarters of them meet the higher load."""
+    busy, idle = bursts.Level(0.5, 300.0, 1, 0.002), bursts.Level(0.5, 100.0, 1, 0.002)
+    found = bursts.slow_changes([busy, idle])
+    assert found.response_s == pytest.approx(0.75 * 0.002 / 0.4 + 0.25 * 0.002 / 0.8)
+    assert found.response_at_average_s == pytest.approx(0.002 / 0.6)
+    beyond = 0.75 * math.exp(-found.p99_s * 0.4 / 0.002) + 0.25 * math.exp(-found.p99_s * 0.8 / 0.002)
+    assert beyond == pytest.approx(0.01, rel=1e-9)
+    assert bursts.slow_changes([busy]).p99_s == pytest.approx(-math.log(0.01) * 0.005)

@@ -41,13 +41,16 @@ def capacity_at_size(sizes_bytes: Sequence[float], capacities_per_s: Sequence[fl
     Raises AnalysisError outside of the measured sizes.
     """
     known = sorted(zip(sizes_bytes, capacities_per_s, strict=True))
+    for size, capacity in known:
+        if size == size_bytes:
+            return capacity
     for (low, slow), (high, fast) in pairwise(known):
-        if low <= size_bytes <= high:
+        if low < size_bytes < high:
             at = (size_bytes - low) / (high - low)
             return 1 / ((1 - at) / slow + at / fast)
     raise AnalysisError(
         f"I/Os of {size_bytes:g} bytes lie outside of the measured sizes",
-        f"measure that size, or ask for one from {known[0][0]:g} to {known[-1][0]:g} bytes",
+        f"measure that size, or ask for one from {known[0][0]:g} to {known[-1][0]:g} bytes" if known else "measure it",
     )
 
 
