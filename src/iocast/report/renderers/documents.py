@@ -19,7 +19,6 @@ from iocast.model.codes import (
     ComparisonCode,
     DifferenceCode,
     FindingCode,
-    NeedCode,
     RepeatsCode,
     SectionCode,
     SeverityCode,
@@ -31,15 +30,17 @@ from iocast.model.codes import (
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.workload import Op
+from iocast.report.renderers.document_values import Duration, Number, Value
+from iocast.report.renderers.forecast_documents import (
+    LoadedRow,
+    ModelTable,
+    NeedRow,
+    ProvisionedRow,
+    SizedRow,
+    YearRow,
+)
 
 VERSION = 1
-
-Number = int | float
-# A percentile; two edges between which it lies where the source of an imported row knows no better,
-# the second null where nothing bounds it.
-Duration = Number | tuple[Number, Number | None] | None
-# A cell of a chart, or of a table that a named experiment makes for its own question.
-Value = str | bool | int | float | list[str | int | float | None] | None
 
 
 class MeasuredRow(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -546,78 +547,10 @@ class TrendDocument(_Document, kw_only=True, tag="trend"):
     changes: list[TrendChange]
 
 
-class ModelTable(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A table of a law. `cells` are its rows: each law has columns of its own, their units at the ends of the keys.
-    `document` is what the source prints where that is known.
-    """
-
-    key: str
-    title: str
-    cells: list[dict[str, Value]]
-    notes: list[str] = []
-
-
 class ModelDocument(_Document, kw_only=True, tag="model"):
     """What a law says: `iocast model`."""
 
     tables: list[ModelTable]
-
-
-class NeedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """How many devices a part of the need takes."""
-
-    need: NeedCode
-    devices: int
-    binds: bool
-
-
-class LoadedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """How the busiest device stands the load, with all devices or with one missing. `limited_ns` is the percentile of
-    the limit, or p99; null: unknown, or unbounded.
-    """
-
-    failed: bool
-    rate_per_s: Number
-    utilisation_share: Number
-    mean_ns: Number | None = None
-    limited_ns: Number | None = None
-    limit_ns: Number | None = None
-    met: bool | None = None
-
-
-class YearRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What a year takes; 0 is today."""
-
-    year: int
-    capacity_bytes: Number
-    rate_per_s: Number
-    throughput_bytes_per_s: Number | None = None
-    devices: int
-    binding: NeedCode
-    cost: Number | None = None
-
-
-class ProvisionedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What each cloud volume is to be given."""
-
-    size_gib: int
-    iops: int
-    mib_per_s: int
-    cost: Number | None = None
-
-
-class SizedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One device of the library beside the others; `why`: it cannot carry the need."""
-
-    device: str
-    devices: int | None = None
-    binding: NeedCode | None = None
-    utilisation_share: Number | None = None
-    mean_ns: Number | None = None
-    limited_ns: Number | None = None
-    failed_share: Number | None = None
-    usable_bytes: Number | None = None
-    why: str | None = None
 
 
 class SizeDocument(_Document, kw_only=True, tag="size"):
