@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from makers.model_vectors import vectors_of
 
 from iocast.analyse.knee import closed_ladder
 from iocast.analyse.scalability import Scalability, scalability
@@ -24,7 +23,6 @@ from iocast.forecast.laws import (
     volumes,
 )
 
-VECTORS = Path(__file__).resolve().parents[4] / "shared/design/models-vectors.json"
 MIB, GIB = 1 << 20, 1 << 30
 Answer = dict[str, Any]
 
@@ -271,15 +269,7 @@ LAWS: dict[str, Callable[[Answer], Answer]] = {
 }
 
 
-def vectors() -> list[Any]:
-    if not VECTORS.exists():
-        reason = "the test vectors of the design are not beside this checkout"
-        return [pytest.param({}, marks=pytest.mark.skip(reason=reason))]
-    every = json.loads(VECTORS.read_text())["vectors"]
-    return [pytest.param(each, id=each["id"]) for each in every if each["fn"] in LAWS]
-
-
-@pytest.mark.parametrize("vector", vectors())
+@pytest.mark.parametrize("vector", vectors_of(*LAWS))
 def test_a_law_gives_what_its_vector_says(vector: Answer) -> None:
     law, wanted = LAWS[vector["fn"]], vector["out"]
     if wanted.get("refused"):
@@ -292,9 +282,3 @@ def test_a_law_gives_what_its_vector_says(vector: Answer) -> None:
             assert given[name] == value, name
         else:
             assert given[name] == pytest.approx(value, rel=vector["rel_tol"], abs=1e-9), name
-
-
-def test_every_law_has_a_vector() -> None:
-    if not VECTORS.exists():
-        pytest.skip("the test vectors of the design are not beside this checkout")
-    assert LAWS.keys() <= {each["fn"] for each in json.loads(VECTORS.read_text())["vectors"]}
