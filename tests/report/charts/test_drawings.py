@@ -28,6 +28,8 @@ from iocast.report.charts.drawing.theme import CLASSIC, LIGHT, PAGE, THEMES
 from iocast.report.charts.svg import to_svgs
 from iocast.report.comparison.comparison_report import compare, repeats
 from iocast.report.renderers.pictures import write_pictures
+from iocast.sessions.forecasting.size_devices import size
+from iocast.sessions.forecasting.sizing_request import SizeRequest
 
 KINDS = list(CHARTS)
 
@@ -40,7 +42,8 @@ def charts() -> dict[str, Chart]:
     compared = compare([side("before", (run,)), side("after", (run,))], charts=True)
     repeated = repeats(side("again", (run, run)), charts=True)
     trend = trend_of(*[1000.0 + at % 3 for at in range(8)], *[700.0 + at % 3 for at in range(8)]).charts
-    for chart in (*report_of(run).charts, *compared.charts, *repeated.charts, *graded_charts(), *trend):
+    sized = size(SizeRequest(capacity="2TB", iops=30_000, device="sata-ssd")).report(charts=True).charts
+    for chart in (*report_of(run).charts, *compared.charts, *repeated.charts, *graded_charts(), *trend, *sized):
         found.setdefault(chart.kind, chart)
     return found
 
