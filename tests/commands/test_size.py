@@ -39,6 +39,15 @@ def test_capacity_alone_is_refused(tmp_path: Path) -> None:
     assert "--interview" in refused.stderr
 
 
+def test_numbers_as_people_write_them(tmp_path: Path) -> None:
+    told = json.loads(
+        iocast("size", "--capacity", "2TB", "--iops", "30k", "--device", "nvme", "--json", cwd=tmp_path).stdout
+    )
+    assert told["states"][0]["rate_per_s"] == 30_000 * 1.3 / 2
+    refused = iocast("size", "--capacity", "2TB", "--iops", "many", cwd=tmp_path)
+    assert '--iops: "many" is not a rate' in refused.stderr
+
+
 def test_the_interview(tmp_path: Path) -> None:
     def asked(answers: str) -> subprocess.CompletedProcess[str]:
         command = [*IOCAST, "size", "--interview", "--device", "sata-ssd", "--json"]

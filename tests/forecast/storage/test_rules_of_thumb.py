@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iocast.forecast.laws.links import fibre_round_trip_s, serial_payload_bytes_per_s, tcp_payload_bytes_per_s
+from iocast.forecast.laws.link_payload import fibre_round_trip_s, serial_payload_bytes_per_s, tcp_payload_bytes_per_s
 from iocast.forecast.storage.rules_of_thumb import rules_of_thumb
 
 

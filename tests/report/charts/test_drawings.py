@@ -17,6 +17,7 @@ from makers.graded_runs import graded_charts
 from makers.ladder_runs import forecast_charts
 from makers.trends import trend_of
 
+import iocast
 from iocast.diagnose.comparable import side
 from iocast.model.histogram import Histogram
 from iocast.model.report import Chart, Report, Section
@@ -29,18 +30,25 @@ from iocast.report.charts.drawing.theme import CLASSIC, LIGHT, PAGE, THEMES
 from iocast.report.charts.svg import to_svgs
 from iocast.report.comparison.comparison_report import compare, repeats
 from iocast.report.renderers.pictures import write_pictures
+from iocast.sessions.forecasting.size_devices import size
+from iocast.sessions.forecasting.sizing_request import SizeRequest
 
 KINDS = list(CHARTS)
 
 
 @pytest.fixture(scope="module")
-def charts() -> dict[str, Chart]:
+def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
     """The first chart of each kind."""
     found: dict[str, Chart] = {}
     run = card_runs.quick_card()
     compared = compare([side("before", (run,)), side("after", (run,))], charts=True)
     repeated = repeats(side("again", (run, run)), charts=True)
     trend = trend_of(*[1000.0 + at % 3 for at in range(8)], *[700.0 + at % 3 for at in range(8)]).charts
+    sized = size(SizeRequest(capacity="2TB", iops=30_000, device="sata-ssd")).report(charts=True).charts
+    out = str(tmp_path_factory.mktemp("runs"))
+    calibrated = (
+        iocast.calibrate("sim:nvme,iops=5000/s", max_latency="2ms", time="5s", out=out).report(charts=True).charts
+    )
     for chart in (
         *report_of(run).charts,
         *compared.charts,
@@ -48,6 +56,8 @@ def charts() -> dict[str, Chart]:
         *graded_charts(),
         *trend,
         *forecast_charts(),
+        *sized,
+        *calibrated,
     ):
         found.setdefault(chart.kind, chart)
     return found

@@ -99,6 +99,13 @@ def test_the_rule_of_60_percent() -> None:
     assert cells(report, "times", 1) == pytest.approx([2, 2.5, 5, 10])
 
 
+def test_percentiles_need_ios() -> None:
+    report = laws.samples("95,99,99.9,99.99", "1000")
+    assert cells(report, "bounded") == [72, 368, 3688, 36_887]
+    assert cells(report, "published") == [200, 1000, 10_000, 100_000]
+    assert cells(report, "lasts")[1] == 10e9
+
+
 def test_short_strokes() -> None:
     sata = laws.stroke("sata", "0.1%,10%,100%", "8k", None, None, None, None)
     assert [each / 1e6 for each in cells(sata, "service")] == pytest.approx([5.5, 7.5, 12.5], abs=0.04)
@@ -139,7 +146,7 @@ ALL = (
     lambda: laws.usl("1,2,4", None, "1000", "0.05", "0.001"), lambda: laws.usl("1,2", None, "1000", "0.05", "0"),
     lambda: laws.usl("1,2,4,8,16", "100,190,340,500,560", "1", "0", "0"),
     lambda: laws.bucket("3000", "1e6".replace("1e6", "1M"), "1000:60s"), lambda: laws.burst("5", "1", "3", "30s"),
-    lambda: laws.levels(8, "7.2ms", "400:90%,900:10%"), laws.all_volumes,
+    lambda: laws.levels(8, "7.2ms", "400:90%,900:10%"), laws.all_volumes, lambda: laws.samples("50,99", "1000"),
     lambda: laws.volume("gp2", "100GiB", "3000", "125MiB/s", "8k"),
     lambda: laws.volume("io2", "100GiB", "300000", "125MiB/s", "8k"), lambda: laws.mix("3000,500", "10000,2000"),
     lambda: laws.cache("200GB", "100GB", "20us", "7ms"), laws.rules,

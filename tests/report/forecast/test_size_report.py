@@ -71,6 +71,20 @@ def test_volumes_say_what_to_provision() -> None:
     assert (each.size_gib, each.iops) == (1863, 42858)
 
 
+def test_what_is_not_asked_for_has_no_row() -> None:
+    made = report(device="nvme", iops=None, slo="")
+    assert made.verdict == "2 nvme in RAID 10: capacity binds. Throughput 11% of the limit."
+    found = told(made)
+    assert [each.need for each in found.counts] == ["capacity", "throughput"]
+    assert found.states == []
+
+
+def test_a_limited_mean_has_no_percentile() -> None:
+    made = report(device="nvme", slo="mean=1ms")
+    (states,) = (table for table in made.sections[0].tables if table.key == "states")
+    assert "limited" not in {column.key for column in states.columns}
+
+
 def test_what_was_not_given_is_named() -> None:
     notes = " ".join(told(report(device="nvme", read="", size="", slo="")).notes)
     assert "--read not given: 70% reads taken." in notes

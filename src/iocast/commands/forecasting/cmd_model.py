@@ -205,6 +205,16 @@ def percentiles(servers: int, **asked: str) -> Report:
     return model_laws.percentiles(servers, **asked)
 
 
+@_law("samples")
+@_option("--percentile", "50,95,99,99.9,99.99", "Percentiles.", "PERCENT,...")
+@_option("--rate", "1000", "I/Os a second of the row.", "RATE")
+def samples(**asked: str) -> Report:
+    """How many I/Os a percentile needs, and how long a row must be for that."""
+    from iocast.sessions.forecasting import model_laws
+
+    return model_laws.samples(**asked)
+
+
 @_law("knees")
 @SERVICE
 @_option("--servers", "1,2,4,8,16,32,64", "Sizes of the pool.", "NUMBER,...")

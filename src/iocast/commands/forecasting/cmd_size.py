@@ -13,10 +13,17 @@ if TYPE_CHECKING:
     from iocast.sessions.forecasting.sizing_request import SizeRequest
 
 
+def _amount(_context: click.Context, param: click.Parameter, text: str | None) -> float | None:
+    """A number of 0 or more: 30000, 30k."""
+    from iocast.sessions.forecasting.model_inputs import rate
+
+    return None if text is None else rate(param.opts[0], text)
+
+
 @click.command()
 @click.option("--capacity", metavar="SIZE", default="", help="Data to hold, e.g. 2TB.")
-@click.option("--iops", metavar="NUMBER", type=float, help="Reads and writes a second at peak.")
-@click.option("--mbps", metavar="NUMBER", type=float, help="MB/s (1000 x 1000) at peak: scans, loads, backups.")
+@click.option("--iops", metavar="NUMBER", callback=_amount, help="Reads and writes a second at peak.")
+@click.option("--mbps", metavar="NUMBER", callback=_amount, help="MB/s (1000 x 1000) at peak: scans, loads, backups.")
 @click.option("--read", metavar="PERCENT", default="", help="Share of reads; default 70%.")
 @click.option("--size", metavar="SIZE", default="", help="I/O size; default 8k.")
 @click.option("--slo", metavar="LIMIT", default="", help="Response time: 5ms (p99), p95=5ms, mean=2ms.")

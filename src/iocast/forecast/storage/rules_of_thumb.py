@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from iocast import units
-from iocast.forecast.laws.links import serial_payload_bytes_per_s, tcp_payload_bytes_per_s
+from iocast.forecast.laws.link_payload import serial_payload_bytes_per_s, tcp_payload_bytes_per_s
 
 RULES = Path(__file__).with_name("rules_of_thumb.toml")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from iocast import text
+from iocast.forecast.laws.disk_zones import Zone, outer_share, zones
 from iocast.forecast.laws.disks import (
     PARITY_DISKS,
     WRITE_PENALTY,
+    DiskService,
     RaidLevel,
     backend_iops,
     controller_service,
@@ -15,7 +17,6 @@ from iocast.forecast.laws.disks import (
     full_stripe_writes,
     short_stroke_seek_s,
 )
-from iocast.forecast.laws.zones import Zone, outer_share, zones
 from iocast.model.report import Cell, Report
 from iocast.report.forecast.model_tables import NS, PRINTED, col, law_report, ms, num, pct, printed, table
 
@@ -23,6 +24,7 @@ KOLK = "Anjo Kolk, SAN Stories; Hennessy and Patterson, Computer Architecture, 3
 HAILEY = "Kyle Hailey, rules of thumb"
 
 # What the documents print for the inputs of their own tables.
+USUAL_BAND_S = (0.002, 0.008)  # of seeks (Hailey)
 ROTATION_PRINTED = {7200.0: "4.2 (at 7000)", 10000.0: "3", 15000.0: "2"}
 BAND_PRINTED = {7200.0: "6 – 13", 10000.0: "5 – 11", 15000.0: "4 – 10"}
 DISK_PRINTED = {4: "140", 8: "139", 16: "135", 32: "128", 64: "116"}
@@ -52,36 +54,16 @@ def disk(
     controller_s: float,
 ) -> Report:
     """What a random I/O of a spinning disk takes: rotation of `rpms`, and service times of those that are `served`."""
-    usual_band = band_s == (0.002, 0.008)
-    rotation: list[dict[str, Cell]] = [
-        {
-            "rpm": rpm,
-            "half_rotation": 30 / rpm * NS,
-            "fastest": (band_s[0] + 30 / rpm) * NS,
-            "slowest": (band_s[1] + 30 / rpm) * NS,
-            PRINTED: f"{ROTATION_PRINTED[rpm]}; {BAND_PRINTED[rpm]}" if usual_band and rpm in ROTATION_PRINTED else "",
-        }
-        for rpm in rpms
-    ]
+    rotation = _rotation(rpms, band_s)
+    usual_band = band_s == USUAL_BAND_S
     kolk = (seek_s, rate_bytes_per_s, controller_s) == (0.005, 40e6, 0.0)
-    rows: list[dict[str, Cell]] = []
-    for rpm in served:
-        for size in sizes:
-            did = disk_service(seek_s, rpm, size, rate_bytes_per_s, controller_s)
-            rows.append(
-                {
-                    "rpm": rpm,
-                    "size": size,
-                    "seek": did.seek_s * NS,
-                    "half_rotation": did.half_rotation_s * NS,
-                    "transfer": did.transfer_s * NS,
-                    "controller": did.controller_s * NS if controller_s else None,
-                    "service": did.service_s * NS,
-                    "iops": did.iops,
-                    "seek_share": did.seek_s / did.service_s,
-                    PRINTED: DISK_PRINTED.get(_kilo(size) or 0, "") if kolk and rpm == 15000 else "",
-                }
-            )
+    rows = [
+        _service(
+            disk_service(seek_s, rpm, size, rate_bytes_per_s, controller_s), rpm, size, known=kolk and rpm == 15000
+        )
+        for rpm in served
+        for size in sizes
+    ]
     low, high = band_s
     first = served[0]
     best = disk_service(seek_s, first, sizes[0], rate_bytes_per_s, controller_s)
@@ -127,6 +109,37 @@ def disk(
         ),
         f"{KOLK}; {HAILEY}.",
     )
+
+
+def _service(did: DiskService, rpm: float, size: int, *, known: bool) -> dict[str, Cell]:
+    """One I/O; `known`: the document prints it."""
+    return {
+        "rpm": rpm,
+        "size": size,
+        "seek": did.seek_s * NS,
+        "half_rotation": did.half_rotation_s * NS,
+        "transfer": did.transfer_s * NS,
+        "controller": did.controller_s * NS or None,
+        "service": did.service_s * NS,
+        "iops": did.iops,
+        "seek_share": did.seek_s / did.service_s,
+        PRINTED: DISK_PRINTED.get(_kilo(size) or 0, "") if known else "",
+    }
+
+
+def _rotation(rpms: Sequence[float], band_s: tuple[float, float]) -> list[dict[str, Cell]]:
+    """Half a rotation, and the whole I/O without its transfer, of each speed."""
+    usual = band_s == USUAL_BAND_S
+    return [
+        {
+            "rpm": rpm,
+            "half_rotation": 30 / rpm * NS,
+            "fastest": (band_s[0] + 30 / rpm) * NS,
+            "slowest": (band_s[1] + 30 / rpm) * NS,
+            PRINTED: f"{ROTATION_PRINTED[rpm]}; {BAND_PRINTED[rpm]}" if usual and rpm in ROTATION_PRINTED else "",
+        }
+        for rpm in rpms
+    ]
 
 
 def _band_notes(rpms: Sequence[float], usual: bool) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 from iocast import text
@@ -9,6 +10,7 @@ from iocast.errors import AnalysisError
 from iocast.forecast.laws import open_queues
 from iocast.forecast.laws.knees import latency_multiple_utilisation, max_power_utilisation, tail_multiple_utilisation
 from iocast.forecast.laws.open_queues import OpenQueue, Overloaded
+from iocast.forecast.laws.percentile_rules import least_total
 from iocast.model.report import Cell, Column, Report, Row, Table
 from iocast.report.forecast.model_tables import NS, PRINTED, col, law_report, ms, num, pct, printed, table
 
@@ -149,6 +151,40 @@ def percentiles(service_s: float, servers: int, rates_per_s: Sequence[float], sh
 
 def _p(share: float) -> str:
     return f"p{share * 100:g}".replace(".", "_")
+
+
+def samples(shares: Sequence[float], rate_per_s: float) -> Report:
+    """How many I/Os a percentile needs, and how long a row of a rate must be."""
+    rows: list[dict[str, Cell]] = []
+    for share in shares:
+        needed = {"bounded": least_total(share), "published": 10 / (1 - share), "trusted": 100 / (1 - share)}
+        whole = {name: math.ceil(count - 1e-6) for name, count in needed.items()}
+        rows.append({"percentile": f"p{share * 100:g}", **whole, "lasts": whole["trusted"] / rate_per_s * NS})
+    last = rows[-1]
+    return law_report(
+        "samples",
+        f"{last['percentile']} needs {_number(last['bounded']):,.0f} I/Os for an upper limit, "
+        f"{_number(last['published']):,.0f} to be shown, {_number(last['trusted']):,.0f} for the best trust.",
+        (
+            table(
+                f"I/Os of a row; its time at {rate_per_s:g} IOPS",
+                "samples",
+                (
+                    col("percentile", "percentile"),
+                    col("bounded", "for an upper\nlimit", "count"),
+                    col("published", "to be\nshown", "count"),
+                    col("trusted", "for trust A", "count"),
+                    col("lasts", "time", "duration"),
+                ),
+                rows,
+                (
+                    "Independent I/Os: where they queue, neighbours depend on each other and count for fewer.",
+                    "Upper limit: 95%, free of any law. Shown: 10 I/Os beyond it; trust A: 100.",
+                ),
+            ),
+        ),
+        "models B1.",
+    )
 
 
 def knees(service_s: float, pools: Sequence[int], multiple: float) -> Report:

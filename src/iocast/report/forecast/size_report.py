@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from iocast import text
-from iocast.forecast.storage.size_storage import LARGE_GROUP, Carried, Sized
+from iocast.forecast.storage.size_storage import LARGE_GROUP, Carried, Count, Sized
 from iocast.forecast.storage.size_volumes import VolumePlan
 from iocast.forecast.storage.storage_need import StorageNeed
 from iocast.model.codes import NeedCode
@@ -80,7 +80,7 @@ class SizedDevice(Struct, frozen=True, kw_only=True):
 def size_report(sized: SizedDevice, *, charts: bool = False) -> Report:
     """What one device takes."""
     plan = sized.final
-    tables = [_counts(sized), _states(plan)]
+    tables = [_counts(sized), *([_states(plan)] if plan.need.iops else [])]
     if isinstance(plan, VolumePlan):
         tables.append(_provisioned(plan))
     if len(sized.years) > 1:
@@ -162,9 +162,15 @@ def decimal_size(size_bytes: float) -> str:
     return f"{size_bytes:.0f} bytes"
 
 
+def _asked_for(plan: Plan) -> list[Count]:
+    """The counts of what is asked for."""
+    nothing = {code for code, most in (("iops", plan.need.iops), ("throughput", plan.need.bytes_per_s)) if not most}
+    return [each for each in plan.counts if each.code not in nothing]
+
+
 def _counts(sized: SizedDevice) -> Table:
     plan = sized.final
-    known = [each for each in plan.counts if each.code != "throughput" or plan.need.bytes_per_s]
+    known = _asked_for(plan)
     rows = [
         Row(
             {
@@ -215,19 +221,16 @@ def _states(plan: Plan) -> Table:
     states = [(plan.normal, False)]
     if isinstance(plan, Sized) and plan.failed:
         states.append((plan.failed, True))
-    return Table(
-        "Under load",
-        tuple(
-            Column(each.key, _limited_title(plan), each.kind) if each.key == "limited" else each
-            for each in STATES
-            if plan.need.latency or each.key not in ("limit", "verdict")
-        ),
-        tuple(_state(plan, each, failed=failed) for each, failed in states if plan.need.iops),
-        key="states",
-        notes=("Response times take random arrivals; bursts make them longer (iocast model ggc, burst).",)
-        if plan.need.iops
-        else (),
+    columns = tuple(
+        Column(each.key, _limited_title(plan), each.kind) if each.key == "limited" else each
+        for each in STATES
+        if plan.need.latency or each.key not in ("limit", "verdict")
     )
+    if plan.need.latency and plan.need.latency.quantile is None:
+        columns = tuple(each for each in columns if each.key != "limited")
+    rows = tuple(_state(plan, each, failed=failed) for each, failed in states)
+    notes = ("Response times take random arrivals; bursts make them longer (iocast model ggc, burst).",)
+    return Table("Under load", columns, rows, key="states", notes=notes)
 
 
 def _limited_title(plan: Plan) -> str:
@@ -294,9 +297,7 @@ def _years(sized: SizedDevice) -> Table:
 
 def _charts(sized: SizedDevice) -> tuple[Chart, ...]:
     plan = sized.final
-    counts = tuple(
-        (NEEDS[each.code], each.devices) for each in plan.counts if each.code != "throughput" or plan.need.bytes_per_s
-    )
+    counts = tuple((NEEDS[each.code], each.devices) for each in _asked_for(plan))
     subject = SizedNeed(sized.name, counts, NEEDS[plan.binding], plan.devices, sized.noun)
     return charts_at("sizing", subject)
 

@@ -16,11 +16,7 @@ from iocast.model.codes import (
     AspectCode,
     BadgeCode,
     BoundCode,
-    ComparisonCode,
-    DifferenceCode,
     FindingCode,
-    NeedCode,
-    RepeatsCode,
     SectionCode,
     SeverityCode,
     StateCode,
@@ -32,6 +28,16 @@ from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.workload import Op
 from iocast.report.renderers import calibration_rows as of_calibration
+from iocast.report.renderers.comparison_documents import PairDocument, RelativeRow, RepeatsRow
+from iocast.report.renderers.document_values import Duration, Number, Value
+from iocast.report.renderers.forecast_documents import (
+    LoadedRow,
+    ModelTable,
+    NeedRow,
+    ProvisionedRow,
+    SizedRow,
+    YearRow,
+)
 from iocast.report.renderers.forecast_rows import (
     ForecastFigure,
     ForecastSummary,
@@ -42,13 +48,6 @@ from iocast.report.renderers.forecast_rows import (
 )
 
 VERSION = 1
-
-Number = int | float
-# A percentile; two edges between which it lies where the source of an imported row knows no better,
-# the second null where nothing bounds it.
-Duration = Number | tuple[Number, Number | None] | None
-# A cell of a chart, or of a table that a named experiment makes for its own question.
-Value = str | bool | int | float | list[str | int | float | None] | None
 
 
 class MeasuredRow(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -440,108 +439,6 @@ class ListingDocument(_Document, kw_only=True, tag="listing"):
     runs: list[ListedRun]
 
 
-class DifferenceRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What differs between two sides besides the results."""
-
-    code: DifferenceCode
-    first: str
-    other: str
-
-
-class ComparedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One figure of a row on both sides: I/Os a second, or a time."""
-
-    phase: str
-    statistic: StatisticCode | None = None  # null: the row is not compared
-    verdict: ComparisonCode
-    why_not: str | None = None
-    first_per_s: Number | None = None
-    other_per_s: Number | None = None
-    first_ns: Number | None = None
-    other_ns: Number | None = None
-    ratio: Number | None = None
-    ratio_low: Number | None = None
-    ratio_high: Number | None = None
-    relative: Number | None = None
-    within_tenth: bool | None = None
-    first_repeats: int | None = None
-    other_repeats: int | None = None
-    paired: bool | None = None  # judged by the ratios of runs that belong together, not by Welch's t
-
-
-class SideLatencyRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The response times of a row on one side, all repeats together."""
-
-    phase: str
-    side: str
-    latency_shares: list[Number] | None = None
-    response_p50_ns: Number | None = None
-    response_p99_ns: Number | None = None
-    distance: Number | None = None  # the largest of the two cumulative curves, with the second side
-
-
-class ShiftRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """How a percentile moved."""
-
-    phase: str
-    quantile: Number
-    first_ns: Number | None = None
-    other_ns: Number | None = None
-    ratio: Number | None = None
-    ratio_low: Number | None = None
-    ratio_high: Number | None = None
-    p_value: Number | None = None
-
-
-class RelativeRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """How much of the first side's performance each other side keeps, in the order of the sides."""
-
-    phase: str
-    statistic: StatisticCode
-    first_per_s: Number | None = None
-    first_ns: Number | None = None
-    relative: list[Number | None]
-    repeats: int
-
-
-class RepeatsRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """How well a row repeats itself."""
-
-    side: str
-    phase: str
-    runs: int
-    verdict: RepeatsCode
-    median_per_s: Number | None = None
-    apart_share: Number | None = None  # of the first run
-    symmetric_share: Number | None = None  # the same two runs: their difference over their mean
-    scatter_share: Number | None = None
-    scatter_p99_share: Number | None = None
-
-
-class OverallDocument(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The geometric mean of the throughput ratios of all compared rows, and how many figures moved which way."""
-
-    ratio: Number | None = None
-    ratio_low: Number | None = None
-    ratio_high: Number | None = None
-    better: int
-    worse: int
-    same: int
-    undecided: int
-
-
-class PairDocument(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One side against the first."""
-
-    first: str
-    other: str
-    overall: OverallDocument
-    rows: list[ComparedRow]
-    differences: list[DifferenceRow] = []
-    latency: list[SideLatencyRow] = []
-    percentiles: list[ShiftRow] = []
-
-
 class ComparisonDocument(_Document, kw_only=True, tag="comparison"):
     """Two or more sides; all are compared with the first."""
 
@@ -589,78 +486,10 @@ class TrendDocument(_Document, kw_only=True, tag="trend"):
     changes: list[TrendChange]
 
 
-class ModelTable(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A table of a law. `cells` are its rows: each law has columns of its own, their units at the ends of the keys.
-    `document` is what the source prints where that is known.
-    """
-
-    key: str
-    title: str
-    cells: list[dict[str, Value]]
-    notes: list[str] = []
-
-
 class ModelDocument(_Document, kw_only=True, tag="model"):
     """What a law says: `iocast model`."""
 
     tables: list[ModelTable]
-
-
-class NeedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """How many devices a part of the need takes."""
-
-    need: NeedCode
-    devices: int
-    binds: bool
-
-
-class LoadedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """How the busiest device stands the load, with all devices or with one missing. `limited_ns` is the percentile of
-    the limit, or p99; null: unknown, or unbounded.
-    """
-
-    failed: bool
-    rate_per_s: Number
-    utilisation_share: Number
-    mean_ns: Number | None = None
-    limited_ns: Number | None = None
-    limit_ns: Number | None = None
-    met: bool | None = None
-
-
-class YearRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What a year takes; 0 is today."""
-
-    year: int
-    capacity_bytes: Number
-    rate_per_s: Number
-    throughput_bytes_per_s: Number | None = None
-    devices: int
-    binding: NeedCode
-    cost: Number | None = None
-
-
-class ProvisionedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What each cloud volume is to be given."""
-
-    size_gib: int
-    iops: int
-    mib_per_s: int
-    cost: Number | None = None
-
-
-class SizedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One device of the library beside the others; `why`: it cannot carry the need."""
-
-    device: str
-    devices: int | None = None
-    binding: NeedCode | None = None
-    utilisation_share: Number | None = None
-    mean_ns: Number | None = None
-    limited_ns: Number | None = None
-    failed_share: Number | None = None
-    usable_bytes: Number | None = None
-    why: str | None = None
 
 
 class SizeDocument(_Document, kw_only=True, tag="size"):

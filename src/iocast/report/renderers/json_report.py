@@ -16,6 +16,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.report import Cell, Chart, Kind, Report, Row, Subject, Table
 from iocast.report.renderers import documents as doc
+from iocast.report.renderers import forecast_documents
 from iocast.report.renderers.calibration_rows import CALIBRATION_TABLES
 from iocast.report.renderers.forecast_rows import forecast_fields
 
@@ -222,16 +223,20 @@ def _law_table(table: Table) -> Json:
 def _size(report: Report) -> Json:
     """The tables of a sizing, or of all devices of the library; what only people read is left out."""
     kinds: dict[str, type[msgspec.Struct]] = {
-        "counts": doc.NeedRow,
-        "states": doc.LoadedRow,
-        "provisioned": doc.ProvisionedRow,
-        "years": doc.YearRow,
+        "counts": forecast_documents.NeedRow,
+        "states": forecast_documents.LoadedRow,
+        "provisioned": forecast_documents.ProvisionedRow,
+        "years": forecast_documents.YearRow,
     }
     found: Json = {
         key: [_fields(_row(t, row), kind) for t in _tables(report, key) for row in t.rows]
         for key, kind in kinds.items()
     }
-    library = [_fields(_row(table, row), doc.SizedRow) for table in _tables(report, "library") for row in table.rows]
+    library = [
+        _fields(_row(table, row), forecast_documents.SizedRow)
+        for table in _tables(report, "library")
+        for row in table.rows
+    ]
     return {**found, "library": library}
 
 

@@ -134,6 +134,14 @@ def percentiles(servers: int, service: str, rate: str, percentile: str) -> Repor
     return queue_tables.percentiles(given.seconds("--service", service), servers, _rates(rate), shares)
 
 
+def samples(percentile: str, rate: str) -> Report:
+    """I/Os that percentiles need. Raises SpecError."""
+    from iocast.report.forecast import queue_tables
+
+    shares = given.shares("--percentile", percentile)
+    return queue_tables.samples(shares, _above_zero("--rate", given.rate("--rate", rate)))
+
+
 def knees(service: str, servers: str, multiple: str) -> Report:
     """Knees of pools. Raises SpecError."""
     from iocast.report.forecast import queue_tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iocast.errors import SpecError
-from iocast.forecast.laws.zones import outer_share, zones
+from iocast.forecast.laws.disk_zones import outer_share, zones
 
 
 def test_kolks_tests() -> None:
