@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from iocast.sessions.run_card import Card
 
 __version__ = "0.1.0"
-__all__ = ["card", "compare", "diagnose", "examine", "experiment", "open", "run"]
+__all__ = ["card", "compare", "diagnose", "examine", "experiment", "matrix", "open", "run"]
 
 importlib.import_module("iocast.diagnose")  # the room, before the function of its name takes its place here
 _RUNS = "iocast-runs"
@@ -117,3 +117,21 @@ def experiment(
     options = public.options(size, time, seed, out, destroy)
     request = public.trial(name, paths, options, rounds, block, depth, streams, sync, sizes)
     return public.answered(request, listener)
+
+
+def matrix(
+    command_line: str,
+    *paths: str,
+    luns: int | None = None,
+    size: str | None = None,
+    seed: int = 1,
+    destroy: Sequence[str] = (),
+    out: str = _RUNS,
+    files: str = "",
+    listener: Listener | None = None,
+) -> Card:
+    """Measures ORION's data points, as `iocast matrix` does: `matrix("-run simple -num_disks 4", "/mnt/db")`."""
+    from iocast.sessions import public
+
+    request = public.matrix_request(command_line, paths, luns, size, seed, destroy, out, files)
+    return public.points_measured(request, listener)

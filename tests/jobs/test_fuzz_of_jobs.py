@@ -1,4 +1,4 @@
-"""Job files, ours, fio's and vdbench's, with bytes, lines and numbers changed at random: a Job, or a refusal with SpecError."""
+"""Job files of iocast, fio and vdbench, changed at random in bytes, lines and numbers: a Job, or a SpecError."""
 
 from __future__ import annotations
 
