@@ -28,7 +28,19 @@ if TYPE_CHECKING:
     from iocast.sessions.run_card import Card
 
 __version__ = "0.1.0"
-__all__ = ["calibrate", "card", "compare", "diagnose", "examine", "experiment", "forecast", "open", "run", "size"]
+__all__ = [
+    "calibrate",
+    "card",
+    "compare",
+    "diagnose",
+    "examine",
+    "experiment",
+    "forecast",
+    "matrix",
+    "open",
+    "run",
+    "size",
+]
 
 importlib.import_module("iocast.diagnose")  # the rooms, before the functions of their names take their place here
 importlib.import_module("iocast.forecast")
@@ -212,3 +224,21 @@ def calibrate(
 
     options = public.options(size, time, seed, out, "")
     return public.calibrated(path, options, max_latency, str(percentile), disks, block, listener)
+
+
+def matrix(
+    command_line: str,
+    *paths: str,
+    luns: int | None = None,
+    size: str | None = None,
+    seed: int = 1,
+    destroy: Sequence[str] = (),
+    out: str = _RUNS,
+    files: str = "",
+    listener: Listener | None = None,
+) -> Card:
+    """Measures ORION's data points, as `iocast matrix` does: `matrix("-run simple -num_disks 4", "/mnt/db")`."""
+    from iocast.sessions import public
+
+    request = public.matrix_request(command_line, paths, luns, size, seed, destroy, out, files)
+    return public.points_measured(request, listener)

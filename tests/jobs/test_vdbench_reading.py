@@ -31,7 +31,7 @@ def refusal(text: str) -> str:
 
 def test_the_quick_test() -> None:
     (phase,) = job(
-        "* comment\n# another\n/ a third\nsd=sd1,lun=/tmp/quick,size=40m\nwd=wd1,sd=sd1,xfersize=1K,rdpct=50\n"
+        "* comment\n# another\n/ a third\nsd=sd1,lun=/mnt/quick,size=40m\nwd=wd1,sd=sd1,xfersize=1K,rdpct=50\n"
         "rd=run1,wd=wd1,iorate=100,elapsed=5,interval=1\n"
     ).phases
     assert phase.workload.mix == (MixItem("read", 1024, 50.0), MixItem("write", 1024, 50.0))

@@ -106,3 +106,13 @@ def test_the_examples_run(example: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert len(list((tmp_path / "runs").iterdir())) == 2
     assert "p99" in done.stdout
+
+
+def test_a_matrix_is_measured(tmp_path: Path) -> None:
+    line = "-run advanced -matrix point -num_small 2 -num_large 1 -duration 1"
+    card = iocast.matrix(line, "sim:nvme", out=str(tmp_path / "runs"), files=str(tmp_path / "files"))
+    assert [record.plan.depth for record in card.run.measured] == [2, 1]
+    assert len(list((tmp_path / "files").iterdir())) == 6
+    for wrong in ("-run simpel", "-run 'simple"):
+        with pytest.raises(SpecError):
+            iocast.matrix(wrong, "sim:nvme")

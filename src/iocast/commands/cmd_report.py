@@ -7,6 +7,7 @@ import rich_click as click
 from iocast.commands.shell.options import filing, grading, showing_matrices, within
 from iocast.commands.shell.showing import Into
 from iocast.commands.shell.terminal_listener import TerminalListener
+from iocast.errors import SpecError
 from iocast.model.grading import GradeAsked
 
 
@@ -30,6 +31,8 @@ def report(runs: tuple[str, ...], directory: str, into: Into | None, form: str, 
     from iocast.sessions.show_again import ReportFile, show_again, write_again
 
     listener, folders = TerminalListener(form), tuple(find_run(directory, run) for run in runs)
+    if files and into is not None:
+        raise SpecError("--files and -o together", "give one of them: -o writes the card, --files ORION's files")
     if files:
         from iocast.sessions.forecasting.matrix import write_again_for_orion
 

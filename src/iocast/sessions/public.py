@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from iocast.errors import LoadError, SpecError
+from iocast.formats.orion.command_line import parse
 from iocast.jobs.job import Job
 from iocast.model.finding import Examination
 from iocast.model.run import Run
 from iocast.model.workload import Sync
 from iocast.sessions.comparing import Comparison, compare
 from iocast.sessions.forecasting.calibrate import Calibrated, CalibrateRequest, calibrate, calibration_asked
+from iocast.sessions.forecasting.matrix import MatrixRequest, run_matrix
 from iocast.sessions.inquire import DiagnoseRequest, budget_of, diagnose
 from iocast.sessions.listener import Listener, Quiet
 from iocast.sessions.measure import measure
@@ -103,6 +106,39 @@ def calibrated(
     if found is None:
         raise LoadError(f"{path}: nothing was measured", "the listener stopped it before the first row finished")
     return found
+
+
+def matrix_request(
+    command_line: str,
+    paths: tuple[str, ...],
+    luns: int | None,
+    size: str | None,
+    seed: int,
+    destroy: Sequence[str],
+    out: str,
+    files: str,
+) -> MatrixRequest:
+    """The request of an ORION command line. Raises SpecError."""
+    try:
+        words = shlex.split(command_line)
+    except ValueError as error:
+        raise SpecError(f"{command_line}: {error}", "for example -run simple -num_disks 4") from None
+    return MatrixRequest(
+        settings=parse(words),
+        paths=paths,
+        luns=luns,
+        destroy=tuple(destroy),
+        options=options(size, None, seed, out, " ".join(destroy)),
+        files=files,
+    )
+
+
+def points_measured(request: MatrixRequest, listener: Listener | None) -> Card:
+    """The card of an ORION run. Raises IocastError."""
+    card = run_matrix(request, listener or Quiet()).card
+    if card is None:
+        raise LoadError("no data point was measured", "the listener stopped it before the first one finished")
+    return card
 
 
 def _folder(run: Card | str) -> str:

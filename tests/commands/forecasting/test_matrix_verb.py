@@ -13,7 +13,20 @@ from makers.command_line import iocast, run_folder
     "words",
     [
         ("--run", "oltp", "--num-disks", "2", "--duration", "1m", "--testname", "t"),
-        ("-run", "oltp", "-num_disks", "2", "-duration", "60", "-testname", "t", "-hugenotneeded", "-verbose"),
+        (
+            "-run",
+            "oltp",
+            "-num_disks",
+            "2",
+            "-duration",
+            "60",
+            "-testname",
+            "t",
+            "-hugenotneeded",
+            "-verbose",
+            "-simulate",
+            "CONCAT",
+        ),
     ],
 )
 def test_both_spellings_give_one_plan(words: tuple[str, ...], tmp_path: Path) -> None:
@@ -61,6 +74,8 @@ def test_a_run_can_be_shown_as_orion_shows_it(tmp_path: Path) -> None:
     again = iocast("report", folder, "--files", "again", cwd=tmp_path)
     assert "wrote again/" in again.stderr
     assert (tmp_path / "again" / summary.name).read_text() == made.stdout
+    both = iocast("report", folder, "--files", "again", "-o", "card.html", cwd=tmp_path)
+    assert (both.returncode, "--files and -o together" in both.stderr) == (2, True)
     card = iocast("report", folder, cwd=tmp_path, COLUMNS="80").stdout
     assert "Data points" in card
     assert max(map(len, card.splitlines())) <= 80

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,12 +17,13 @@ from iocast.formats.orion.command_line import parse
 from iocast.formats.orion.result_writing import Side, hist_text
 from iocast.model.histogram import Histogram, bucket_index
 from iocast.model.plan import Concatenated, Striped
-from iocast.model.run import Run
+from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Sequential
 from iocast.report.matrix.measured_points import orion_result
+from iocast.runner import Progress
 from iocast.sessions.events import Event, FileWritten
 from iocast.sessions.forecasting.matrix import MatrixRequest, plan_matrix, run_matrix, write_orion_files
-from iocast.sessions.listener import Quiet
+from iocast.sessions.listener import Quiet, QuietProgress
 from iocast.sessions.requests import RunOptions
 
 SAMPLE = """\
@@ -291,3 +294,39 @@ def test_a_stopped_run_leaves_blanks(tmp_path: Path) -> None:
     assert texts["iops.csv"].splitlines()[-1].split(", ")[::2] == ["1", "-"]
     (back,) = imports.read((str(tmp_path / "files"),))
     assert len(back.phases) == 4
+
+
+def test_a_row_that_was_cut_short_is_no_point(tmp_path: Path) -> None:
+    run = measured("-run simple -duration 1", "sim:nvme", tmp_path / "runs")
+    last = run.phases[-1]
+    cut = replace(last, measurement=replace(last.measurement, stopped="interrupted"))
+    texts = written(replace(run, phases=(*run.phases[:-1], cut)), tmp_path / "files")
+    assert texts["mbps.csv"].splitlines()[-1] == "2, -"
+    assert "Large=2:" not in texts["trace.txt"]
+
+
+class StopsBeforeTheEnd(Quiet):
+    """Asks to stop as soon as the second row begins."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    def working(self) -> AbstractContextManager[Callable[[], bool]]:
+        return nullcontext(lambda: self.begun > 0)
+
+    def progress(self, stopping: Callable[[], bool]) -> Progress:
+        counting = QuietProgress()
+
+        def end(record: PhaseRecord) -> None:
+            self.begun += 1
+
+        counting.end = end  # type: ignore[method-assign]
+        return counting
+
+
+def test_a_run_that_is_stopped_leaves_the_files_of_what_was_measured(tmp_path: Path) -> None:
+    asked = request("-run simple -duration 1", "sim:nvme", out=tmp_path / "runs", files=str(tmp_path / "files"))
+    done = run_matrix(asked, StopsBeforeTheEnd())
+    assert done.run.status == "interrupted"
+    (iops,) = (tmp_path / "files").glob("*_iops.csv")
+    assert iops.read_text().splitlines()[-1].split(", ")[2:] == ["-"] * 4

@@ -55,11 +55,16 @@ def _seconds(_context: click.Context, _param: click.Parameter, text: str) -> int
 _KB = click.IntRange(1)
 
 
+def _one_of(*choices: str) -> click.Choice[str]:
+    """ORION takes RAID0 for raid0."""
+    return click.Choice(choices, case_sensitive=False)
+
+
 @click.command(cls=_OrionCommand)
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @_of_orion(
     "run",
-    click.Choice(["simple", "normal", "oltp", "dss", "advanced"]),
+    _one_of("simple", "normal", "oltp", "dss", "advanced"),
     "Which points: simple (small alone, then large alone), normal (all combinations), oltp (small), dss (large), "
     "advanced (as the other options say).",
     required=True,
@@ -68,9 +73,9 @@ _KB = click.IntRange(1)
 @_of_orion("num_disks", click.IntRange(1, 1024), "Disks that the loads count by; default: the paths or --luns.")
 @_of_orion("size_small", _KB, "Size of small I/Os.", "KB", default=8, show_default=True)
 @_of_orion("size_large", _KB, "Size of large I/Os.", "KB", default=1024, show_default=True)
-@_of_orion("type", click.Choice(["rand", "seq"]), "Large I/Os: random, or sequential streams.", default="rand")
+@_of_orion("type", _one_of("rand", "seq"), "Large I/Os: random, or sequential streams.", default="rand")
 @_of_orion("num_streamIO", click.IntRange(1), "Outstanding I/Os of each sequential stream; default 4.")
-@_of_orion("simulate", click.Choice(["concat", "raid0"]), "How several paths are one volume.", default="concat")
+@_of_orion("simulate", _one_of("concat", "raid0"), "How several paths are one volume.", default="concat")
 @_of_orion("stripe", _KB, "Stripe of raid0; default 1024.", "KB")
 @_of_orion("write", click.IntRange(0, 100), "Share of writes.", "PERCENT", default=0, show_default=True)
 @_of_orion(
@@ -81,7 +86,7 @@ _KB = click.IntRange(1)
 @_of_orion("num_large", click.IntRange(0), "Outstanding large I/Os, or streams, of --matrix point, row and max.")
 @_of_orion(
     "matrix",
-    click.Choice(["basic", "detailed", "point", "col", "row", "max"]),
+    _one_of("basic", "detailed", "point", "col", "row", "max"),
     "Points of --run advanced: first row and column, all, one, one column, one row, or all up to --num-small and "
     "--num-large; default basic.",
 )

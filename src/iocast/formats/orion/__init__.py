@@ -1,1 +1,1 @@
-"""The language of ORION: its summaries, matrices and histograms."""
+"""The language of ORION: its command line and data points, its summaries, matrices and histograms."""

@@ -1,1 +1,1 @@
-"""The language of vdbench: the pages of its results."""
+"""The language of vdbench: its parameter files, the pages of its results, the lines that it prints."""

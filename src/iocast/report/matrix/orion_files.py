@@ -6,7 +6,7 @@ from typing import TextIO
 
 from iocast.formats.orion.result_writing import files_of, summary_text
 from iocast.model.run import Run
-from iocast.report.matrix.measured_points import orion_result
+from iocast.report.matrix.measured_points import measured_points, orion_result, settings_of
 
 
 def render_summary(run: Run, out: TextIO) -> None:
@@ -17,3 +17,9 @@ def render_summary(run: Run, out: TextIO) -> None:
 def orion_files(run: Run) -> dict[str, str]:
     """The text of each of ORION's files by its name. Raises ArchiveError for a run that is none of ORION's."""
     return files_of(orion_result(run))
+
+
+def has_points(run: Run) -> bool:
+    """True when at least one data point was measured to its end."""
+    settings = settings_of(run)
+    return settings is not None and bool(measured_points(run, settings))

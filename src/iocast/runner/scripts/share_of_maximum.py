@@ -11,6 +11,8 @@ from iocast.model.run import PhaseRecord
 from iocast.model.script import Done, Group, Script, Share
 from iocast.model.workload import Constant, Poisson
 
+Known = Mapping[str, PhaseRecord]  # what was measured, by the name of the phase
+
 
 class ShareOfMaximum(Script):
     """The groups of a plan in order; the phases named in `shares` get their rate when it is known.
@@ -23,53 +25,44 @@ class ShareOfMaximum(Script):
 
     def next(self, done: Done) -> Group | None:
         """The next group that is not left out, with its rates."""
-        waiting = self._waiting(done)
-        return Group(self._paced(waiting[0], done)) if waiting else None
+        waiting = self.ahead(done)
+        return Group(waiting[0]) if waiting else None
 
     def ahead(self, done: Done) -> tuple[tuple[Phase, ...], ...]:
         """All that may follow; rates that are not known yet are left open."""
-        return tuple(self._paced(group, done) for group in self._waiting(done))
-
-    def _waiting(self, done: Done) -> list[tuple[Phase, ...]]:
-        """The groups to come, without those that are left out."""
-        seen, waiting = 0, list[tuple[Phase, ...]]()
+        known, seen, waiting = dict[str, PhaseRecord](), 0, list[tuple[Phase, ...]]()
+        late: set[str] = set()  # maxima of which a share answered too late
         for group in self._groups:
-            if self._left_out(group, done[:seen]):
+            if any(self._left_out(phase, known, late) for phase in group):
                 continue
             if seen < len(done):
+                for record in done[seen]:
+                    known[record.phase.name] = record
+                    late |= self._too_late(record)
                 seen += 1
             else:
-                waiting.append(group)
-        return waiting
+                waiting.append(tuple(self._paced(phase, known) for phase in group))
+        return tuple(waiting)
 
-    def _left_out(self, group: tuple[Phase, ...], done: Done) -> bool:
-        shares = [self._shares[phase.name] for phase in group if phase.name in self._shares]
-        return any(self._pointless(share, done) for share in shares)
-
-    def _pointless(self, share: Share, done: Done) -> bool:
-        most = _found(share.of, done)
-        if most is not None and not most.measurement.ios:
-            return True
-        others = (_found(name, done) for name, other in self._shares.items() if other.of == share.of)
-        return share.stop_above_ns is not None and any(
-            other is not None
-            and other.phase.role == "measure"
-            and other.measurement.response().mean_ns > share.stop_above_ns
-            for other in others
-        )
-
-    def _paced(self, group: tuple[Phase, ...], done: Done) -> tuple[Phase, ...]:
-        return tuple(self._with_rate(phase, done) for phase in group)
-
-    def _with_rate(self, phase: Phase, done: Done) -> Phase:
+    def _left_out(self, phase: Phase, known: Known, late: set[str]) -> bool:
         share = self._shares.get(phase.name)
-        most = _found(share.of, done) if share is not None else None
+        if share is None:
+            return False
+        most = known.get(share.of)
+        return share.of in late or (most is not None and not most.measurement.ios)
+
+    def _too_late(self, record: PhaseRecord) -> set[str]:
+        """The maximum of which this is a share that answered slower than the limit, if it did."""
+        share = self._shares.get(record.phase.name)
+        if share is None or share.stop_above_ns is None or record.phase.role != "measure":
+            return set()
+        return {share.of} if record.measurement.response().mean_ns > share.stop_above_ns else set()
+
+    def _paced(self, phase: Phase, known: Known) -> Phase:
+        share = self._shares.get(phase.name)
+        most = known.get(share.of) if share is not None else None
         if share is None or most is None:
             return phase
         rate_per_s = most.measurement.rate_per_s * share.percent / 100
         arrival = Constant(rate_per_s) if share.even else Poisson(rate_per_s)
         return replace(phase, workload=replace(phase.workload, arrival=arrival))
-
-
-def _found(name: str, done: Done) -> PhaseRecord | None:
-    return next((record for records in done for record in records if record.phase.name == name), None)

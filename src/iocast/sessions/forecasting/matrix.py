@@ -69,7 +69,9 @@ def run_matrix(request: MatrixRequest, listener: Listener) -> Measured:
         _made(request.files)  # now, not when all has been measured
     wanted = MeasureRequest(job=job, path=target.path, options=request.options, asked=request.asked, page=request.page)
     measured = measured_on(job, target, wanted, listener)
-    if request.files and measured.card is not None:
+    from iocast.report.matrix.orion_files import has_points
+
+    if request.files and measured.card is not None and has_points(measured.run):
         write_orion_files(measured.run, request.files, listener)
     return measured
 
