@@ -111,7 +111,10 @@ def test_a_scan_at_a_given_rate_or_with_pauses_is_not_graded_by_its_throughput()
     for arrival in (Constant(20.0), Closed(47 * MS)):
         backup = card_runs.record("backup", replace(scan, arrival=arrival), did)
         part = next(p for p in _grade(*CURVE, backup).parts if p.code == "scan")
-        assert (part.letter, part.says) == (None, "Not graded: no row of sequential reads of 128 KiB or more.")
+        assert (part.letter, part.says) == (
+            None,
+            "Not graded: no row of sequential reads of one size, 128 KiB or more, without a rate or pauses.",
+        )
 
 
 def test_reads_of_another_place_are_no_point_of_the_curve() -> None:

@@ -65,7 +65,7 @@ def scan(facts: Facts, examination: Examination) -> Graded:
     """The best throughput of large sequential reads among the rows that may be believed."""
     rows = [r for r in facts.run.measured if pick.scans(r) and r.measurement.ios]
     if not rows:
-        return _without("scan", "no row of sequential reads of 128 KiB or more")
+        return _without("scan", "no row of sequential reads of one size, 128 KiB or more, without a rate or pauses")
     believed = [r for r in rows if _usable(r, examination)]
     if not believed:
         return _unusable("scan", rows[0], examination)
