@@ -65,7 +65,7 @@ def test_of_a_job_that_may_have_paused_too_few_outstanding_ios_prove_nothing(
     ("threads", "why"),
     [
         (1, ": other work shared this machine"),
-        (32, ": other work may have shared this machine, and its 32 threads 8 CPUs"),
+        (32, ": its 32 threads shared 8 CPUs, perhaps with other work"),
     ],
 )
 def test_more_threads_than_cpus_wait_for_each_other_too(threads: int, why: str) -> None:

@@ -100,7 +100,8 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     below = pick.up_to_knee(believed)
     low, high = below[0], below[-1]
     if low.measurement.asked_depth == high.measurement.asked_depth:
-        return _without("scaling", f"{_full(believed)}: no two measured loads lie below that")
+        full = _full(believed).removeprefix("the storage is ")
+        return _without("scaling", f"the storage is {full}: no two loads of trust C or better lie below that")
     low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
     grown = high_ns / low_ns
     if grown < FALLS:

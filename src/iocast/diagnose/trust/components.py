@@ -195,8 +195,8 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
     steal = _stolen(row.record)
     taken = f"; the hypervisor stole {brief_percent(steal)} of all CPU time" if steal > limits.STEAL_TOLD else ""
     cpus = row.run.host.cpus
-    own = f", and its {made.threads} threads {counted(cpus, 'CPU')}" if made.threads > cpus > 0 else ""
-    why = f"other work may have shared this machine{own}" if own else "other work shared this machine"
+    crowd = f"its {made.threads} threads shared {counted(cpus, 'CPU')}, perhaps with other work"
+    why = crowd if made.threads > cpus > 0 else "other work shared this machine"
     clause = (
         f"the test's threads waited {each} for a CPU, {brief_percent(share)} of the time of their I/Os: {why}{taken}"
     )
