@@ -116,3 +116,22 @@ def test_where_one_alone_is_best_one_is_kept_in_flight() -> None:
     (found,) = retrograde.detect(Facts(card_runs.run(*rows)))
     assert found.evidence["fitted_peak"] == pytest.approx(0.45, abs=0.01)
     assert found.remedy.startswith("Keep at most about 1 outstanding I/O;")
+
+
+@pytest.mark.parametrize(
+    ("rates", "found"),
+    [
+        ((12_100.0, 68_800.0, 60_500.0, 35_600.0), True),
+        ((12_100.0, 68_800.0, 60_500.0, 60_000.0), False),  # one fall may be another's I/O
+        ((12_100.0, 68_800.0, 40_500.0, 60_000.0), False),
+    ],
+)
+def test_a_card_of_four_loads_shows_a_curve_that_falls_twice(rates: tuple[float, ...], found: bool) -> None:
+    rows = [
+        card_runs.reads(f"r {n}x1", users=n, times=card_runs.histogram((n * 1e9 / rate, round(rate))))
+        for n, rate in zip((1, 8, 32, 64), rates, strict=True)
+    ]
+    says = [each.says for each in retrograde.detect(Facts(card_runs.run(*rows)))]
+    assert says == (
+        ["IOPS fell beyond the peak: 35,600 IOPS with 64 outstanding I/Os, 48% fewer than with 8."] if found else []
+    )

@@ -53,6 +53,12 @@ def test_of_a_ladder_that_still_gains_the_load_that_fills_the_storage_is_a_lower
     assert "at 8x1 (not full below a load of 8)" in _grade(*CURVE[:2]).parts[0].says
 
 
+def test_loads_that_cannot_be_believed_are_not_called_unmeasured() -> None:
+    part = next(each for each in _grade(*CURVE, distrusted="eight").parts if each.code == "scaling")
+    assert part.says.endswith("no two loads of trust C or better lie below that.")
+    assert part.says.startswith("Not graded: the storage is not full below a load of 8: ")
+
+
 def test_random_reads_are_graded_where_the_storage_is_not_full() -> None:
     grades = _grade(*CURVE, _commit(0.9))
     part = grades.parts[0]
@@ -68,7 +74,7 @@ def test_scaling_compares_loads_below_saturation_only() -> None:
     waiting = (_steady("one", 1.0, 1), _steady("two", 2.0, 2), _steady("four", 4.0, 4))
     part = next(p for p in _grade(*waiting).parts if p.code == "scaling")
     assert part.letter is None
-    assert "no two measured loads" in part.says
+    assert "no two loads of trust C or better" in part.says
 
 
 @pytest.mark.parametrize(("ms", "letter"), [(0.5, None), (0.85, None), (0.95, "A+"), (1.0, "A+")])
@@ -111,7 +117,10 @@ def test_a_scan_at_a_given_rate_or_with_pauses_is_not_graded_by_its_throughput()
     for arrival in (Constant(20.0), Closed(47 * MS)):
         backup = card_runs.record("backup", replace(scan, arrival=arrival), did)
         part = next(p for p in _grade(*CURVE, backup).parts if p.code == "scan")
-        assert (part.letter, part.says) == (None, "Not graded: no row of sequential reads of 128 KiB or more.")
+        assert (part.letter, part.says) == (
+            None,
+            "Not graded: no row of sequential reads of one size, 128 KiB or more, without a rate or pauses.",
+        )
 
 
 def test_reads_of_another_place_are_no_point_of_the_curve() -> None:

@@ -12,6 +12,7 @@ from makers import card_runs
 
 from iocast import text
 from iocast.analyse.facts import Facts
+from iocast.analyse.statistics import QuantileEstimate
 from iocast.diagnose import examination, thresholds
 from iocast.diagnose.trust import components, imported, row_trust
 from iocast.model.codes import StateCode
@@ -64,7 +65,7 @@ def test_of_a_job_that_may_have_paused_too_few_outstanding_ios_prove_nothing(
     ("threads", "why"),
     [
         (1, ": other work shared this machine"),
-        (32, ": other work may have shared this machine, and its 32 threads 8 CPUs"),
+        (32, ": its 32 threads shared 8 CPUs, perhaps with other work"),
     ],
 )
 def test_more_threads_than_cpus_wait_for_each_other_too(threads: int, why: str) -> None:
@@ -341,3 +342,11 @@ def test_an_imported_row_is_judged_by_what_the_other_tool_states_and_by_its_find
     assert [part.code for part in trust.components[:-1]] == [part.code for part in imported.components(row)]
     assert (trust.components[-1].code, trust.components[-1].grade) == ("anomalies", "F")
     assert row_trust.judge(row, ()).components[-1].grade == "A"
+
+
+@pytest.mark.parametrize(
+    ("half", "says"), [(0.55, "known to ±55%"), (1.0, "known to ±100%"), (3.27, "uncertain by a factor of 4.27")]
+)
+def test_beyond_100_percent_nothing_is_known(half: float, says: str) -> None:
+    estimate = QuantileEstimate(0.5, 1e6, (1 - half) * 1e6, (1 + half) * 1e6, 10_000)
+    assert says in components._precision_of(estimate, "read", estimate).clause

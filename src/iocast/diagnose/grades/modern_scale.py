@@ -65,7 +65,7 @@ def scan(facts: Facts, examination: Examination) -> Graded:
     """The best throughput of large sequential reads among the rows that may be believed."""
     rows = [r for r in facts.run.measured if pick.scans(r) and r.measurement.ios]
     if not rows:
-        return _without("scan", "no row of sequential reads of 128 KiB or more")
+        return _without("scan", "no row of sequential reads of one size, 128 KiB or more, without a rate or pauses")
     believed = [r for r in rows if _usable(r, examination)]
     if not believed:
         return _unusable("scan", rows[0], examination)
@@ -100,7 +100,8 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     below = pick.up_to_knee(believed)
     low, high = below[0], below[-1]
     if low.measurement.asked_depth == high.measurement.asked_depth:
-        return _without("scaling", f"{_full(believed)}: no two measured loads lie below that")
+        full = _full(believed).removeprefix("the storage is ")
+        return _without("scaling", f"the storage is {full}: no two loads of trust C or better lie below that")
     low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
     grown = high_ns / low_ns
     if grown < FALLS:

@@ -103,7 +103,7 @@ def _precision_of(estimate: QuantileEstimate, op: Op, headline: QuantileEstimate
     width = limits.HALF_WIDTH.grade(half)
     if estimate is not headline:
         why = _dependent(headline, op) if headline.enough else f"{counted(estimate.total, 'I/O')} are too few for p99"
-        clause = f"{why}; the {label} is known to ±{brief_percent(half)}"
+        clause = f"{why}; the {label} is {_known(half)}"
         return TrustComponent("precision", limits.worst(width, "C"), clause, figures)
     enough = limits.BEYOND.grade(estimate.beyond + 1e-9)
     if limits.worst(width, enough) != width:
@@ -117,8 +117,13 @@ def _precision_of(estimate: QuantileEstimate, op: Op, headline: QuantileEstimate
     better, needed = limits.HALF_WIDTH.next_better(width)
     # A hair beyond a limit must not read as the limit itself.
     known = brief_percent(half) if brief_percent(half) != brief_percent(needed) else f"{half:.2%}"
-    clause = f"the {label} is known to ±{known}; {_a_letter(better)} needs ±{brief_percent(needed)}"
+    clause = f"the {label} is {_known(half, known)}; {_a_letter(better)} needs ±{brief_percent(needed)}"
     return TrustComponent("precision", width, clause, figures)
+
+
+def _known(half: float, shown: str = "") -> str:
+    """How well a percentile is known: beyond 100% nothing is."""
+    return f"uncertain by a factor of {number(1 + half)}" if half > 1 else f"known to ±{shown or brief_percent(half)}"
 
 
 def _a_letter(grade: Grade) -> str:
@@ -190,8 +195,8 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
     steal = _stolen(row.record)
     taken = f"; the hypervisor stole {brief_percent(steal)} of all CPU time" if steal > limits.STEAL_TOLD else ""
     cpus = row.run.host.cpus
-    own = f", and its {made.threads} threads {counted(cpus, 'CPU')}" if made.threads > cpus > 0 else ""
-    why = f"other work may have shared this machine{own}" if own else "other work shared this machine"
+    crowd = f"its {made.threads} threads shared {counted(cpus, 'CPU')}, perhaps with other work"
+    why = crowd if made.threads > cpus > 0 else "other work shared this machine"
     clause = (
         f"the test's threads waited {each} for a CPU, {brief_percent(share)} of the time of their I/Os: {why}{taken}"
     )

@@ -104,8 +104,9 @@ def _rejected(findings: tuple[Finding, ...]) -> Iterator[str]:
 def _unsuspected(run: Run, rows: tuple[str, ...]) -> Iterator[str]:
     """Where an empty list does not mean that nothing is wrong."""
     if rows:
+        where = "any row" if len(rows) == len(run.measured) > 1 else ", ".join(rows)
         yield (
-            f"No suspicion is raised on {', '.join(labels(run, rows))}: less than"
+            f"No suspicion is raised on {where}: less than"
             f" {text.percent(CPU_FREE)} of the CPU time was free, or the test's threads waited for a CPU."
             " Free the CPUs and run again."
         )

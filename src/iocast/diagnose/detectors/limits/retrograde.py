@@ -3,7 +3,8 @@
 What it is: a load curve that rises, peaks and falls: each outstanding I/O slows all others down.
 Why it matters: a database that opens more connections, or uses more asynchronous I/O, to go faster gets less done.
 How it shows: the universal scalability law fitted to the curve has a crosstalk above zero by its 95% interval, and the
-row with twice the outstanding I/Os of the peak, or more, does at least 5% fewer IOPS.
+row with twice the outstanding I/Os of the peak, or more, does at least 5% fewer IOPS. Of fewer than five loads: two or
+more beyond the peak, each with at least 5% fewer IOPS than the one before.
 How to confirm: run the load of the peak and twice that load in turns, so that heat and order affect both alike.
 What to change: cap the load at the peak (users, connections, the device's queue depth); look for what is shared:
 a lock, a controller's processor, a cache line of counters.
@@ -12,10 +13,11 @@ a lock, a controller's processor, a cache line of counters.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import Curve
-from iocast.analyse.scalability import Scalability
+from iocast.analyse.scalability import LEAST_POINTS, Scalability
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -37,20 +39,31 @@ def detect(facts: Facts) -> Iterator[Finding]:
             yield _finding(*found)
 
 
-def _falls(curve: Curve) -> tuple[PhaseRecord, PhaseRecord, Scalability] | None:
-    """The row of the peak, the first beyond it that does less, twice as deep or more, and the law of the curve."""
+def _falls(curve: Curve) -> tuple[PhaseRecord, PhaseRecord, Scalability | None] | None:
+    """The row of the peak, the first beyond it that does less, twice as deep or more, and the law of the curve; of a
+    curve too short for the law the last row, where it fell from load to load.
+    """
     peak = curve.peak.record
     for row in curve.rows:
         deep = row.measurement.asked_depth >= 2 * peak.measurement.asked_depth
         if deep and row.measurement.rate_per_s < FALLS_TO * peak.measurement.rate_per_s:
+            if len(curve.points) < LEAST_POINTS:
+                return (peak, curve.rows[-1], None) if _falls_on(curve) else None
             law = curve.law  # last: most curves do not fall, and to fit one takes long
             return None if law is None or law.crosstalk_low <= 0 else (peak, row, law)
     return None
 
 
-def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Finding:
+def _falls_on(curve: Curve) -> bool:
+    """Whether the rate fell with every load beyond the peak, and with two at least."""
+    beyond = [point.rate_per_s for point in curve.points if point.load >= curve.peak.load]
+    return len(beyond) > 2 and all(after < FALLS_TO * before for before, after in pairwise(beyond))
+
+
+def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability | None) -> Finding:
     most, less = peak.measurement, beyond.measurement
-    outstanding = counted(max(1, round(law.peak_load)), "outstanding I/O")
+    fitted = {} if law is None else _figures(law)
+    outstanding = counted(max(1, round(fitted.get("fitted_peak", most.asked_depth))), "outstanding I/O")
     return Finding(
         code=CODE,
         severity="warn",
@@ -64,18 +77,24 @@ def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability) -> Findin
             "depth": less.asked_depth,
             "peak_per_s": most.rate_per_s,
             "rate_per_s": less.rate_per_s,
-            "contention": law.contention,
-            "crosstalk": law.crosstalk,
-            "crosstalk_low": law.crosstalk_low,
-            "fitted_peak": law.peak_load,
+            **fitted,
         },
         remedy=f"Keep at most about {outstanding}; look for what they all share.",
         hypothesis="each outstanding I/O slows the others down: a lock, a busy controller, a shared queue",
-        confidence=0.8,
+        confidence=0.8 if fitted else 0.5,
         confirm="run the load of the peak and twice that load in turns",
         state="suggested",
         rivals=("shared_drives",),
     )
+
+
+def _figures(law: Scalability) -> dict[str, float]:
+    return {
+        "contention": law.contention,
+        "crosstalk": law.crosstalk,
+        "crosstalk_low": law.crosstalk_low,
+        "fitted_peak": law.peak_load,
+    }
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
