@@ -128,6 +128,55 @@ def test_no_percentile_is_known_better_than_its_bucket() -> None:
     assert part.evidence["half_width"] == 1 / 1024
 
 
+@pytest.mark.parametrize(
+    ("total", "grade", "needs"),
+    [
+        (10_000, "A", ""),
+        (9_900, "B", "only 99 I/Os lie beyond the p99 of reads; an A needs 100"),
+        (3_000, "B", "only 30 I/Os lie beyond the p99 of reads; an A needs 100"),
+        (2_900, "C", "only 29 I/Os lie beyond the p99 of reads; a B needs 30"),
+        (1_000, "C", "only 10 I/Os lie beyond the p99 of reads; a B needs 30"),
+    ],
+)
+def test_a_hundred_ios_beyond_earn_an_a_and_thirty_a_b(total: int, grade: str, needs: str) -> None:
+    sharp = QuantileEstimate(0.99, 1e6, 1e6, 1e6, total, float(total))
+    part = _judged(sharp)
+    assert (part.code, part.grade) == ("precision", grade)
+    assert not needs or part.clause == needs
+    assert part.evidence == {
+        "q": 0.99,
+        "beyond": pytest.approx(total / 100),
+        "effective_beyond": pytest.approx(total / 100),
+        "half_width": 1 / 1024,
+    }
+
+
+@pytest.mark.parametrize(
+    ("half", "grade", "clause"),
+    [
+        (0.05, "A", "known to ±5%"),
+        (0.08, "B", "known to ±8%; an A needs ±5%"),
+        (0.15, "C", "known to ±15%; a B needs ±10%"),
+        (0.4, "D", "known to ±40%; a C needs ±20%"),
+        (0.6, "F", "known to ±60%; a C needs ±20%"),
+    ],
+)
+def test_the_width_of_the_interval_makes_the_letter_where_enough_lie_beyond(
+    half: float, grade: str, clause: str
+) -> None:
+    part = _judged(QuantileEstimate(0.99, 1e6, (1 - half) * 1e6, (1 + half) * 1e6, 40_000, 40_000.0))
+    assert (part.code, part.grade) == ("precision", grade)
+    assert part.clause == f"the p99 of reads is {clause}"
+    assert part.evidence["half_width"] == pytest.approx(half)
+
+
+def test_a_row_of_thirty_ios_has_a_median() -> None:
+    record = card_runs.reads(times=card_runs.histogram((1_000_000, 30)))
+    part = components.precision(_row(record))
+    assert (part.grade, part.evidence["q"]) == ("C", 0.5)
+    assert part.clause.startswith("30 I/Os are too few for p99; the p50 of reads is known to ±")
+
+
 # Load.
 
 
