@@ -266,7 +266,7 @@ def test_a_generator_that_is_busy_nearly_all_the_time(used: float, grade: str, u
         assert part.evidence == {"cpu_share": pytest.approx(used)}
 
 
-@pytest.mark.parametrize(("ios", "q", "one_in"), [(40_000, 99, 100), (500, 95, 20), (30, 50, 2)])
+@pytest.mark.parametrize(("ios", "q", "one_in"), [(40_000, 99, 100), (500, 95, 20), (30, 50, 2), (15, 50, 2)])
 def test_a_late_machine_is_judged_at_the_highest_percentile_that_it_has(ios: int, q: int, one_in: int) -> None:
     times = card_runs.histogram((1_000_000, ios))
     record = _with(card_runs.reads(times=times), lag=card_runs.histogram((300_000, ios)))
@@ -279,6 +279,11 @@ def test_a_late_machine_is_judged_at_the_highest_percentile_that_it_has(ios: int
         f"this machine submitted one I/O in {one_in} at least 300 µs late: 30% of the p{q} response time of 1 ms is its"
         " own delay"
     )
+
+
+def test_of_responses_of_no_time_a_lag_is_no_share() -> None:
+    record = _with(card_runs.reads(times=card_runs.histogram((0, 40_000)), elapsed_ns=SECOND_NS), depth_mean=1.0)
+    assert components.load_achieved(_row(record)).grade == "A"
 
 
 def test_an_unknown_lag_is_no_lag() -> None:
