@@ -385,3 +385,15 @@ def test_the_queue_of_disks_is_not_judged_below_a_stripe(kind: str, seen: bool) 
         )
     part = _judge(replace(record, samples=samples), replace(card_runs.TARGET, layers=(top, *disks)))
     assert (part.grade == "C") == seen
+
+
+def test_a_row_that_writes_as_much_as_it_reads_has_been_counted() -> None:
+    parts = tuple(card_runs.part(op, 8192, card_runs.histogram((666_666, 60_000))) for op in ("read", "write"))
+    mix = (MixItem("read", 8192), MixItem("write", 8192))
+    record = card_runs.record("mixed 8k", Workload(mix=mix), card_runs.measurement(parts))
+    part = _judge(replace(record, samples=_moved(record)))
+    assert (part.code, part.grade, part.clause) == (
+        "isolation",
+        "A",
+        "0% of the bytes that vda1 moved were other I/O (0 bytes)",
+    )
