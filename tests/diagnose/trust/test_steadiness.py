@@ -301,7 +301,9 @@ def test_a_pair_that_agrees_stands_for_the_rule_but_not_for_the_length() -> None
     record = replace(card_runs.reads(), steady=end)
     assert told(UNSETTLED, record).grade == "B"
     assert told(replace(UNSETTLED, length=29), record).grade == "C"
-    assert told(UNSETTLED, replace(record, steady=replace(end, before=None))).grade != "B"
+    older = replace(record, steady=replace(end, before=None))
+    assert told(UNSETTLED, older).grade != "B"
+    assert told(SETTLED, older).clause.startswith("steady over 60 s; ")
 
 
 def test_an_open_loop_is_told_by_its_response_times() -> None:
@@ -325,6 +327,7 @@ def test_five_ios_in_each_interval_are_needed_in_an_open_loop(ios: int, judged_a
 def test_a_warm_up_before_a_long_steady_row_is_told() -> None:
     part = told(replace(SETTLED, length=300, cut=40), target=card_runs.SIMULATED)
     assert (part.grade, part.clause) == ("A", "steady over 300 s from t=40 s on")
+    assert told(replace(SETTLED, length=300), target=card_runs.SIMULATED).clause == "steady over 300 s"
     assert told(replace(SETTLED, length=299), target=card_runs.SIMULATED).grade == "B"
 
 
@@ -352,7 +355,9 @@ def test_the_size_of_a_device_is_that_of_all_its_disks() -> None:
     disks = tuple(replace(card_runs.VDA, name=name) for name in ("sda", "sdb"))
     target = replace(card_runs.TARGET, layers=(top, *disks))
     record = card_runs.commits()
-    assert told(long, record, target).evidence["device_bytes"] == 400 * GIB
+    of_both = told(long, record, target).evidence
+    assert (of_both["device_bytes"], of_both["written_bytes"]) == (400 * GIB, record.measurement.bytes)
+    assert of_both["half_width"] == 0.01
     unknown = replace(card_runs.TARGET, layers=(top, disks[0], replace(disks[1], size_bytes=None)))
     part = told(long, record, unknown)
     assert (part.evidence["device_bytes"], part.grade) == (0, "B")
