@@ -228,6 +228,21 @@ def test_threads_that_wait_for_a_processor_delay_all_of_their_ios(share: float, 
         assert part.clause == f"{waited} of their I/Os: other work shared this machine"
 
 
+@pytest.mark.parametrize(("threads", "says"), [(1, "waited 5 s for a CPU"), (2, "waited 2.5 s each for a CPU")])
+def test_a_thread_that_waits_delays_no_more_than_the_one_io_that_it_has(threads: int, says: str) -> None:
+    record = card_runs.reads(times=card_runs.histogram((1_000_000, 20_000)))
+    made = Generator(threads=threads, queued_ns=5 * SECOND_NS)
+    part = components.load_achieved(_row(_with(record, generator=made)))
+    assert (part.grade, says in part.clause, "25% of the time" in part.clause) == ("B", True, True)
+
+
+def test_processors_that_did_nothing_gave_nothing_away() -> None:
+    record = _waiting(0.3)
+    idle = _cpu(user=0.0, system=0.0, idle=0.0, iowait=0.0, steal=0.0)
+    part = components.load_achieved(_row(replace(record, samples=record.samples + idle)))
+    assert part.evidence["steal_share"] == 0.0
+
+
 def card_time(seconds: float) -> str:
     """So many seconds, as a sentence has them."""
     return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
@@ -251,7 +266,7 @@ def test_time_that_the_hypervisor_took_is_told_beside_the_waits(steal: float, to
 
 
 @pytest.mark.parametrize(("used", "grade"), [(0.85, "A"), (0.86, "C"), (1.3, "C")])
-@pytest.mark.parametrize(("users", "cpus"), [(1, 8), (4, 8), (8, 2)])
+@pytest.mark.parametrize(("users", "cpus"), [(1, 8), (4, 8), (8, 2), (4, 1)])
 def test_a_generator_that_is_busy_nearly_all_the_time(used: float, grade: str, users: int, cpus: int) -> None:
     """Its threads are as many as its users, but no more of them run than there are processors."""
     record = card_runs.reads(users=users, elapsed_ns=SECOND_NS, depth_mean=float(users))
@@ -259,7 +274,7 @@ def test_a_generator_that_is_busy_nearly_all_the_time(used: float, grade: str, u
     record = _with(record, cpu_user_ns=int(cpu_ns / 4), cpu_system_ns=int(cpu_ns * 3 / 4))
     run = card_runs.run(record, host=replace(card_runs.HOST, cpus=cpus))
     part = components.load_achieved(Facts(run).row(record))
-    assert part.grade == grade
+    assert (part.code, part.grade) == ("load_achieved", grade)
     if grade == "C":
         shown = f"{min(1.0, used):.0%}"
         assert part.clause == f"the row may be CPU-bound: the test's threads used {shown} of their CPU time"
