@@ -86,12 +86,10 @@ def _short(found: Steadiness, over: str, figures: dict[str, float], record: Phas
 
 
 def _without_series(record: PhaseRecord) -> str:
-    """Not one whole interval: the row was too short, or its course is not known."""
+    """Not one whole interval: the row was too short, or its course over time is unknown."""
     lasted_ns = record.measurement.elapsed_ns
     if not 0 < lasted_ns < limits.STEADY_B_NS:
         return "steadiness unknown: no course over time was recorded"
-    if lasted_ns < record.plan.interval_ns:
-        return "steadiness unknown: less than one whole second was recorded"
     return f"too short to judge steadiness: {brief_time(lasted_ns)}; {brief_time(limits.STEADY_B_NS)} needed"
 
 
