@@ -444,3 +444,13 @@ def test_bytes_and_queue_of_others_are_both_told() -> None:
     assert part.more == (
         "Other I/O waited in the same queue: 9 requests at vda1 on average, at most 1 of them from this test."
     )
+
+
+@pytest.mark.parametrize(("kind", "grade"), [("dm", "A"), ("lvm", "C")])
+def test_the_queue_below_what_rewrites_is_not_judged(kind: str, grade: str) -> None:
+    top = Layer(name="dm-0", kind=kind, major=253, minor=0, lower=("sda",), max_io_bytes=MIB)
+    disk = Layer(name="sda", kind="disk", major=8, minor=0, max_io_bytes=MIB)
+    record = _writes()
+    samples = _moved(record, layer="dm-0") + _moved(record, layer="sda", queue_ns=100 * record.measurement.elapsed_ns)
+    part = _judge(replace(record, samples=samples), replace(card_runs.TARGET, layers=(top, disk)))
+    assert part.grade == grade

@@ -377,3 +377,8 @@ def test_the_cliffs_of_reads_are_told_with_their_figures() -> None:
     )
     assert (found.evidence["read_bytes"], found.evidence["data_bytes"]) == (8 * GIB, 8 * GIB)
     assert told(long, record).clause.endswith("less than the whole of the data was read")
+
+
+def test_long_intervals_need_a_longer_row() -> None:
+    record = replace(card_runs.reads(), series=replace(series([1000.0] * 29), interval_ns=10 * card_runs.SECOND_NS))
+    assert told(replace(UNSETTLED, length=29), record).clause == "too short to judge steadiness: 290 s; 300 s needed"
