@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,28 @@ def test_independent_levels_are_taken_for_independent_however_many(length: int) 
     assert independent is not None
     assert dependent.correlation > 0.5
     assert independent.correlation == 0.0
+
+
+@pytest.mark.parametrize("dip", [1, 2, 4])
+def test_no_stretch_is_shorter_than_the_least(dip: int) -> None:
+    dice = random.Random(2)
+    levels = [(10 if 40 <= n < 40 + dip else 100) * math.exp(dice.gauss(0, 0.02)) for n in range(80 + dip)]
+    found = change_points(levels)
+    assert found is not None
+    places = [0, *(change.at for change in found.changes), len(levels)]
+    assert min(after - before for before, after in pairwise(places)) >= 5
+
+
+def test_the_noise_of_independent_levels_is_half_that_of_their_differences() -> None:
+    dice = random.Random(3)
+    found = change_points([math.exp(dice.gauss(5, 0.1)) for _ in range(MOST)], independent=True)
+    assert found is not None
+    assert found.variance == pytest.approx(0.01, rel=0.15)
+
+
+def test_of_nothing_and_next_to_nothing_there_is_no_change() -> None:
+    for length in range(10):
+        assert one_change([100.0] * length) is None
 
 
 STEADY = [100.0, 102.0, 98.0, 101.0, 99.0]

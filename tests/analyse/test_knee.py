@@ -99,3 +99,11 @@ def test_where_the_last_two_points_tend() -> None:
     knee = closed_ladder([1, 4, 8, 16], rates)
     assert knee is not None
     assert (knee.limit_per_s, knee.least_load) == pytest.approx((1000.0, 20.0))
+
+
+@pytest.mark.parametrize(("gain", "saturated"), [(1.07, True), (1.08, False)])
+def test_a_step_of_half_as_much_again_is_judged_as_a_doubling_would_be(gain: float, saturated: bool) -> None:
+    """A gain of 8 % for half as much again would be 10.7 % for a doubling."""
+    knee = closed_ladder([1, 2, 3], [100.0, 150.0, 150.0 * gain])
+    assert knee is not None
+    assert knee.saturated is saturated

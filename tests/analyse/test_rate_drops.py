@@ -44,7 +44,7 @@ def test_what_is_no_fall_for_good(ios: tuple[int, ...]) -> None:
 def _slow(*up_to: tuple[int, ...], ios: int = 1000, change: int | None = None) -> SlowPart | None:
     length = len(up_to[0])
     series = OpSeries(op="read", ios=(ios,) * length, response_ns=(1,) * length, up_to=up_to)
-    changes = () if change is None else (Change(3, -0.5), Change(change, -0.5))
+    changes = () if change is None else (Change(3, -0.5), Change(5, 1.0), Change(change, -0.5))
     return slow_part(series, ChangePoints(0.0, 0.0, 0.0, changes))
 
 
@@ -102,3 +102,15 @@ def test_of_two_falls_the_deeper_one_is_told_with_the_level_at_the_end() -> None
     found = drop(series, ChangePoints(0.0, 0.0, 0.0, changes), 0.3)
     assert found is not None
     assert (found.at_ns, found.before_per_s, found.after_per_s, found.ios) == (20 * 10**9, 60.0, 19.0, 1600)
+
+
+def test_the_level_after_a_fall_begins_behind_the_interval_in_which_it_fell() -> None:
+    def found(*ios: int) -> Drop | None:
+        series = Series(interval_ns=10**9, ios=ios, bytes=ios, response_ns=(1,) * len(ios))
+        return drop(series, ChangePoints(0.0, 0.0, 0.0, (Change(20, -0.4),)), 0.3)
+
+    scattered = found(*(100,) * 20, 75, *(40, 80) * 10)
+    assert scattered is not None
+    assert (scattered.after_per_s, scattered.constant) == pytest.approx((60.0, 1 / 3))
+    assert found(*(100,) * 20, 90, *(50,) * 20) is not None  # it fell within it
+    assert found(*(100,) * 20, 75, 95, *(50,) * 19) is None

@@ -69,9 +69,8 @@ def test_the_interval_of_crosstalk_is_that_of_the_textbook() -> None:
     slopes = np.column_stack([n / below, -fitted * (n - 1) / below, -fitted * n * (n - 1) / below])
     variance = float(np.sum((fitted - x) ** 2)) / (len(n) - 3)
     half = 2.570582 * math.sqrt(variance * np.linalg.inv(slopes.T @ slopes)[2][2])
-    assert (law.crosstalk_low, law.crosstalk_high) == pytest.approx(
-        (law.crosstalk - half, law.crosstalk + half), rel=1e-4
-    )
+    assert law.crosstalk - law.crosstalk_low == pytest.approx(half, rel=1e-4)
+    assert law.crosstalk_high - law.crosstalk == pytest.approx(half, rel=1e-4)
 
 
 def test_five_points_are_the_least() -> None:
@@ -93,3 +92,9 @@ def test_loads_need_not_start_at_one() -> None:
     law = scalability(loads, [1000 * n / (1 + 0.05 * (n - 1) + 0.0005 * n * (n - 1)) for n in loads])
     assert law is not None
     assert (law.single_per_s, law.contention, law.crosstalk) == pytest.approx((1000.0, 0.05, 0.0005), rel=1e-4)
+
+
+def test_contention_is_no_more_than_all_and_rates_may_be_slow() -> None:
+    falls = scalability(LOADS, [0.1 * n / (1 + 1.5 * (n - 1)) for n in LOADS])
+    assert falls is not None
+    assert falls.contention <= 1.0

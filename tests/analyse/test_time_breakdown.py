@@ -151,3 +151,20 @@ def test_a_disk_far_below_hides_the_layers_above_it() -> None:
     )
     times = BlockTimes(elapsed_ns=1, watched_ns=1, devices=(*block(name="dm-0").devices, *block(name="sda").devices))
     assert [each.name for each in lowest(times, Target(path="/x", kind="block", layers=layers))] == ["sda"]
+
+
+def test_reads_and_writes_of_one_device_are_told_apart() -> None:
+    (seen,) = block().devices
+    (reads,) = seen.classes
+    slow = histogram((900_000, 100))
+    writes = replace(reads, op="write", queue=histogram((200_000, 100)), device=slow, total=slow)
+    did = measurement([part(op, 8192, histogram((2_000_000, 100))) for op in ("read", "write")])
+    load = Workload(mix=(MixItem("read", 8192), MixItem("write", 8192)))
+    made = replace(record("both", load, did), block=replace(block(), devices=(replace(seen, classes=(reads, writes)),)))
+    found = {each.op: each for each in whereabouts(run(made), made)}
+    assert {op: (each.queue_ns, each.device_ns, each.inexact) for op, each in found.items()} == {
+        "read": (10_000, 300_000, ()),
+        "write": (200_000, 900_000, ()),
+    }
+    assert found["read"].device_p99_ns == pytest.approx(300_000, rel=2e-3)
+    assert found["write"].queue_p99_ns == pytest.approx(200_000, rel=2e-3)

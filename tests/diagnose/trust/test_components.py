@@ -128,6 +128,55 @@ def test_no_percentile_is_known_better_than_its_bucket() -> None:
     assert part.evidence["half_width"] == 1 / 1024
 
 
+@pytest.mark.parametrize(
+    ("total", "grade", "needs"),
+    [
+        (10_000, "A", ""),
+        (9_900, "B", "only 99 I/Os lie beyond the p99 of reads; an A needs 100"),
+        (3_000, "B", "only 30 I/Os lie beyond the p99 of reads; an A needs 100"),
+        (2_900, "C", "only 29 I/Os lie beyond the p99 of reads; a B needs 30"),
+        (1_000, "C", "only 10 I/Os lie beyond the p99 of reads; a B needs 30"),
+    ],
+)
+def test_a_hundred_ios_beyond_earn_an_a_and_thirty_a_b(total: int, grade: str, needs: str) -> None:
+    sharp = QuantileEstimate(0.99, 1e6, 1e6, 1e6, total, float(total))
+    part = _judged(sharp)
+    assert (part.code, part.grade) == ("precision", grade)
+    assert not needs or part.clause == needs
+    assert part.evidence == {
+        "q": 0.99,
+        "beyond": pytest.approx(total / 100),
+        "effective_beyond": pytest.approx(total / 100),
+        "half_width": 1 / 1024,
+    }
+
+
+@pytest.mark.parametrize(
+    ("half", "grade", "clause"),
+    [
+        (0.05, "A", "known to ±5%"),
+        (0.08, "B", "known to ±8%; an A needs ±5%"),
+        (0.15, "C", "known to ±15%; a B needs ±10%"),
+        (0.4, "D", "known to ±40%; a C needs ±20%"),
+        (0.6, "F", "known to ±60%; a C needs ±20%"),
+    ],
+)
+def test_the_width_of_the_interval_makes_the_letter_where_enough_lie_beyond(
+    half: float, grade: str, clause: str
+) -> None:
+    part = _judged(QuantileEstimate(0.99, 1e6, (1 - half) * 1e6, (1 + half) * 1e6, 40_000, 40_000.0))
+    assert (part.code, part.grade) == ("precision", grade)
+    assert part.clause == f"the p99 of reads is {clause}"
+    assert part.evidence["half_width"] == pytest.approx(half)
+
+
+def test_a_row_of_thirty_ios_has_a_median() -> None:
+    record = card_runs.reads(times=card_runs.histogram((1_000_000, 30)))
+    part = components.precision(_row(record))
+    assert (part.grade, part.evidence["q"]) == ("C", 0.5)
+    assert part.clause.startswith("30 I/Os are too few for p99; the p50 of reads is known to ±")
+
+
 # Load.
 
 
@@ -179,6 +228,21 @@ def test_threads_that_wait_for_a_processor_delay_all_of_their_ios(share: float, 
         assert part.clause == f"{waited} of their I/Os: other work shared this machine"
 
 
+@pytest.mark.parametrize(("threads", "says"), [(1, "waited 5 s for a CPU"), (2, "waited 2.5 s each for a CPU")])
+def test_a_thread_that_waits_delays_no_more_than_the_one_io_that_it_has(threads: int, says: str) -> None:
+    record = card_runs.reads(times=card_runs.histogram((1_000_000, 20_000)))
+    made = Generator(threads=threads, queued_ns=5 * SECOND_NS)
+    part = components.load_achieved(_row(_with(record, generator=made)))
+    assert (part.grade, says in part.clause, "25% of the time" in part.clause) == ("B", True, True)
+
+
+def test_processors_that_did_nothing_gave_nothing_away() -> None:
+    record = _waiting(0.3)
+    idle = _cpu(user=0.0, system=0.0, idle=0.0, iowait=0.0, steal=0.0)
+    part = components.load_achieved(_row(replace(record, samples=record.samples + idle)))
+    assert part.evidence["steal_share"] == 0.0
+
+
 def card_time(seconds: float) -> str:
     """So many seconds, as a sentence has them."""
     return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
@@ -202,7 +266,7 @@ def test_time_that_the_hypervisor_took_is_told_beside_the_waits(steal: float, to
 
 
 @pytest.mark.parametrize(("used", "grade"), [(0.85, "A"), (0.86, "C"), (1.3, "C")])
-@pytest.mark.parametrize(("users", "cpus"), [(1, 8), (4, 8), (8, 2)])
+@pytest.mark.parametrize(("users", "cpus"), [(1, 8), (4, 8), (8, 2), (4, 1)])
 def test_a_generator_that_is_busy_nearly_all_the_time(used: float, grade: str, users: int, cpus: int) -> None:
     """Its threads are as many as its users, but no more of them run than there are processors."""
     record = card_runs.reads(users=users, elapsed_ns=SECOND_NS, depth_mean=float(users))
@@ -210,14 +274,14 @@ def test_a_generator_that_is_busy_nearly_all_the_time(used: float, grade: str, u
     record = _with(record, cpu_user_ns=int(cpu_ns / 4), cpu_system_ns=int(cpu_ns * 3 / 4))
     run = card_runs.run(record, host=replace(card_runs.HOST, cpus=cpus))
     part = components.load_achieved(Facts(run).row(record))
-    assert part.grade == grade
+    assert (part.code, part.grade) == ("load_achieved", grade)
     if grade == "C":
         shown = f"{min(1.0, used):.0%}"
         assert part.clause == f"the row may be CPU-bound: the test's threads used {shown} of their CPU time"
         assert part.evidence == {"cpu_share": pytest.approx(used)}
 
 
-@pytest.mark.parametrize(("ios", "q", "one_in"), [(40_000, 99, 100), (500, 95, 20), (30, 50, 2)])
+@pytest.mark.parametrize(("ios", "q", "one_in"), [(40_000, 99, 100), (500, 95, 20), (30, 50, 2), (15, 50, 2)])
 def test_a_late_machine_is_judged_at_the_highest_percentile_that_it_has(ios: int, q: int, one_in: int) -> None:
     times = card_runs.histogram((1_000_000, ios))
     record = _with(card_runs.reads(times=times), lag=card_runs.histogram((300_000, ios)))
@@ -230,6 +294,11 @@ def test_a_late_machine_is_judged_at_the_highest_percentile_that_it_has(ios: int
         f"this machine submitted one I/O in {one_in} at least 300 µs late: 30% of the p{q} response time of 1 ms is its"
         " own delay"
     )
+
+
+def test_of_responses_of_no_time_a_lag_is_no_share() -> None:
+    record = _with(card_runs.reads(times=card_runs.histogram((0, 40_000)), elapsed_ns=SECOND_NS), depth_mean=1.0)
+    assert components.load_achieved(_row(record)).grade == "A"
 
 
 def test_an_unknown_lag_is_no_lag() -> None:

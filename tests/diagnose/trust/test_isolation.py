@@ -21,7 +21,9 @@ MIB = 1 << 20
 
 
 def _judge(record: PhaseRecord, target: Target = card_runs.TARGET) -> TrustComponent:
-    return isolation(Facts(card_runs.run(record, target=target)).row(record))
+    part = isolation(Facts(card_runs.run(record, target=target)).row(record))
+    assert part.code == "isolation"
+    return part
 
 
 def _beside(share: float) -> PhaseRecord:
@@ -47,7 +49,8 @@ def test_isolation_of_reads_is_what_the_device_moved_beyond_them(share: float, g
 
 def test_a_journal_is_not_taken_for_a_stranger() -> None:
     part = _judge(card_runs.commits())
-    assert (part.grade, "journal" in part.reason) == ("B", True)
+    assert (part.grade, part.more) == ("B", "")
+    assert part.clause == ("the device vda1 wrote 64.5 MiB more than the test: the file system's journal or other I/O")
     assert _judge(card_runs.mixed()).grade == "A"
 
 
@@ -70,7 +73,7 @@ def test_trims_that_move_no_bytes_do_not_make_every_byte_a_strangers() -> None:
     trims = card_runs.measurement((card_runs.part("trim", MIB, card_runs.histogram((200_000, 1000))),))
     seen = card_runs.diskstats(trims.elapsed_ns, reads=0, read_bytes=0, writes=10, written_bytes=10 * MIB)
     part = _judge(card_runs.record("trim 1M", workload, trims, seen))
-    assert (part.grade, "moved no bytes" in part.reason) == ("B", True)
+    assert (part.grade, part.clause) == ("B", "other I/O is unknown: the row itself moved no bytes")
 
 
 def _writes(**workload: Any) -> PhaseRecord:
@@ -255,7 +258,8 @@ def test_other_io_on_an_idle_device_hardly_meet_a_light_load(in_flight: float, g
     samples += card_runs.diskstats(did.elapsed_ns, layer="vda", queue_ns=in_flight * did.elapsed_ns)
     part = _judge(replace(record, samples=samples))
     assert part.grade == grade
-    assert ("few of the test's I/Os met them" in part.reason) == (grade != "F")
+    met = f"; few of the test's I/Os met them: the mean queue was {in_flight:g}"
+    assert part.clause.endswith(met) == (grade != "F")
 
 
 def test_other_io_of_a_simulated_device_is_a_c() -> None:
@@ -385,3 +389,68 @@ def test_the_queue_of_disks_is_not_judged_below_a_stripe(kind: str, seen: bool) 
         )
     part = _judge(replace(record, samples=samples), replace(card_runs.TARGET, layers=(top, *disks)))
     assert (part.grade == "C") == seen
+
+
+def test_a_row_that_writes_as_much_as_it_reads_has_been_counted() -> None:
+    parts = tuple(card_runs.part(op, 8192, card_runs.histogram((666_666, 60_000))) for op in ("read", "write"))
+    mix = (MixItem("read", 8192), MixItem("write", 8192))
+    record = card_runs.record("mixed 8k", Workload(mix=mix), card_runs.measurement(parts))
+    part = _judge(replace(record, samples=_moved(record)))
+    assert (part.code, part.grade, part.clause) == (
+        "isolation",
+        "A",
+        "0% of the bytes that vda1 moved were other I/O (0 bytes)",
+    )
+
+
+def test_what_rewrites_over_one_disk_may_read_and_write_more_but_not_for_reads() -> None:
+    top = Layer(name="dm-0", kind="dm", major=253, minor=0, lower=("sda",), max_io_bytes=MIB)
+    disk = Layer(name="sda", kind="disk", major=8, minor=0, max_io_bytes=MIB)
+    target = replace(card_runs.TARGET, kind="block", filesystem=None, layers=(top, disk))
+    for record, foreign in ((_writes(), 0.0), (card_runs.reads(), 0.5)):
+        did = record.measurement
+        more = {"reads": did.ios, "read_bytes": did.bytes, "writes": did.ios, "more_bytes": did.bytes}
+        if foreign:
+            more |= {"writes": 0, "more_bytes": 0}
+        part = _judge(
+            replace(record, samples=_moved(record, layer="dm-0") + _moved(record, layer="sda", **more)), target
+        )
+        assert part.evidence["foreign_share"] == foreign
+        assert part.evidence["unsure_write_share"] == 0
+        assert (part.evidence["foreign_request_share"] > 0.4) == bool(foreign)
+
+
+def test_no_more_requests_are_others_than_their_bytes_have_room_for() -> None:
+    record, target = _scan()
+    samples = _moved(record, layer="vda", reads=90_000, read_bytes=512 * 1000)
+    part = _judge(replace(record, samples=samples), target)
+    assert part.evidence["foreign_request_share"] == pytest.approx(1000 / 93_000)
+
+
+def test_requests_that_were_not_counted_are_no_others() -> None:
+    record, target = _scan()
+    did = record.measurement
+    samples = card_runs.diskstats(did.elapsed_ns, layer="vda", reads=10**6, read_bytes=2 * did.bytes, written_bytes=0)
+    part = _judge(replace(record, samples=samples), target)
+    assert (part.grade, part.evidence["foreign_request_share"]) == ("F", 0.0)
+
+
+def test_bytes_and_queue_of_others_are_both_told() -> None:
+    record = _beside(0.2)
+    queue = card_runs.diskstats(record.measurement.elapsed_ns, queue_ns=9 * record.measurement.elapsed_ns)
+    target = replace(card_runs.TARGET, layers=(replace(card_runs.VDA1, max_io_bytes=MIB), card_runs.VDA))
+    part = _judge(replace(record, samples=record.samples + queue), target)
+    assert part.clause.startswith("20% of the bytes")
+    assert part.more == (
+        "Other I/O waited in the same queue: 9 requests at vda1 on average, at most 1 of them from this test."
+    )
+
+
+@pytest.mark.parametrize(("kind", "grade"), [("dm", "A"), ("lvm", "C")])
+def test_the_queue_below_what_rewrites_is_not_judged(kind: str, grade: str) -> None:
+    top = Layer(name="dm-0", kind=kind, major=253, minor=0, lower=("sda",), max_io_bytes=MIB)
+    disk = Layer(name="sda", kind="disk", major=8, minor=0, max_io_bytes=MIB)
+    record = _writes()
+    samples = _moved(record, layer="dm-0") + _moved(record, layer="sda", queue_ns=100 * record.measurement.elapsed_ns)
+    part = _judge(replace(record, samples=samples), replace(card_runs.TARGET, layers=(top, disk)))
+    assert part.grade == grade

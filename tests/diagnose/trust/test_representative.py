@@ -134,7 +134,10 @@ def test_unique_data_takes_the_place_of_zeros_only_when_as_much_is_written(writt
 def test_files_that_iocast_wrote_in_an_earlier_run_are_whole(record: PhaseRecord) -> None:
     kept = representative(Facts(card_runs.run(record, files_whole=True)).row(record))
     assert "did not see" not in kept.reason
+    filled = representative(Facts(card_runs.run(card_runs.fill(), record)).row(record))
+    assert filled == kept
     unknown = representative(Facts(card_runs.run(record)).row(record))
+    assert unknown.code == "representative"
     assert (unknown.grade, "did not see these files written in full" in unknown.reason) == ("B", True)
 
 

@@ -278,7 +278,7 @@ def test_what_plainly_drifts_is_told_before_it_can_be_judged(length: int, halves
     [
         (0, "steadiness unknown: no course over time was recorded"),
         (30 * card_runs.SECOND_NS, "steadiness unknown: no course over time was recorded"),
-        (card_runs.SECOND_NS - 1, "steadiness unknown: less than one whole second was recorded"),
+        (628_000_000, "too short to judge steadiness: 628 ms; 30 s needed"),
         (card_runs.SECOND_NS, "too short to judge steadiness: 1 s; 30 s needed"),
     ],
 )
@@ -301,7 +301,9 @@ def test_a_pair_that_agrees_stands_for_the_rule_but_not_for_the_length() -> None
     record = replace(card_runs.reads(), steady=end)
     assert told(UNSETTLED, record).grade == "B"
     assert told(replace(UNSETTLED, length=29), record).grade == "C"
-    assert told(UNSETTLED, replace(record, steady=replace(end, before=None))).grade != "B"
+    older = replace(record, steady=replace(end, before=None))
+    assert told(UNSETTLED, older).grade != "B"
+    assert told(SETTLED, older).clause.startswith("steady over 60 s; ")
 
 
 def test_an_open_loop_is_told_by_its_response_times() -> None:
@@ -325,6 +327,7 @@ def test_five_ios_in_each_interval_are_needed_in_an_open_loop(ios: int, judged_a
 def test_a_warm_up_before_a_long_steady_row_is_told() -> None:
     part = told(replace(SETTLED, length=300, cut=40), target=card_runs.SIMULATED)
     assert (part.grade, part.clause) == ("A", "steady over 300 s from t=40 s on")
+    assert told(replace(SETTLED, length=300), target=card_runs.SIMULATED).clause == "steady over 300 s"
     assert told(replace(SETTLED, length=299), target=card_runs.SIMULATED).grade == "B"
 
 
@@ -352,7 +355,9 @@ def test_the_size_of_a_device_is_that_of_all_its_disks() -> None:
     disks = tuple(replace(card_runs.VDA, name=name) for name in ("sda", "sdb"))
     target = replace(card_runs.TARGET, layers=(top, *disks))
     record = card_runs.commits()
-    assert told(long, record, target).evidence["device_bytes"] == 400 * GIB
+    of_both = told(long, record, target).evidence
+    assert (of_both["device_bytes"], of_both["written_bytes"]) == (400 * GIB, record.measurement.bytes)
+    assert of_both["half_width"] == 0.01
     unknown = replace(card_runs.TARGET, layers=(top, disks[0], replace(disks[1], size_bytes=None)))
     part = told(long, record, unknown)
     assert (part.evidence["device_bytes"], part.grade) == (0, "B")
@@ -372,3 +377,8 @@ def test_the_cliffs_of_reads_are_told_with_their_figures() -> None:
     )
     assert (found.evidence["read_bytes"], found.evidence["data_bytes"]) == (8 * GIB, 8 * GIB)
     assert told(long, record).clause.endswith("less than the whole of the data was read")
+
+
+def test_long_intervals_need_a_longer_row() -> None:
+    record = replace(card_runs.reads(), series=replace(series([1000.0] * 29), interval_ns=10 * card_runs.SECOND_NS))
+    assert told(replace(UNSETTLED, length=29), record).clause == "too short to judge steadiness: 290 s; 300 s needed"

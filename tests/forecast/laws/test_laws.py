@@ -137,9 +137,11 @@ def test_a_measured_size_has_its_capacity_however_often_it_was_measured() -> Non
     assert mixes.capacity_at_size([65536, 4096, 8192, 8192], [100, 1000, 900, 800], 8192) in (800, 900)
     assert mixes.capacity_at_size([65536, 4096], [100, 1000], 4096) == 1000
     assert mixes.capacity_at_size([65536, 4096], [100, 1000], 65536) == 100
-    for sizes in ([], [8192]):
-        with pytest.raises(AnalysisError, match="4096 bytes lie outside of the measured sizes"):
+    wide = "measure that size, or ask for one from 8192 to 65536 bytes"
+    for sizes, hint in (([], "measure it"), ([65536, 8192], wide)):
+        with pytest.raises(AnalysisError, match="4096 bytes lie outside of the measured sizes") as refused:
             mixes.capacity_at_size(sizes, [900.0] * len(sizes), 4096)
+        assert refused.value.hint == hint
 
 
 def test_a_queue_that_cannot_be_is_refused_with_the_way_out() -> None:
@@ -223,10 +225,12 @@ def test_what_no_disk_can_be_is_refused() -> None:
 
 def test_a_mix_that_cannot_be_is_refused() -> None:
     for rates, capacities in (([], []), ([1.0], [1.0, 2.0]), ([1.0, 1.0], [10.0, 0.0]), ([1.0], [-10.0])):
-        with pytest.raises(SpecError, match=r"^each kind of I/O needs a rate and a capacity$"):
+        with pytest.raises(SpecError, match=r"^each kind of I/O needs a rate and a capacity$") as refused:
             mixes.mix_use(rates, capacities)
-    with pytest.raises(SpecError, match=r"^this mix asks for nothing$"):
+        assert refused.value.hint == "give one capacity above 0 for each rate"
+    with pytest.raises(SpecError, match=r"^this mix asks for nothing$") as refused:
         mixes.mix_use([0.0], [10.0])
+    assert refused.value.hint == "give a rate above 0"
     assert mixes.mix_use([5.0, 1.0], [10.0, 4.0]) == mixes.MixUse((0.5, 0.25), 0.75, 0.5, 8.0, pytest.approx(1 / 3))
     assert [mixes.uniform_hit_ratio(data, 8.0) for data in (4.0, 8.0, 16.0)] == [1.0, 1.0, 0.5]
 

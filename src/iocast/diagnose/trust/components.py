@@ -108,9 +108,8 @@ def _precision_of(estimate: QuantileEstimate, op: Op, headline: QuantileEstimate
     enough = limits.BEYOND.grade(estimate.beyond + 1e-9)
     if limits.worst(width, enough) != width:
         better, needed = limits.BEYOND.next_better(enough)
-        lie = "I/O lies" if round(estimate.beyond) == 1 else "I/Os lie"
-        beyond = f"{number(round(estimate.beyond))} {lie} beyond"
-        clause = f"only {beyond} the {label}; {_a_letter(better)} needs {number(needed)}"
+        beyond = number(round(estimate.beyond))
+        clause = f"only {beyond} I/Os lie beyond the {label}; {_a_letter(better)} needs {number(needed)}"
         return TrustComponent("precision", enough, clause, figures)
     if width == "A":
         return TrustComponent("precision", width, f"the {label} is known to ±{brief_percent(half)}", figures)
