@@ -16,6 +16,7 @@ from makers.card_pages import report_of
 from makers.graded_runs import graded_charts
 from makers.trends import trend_of
 
+import iocast
 from iocast.diagnose.comparable import side
 from iocast.model.histogram import Histogram
 from iocast.model.report import Chart, Report, Section
@@ -33,14 +34,18 @@ KINDS = list(CHARTS)
 
 
 @pytest.fixture(scope="module")
-def charts() -> dict[str, Chart]:
+def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
     """The first chart of each kind."""
     found: dict[str, Chart] = {}
     run = card_runs.quick_card()
     compared = compare([side("before", (run,)), side("after", (run,))], charts=True)
     repeated = repeats(side("again", (run, run)), charts=True)
     trend = trend_of(*[1000.0 + at % 3 for at in range(8)], *[700.0 + at % 3 for at in range(8)]).charts
-    for chart in (*report_of(run).charts, *compared.charts, *repeated.charts, *graded_charts(), *trend):
+    searched = iocast.calibrate(
+        "sim:nvme,iops=5000/s", max_latency="2ms", time="1s", out=str(tmp_path_factory.mktemp("runs"))
+    ).report(charts=True)
+    drawn = (*report_of(run).charts, *compared.charts, *repeated.charts, *graded_charts(), *trend, *searched.charts)
+    for chart in drawn:
         found.setdefault(chart.kind, chart)
     return found
 
