@@ -40,6 +40,14 @@ def test_json_is_a_document_of_the_schema_and_the_card_has_it_too(tmp_path: Path
     assert (card["kind"], card["maxima"], card["curve"]) == ("card", told["maxima"], told["curve"])
 
 
+def test_csv_is_the_curve(tmp_path: Path) -> None:
+    said, _ = calibrate(tmp_path, "--format", "csv")
+    head, *lines = said.splitlines()
+    assert {"phase", "users", "depth", "rate_per_s", "statistic_ns", "verdict"} <= set(head.split(","))
+    assert lines[0].startswith("randread 8k 1x1,")
+    assert sum(line.startswith("open 8k") for line in lines) >= 6
+
+
 def test_two_calibrations_compare_and_stand_side_by_side(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         (tmp_path / seed).mkdir()

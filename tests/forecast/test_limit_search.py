@@ -67,9 +67,16 @@ def test_the_search_closes_in_and_ends() -> None:
     assert 0.96 * ALLOWED < found.low_per_s < ALLOWED < found.high_per_s < 1.04 * ALLOWED
 
 
-def test_a_rate_that_was_too_short_is_measured_once_more() -> None:
-    points = [mm1(35), mm1(70), mm1(136, known=0.5)]
-    blurred = [*points[:2], points[2]._replace(low_ns=1e6)]
-    again = next_near(blurred, IDLE, LIMIT_NS, 136)
-    assert again == 136
-    assert next_near([*blurred, blurred[2]], IDLE, LIMIT_NS, 136) != 136, "and not a third time"
+def test_a_rate_that_tells_nothing_only_says_where_to_look() -> None:
+    doubtful = mm1(136)._replace(refused=True)
+    points = [mm1(35), mm1(70), doubtful]
+    rate = next_near(points, IDLE, LIMIT_NS, 136)
+    assert rate == pytest.approx(1.024 * ALLOWED, rel=0.01), "just above where it would cross, if it were right"
+    assert crossing(points[:2], IDLE, LIMIT_NS).reached is False, "no answer rests on it"
+
+
+def test_a_rate_that_tells_nothing_is_measured_once_more_and_not_a_third_time() -> None:
+    blurred = mm1(91)._replace(low_ns=1e6, high_ns=None)
+    points = [mm1(35), mm1(70), blurred]
+    assert next_near(points, IDLE, LIMIT_NS, 136) == pytest.approx(91, rel=0.001)
+    assert next_near([*points, blurred], IDLE, LIMIT_NS, 136) != pytest.approx(91, rel=0.001)

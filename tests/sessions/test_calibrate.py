@@ -7,13 +7,16 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import iocast
 from iocast.errors import SpecError
-from iocast.forecast.calibration import Calibration
+from iocast.forecast.calibration import Calibration, calibration
 from iocast.forecast.laws.knees import slo_rate_per_s
 from iocast.model.codes import CalibrationRefusalCode
+from iocast.model.finding import Trust
 from iocast.model.plan import Phase
+from iocast.report.forecast.calibration_report import calibration_report
 from iocast.sessions.forecasting.calibrate import Calibrated, calibration_asked
 from iocast.sessions.listener import Quiet, QuietProgress, Stopping
 
@@ -121,12 +124,35 @@ def test_it_is_one_run_whose_folder_gives_the_answer_again(answer: Calibrated) -
     assert again.card.report().verdict == answer.report().verdict, "its card begins with the answer"
 
 
+def test_a_cap_queues_random_arrivals_as_one_server_does(answer: Calibrated) -> None:
+    """A start every 200 us, then 80 us: by Lindley's recursion over 4 million arrivals p99 is 2 ms at 3928 a second."""
+    assert within(answer.found) == pytest.approx(3928, rel=0.05)
+
+
 def test_rows_that_trust_refuses_are_used_for_nothing(answer: Calibrated) -> None:
     found, trust = answer.found, answer.card.examination.trust
     assert {name for name, judged in trust.items() if judged.grade in "DF"} == set(found.refused)
     for peak in (found.most, found.throughput, found.single, found.closed_within):
         assert peak is not None
         assert peak.row.name not in found.refused
+
+
+def test_without_an_idle_row_the_lowest_rate_that_kept_the_limit_stands_in(answer: Calibrated) -> None:
+    found, facts = answer.found, answer.card.judged.facts
+    again = calibration(found.asked, facts.rows, {**found.refused, facts.rows[0].name: "a neighbour"})
+    assert again.idle is None
+    assert again.within == found.within
+    assert again.refusals[0] == "idle_refused"
+
+
+def test_where_most_rows_are_refused_the_verdict_says_so(answer: Calibrated) -> None:
+    found, judged = answer.found, answer.card.judged
+    doubted = {row.name: Trust("F", ()) for row in judged.facts.rows[1:]}
+    examination = replace(judged.examination, trust={**judged.examination.trust, **doubted})
+    report = calibration_report(judged.facts, examination, "")
+    assert f"{found.rows - 1} of {found.rows} rows have trust D or F and are not used." in report.verdict
+    assert "IOPS within a p99 of 2 ms are unknown" in report.verdict
+    assert "MB/s are unknown: their rows are refused." in report.verdict
 
 
 def test_every_maximum_keeps_the_limit_or_says_that_it_does_not(answer: Calibrated) -> None:

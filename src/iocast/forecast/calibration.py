@@ -80,6 +80,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
     knees: tuple[Knee, ...]
     fit: Fitted
     disks: Disks | None
+    rows: int
     refused: Mapping[str, str]  # rows that are not used, and why
     refusals: tuple[CalibrationRefusalCode, ...] = ()
 
@@ -92,8 +93,9 @@ def calibration(asked: CalibrationAsked, rows: Sequence[RowFacts], refused: Mapp
     curve = _curve(row for row in used if row.record.phase.test == CLOSED)
     idle = closed[0] if closed and _usable(closed[0]) else None
     kept = [each for each in at_rates if _usable(each)]
-    within = _crossing(asked, idle, [each.at for each in kept])
-    means = None if idle is None else _mean_crossing(asked, idle, kept)
+    start = idle or next((each for each in kept[:1] if each.at.within(asked.max_latency_ns)), None)
+    within = _crossing(asked, start, [each.at for each in kept])
+    means = None if start is None else _mean_crossing(asked, start, kept)
     most = None if curve is None else _most(asked, used, CLOSED, _rate)
     saturated = curve is not None and curve.knee is not None and curve.knee.saturated
     alone = [row for row in used if row.record.plan.users == 1]
@@ -114,6 +116,7 @@ def calibration(asked: CalibrationAsked, rows: Sequence[RowFacts], refused: Mapp
         knees=_knees(curve, idle, kept, within),
         fit=fit_hockey_stick([_fit_point(each) for each in kept if each.at.sustained]),
         disks=_disks(asked, most, idle),
+        rows=len(rows),
         refused=dict(refused),
     )
     return replace(found, refusals=tuple(_refusals(found, {row.record.phase.test for row in done})))

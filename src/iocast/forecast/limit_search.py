@@ -118,6 +118,7 @@ class Chooser:
 
     def __init__(self, asked: CalibrationAsked, refused: Callable[[PhaseRecord], bool]) -> None:
         self._asked, self._refused = asked, refused
+        self._known: dict[str, RatePoint] = {}  # what was said of a row before
 
     def __call__(self, closed: Sequence[PhaseRecord], at_rates: Sequence[PhaseRecord]) -> float | None:
         """The next rate; None when the answer is as tight as it gets."""
@@ -126,11 +127,19 @@ class Chooser:
             return _rounded(OPEN_SHARES[len(at_rates)] * most)
         if len(at_rates) >= len(OPEN_SHARES) + MOST_NEAR:
             return None
-        points = sorted(
-            statistic(record, self._asked.quantile)._replace(refused=self._refused(record)) for record in at_rates
-        )
-        idle = statistic(closed[0], self._asked.quantile)
-        return next_near(points, idle, float(self._asked.max_latency_ns), HIGHEST_SHARE * most)
+        points = sorted(map(self._point, at_rates))
+        limit_ns, idle = float(self._asked.max_latency_ns), self._point(closed[0])
+        if idle.refused:  # a rate that tells stands in for it, if it kept the limit
+            kept = (point for point in points if point.tells(limit_ns) and point.within(limit_ns))
+            idle = next(kept, idle)
+        return next_near(points, idle, limit_ns, HIGHEST_SHARE * most)
+
+    def _point(self, record: PhaseRecord) -> RatePoint:
+        name = record.phase.name
+        if name not in self._known:
+            found = statistic(record, self._asked.quantile)
+            self._known[name] = found._replace(refused=self._refused(record))
+        return self._known[name]
 
 
 def next_near(points: Sequence[RatePoint], idle: RatePoint, limit_ns: float, highest: float) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import iocast
+from iocast.forecast.calibration import calibration
 from iocast.model.report import Chart
 from iocast.report.charts import calibration_curve
 from iocast.report.charts.drawing.theme import LIGHT
@@ -38,6 +39,15 @@ def test_the_limit_and_what_it_allows_are_marked(answer: Calibrated, about: Char
     assert marks.rows[0].cells["limit"] == 2_000_000
     assert answer.found.within is not None
     assert marks.rows[0].cells["rate"] == answer.found.within.rate_per_s
+
+
+def test_what_is_unknown_is_not_told_as_none(answer: Calibrated) -> None:
+    rows = answer.card.judged.facts.rows
+    nothing = calibration(answer.found.asked, rows, {row.name: "a neighbour" for row in rows})
+    (chart,) = calibration_curve.tell(nothing)
+    assert chart.summary == "The IOPS within a p99 of 2 ms are unknown."
+    drawn = calibration_curve.draw(chart, LIGHT, 900)
+    assert not any("y2" in layer["encoding"] and layer["data"]["values"] for layer in drawn["layer"])
 
 
 def test_lines_leave_out_what_is_refused(answer: Calibrated, about: Chart) -> None:

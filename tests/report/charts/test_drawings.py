@@ -47,7 +47,7 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
     sized = size(SizeRequest(capacity="2TB", iops=30_000, device="sata-ssd")).report(charts=True).charts
     out = str(tmp_path_factory.mktemp("runs"))
     calibrated = (
-        iocast.calibrate("sim:nvme,iops=5000/s", max_latency="2ms", time="5s", out=out).report(charts=True).charts
+        iocast.calibrate("sim:nvme,iops=5000/s", max_latency="2ms", time="1s", out=out).report(charts=True).charts
     )
     for chart in (
         *report_of(run).charts,

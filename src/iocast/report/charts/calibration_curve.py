@@ -96,8 +96,10 @@ def _rows(points: Sequence[CurvePoint], series: str) -> list[Row]:
 
 def _summary(found: Calibration, name: str) -> str:
     limit = text.brief_time(found.asked.max_latency_ns)
+    if found.idle is not None and not found.idle.at.within(found.asked.max_latency_ns):
+        return f"No rate is within a {name} of {limit}: the idle storage takes longer."
     if found.within is None or found.within.rate_per_s is None:
-        return f"No rate is within a {name} of {limit}."
+        return f"The IOPS within a {name} of {limit} are unknown."
     rate = text.rate(found.within.rate_per_s)
     if not found.within.reached:
         return f"The {name} stays within {limit} up to {rate} IOPS, the highest usable rate."
@@ -122,7 +124,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         layer("line", [e for e in group if e["used"]], {**place, "order": {"field": "o"}}, color=tone, strokeWidth=2)
         for group, tone in ((closed, theme.muted), (rates, theme.accent))
     ]
-    ends = [each for each in rates if each["low"] is not None]
+    ends = [each for each in rates if each["used"] and each["low"] is not None]
     layers.append(
         layer("rule", ends, {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}, color=theme.accent)
     )
@@ -171,6 +173,6 @@ def _dots(closed: list[Spec], rates: list[Spec], place: Spec, theme: Theme) -> l
     return [
         layer("circle", [each for each in closed if each["used"]], place, color=theme.muted, size=46, opacity=1),
         layer(ring, [each for each in rates if each["used"]], place, color=theme.accent, size=46, strokeWidth=2),
-        layer(ring, refused, place, color=theme.line, size=46, strokeWidth=2),
+        layer(ring, refused, place, color=theme.muted, size=46, strokeWidth=1, opacity=0.6),
         layer("circle", [*closed, *rates], place, silent=False, size=300, opacity=0),
     ]

@@ -15,7 +15,7 @@ def calibrated(facts: Facts, examination: Examination) -> Calibration | None:
     if asked is None or not facts.run.measured:
         return None
     refused = {
-        row.name: trust.reason
+        row.name: trust.reason or f"Its trust is {trust.grade}."
         for row in facts.rows
         if (trust := examination.trust[row.name]).grade in REFUSED or trust.void
     }

@@ -77,15 +77,20 @@ def _sections(found: Calibration, examination: Examination, *, charts: bool) -> 
 
 
 def _verdict(found: Calibration) -> str:
-    sentences = (_limit_sentence(found), _most_sentence(found), _throughput_sentence(found))
+    sentences = (
+        _limit_sentence(found),
+        _most_sentence(found),
+        _throughput_sentence(found),
+        _refused_sentence(found),
+    )
     return " ".join(filter(None, sentences))
 
 
 def _limit_sentence(found: Calibration) -> str:
     name, limit = statistic_name(found.asked), text.brief_time(found.asked.max_latency_ns)
-    if found.idle is None:
+    if found.idle is None and found.within is None:
         return f"IOPS within a {name} of {limit} are unknown: so is the response of the idle storage."
-    if not found.idle.at.within(found.asked.max_latency_ns):
+    if found.idle is not None and not found.idle.at.within(found.asked.max_latency_ns):
         idle = text.brief_time(found.idle.at.value_ns)
         return f"Limit not met at any load: with one outstanding I/O the {name} is {idle}, the limit {limit}."
     if found.within is None or found.within.rate_per_s is None:
@@ -115,11 +120,17 @@ def _most_sentence(found: Calibration) -> str:
 
 def _throughput_sentence(found: Calibration) -> str:
     if found.throughput is None or found.single is None:
-        return ""
+        return "" if "no_streams" in found.refusals else "MB/s are unknown: their rows are refused."
     most, single = text.brief_throughput(found.throughput.value), text.brief_throughput(found.single.value)
     if found.throughput.row is found.single.row:
         return f"{most}, reached by a single process."
     return f"{most}; {single} from a single process."
+
+
+def _refused_sentence(found: Calibration) -> str:
+    """Said where it is much: a machine that was not quiet gives no calibration."""
+    count = len(found.refused)
+    return f"{count} of {found.rows} rows have trust D or F and are not used." if 2 * count > found.rows else ""
 
 
 def _figures(found: Calibration) -> Iterator[Figure]:

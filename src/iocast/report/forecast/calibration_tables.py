@@ -103,6 +103,8 @@ def asked_table(found: Calibration) -> Table:
 def maxima_tables(found: Calibration) -> tuple[Table, ...]:
     """Every maximum, and the response times of the row that it was measured in."""
     rows = tuple(_maxima(found))
+    if not rows:
+        return ()
     timed = tuple(row for row in rows if "latency" in row.cells)
     return (
         Table("", MAXIMA, rows, key="maxima", notes=tuple(_notes(found))),

@@ -10,13 +10,15 @@ from iocast.model.report import LATENCY_EDGES_NS, Cell, Kind, Report, Table
 from iocast.report.renderers.json_report import UNITS
 
 TABLES = ("rows", "devices")  # what was measured; what iostat, sar, dstat or collectl saw of each device
+CURVE = "curve"  # of a calibration, which has no table of rows
 
 
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
-    """Writes the table of rows, or of devices (and no other); of a report without them, such as a list of runs or a
-    comparison, its first table. `colour` and `width` mean nothing here."""
+    """Writes the table of rows, or of devices (and no other); of a calibration its curve; of a report without them,
+    such as a list of runs or a comparison, its first table. `colour` and `width` mean nothing here."""
     tables = [table for section in report.sections for table in section.tables if table.rows]
-    for table in [table for table in tables if table.key in TABLES] or tables[:1]:
+    curve = [table for table in tables if table.key == CURVE]
+    for table in [table for table in tables if table.key in TABLES] or curve or tables[:1]:
         _write(table, out)
 
 

@@ -23,21 +23,8 @@ class Doubts:
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._host = plan, describe_host()
-        self._known: dict[str, bool] = {}
 
     def refused(self, record: PhaseRecord) -> bool:
         """True for a row of trust D or F."""
-        name = record.phase.name
-        if name not in self._known:
-            run = Run(
-                run_id="",
-                plan=self._plan,
-                host=self._host,
-                started_unix_ns=0,
-                status="running",
-                iocast_version="",
-                phases=(record,),
-            )
-            facts = Facts(run)
-            self._known[name] = judge(facts.row(record), ()).grade in ("D", "F")
-        return self._known[name]
+        alone = Run(plan=self._plan, host=self._host, started_unix_ns=0, status="running", phases=(record,))
+        return judge(Facts(alone).row(record), ()).grade in ("D", "F")
