@@ -285,5 +285,10 @@ def write(what: str, text: str) -> None:
     PAGE.write_text(f"{before}{begin}{text}{END}{after}", encoding="utf-8")
 
 
+def written(what: str) -> str:
+    """What the page has of a table."""
+    return PAGE.read_text(encoding="utf-8").partition(MARK.format(what))[2].partition(END)[0]
+
+
 if __name__ == "__main__":
     sys.exit(main())
