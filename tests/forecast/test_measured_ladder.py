@@ -80,7 +80,7 @@ def test_a_mix_put_together_is_less_sure_and_wider() -> None:
     assert isinstance(parts, MeasuredLadder)
     assert isinstance(whole, MeasuredLadder)
     assert parts.composed
-    assert not Forecaster(parts).firm(1000, None)
+    assert not Forecaster(parts).firm
     assert parts.ladder.last_per_s == pytest.approx(whole.ladder.last_per_s, rel=0.03)
     wide, narrow = Forecaster(parts), Forecaster(whole)
     assert wide.limit_per_s == pytest.approx(narrow.limit_per_s / 1.3, rel=0.03)

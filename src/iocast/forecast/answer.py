@@ -135,7 +135,7 @@ def answer_from(
         headroom=headroom(question, by) if found is None or found.known else None,
         rows=rows,
         fit=fit,
-        firm=forecast is not None and by.firm(peak, q),
+        firm=by.firm,
     )
 
 
@@ -173,7 +173,7 @@ def judged(
         high_s=figure.high_s,
         limit_s=question.limit_s,
         utilisation_high=busy,
-        sure=by.firm(peak, question.q),
+        sure=by.firm,
     )
     given = verdict(outlook)
     return given, _reason(given, outlook, composed=of.composed)

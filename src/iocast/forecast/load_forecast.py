@@ -34,7 +34,7 @@ CLIFF = 1.5  # a percentile that grows so much within CLIFF_REACH lies between t
 CLIFF_REACH = 0.002
 NUDGE = 0.05  # of a row's times, to see how much a figure depends on it
 MATTERS = 0.1  # of a figure's logarithm over that of a row: less is not worth a refusal
-MOST_WEAK = 0.25  # [J] of a figure may come from rows of trust C
+MOST_WEAK = 0.25  # [J] of the rows of a ladder may have trust C
 UNKNOWN_ERROR = 1.0  # half an interval of a logarithm, where it is not known and hardly matters
 KNOTS = (0.1, 0.5, 0.7, 0.85, 0.95)  # of the limit: where the sampling error is computed for other rates
 FINE = 14  # halvings of a search for a rate
@@ -243,18 +243,14 @@ class Forecaster(Struct, frozen=True, dict=True):
                 weights.append(abs(math.log(value(nudged, q) / start[q])) / math.log1p(NUDGE))
         return found
 
-    def firm(self, rate_per_s: float, q: float | None) -> bool:
-        """False where a figure stands on an indication only: a mix put together, hits that are assumed, or by more than
-        a quarter rows of trust C."""
+    @property
+    def firm(self) -> bool:
+        """False for an indication only: a mix put together, hits that are assumed, rows of trust C (the first one, the
+        last one, or more than a quarter of all)."""
         of = self.measured
-        if of.composed or self.hits:
-            return False
-        if not of.unsure:
-            return True
-        weights = self.weights(rate_per_s, () if q is None else (q,))[q]
-        pairs = list(zip(weights, of.levels, strict=True))
-        weak = math.fsum(weight for weight, level in pairs if any(name in of.unsure for name in level.names))
-        return weak <= MOST_WEAK * math.fsum(weights)
+        weak = [any(name in of.unsure for name in level.names) for level in of.levels]
+        few = not weak[0] and not weak[-1] and sum(weak) <= MOST_WEAK * len(weak)
+        return few and not of.composed and not self.hits
 
     def highest_rate(self, q: float | None, limit_s: float, end: End) -> float:
         """The highest rate whose figure stays within a limit, by the low, the middle or the high end of its interval;
