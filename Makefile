@@ -79,7 +79,8 @@ coverage: $(CORE) ## count how often the printed intervals hold the truth, on si
 forecast-coverage: $(CORE) ## count how often forecasts hold, on simulated storage and on real devices (root for these)
 	$(BIN)/python bench/forecast_coverage.py --write
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
-	$(BIN)/python bench/forecast_real.py . --throttle 2000 --labs --write
+	$(BIN)/python bench/forecast_real.py . --labs --write
+	$(BIN)/python bench/forecast_real.py . --throttle 2000 --write --add
 
 lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	$(BIN)/ruff check .

@@ -112,8 +112,10 @@ def throttled(path: str, iops: int) -> Iterator[None]:
 def devices(paths: list[str], labs: bool, throttle: int) -> Iterator[list[tuple[str, str]]]:
     """Names and paths, after a bar the options of a lab device or the IOPS of a throttle; they are gone afterwards."""
     with ExitStack() as stack:
-        found = [("this machine's disk" if os.path.isdir(path) else path, path) for path in paths]
-        found += [(f"this disk, throttled to {throttle} IOPS", f"{path}|{throttle}") for path in paths if throttle]
+        if throttle:
+            found = [(f"this machine's disk, throttled to {throttle} IOPS", f"{path}|{throttle}") for path in paths]
+        else:
+            found = [("this machine's disk" if os.path.isdir(path) else path, path) for path in paths]
         if labs:
             place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="forecast-")))
             for at, (name, options) in enumerate(LABS.items()):
@@ -144,7 +146,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="directories or files")
     parser.add_argument("--labs", action="store_true", help="lab devices, too (as root)")
-    parser.add_argument("--throttle", type=int, default=0, metavar="IOPS", help="the paths once more, throttled")
+    parser.add_argument("--throttle", type=int, default=0, metavar="IOPS", help="throttle the disk below the paths")
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--add", action="store_true", help="keep the devices that the page has already")
