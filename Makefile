@@ -78,6 +78,7 @@ coverage: $(CORE) ## count how often the printed intervals hold the truth, on si
 
 forecast-coverage: $(CORE) ## count how often forecasts hold, on simulated storage and on real devices (root for these)
 	$(BIN)/python bench/forecast_coverage.py --write
+	$(BIN)/python bench/forecast_coverage.py --back-test --write
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	$(BIN)/python bench/forecast_real.py . --labs --write
 	$(BIN)/python bench/forecast_real.py . --throttle 2000 --write --add

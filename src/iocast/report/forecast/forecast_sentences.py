@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from iocast import text
@@ -216,6 +217,7 @@ def reservations(of: Answer) -> Iterator[str]:
 
 def tests(of: Answer, path: str, folder: str, options: str) -> Iterator[str]:
     """Which test to run next, as commands."""
+    path, folder = shlex.quote(path), shlex.quote(folder)
     if of.reason == "contradicted":
         yield f"To find out why: iocast diagnose {path}"
     elif of.reason == "hint_only":
