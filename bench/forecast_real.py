@@ -66,8 +66,9 @@ def held(name: str, path: str, asked: AskedLoad, seconds: float, file_bytes: int
     found = find_ladder(facts, asked, refused, {})
     before = []
     if not isinstance(found, MeasuredLadder):
-        why = "; ".join(found.rows.values())
-        before.append(f"{name}: `iocast forecast` refuses this ladder: {why} Used all the same.")
+        first, *others = found.rows.values()
+        more = f" (and {len(others)} rows more)" if others else ""
+        before.append(f"{name}: `iocast forecast` refuses this ladder{more}: {first} Used all the same.")
         found = find_ladder(facts, asked, {}, {})
         assert isinstance(found, MeasuredLadder), found
     rates = [share * found.ladder.last_per_s for share in SHARES]
