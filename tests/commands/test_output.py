@@ -160,8 +160,8 @@ def test_the_version_imports_nothing_else(tmp_path: Path) -> None:
     code = "import sys; sys.argv = ['iocast', '--version']; from iocast.__main__ import main; main()"
     code += "; print(sorted(m for m in sys.modules if m.startswith(('iocast', 'rich', 'click', 'msgspec'))))"
     done = subprocess.run([IOCAST[0], "-c", code], capture_output=True, text=True, check=True)
-    # The room `diagnose` is a docstring: it is there before the function of its name.
-    assert done.stdout.splitlines()[1] == "['iocast', 'iocast.__main__', 'iocast.diagnose']"
+    # The rooms `diagnose` and `forecast` are docstrings: they are there before the functions of their names.
+    assert done.stdout.splitlines()[1] == "['iocast', 'iocast.__main__', 'iocast.diagnose', 'iocast.forecast']"
     assert done.stdout.startswith("iocast 0.")
 
 
