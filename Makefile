@@ -11,7 +11,7 @@ TEST_NEEDS := fio:fio tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-l
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test fuzz lab matrix coverage mutants lint format bench docs lock clean
+.PHONY: help card setup test fuzz lab matrix coverage forecast-coverage mutants lint format bench docs lock clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -75,6 +75,13 @@ coverage: $(CORE) ## count how often the printed intervals hold the truth, on si
 	$(BIN)/python bench/interval_coverage.py --write
 	$(BIN)/python bench/interval_coverage.py --pairs --write
 	$(BIN)/python bench/interval_coverage.py --pairs --write --seconds 4
+
+forecast-coverage: $(CORE) ## count how often forecasts hold, on simulated storage and on real devices (root for these)
+	$(BIN)/python bench/forecast_coverage.py --write
+	$(BIN)/python bench/forecast_coverage.py --back-test --write
+	cargo build $(LOCKED) --release --quiet --package iocast-lab
+	$(BIN)/python bench/forecast_real.py . --labs --write
+	$(BIN)/python bench/forecast_real.py . --throttle 2000 --write --add
 
 lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ from iocast.analyse.facts import Facts
 from iocast.forecast.flow_equivalent import TooClose
 from iocast.forecast.load_forecast import Figure, Forecaster
 from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder, find_ladder
+from iocast.forecast.open_rows import inside, open_rows, touches
 from iocast.load import PlannedGroup, loader_of
 from iocast.model.histogram import Histogram, merge
 from iocast.model.run import Host, PhaseRecord, Run
@@ -32,6 +33,7 @@ MARK = "<!-- {}: written by `make forecast-coverage` -->\n"
 END = "<!-- end -->"
 HOST = Host(name="", kernel="", cpus=1, cpu_model="", memory_bytes=1 << 34)
 SHARES = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)  # of the capacity
+BACK_SHARES = (0.4, 0.6, 0.8)  # of the throughput at the last load
 QUANTILES = (0.5, 0.95, 0.99)
 NAMES = ("mean", "p50", "p95", "p99")
 TRUTH_IOS, TRUTH_RUNS = 1_000_000, 2
@@ -215,6 +217,21 @@ def tried(system: System, seeds: int) -> Tally:
     return tally
 
 
+def back_tested(system: System) -> tuple[int, int, int]:
+    """A run whose first half is a ladder and whose second half open-loop rows: how many figures of these were measured,
+    lie in the forecast's interval, or have an interval that reaches into it."""
+    asked = AskedLoad(size_bytes=8192, read_share=system.read / 100)
+    first = climbed(system, 99)
+    found = find_ladder(Facts(first), asked, {}, {})
+    assert isinstance(found, MeasuredLadder), found
+    rates = [share * found.ladder.last_per_s for share in BACK_SHARES]
+    load = 'rate = "{:.6f}/s"\narrival = "poisson"\nusers = 1\ndepth = 4096'
+    rows = [measured(system, load.format(rate), 555, system.seconds)[1] for rate in rates]
+    second = Facts(Run(plan=first.plan, host=HOST, started_unix_ns=0, status="done", phases=tuple(rows)))
+    pairs = [pair for row in open_rows(second, asked, {}, QUANTILES, Forecaster(found)) for pair in row.pairs()]
+    return len(pairs), sum(inside(*pair) for pair in pairs), sum(touches(*pair) for pair in pairs)
+
+
 def _miss(figure: Figure, right_s: float) -> str:
     low, base, high, truth = (f"{each * 1e3:.3g}" for each in (figure.low_s, figure.base_s, figure.high_s, right_s))
     return f"{low} to {high} ms ({base}), is {truth}"
@@ -258,9 +275,12 @@ def main() -> int:
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="those whose names begin so")
     parser.add_argument("--seeds", type=int, default=10, help="ladders of each system")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--back-test", action="store_true", help="the first half of a run foretells the second")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     wanted = [each for each in SYSTEMS if each.name.startswith(tuple(asked.systems) or ("",))]
+    if asked.back_test:
+        return _back_test(wanted, asked.processes, asked.write)
     found = []
     with ProcessPoolExecutor(asked.processes) as pool:
         for each in pool.map(tried, wanted, [asked.seeds] * len(wanted)):
@@ -277,12 +297,30 @@ def main() -> int:
     return 0 if all(fine for _, fine in rows) else 1
 
 
+def _back_test(wanted: Sequence[System], processes: int, save: bool) -> int:
+    with ProcessPoolExecutor(processes) as pool:
+        figures, ins, near = (sum(each) for each in zip(*pool.map(back_tested, wanted), strict=True))
+    line = (
+        f"{len(wanted)} systems, {figures} measured figures: {ins} ({ins / figures:.1%}) lie in the interval of the"
+        f" forecast, {near} ({near / figures:.1%}) within the error of the measurement.\n"
+    )
+    print(line)
+    if save:
+        write("back-test", f"\n{line}\n")
+    return 0 if near >= BAR * figures else 1
+
+
 def write(what: str, text: str) -> None:
     page = PAGE.read_text(encoding="utf-8")
     begin = MARK.format(what)
     before, _, rest = page.partition(begin)
     _, _, after = rest.partition(END)
     PAGE.write_text(f"{before}{begin}{text}{END}{after}", encoding="utf-8")
+
+
+def written(what: str) -> str:
+    """What the page has of a table."""
+    return PAGE.read_text(encoding="utf-8").partition(MARK.format(what))[2].partition(END)[0]
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from forecast_coverage import write
+from forecast_coverage import write, written
 from msgspec import Struct
 
 from iocast import archive
@@ -66,8 +66,9 @@ def held(name: str, path: str, asked: AskedLoad, seconds: float, file_bytes: int
     found = find_ladder(facts, asked, refused, {})
     before = []
     if not isinstance(found, MeasuredLadder):
-        why = "; ".join(found.rows.values())
-        before.append(f"{name}: `iocast forecast` refuses this ladder: {why} Used all the same.")
+        first, *others = found.rows.values()
+        more = f" (and {len(others)} rows more)" if others else ""
+        before.append(f"{name}: `iocast forecast` refuses this ladder{more}: {first} Used all the same.")
         found = find_ladder(facts, asked, {}, {})
         assert isinstance(found, MeasuredLadder), found
     rates = [share * found.ladder.last_per_s for share in SHARES]
@@ -92,10 +93,30 @@ def misses(name: str, ladder: MeasuredLadder, rows: tuple[OpenRow, ...]) -> Iter
 
 
 @contextmanager
-def devices(paths: list[str], labs: bool) -> Iterator[list[tuple[str, str]]]:
-    """Names and paths; lab devices are gone afterwards."""
+def throttled(path: str, iops: int) -> Iterator[None]:
+    """While entered, the kernel lets this process read so many times a second from the disk below a path (cgroup 1)."""
+    number = os.stat(path).st_dev
+    whole = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve()
+    whole = whole.parent if (whole / "partition").exists() else whole
+    group = Path("/sys/fs/cgroup/blkio/iocast-forecast")
+    group.mkdir()
+    try:
+        (group / "blkio.throttle.read_iops_device").write_text(f"{(whole / 'dev').read_text().strip()} {iops}")
+        (group / "cgroup.procs").write_text(str(os.getpid()))
+        yield
+    finally:
+        (group.parent / "cgroup.procs").write_text(str(os.getpid()))
+        group.rmdir()
+
+
+@contextmanager
+def devices(paths: list[str], labs: bool, throttle: int) -> Iterator[list[tuple[str, str]]]:
+    """Names and paths, after a bar the options of a lab device or the IOPS of a throttle; they are gone afterwards."""
     with ExitStack() as stack:
-        found = [("this machine's disk" if os.path.isdir(path) else path, path) for path in paths]
+        if throttle:
+            found = [(f"this machine's disk, throttled to {throttle} IOPS", f"{path}|{throttle}") for path in paths]
+        else:
+            found = [("this machine's disk" if os.path.isdir(path) else path, path) for path in paths]
         if labs:
             place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="forecast-")))
             for at, (name, options) in enumerate(LABS.items()):
@@ -126,22 +147,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="directories or files")
     parser.add_argument("--labs", action="store_true", help="lab devices, too (as root)")
+    parser.add_argument("--throttle", type=int, default=0, metavar="IOPS", help="throttle the disk below the paths")
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--add", action="store_true", help="keep the devices that the page has already")
     asked = parser.parse_args()
     load, found = AskedLoad(size_bytes=8192), []
-    with tempfile.TemporaryDirectory(prefix="forecast-runs-") as out, devices(asked.paths, asked.labs) as places:
+    with ExitStack() as whole:
+        out = whole.enter_context(tempfile.TemporaryDirectory(prefix="forecast-runs-"))
+        places = whole.enter_context(devices(asked.paths, asked.labs, asked.throttle))
         for name, place in places:
             path, _, options = place.partition("|")
             with ExitStack() as stack:
-                if options:
+                if options.isdecimal():
+                    stack.enter_context(throttled(path, int(options)))
+                elif options:
                     stack.enter_context(lab_process(Path(path), LAB_BYTES, *options.split()))
                 found.append(held(name, path, load, asked.seconds, 1 << 30, out))
             print(table(found[-1:]).splitlines()[-1], flush=True)
             print("\n".join(f"    {note}" for note in found[-1].notes), flush=True)
     if asked.write:
-        notes = "\n".join(f"- {note}" for each in found for note in each.notes)
-        write("real", f"\n{table(found)}\n{notes}\n\n")
+        rows, notes = table(found), [f"- {note}" for each in found for note in each.notes]
+        if asked.add:
+            before = written("real").splitlines()
+            rows = "".join(f"{line}\n" for line in before if line.startswith("|")) + "".join(rows.splitlines(True)[2:])
+            notes = [line for line in before if line.startswith("- ")] + notes
+        write("real", f"\n{rows}\n" + "".join(f"{note}\n" for note in notes) + "\n")
     return 0
 
 

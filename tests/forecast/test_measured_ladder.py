@@ -27,7 +27,7 @@ def test_the_ladder_of_the_asked_reads(facts: Facts) -> None:
     assert [level.users for level in found.levels] == [1, 2, 4, 8, 16, 32, 64]
     assert found.saturated
     assert found.deep
-    assert found.sure
+    assert not found.unsure
     assert found.service_cv2 == pytest.approx(1.0, abs=0.15)
 
 
@@ -37,7 +37,6 @@ def test_rows_that_are_refused_are_left_out(facts: Facts) -> None:
     assert isinstance(found, MeasuredLadder)
     assert len(found.levels) == 6
     assert found.left_out == {names[3]: "trust D: noise"}
-    assert not found.sure
     assert found.unsure == {names[0]: "short"}
     for refused in (names[:1], names[:5]):
         absent = find_ladder(facts, READS, dict.fromkeys(refused, "trust F"), {})
@@ -81,7 +80,7 @@ def test_a_mix_put_together_is_less_sure_and_wider() -> None:
     assert isinstance(parts, MeasuredLadder)
     assert isinstance(whole, MeasuredLadder)
     assert parts.composed
-    assert not parts.sure
+    assert not Forecaster(parts).firm
     assert parts.ladder.last_per_s == pytest.approx(whole.ladder.last_per_s, rel=0.03)
     wide, narrow = Forecaster(parts), Forecaster(whole)
     assert wide.limit_per_s == pytest.approx(narrow.limit_per_s / 1.3, rel=0.03)

@@ -83,6 +83,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     headroom: Headroom | None = None
     rows: tuple[OpenRow, ...] = ()
     fit: Fitted | None = None
+    firm: bool = False  # False: it stands on what is only an indication
 
     @property
     def forecaster(self) -> Forecaster | None:
@@ -134,6 +135,7 @@ def answer_from(
         headroom=headroom(question, by) if found is None or found.known else None,
         rows=rows,
         fit=fit,
+        firm=by.firm,
     )
 
 
@@ -162,7 +164,6 @@ def judged(
         return "unknown", "few_ios"
     if any(row.kept_up and any(has.q == question.q for has, _ in row.outside()) for row in rows):
         return "unknown", "contradicted"
-    sure = of.sure and not of.composed
     busy = forecast.utilisation.high
     # A percentile between two modes has no value in the middle: only its interval counts.
     base_s = figure.high_s if figure.stepped else figure.base_s
@@ -172,7 +173,7 @@ def judged(
         high_s=figure.high_s,
         limit_s=question.limit_s,
         utilisation_high=busy,
-        sure=sure,
+        sure=by.firm,
     )
     given = verdict(outlook)
     return given, _reason(given, outlook, composed=of.composed)

@@ -30,7 +30,6 @@ def composed(reads: MeasuredLadder, writes: MeasuredLadder, asked: AskedLoad) ->
         read_share=share,
         service_cv2=max(0.0, squares / mean**2 - 1),
         fastest_s=min(reads.fastest_s, writes.fastest_s),
-        sure=False,
         composed=True,
         left_out={**reads.left_out, **writes.left_out},
         unsure={**reads.unsure, **writes.unsure},

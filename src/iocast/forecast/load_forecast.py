@@ -34,6 +34,7 @@ CLIFF = 1.5  # a percentile that grows so much within CLIFF_REACH lies between t
 CLIFF_REACH = 0.002
 NUDGE = 0.05  # of a row's times, to see how much a figure depends on it
 MATTERS = 0.1  # of a figure's logarithm over that of a row: less is not worth a refusal
+MOST_WEAK = 0.25  # [J] of the rows of a ladder may have trust C
 UNKNOWN_ERROR = 1.0  # half an interval of a logarithm, where it is not known and hardly matters
 KNOTS = (0.1, 0.5, 0.7, 0.85, 0.95)  # of the limit: where the sampling error is computed for other rates
 FINE = 14  # halvings of a search for a rate
@@ -219,21 +220,37 @@ class Forecaster(Struct, frozen=True, dict=True):
 
         Each row in turn is made a little slower: by how much the figure follows is its weight.
         """
-        asked: tuple[float | None, ...] = (None, *quantiles)
-        missed = rate_per_s * (1 - self.hits)
-        plain = self._seen(self.law.mixture(missed, 1.0, 0.0))
-        start = {q: value(plain, q) for q in asked}
-        squares: dict[float | None, float | None] = dict.fromkeys(asked, 0.0)
-        for at, level in enumerate(self.measured.levels):
-            nudged = self._seen(self.law.scaled(at, 1 + NUDGE).mixture(missed, 1.0, 0.0))
-            for q in asked:
-                weight = abs(math.log(value(nudged, q) / start[q])) / math.log1p(NUDGE)
+        weights = self.weights(rate_per_s, quantiles)
+        squares: dict[float | None, float | None] = dict.fromkeys(weights, 0.0)
+        for q, of_levels in weights.items():
+            for level, weight in zip(self.measured.levels, of_levels, strict=True):
                 error = level.mean_error if q is None else error_at(level.errors, q)
                 if error is None and weight < MATTERS:
                     error = UNKNOWN_ERROR
                 before = squares[q]
                 squares[q] = None if before is None or error is None else before + (weight * error) ** 2
         return {q: None if found is None else math.sqrt(found) for q, found in squares.items()}
+
+    def weights(self, rate_per_s: float, quantiles: Sequence[float]) -> dict[float | None, list[float]]:
+        """How much each figure depends on each load of the ladder: by how many percent it moves with one of the row."""
+        missed = rate_per_s * (1 - self.hits)
+        plain = self._seen(self.law.mixture(missed, 1.0, 0.0))
+        found: dict[float | None, list[float]] = {q: [] for q in (None, *quantiles)}
+        start = {q: value(plain, q) for q in found}
+        for at in range(len(self.measured.levels)):
+            nudged = self._seen(self.law.scaled(at, 1 + NUDGE).mixture(missed, 1.0, 0.0))
+            for q, weights in found.items():
+                weights.append(abs(math.log(value(nudged, q) / start[q])) / math.log1p(NUDGE))
+        return found
+
+    @property
+    def firm(self) -> bool:
+        """False for an indication only: a mix put together, hits that are assumed, rows of trust C (the first one, the
+        last one, or more than a quarter of all)."""
+        of = self.measured
+        weak = [any(name in of.unsure for name in level.names) for level in of.levels]
+        few = not weak[0] and not weak[-1] and sum(weak) <= MOST_WEAK * len(weak)
+        return few and not of.composed and not self.hits
 
     def highest_rate(self, q: float | None, limit_s: float, end: End) -> float:
         """The highest rate whose figure stays within a limit, by the low, the middle or the high end of its interval;

@@ -59,7 +59,7 @@ class Level(Struct, frozen=True, kw_only=True):
 
 
 class MeasuredLadder(Struct, frozen=True, kw_only=True):
-    """What was measured. `composed`: put together from a ladder of reads and one of writes; `sure`: no row of trust C.
+    """What was measured. `composed`: put together from a ladder of reads and one of writes.
 
     `service_cv2` and `fastest_s` are those of the least load.
     """
@@ -69,7 +69,6 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
     read_share: float
     service_cv2: float
     fastest_s: float
-    sure: bool = True
     composed: bool = False
     left_out: Mapping[str, str] = {}  # rows of the same load, and why
     unsure: Mapping[str, str] = {}  # rows of trust C, and why
@@ -217,7 +216,6 @@ def _measured(
         read_share=asked.read_share if has is None else has.read_share,
         service_cv2=(first.stdev_ns / first.mean_ns) ** 2,
         fastest_s=first.quantile_ns(0.005) / 1e9,
-        sure=not any(name in unsure for level in levels for name in level.names),
         unsure={name: unsure[name] for level in levels for name in level.names if name in unsure},
         left_out=left_out,
     )

@@ -61,7 +61,7 @@ def burst_profile(base_per_s: float, burst_per_s: float, seconds: float, every_s
     """A burst in every period. Raises SpecError."""
     if not 0 < seconds < every_s:
         raise SpecError("a burst must be shorter than the time from one to the next", "for example 9000/s:30s/10m")
-    says = f"{burst_per_s:g}/s for {seconds:g} s in every {every_s:g} s"
+    says = f"{burst_per_s:,.0f} IOPS for {seconds:g} s in every {every_s:g} s"
     return Profile((Stretch(seconds, burst_per_s), Stretch(every_s - seconds, base_per_s)), says)
 
 

@@ -93,9 +93,8 @@ def what_if(says: str, change: Change, of: Answer) -> WhatIf:
     if by is None:
         return WhatIf(says, change)
     if isinstance(change, Cached):
-        unsure = replace(by.measured, sure=False)
         return WhatIf(
-            says, change, answer_from(question, Forecaster(unsure, by.arrival_cv2, change.hits, change.hit_s))
+            says, change, answer_from(question, Forecaster(by.measured, by.arrival_cv2, change.hits, change.hit_s))
         )
     return WhatIf(says, change, answer_from(scaled(question, change.factor), by))
 

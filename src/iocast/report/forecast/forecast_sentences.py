@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from iocast import text
@@ -183,22 +184,18 @@ def changes(of: Answer) -> Iterator[str]:
     if of.verdict == "ok":
         if room.marginal_per_s > room.ok_per_s:
             yield f"From {iops(room.ok_per_s)} on it is MARGINAL, from {iops(room.marginal_per_s)} on AT RISK."
-    elif room.ok_per_s > 0 and _sure(of):
+    elif room.ok_per_s > 0 and of.firm:
         yield f"It becomes OK at {iops(room.ok_per_s)} or less."
     figure = of.slo_figure
     slow = figure is not None and figure.high_s > question.limit_s
     idle_enough = of.forecast is not None and of.forecast.utilisation.high <= GOOD_UTILISATION
-    if figure is not None and slow and idle_enough and _sure(of):
+    if figure is not None and slow and idle_enough and of.firm:
         yield f"It becomes OK with an SLO of {time(figure.high_s)} or more for the {name}."
     if figure is not None and figure.sampling > WIDE_BY_CHANCE:
         share = text.percent(figure.sampling)
         yield f"Longer rows narrow the interval: {share} of it either way is chance in the measured rows."
     if isinstance(of.ladder, MeasuredLadder) and of.ladder.composed:
         yield "Measuring the mix itself halves the upper end."
-
-
-def _sure(of: Answer) -> bool:
-    return isinstance(of.ladder, MeasuredLadder) and of.ladder.sure and not of.ladder.composed
 
 
 def reservations(of: Answer) -> Iterator[str]:
@@ -220,9 +217,13 @@ def reservations(of: Answer) -> Iterator[str]:
 
 def tests(of: Answer, path: str, folder: str, options: str) -> Iterator[str]:
     """Which test to run next, as commands."""
-    if of.verdict == "unknown" or (isinstance(of.ladder, MeasuredLadder) and not _sure(of)):
-        if of.reason == "contradicted":
-            yield f"To find out why: iocast diagnose {path}"
-        yield f"To measure this mix on the storage: iocast forecast --measure {path} {options}"
+    path, folder = shlex.quote(path), shlex.quote(folder)
+    if of.reason == "contradicted":
+        yield f"To find out why: iocast diagnose {path}"
+    elif of.reason == "hint_only":
+        yield f"To measure it for longer: iocast forecast --measure {path} {options} --time 5m"
+    elif of.verdict == "unknown" or (isinstance(of.ladder, MeasuredLadder) and of.ladder.composed):
+        longer = " --time 5m" if of.reason == "few_ios" else ""
+        yield f"To measure this mix on the storage: iocast forecast --measure {path} {options}{longer}"
     elif of.forecast is not None and not any(row.pairs() for row in of.rows):
         yield f"To verify it on the storage: iocast forecast --on {folder} {options} --verify {path}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+import shlex
 from pathlib import Path
 
 from msgspec import Struct
@@ -65,7 +66,7 @@ def question_of(load: LoadOptions) -> Question:
 
 def command_options(load: LoadOptions) -> str:
     """The options that ask for the same load."""
-    rate = f"--rates {load.rates}" if load.rates is not None else f"--iops {load.iops}"
+    rate = f"--rates {shlex.quote(load.rates)}" if load.rates is not None else f"--iops {load.iops}"
     parts = [rate, f"--read {load.read}", f"--size {load.size}", f"--slo {load.slo}"]
     parts += [f"--burst {load.burst}"] if load.burst is not None else []
     parts += [f"--cv2 {load.cv2:g}"] if load.cv2 != 1 else []

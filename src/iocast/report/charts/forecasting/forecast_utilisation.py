@@ -38,7 +38,7 @@ def tell(of: Answer) -> Iterator[Chart]:
         return
     most = by.demonstrated_per_s
     ends = [("OK", room.ok_per_s), ("MARGINAL", room.marginal_per_s), ("AT RISK", by.limit_per_s), ("NOT OK", most)]
-    if not by.measured.sure or by.measured.composed:
+    if of.forecast is not None and not of.firm:
         ends[0:2] = [("MARGINAL", max(room.ok_per_s, room.marginal_per_s))]
     rows, start = [], 0.0
     for name, end in ends:
