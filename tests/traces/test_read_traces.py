@@ -10,11 +10,11 @@ from typing import Any
 
 import duckdb
 import pytest
+from makers import trace_samples as samples
 
 from iocast._core import trace_formats
 from iocast.errors import SourceError
 from iocast.traces.read_traces import Columns, TraceOptions, TraceReport, read_traces
-from traces import trace_samples as samples
 
 READ, WRITE, FLUSH, DATASYNC, TRIM = range(5)
 
@@ -25,7 +25,7 @@ def _read(folder: Path, text: str | bytes, name: str, **options: Any) -> tuple[T
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     to = str(folder / "events.parquet")
     report = read_traces((str(path),), to, TraceOptions(**options))
-    rows = duckdb.sql(f"select ts_ns, lat_ns, queue_ns, op, \"offset\", size, src_line from '{to}'").fetchall()
+    rows = duckdb.execute(f"select ts_ns, lat_ns, queue_ns, op, \"offset\", size, src_line from '{to}'").fetchall()
     assert len(rows) == report.events
     assert all(file.lines_accounted() == file.lines for file in report.files)
     return report, rows
@@ -35,7 +35,7 @@ def test_msr_counts_from_1601_in_steps_of_100_ns(tmp_path: Path) -> None:
     report, rows = _read(tmp_path, samples.MSR, "hm_1.csv")
     assert rows[0] == (1_172_174_139_434_557_300, 11_373_600, None, READ, 383_496_192, 32_768, 1)
     assert (report.clock, report.epoch_ns, report.targets) == ("unix", 0, ("hm,1",))
-    facts = duckdb.sql(f"select decode(key), decode(value) from parquet_kv_metadata('{tmp_path}/events.parquet')")
+    facts = duckdb.execute(f"select decode(key), decode(value) from parquet_kv_metadata('{tmp_path}/events.parquet')")
     meaning = dict(facts.fetchall())
     assert json.loads(meaning["iocast.targets"]) == ["hm,1"]
     assert (meaning["iocast.clock"], meaning["iocast.tick_ns"]) == ("unix", "100")
@@ -101,7 +101,7 @@ def test_binary_block_traces_of_two_cpus_are_merged_by_time(tmp_path: Path, orde
     (tmp_path / "sdb.blktrace.1").write_bytes(issue + b"\0\0\0" + done[:20])
     to = str(tmp_path / "events.parquet")
     report = read_traces((str(tmp_path / "sdb.blktrace.*"),), to)
-    rows = duckdb.sql(f"select ts_ns, lat_ns, op, \"offset\", size, source, err from '{to}'").fetchall()
+    rows = duckdb.execute(f"select ts_ns, lat_ns, op, \"offset\", size, source, err from '{to}'").fetchall()
     assert rows == [(1000, 2500, WRITE, 4096, 4096, 0, 0)]
     assert sum(report.files[1].rejected.values()) == 1
     assert report.targets == ("8,16",)
@@ -137,7 +137,11 @@ def test_any_table_by_its_columns(tmp_path: Path) -> None:
 def test_a_trace_without_io_and_a_file_that_is_none_are_refused(tmp_path: Path) -> None:
     to = tmp_path / "events.parquet"
     to.write_text("older")
-    for text, said in [("Oracle Database Release 19.0\n", "no I/O in 1 lines"), ("hello\n", "no trace format"), ("", "is empty")]:
+    for text, said in [
+        ("Oracle Database Release 19.0\n", "no I/O in 1 lines"),
+        ("hello\n", "no trace format"),
+        ("", "is empty"),
+    ]:
         (tmp_path / "t").write_text(text)
         with pytest.raises(SourceError, match=said) as refusal:
             read_traces((str(tmp_path / "t"),), str(to))
