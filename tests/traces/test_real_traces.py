@@ -13,11 +13,6 @@ from iocast.traces.read_traces import TraceOptions, TraceReport, read_traces
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason=WITHOUT_SHARED)
 
-# File, its lines, its events, its rejected lines.
-COUNTS = [
-    ("oracle_10046/ora12101_dbfsr_part1.trc", 14_800, 14_396, 0),
-]
-
 
 def _read(tmp_path: Path, pattern: str, **options: Any) -> tuple[TraceReport, str]:
     to = str(tmp_path / "events.parquet")

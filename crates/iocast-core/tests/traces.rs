@@ -11,12 +11,22 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 const SAMPLES: [(&str, &str, &str, u64); 10] = [
-    ("msr", "a.csv", "128166477394345573,hm,1,Read,383496192,32768,113736\n128166477394345574,hm,1,Write,0,512,9\n", 2),
+    (
+        "msr",
+        "a.csv",
+        "128166477394345573,hm,1,Read,383496192,32768,113736\n128166477394345574,hm,1,Write,0,512,9\n",
+        2,
+    ),
     ("systor", "a.csv", "1455592700.001,0.000134,R,5,8192,4096\n1455592701.5,0.000090,W,5,0,512\n", 2),
     ("alibaba", "a.csv", "419,W,8792731648,16384,1577808144360767\n12,R,0,8192,1577808144361031\n", 2),
     ("tencent", "a.csv", "1538323200,12910952,128,0,1063\n1538323200,6338688,8,1,1627\n", 2),
     ("spc", "a.csv", "0,20941264,8192,W,0.551706,Alpha/NT\n1,3436288,15872,r,1.250720,0x123,5.99,test\n", 2),
-    ("fio_iolog", "a.log", "fio version 3 iolog\n13 /a b add\n91 /a b write 0 4096\n268 /a b datasync 0 0\n", 2),
+    (
+        "fio_iolog",
+        "a.log",
+        "fio version 3 iolog\n13 /a b add\n91 /a b write 0 4096\n268 /a b datasync 0 0\n",
+        2,
+    ),
     ("fio_iolog", "b.log", "fio version 2 iolog\n/a add\n/a wait 50 0\n/a read 0 512\n/a trim 512 512\n", 2),
     ("fio_log", "x_lat.1.log", "0, 493547, 0, 1048576, 0, 0\n50, 560861, 1, 4096, 1048576, 0\n", 2),
     (

@@ -31,6 +31,8 @@ pub struct Record {
     pub actor: Option<u32>,
     /// Number of the target's name.
     pub target: Option<u32>,
+    /// Number of the file: that of the issue, not of the completion.
+    pub source: u32,
     /// Line or record.
     pub line: u64,
 }
@@ -177,7 +179,7 @@ impl Pairing {
         }
         if let Some(lost) = self.issued.insert(at, Issued { record, queued_ns, left: record.sectors }) {
             self.counts.without_completion += 1;
-            rows.push(&event(&lost.record, lost.queued_ns, None, None, Layer::BlockDevice));
+            tell(rows, &lost.record, lost.queued_ns, None, None, Layer::BlockDevice);
         }
     }
 
@@ -192,10 +194,10 @@ impl Pairing {
             }
             self.counts.paired += 1;
             let done = Some(record.at_ns);
-            rows.push(&event(&issued.record, issued.queued_ns, done, err, Layer::BlockDevice));
+            tell(rows, &issued.record, issued.queued_ns, done, err, Layer::BlockDevice);
         } else if let Some(queued) = self.queued.remove(&at) {
             self.counts.queue_to_completion += 1;
-            rows.push(&event(&queued, None, Some(record.at_ns), err, Layer::BlockQueue));
+            tell(rows, &queued, None, Some(record.at_ns), err, Layer::BlockQueue);
         } else {
             self.counts.without_issue += 1;
         }
@@ -207,7 +209,7 @@ impl Pairing {
         open.sort_by_key(|issued| issued.record.line);
         self.counts.without_completion += open.len() as i64;
         for issued in open {
-            rows.push(&event(&issued.record, issued.queued_ns, None, None, Layer::BlockDevice));
+            tell(rows, &issued.record, issued.queued_ns, None, None, Layer::BlockDevice);
         }
     }
 
@@ -218,7 +220,7 @@ impl Pairing {
         left.sort_by_key(|queued| queued.line);
         self.counts.queued_only += left.len() as i64;
         if self.counts.issues == 0 {
-            left.iter().for_each(|queued| rows.push(&event(queued, None, None, None, Layer::BlockQueue)));
+            left.iter().for_each(|queued| tell(rows, queued, None, None, None, Layer::BlockQueue));
         }
         let counts = &self.counts;
         for (name, count) in [
@@ -239,13 +241,15 @@ fn key(record: &Record, sector: u64) -> Key {
     Key { device: record.device, sector, flush: record.op == Op::Flush }
 }
 
-fn event(
+/// One event, under the file of its issue; the reader's own file stays the current one.
+fn tell(
+    rows: &mut Rows,
     record: &Record,
     queued_ns: Option<i64>,
     done_ns: Option<i64>,
     err: Option<i16>,
     layer: Layer,
-) -> Event {
+) {
     let after = |from: i64, to: i64| to.checked_sub(from).filter(|ns| *ns >= 0);
     let mut event = Event::new(record.op, layer, record.line);
     event.ts_ns = Some(record.at_ns);
@@ -260,7 +264,9 @@ fn event(
     event.actor = record.actor;
     event.flags = record.flags;
     event.err = err;
-    event
+    let current = std::mem::replace(&mut rows.source, record.source);
+    rows.push(&event);
+    rows.source = current;
 }
 
 #[cfg(test)]
@@ -277,6 +283,7 @@ mod tests {
             flags: 0,
             actor: None,
             target: None,
+            source: 0,
             line: 1,
         }
     }

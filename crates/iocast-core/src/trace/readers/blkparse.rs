@@ -139,6 +139,7 @@ impl LineReader for BlkparseReader {
             flags: bits,
             actor: Some(rows.actors.number(fields.pid)?),
             target: Some(rows.targets.number(fields.device)?),
+            source: rows.source,
             line: number,
         };
         self.pairing.on(step, record, rows);

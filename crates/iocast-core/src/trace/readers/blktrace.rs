@@ -256,6 +256,7 @@ impl Trace {
             flags: bits,
             actor: Some(actor),
             target: Some(target),
+            source: rows.source,
             line: feed.number,
         };
         self.pairing.on(step, record, rows);
