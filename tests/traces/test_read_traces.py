@@ -92,6 +92,11 @@ def test_blkparse_pairs_queue_issue_and_completion(tmp_path: Path) -> None:
     assert report.files[0].notes == ("the trace lost events: blkparse skipped 2",)
 
 
+def test_a_trace_of_completions_only_has_no_times(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="completions only"):
+        _read(tmp_path, "  8,52   3   1     0.000843237     0  C  WS 100 + 64 [0]\n", "blk.txt")
+
+
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_binary_block_traces_of_two_cpus_are_merged_by_time(tmp_path: Path, order: str) -> None:
     issue = samples.block_record(1000, samples.WRITES | samples.ISSUED, 8, 4096, order)

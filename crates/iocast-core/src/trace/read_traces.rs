@@ -39,8 +39,9 @@ fn nothing(report: &Report) -> Error {
         let first = each.first_rejects.first().map_or(String::new(), |reject| {
             format!("; first rejected at {}:{}: {}", reject.line, reject.column, reject.rule)
         });
+        let notes: String = each.notes.iter().map(|note| format!("; {note}")).collect();
         format!(
-            "{}: no I/O in {} lines of {} ({ignored} ignored, {rejected} rejected{first})",
+            "{}: no I/O in {} lines of {} ({ignored} ignored, {rejected} rejected{first}{notes})",
             each.path, each.lines, each.format
         )
     };

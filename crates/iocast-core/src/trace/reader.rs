@@ -122,6 +122,8 @@ pub const READERS: &[Format] = &[
     blkparse::FORMAT,
     oracle_10046::FORMAT,
     fio_iolog::FORMAT,
+    // By its name; its numbers alone could be those of a volume.
+    fio_log::FORMAT,
     csv_maps::MSR,
     csv_maps::SYSTOR,
     csv_maps::CLOUD_PHYSICS,
@@ -129,7 +131,6 @@ pub const READERS: &[Format] = &[
     csv_maps::SPC,
     csv_maps::TENCENT,
     csv_maps::GENERIC,
-    fio_log::FORMAT,
 ];
 
 /// The reader of a file: the one that was named, or the first that knows it.

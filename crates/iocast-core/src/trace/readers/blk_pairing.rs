@@ -223,6 +223,13 @@ impl Pairing {
             left.iter().for_each(|queued| tell(rows, queued, None, None, None, Layer::BlockQueue));
         }
         let counts = &self.counts;
+        if counts.paired + counts.queue_to_completion + counts.issues + counts.queued_only == 0
+            && counts.without_issue > 0
+        {
+            report
+                .notes
+                .push("completions only: without issues (D) or queueing (Q) no time is known".to_string());
+        }
         for (name, count) in [
             ("issue_to_completion", counts.paired),
             ("queue_to_completion_only", counts.queue_to_completion),

@@ -45,7 +45,7 @@ pub const SPC: Format = Format {
 pub const TENCENT: Format = Format {
     name: "tencent",
     says: "Tencent CBS: Timestamp,Offset,Size,IOType,VolumeID",
-    sniff: |head| looks_like(&tencent(), head),
+    sniff: |head| seconds_of_this_age(head) && looks_like(&tencent(), head),
     open: |_, _| reading(tencent()),
 };
 /// Whatever the option `columns` says.
@@ -134,6 +134,12 @@ fn spc() -> Map {
         target: Some((0, 0)),
         ..map(5, (4, Unit::S), (1, 512), (2, 1), (3, OpCode::Words))
     }
+}
+
+/// Five numbers could be anything; seconds since 1970 have ten digits from 2001 to 2286.
+fn seconds_of_this_age(head: &Head<'_>) -> bool {
+    let digits = |line: &[u8]| line.iter().take_while(|byte| byte.is_ascii_digit()).count() == 10;
+    head.lines().take(2).any(digits)
 }
 
 fn tencent() -> Map {
