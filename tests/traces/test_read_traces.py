@@ -182,3 +182,18 @@ def test_a_trace_may_be_cut_anywhere(tmp_path: Path, name: str) -> None:
 def test_every_format_is_in_the_guide() -> None:
     guide = (Path(__file__).parents[2] / "docs/guide/traces.md").read_text()
     assert [name for name, _ in trace_formats() if f"`{name}`" not in guide] == []
+
+
+def test_a_binary_trace_may_be_cut_or_damaged_anywhere(tmp_path: Path) -> None:
+    steps = [(samples.ISSUED, 0), (samples.COMPLETED, 0), (samples.ISSUED, 64), (samples.COMPLETED, 64)]
+    whole = b"".join(
+        samples.block_record(at, samples.WRITES | step, sector, 4096) for at, (step, sector) in enumerate(steps)
+    )
+    for at in range(4, len(whole)):
+        for damaged in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :]):
+            (tmp_path / "a.blktrace.0").write_bytes(damaged)
+            try:
+                report = read_traces((str(tmp_path / "a.blktrace.0"),), str(tmp_path / "events.parquet"))
+            except SourceError:
+                continue
+            assert all(file.lines_accounted() == file.lines for file in report.files)
