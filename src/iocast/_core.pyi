@@ -1,6 +1,6 @@
 """The typed face of the Rust core (crates/iocast-python/src/lib.rs), checked against it by stubtest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, final
 
 __all__ = [
@@ -13,9 +13,11 @@ __all__ = [
     "f_survival",
     "memory_copy_bytes_per_s",
     "read_back",
+    "read_traces",
     "run_together",
     "student_t_cdf",
     "student_t_quantile",
+    "trace_formats",
 ]
 
 __version__: str
@@ -70,6 +72,15 @@ def read_back(plan_json: str, on_tick: Callable[[int, int], bool]) -> str:
 
     on_tick(elapsed_ns, blocks) is called about ten times a second; False or an exception stops. Raises CoreError.
     """
+
+def read_traces(paths: Sequence[str], options_json: str, to: str) -> str:
+    """Read traces into one Parquet file of events; options (reader.rs) as JSON; returns a report (report.rs) as JSON.
+
+    Raises CoreError where a file cannot be read, or holds no I/O; nothing is written then.
+    """
+
+def trace_formats() -> list[tuple[str, str]]:
+    """Name and description of every format of traces, in the order in which they are tried."""
 
 def memory_copy_bytes_per_s(budget_s: float) -> float:
     """Bytes a second that one core copies in memory, the best pass within about budget_s seconds."""

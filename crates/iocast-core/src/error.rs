@@ -48,6 +48,13 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// A trace of another tool cannot be read, or its events cannot be written.
+    Trace {
+        /// What, with file and line.
+        why: String,
+        /// The way out.
+        hint: &'static str,
+    },
     /// A worker thread could not be started.
     Thread(io::Error),
 }
@@ -56,7 +63,7 @@ impl Error {
     /// The errno behind it, if there is one.
     pub fn errno(&self) -> Option<i32> {
         match self {
-            Error::Plan(_) => None,
+            Error::Plan(_) | Error::Trace { .. } => None,
             Error::Open { source, .. } | Error::Memory { source, .. } | Error::Ring { source, .. } => {
                 source.raw_os_error()
             }
@@ -70,6 +77,7 @@ impl Error {
     pub fn hint(&self) -> &'static str {
         match (self, self.errno()) {
             (Error::Plan(_), _) => "correct the job file; `iocast plan JOB` shows what would run",
+            (Error::Trace { hint, .. }, _) => hint,
             (Error::Open { how, .. }, Some(libc::EINVAL)) if how.contains("O_DIRECT") => {
                 "this file system refuses O_DIRECT; set direct = false; the results then include the page cache"
             }
@@ -112,6 +120,7 @@ impl fmt::Display for Error {
             Error::Ring { doing, source } => write!(f, "io_uring: {doing}: {source}"),
             Error::Journal { path, source } => write!(f, "cannot use the journal {path}: {source}"),
             Error::Tracing { what, source } => write!(f, "block tracepoints: {what}: {source}"),
+            Error::Trace { why, .. } => write!(f, "{why}"),
             Error::Thread(source) => write!(f, "cannot start a worker thread: {source}"),
         }
     }

@@ -9,7 +9,7 @@
 //! clock and end. Which engine a phase gets is decided before it runs, by [`choose`].
 //!
 //! Apart from that, [`blk`] watches what the kernel's block layer does with the requests of a device, and
-//! [`verify`] makes writes that can be told again when they are read back.
+//! [`verify`] makes writes that can be told again when they are read back. [`trace`] reads what other tools recorded.
 //!
 //! *Response* time counts from when the I/O was due, *service* time from its submission, the submitting
 //! system call included. In a closed loop without think time an I/O is due when it is submitted.
@@ -27,5 +27,6 @@ pub mod run;
 mod signals;
 #[cfg(test)]
 mod testing;
+pub mod trace;
 pub mod verify;
 pub mod workload;

@@ -3,6 +3,7 @@
 mod blk_watch;
 mod core_error;
 mod statistics;
+mod traces;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -197,5 +198,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(statistics::chi_square_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(run_together, module)?)?;
     module.add_function(wrap_pyfunction!(read_back, module)?)?;
+    module.add_function(wrap_pyfunction!(traces::read_traces, module)?)?;
+    module.add_function(wrap_pyfunction!(traces::trace_formats, module)?)?;
     module.add_function(wrap_pyfunction!(memory_copy_bytes_per_s, module)?)
 }

@@ -1,0 +1,18 @@
+//! Traces of other tools become one table of events: read strictly, in bounded memory, and accounted for.
+//!
+//! A file is [`input`]: plain or compressed. A [`reader`] knows one format; the list there is in order of sniffing. It
+//! turns lines or records into an [`event`] each, which [`columns`] collects and [`event_file`] writes as Parquet. The
+//! [`report`] says of every line whether it was accepted, ignored by a rule or rejected; the three add up to the
+//! lines that were read. [`read_traces`] puts it all together.
+//!
+//! What a trace does not say is NULL, never 0. A time is the time of *issue*.
+
+pub mod columns;
+pub mod event;
+pub mod event_file;
+pub mod fields;
+pub mod input;
+pub mod read_traces;
+pub mod reader;
+pub mod readers;
+pub mod report;
