@@ -8,6 +8,7 @@ import json
 import socket
 from pathlib import Path
 
+import click
 import pytest
 from makers.command_line import iocast
 
@@ -71,7 +72,8 @@ def test_runs_are_csv(place: Path) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_json_and_the_same_path(verb: str) -> None:
     command = load_verb(verb)
-    assert any("--json" in param.opts for param in command.params)
+    leaves = list(command.commands.values()) if isinstance(command, click.Group) else [command]
+    assert all(any("--json" in param.opts for param in leaf.params) for leaf in leaves)
     for param in command.params:
         if param.name == "path" and verb != "diagnose":  # there a run may stand for it
             assert param.default == "."

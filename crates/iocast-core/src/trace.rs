@@ -1,6 +1,6 @@
 //! Traces of other tools become one table of events: read strictly, in bounded memory, and accounted for.
 //!
-//! A file is [`input`]: plain or compressed. A [`reader`] knows one format; the list there is in order of sniffing. It
+//! A file is [`input`]: plain or compressed. A [`reader`] knows one format; [`format_list`] has all. It
 //! turns lines or records into an [`event`] each, which [`columns`] collects and [`event_file`] writes as Parquet. The
 //! [`report`] says of every line whether it was accepted, ignored by a rule or rejected; the three add up to the
 //! lines that were read. [`read_traces`] puts it all together.
@@ -10,8 +10,11 @@
 pub mod columns;
 pub mod event;
 pub mod event_file;
+pub mod field_map;
 pub mod fields;
+pub mod format_list;
 pub mod input;
+pub mod line_verdict;
 pub mod read_traces;
 pub mod reader;
 pub mod readers;

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use iocast_core::error::Result;
+use iocast_core::trace::format_list::READERS;
 use iocast_core::trace::read_traces::read;
-use iocast_core::trace::reader::{Options, READERS};
+use iocast_core::trace::reader::Options;
 use iocast_core::trace::report::Report;
 use proptest::prelude::*;
 use tempfile::TempDir;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use iocast_core::error::Error;
+use iocast_core::trace::format_list::READERS;
 use iocast_core::trace::read_traces::read_to_parquet;
-use iocast_core::trace::reader::{Options, READERS};
+use iocast_core::trace::reader::Options;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 

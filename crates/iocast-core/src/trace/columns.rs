@@ -7,8 +7,9 @@ use arrow_array::RecordBatch;
 use arrow_array::builder::{Int16Builder, Int64Builder, UInt8Builder, UInt16Builder, UInt32Builder};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
+use crate::error::{self, Error};
 use crate::trace::event::{Event, Op};
-use crate::trace::reader::Broken;
+use crate::trace::line_verdict::Broken;
 
 /// Rows collected before they are handed on.
 pub const BATCH_ROWS: usize = 65_536;
@@ -160,4 +161,21 @@ impl Rows {
 /// Whether an operation moves data, so that it has an offset and a size.
 pub fn has_extent(op: Op) -> bool {
     matches!(op, Op::Read | Op::Write | Op::Trim)
+}
+
+/// Where batches of events go.
+pub type Taker<'a> = dyn FnMut(&RecordBatch) -> error::Result<()> + 'a;
+
+/// Hands on what was collected.
+pub fn hand_on(rows: &mut Rows, taker: &mut Taker<'_>) -> error::Result<()> {
+    if rows.held() == 0 {
+        return Ok(());
+    }
+    let batch = rows
+        .take()
+        .map_err(|error| Error::Trace { why: error.to_string(), hint: "this is a fault of iocast" })?;
+    for start in (0..batch.num_rows()).step_by(BATCH_ROWS) {
+        taker(&batch.slice(start, BATCH_ROWS.min(batch.num_rows() - start)))?;
+    }
+    Ok(())
 }

@@ -183,6 +183,11 @@ fn clean(line: &[u8], first: bool) -> &[u8] {
     if first { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line }
 }
 
+/// What a read that failed is told as.
+pub fn unreadable(path: &str, source: io::Error) -> Error {
+    Error::Open { path: path.to_string(), how: "read".into(), source }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,20 +1,16 @@
 //! Traces in, one table of events out: each file by its reader, every line accounted for.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
-
 use crate::error::{Error, Result};
-use crate::trace::columns::{BATCH_ROWS, Rows};
+use crate::trace::columns::{Rows, Taker, hand_on};
 use crate::trace::event_file::EventFile;
-use crate::trace::input::{Bytes, Found, Input, each_line};
-use crate::trace::reader::{Clock, Head, LineReader, Options, Reading, Taken, format_of};
+use crate::trace::format_list::format_of;
+use crate::trace::input::{Bytes, Found, Input, each_line, unreadable};
+use crate::trace::line_verdict::Taken;
+use crate::trace::reader::{Clock, Head, LineReader, Options, Reading};
 use crate::trace::readers::blktrace;
 use crate::trace::report::{FileReport, Report};
-
-/// Where batches of events go.
-pub type Taker<'a> = dyn FnMut(&RecordBatch) -> Result<()> + 'a;
 
 /// Reads all files into one Parquet file. Nothing is written where it fails.
 pub fn read_to_parquet(paths: &[PathBuf], options: &Options, to: &Path) -> Result<Report> {
@@ -137,25 +133,6 @@ fn settle(report: &mut Report, rows: &mut Rows, files: Vec<FileReport>, clock: C
     report.events += files.iter().map(|file| file.events).sum::<u64>();
     report.files.extend(files);
     Ok(())
-}
-
-/// Hands on what was collected.
-pub fn hand_on(rows: &mut Rows, taker: &mut Taker<'_>) -> Result<()> {
-    if rows.held() == 0 {
-        return Ok(());
-    }
-    let batch = rows
-        .take()
-        .map_err(|error| Error::Trace { why: error.to_string(), hint: "this is a fault of iocast" })?;
-    for start in (0..batch.num_rows()).step_by(BATCH_ROWS) {
-        taker(&batch.slice(start, BATCH_ROWS.min(batch.num_rows() - start)))?;
-    }
-    Ok(())
-}
-
-/// What a read that failed is told as.
-pub fn unreadable(path: &str, source: io::Error) -> Error {
-    Error::Open { path: path.to_string(), how: "read".into(), source }
 }
 
 fn lines_of(

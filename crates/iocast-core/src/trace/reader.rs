@@ -1,34 +1,14 @@
-//! What a reader of one format is, and the list of all of them.
+//! What a reader of one format is: how it knows a file, and how it reads it.
 
 use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::trace::columns::Rows;
-use crate::trace::readers::{blkparse, blktrace, csv, csv_maps, fio_iolog, fio_log, oracle_10046};
+use crate::trace::field_map::{Map, Unit};
+use crate::trace::line_verdict::Verdict;
 use crate::trace::report::FileReport;
-
-/// Why a line is not accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Broken {
-    /// Byte of the line, from 1.
-    pub column: usize,
-    /// The rule it breaks.
-    pub rule: &'static str,
-}
-
-/// What a line is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// An event, or part of one.
-    Accepted,
-    /// None, by this rule.
-    Ignored(&'static str),
-}
-
-/// What a line is, or the rule that it breaks.
-pub type Verdict = std::result::Result<Taken, Broken>;
 
 /// Reads the lines of one file.
 pub trait LineReader {
@@ -91,9 +71,9 @@ pub struct Options {
     /// Oracle: the release, where the file does not say: "8.1.7", "9.2".
     pub oracle_release: Option<String>,
     /// Logs of fio: "ns" (3.x) or "us" (2.x), where the file does not show it.
-    pub latency_unit: Option<csv::Unit>,
+    pub latency_unit: Option<Unit>,
     /// Any table of text: what its columns are.
-    pub columns: Option<csv::Map>,
+    pub columns: Option<Map>,
 }
 
 /// How a format is read.
@@ -114,46 +94,4 @@ pub struct Format {
     pub sniff: fn(&Head<'_>) -> bool,
     /// How to read it.
     pub open: fn(&Options, &Head<'_>) -> Result<Reading>,
-}
-
-/// The first that knows a file reads it.
-pub const READERS: &[Format] = &[
-    blktrace::FORMAT,
-    blkparse::FORMAT,
-    oracle_10046::FORMAT,
-    fio_iolog::FORMAT,
-    // By its name; its numbers alone could be those of a volume.
-    fio_log::FORMAT,
-    csv_maps::MSR,
-    csv_maps::SYSTOR,
-    csv_maps::CLOUD_PHYSICS,
-    csv_maps::ALIBABA,
-    csv_maps::SPC,
-    csv_maps::TENCENT,
-    csv_maps::GENERIC,
-];
-
-/// The reader of a file: the one that was named, or the first that knows it.
-pub fn format_of(options: &Options, head: &Head<'_>) -> Result<&'static Format> {
-    let refused = |why: String, hint: &'static str| Error::Trace { why, hint };
-    let path = head.path.display();
-    if let Some(name) = &options.format {
-        let names = || READERS.iter().map(|each| each.name).collect::<Vec<_>>().join(", ");
-        let named = READERS.iter().find(|each| each.name == name);
-        return named.ok_or_else(|| {
-            refused(format!("there is no trace format `{name}`: {} are read", names()), "name one of them")
-        });
-    }
-    if head.bytes.is_empty() {
-        return Err(refused(format!("{path} is empty"), "give the trace that was captured"));
-    }
-    if options.columns.is_some() {
-        return Ok(&csv_maps::GENERIC);
-    }
-    READERS.iter().find(|each| (each.sniff)(head)).ok_or_else(|| {
-        refused(
-            format!("{path} has no trace format that iocast knows"),
-            "name the format, or say what its columns are; docs/guide/traces.md lists the formats",
-        )
-    })
 }

@@ -10,7 +10,7 @@ KINDS = ("hd", "rg", "sd", "fsd", "wd", "fwd", "rd")
 GENERAL = "general"
 DEFAULT = "default"
 _COMMENT = ("*", "#", "/")
-_BEGINS = re.compile(r"^\s*(?:sd|fsd|wd|fwd|rd|hd)\s*=\s*[^\s,=\[\]\"]+\s*(?:,|$)", re.IGNORECASE | re.MULTILINE)
+_BEGINS = re.compile(r"(?:sd|fsd|wd|fwd|rd|hd)[ \t]{0,80}=[ \t]{0,80}[^\s,=\[\]\"]{1,200}[ \t]{0,80}(?:,|$)", re.IGNORECASE)
 
 
 class Parameter(NamedTuple):
@@ -43,7 +43,7 @@ def looks_like_vdbench(text: str) -> bool:
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(_COMMENT)]
     if any(line.lstrip().startswith("[") for line in lines):
         return False
-    return bool(_BEGINS.search("\n".join(lines)))
+    return any(_BEGINS.match(line.strip()) for line in lines)
 
 
 def read_definitions(text: str, fault: Fault) -> list[Definition]:

@@ -6,7 +6,8 @@ use crate::blk::BlkOp;
 use crate::trace::columns::Rows;
 use crate::trace::event::{Op, flags};
 use crate::trace::fields::{decimal_ns, unsigned, word};
-use crate::trace::reader::{Broken, Clock, Format, LineReader, Reading, Taken, Verdict};
+use crate::trace::line_verdict::{Broken, Taken, Verdict};
+use crate::trace::reader::{Clock, Format, LineReader, Reading};
 use crate::trace::readers::blk_pairing::{Pairing, Record, Step};
 use crate::trace::report::FileReport;
 

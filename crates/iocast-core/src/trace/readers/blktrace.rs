@@ -7,10 +7,11 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::trace::columns::Rows;
+use crate::trace::columns::{Taker, hand_on};
 use crate::trace::event::{Op, flags};
-use crate::trace::input::Bytes;
-use crate::trace::read_traces::{Taker, hand_on, unreadable};
-use crate::trace::reader::{Broken, Clock, Format, Reading};
+use crate::trace::input::{Bytes, unreadable};
+use crate::trace::line_verdict::Broken;
+use crate::trace::reader::{Clock, Format, Reading};
 use crate::trace::readers::blk_pairing::{Pairing, Record, Step, Stirred};
 use crate::trace::report::FileReport;
 

@@ -1,8 +1,9 @@
 //! The public block traces that are tables of text: which of their columns is what.
 
 use crate::error::{Error, Result};
+use crate::trace::field_map::{Map, OpCode, Separator, Unit};
 use crate::trace::reader::{Format, Head, Options, Reading};
-use crate::trace::readers::csv::{CsvReader, Map, OpCode, Separator, Unit, looks_like};
+use crate::trace::readers::csv::{CsvReader, looks_like};
 
 /// MSR Cambridge.
 pub const MSR: Format = Format {

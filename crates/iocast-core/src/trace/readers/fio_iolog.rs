@@ -3,7 +3,8 @@
 use crate::trace::columns::{Rows, has_extent};
 use crate::trace::event::{Event, Layer, Op};
 use crate::trace::fields::{last_word, unsigned, whole, word};
-use crate::trace::reader::{Broken, Clock, Format, LineReader, Reading, Taken, Verdict};
+use crate::trace::line_verdict::{Broken, Taken, Verdict};
+use crate::trace::reader::{Clock, Format, LineReader, Reading};
 
 /// `fio version N iolog`.
 pub const FORMAT: Format = Format {

@@ -3,9 +3,10 @@
 use crate::error::{Error, Result};
 use crate::trace::columns::Rows;
 use crate::trace::event::{Event, Layer, Op};
+use crate::trace::field_map::Unit;
 use crate::trace::fields::unsigned;
-use crate::trace::reader::{Broken, Clock, Format, Head, LineReader, Options, Reading, Taken, Verdict};
-use crate::trace::readers::csv::Unit;
+use crate::trace::line_verdict::{Broken, Taken, Verdict};
+use crate::trace::reader::{Clock, Format, Head, LineReader, Options, Reading};
 
 /// `time_ms, value, direction, size[, offset][, priority][, issue_ns]`.
 pub const FORMAT: Format = Format {

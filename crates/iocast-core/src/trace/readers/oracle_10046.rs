@@ -7,7 +7,8 @@ use memchr::memmem;
 use crate::trace::columns::Rows;
 use crate::trace::event::{Event, Layer, Op, flags};
 use crate::trace::fields::{signed, unsigned, whole};
-use crate::trace::reader::{Broken, Clock, Format, Head, LineReader, Options, Reading, Taken, Verdict};
+use crate::trace::line_verdict::{Broken, Taken, Verdict};
+use crate::trace::reader::{Clock, Format, Head, LineReader, Options, Reading};
 use crate::trace::report::FileReport;
 
 /// `WAIT #C: nam='...' ela= N ... tim=N` among calls, SQL text and binds.
