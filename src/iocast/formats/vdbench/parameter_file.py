@@ -10,7 +10,9 @@ KINDS = ("hd", "rg", "sd", "fsd", "wd", "fwd", "rd")
 GENERAL = "general"
 DEFAULT = "default"
 _COMMENT = ("*", "#", "/")
-_BEGINS = re.compile(r"(?:sd|fsd|wd|fwd|rd|hd)[ \t]{0,80}=[ \t]{0,80}[^\s,=\[\]\"]{1,200}[ \t]{0,80}(?:,|$)", re.IGNORECASE)
+_BEGINS = re.compile(
+    r"(?:sd|fsd|wd|fwd|rd|hd)[ \t]{0,80}=[ \t]{0,80}[^\s,=\[\]\"]{1,200}[ \t]{0,80}(?:,|$)", re.IGNORECASE
+)
 
 
 class Parameter(NamedTuple):
