@@ -50,6 +50,7 @@ def partition(device: str) -> str:
 
 def refused(tmp_path: Path, image: Path, device: str, destroy: str | None = None) -> str:
     """What is said when a job that writes is refused; not one byte of the image has changed."""
+    command("blockdev", "--flushbufs", device)  # what mkswap or a copy wrote may still be on its way
     before = digest(image)
     words = () if destroy is None else ("--destroy", destroy)
     done = iocast("run", small_job(tmp_path), device, *words, cwd=tmp_path)

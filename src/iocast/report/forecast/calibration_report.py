@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from iocast import text
 from iocast.analyse.facts import Facts
+from iocast.diagnose.stalled_rows import stall_caution
 from iocast.forecast.calibration import Calibration
 from iocast.model.codes import CalibrationRefusalCode
 from iocast.model.finding import Examination
@@ -39,7 +40,7 @@ def calibration_report(facts: Facts, examination: Examination, folder: str, *, c
     run = facts.run
     return Report(
         title=f"Calibration · {run.plan.target.path}",
-        verdict=_verdict(found),
+        verdict=_verdict(found, examination),
         sections=_sections(found, examination, charts=charts),
         next_steps=(f"To see its card with all figures: iocast report {shlex.quote(folder)}",) if folder else (),
         badges=badges(run, examination),
@@ -56,7 +57,7 @@ def with_calibration(report: Report, facts: Facts, examination: Examination, *, 
         return report
     return replace(
         report,
-        verdict=_verdict(found),
+        verdict=_verdict(found, examination),
         sections=(*_sections(found, examination, charts=charts), *report.sections),
         figures=tuple(_figures(found)),
     )
@@ -76,12 +77,13 @@ def _sections(found: Calibration, examination: Examination, *, charts: bool) -> 
     return tuple(each for each in sections if each is not None)
 
 
-def _verdict(found: Calibration) -> str:
+def _verdict(found: Calibration, examination: Examination) -> str:
     sentences = (
         _limit_sentence(found),
         _most_sentence(found),
         _throughput_sentence(found),
         _refused_sentence(found),
+        stall_caution(examination),
     )
     return " ".join(filter(None, sentences))
 
@@ -130,7 +132,7 @@ def _throughput_sentence(found: Calibration) -> str:
 def _refused_sentence(found: Calibration) -> str:
     """Said where it is much: a machine that was not quiet gives no calibration."""
     count = len(found.refused)
-    return f"{count} of {found.rows} rows have trust D or F and are not used." if 2 * count > found.rows else ""
+    return f"{count} of {found.rows} rows are refused and not used." if 2 * count > found.rows else ""
 
 
 def _figures(found: Calibration) -> Iterator[Figure]:
@@ -183,7 +185,7 @@ def _refusals(found: Calibration) -> Iterator[Table]:
         yield Table("", REFUSALS, rows, key="refusals")
     if found.refused:
         cells = tuple(Row({"phase": name, "reason": reason}) for name, reason in found.refused.items())
-        note = "Rows of trust D or F are shown in the curve and used for nothing."
+        note = "Refused rows, of trust D or F or with stalls, are shown in the curve and used for nothing."
         yield Table("Refused rows", ROWS, cells, key="refused", notes=(note,))
 
 
@@ -194,7 +196,7 @@ def _refusal(found: Calibration, code: CalibrationRefusalCode) -> dict[str, Cell
 
 REFUSAL_WORDS: dict[CalibrationRefusalCode, tuple[str, str]] = {
     "idle_refused": (
-        "The row with one outstanding I/O has trust D or F: the response of the idle storage is unknown.",
+        "The row with one outstanding I/O is refused: the response of the idle storage is unknown.",
         "Remove the cause that its trust names, and calibrate again.",
     ),
     "limit_below_idle": (
@@ -219,5 +221,8 @@ REFUSAL_WORDS: dict[CalibrationRefusalCode, tuple[str, str]] = {
         "Give a longer --time.",
     ),
     "no_streams": ("No sequential row was measured.", "Let the calibration run to its end, on 1 MiB or more."),
-    "rows_refused": ("Rows of trust D or F are not used; they are listed below.", "See the reason of each."),
+    "rows_refused": (
+        "Rows of trust D or F, or with stalls, are not used; they are listed below.",
+        "See the reason of each.",
+    ),
 }

@@ -69,10 +69,12 @@ def forecast_report(
     what_ifs: Sequence[WhatIf] = (),
     path: str = "",
     options: str = "",
+    caution: str = "",
     explain: bool = False,
     charts: bool = False,
 ) -> Report:
-    """Everything that is told of an answer. `options` are those of the command line that ask for it again."""
+    """Everything that is told of an answer. `options` are those of the command line that ask
+    for it again; `caution` is what the figures do not show."""
     question = of.question
     parts = [_forecast(of, charts=charts), _headroom(of), _profile(of), _what_if(of, what_ifs)]
     parts += [basis_section.basis(of, trust), basis_section.open_rows(of)]
@@ -83,7 +85,7 @@ def forecast_report(
     target = about[0].target if about else path
     return Report(
         title=f"Forecast · {asked_text(question.load)} at {iops(question.peak_per_s)} on {target}",
-        verdict=verdict_sentence(of),
+        verdict=f"{verdict_sentence(of)} {caution}".rstrip(),
         sections=tuple(each for each in parts if each is not None),
         next_steps=tuple(tests(of, path, about[0].folder if about else "RUN", options)),
         figures=tuple(_heads(of)),

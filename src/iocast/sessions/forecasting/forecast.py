@@ -49,6 +49,7 @@ class Forecasted(Struct, frozen=True):
     what_ifs: tuple[WhatIf, ...]
     path: str
     options: str
+    caution: str = ""  # of a run that the figures do not show whole
 
     @property
     def verdict(self) -> Verdict:
@@ -66,6 +67,7 @@ class Forecasted(Struct, frozen=True):
             what_ifs=self.what_ifs,
             path=self.path,
             options=self.options,
+            caution=self.caution,
             explain=explain,
             charts=charts,
         )
@@ -103,6 +105,7 @@ def forecast(request: ForecastRequest, listener: Listener) -> Forecasted | None:
         what_ifs=tuple(what_if(says, change, given) for says, change in changes),
         path=known.facts.run.plan.target.path,
         options=command_options(request.load),
+        caution=known.caution,
     )
 
 
@@ -139,6 +142,7 @@ class _Known:
     def __init__(self, folder: str) -> None:
         from iocast.analyse.facts import Facts
         from iocast.diagnose.examination import examine
+        from iocast.diagnose.stalled_rows import stall_caution, stalled_rows
         from iocast.report.subjects import subject
 
         run = archive.load(folder)
@@ -154,5 +158,7 @@ class _Known:
             for name, each in examined.trust.items()
             if each.void or each.grade in ("D", "F")
         }
+        self.refused |= stalled_rows(examined)
+        self.caution = stall_caution(examined)
         self.unsure = {name: each.reason for name, each in examined.trust.items() if each.grade == "C"}
         self.subject = subject(run, folder)
