@@ -150,7 +150,7 @@ def test_where_most_rows_are_refused_the_verdict_says_so(answer: Calibrated) -> 
     doubted = {row.name: Trust("F", ()) for row in judged.facts.rows[1:]}
     examination = replace(judged.examination, trust={**judged.examination.trust, **doubted})
     report = calibration_report(judged.facts, examination, "")
-    assert f"{found.rows - 1} of {found.rows} rows have trust D or F and are not used." in report.verdict
+    assert f"{found.rows - 1} of {found.rows} rows are refused and not used." in report.verdict
     assert "IOPS within a p99 of 2 ms are unknown" in report.verdict
     assert "MB/s are unknown: their rows are refused." in report.verdict
 
