@@ -8,21 +8,25 @@
 //! workers of all users from a common start to the end, merged; several phases that run at once share start,
 //! clock and end. Which engine a phase gets is decided before it runs, by [`choose`].
 //!
-//! Apart from that, [`blk`] watches what the kernel's block layer does with the requests of a device, and
-//! [`verify`] makes writes that can be told again when they are read back. [`trace`] reads what other tools recorded.
+//! A [`replay`] makes the I/Os of a phase of a trace. Apart from that, [`blk`] watches what the kernel's block layer
+//! does with the requests of a device, and [`verify`] makes writes that can be told again when they are read back.
+//! [`trace`] reads what other tools recorded, and [`profile`] says what that is like.
 //!
 //! *Response* time counts from when the I/O was due, *service* time from its submission, the submitting
 //! system call included. In a closed loop without think time an I/O is due when it is submitted.
 
 pub mod blk;
+pub mod capture;
 mod choose;
 pub mod copy_speed;
 pub mod engine;
 pub mod error;
 pub mod perform;
 pub mod plan;
+pub mod profile;
 mod random;
 pub mod record;
+pub mod replay;
 pub mod run;
 mod signals;
 #[cfg(test)]

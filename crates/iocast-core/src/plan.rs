@@ -2,13 +2,15 @@
 //!
 //! The JSON form is the contract with the Python side (`src/iocast/model/plan.py`) and is what the run
 //! folder keeps, so that a bug report is a folder that `cargo test` can run. What a plan must be to be run is
-//! in [`checks`], the device of a simulated phase in [`simulated`].
+//! in [`checks`], the device of a simulated phase in [`simulated`], the trace of a replayed one in [`replay`].
 
 use serde::{Deserialize, Serialize};
 
+use self::replay_plan::ReplayPlan;
 use self::simulated::SimDevice;
 
 pub mod checks;
+pub mod replay_plan;
 pub mod simulated;
 
 /// The `engine` of a plan whose engine is to be chosen for it.
@@ -131,6 +133,8 @@ pub enum Locality {
         /// Share of I/Os that go there.
         access_percent: f64,
     },
+    /// Where the rows of a trace say (`replay`).
+    Recorded {},
 }
 
 fn yes() -> bool {
@@ -168,6 +172,13 @@ pub enum Arrival {
         /// From the start of one burst to the start of the next.
         every_ns: u64,
     },
+    /// Open loop: when the rows of a trace say (`replay`).
+    Recorded {
+        /// I/Os per second, on average.
+        rate_per_s: f64,
+        /// For so long no I/O may be due.
+        longest_gap_ns: u64,
+    },
 }
 
 impl Arrival {
@@ -175,7 +186,9 @@ impl Arrival {
     pub fn rate_per_s(&self) -> Option<f64> {
         match self {
             Arrival::Closed { .. } => None,
-            Arrival::Constant { rate_per_s } | Arrival::Poisson { rate_per_s } => Some(*rate_per_s),
+            Arrival::Constant { rate_per_s }
+            | Arrival::Poisson { rate_per_s }
+            | Arrival::Recorded { rate_per_s, .. } => Some(*rate_per_s),
             Arrival::Bursts { ios, every_ns } => Some(*ios as f64 * 1e9 / *every_ns as f64),
         }
     }
@@ -360,6 +373,9 @@ pub struct PhasePlan {
     /// The device of the `sim` engine.
     #[serde(default)]
     pub simulated: Option<SimDevice>,
+    /// The trace whose rows are its I/Os.
+    #[serde(default)]
+    pub replay: Option<ReplayPlan>,
 }
 
 impl PhasePlan {

@@ -18,6 +18,8 @@ pub struct Options {
     pub jitter_ns: u64,
     /// So many are served at the same time.
     pub servers: Option<usize>,
+    /// Each server is one disk of a stripe, and serves every so many-th piece of this length.
+    pub stripe_bytes: Option<u64>,
     /// Starts per second.
     pub iops: Option<f64>,
     /// Bytes per second.
@@ -61,6 +63,7 @@ impl Default for Options {
             write_ns: 0,
             jitter_ns: 0,
             servers: None,
+            stripe_bytes: None,
             iops: None,
             bandwidth: None,
             hit: None,
@@ -96,6 +99,12 @@ pub const OPTIONS: &[(&str, &str, &str, Set)] = &[
         o.servers = Some(count(v, 65_536)?);
         Ok(())
     }),
+    (
+        "stripe",
+        "64KiB",
+        "each server holds every N-th piece of this length, as a disk of a stripe",
+        |o, v| set(&mut o.stripe_bytes, units::size_bytes(v).map(|bytes| Some(bytes).filter(|b| *b > 0))),
+    ),
     ("iops", "5000/s", "an IOPS cap: I/Os below it are not slowed", |o, v| {
         set(&mut o.iops, units::rate_per_s(v).map(Some))
     }),

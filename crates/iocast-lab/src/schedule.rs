@@ -13,8 +13,8 @@ use crate::service::{Io, Service};
 pub struct Schedule {
     options: Arc<Options>,
     service: Service,
-    /// When each server is free.
-    servers: BinaryHeap<Reverse<u64>>,
+    /// When each server is free: of any I/O, or one heap for each disk of a stripe.
+    servers: Vec<BinaryHeap<Reverse<u64>>>,
     /// When the I/Os that the cap let in are paid for.
     paid_ns: f64,
     /// When all bytes so far have passed.
@@ -28,7 +28,7 @@ impl Schedule {
     pub fn new(options: Arc<Options>) -> Schedule {
         Schedule {
             service: Service::new(Arc::clone(&options)),
-            servers: (0..options.servers.unwrap_or(0)).map(|_| Reverse(0)).collect(),
+            servers: idle_servers(&options),
             paid_ns: 0.0,
             moved_ns: 0.0,
             begun_ns: None,
@@ -44,15 +44,23 @@ impl Schedule {
     /// When an I/O that came at `arrived_ns` ends, and how it fails, if it does.
     pub fn end(&mut self, io: &Io, arrived_ns: u64) -> (u64, Option<i32>) {
         let work_ns = self.service.time_ns(io);
-        let free_ns = self.servers.pop().map_or(0, |Reverse(free_ns)| free_ns);
+        let at = self.servers_of(io);
+        let free_ns = at.and_then(|at| self.servers[at].pop()).map_or(0, |Reverse(free_ns)| free_ns);
         let ready_ns = self.after_stall(arrived_ns.max(free_ns));
         let start_ns = self.let_in(ready_ns);
         let moved_ns = self.moved(io.len, start_ns);
         let end_ns = self.after_stall(moved_ns.max(start_ns + work_ns));
-        if self.options.servers.is_some() {
-            self.servers.push(Reverse(end_ns));
+        if let Some(at) = at {
+            self.servers[at].push(Reverse(end_ns));
         }
         (end_ns, self.service.errno(io))
+    }
+
+    /// Which heap serves this I/O: the disk that holds its first byte, or the only one.
+    fn servers_of(&self, io: &Io) -> Option<usize> {
+        let disks = self.servers.len() as u64;
+        let stripe = io.offset / self.options.stripe_bytes.unwrap_or(u64::MAX);
+        (disks > 0).then(|| (stripe % disks) as usize)
     }
 
     /// When an fsync that came at `arrived_ns` ends: it waits for nobody.
@@ -84,6 +92,13 @@ impl Schedule {
             None => time_ns,
         }
     }
+}
+
+/// All servers in one heap, or each in its own where I/Os are striped over them.
+fn idle_servers(options: &Options) -> Vec<BinaryHeap<Reverse<u64>>> {
+    let servers = options.servers.unwrap_or(0);
+    let heaps = if options.stripe_bytes.is_some() { servers } else { servers.min(1) };
+    (0..heaps).map(|_| (0..servers / heaps).map(|_| Reverse(0)).collect()).collect()
 }
 
 /// `time_ns`, or the end of the period when it falls into the last `.0` of a period of `.1`.
@@ -133,6 +148,13 @@ mod tests {
             let measured = closed_loop(&mut schedule(|o| o.servers = Some(4)), depth, 4000);
             assert!((measured / rate - 1.0).abs() < 0.01, "{measured} at depth {depth}");
         }
+    }
+
+    #[test]
+    fn a_stripe_waits_for_its_own_disk() {
+        let mut striped = schedule(|o| (o.servers, o.stripe_bytes) = (Some(2), Some(8192)));
+        let mut end = |offset| striped.end(&Io { offset, ..READ }, 0).0;
+        assert_eq!([end(0), end(8192), end(4096), end(16384), end(12288)], [MS, MS, 2 * MS, 3 * MS, 2 * MS]);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The bridge: converts and forwards, no logic. The typed face is `src/iocast/_core.pyi`.
 
 mod blk_watch;
+mod capturing;
 mod core_error;
+mod profiling;
 mod statistics;
 mod traces;
 
@@ -190,6 +192,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CoreError", module.py().get_type::<CoreError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<blk_watch::BlkWatch>()?;
+    module.add_class::<capturing::Capture>()?;
     module.add_class::<Intervals>()?;
     module.add_class::<SimWorld>()?;
     module.add_function(wrap_pyfunction!(statistics::student_t_quantile, module)?)?;
@@ -198,7 +201,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(statistics::chi_square_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(run_together, module)?)?;
     module.add_function(wrap_pyfunction!(read_back, module)?)?;
+    module.add_function(wrap_pyfunction!(profiling::characterise_events, module)?)?;
+    module.add_function(wrap_pyfunction!(profiling::events_in_order, module)?)?;
     module.add_function(wrap_pyfunction!(traces::read_traces, module)?)?;
     module.add_function(wrap_pyfunction!(traces::trace_formats, module)?)?;
+    module.add_function(wrap_pyfunction!(traces::replay_survey, module)?)?;
     module.add_function(wrap_pyfunction!(memory_copy_bytes_per_s, module)?)
 }

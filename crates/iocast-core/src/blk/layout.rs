@@ -10,11 +10,11 @@ pub struct Field {
 }
 
 impl Field {
-    fn bytes<'a>(&self, record: &'a [u8]) -> Option<&'a [u8]> {
+    pub(crate) fn bytes<'a>(&self, record: &'a [u8]) -> Option<&'a [u8]> {
         record.get(self.offset..self.offset + self.size)
     }
 
-    fn number(&self, record: &[u8]) -> Option<u64> {
+    pub(crate) fn number(&self, record: &[u8]) -> Option<u64> {
         let bytes = self.bytes(record)?;
         let mut whole = [0u8; 8];
         whole.get_mut(..bytes.len())?.copy_from_slice(bytes);
@@ -71,7 +71,7 @@ impl Layout {
 }
 
 /// The field of that name, if the line describes it: `field:char rwbs[10]; offset:34; size:10; signed:0;`.
-fn field(line: &str, name: &str) -> Option<Field> {
+pub(crate) fn field(line: &str, name: &str) -> Option<Field> {
     let mut parts = line.trim().strip_prefix("field:")?.split(';');
     let declared = parts.next()?.rsplit(' ').next()?;
     if declared.split('[').next() != Some(name) {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::device_times::DeviceTimes;
 use super::gate::{Gate, Listen};
-use super::instance::Instance;
 use super::pairing::{Pairing, Wanted};
+use super::request_points::RequestPoints;
 use super::tracefs::Tracefs;
 use super::{BlkOp, Device, Event};
 use crate::error::{Error, Result};
@@ -52,7 +52,7 @@ pub struct Snapshot {
 }
 
 struct Reader {
-    instance: Instance,
+    points: RequestPoints,
     _tracefs: Tracefs, // the paths of the instance go through it: dropped after it
     pairing: Pairing,
     gate: Gate,
@@ -67,7 +67,7 @@ impl Reader {
     /// not have been read yet.
     fn round(&mut self) -> Result<()> {
         let now_ns = clock_ns();
-        self.instance.read(now_ns, &mut self.events)?;
+        self.points.read(now_ns, &mut self.events)?;
         self.events.sort_by_key(|event| event.at_ns);
         let ready = self.events.partition_point(|event| event.at_ns < now_ns);
         self.events.drain(..ready).for_each(|event| self.pairing.take(&event));
@@ -86,13 +86,13 @@ impl Reader {
             Listen::Arrivals => self.pairing.reopen(),
             Listen::Everything | Listen::Nothing => {}
         }
-        self.instance.listen(now)
+        self.points.listen(now)
     }
 
     fn snapshot(&mut self) -> Result<Snapshot> {
         self.round()?;
         let now_ns = clock_ns();
-        let lost = self.instance.lost()?;
+        let lost = self.points.lost()?;
         if lost > self.lost_before {
             self.pairing.give_up();
         }
@@ -125,7 +125,7 @@ impl Watch {
     /// Begins to watch. Fails where tracing cannot be used.
     pub fn start(options: &Options) -> Result<Watch> {
         let tracefs = Tracefs::find()?;
-        let mut instance = Instance::create(tracefs.root(), &options.devices, options.ring_kb)?;
+        let mut points = RequestPoints::create(tracefs.root(), &options.devices, options.ring_kb)?;
         let now_ns = clock_ns();
         let wanted = Wanted {
             devices: options.devices.clone(),
@@ -134,12 +134,12 @@ impl Watch {
             slow_ns: options.slow_ns,
         };
         let mut gate = Gate::new(options.budget_per_s, now_ns);
-        instance.listen(gate.next(now_ns, 0, 0))?;
+        points.listen(gate.next(now_ns, 0, 0))?;
         let notes = tracefs
             .is_private()
             .then(|| "tracefs was not mounted: mounted for this process only".to_string());
         let reader = Reader {
-            instance,
+            points,
             _tracefs: tracefs,
             pairing: Pairing::new(wanted),
             gate,

@@ -76,6 +76,7 @@ pub(super) fn sample(plan: &PhasePlan) -> PhasePlan {
     sample.locality = Locality::Uniform { repeats: true };
     sample.arrival = Arrival::Closed { think_ns: 0 };
     sample.slow_limit = 0;
+    sample.replay = None;
     sample
 }
 

@@ -1,5 +1,6 @@
 //! What a plan must be for a phase to be run; the refusal names the field.
 
+use super::replay_plan::ReplayMode;
 use super::simulated::{ServiceLaw, SimDevice};
 use super::{Arrival, Layout, Locality, Op, Payload, PhasePlan, Polling, VerifyPlan};
 use crate::engine::table::{Row, asked};
@@ -36,6 +37,7 @@ impl PhasePlan {
         self.check_length()?;
         self.check_files()?;
         self.check_locality()?;
+        self.check_replay()?;
         let engine = asked(&self.engine)?;
         if let Some(verify) = &self.verify {
             self.check_verify(verify, engine)?;
@@ -46,7 +48,8 @@ impl PhasePlan {
 
     fn check_mix(&self) -> Result<()> {
         refuse(!self.mix.is_empty(), "mix: at least one operation is needed")?;
-        refuse(self.mix.len() <= 64, "mix: at most 64 operations and sizes")?;
+        let most = if self.replay.is_some() { 256 } else { 64 };
+        refuse(self.mix.len() <= most, "mix: at most 64 operations and sizes, 256 in a replay")?;
         for item in &self.mix {
             refuse(item.weight.is_finite() && item.weight >= 0.0, "mix: weights are 0 or more")?;
             refuse(
@@ -66,6 +69,9 @@ impl PhasePlan {
                 refuse(every_ns <= MOST_NS, "bursts: every_ns is at most 31 years")?;
             }
             Arrival::Closed { think_ns } => refuse(think_ns <= MOST_NS, "think_ns: at most 31 years")?,
+            Arrival::Recorded { longest_gap_ns, .. } => {
+                refuse(longest_gap_ns <= MOST_NS, "longest_gap_ns: at most 31 years")?;
+            }
             Arrival::Constant { .. } | Arrival::Poisson { .. } => {}
         }
         let rate = self.arrival.rate_per_s().unwrap_or(1.0);
@@ -124,6 +130,30 @@ impl PhasePlan {
             ),
             _ => Ok(()),
         }
+    }
+
+    /// What is recorded and what is drawn do not go together.
+    fn check_replay(&self) -> Result<()> {
+        let open = matches!(self.arrival, Arrival::Recorded { .. });
+        let why = match &self.replay {
+            None if open => Some("arrival: recorded needs a replay"),
+            None if matches!(self.locality, Locality::Recorded {}) => {
+                Some("locality: recorded needs a replay")
+            }
+            None => None,
+            Some(replay) if replay.fault().is_some() => replay.fault(),
+            Some(replay) if open == (replay.mode == ReplayMode::Fast) => {
+                Some("replay: as fast as possible is a closed loop, the other modes have a recorded arrival")
+            }
+            Some(_) if !open && !self.response_is_service() => {
+                Some("replay: no think time but that of the trace")
+            }
+            Some(_) if self.layout != Layout::Concatenated => Some("replay: not on striped files"),
+            Some(_) if self.fsync_every > 0 => Some("replay: no fsync but those of the trace"),
+            Some(_) if self.verify.is_some() => Some("replay: what it writes cannot be verified"),
+            Some(_) => None,
+        };
+        why.map_or(Ok(()), |why| Err(Error::Plan(why.to_string())))
     }
 
     fn check_verify(&self, verify: &VerifyPlan, engine: Option<&Row>) -> Result<()> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::generator::Generator;
 use super::histogram::Histogram;
 use crate::plan::Op;
+use crate::replay::facts::ReplayFacts;
 
 /// Which engine really ran, how it was set up, and what it had to do without and why.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -166,6 +167,12 @@ pub struct PhaseResult {
     /// From when the first write of a user was due to the end of the sync after it (depth 1, `fsync_every`).
     #[serde(default)]
     pub commit: Histogram,
+    /// Of a replay: submission less the time of the trace (or the end that was waited for, and the pause).
+    #[serde(default)]
+    pub issue_error: Histogram,
+    /// What of a trace was replayed, and what the trace says of it.
+    #[serde(default)]
+    pub replay: Option<ReplayFacts>,
     /// Failures.
     pub errors: Vec<ErrorCount>,
     /// Slowest first.

@@ -77,6 +77,8 @@ pub struct Tally {
     lag_all: Histogram,
     commit: Recorder,
     commit_all: Histogram,
+    issue_error: Recorder,
+    issue_error_all: Histogram,
     errors: Vec<ErrorCount>,
     slow: BinaryHeap<Reverse<(u64, u64, u64)>>,
     slow_ios: Vec<SlowIo>,
@@ -100,6 +102,8 @@ pub struct Tallied {
     pub lag: Histogram,
     /// From the first write to the end of the sync after it.
     pub commit: Histogram,
+    /// Of a replay: how late I/Os were issued, whatever the reason.
+    pub issue_error: Histogram,
     /// Failures.
     pub errors: Vec<ErrorCount>,
     /// Slowest I/Os, slowest first.
@@ -142,6 +146,8 @@ impl Tally {
             lag_all: Histogram::default(),
             commit: Recorder::default(),
             commit_all: Histogram::default(),
+            issue_error: Recorder::default(),
+            issue_error_all: Histogram::default(),
             errors: Vec::new(),
             slow: BinaryHeap::new(),
             slow_ios: Vec::new(),
@@ -182,6 +188,12 @@ impl Tally {
     #[inline]
     pub fn late(&mut self, lag_ns: u64) {
         self.lag.record(lag_ns);
+    }
+
+    /// How late an I/O of a trace was issued, whatever the reason.
+    #[inline]
+    pub fn issued_late(&mut self, error_ns: u64) {
+        self.issue_error.record(error_ns);
     }
 
     /// A sync has made what was written before it durable, so long after the first of it was due.
@@ -292,6 +304,7 @@ impl Tally {
         }
         self.lag_all.merge(&self.lag.drain());
         self.commit_all.merge(&self.commit.drain());
+        self.issue_error_all.merge(&self.issue_error.drain());
         self.interval = (now / self.interval_ns).min(u64::from(u32::MAX)) as u32;
         self.interval_end = (u64::from(self.interval) + 1) * self.interval_ns;
     }
@@ -305,6 +318,7 @@ impl Tally {
             classes: self.classes.into_iter().map(|c| c.all).collect(),
             lag: self.lag_all,
             commit: self.commit_all,
+            issue_error: self.issue_error_all,
             errors: self.errors,
             slow,
             intervals: self.intervals,

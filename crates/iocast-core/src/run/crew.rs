@@ -126,6 +126,7 @@ fn longest_idle(plan: &PhasePlan) -> Duration {
     match plan.arrival {
         Arrival::Closed { think_ns } => Duration::from_nanos(think_ns),
         Arrival::Bursts { every_ns, .. } => Duration::from_nanos(every_ns),
+        Arrival::Recorded { longest_gap_ns, .. } => Duration::from_nanos(longest_gap_ns),
         Arrival::Constant { rate_per_s } => arrivals(rate_per_s, 2.0),
         Arrival::Poisson { rate_per_s } => arrivals(rate_per_s, 30.0),
     }

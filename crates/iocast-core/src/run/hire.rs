@@ -12,6 +12,7 @@ use crate::engine::sim::world::SimWorld;
 use crate::engine::table::{self, Employer, Row, Threads, row};
 use crate::error::{Error, Result};
 use crate::plan::{Arrival, PhasePlan};
+use crate::replay::replay_schedule::Schedule;
 use crate::verify::journal::Journal;
 use crate::verify::signed::Signed;
 use crate::workload::stream::Stream;
@@ -41,7 +42,9 @@ pub(crate) fn may_spin(plans: &[Arc<PhasePlan>], threads: usize, processors: usi
         Arrival::Closed { think_ns: 0 } => 0.0,
         Arrival::Closed { think_ns } => f64::from(plan.users * plan.depth) * 1e9 / think_ns as f64,
         Arrival::Bursts { every_ns, .. } => f64::from(plan.users) * 1e9 / every_ns as f64,
-        Arrival::Constant { rate_per_s } | Arrival::Poisson { rate_per_s } => rate_per_s,
+        Arrival::Constant { rate_per_s }
+        | Arrival::Poisson { rate_per_s }
+        | Arrival::Recorded { rate_per_s, .. } => rate_per_s,
     };
     let all: f64 = plans.iter().map(waits_per_s).sum();
     threads < processors || all * SPIN_NS as f64 / 1e9 <= 0.25 * processors as f64
@@ -62,16 +65,26 @@ impl Employer for Vacancy<'_> {
     }
 }
 
+/// What a user makes: what it draws, or the rows of a trace.
+fn stream_of(plan: &PhasePlan, user: u32, replay: &Option<Schedule>) -> Arc<Mutex<Stream>> {
+    let stream = match replay {
+        Some(replay) => Stream::replaying(plan, user, &replay.users[user as usize]),
+        None => Stream::new(plan, user),
+    };
+    Arc::new(Mutex::new(stream))
+}
+
 /// Starts all workers.
 pub(crate) fn hire(
     crew: &mut Crew,
     plans: &[Arc<PhasePlan>],
     chosen: &[Choice],
+    replays: &[Option<Schedule>],
     world: &SimWorld,
 ) -> Result<()> {
     let engines = engines(chosen)?;
     if engines[0].virtual_time() {
-        return hire_one(crew, plans, &chosen[0], world);
+        return hire_one(crew, plans, &chosen[0], replays, world);
     }
     let journals = Journal::for_plans(plans)?;
     for (phase, (plan, choice)) in plans.iter().zip(chosen).enumerate() {
@@ -81,7 +94,7 @@ pub(crate) fn hire(
             Threads::PerUser | Threads::Virtual => (1, plan.depth),
         };
         for user in 0..plan.users {
-            let stream = Arc::new(Mutex::new(Stream::new(plan, user)));
+            let stream = stream_of(plan, user, &replays[phase]);
             for _ in 0..workers {
                 let lane = Lane::new(user as usize, Arc::clone(&stream), 0..slots);
                 let part = Part::new(phase, Arc::clone(plan), vec![lane], 0).ending(choice.inline);
@@ -96,7 +109,13 @@ pub(crate) fn hire(
 }
 
 /// One worker for all users of all phases: they contend for one device on one virtual clock.
-fn hire_one(crew: &mut Crew, plans: &[Arc<PhasePlan>], choice: &Choice, world: &SimWorld) -> Result<()> {
+fn hire_one(
+    crew: &mut Crew,
+    plans: &[Arc<PhasePlan>],
+    choice: &Choice,
+    replays: &[Option<Schedule>],
+    world: &SimWorld,
+) -> Result<()> {
     let mut numbered: Vec<(usize, &Arc<PhasePlan>)> = plans.iter().enumerate().collect();
     // Those who follow come last: they end at the instant at which the last of the others has.
     numbered.sort_by_key(|(_, plan)| plan.length.follows);
@@ -106,7 +125,7 @@ fn hire_one(crew: &mut Crew, plans: &[Arc<PhasePlan>], choice: &Choice, world: &
         in_order.push(Arc::clone(plan));
         let first = slot;
         let lane = |user: u32| {
-            let stream = Arc::new(Mutex::new(Stream::new(plan, user)));
+            let stream = stream_of(plan, user, &replays[phase]);
             Lane::new(user as usize, stream, first + user * plan.depth..first + (user + 1) * plan.depth)
         };
         slot += plan.users * plan.depth;

@@ -58,7 +58,7 @@ pub(crate) fn merge(
         started_unix_ns: 0,
         elapsed_ns,
         asked_depth: plan.users * plan.depth,
-        asked_rate_per_s: plan.arrival.rate_per_s(),
+        asked_rate_per_s: asked_rate_per_s(plan),
         issuing_ns,
         depth_mean: outcomes.iter().map(|o| o.depth_areas.0).sum::<f64>() / issuing_ns as f64,
         in_flight_ns: outcomes.iter().map(|o| o.depth_areas.1).sum(),
@@ -70,6 +70,8 @@ pub(crate) fn merge(
         classes: Vec::new(),
         lag: Histogram::default(),
         commit: Histogram::default(),
+        issue_error: Histogram::default(),
+        replay: None,
         errors: Vec::new(),
         slow: Vec::new(),
         users: vec![UserResult::default(); plan.users as usize],
@@ -94,6 +96,7 @@ pub(crate) fn merge(
         result.bytes += tallied.bytes;
         result.lag.merge(&tallied.lag);
         result.commit.merge(&tallied.commit);
+        result.issue_error.merge(&tallied.issue_error);
         intervals.extend(tallied.intervals);
         merge_classes(&mut result.classes, tallied.classes);
         merge_errors(&mut result.errors, tallied.errors);
@@ -102,6 +105,12 @@ pub(crate) fn merge(
     }
     result.intervals = merge_intervals(intervals);
     result
+}
+
+/// The rate of an open loop; one that waits for its own I/Os has none, whatever that of the trace was.
+fn asked_rate_per_s(plan: &PhasePlan) -> Option<f64> {
+    let depends = plan.replay.as_ref().is_some_and(|replay| replay.depends());
+    plan.arrival.rate_per_s().filter(|_| !depends)
 }
 
 /// When a phase of a given time was to end.

@@ -19,6 +19,9 @@ use crate::workload::payload::PayloadMaker;
 /// The shared counters are brought up to date at least this often.
 const PUBLISH_NS: u64 = 50_000_000;
 
+/// A thread whose next I/O waits for those of other threads looks again after so long.
+const LOOK_AGAIN_NS: u64 = 100_000;
+
 /// How a part stopped issuing.
 #[derive(Clone, Copy)]
 struct Issued {
@@ -42,6 +45,12 @@ pub struct Part {
     inline: bool,
     refill: Refill,
     think_ns: u64,
+    /// I/Os are due when a trace says.
+    recorded: bool,
+    /// I/Os wait for the ends of others.
+    depends: bool,
+    /// What comes after an I/O is decided when it has ended: its user thinks, or others wait for it.
+    paused: bool,
     end_ns: u64,
     issued: Option<Issued>,
     left_ns: Option<u64>,
@@ -59,6 +68,7 @@ impl Part {
             Arrival::Closed { think_ns } => think_ns,
             _ => 0,
         };
+        let depends = plan.replay.as_ref().is_some_and(|replay| replay.depends());
         Part {
             phase,
             lanes,
@@ -69,6 +79,9 @@ impl Part {
             inline: true,
             refill: Refill::WHEN_DUE,
             think_ns,
+            recorded: matches!(plan.arrival, Arrival::Recorded { .. }),
+            depends,
+            paused: think_ns > 0 || depends,
             end_ns: plan.length.seconds.map_or(u64::MAX, |s| (s * 1e9) as u64),
             issued: None,
             left_ns: None,
@@ -218,16 +231,17 @@ impl Part {
         let mut stream = lane.stream.lock().expect("no worker panics while it holds a stream");
         while let Some(slot) = lane.free.last().copied() {
             if stream.exhausted() {
-                return thinking;
+                let idle = self.depends && self.slots.in_flight() == 0;
+                return if idle && stream.waits() { now + LOOK_AGAIN_NS } else { thinking };
             }
             if batch == 0 {
                 return now; // the rest is submitted when this has been
             }
             let due = match stream.schedule.peek() {
+                None if self.think_ns == 0 => now,
                 _ if stream.follows_on() => now,
                 Some(due) if due > now => return due,
                 Some(due) => due,
-                None if self.think_ns == 0 => now,
                 // A slot that thought became due then; all others are due when they become free.
                 None => self
                     .slots
@@ -244,7 +258,7 @@ impl Part {
     /// What was pushed enters the engine at `submitted`; `now` is when the last turn ended.
     #[inline]
     pub(crate) fn submitted(&mut self, now: u64, submitted: u64) {
-        let Part { slots, lanes, tally, closed, .. } = self;
+        let Part { slots, lanes, tally, closed, recorded, .. } = self;
         self.depth_area += f64::from(slots.in_flight() - slots.pushed()) * (submitted - now) as f64;
         slots.submitted(|slot| {
             slot.submitted = submitted;
@@ -253,6 +267,9 @@ impl Part {
             } else {
                 let ready = slot.due.max(lanes[slot.lane as usize].full_until);
                 tally.late(submitted.saturating_sub(ready));
+                if *recorded {
+                    tally.issued_late(submitted.saturating_sub(slot.due));
+                }
             }
             if slot.request.op == Op::Write {
                 let lane = &mut lanes[slot.lane as usize];
@@ -333,7 +350,13 @@ impl Part {
         if lane.free.is_empty() {
             lane.full_until = now;
         }
-        if self.think_ns == 0 {
+        if !self.paused {
+            lane.free.push(slot);
+            return;
+        }
+        if self.depends {
+            let row = self.slots.taken(slot).row;
+            lane.stream.lock().expect("no worker panics while it holds a stream").ended(row, now);
             lane.free.push(slot);
             return;
         }

@@ -16,6 +16,8 @@ use crate::plan::PhasePlan;
 use crate::record::generator::Generator;
 use crate::record::result::{EngineReport, PhaseResult};
 use crate::record::tally::Counts;
+use crate::replay::facts::ReplayFacts;
+use crate::replay::replay_schedule::Schedule;
 use crate::signals;
 
 /// Runs phases at once, each on the engine that was chosen for it, from one start and on one clock.
@@ -28,16 +30,19 @@ pub fn run_chosen(
     signals::install_waker();
     let engines = engines(chosen)?;
     let plans: Vec<Arc<PhasePlan>> = plans.iter().map(|plan| Arc::new(plan.clone())).collect();
+    let replays = Schedule::for_plans(&plans)?;
     let threads = plans.iter().zip(&engines).map(|(plan, engine)| threads_of(plan, engine)).sum();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut crew = Crew::new(plans.clone(), engines[0].virtual_time(), may_spin(&plans, threads, processors));
-    let reports = match hire(&mut crew, &plans, chosen, world).and_then(|()| crew.wait_until_ready()) {
-        Ok(reports) => reports,
-        Err(why) => {
-            crew.send_home();
-            return Err(why);
-        }
-    };
+    let reports =
+        match hire(&mut crew, &plans, chosen, &replays, world).and_then(|()| crew.wait_until_ready()) {
+            Ok(reports) => reports,
+            Err(why) => {
+                crew.send_home();
+                return Err(why);
+            }
+        };
+    let replays: Vec<_> = replays.into_iter().map(|replay| replay.map(|replay| replay.facts)).collect();
     // Before anything of the phase, and after all that engines tried: whoever watches counts from here.
     let begin = on_tick(Tick { elapsed_ns: 0, counts: Counts::default() }) != Answer::Stop;
     let cpu_before = CpuUsage::of_process();
@@ -52,7 +57,7 @@ pub fn run_chosen(
         cpu_user_ns: cpu_after.user_ns - cpu_before.user_ns,
         cpu_system_ns: cpu_after.system_ns - cpu_before.system_ns,
     };
-    Ok(results(&crew, watched?, reports, clock, &shared))
+    Ok(results(&crew, watched?, reports, replays, clock, &shared))
 }
 
 /// What is measured of all phases together.
@@ -66,6 +71,7 @@ fn results(
     crew: &Crew,
     watched: Watched,
     reports: Vec<EngineReport>,
+    replays: Vec<Option<ReplayFacts>>,
     clock: Clock,
     shared: &Shared,
 ) -> Vec<PhaseResult> {
@@ -74,12 +80,12 @@ fn results(
     for outcome in outcomes {
         of_phase[outcome.phase].push(outcome);
     }
-    let finished = crew.plans.iter().zip(of_phase).zip(reports).zip(missing).enumerate();
+    let finished = crew.plans.iter().zip(of_phase).zip(reports).zip(missing).zip(replays).enumerate();
     finished
-        .map(|(phase, (((plan, outcomes), report), missing))| {
+        .map(|(phase, ((((plan, outcomes), report), missing), replay))| {
             let mut result = merge(plan, outcomes, missing, interrupted, (&crew.control, phase), clock);
             result.generator.add(Generator { absences: absences.clone(), ..Generator::default() });
-            result.engine = report;
+            (result.engine, result.replay) = (report, replay);
             result.started_unix_ns = shared.started_unix_ns;
             (result.cpu_user_ns, result.cpu_system_ns) = (shared.cpu_user_ns, shared.cpu_system_ns);
             result.cpu_phases = crew.plans.len() as u32;

@@ -14,6 +14,8 @@ pub(crate) struct Slot {
     /// Index of its user's lane.
     pub(crate) lane: u32,
     class: u32,
+    /// Of a trace: which of its user's rows.
+    pub(crate) row: u32,
     /// When it was due; while its user thinks, when the next one will be.
     pub(crate) due: u64,
     pub(crate) submitted: u64,
@@ -100,12 +102,12 @@ impl Slots {
     /// Puts an I/O into a slot and hands it to the engine.
     #[inline]
     pub(crate) fn push(&mut self, engine: &mut impl Engine, lane: u32, slot: u32, next: NextIo, due: u64) {
-        let NextIo { class, op, size, place } = next;
+        let NextIo { class, op, row, size, place } = next;
         let (file, offset, durable) = (place.file, place.offset, self.durable);
         let request = Request { slot, op, file, offset, len: size as u32, done: 0, durable };
         let index = slot - self.first;
         self.slots[index as usize] =
-            Some(Slot { request, lane, class: class as u32, due, submitted: 0, short: false });
+            Some(Slot { request, lane, class: class as u32, row, due, submitted: 0, short: false });
         if let (Op::Write, Some(payload)) = (op, &mut self.payload) {
             payload.stamp(engine.buffer(slot, size as usize));
         }

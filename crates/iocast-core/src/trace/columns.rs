@@ -1,6 +1,5 @@
 //! The events of a trace as Arrow columns, and the names that two of them are numbers of.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -8,14 +7,12 @@ use arrow_array::builder::{Int16Builder, Int64Builder, UInt8Builder, UInt16Build
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use crate::error::{self, Error};
+use crate::trace::call_rows::CallRows;
 use crate::trace::event::{Event, Op};
-use crate::trace::line_verdict::Broken;
+use crate::trace::names::Names;
 
-/// Rows collected before they are handed on.
-pub const BATCH_ROWS: usize = 65_536;
-/// Different targets, or actors, of one table.
-pub const NAMES_AT_MOST: usize = 1 << 20;
-
+/// Rows collected before they are handed on: their columns stay in the cache of a core.
+pub const BATCH_ROWS: usize = 8_192;
 /// The columns of the event table, in order.
 pub fn schema() -> SchemaRef {
     let column = |name: &str, kind: DataType, nullable| Field::new(name, kind, nullable);
@@ -36,48 +33,6 @@ pub fn schema() -> SchemaRef {
     ]))
 }
 
-/// Names in the order of their first use; a number stands for each.
-#[derive(Debug, Default)]
-pub struct Names {
-    numbers: HashMap<Vec<u8>, u32>,
-    names: Vec<String>,
-    last: Option<u32>,
-    last_name: Vec<u8>,
-}
-
-impl Names {
-    /// The number of a name.
-    pub fn number(&mut self, name: &[u8]) -> Result<u32, Broken> {
-        if let Some(last) = self.last
-            && self.last_name == name
-        {
-            return Ok(last);
-        }
-        let known = self.numbers.get(name).copied();
-        let number = match known {
-            Some(number) => number,
-            None if self.names.len() >= NAMES_AT_MOST => {
-                return Err(Broken { column: 1, rule: "more than 1048576 different targets or actors" });
-            }
-            None => {
-                let number = self.names.len() as u32;
-                self.numbers.insert(name.to_vec(), number);
-                self.names.push(String::from_utf8_lossy(name).into_owned());
-                number
-            }
-        };
-        self.last = Some(number);
-        self.last_name.clear();
-        self.last_name.extend_from_slice(name);
-        Ok(number)
-    }
-
-    /// All names, by number.
-    pub fn all(&self) -> &[String] {
-        &self.names
-    }
-}
-
 /// Events on their way into a table.
 #[derive(Debug, Default)]
 pub struct Rows {
@@ -89,6 +44,8 @@ pub struct Rows {
     pub source: u32,
     /// Events of this file so far.
     pub events: u64,
+    /// The calls of databases, where they are wanted.
+    pub calls: Option<CallRows>,
     held: usize,
     times: [Int64Builder; 3],
     op: UInt8Builder,
@@ -122,7 +79,7 @@ impl Rows {
 
     /// Whether there are enough to hand on.
     pub fn full(&self) -> bool {
-        self.held >= BATCH_ROWS
+        self.held >= BATCH_ROWS || self.calls.as_ref().is_some_and(|calls| calls.held() >= BATCH_ROWS)
     }
 
     /// What was collected, taken out.
@@ -163,19 +120,35 @@ pub fn has_extent(op: Op) -> bool {
     matches!(op, Op::Read | Op::Write | Op::Trim)
 }
 
-/// Where batches of events go.
-pub type Taker<'a> = dyn FnMut(&RecordBatch) -> error::Result<()> + 'a;
+/// Which table a batch belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// One row an I/O.
+    Events,
+    /// One row a call or wait of a database.
+    Calls,
+}
+
+/// Where batches of rows go.
+pub type Taker<'a> = dyn FnMut(Table, &RecordBatch) -> error::Result<()> + 'a;
 
 /// Hands on what was collected.
 pub fn hand_on(rows: &mut Rows, taker: &mut Taker<'_>) -> error::Result<()> {
-    if rows.held() == 0 {
-        return Ok(());
+    let fault =
+        |error: ArrowError| Error::Trace { why: error.to_string(), hint: "this is a fault of iocast" };
+    let mut batches = Vec::new();
+    if rows.held() > 0 {
+        batches.push((Table::Events, rows.take().map_err(fault)?));
     }
-    let batch = rows
-        .take()
-        .map_err(|error| Error::Trace { why: error.to_string(), hint: "this is a fault of iocast" })?;
-    for start in (0..batch.num_rows()).step_by(BATCH_ROWS) {
-        taker(&batch.slice(start, BATCH_ROWS.min(batch.num_rows() - start)))?;
+    if let Some(calls) = &mut rows.calls
+        && calls.held() > 0
+    {
+        batches.push((Table::Calls, calls.take().map_err(fault)?));
+    }
+    for (table, batch) in batches {
+        for start in (0..batch.num_rows()).step_by(BATCH_ROWS) {
+            taker(table, &batch.slice(start, BATCH_ROWS.min(batch.num_rows() - start)))?;
+        }
     }
     Ok(())
 }

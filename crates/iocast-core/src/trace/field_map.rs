@@ -19,6 +19,8 @@ pub enum Unit {
     Ns,
     /// Steps of 100 ns since 1601 (Windows).
     Filetime,
+    /// s, ms, us or ns since 1970: the number of digits says which.
+    Unix,
 }
 
 impl Unit {
@@ -29,7 +31,7 @@ impl Unit {
             Unit::Ms => 1_000_000,
             Unit::Us => 1_000,
             Unit::HundredNs | Unit::Filetime => 100,
-            Unit::Ns => 1,
+            Unit::Ns | Unit::Unix => 1,
         }
     }
 }
@@ -58,6 +60,8 @@ pub enum OpCode {
     ZeroReads,
     /// 0 is a write, 1 a read.
     ZeroWrites,
+    /// An odd number is a read (bit 0, as DiskSim has it).
+    OddReads,
     /// The SCSI command in hex: 28, 2a, 88, 8a, ...
     Scsi,
 }
@@ -72,8 +76,8 @@ pub struct Map {
     pub fields_at_least: usize,
     /// Fields of a line, at most.
     pub fields_at_most: usize,
-    /// Time of issue, and its unit.
-    pub time: (usize, Unit),
+    /// Time of issue, and its unit; None where a line has none.
+    pub time: Option<(usize, Unit)>,
     /// Whether times count from 1970.
     #[serde(default)]
     pub unix: bool,

@@ -7,7 +7,12 @@ pub fn unsigned(field: &[u8]) -> Option<u64> {
     }
     let mut value: u64 = 0;
     if field.len() <= 19 {
-        for &byte in field {
+        let mut rest = field;
+        while let Some((eight, after)) = rest.split_first_chunk::<8>() {
+            value = value * 100_000_000 + eight_digits(*eight)?;
+            rest = after;
+        }
+        for &byte in rest {
             let digit = byte.wrapping_sub(b'0');
             if digit > 9 {
                 return None;
@@ -24,6 +29,22 @@ pub fn unsigned(field: &[u8]) -> Option<u64> {
         value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
     }
     Some(value)
+}
+
+/// Eight digits in the three multiplications of a word.
+fn eight_digits(text: [u8; 8]) -> Option<u64> {
+    let word = u64::from_le_bytes(text);
+    // A digit is 0x30 to 0x39: its upper half is 3, and stays 3 when 6 is added.
+    let upper = 0xf0f0_f0f0_f0f0_f0f0;
+    let digits = word & upper == 0x3030_3030_3030_3030
+        && word.wrapping_add(0x0606_0606_0606_0606) & upper == 0x3030_3030_3030_3030;
+    if !digits {
+        return None;
+    }
+    let ones = word & 0x0f0f_0f0f_0f0f_0f0f;
+    let pairs = (ones.wrapping_mul(1 + (10 << 8)) >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(1 + (100 << 16)) >> 16) & 0x0000_ffff_0000_ffff;
+    Some(fours.wrapping_mul(1 + (10_000 << 32)) >> 32)
 }
 
 /// A whole number that may be negative.
@@ -86,6 +107,19 @@ mod tests {
         assert_eq!(unsigned(b"9999999999999999999"), Some(9_999_999_999_999_999_999));
         for bad in [&b""[..], b"-1", b"+1", b" 1", b"1 ", b"0x1", b"1.5", b"\xff"] {
             assert_eq!(unsigned(bad), None, "{bad:?}");
+        }
+        for length in 1..=19 {
+            for value in [0_u64, 1, 9, 12_345_678, 98_765_432, 9_999_999_999_999_999_999] {
+                let text = format!("{value:0length$}");
+                assert_eq!(unsigned(text.as_bytes()), text.parse().ok(), "{text}");
+                for at in 0..text.len() {
+                    for bad in [b'/', b':', b' ', b'?', 0xb5] {
+                        let mut broken = text.clone().into_bytes();
+                        broken[at] = bad;
+                        assert_eq!(unsigned(&broken), None);
+                    }
+                }
+            }
         }
         assert_eq!(signed(b"-1"), Some(-1));
         assert_eq!(whole(b"9223372036854775808"), None);

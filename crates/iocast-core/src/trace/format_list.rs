@@ -2,12 +2,18 @@
 
 use crate::error::{Error, Result};
 use crate::trace::reader::{Format, Head, Options};
-use crate::trace::readers::{blkparse, blktrace, csv_maps, fio_iolog, fio_log, oracle_10046};
+use crate::trace::readers::block::{blkparse, blktrace, block_events, snoop_table};
+use crate::trace::readers::oracle::oracle_10046;
+use crate::trace::readers::programs::{fio_iolog, fio_log, strace};
+use crate::trace::readers::tables::{csv_maps, references, vscsi};
 
 /// The first that knows a file reads it.
 pub const READERS: &[Format] = &[
     blktrace::FORMAT,
+    vscsi::FORMAT,
     blkparse::FORMAT,
+    block_events::FORMAT,
+    snoop_table::FORMAT,
     oracle_10046::FORMAT,
     fio_iolog::FORMAT,
     // By its name; its numbers alone could be those of a volume.
@@ -18,6 +24,14 @@ pub const READERS: &[Format] = &[
     csv_maps::ALIBABA,
     csv_maps::SPC,
     csv_maps::TENCENT,
+    csv_maps::DISKSIM,
+    csv_maps::DISKSIM_VALIDATION,
+    csv_maps::MQSIM,
+    csv_maps::SSDSIM,
+    csv_maps::SIMULATOR,
+    references::FORMAT,
+    // Its lines are the freest.
+    strace::FORMAT,
     csv_maps::GENERIC,
 ];
 

@@ -15,6 +15,8 @@ pub const HEAD_BYTES: usize = 1 << 16;
 /// A longer line is rejected.
 pub const LINE_BYTES: usize = 1 << 20;
 const BLOCK_BYTES: usize = 1 << 18;
+/// The name of the standard input.
+pub const STDIN: &str = "-";
 
 /// An opened file.
 pub struct Input {
@@ -32,7 +34,11 @@ impl Input {
     /// The file, its first bytes read.
     pub fn open(path: &Path) -> Result<Input> {
         let why = |source| Error::Open { path: path.display().to_string(), how: "read".into(), source };
-        let mut file = File::open(path).map_err(why)?;
+        let mut file: Box<dyn Read + Send> = if path.as_os_str() == STDIN {
+            Box::new(io::stdin())
+        } else {
+            Box::new(File::open(path).map_err(why)?)
+        };
         let mut magic = [0u8; 6];
         let read = fill(&mut file, &mut magic).map_err(why)?;
         let plain = Cursor::new(magic[..read].to_vec()).chain(file);

@@ -1,30 +1,66 @@
-//! Traces in, one table of events out: each file by its reader, every line accounted for.
+//! Traces in, tables out: each file by its reader, every line accounted for, several files side by side.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::trace::columns::{Rows, Taker, hand_on};
-use crate::trace::event_file::EventFile;
-use crate::trace::format_list::format_of;
-use crate::trace::input::{Bytes, Found, Input, each_line, unreadable};
-use crate::trace::line_verdict::Taken;
-use crate::trace::reader::{Clock, Head, LineReader, Options, Reading};
-use crate::trace::readers::blktrace;
+use crate::trace::call_rows::{CALL_KINDS, CallRows, call_schema};
+use crate::trace::columns::{Rows, Table, Taker, hand_on, schema};
+use crate::trace::reader::Options;
 use crate::trace::report::{FileReport, Report};
+use crate::trace::side_by_side::{Outcome, Tables, read_side_by_side};
+use crate::trace::table_file::TableFile;
+use crate::trace::trace_units::{UnitReport, bytes_of, read_unit, units};
 
-/// Reads all files into one Parquet file. Nothing is written where it fails.
-pub fn read_to_parquet(paths: &[PathBuf], options: &Options, to: &Path) -> Result<Report> {
-    let failed = |why: &dyn std::fmt::Display| Error::Trace {
-        why: format!("{}: cannot write the event table: {why}", to.display()),
+/// Less than this is read by one thread.
+const WORTH_THREADS_BYTES: u64 = 4 << 20;
+
+/// Reads all files into Parquet: the events, and the calls of databases where a place for them is given. Nothing is
+/// written where it fails.
+pub fn read_to_parquet(
+    paths: &[PathBuf],
+    options: &Options,
+    to: &Path,
+    calls_to: Option<&Path>,
+) -> Result<Report> {
+    let failed = |path: &Path, why: &dyn std::fmt::Display| Error::Trace {
+        why: format!("{}: cannot write the table: {why}", path.display()),
         hint: "check the folder and the room on its file system",
     };
-    let mut file = EventFile::create(to).map_err(|error| failed(&error))?;
-    let report = read(paths, options, &mut |batch| file.write(batch).map_err(|error| failed(&error)))?;
-    if report.events == 0 {
+    let mut events = TableFile::create(to, schema()).map_err(|error| failed(to, &error))?;
+    let mut calls = match calls_to {
+        Some(path) => {
+            Some((path, TableFile::create(path, call_schema()).map_err(|error| failed(path, &error))?))
+        }
+        None => None,
+    };
+    let units = units(paths, options)?;
+    let threads = match bytes_of(&units) {
+        Some(bytes) if bytes >= WORTH_THREADS_BYTES => {
+            let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+            cpus.min(units.len())
+        }
+        _ => 1,
+    };
+    let tables = Tables { events: events.groups(), calls: calls.as_ref().map(|(_, file)| file.groups()) };
+    let mut append = |table: Table, group| match (table, &mut calls) {
+        (Table::Events, _) => events.append(group).map_err(|error| failed(to, &error)),
+        (Table::Calls, Some((path, file))) => file.append(group).map_err(|error| failed(path, &error)),
+        (Table::Calls, None) => Ok(()),
+    };
+    let outcome = read_side_by_side(&units, options, &tables, threads, &mut append)?;
+    let Outcome { targets, actors, calls: called, texts, .. } = outcome;
+    let mut report = Report { targets, actors, calls: called, ..Report::default() };
+    for unit in outcome.units {
+        settle(&mut report, unit)?;
+    }
+    if report.events == 0 && report.calls.is_none_or(|calls| calls == 0) {
         return Err(nothing(&report));
     }
-    let facts = facts(&report).map_err(|error| failed(&error))?;
-    file.finish(facts).map_err(|error| failed(&error))?;
+    if let Some((path, file)) = calls {
+        file.finish(call_facts(&report, &texts)).map_err(|error| failed(path, &error))?;
+    }
+    events.finish(facts(&report)).map_err(|error| failed(to, &error))?;
     Ok(report)
 }
 
@@ -47,75 +83,67 @@ fn nothing(report: &Report) -> Error {
     }
 }
 
-fn facts(report: &Report) -> serde_json::Result<Vec<(String, String)>> {
-    use crate::trace::event::{LAYERS, OPS, flags};
-    let mut facts = vec![
-        ("schema".to_string(), "1".to_string()),
-        (
-            "units".into(),
-            "ts_ns, lat_ns, queue_ns: ns; offset, size: bytes; ts_ns is the time of issue".into(),
-        ),
-        ("ops".into(), serde_json::to_string(&OPS)?),
-        ("layers".into(), serde_json::to_string(&LAYERS)?),
-        ("flags".into(), serde_json::to_string(&flags::NAMES)?),
-        ("targets".into(), serde_json::to_string(&report.targets)?),
-        ("actors".into(), serde_json::to_string(&report.actors)?),
-        ("files".into(), serde_json::to_string(&report.files)?),
-    ];
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn clock_facts(report: &Report) -> Vec<(String, String)> {
     let known = [
         ("clock", report.clock.clone()),
         ("epoch_ns", report.epoch_ns.map(|ns| ns.to_string())),
         ("tick_ns", report.tick_ns.map(|ns| ns.to_string())),
+        ("files", Some(json(&report.files))),
     ];
-    facts.extend(known.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?))));
-    Ok(facts)
+    known.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?))).collect()
 }
 
-/// Reads all files; batches of events go to `taker` as they come.
-pub fn read(paths: &[PathBuf], options: &Options, taker: &mut Taker<'_>) -> Result<Report> {
+/// What the metadata of an event table says.
+pub(crate) fn facts(report: &Report) -> Vec<(String, String)> {
+    use crate::trace::event::{LAYERS, OPS, flags};
+    let units = "ts_ns, lat_ns, queue_ns: ns; offset, size: bytes; ts_ns is the time of issue";
+    let mut facts = vec![
+        ("schema".to_string(), "1".to_string()),
+        ("units".into(), units.into()),
+        ("ops".into(), json(&OPS)),
+        ("layers".into(), json(&LAYERS)),
+        ("flags".into(), json(&flags::NAMES)),
+        ("targets".into(), json(&report.targets)),
+        ("actors".into(), json(&report.actors)),
+    ];
+    facts.extend(clock_facts(report));
+    facts
+}
+
+fn call_facts(report: &Report, texts: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    let mut facts = vec![
+        ("schema".to_string(), "1".to_string()),
+        ("units".into(), "start_ns, elapsed_ns, cpu_ns: ns; start_ns is the beginning".into()),
+        ("kinds".into(), json(&CALL_KINDS)),
+        ("statements".into(), json(texts)),
+    ];
+    facts.extend(clock_facts(report));
+    facts
+}
+
+/// Reads all files one after the other; batches of rows go to `taker` as they come.
+pub fn read(paths: &[PathBuf], options: &Options, calls: bool, taker: &mut Taker<'_>) -> Result<Report> {
     let mut rows = Rows::default();
+    rows.calls = calls.then(CallRows::default);
     let mut report = Report::default();
-    let mut done = vec![false; paths.len()];
-    for (index, path) in paths.iter().enumerate() {
-        if std::mem::replace(&mut done[index], true) {
-            continue;
-        }
-        let input = Input::open(path)?;
-        let head = Head { path, bytes: &input.head, whole: input.whole };
-        let format = format_of(options, &head)?;
-        match (format.open)(options, &head)? {
-            Reading::Lines(reader) => {
-                let mut of_file = begun(path, format.name);
-                let clock = lines_of(path, input, reader, &mut rows, &mut of_file, taker)?;
-                settle(&mut report, &mut rows, vec![of_file], clock)?;
-            }
-            Reading::BlockRecords => {
-                let mut together = vec![(path.clone(), input)];
-                for (other, later) in paths.iter().enumerate().skip(index + 1) {
-                    if !done[other] && blktrace::same_trace(path, later) {
-                        done[other] = true;
-                        together.push((later.clone(), Input::open(later)?));
-                    }
-                }
-                let mut files: Vec<_> = together.iter().map(|(path, _)| begun(path, format.name)).collect();
-                let inputs = together.into_iter().map(|(_, input)| input.into_bytes()).collect();
-                let clock = blktrace::read_together(inputs, &mut rows, &mut files, taker)?;
-                settle(&mut report, &mut rows, files, clock)?;
-            }
-        }
+    for unit in units(paths, options)? {
+        settle(&mut report, read_unit(&unit, options, &mut rows, taker)?)?;
     }
     hand_on(&mut rows, taker)?;
     report.targets = rows.targets.all().to_vec();
     report.actors = rows.actors.all().to_vec();
+    report.calls = rows.calls.map(|calls| calls.calls);
     Ok(report)
 }
 
-fn begun(path: &Path, format: &str) -> FileReport {
-    FileReport { path: path.display().to_string(), format: format.to_string(), ..FileReport::default() }
-}
-
-fn settle(report: &mut Report, rows: &mut Rows, files: Vec<FileReport>, clock: Clock) -> Result<()> {
-    let path = files.first().map_or("", |file| file.path.as_str());
+/// Adds what one unit came to; all must count time from the same start.
+fn settle(report: &mut Report, unit: UnitReport) -> Result<()> {
+    let path = unit.files.first().map_or("", |file| file.path.as_str());
+    let clock = unit.clock;
     if let Some(origin) = clock.origin {
         let differs = report.clock.as_deref().is_some_and(|known| known != origin)
             || (report.clock.is_some() && report.epoch_ns != clock.epoch_ns);
@@ -129,46 +157,7 @@ fn settle(report: &mut Report, rows: &mut Rows, files: Vec<FileReport>, clock: C
         report.epoch_ns = clock.epoch_ns;
         report.tick_ns = Some(report.tick_ns.unwrap_or(0).max(clock.tick_ns));
     }
-    rows.source += files.len() as u32;
-    report.events += files.iter().map(|file| file.events).sum::<u64>();
-    report.files.extend(files);
+    report.events += unit.files.iter().map(|file| file.events).sum::<u64>();
+    report.files.extend(unit.files);
     Ok(())
-}
-
-fn lines_of(
-    path: &Path,
-    input: Input,
-    mut reader: Box<dyn LineReader>,
-    rows: &mut Rows,
-    report: &mut FileReport,
-    taker: &mut Taker<'_>,
-) -> Result<Clock> {
-    rows.events = 0;
-    let mut bytes: Bytes = input.into_bytes();
-    let each = |found: Found<'_>, number: u64| {
-        report.lines = number;
-        let verdict = match found {
-            Found::Line(line) => reader.line(line, number, rows),
-            Found::TooLong => {
-                report.reject(number, 1, "longer than 1 MiB");
-                return Ok(());
-            }
-        };
-        match verdict {
-            Ok(Taken::Accepted) => report.accepted += 1,
-            Ok(Taken::Ignored(rule)) => report.ignore(rule),
-            Err(broken) => report.reject(number, broken.column as u64, broken.rule),
-        }
-        if rows.full() { hand_on(rows, taker) } else { Ok(()) }
-    };
-    let ended = each_line(&mut bytes, each, |error| unreadable(&path.display().to_string(), error))?;
-    if !ended && report.lines > 0 {
-        report.notes.push(format!("line {} has no end: it may be cut", report.lines));
-    }
-    report.notes.extend(bytes.note());
-    report.bytes = bytes.bytes;
-    reader.end(rows, report);
-    report.events = rows.events;
-    debug_assert_eq!(report.accounted(), report.lines);
-    Ok(reader.clock())
 }

@@ -1,5 +1,6 @@
 //! What a reader of one format is: how it knows a file, and how it reads it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -11,7 +12,7 @@ use crate::trace::line_verdict::Verdict;
 use crate::trace::report::FileReport;
 
 /// Reads the lines of one file.
-pub trait LineReader {
+pub trait LineReader: Send {
     /// The next line, without its end.
     fn line(&mut self, line: &[u8], number: u64, rows: &mut Rows) -> Verdict;
 
@@ -21,6 +22,18 @@ pub trait LineReader {
     }
 
     /// What its times count from, as far as its lines said.
+    fn clock(&self) -> Clock;
+}
+
+/// Reads the records of one file, all of one length.
+pub trait RecordReader: Send {
+    /// Bytes of a record.
+    fn length(&self) -> usize;
+
+    /// The next record.
+    fn record(&mut self, record: &[u8], number: u64, rows: &mut Rows) -> Verdict;
+
+    /// What its times count from, as far as its records said.
     fn clock(&self) -> Clock;
 }
 
@@ -66,8 +79,10 @@ impl<'a> Head<'a> {
 pub struct Options {
     /// The name of a reader: no sniffing.
     pub format: Option<String>,
-    /// Oracle: the size of a block; offsets and sizes are unknown without it.
+    /// Oracle, and traces of block numbers: the size of a block; offsets and sizes are unknown without it.
     pub block_size_bytes: Option<i64>,
+    /// Oracle: the size of a block of single files, by number, where it differs.
+    pub block_size_bytes_of_files: BTreeMap<i64, i64>,
     /// Oracle: the release, where the file does not say: "8.1.7", "9.2".
     pub oracle_release: Option<String>,
     /// Logs of fio: "ns" (3.x) or "us" (2.x), where the file does not show it.
@@ -80,6 +95,8 @@ pub struct Options {
 pub enum Reading {
     /// Line by line.
     Lines(Box<dyn LineReader>),
+    /// As binary records of one length.
+    Records(Box<dyn RecordReader>),
     /// As binary records of block traces, files of several CPUs together.
     BlockRecords,
 }

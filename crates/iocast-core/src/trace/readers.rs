@@ -1,10 +1,6 @@
-//! One reader a format.
+//! One reader a format, by what they read.
 
-pub mod blk_pairing;
-pub mod blkparse;
-pub mod blktrace;
-pub mod csv;
-pub mod csv_maps;
-pub mod fio_iolog;
-pub mod fio_log;
-pub mod oracle_10046;
+pub mod block;
+pub mod oracle;
+pub mod programs;
+pub mod tables;

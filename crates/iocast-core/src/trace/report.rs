@@ -87,6 +87,8 @@ pub struct Report {
     pub epoch_ns: Option<i64>,
     /// The step of the coarsest clock among the files.
     pub tick_ns: Option<i64>,
+    /// Rows of the table of calls, where it was wanted.
+    pub calls: Option<u64>,
     /// Names behind the column `target`.
     pub targets: Vec<String>,
     /// Names behind the column `actor`.

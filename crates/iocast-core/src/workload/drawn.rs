@@ -67,7 +67,7 @@ impl Drawn {
         } else {
             Place { file: self.last_file, offset: 0 }
         };
-        NextIo { class, op, size: size_bytes, place }
+        NextIo { class, op, row: 0, size: size_bytes, place }
     }
 
     #[inline]

@@ -10,6 +10,8 @@ pub struct NextIo {
     pub class: usize,
     /// Operation.
     pub op: Op,
+    /// Of a trace: which of the user's rows.
+    pub row: u32,
     /// Bytes.
     pub size: u64,
     /// Where.

@@ -84,7 +84,10 @@ impl Offsets {
                 let first = (user * smallest) % bytes;
                 Walk::Stride { stride: *stride_bytes, lap_step: smallest * users, first, next: first }
             }
-            Locality::Uniform { repeats: true } => Walk::Uniform { size: 0, blocks: 0 },
+            // Of what is recorded nothing is drawn but the I/Os of a probe.
+            Locality::Uniform { repeats: true } | Locality::Recorded {} => {
+                Walk::Uniform { size: 0, blocks: 0 }
+            }
             Locality::Uniform { repeats: false } => {
                 Walk::Permuted { users, user, seed: mix64(plan.seed), taken: Vec::new() }
             }

@@ -1,5 +1,5 @@
 //! When I/Os are due: at once (closed loop), after think time, at equal or exponential distances or in
-//! bursts (open loop).
+//! bursts, or as a trace has it (open loop).
 
 use rand::rngs::SmallRng;
 
@@ -39,6 +39,11 @@ pub enum Schedule {
         /// Arrivals taken.
         taken: u64,
     },
+    /// Whenever the source says: the stream keeps this up to date.
+    Recorded {
+        /// Next due time.
+        next_ns: u64,
+    },
 }
 
 impl Schedule {
@@ -64,6 +69,7 @@ impl Schedule {
                 let ios = ios / users + u64::from(user < ios % users);
                 Schedule::Bursts { ios, every_ns: *every_ns, taken: 0 }
             }
+            Arrival::Recorded { .. } => Schedule::Recorded { next_ns: 0 },
         }
     }
 
@@ -76,6 +82,7 @@ impl Schedule {
                 Some((first_ns + *taken as f64 * gap_ns) as u64)
             }
             Schedule::Poisson { next_ns, .. } => Some(*next_ns as u64),
+            Schedule::Recorded { next_ns } => Some(*next_ns),
             Schedule::Bursts { ios: 0, .. } => Some(u64::MAX),
             Schedule::Bursts { ios, every_ns, taken } => Some((taken / ios).saturating_mul(*every_ns)),
         }
@@ -87,7 +94,7 @@ impl Schedule {
         let Some(next) = self.peek().filter(|next| *next < end) else { return 0 };
         let rest_ns = (end - next) as f64;
         match self {
-            Schedule::Closed { .. } => 0,
+            Schedule::Closed { .. } | Schedule::Recorded { .. } => 0,
             Schedule::Constant { gap_ns, taken, .. } => {
                 let missed = (rest_ns / *gap_ns).ceil() as u64;
                 *taken += missed;
@@ -109,7 +116,7 @@ impl Schedule {
     #[inline]
     pub fn take(&mut self, rng: &mut SmallRng) {
         match self {
-            Schedule::Closed { .. } => {}
+            Schedule::Closed { .. } | Schedule::Recorded { .. } => {}
             Schedule::Constant { taken, .. } | Schedule::Bursts { taken, .. } => *taken += 1,
             Schedule::Poisson { gap_ns, next_ns } => *next_ns += exponential(rng) * *gap_ns,
         }

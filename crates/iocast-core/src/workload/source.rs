@@ -1,22 +1,22 @@
 //! `Source`: where a user's next I/O comes from: what it does and where it goes, not when it is due.
 //!
-//! A source stands in front of pacing. There is one so far, the drawn workload; another kind is one more variant,
-//! in its own file. It is an enum and not a trait object, so that the loop calls it directly.
-
-use rand::rngs::SmallRng;
+//! A source stands in front of pacing: the drawn workload, or the rows of a trace. Another kind is one more variant, in
+//! its own file. It is an enum and not a trait object, so that the loop calls it directly.
 
 use super::drawn::Drawn;
-use super::next_io::NextIo;
+use super::recorded::Recorded;
 use crate::plan::PhasePlan;
 
 /// See the module.
 pub enum Source {
     /// Drawn from the mix and the locality of a plan.
     Drawn(Drawn),
+    /// The rows of a trace.
+    Recorded(Box<Recorded>),
 }
 
 impl Source {
-    /// The source of `user`'s I/Os.
+    /// What `user` draws.
     pub fn new(plan: &PhasePlan, user: u32) -> Source {
         Source::Drawn(Drawn::new(plan, user))
     }
@@ -27,14 +27,7 @@ impl Source {
     pub fn follows_on(&self) -> bool {
         match self {
             Source::Drawn(drawn) => drawn.syncs_next(),
-        }
-    }
-
-    /// The next I/O.
-    #[inline]
-    pub fn take(&mut self, rng: &mut SmallRng) -> NextIo {
-        match self {
-            Source::Drawn(drawn) => drawn.take(rng),
+            Source::Recorded(_) => false,
         }
     }
 }

@@ -1,13 +1,17 @@
 //! A user's stream of I/Os: its [`Source`] says what comes next and where, its [`Schedule`] when it is due.
 
+use std::sync::Arc;
+
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
 
 use super::next_io::NextIo;
 use super::pacing::Schedule;
+use super::recorded::Recorded;
 use super::source::Source;
 use crate::plan::PhasePlan;
 use crate::random::mix64;
+use crate::replay::replay_schedule::UserRows;
 
 /// See the module.
 pub struct Stream {
@@ -37,17 +41,54 @@ impl Stream {
         }
     }
 
+    /// The stream of `user` that makes these rows of a trace.
+    pub fn replaying(plan: &PhasePlan, user: u32, rows: &Arc<UserRows>) -> Stream {
+        let recorded = Recorded::new(plan, rows);
+        let mut stream = Stream { ios_left: recorded.left(), ..Stream::new(plan, user) };
+        stream.source = Source::Recorded(Box::new(recorded));
+        stream.follow_source();
+        stream
+    }
+
+    /// The schedule of recorded arrivals is what the source says.
+    #[inline]
+    fn follow_source(&mut self) {
+        if let (Schedule::Recorded { next_ns }, Source::Recorded(recorded)) =
+            (&mut self.schedule, &self.source)
+        {
+            *next_ns = recorded.next_due();
+        }
+    }
+
+    /// A row of a trace has ended.
+    pub fn ended(&mut self, row: u32, now: u64) {
+        if let Source::Recorded(recorded) = &mut self.source {
+            recorded.ended(row, now);
+            self.follow_source();
+        }
+    }
+
+    /// True while rows of a trace wait for I/Os that have not ended.
+    pub fn waits(&self) -> bool {
+        matches!(&self.source, Source::Recorded(recorded) if recorded.waits())
+    }
+
     /// True when the user has done all it was asked for.
     pub fn exhausted(&self) -> bool {
         self.ios_left == 0
             || self.bytes_left == 0
-            || (!self.follows_on() && self.schedule.peek().is_some_and(|due| due >= self.due_end_ns))
+            || self.schedule.peek().is_some_and(|due| due >= self.due_end_ns && !self.follows_on())
     }
 
     /// Arrivals that were due before `end` and were not taken; they are taken now, so that who shares the
     /// stream does not count them again.
     pub fn unsent(&mut self, end: u64) -> u64 {
-        if self.exhausted() { 0 } else { self.schedule.skip(end.min(self.due_end_ns)) }
+        let end = end.min(self.due_end_ns);
+        let open = matches!(self.schedule, Schedule::Recorded { .. });
+        if let (Source::Recorded(recorded), true) = (&mut self.source, open) {
+            return recorded.skip(end);
+        }
+        if self.exhausted() { 0 } else { self.schedule.skip(end) }
     }
 
     /// True when the next I/O follows the one before at once, without a pause and without an arrival of its own.
@@ -59,10 +100,19 @@ impl Stream {
     /// Takes the next I/O (and its arrival, in an open loop).
     #[inline]
     pub fn take(&mut self) -> NextIo {
-        if !self.follows_on() {
-            self.schedule.take(&mut self.rng);
-        }
-        let next = self.source.take(&mut self.rng);
+        let next = match &mut self.source {
+            Source::Drawn(drawn) => {
+                if !drawn.syncs_next() {
+                    self.schedule.take(&mut self.rng);
+                }
+                drawn.take(&mut self.rng)
+            }
+            Source::Recorded(recorded) => {
+                let next = recorded.take();
+                self.follow_source();
+                next
+            }
+        };
         self.ios_left -= 1;
         self.bytes_left = self.bytes_left.saturating_sub(next.size);
         next

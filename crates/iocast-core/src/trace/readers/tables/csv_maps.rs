@@ -1,9 +1,12 @@
 //! The public block traces that are tables of text: which of their columns is what.
 
+use memchr::memmem;
+
 use crate::error::{Error, Result};
 use crate::trace::field_map::{Map, OpCode, Separator, Unit};
+use crate::trace::fields::word;
 use crate::trace::reader::{Format, Head, Options, Reading};
-use crate::trace::readers::csv::{CsvReader, looks_like};
+use crate::trace::readers::tables::csv::{CsvReader, looks_like};
 
 /// MSR Cambridge.
 pub const MSR: Format = Format {
@@ -22,7 +25,7 @@ pub const SYSTOR: Format = Format {
 /// CloudPhysics, as libCacheSim has it.
 pub const CLOUD_PHYSICS: Format = Format {
     name: "cloudphysics",
-    says: "CloudPhysics: version,time,op,size,lbn",
+    says: "CloudPhysics: version,time in s,op,size,lbn",
     sniff: |head| {
         head.lines().next().is_some_and(|first| first.eq_ignore_ascii_case(b"version,time,op,size,lbn"))
     },
@@ -48,6 +51,52 @@ pub const TENCENT: Format = Format {
     says: "Tencent CBS: Timestamp,Offset,Size,IOType,VolumeID",
     sniff: |head| seconds_of_this_age(head) && looks_like(&tencent(), head),
     open: |_, _| reading(tencent()),
+};
+/// DiskSim.
+pub const DISKSIM: Format = Format {
+    name: "disksim",
+    says: "DiskSim ASCII: time in ms, device, block, blocks, flags (odd is a read)",
+    sniff: |head| dotted(head) && looks_like(&disksim(), head),
+    open: |_, _| reading(disksim()),
+};
+/// The measured traces that DiskSim is validated with.
+pub const DISKSIM_VALIDATION: Format = Format {
+    name: "disksim_validation",
+    says: "DiskSim's validation traces: op, Hit or Miss, block, blocks, service time in us, gap in us",
+    sniff: |head| {
+        let hit = |line: &[u8]| memmem::find(line, b" Hit ").or(memmem::find(line, b" Miss ")).is_some();
+        head.lines().take(5).any(hit) && looks_like(&disksim_validation(), head)
+    },
+    open: |_, _| reading(disksim_validation()),
+};
+/// MQSim.
+pub const MQSIM: Format = Format {
+    name: "mqsim",
+    says: "MQSim: time in ns, device, sector, sectors, 0 for a write",
+    sniff: |_| false,
+    open: |_, _| reading(simulator()),
+};
+/// SSDSim.
+pub const SSDSIM: Format = Format {
+    name: "ssdsim",
+    says: "SSDSim: time in ns, device, sector, sectors, 0 for a write",
+    sniff: |_| false,
+    open: |_, _| reading(Map { fields_at_most: 8, ..simulator() }),
+};
+/// A table of a simulator that does not say which.
+pub const SIMULATOR: Format = Format {
+    name: "simulator",
+    says: "a table of MQSim or SSDSim that must be named: their relatives differ in unit and in what 0 is",
+    sniff: |head| looks_like(&simulator(), head),
+    open: |_, head| {
+        Err(Error::Trace {
+            why: format!(
+                "{}: five whole numbers a line are of MQSim or SSDSim (0 is a write), or of a tool where 0 is a read",
+                head.path.display()
+            ),
+            hint: "name the format, mqsim or ssdsim, or give the option `columns`",
+        })
+    },
 };
 /// Whatever the option `columns` says.
 pub const GENERIC: Format = Format {
@@ -86,7 +135,7 @@ fn map(
         separator: Separator::Comma,
         fields_at_least: fields,
         fields_at_most: fields,
-        time,
+        time: Some(time),
         unix: false,
         offset,
         size,
@@ -117,7 +166,7 @@ fn systor() -> Map {
 }
 
 fn cloud_physics() -> Map {
-    Map { heading: Some("version,".into()), ..map(5, (1, Unit::Us), (4, 512), (3, 1), (2, OpCode::Scsi)) }
+    Map { heading: Some("version,".into()), ..map(5, (1, Unit::S), (4, 512), (3, 1), (2, OpCode::Scsi)) }
 }
 
 fn alibaba() -> Map {
@@ -149,5 +198,36 @@ fn tencent() -> Map {
         target: Some((4, 4)),
         heading: Some("Timestamp,".into()),
         ..map(5, (0, Unit::S), (1, 512), (2, 512), (3, OpCode::ZeroReads))
+    }
+}
+
+/// Whether the first field has a dot: milliseconds with a fraction, and no nanoseconds.
+fn dotted(head: &Head<'_>) -> bool {
+    let first = |line: &[u8]| word(line).is_some_and(|(field, _)| field.contains(&b'.'));
+    head.lines().take(5).any(first)
+}
+
+fn disksim() -> Map {
+    Map {
+        separator: Separator::Blanks,
+        target: Some((1, 1)),
+        ..map(5, (0, Unit::Ms), (2, 512), (3, 512), (4, OpCode::OddReads))
+    }
+}
+
+fn disksim_validation() -> Map {
+    Map {
+        separator: Separator::Blanks,
+        time: None,
+        latency: Some((4, Unit::Us)),
+        ..map(6, (0, Unit::Us), (2, 512), (3, 512), (0, OpCode::Words))
+    }
+}
+
+fn simulator() -> Map {
+    Map {
+        separator: Separator::Blanks,
+        target: Some((1, 1)),
+        ..map(5, (0, Unit::Ns), (2, 512), (3, 512), (4, OpCode::ZeroWrites))
     }
 }

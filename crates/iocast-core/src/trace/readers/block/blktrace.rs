@@ -12,7 +12,7 @@ use crate::trace::event::{Op, flags};
 use crate::trace::input::{Bytes, unreadable};
 use crate::trace::line_verdict::Broken;
 use crate::trace::reader::{Clock, Format, Reading};
-use crate::trace::readers::blk_pairing::{Pairing, Record, Step, Stirred};
+use crate::trace::readers::block::blk_pairing::{Pairing, Record, Step, Stirred};
 use crate::trace::report::FileReport;
 
 /// `blk_io_trace` of either byte order; one file a CPU, or a merged dump.
@@ -26,6 +26,11 @@ pub const FORMAT: Format = Format {
 const HEADER: usize = 48;
 const BUFFER: usize = 1 << 18;
 const NOTIFY: u32 = 1 << 10;
+
+/// Whether a file is that of one CPU: `NAME.blktrace.N`.
+pub fn of_one_cpu(path: &Path) -> bool {
+    same_trace(path, path)
+}
 
 /// Whether both are files of one trace: `NAME.blktrace.N`.
 pub fn same_trace(one: &Path, other: &Path) -> bool {
@@ -109,7 +114,13 @@ impl Feed {
     }
 
     /// At least `wanted` bytes, if the file has them.
+    #[inline]
     fn fill(&mut self, wanted: usize, path: &str) -> Result<bool> {
+        if self.end - self.start >= wanted { Ok(true) } else { self.refill(wanted, path) }
+    }
+
+    #[cold]
+    fn refill(&mut self, wanted: usize, path: &str) -> Result<bool> {
         while self.end - self.start < wanted && !self.over {
             if self.room.len() - self.start < wanted {
                 self.room.copy_within(self.start..self.end, 0);
@@ -132,9 +143,8 @@ impl Feed {
     /// Makes the next record `next`; None at the end. Damage is skipped up to the next magic number.
     fn advance(&mut self, report: &mut FileReport) -> Result<()> {
         self.next = None;
-        let path = report.path.clone();
         let mut lost = false;
-        while self.fill(HEADER, &path)? {
+        while self.fill(HEADER, &report.path)? {
             let mut raw = [0; HEADER];
             raw.copy_from_slice(&self.room[self.start..self.start + HEADER]);
             let Some(order) = order(&raw[..4]) else {
@@ -148,14 +158,16 @@ impl Feed {
                 continue;
             };
             let header = header(&raw, order);
-            if !self.fill(HEADER + header.extra, &path)? {
+            if !self.fill(HEADER + header.extra, &report.path)? {
                 break;
             }
             self.number += 1;
             report.lines += 1;
             let body = self.start + HEADER;
             self.extra.clear();
-            self.extra.extend_from_slice(&self.room[body..body + header.extra]);
+            if header.extra > 0 {
+                self.extra.extend_from_slice(&self.room[body..body + header.extra]);
+            }
             self.start = body + header.extra;
             self.next = Some((header, order));
             return Ok(());
@@ -187,7 +199,8 @@ pub fn read_together(
     let mut trace = Trace::default();
     loop {
         let times = feeds.iter().enumerate().filter_map(|(at, feed)| Some((feed.next.as_ref()?.0.at_ns, at)));
-        let Some((_, at)) = times.min() else { break };
+        let first = if feeds.len() == 1 { feeds[0].next.map(|_| (0, 0)) } else { times.min() };
+        let Some((_, at)) = first else { break };
         let (feed, report) = (&mut feeds[at], &mut reports[at]);
         rows.source = first_source + at as u32;
         rows.events = 0;
@@ -214,6 +227,8 @@ struct Trace {
     epoch_ns: Option<i64>,
     targets: Numbers,
     actors: Numbers,
+    /// Device and process of the last record, and their numbers.
+    last: Option<((u32, u32), (u32, u32))>,
 }
 
 type Numbers = HashMap<u32, u32, BuildHasherDefault<Stirred>>;
@@ -266,6 +281,11 @@ impl Trace {
     }
 
     fn names(&mut self, header: &Header, rows: &mut Rows) -> std::result::Result<(u32, u32), Broken> {
+        if let Some((asked, known)) = self.last
+            && asked == (header.device, header.pid)
+        {
+            return Ok(known);
+        }
         let target = match self.targets.get(&header.device) {
             Some(known) => *known,
             None => {
@@ -283,6 +303,7 @@ impl Trace {
                 number
             }
         };
+        self.last = Some(((header.device, header.pid), (target, actor)));
         Ok((target, actor))
     }
 }

@@ -1,11 +1,15 @@
 //! Any trace with one I/O a line and separated fields: a map says which field is what.
 
+use memchr::memchr;
+
 use crate::trace::columns::Rows;
 use crate::trace::event::{Event, Layer, Op};
 use crate::trace::field_map::{Map, OpCode, Separator, Unit};
 use crate::trace::fields::{decimal_ns, unsigned};
 use crate::trace::line_verdict::{Broken, Taken, Verdict};
+use crate::trace::little::Little;
 use crate::trace::reader::{Clock, Head, LineReader};
+use crate::trace::report::FileReport;
 
 const FIELDS_AT_MOST: usize = 32;
 /// Unix epoch in Windows' file time.
@@ -16,18 +20,26 @@ pub struct CsvReader {
     map: Map,
     bounds: [(usize, usize); FIELDS_AT_MOST],
     timed: bool,
+    /// The unit of the times, once it is known.
+    unit: Option<Unit>,
+    /// The most digits after the point of a time.
+    digits: u32,
+    little: Little,
 }
 
 impl CsvReader {
     /// None where the map asks for fields that a line need not have.
     pub fn new(map: Map) -> Option<CsvReader> {
-        let asked = [map.time.0, map.offset.0, map.size.0, map.op.0];
-        let others = [map.target.map(|(_, last)| last), map.latency.map(|(at, _)| at)];
+        let asked = [map.offset.0, map.size.0, map.op.0];
+        let time = map.time.map(|(at, _)| at);
+        let others = [time, map.target.map(|(_, last)| last), map.latency.map(|(at, _)| at)];
         let last = asked.into_iter().chain(others.into_iter().flatten()).max()?;
         let sound = last < map.fields_at_least
             && map.fields_at_least <= map.fields_at_most
             && map.target.is_none_or(|(first, last)| first <= last);
-        sound.then_some(CsvReader { map, bounds: [(0, 0); FIELDS_AT_MOST], timed: false })
+        let unit = map.time.map(|(_, unit)| unit).filter(|unit| *unit != Unit::Unix);
+        let (bounds, little) = ([(0, 0); FIELDS_AT_MOST], Little::default());
+        sound.then_some(CsvReader { map, bounds, timed: false, unit, digits: 0, little })
     }
 
     /// Finds the fields; how many there are.
@@ -39,15 +51,23 @@ impl CsvReader {
             Separator::Blanks => return self.split_blanks(line),
         };
         let (mut count, mut start) = (0, 0);
-        for (at, byte) in line.iter().enumerate() {
-            if *byte == separator {
-                if count < FIELDS_AT_MOST {
-                    self.bounds[count] = (start, at);
-                }
-                count += 1;
-                start = at + 1;
+        let mut ends = |at: usize| {
+            if count < FIELDS_AT_MOST {
+                self.bounds[count] = (start, at);
             }
+            count += 1;
+            start = at + 1;
+        };
+        let (mut rest, mut from) = (line, 0);
+        while let Some((eight, after)) = rest.split_first_chunk::<8>() {
+            let mut hits = equal_bytes(*eight, separator);
+            while hits != 0 {
+                ends(from + hits.trailing_zeros() as usize / 8);
+                hits &= hits - 1;
+            }
+            (rest, from) = (after, from + 8);
         }
+        rest.iter().enumerate().filter(|(_, byte)| **byte == separator).for_each(|(at, _)| ends(from + at));
         if count < FIELDS_AT_MOST {
             self.bounds[count] = (start, line.len());
         }
@@ -88,12 +108,18 @@ impl CsvReader {
         count.and_then(|count| count.checked_mul(unit)).ok_or(self.broken(field, rule))
     }
 
-    fn time(&self, line: &[u8]) -> Option<i64> {
-        let (field, unit) = self.map.time;
+    fn time(&mut self, line: &[u8], field: usize) -> Option<i64> {
         let text = self.field(line, field);
+        let unit = match self.unit {
+            Some(unit) => unit,
+            None => *self.unit.insert(unix_unit(text)?),
+        };
         if unit == Unit::Filetime {
             let ticks = i64::try_from(unsigned(text)?).ok()?;
             return ticks.checked_sub(FILE_TIME_OF_1970)?.checked_mul(100);
+        }
+        if let Some(dot) = memchr(b'.', text) {
+            self.digits = self.digits.max(u32::try_from(text.len() - dot - 1).unwrap_or(u32::MAX));
         }
         decimal_ns(text, unit.ns())
     }
@@ -111,7 +137,9 @@ impl CsvReader {
         let (at, code) = self.map.op;
         let op = operation(self.field(line, at), code).ok_or(self.broken(at, "not an operation"))?;
         let mut event = Event::new(op, Layer::Array, number);
-        event.ts_ns = Some(self.time(line).ok_or(self.broken(self.map.time.0, "not a time"))?);
+        if let Some((at, _)) = self.map.time {
+            event.ts_ns = Some(self.time(line, at).ok_or(self.broken(at, "not a time"))?);
+        }
         event.offset = Some(self.bytes(line, self.map.offset, "not an offset")?);
         event.size = Some(self.bytes(line, self.map.size, "not a size")?);
         if let Some((at, unit)) = self.map.latency {
@@ -142,17 +170,45 @@ impl LineReader for CsvReader {
         }
         let event = self.event(line, number, rows)?;
         rows.push(&event);
-        self.timed = true;
+        self.little.add(&event);
+        self.timed |= event.ts_ns.is_some();
         Ok(Taken::Accepted)
     }
 
+    fn end(&mut self, rows: &mut Rows, report: &mut FileReport) {
+        let _ = rows;
+        self.little.tell(report, false);
+    }
+
     fn clock(&self) -> Clock {
-        let unix = self.map.unix || self.map.time.1 == Unit::Filetime;
+        let unit = self.unit.unwrap_or(Unit::Ns);
+        let digits_said = self.map.time.is_some_and(|(_, unit)| matches!(unit, Unit::Unix | Unit::Filetime));
+        let unix = self.map.unix || digits_said;
         Clock {
             origin: self.timed.then_some(if unix { "unix" } else { "trace" }),
             epoch_ns: unix.then_some(0),
-            tick_ns: if self.map.time.1 == Unit::S { 1_000 } else { self.map.time.1.ns() },
+            tick_ns: 10_i64.checked_pow(self.digits).map_or(1, |parts| (unit.ns() / parts).max(1)),
         }
+    }
+}
+
+/// The highest bit of each of eight bytes that is this one.
+fn equal_bytes(eight: [u8; 8], byte: u8) -> u64 {
+    let low = 0x7f7f_7f7f_7f7f_7f7f;
+    let differs = u64::from_le_bytes(eight) ^ (u64::from(byte) * 0x0101_0101_0101_0101);
+    !(((differs & low) + low) | differs | low)
+}
+
+/// The unit of a time since 1970, by its digits in the years 2001 to 2286.
+fn unix_unit(text: &[u8]) -> Option<Unit> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match digits {
+        10 => Some(Unit::S),
+        13 => Some(Unit::Ms),
+        16 => Some(Unit::Us),
+        18 => Some(Unit::Filetime),
+        19 => Some(Unit::Ns),
+        _ => None,
     }
 }
 
@@ -166,6 +222,7 @@ fn operation(text: &[u8], code: OpCode) -> Option<Op> {
             word if word.eq_ignore_ascii_case(b"write") => Some(Op::Write),
             _ => None,
         },
+        OpCode::OddReads => Some(if unsigned(text)? % 2 == 1 { Op::Read } else { Op::Write }),
         OpCode::ZeroReads | OpCode::ZeroWrites => match (text, code) {
             (b"0", OpCode::ZeroReads) | (b"1", OpCode::ZeroWrites) => Some(Op::Read),
             (b"1", OpCode::ZeroReads) | (b"0", OpCode::ZeroWrites) => Some(Op::Write),
@@ -197,4 +254,19 @@ pub fn looks_like(map: &Map, head: &Head<'_>) -> bool {
         }
     }
     good > 0 && good * 10 >= all * 6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_end_where_the_separator_is() {
+        for byte in 0..=255 {
+            let text = [byte, b',', 0xac, b'-', b',', b'+', byte ^ 0x80, b','];
+            let expected = text.iter().enumerate().filter(|(_, each)| **each == b',');
+            let marks = expected.fold(0, |all, (at, _)| all | 0x80_u64 << (8 * at));
+            assert_eq!(equal_bytes(text, b','), marks, "{byte}");
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! Queueing, issue and completion of a block request become one event; what has no partner is counted.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::random::mix64;
 use crate::trace::columns::{Rows, has_extent};
 use crate::trace::event::{Event, Layer, Op, flags};
 use crate::trace::report::FileReport;
@@ -89,11 +89,17 @@ impl Hasher for Stirred {
     }
 
     fn write_u64(&mut self, value: u64) {
-        self.0 = mix64(self.0 ^ value);
+        // One multiplication: its high bits depend on all of the value, the table wants them low.
+        self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
     }
 }
 
-type Open<T> = HashMap<Key, T, BuildHasherDefault<Stirred>>;
+/// What is under way at one place of a device: a request may be queued while another one there is served.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    queued: Option<Record>,
+    issued: Option<Issued>,
+}
 
 #[derive(Clone, Copy)]
 struct Issued {
@@ -105,8 +111,9 @@ struct Issued {
 /// The requests of a trace that are under way.
 #[derive(Default)]
 pub struct Pairing {
-    queued: Open<Record>,
-    issued: Open<Issued>,
+    open: HashMap<Key, Place, BuildHasherDefault<Stirred>>,
+    queued: usize,
+    issued: usize,
     counts: Counts,
 }
 
@@ -129,24 +136,29 @@ impl Pairing {
         if record.flags & flags::PREFLUSH != 0 && record.sectors == 0 {
             (record.op, record.flags) = (Op::Flush, record.flags & !flags::PREFLUSH);
         }
+        if record.op == Op::Flush {
+            // The kernel says 0 at its issue and the largest number at its end.
+            record.sector = 0;
+        }
         match step {
             Step::Queue => self.queue(record),
             Step::BackMerge => {
                 self.counts.merged += 1;
-                self.queued.remove(&key(&record, record.sector));
+                self.take_queued(key(&record, record.sector));
             }
             Step::FrontMerge => self.front_merge(record),
             Step::Issue => self.issue(record, rows),
             Step::Requeue => {
                 self.counts.requeued += 1;
-                if let Some(back) = self.issued.remove(&key(&record, record.sector)) {
+                if let Some(back) = self.take_issued(key(&record, record.sector)) {
                     let at_ns = back.queued_ns.unwrap_or(back.record.at_ns);
                     self.queue(Record { at_ns, ..back.record });
                 }
             }
             Step::Complete(err) => self.complete(record, err, rows),
             Step::Split(at) => {
-                if let Some(whole) = self.queued.get(&key(&record, record.sector)).copied() {
+                let place = self.open.get(&key(&record, record.sector));
+                if let Some(whole) = place.and_then(|place| place.queued) {
                     self.queue(Record { sector: at, ..whole });
                 }
             }
@@ -154,30 +166,59 @@ impl Pairing {
     }
 
     fn queue(&mut self, record: Record) {
-        if self.queued.len() >= OPEN_AT_MOST {
-            self.counts.forgotten += self.queued.len() as i64;
-            self.queued.clear();
+        if self.queued >= OPEN_AT_MOST {
+            self.counts.forgotten += self.queued as i64;
+            self.queued = 0;
+            self.open.retain(|_, place| {
+                place.queued = None;
+                place.issued.is_some()
+            });
         }
-        self.queued.insert(key(&record, record.sector), record);
+        let place = self.open.entry(key(&record, record.sector)).or_default();
+        self.queued += usize::from(place.queued.replace(record).is_none());
+    }
+
+    fn take_queued(&mut self, at: Key) -> Option<Record> {
+        let Entry::Occupied(mut place) = self.open.entry(at) else { return None };
+        let found = place.get_mut().queued.take();
+        self.queued -= usize::from(found.is_some());
+        if place.get().issued.is_none() {
+            place.remove();
+        }
+        found
+    }
+
+    fn take_issued(&mut self, at: Key) -> Option<Issued> {
+        let Entry::Occupied(mut place) = self.open.entry(at) else { return None };
+        let found = place.get_mut().issued.take();
+        self.issued -= usize::from(found.is_some());
+        if place.get().queued.is_none() {
+            place.remove();
+        }
+        found
     }
 
     /// The request begins earlier now; it waits since its first part came.
     fn front_merge(&mut self, record: Record) {
         self.counts.merged += 1;
-        let old = self.queued.remove(&key(&record, record.sector.wrapping_add(record.sectors)));
+        let old = self.take_queued(key(&record, record.sector.wrapping_add(record.sectors)));
         if let Some(old) = old {
-            self.queued.insert(key(&record, record.sector), Record { at_ns: old.at_ns, ..record });
+            self.queue(Record { at_ns: old.at_ns, ..record });
         }
     }
 
     fn issue(&mut self, record: Record, rows: &mut Rows) {
         self.counts.issues += 1;
-        let at = key(&record, record.sector);
-        let queued_ns = self.queued.remove(&at).map(|queued| queued.at_ns);
-        if self.issued.len() >= OPEN_AT_MOST {
+        if self.issued >= OPEN_AT_MOST {
             self.give_up(rows);
         }
-        if let Some(lost) = self.issued.insert(at, Issued { record, queued_ns, left: record.sectors }) {
+        let place = self.open.entry(key(&record, record.sector)).or_default();
+        let queued = place.queued.take();
+        let queued_ns = queued.map(|queued| queued.at_ns);
+        let lost = place.issued.replace(Issued { record, queued_ns, left: record.sectors });
+        self.queued -= usize::from(queued.is_some());
+        self.issued += usize::from(lost.is_none());
+        if let Some(lost) = lost {
             self.counts.without_completion += 1;
             tell(rows, &lost.record, lost.queued_ns, None, None, Layer::BlockDevice);
         }
@@ -185,17 +226,18 @@ impl Pairing {
 
     fn complete(&mut self, record: Record, err: Option<i16>, rows: &mut Rows) {
         let at = key(&record, record.sector);
-        if let Some(mut issued) = self.issued.remove(&at) {
+        if let Some(mut issued) = self.take_issued(at) {
             if record.sectors > 0 && record.sectors < issued.left {
                 issued.left -= record.sectors;
                 let rest = key(&record, record.sector.wrapping_add(record.sectors));
-                self.issued.insert(rest, issued);
+                let place = self.open.entry(rest).or_default();
+                self.issued += usize::from(place.issued.replace(issued).is_none());
                 return;
             }
             self.counts.paired += 1;
             let done = Some(record.at_ns);
             tell(rows, &issued.record, issued.queued_ns, done, err, Layer::BlockDevice);
-        } else if let Some(queued) = self.queued.remove(&at) {
+        } else if let Some(queued) = self.take_queued(at) {
             self.counts.queue_to_completion += 1;
             tell(rows, &queued, None, Some(record.at_ns), err, Layer::BlockQueue);
         } else {
@@ -205,7 +247,9 @@ impl Pairing {
 
     /// Those under way are told without an end.
     fn give_up(&mut self, rows: &mut Rows) {
-        let mut open: Vec<Issued> = self.issued.drain().map(|(_, issued)| issued).collect();
+        let mut open: Vec<Issued> = self.open.values_mut().filter_map(|place| place.issued.take()).collect();
+        self.open.retain(|_, place| place.queued.is_some());
+        self.issued = 0;
         open.sort_by_key(|issued| issued.record.line);
         self.counts.without_completion += open.len() as i64;
         for issued in open {
@@ -216,7 +260,8 @@ impl Pairing {
     /// The trace is over.
     pub fn end(&mut self, rows: &mut Rows, report: &mut FileReport) {
         self.give_up(rows);
-        let mut left: Vec<Record> = self.queued.drain().map(|(_, queued)| queued).collect();
+        let mut left: Vec<Record> = self.open.drain().filter_map(|(_, place)| place.queued).collect();
+        self.queued = 0;
         left.sort_by_key(|queued| queued.line);
         self.counts.queued_only += left.len() as i64;
         if self.counts.issues == 0 {
@@ -338,6 +383,9 @@ mod tests {
             pairing.on(Step::Issue, record(index, index as u64 * 8, 8), &mut rows);
             pairing.on(Step::Queue, record(index, index as u64 * 8 + 4, 8), &mut rows);
         }
-        assert!(pairing.issued.len() <= OPEN_AT_MOST && pairing.queued.len() <= OPEN_AT_MOST);
+        assert!(pairing.issued <= OPEN_AT_MOST && pairing.queued <= OPEN_AT_MOST);
+        let (issued, queued) = (pairing.issued, pairing.queued);
+        let counted = |of: fn(&Place) -> bool| pairing.open.values().filter(|place| of(place)).count();
+        assert_eq!((issued, queued), (counted(|at| at.issued.is_some()), counted(|at| at.queued.is_some())));
     }
 }

@@ -2,13 +2,12 @@
 
 use memchr::memmem;
 
-use crate::blk::BlkOp;
 use crate::trace::columns::Rows;
-use crate::trace::event::{Op, flags};
 use crate::trace::fields::{decimal_ns, unsigned, word};
 use crate::trace::line_verdict::{Broken, Taken, Verdict};
 use crate::trace::reader::{Clock, Format, LineReader, Reading};
-use crate::trace::readers::blk_pairing::{Pairing, Record, Step};
+use crate::trace::readers::block::blk_letters::{asked, device_number};
+use crate::trace::readers::block::blk_pairing::{Pairing, Record, Step};
 use crate::trace::report::FileReport;
 
 /// `maj,min cpu seq sec.nsec pid ACT RWBS sector + sectors [process]`.
@@ -69,35 +68,6 @@ impl<'a> Fields<'a> {
         let (letters, _) = next("too few fields")?;
         Ok(Fields { device, number, at_ns, pid, action, letters, rest })
     }
-}
-
-fn device_number(field: &[u8]) -> Option<u32> {
-    let comma = field.iter().position(|byte| *byte == b',')?;
-    let (major, minor) = (unsigned(&field[..comma])?, unsigned(&field[comma + 1..])?);
-    (major < 1 << 12 && minor < 1 << 20).then_some(((major as u32) << 20) | minor as u32)
-}
-
-/// The operation and flags of letters such as `FWS`, `RA`, `DS`.
-fn asked(letters: &[u8]) -> (Op, u16) {
-    let op = match BlkOp::from_letters(letters) {
-        BlkOp::Read => Op::Read,
-        BlkOp::Write => Op::Write,
-        BlkOp::Trim => Op::Trim,
-        BlkOp::Flush => Op::Flush,
-        BlkOp::Other => Op::Other,
-    };
-    let leading = letters.first() == Some(&b'F');
-    let mut bits = if leading && op != Op::Flush { flags::PREFLUSH } else { 0 };
-    for letter in letters.iter().skip(if leading { 2 } else { 1 }) {
-        bits |= match letter {
-            b'F' => flags::FUA,
-            b'A' => flags::AHEAD,
-            b'S' => flags::SYNC,
-            b'M' => flags::META,
-            _ => 0,
-        };
-    }
-    (op, bits)
 }
 
 impl LineReader for BlkparseReader {

@@ -1,0 +1,7 @@
+//! What programs did, by themselves (fio) or by strace.
+
+pub mod descriptors;
+pub mod fio_iolog;
+pub mod fio_log;
+pub mod strace;
+pub mod strace_line;

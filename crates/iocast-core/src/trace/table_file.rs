@@ -1,0 +1,145 @@
+//! A table as a Parquet file: row groups of bounded size, made wherever there is a thread for it, and metadata.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnPath;
+
+/// Rows of a row group: what is held in memory, compressed.
+const GROUP_ROWS: usize = 1 << 20;
+
+/// A table being written. It has its name only when it is whole.
+pub struct TableFile {
+    path: PathBuf,
+    part: PathBuf,
+    writer: Option<SerializedFileWriter<File>>,
+    groups: Groups,
+}
+
+/// What row groups of a table are made by; a copy for each thread.
+#[derive(Clone)]
+pub struct Groups {
+    schema: SchemaRef,
+    factory: Arc<ArrowRowGroupWriterFactory>,
+}
+
+/// A row group that is complete.
+pub struct Group(Vec<ArrowColumnChunk>);
+
+/// A row group in the making.
+pub struct GroupMaker {
+    groups: Groups,
+    columns: Vec<ArrowColumnWriter>,
+    rows: usize,
+}
+
+impl TableFile {
+    /// A new file; an older one of that name stays until `finish`.
+    pub fn create(path: &Path, schema: SchemaRef) -> Result<TableFile, ParquetError> {
+        let mut name = path.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".part-{}", std::process::id()));
+        let part = path.with_file_name(name);
+        let file = File::create(&part)?;
+        let properties = properties(&schema)?;
+        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties))?;
+        let (writer, factory) = writer.into_serialized_writer()?;
+        let groups = Groups { schema, factory: Arc::new(factory) };
+        Ok(TableFile { path: path.to_path_buf(), part, writer: Some(writer), groups })
+    }
+
+    /// What makes its row groups.
+    pub fn groups(&self) -> Groups {
+        self.groups.clone()
+    }
+
+    /// The next row group.
+    pub fn append(&mut self, group: Group) -> Result<(), ParquetError> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let mut next = writer.next_row_group()?;
+        for chunk in group.0 {
+            chunk.append_to_row_group(&mut next)?;
+        }
+        next.close().map(drop)
+    }
+
+    /// The file under its name, with these facts in its metadata.
+    pub fn finish(mut self, facts: Vec<(String, String)>) -> Result<(), ParquetError> {
+        if let Some(mut writer) = self.writer.take() {
+            for (key, value) in facts {
+                writer.append_key_value_metadata(KeyValue::new(format!("iocast.{key}"), value));
+            }
+            writer.close()?;
+            fs::rename(&self.part, &self.path)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for TableFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.part);
+    }
+}
+
+impl Groups {
+    /// An empty row group.
+    pub fn maker(&self) -> GroupMaker {
+        GroupMaker { groups: self.clone(), columns: Vec::new(), rows: 0 }
+    }
+}
+
+impl GroupMaker {
+    /// More rows; the group, if it is full with them.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<Option<Group>, ParquetError> {
+        if self.columns.is_empty() {
+            self.columns = self.groups.factory.create_column_writers(0)?;
+        }
+        let mut columns = self.columns.iter_mut();
+        for (field, array) in self.groups.schema.fields().iter().zip(batch.columns()) {
+            for leaf in compute_leaves(field.as_ref(), array)? {
+                if let Some(column) = columns.next() {
+                    column.write(&leaf)?;
+                }
+            }
+        }
+        self.rows += batch.num_rows();
+        if self.rows >= GROUP_ROWS { self.finish() } else { Ok(None) }
+    }
+
+    /// The group, if there are rows in it.
+    pub fn finish(&mut self) -> Result<Option<Group>, ParquetError> {
+        self.rows = 0;
+        let columns = std::mem::take(&mut self.columns);
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        let chunks: Result<Vec<_>, _> = columns.into_iter().map(ArrowColumnWriter::close).collect();
+        Ok(Some(Group(chunks?)))
+    }
+}
+
+fn properties(schema: &SchemaRef) -> Result<WriterProperties, ParquetError> {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+        .set_statistics_enabled(EnabledStatistics::Chunk);
+    for name in ["ts_ns", "lat_ns", "queue_ns", "offset", "src_line", "start_ns", "elapsed_ns", "cpu_ns"] {
+        if schema.column_with_name(name).is_some() {
+            properties = properties
+                .set_column_dictionary_enabled(ColumnPath::from(name), false)
+                .set_column_encoding(ColumnPath::from(name), Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    Ok(properties.build())
+}
