@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from iocast.jobs.job import Job
     from iocast.model.finding import Examination
+    from iocast.model.plan import Remap, ReplayMode
     from iocast.model.run import Run
     from iocast.model.workload import Sync
     from iocast.sessions.comparing import Comparison
@@ -25,11 +26,14 @@ if TYPE_CHECKING:
     from iocast.sessions.forecasting.size_devices import Sizing
     from iocast.sessions.listener import Listener
     from iocast.sessions.named_experiment import Answered
+    from iocast.sessions.profiling.profile_traces import Profiled
     from iocast.sessions.run_card import Card
+    from iocast.traces.read_traces import TraceReport
 
 __version__ = "0.1.0"
 __all__ = [
     "calibrate",
+    "capture",
     "card",
     "compare",
     "diagnose",
@@ -38,6 +42,8 @@ __all__ = [
     "forecast",
     "matrix",
     "open",
+    "profile",
+    "replay",
     "run",
     "size",
 ]
@@ -187,20 +193,28 @@ def forecast(
     burst: str | None = None,
     rates: str | None = None,
     cv2: float = 1.0,
+    load: str | None = None,
     what_if: Sequence[str] = (),
     verify: str | None = None,
     time: str = "30s",
     out: str = _RUNS,
     listener: Listener | None = None,
 ) -> Forecasted:
-    """Foretells the response of a load from the ladder of a run, as `iocast forecast --on` does."""
+    """Foretells the response of a load from the ladder of a run, as `iocast forecast --on` does; `load`: a profile."""
     from iocast.sessions.forecasting import asked_load
     from iocast.sessions.forecasting.forecast import foretold
 
-    load = asked_load.LoadOptions(
-        iops=None if iops is None else str(iops), read=read, size=size, slo=slo, burst=burst, rates=rates, cv2=cv2
+    asked = asked_load.LoadOptions(
+        iops=None if iops is None else str(iops),
+        read=read,
+        size=size,
+        slo=slo,
+        burst=burst,
+        rates=rates,
+        cv2=cv2,
+        load=load,
     )
-    return foretold(run, load, tuple(what_if), verify, time, out, listener)
+    return foretold(run, asked, tuple(what_if), verify, time, out, listener)
 
 
 def calibrate(
@@ -242,3 +256,68 @@ def matrix(
 
     request = public.matrix_request(command_line, paths, luns, size, seed, destroy, out, files)
     return public.points_measured(request, listener)
+
+
+def profile(
+    path: str | Sequence[str],
+    *,
+    format: str | None = None,
+    block_size: str | None = None,
+    oracle_release: str | None = None,
+    latency_unit: str | None = None,
+    block: str | None = None,
+    caches: Sequence[str] = (),
+    out: str = "iocast-profiles",
+) -> Profiled:
+    """Profiles the workload of traces, as `iocast profile` does; `.events()` gives columns (Arrow, Polars, pandas)."""
+    from iocast.sessions.profiling.profile_traces import profiled
+
+    return profiled(
+        path,
+        format=format,
+        block_size=block_size,
+        oracle_release=oracle_release,
+        latency_unit=latency_unit,
+        block=block,
+        caches=caches,
+        out=out,
+    )
+
+
+def replay(
+    trace: str,
+    path: str,
+    *,
+    mode: ReplayMode = "timed",
+    speed: float = 1.0,
+    remap: Remap = "refuse",
+    targets: Sequence[str] = (),
+    reads_only: bool = False,
+    buffered: bool = False,
+    size: str | None = None,
+    time: str | None = None,
+    destroy: str = "",
+    out: str = _RUNS,
+    listener: Listener | None = None,
+) -> Card:
+    """Replays a trace, or its event table, on a path, as `iocast replay` does."""
+    from iocast.sessions.tracing import public_calls
+
+    how = {"mode": mode, "speed": speed, "remap": remap, "reads_only": reads_only, "buffered": buffered}
+    return public_calls.replayed(trace, path, tuple(targets), how, (size, time, destroy, out), listener)
+
+
+def capture(
+    to: str,
+    *,
+    devices: Sequence[str] = (),
+    pids: Sequence[int] = (),
+    path: str = "",
+    command: Sequence[str] = (),
+    seconds: float | None = None,
+    listener: Listener | None = None,
+) -> TraceReport:
+    """Captures I/Os of this machine into the event table `to`, as `iocast capture` does."""
+    from iocast.sessions.tracing import public_calls
+
+    return public_calls.captured(to, tuple(devices), tuple(pids), path, tuple(command), seconds, listener)

@@ -5,15 +5,19 @@ from typing import Literal, final
 
 __all__ = [
     "BlkWatch",
+    "Capture",
     "CoreError",
     "Intervals",
     "SimWorld",
     "__version__",
+    "characterise_events",
     "chi_square_quantile",
+    "events_in_order",
     "f_survival",
     "memory_copy_bytes_per_s",
     "read_back",
     "read_traces",
+    "replay_survey",
     "run_together",
     "student_t_cdf",
     "student_t_quantile",
@@ -39,6 +43,23 @@ class BlkWatch:
         """What was seen since the last snapshot, as JSON. Raises CoreError when it cannot be read any more."""
     def stop(self) -> None:
         """Ends it and removes its tracing instance; harmless when it is over."""
+
+@final
+class Capture:
+    """A capture of block requests or system calls into an event table; options (capture/recorder.rs) as JSON.
+
+    Raises CoreError where the kernel's tracing cannot be used.
+    """
+
+    def __new__(cls, options_json: str, to: str) -> Capture: ...
+    def notes(self) -> list[str]:
+        """What somebody should know of how it was set up."""
+    def progress(self) -> str:
+        """Events and lost records so far, as JSON. Raises CoreError when it cannot go on."""
+    def finish(self) -> str:
+        """End it, remove its tracing instances, write the table; returns a report of a trace as JSON."""
+    def stop(self) -> None:
+        """End it without a table; harmless when it is over."""
 
 @final
 class Intervals:
@@ -73,14 +94,28 @@ def read_back(plan_json: str, on_tick: Callable[[int, int], bool]) -> str:
     on_tick(elapsed_ns, blocks) is called about ten times a second; False or an exception stops. Raises CoreError.
     """
 
-def read_traces(paths: Sequence[str], options_json: str, to: str) -> str:
+def read_traces(paths: Sequence[str], options_json: str, to: str, calls_to: str | None = None) -> str:
     """Read traces into one Parquet file of events; options (reader.rs) as JSON; returns a report (report.rs) as JSON.
+
+    The calls and waits of Oracle's traces go to the Parquet file `calls_to`.
 
     Raises CoreError where a file cannot be read, or holds no I/O; nothing is written then.
     """
 
+def characterise_events(path: str, options_json: str) -> str:
+    """What a table of events, in the order of time, is like; options and characteristics (characterise.rs) as JSON.
+
+    Raises CoreError where the table cannot be read, or a row is earlier than one before it.
+    """
+
+def events_in_order(path: str) -> bool:
+    """Whether no event of a table is earlier than one before it. Raises CoreError."""
+
 def trace_formats() -> list[tuple[str, str]]:
     """Name and description of every format of traces, in the order in which they are tried."""
+
+def replay_survey(plan_json: str, interval_ns: int) -> str:
+    """What a replay (a Replay as JSON) would be, at intervals of so many ns; as JSON. Raises CoreError."""
 
 def memory_copy_bytes_per_s(budget_s: float) -> float:
     """Bytes a second that one core copies in memory, the best pass within about budget_s seconds."""

@@ -162,8 +162,10 @@ def percent(share: float | None) -> str:
 
 
 def brief_percent(share: float) -> str:
-    """A share in a sentence: "0.4%", "12%", "below 0.1%"."""
-    return percent(share).replace("<", "below ").replace(".0%", "%")
+    """A share in a sentence: "0.4%", "12%", "0.005%", "below 0.001%"."""
+    if 0 < share < 0.0005:
+        return f"{100 * share:.1g}%" if share >= 0.00001 else "below 0.001%"
+    return percent(share).replace(".0%", "%")
 
 
 def number(value: float) -> str:

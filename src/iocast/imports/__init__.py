@@ -27,6 +27,7 @@ from iocast.imports import (
     strace,
     vdbench,
 )
+from iocast.imports.histograms import awr_miner, log2_histograms, oracle_waits, vscsi_stats
 from iocast.imports.series import collectl, diskstats_series, dstat, iostat, queue_table, sar
 from iocast.model.run import Run
 
@@ -65,11 +66,17 @@ IMPORTERS: tuple[Importer, ...] = (
     iozone,
     calibrate_io,
     strace,
+    log2_histograms,
+    vscsi_stats,
+    oracle_waits,
+    awr_miner,
 )
 
 KNOWN = (
     "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone,"
-    " iostat, sar, dstat, collectl, /proc/diskstats, tables of queue depths, strace and latency records are supported"
+    " iostat, sar, dstat, collectl, /proc/diskstats, tables of queue depths, strace, latency records and"
+    " printed histograms of latency (bcc, bpftrace, DTrace, SystemTap, vscsiStats, AWR, Statspack,"
+    " AWR-Miner) are supported"
 )
 
 

@@ -114,8 +114,7 @@ def _row(
             )
         )
     sequential = found["kind"] in ("SEQ", "Sequential")
-    what = "sequential" if sequential else "random"
-    name = f"{what} {'mix' if len(share) > 1 else next(iter(share))}"
+    name = f"{'' if sequential else 'rand'}{'rw' if len(share) > 1 else next(iter(share))}"  # as iocast names rows
     depth = found["depth"] or found["qd"] or ("1" if found["threads"] else None)
     return Row(
         name=f"{name} {found['size']}{found['unit'].lower()}" if size else name,

@@ -23,6 +23,8 @@ _ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "sur
 # They measure what the target allows: without O_DIRECT where it is refused, without writes where it is only read.
 _FITS_TARGET = frozenset({"card-quick", "card-standard", "card-full", "survey"})
 
+MOST_FILES = 100_000  # each is opened by every user, and named in the plan
+
 
 def presets() -> dict[str, str]:
     """The name of every preset with its description in one line."""
@@ -30,6 +32,16 @@ def presets() -> dict[str, str]:
 
 
 def load_job(path: str) -> Job:
+    """The Job of a preset name or of the path of a job file (see `_read_job`). Raises SpecError."""
+    job = _read_job(path)
+    if job.file_count > MOST_FILES:
+        raise SpecError(
+            f"{path}: {job.file_count} work files are too many", f"{MOST_FILES:,} at most; give fewer and larger ones"
+        )
+    return job
+
+
+def _read_job(path: str) -> Job:
     """The Job of a preset name or of the path of a job file, ours, fio's or vdbench's. Raises SpecError.
 
     A name without a slash that is a preset is the preset: write ./hailey for a file of that name.

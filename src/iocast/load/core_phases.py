@@ -68,6 +68,7 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
         seed=seed,
         payload_seed=secrets.randbits(64),
         simulated=plan.target.simulated,
+        replay=phase.replay,
     )
 
 

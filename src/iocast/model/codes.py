@@ -83,7 +83,10 @@ AspectCode = Literal[
 
 StatisticCode = Literal["throughput", "mean", "p50", "p95", "p99"]
 
-BoundCode = Literal["generator", "kernel", "link", "queue", "device", "rate", "serialised", "unknown"]
+# "device_or_limit": the rate is level, and what was measured does not tell the device from a limit in front of it.
+BoundCode = Literal[
+    "generator", "kernel", "link", "queue", "device", "device_or_limit", "rate", "serialised", "unknown"
+]
 
 # What an experiment answers to its question.
 VerdictCode = Literal["confirmed", "rejected", "undecided"]
@@ -99,8 +102,8 @@ RepeatsCode = Literal["repeats", "incomplete", "inconclusive"]
 # What a file system does with direct writes that come at the same time.
 SerialisationCode = Literal["serialised", "parallel", "device_too_fast", "not_seen"]
 
-# What a number of devices is needed for.
-NeedCode = Literal["capacity", "iops", "throughput", "latency", "failure"]
+# What a number of devices is needed for; "layout": nothing that was asked for needs more than the fewest there can be.
+NeedCode = Literal["capacity", "iops", "throughput", "latency", "failure", "layout"]
 
 # What may differ between two sides besides their results.
 DifferenceCode = Literal[
@@ -157,6 +160,7 @@ ReportCode = Literal[
     "size",
     "forecast",
     "calibration",
+    "profile",
 ]
 
 SectionCode = Literal[
@@ -173,6 +177,7 @@ SectionCode = Literal[
     "findings",
     "tested",
     "bounds",
+    "replay",
     "verification",
     "errors",
     "slowest",
@@ -194,6 +199,15 @@ SectionCode = Literal[
     "basis",
     "open_rows",
     "arithmetic",
+    # of a profile
+    "workload",
+    "arrivals",
+    "sequentiality",
+    "locality",
+    "latencies",
+    "targets",
+    "phases",
+    "response_time",
     # of others
     "experiment",
     "runs",

@@ -60,6 +60,8 @@ class Experiment(Struct, frozen=True, kw_only=True):
     absence_proves: bool = True  # False: what did not show now may have been away, so nothing is rejected
     if_confirmed: str = ""  # the sentence that follows; {ratio} is the ratio in words
     if_rejected: str = ""
+    if_split: str = ""  # where one of `also` is rejected and the decision is not: undecided, and why; "": rejected
+    seen_per_s: float | None = None  # the rate of the decision's first arm in the run; where another is met: undecided
 
     @property
     def writes(self) -> bool:

@@ -57,6 +57,13 @@ class Bound(Struct, frozen=True):
     evidence: dict[str, float] = {}
 
 
+class LeftOut(Struct, frozen=True):
+    """Why a row is no measure for others: it met the storage, or this machine, in another state than they did."""
+
+    brief: str  # in a word or two: "stalled"
+    why: str  # with its figures, fit to follow a colon: no capital, no full stop
+
+
 class Span(Struct, frozen=True):
     """A stretch of a phase, from and to, counted from its start; both the same for a single moment."""
 
@@ -74,6 +81,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     clause: str = ""  # the core of it, fit to follow a colon: no capital, no full stop; "" where none was put so
     evidence: dict[str, float] = {}
     remedy: str = ""
+    confirmed_remedy: str = ""  # in its place, once an experiment has confirmed it; "" where it is the same
     hypothesis: str = ""  # what would explain it
     confidence: float = 1.0  # from 0 to 1, before any experiment [J]
     confirm: str = ""  # what would confirm it, in words
@@ -107,5 +115,6 @@ class Examination(Struct, frozen=True):
     trust: dict[str, Trust]
     findings: tuple[Finding, ...] = ()
     bounds: dict[str, Bound] = {}
+    left_out: dict[str, LeftOut] = {}  # rows that no verdict on several rows may rest on, by name
     failed: tuple[FailedDetector, ...] = ()
     unsuspected: tuple[str, ...] = ()  # rows with so little CPU time left that no suspicion is raised on them

@@ -44,6 +44,7 @@ class Graded(Struct, frozen=True, kw_only=True):
     worst: Letter | None = None
     figures: dict[str, float] = {}
     source: str = ""  # of the limits
+    aside: str = ""  # what must be said of the letter wherever it stands alone: "at 8x1, at 1x1 a D"
 
     @property
     def shown(self) -> str:

@@ -9,6 +9,18 @@ from msgspec import Struct
 from iocast.model.histogram import Histogram, merge
 from iocast.model.workload import Op
 
+LeftOut = Literal[
+    "not_io",
+    "not_a_read",
+    "other_target",
+    "failed",
+    "no_time",
+    "no_place",
+    "empty",
+    "too_far",
+    "too_large",
+]
+
 
 class EngineReport(Struct, frozen=True, forbid_unknown_fields=True):
     """Which engine really ran, how it was set up, and what it had to do without and why."""
@@ -92,6 +104,27 @@ class Generator(Struct, frozen=True, forbid_unknown_fields=True):
     absences: tuple[Absence, ...] = ()  # of 10 ms or more: the longest, in order of time
 
 
+class RecordedLatency(Struct, frozen=True, forbid_unknown_fields=True):
+    """The service times that a trace has of one operation."""
+
+    op: Op
+    service: Histogram
+
+
+class ReplayFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What of a trace was replayed, and what the trace says of it (crates/iocast-core/src/replay/facts.rs)."""
+
+    events: int  # rows of the trace
+    replayed: int  # of those, I/Os of the replay
+    left_out: dict[LeftOut, int]
+    rounded: int  # I/Os whose offset or size was rounded to blocks
+    moved: int  # I/Os that go to another place than in the trace
+    recorded_ns: int  # from the first issue to the last one, at the trace's own speed
+    latency: tuple[RecordedLatency, ...]
+    due_ios: tuple[int, ...]  # that the trace issues in each interval, at the speed of the replay
+    independent: int  # of a dependent replay: I/Os that wait for no other
+
+
 class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The outcome of one phase. Times are on the monotonic (or the virtual) clock from its start."""
 
@@ -118,6 +151,8 @@ class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     left_behind: tuple[SlowIo, ...] = ()  # of the abandoned I/Os: their times until they were given up
     generator: Generator = Generator()
     commit: Histogram = Histogram()  # from the first write's due time to the end of the sync after it (depth 1)
+    issue_error: Histogram = Histogram()  # of a replay: submission - the time wanted
+    replay: ReplayFacts | None = None
     cpu_phases: int = 1  # how many phases ran concurrently: their CPU time cannot be told apart, it is that of all
 
     @property

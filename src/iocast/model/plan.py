@@ -21,6 +21,8 @@ EngineName = Literal[
     "sim",
 ]
 Left = Literal["exactly", "at_least", "at_most", "about"]  # what is said of the time left of a run
+ReplayMode = Literal["fast", "timed", "dependent"]
+Remap = Literal["refuse", "wrap", "scale"]
 Polling = Literal["none", "sqpoll", "iopoll"]  # modes of io_uring, only on request
 
 
@@ -48,6 +50,22 @@ class Until(Struct, frozen=True, forbid_unknown_fields=True):
     first_s: float = 300.0
 
 
+class Replay(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The trace whose rows are the I/Os of a phase, and how they are issued (crates/iocast-core/src/plan/replay.rs).
+
+    "fast": in the order of the trace, as fast as the storage answers; "timed": at its times; "dependent": each a pause
+    after the end of the I/O that its actor waited for. `speed` divides times and pauses.
+    """
+
+    events: str  # the event table that is read
+    mode: ReplayMode
+    speed: float = 1.0
+    remap: Remap = "refuse"  # what becomes of places that the target does not have
+    block_bytes: int = 1  # offsets and sizes are rounded outwards to multiples of it
+    reads_only: bool = False
+    targets: tuple[str, ...] = ()  # of the trace; all when empty
+
+
 class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One workload for one length. `test` and `name` name its row: "randread", "randread 8k 16x1".
 
@@ -70,6 +88,7 @@ class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     cold: bool = False  # the page cache is dropped of the files before it
     as_it_is: bool = False  # reads holes too, on purpose: what was trimmed before is not written again first
     from_nothing: bool = False  # the work files are cut to nothing before it, so that its writes make them longer
+    replay: Replay | None = None  # its I/Os are the rows of a trace
 
 
 def groups_of(phases: tuple[Phase, ...]) -> tuple[tuple[Phase, ...], ...]:
@@ -199,3 +218,4 @@ class PhasePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     error_limit: int = 10_000
     verify: VerifyPlan | None = None
     simulated: SimulatedDevice | None = None
+    replay: Replay | None = None

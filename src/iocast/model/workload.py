@@ -58,7 +58,11 @@ class Unstated(Struct, frozen=True, tag="unstated", tag_field="kind", forbid_unk
     """The tool whose result was imported does not say where its I/O went. The core is never asked for it."""
 
 
-Locality = Sequential | Stride | Uniform | Zipf | Hotspot | Unstated
+class RecordedPlaces(Struct, frozen=True, tag="recorded", tag_field="kind", forbid_unknown_fields=True):
+    """Where the rows of a trace say: of a replay."""
+
+
+Locality = Sequential | Stride | Uniform | Zipf | Hotspot | Unstated | RecordedPlaces
 
 
 class Closed(Struct, frozen=True, tag="closed", tag_field="kind", forbid_unknown_fields=True):
@@ -91,7 +95,14 @@ class Bursts(Struct, frozen=True, tag="bursts", tag_field="kind", forbid_unknown
         return self.ios * 1e9 / self.every_ns
 
 
-Arrival = Closed | Constant | Poisson | Bursts
+class RecordedTimes(Struct, frozen=True, tag="recorded", tag_field="kind", forbid_unknown_fields=True):
+    """Open loop: I/Os are due when the rows of a trace say: of a replay. `rate_per_s` is the mean."""
+
+    rate_per_s: float
+    longest_gap_ns: int = 0
+
+
+Arrival = Closed | Constant | Poisson | Bursts | RecordedTimes
 
 
 class Unique(Struct, frozen=True, tag="unique", tag_field="kind", forbid_unknown_fields=True):

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from iocast.errors import SourceError
 
+STDIN = "-"
+
 
 class Reject(Struct, frozen=True):
     """A line that breaks a rule; of a binary file a record, whose column is the byte of the file."""
@@ -49,6 +51,7 @@ class TraceReport(Struct, frozen=True):
     tick_ns: int | None
     targets: tuple[str, ...]
     actors: tuple[str, ...]
+    calls: int | None = None
 
 
 class Columns(Struct, frozen=True, omit_defaults=True):
@@ -56,7 +59,7 @@ class Columns(Struct, frozen=True, omit_defaults=True):
 
     fields_at_least: int
     fields_at_most: int
-    time: tuple[int, str]
+    time: tuple[int, str] | None
     offset: tuple[int, int]
     size: tuple[int, int]
     op: tuple[int, str]
@@ -72,22 +75,28 @@ class TraceOptions(Struct, frozen=True, omit_defaults=True):
 
     format: str | None = None
     block_size_bytes: int | None = None
+    block_size_bytes_of_files: dict[int, int] = {}
     oracle_release: str | None = None
     latency_unit: str | None = None
     columns: Columns | None = None
 
 
-def read_traces(sources: tuple[str, ...], to: str, options: TraceOptions | None = None) -> TraceReport:
+def read_traces(
+    sources: tuple[str, ...], to: str, options: TraceOptions | None = None, *, calls_to: str | None = None
+) -> TraceReport:
     """Write the events of all traces to the Parquet file `to`. Raises SourceError; `to` is then left as it was.
 
-    A source is a file, a folder (all of its files) or a pattern such as `sdb.blktrace.*`.
+    A source is a file, a folder (all of its files), a pattern such as `sdb.blktrace.*`, or "-" for the standard
+    input. The calls and waits of Oracle's traces go to the Parquet file `calls_to`, where one is named.
     """
     from iocast._core import CoreError
     from iocast._core import read_traces as read_in_core
 
+    if calls_to is not None and os.path.abspath(calls_to) == os.path.abspath(to):
+        raise SourceError(f"{to}: events and calls are two tables", "name another file for the calls")
     paths = [path for source in sources for path in _files(source)]
     try:
-        report = read_in_core(list(dict.fromkeys(paths)), _json(options or TraceOptions()), to)
+        report = read_in_core(list(dict.fromkeys(paths)), _json(options or TraceOptions()), to, calls_to)
     except CoreError as refusal:
         message, hint, _ = refusal.args
         raise SourceError(message, hint) from refusal
@@ -103,6 +112,8 @@ def _json(options: TraceOptions) -> str:
 
 def _files(source: str) -> list[str]:
     """The files of a source, in order. Raises SourceError when there is none."""
+    if source == STDIN:
+        return [source]
     if os.path.isdir(source):
         found = sorted(os.path.join(source, name) for name in os.listdir(source))
     elif os.path.exists(source):

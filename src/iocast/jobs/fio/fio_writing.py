@@ -22,6 +22,7 @@ from iocast.model.workload import (
     MixItem,
     Payload,
     Poisson,
+    RecordedTimes,
     Repeated,
     Sequential,
     Stride,
@@ -247,6 +248,10 @@ def _arrival(load: Workload) -> dict[str, str]:
         if load.depth > 1:
             raise SpecError("fio's queue depth is 1 with think time", "depth = 1")
         return {"thinktime": time_of(load.arrival.think_ns)}
+    if isinstance(load.arrival, RecordedTimes):
+        raise SpecError(
+            "a replay is no fio job: its I/Os are the rows of a trace", "iocast replay TRACE PATH repeats it"
+        )
     if isinstance(load.arrival, Bursts):
         raise SpecError("fio has no bursts", "thinktime with thinktime_blocks is nearest, by hand")
     poisson = isinstance(load.arrival, Poisson)

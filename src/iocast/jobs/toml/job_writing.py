@@ -17,6 +17,8 @@ from iocast.model.workload import (
     Dedupable,
     Hotspot,
     Poisson,
+    RecordedPlaces,
+    RecordedTimes,
     Repeated,
     Sequential,
     Stride,
@@ -101,6 +103,8 @@ def _phase(phase: Phase) -> dict[str, Any]:
             fields |= {"think": duration_text(think_ns)} if think_ns else {}
         case Bursts(ios=ios, every_ns=every_ns):
             fields |= {"burst": ios, "every": duration_text(every_ns)}
+        case RecordedTimes():
+            raise _replayed()
         case arrival:
             fields["rate"] = rate_text(arrival.rate_per_s)
             fields["arrival"] = "poisson" if isinstance(arrival, Poisson) else "constant"
@@ -149,6 +153,14 @@ def _pattern(load: Workload) -> dict[str, Any]:
             return {"pattern": "random", **({} if repeats else {"repeats": False})}
         case Unstated():
             raise SpecError("a job needs the access pattern of its I/O; this imported run does not state it", "")
+        case RecordedPlaces():
+            raise _replayed()
+
+
+def _replayed() -> SpecError:
+    return SpecError(
+        "a replay has no job file: its I/Os are the rows of a trace", "iocast replay TRACE PATH repeats it"
+    )
 
 
 def _writes(phase: Phase) -> dict[str, Any]:

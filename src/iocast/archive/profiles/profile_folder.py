@@ -1,0 +1,80 @@
+"""A profile's folder: profile.json, for people and programs, and events.parquet, the table that it was made from;
+beside it calls.parquet, where the trace has the calls of a database.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import msgspec
+
+from iocast.archive.json_files import decoded, not_understood, put, unwritable
+from iocast.errors import ArchiveError
+from iocast.model.profiling.profile import VERSION, Profile
+
+PROFILE, EVENTS, CALLS = "profile.json", "events.parquet", "calls.parquet"
+
+
+class _Version(msgspec.Struct):
+    schema_version: int
+
+
+def create(out: str, name: str) -> Path:
+    """A fresh folder, `out/<time>-<name>`. Raises ArchiveError."""
+    stamp = time.strftime("%Y-%m-%dT%H%M%S")
+    plain = "".join(sign if sign.isalnum() or sign in "._-" else "-" for sign in name)[:80] or "profile"
+    for attempt in range(1, 1000):
+        folder = Path(out) / (f"{stamp}-{plain}" if attempt == 1 else f"{stamp}-{plain}-{attempt}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise unwritable(Path(out), error.strerror or str(error)) from error
+        return folder
+    raise ArchiveError(f"{out} already has 1000 folders of this second", "choose another directory with --out DIR")
+
+
+def save(folder: Path, profile: Profile) -> None:
+    """Writes profile.json. Raises ArchiveError."""
+    put(folder / PROFILE, msgspec.json.encode(profile))
+
+
+def is_profile(path: str) -> bool:
+    """Whether a path is a profile's folder, or its profile.json."""
+    found = Path(path)
+    return (found / PROFILE).is_file() or (found.name == PROFILE and found.is_file())
+
+
+def is_events(path: str) -> bool:
+    """Whether a file is a table of events: Parquet, by its first bytes."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"PAR1"
+    except OSError:
+        return False
+
+
+def events_of(path: str) -> str:
+    """The table of events of a profile. Raises ArchiveError where it is gone."""
+    folder = Path(path) if os.path.isdir(path) else Path(path).parent
+    events = folder / EVENTS
+    if not events.is_file():
+        raise ArchiveError(f"{events} is missing", "profile the trace again: its events were deleted")
+    return str(events)
+
+
+def load(path: str) -> Profile:
+    """The profile of a folder, or of a profile.json. Raises ArchiveError."""
+    file = Path(path) / PROFILE if os.path.isdir(path) else Path(path)
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise ArchiveError(f"{file}: {error.strerror}", "name a profile's folder or its profile.json") from error
+    version = decoded(file, text, _Version).schema_version
+    if version != VERSION:
+        hint = "profile the trace again, or use the iocast that wrote it"
+        raise not_understood(file, f"it has version {version}; this iocast reads {VERSION}", hint)
+    return decoded(file, text, Profile)

@@ -1,0 +1,1 @@
+"""Reports of an Oracle instance over an interval: AWR and Statspack."""

@@ -1,0 +1,1 @@
+"""Histograms in powers of two, as tracing tools print them."""

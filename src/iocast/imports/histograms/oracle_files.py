@@ -1,0 +1,57 @@
+"""The file I/O section of an HTML AWR report: reads and writes of each data file, with the mean of its reads."""
+
+from __future__ import annotations
+
+import re
+
+from iocast.formats.oracle_reports.report_tables import Table
+from iocast.formats.source_files import number, refuse
+from iocast.imports.stated_rows import SECOND_NS, OpFigures, Row, stated
+from iocast.model.histogram import Histogram
+from iocast.model.stated import Coarse
+
+FILES = "File IO Stats"
+FILES_NOTE = "Rows of files count the I/Os of rows of waits once more, by file; the mean of the writes is not stated."
+READ_MEAN = "Av Rd(ms)"
+COLUMNS = ("Filename", "Reads", "Writes", READ_MEAN)
+_COUNT = re.compile(r"(?:\d{1,3}(?:,\d{3}){1,5}|\d{1,15})$")
+
+
+def file_rows(path: str, table: Table, minutes: float | None) -> list[Row]:
+    """The files that were read or written, a row each. Raises SourceError; also where a mean has no unit."""
+    if missing := [each for each in COLUMNS if each not in table.head]:
+        hint = "give the report exactly as Oracle wrote it; its section File IO Stats can be deleted"
+        raise refuse(path, table.line, f'its section {FILES} has no column "{missing[0]}"', hint)
+    name, reads, writes, mean = (table.head.index(each) for each in COLUMNS)
+    found: list[Row] = []
+    for line, cells in table.rows:
+        if len(cells) != len(table.head):
+            raise refuse(path, line, f"a file has {len(cells)} cells, the table has {len(table.head)} columns")
+        read = _count(path, line, cells[reads], cells[name])
+        written = _count(path, line, cells[writes], cells[name])
+        ops = [OpFigures(op="read", ios=read, bytes=0, times=_mean(path, line, cells[mean], read))] if read else []
+        ops += [OpFigures(op="write", ios=written, bytes=0)] if written else []
+        if ops:
+            found.append(
+                Row(
+                    name=cells[name],
+                    test="+".join(each.op for each in ops),
+                    ops=tuple(ops),
+                    elapsed_ns=round((minutes or 0) * 60 * SECOND_NS) or SECOND_NS,
+                    path=cells[name],
+                    derived=("size", *(() if minutes else ("length",))),
+                )
+            )
+    return found
+
+
+def _count(path: str, line: int, cell: str, file: str) -> int:
+    if not _COUNT.match(cell):
+        raise refuse(path, line, f'{file[:80]}: "{cell[:20]}" is not a count')
+    return int(cell.replace(",", ""))
+
+
+def _mean(path: str, line: int, cell: str, reads: int) -> Histogram:
+    """The stated mean; 0.00 is less than its last digit shows, and so unknown."""
+    mean_ms = number(path, line, cell.replace(",", ""), READ_MEAN)
+    return stated(Coarse(total=reads, mean_ns=mean_ms * 1e6)) if mean_ms else Histogram()

@@ -1,0 +1,1 @@
+"""What a trace of I/Os is like, as nouns: facts that were counted, nothing that was concluded."""
