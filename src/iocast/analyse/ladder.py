@@ -112,7 +112,8 @@ class Curve(Struct, frozen=True, dict=True):
     def saturation_load(self) -> float:
         """N* of operational analysis: the highest throughput times the response of the least load.
 
-        Up to about this many outstanding I/Os the device answers side by side; beyond, they only wait.
+        Up to about this many outstanding I/Os the device answers side by side; beyond, they only wait. An upper bound
+        where the device was full at the least load already.
         """
         return self.peak.rate_per_s * self.points[0].mean_ns / 1e9
 
@@ -127,6 +128,17 @@ class Curve(Struct, frozen=True, dict=True):
             return False
         before, after = (max(point.rate_per_s for point in self.points if point.load == n) for n in (max(lower), top))
         return after < before * math.pow(SATURATED_BELOW, math.log2(top / max(lower)))
+
+    @property
+    def full_from_the_least(self) -> bool:
+        """True when the step from the least load gained less than a tenth for a doubling: then the storage is full at
+        the least load or below it, and N* is only that load again (Little's law): an upper bound.
+        """
+        low, *more = sorted(set(self.loads))
+        if not more:
+            return False
+        one, other = (max(point.rate_per_s for point in self.points if point.load == n) for n in (low, more[0]))
+        return other < one * math.pow(SATURATED_BELOW, math.log2(more[0] / low))
 
     def below(self, load: float) -> Curve:
         """The points up to a load, the first one always."""

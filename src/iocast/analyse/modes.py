@@ -102,22 +102,27 @@ def _stepped(stated: Coarse) -> Density | None:
             values[at] = share / (end - start)
     # `coarse_modes` tells modes by upper edges; a peak is named in the middle of its bucket.
     counts = [round(share * stated.total) for _, _, share in kept]
-    found = coarse_modes([10**end for _, end, _ in kept], counts, counted=stated.holds_counts)
+    uppers, lowest = [10**end for _, end, _ in kept], 10 ** kept[0][0]
+    found = coarse_modes(uppers, counts, lowest=lowest, counted=stated.holds_counts)
     middle = {10**end: 10 ** ((start + end) / 2) for start, end, _ in kept}
     named = tuple(Mode(middle[mode.location_ns], mode.share) for mode in found) if stated.total >= MIN_TOTAL else ()
     return Density(low * GRID, tuple(values), named)
 
 
-def coarse_modes(uppers: Sequence[float], counts: Sequence[int], *, counted: bool = False) -> tuple[Mode, ...]:
+def coarse_modes(
+    uppers: Sequence[float], counts: Sequence[int], *, lowest: float | None = None, counted: bool = False
+) -> tuple[Mode, ...]:
     """The modes of a histogram of few, wide buckets, by their upper edges: density is counted per octave.
 
-    `location_ns` is the upper edge of the peak's bucket, in the unit of `uppers`. Only coarsely true. Where the source
-    `counted` the I/Os of each bucket, a valley that is no chance parts two peaks, however shallow it is.
+    `location_ns` is the upper edge of the peak's bucket, in the unit of `uppers`. Only coarsely true. The first bucket
+    begins at `lowest`; where that is not given it counts as an octave. Where the source `counted` the I/Os of each
+    bucket, a valley that is no chance parts two peaks, however shallow it is.
     """
     total = sum(counts)
     if not total:
         return ()
-    octaves = [1.0] + [math.log2(high / low) for low, high in pairwise(uppers)]
+    first = 1.0 if lowest is None else math.log2(uppers[0] / lowest)
+    octaves = [first] + [math.log2(high / low) for low, high in pairwise(uppers)]
     heights = [count / octave for count, octave in zip(counts, octaves, strict=True)]
     found = _peaks(heights, [count / total for count in counts], MIN_MASS, certain=CERTAIN if counted else math.inf)
     return tuple(Mode(uppers[at], share) for at, share in found)

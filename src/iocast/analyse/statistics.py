@@ -22,6 +22,7 @@ HAIR = 1e-6  # 1000 x (1 - 0.99) is 10 on paper and a little less in binary
 # Above this variance the binomial is so near to the normal distribution that ranks agree to a few in a
 # million, and summing its terms one by one would take noticeable time.
 NORMAL_FROM_VARIANCE = 1e6
+FAR = 8.0  # standard deviations from the mean: what lies beyond, below 1e-14, is left out
 
 
 def enough_beyond(total: int, q: float) -> bool:
@@ -274,23 +275,18 @@ def _largest_rank(total: int, q: float, tail: float) -> int | None:
     mean, variance = total * q, total * q * (1.0 - q)
     if variance > NORMAL_FROM_VARIANCE:
         return math.floor(mean + NormalDist().inv_cdf(tail) * math.sqrt(variance) + 0.5)
-    start, terms = _binomial_terms(total, q, mean, variance)
-    limit = tail * math.fsum(terms)
-    rank, below = start, 0.0
-    for term in terms:
+    rank = max(0, math.floor(mean - FAR * math.sqrt(variance) - FAR))
+    term, odds, below = _binomial(total, rank, q), q / (1.0 - q), 0.0
+    while rank <= total:
         below += term
-        if below > limit:
+        if below > tail:
             break
+        term *= (total - rank) / (rank + 1) * odds
         rank += 1
     return rank or None
 
 
-def _binomial_terms(total: int, q: float, mean: float, variance: float) -> tuple[int, list[float]]:
-    """Terms in proportion to the binomial probabilities around the mean, and the count of the first."""
-    reach = 10.0 * math.sqrt(variance) + 10.0  # what lies beyond is below 1e-12 on either side
-    start, end = max(0, math.floor(mean - reach)), min(total, math.ceil(mean + reach))
-    logs = [0.0]
-    for k in range(start, end):
-        logs.append(logs[-1] + math.log((total - k) / (k + 1)) + math.log(q / (1.0 - q)))
-    highest = max(logs)
-    return start, [math.exp(each - highest) for each in logs]
+def _binomial(total: int, count: int, q: float) -> float:
+    """The probability of a count."""
+    ways = math.lgamma(total + 1) - math.lgamma(count + 1) - math.lgamma(total - count + 1)
+    return math.exp(ways + count * math.log(q) + (total - count) * math.log1p(-q))

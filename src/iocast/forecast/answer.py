@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from iocast.analyse.facts import Facts
-from iocast.forecast.flow_equivalent import TooClose
+from iocast.forecast.flow_equivalent import HIGHEST_LOAD, TooClose
 from iocast.forecast.hockey_stick import Fitted
 from iocast.forecast.load_forecast import Figure, Forecaster, LoadForecast
 from iocast.forecast.measured_ladder import QUANTILES, Absent, AskedLoad, MeasuredLadder, find_ladder
 from iocast.forecast.open_rows import OpenRow, fitted, open_rows
 from iocast.forecast.outlook import FAIR_UTILISATION, GOOD_UTILISATION, Outlook, Verdict, verdict
 from iocast.forecast.rate_profile import Overload, Profile, overload, settled
+from iocast.forecast.replayed import Replayed, replayed
+from iocast.forecast.stalled_time import StalledTime, stalled_time
+from iocast.model.forecasting.row_stops import RowStops
 
 UNSATURATED_LOAD = 0.7  # of the highest measured throughput: more is not asked of a ladder that was still rising
 
@@ -31,9 +35,14 @@ Reason = Literal[
     "backlog",  # bursts that the storage cannot do
     "unsaturated",  # the ladder was still rising
     "too_much_composed",  # too near to the limit of a mix that was put together
+    "between_sizes",  # more than the next larger size was seen to do
     "few_ios",  # too few for the percentile
     "no_ladder",  # none to stand on
-    "contradicted",  # open-loop rows lie outside of the intervals
+    "contradicted",  # open-loop rows lie outside of the intervals, and none decides about the peak
+    "measured_within",  # the same, and at the peak they kept the SLO
+    "measured_unsure",  # the same, and at the peak the SLO lies within their error
+    "measured_beyond",  # the same, and at the peak, or below, they broke the SLO
+    "stalled",  # it is kept between stalls, and they are too long for it
 ]
 
 
@@ -82,8 +91,10 @@ class Answer(Struct, frozen=True, kw_only=True):
     overload: Overload | None = None
     headroom: Headroom | None = None
     rows: tuple[OpenRow, ...] = ()
+    replayed: Replayed | None = None  # what these rows say of the SLO, where they contradict the forecast
     fit: Fitted | None = None
     firm: bool = False  # False: it stands on what is only an indication
+    stalled: StalledTime | None = None  # of rows that are not used
 
     @property
     def forecaster(self) -> Forecaster | None:
@@ -99,30 +110,47 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 def answer(
-    question: Question, facts: Facts, refused: Mapping[str, str], unsure: Mapping[str, str], probe: Facts | None = None
+    question: Question,
+    facts: Facts,
+    refused: Mapping[str, str],
+    unsure: Mapping[str, str],
+    probe: Facts | None = None,
+    not_probed: Mapping[str, str] | None = None,
+    stops: Sequence[RowStops] = (),
 ) -> Answer:
-    """The answer from a run; `refused` and `unsure` say what is thought of its rows. `probe`: a run of open-loop rows
-    that was made to verify it."""
+    """The answer from a run; `refused` and `unsure` say what is thought of its rows, `stops` on which of them the
+    storage stood still. `probe`: a run of open-loop rows that was made to verify it, without those in `not_probed`."""
     ladder = find_ladder(facts, question.load, refused, unsure)
     by = None if isinstance(ladder, Absent) else Forecaster(ladder, question.arrival_cv2)
     rows = open_rows(facts, question.load, refused, question.quantiles, by)
     if probe is not None:
-        rows = (*rows, *open_rows(probe, question.load, {}, question.quantiles, by))
+        own = open_rows(probe, question.load, not_probed or {}, question.quantiles, by)
+        rows = tuple(sorted((*rows, *own), key=lambda row: row.rate_per_s))
     fit = fitted(rows, question.q) if rows else None
     if by is None:
         return Answer(verdict="unknown", reason="no_ladder", question=question, ladder=ladder, rows=rows, fit=fit)
-    return answer_from(question, by, rows, fit)
+    return answer_from(question, by, rows, fit, stalled_time(facts, question.load, stops))
 
 
 def answer_from(
-    question: Question, by: Forecaster, rows: tuple[OpenRow, ...] = (), fit: Fitted | None = None
+    question: Question,
+    by: Forecaster,
+    rows: tuple[OpenRow, ...] = (),
+    fit: Fitted | None = None,
+    stalled: StalledTime | None = None,
 ) -> Answer:
     """The answer from a ladder."""
     peak, q, profile = question.peak_per_s, question.q, question.profile
     forecast = _at(by, peak, question)
     found = forecast.figure(q) if forecast is not None else None
     excess = None if profile is None else overload(profile, by.demonstrated_per_s)
-    given, reason = judged(question, by, forecast, excess, rows)
+    held = replayed(rows, q, question.limit_s)
+    given, reason = judged(question, by, forecast, excess)
+    if forecast is not None and stalled is not None:
+        given, reason = _with_stalls(given, reason, question, by, forecast, stalled)
+    if held.contradicts:
+        given, reason = _as_measured(held, peak, given)
+    known = (found is None or found.known) and not held.contradicts and reason != "stalled"
     return Answer(
         verdict=given,
         reason=reason,
@@ -132,10 +160,12 @@ def answer_from(
         base_forecast=None if profile is None else _at(by, question.rate_per_s, question),
         over_time=None if profile is None else settled(profile, by, q),
         overload=excess,
-        headroom=headroom(question, by) if found is None or found.known else None,
+        headroom=headroom(question, by) if known else None,
         rows=rows,
+        replayed=held if held.contradicts else None,
         fit=fit,
         firm=by.firm,
+        stalled=stalled,
     )
 
 
@@ -146,12 +176,23 @@ def _at(by: Forecaster, rate_per_s: float, question: Question) -> LoadForecast |
         return None
 
 
+def _as_measured(held: Replayed, peak_per_s: float, foretold: Verdict) -> tuple[Verdict, Reason]:
+    """The verdict by what was measured, where that contradicts what was forecast. It is OK only where both say so: how
+    much is left above what was measured is unknown."""
+    decides = held.at(peak_per_s)
+    if decides is None:
+        return "unknown", "contradicted"
+    match decides[1]:
+        case "broken":
+            return "not_ok", "measured_beyond"
+        case "kept":
+            return ("ok" if foretold == "ok" else "marginal"), "measured_within"
+        case _:
+            return "at_risk", "measured_unsure"
+
+
 def judged(
-    question: Question,
-    by: Forecaster,
-    forecast: LoadForecast | None,
-    excess: Overload | None,
-    rows: tuple[OpenRow, ...] = (),
+    question: Question, by: Forecaster, forecast: LoadForecast | None, excess: Overload | None
 ) -> tuple[Verdict, Reason]:
     """The verdict by the table of models A7, and the line of it that decided."""
     peak, of = question.peak_per_s, by.measured
@@ -162,8 +203,6 @@ def judged(
     figure = forecast.figure(question.q)
     if not figure.known:
         return "unknown", "few_ios"
-    if any(row.kept_up and any(has.q == question.q for has, _ in row.outside()) for row in rows):
-        return "unknown", "contradicted"
     busy = forecast.utilisation.high
     # A percentile between two modes has no value in the middle: only its interval counts.
     base_s = figure.high_s if figure.stepped else figure.base_s
@@ -183,10 +222,36 @@ def _above_limit(question: Question, by: Forecaster, excess: Overload | None) ->
     of = by.measured
     if of.composed and question.peak_per_s <= by.ladder.last_per_s:
         return "unknown", "too_much_composed"
+    if of.between and question.peak_per_s <= HIGHEST_LOAD * of.between[0].ladder.last_per_s:
+        return "unknown", "between_sizes"
     if excess is None or excess.lasting:
         return "not_ok", "overloaded"
     rare = question.q is not None and excess.affected <= 1 - question.q
     return ("at_risk" if rare or excess.delay_s <= question.limit_s else "not_ok"), "backlog"
+
+
+def _with_stalls(
+    given: Verdict, reason: Reason, question: Question, by: Forecaster, forecast: LoadForecast, stalled: StalledTime
+) -> tuple[Verdict, Reason]:
+    """What is kept between stalls may not be kept with them: at risk where they break what is expected, marginal where
+    they break the upper end only."""
+    if given not in ("ok", "marginal"):
+        return given, reason
+    figure, limit_s = forecast.figure(question.q), question.limit_s
+    if question.q is None:
+        base_breaks = figure.base_s + stalled.added_s > limit_s
+        upper_breaks = figure.high_s + stalled.added_s > limit_s
+    elif not stalled.late_s(limit_s):
+        return given, reason
+    else:
+        three, late = by.three(forecast.rate_per_s), stalled.late(limit_s)
+        sooner_s = limit_s / (by.margins[1] * math.exp(figure.sampling))
+        base = three.base.share_up_to(limit_s)
+        upper = min(each.share_up_to(sooner_s) for each in (three.base, three.high))
+        base_breaks, upper_breaks = ((1 - late) * within < question.q for within in (base, upper))
+    if base_breaks:
+        return "at_risk", "stalled"
+    return ("marginal", "stalled") if given == "ok" and upper_breaks else (given, reason)
 
 
 def _reason(given: Verdict, of: Outlook, *, composed: bool) -> Reason:

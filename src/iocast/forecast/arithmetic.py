@@ -41,7 +41,7 @@ class Arithmetic(Struct, frozen=True, kw_only=True):
 def arithmetic(by: Forecaster, rate_per_s: float, q: float | None) -> Arithmetic:
     """The steps of one figure at a rate of random arrivals. Raises TooClose."""
     three = by.three(rate_per_s)
-    figure = by.figure(three, q, by.sampling(rate_per_s, () if q is None else (q,))[q])
+    figure = by.figure(three, q, by.chance(rate_per_s, q))
     every = list(_states(by, rate_per_s, figure))
     weights = math.fsum(each.weight for each in every)
     whole = [

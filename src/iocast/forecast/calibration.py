@@ -70,7 +70,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
     at_rates: tuple[CurvePoint, ...]  # ascending rates
     within: Crossing | None  # the limit at the percentile
     within_mean: Crossing | None  # the same limit for the mean, as CALIBRATE_IO counts
-    within_row: RowFacts | None  # the highest rate measured that kept the limit
+    within_row: RowFacts | None  # the highest rate that kept the limit before any row was beyond it
     closed_within: Peak | None  # the highest closed load that kept it
     most: Peak | None  # IOPS
     saturated: bool

@@ -36,15 +36,27 @@ NUDGE = 0.05  # of a row's times, to see how much a figure depends on it
 MATTERS = 0.1  # of a figure's logarithm over that of a row: less is not worth a refusal
 MOST_WEAK = 0.25  # [J] of the rows of a ladder may have trust C
 UNKNOWN_ERROR = 1.0  # half an interval of a logarithm, where it is not known and hardly matters
+AT_ONE = 1.1  # saturated by one user, who leaves nothing idle
+MOSTLY_FAST = 0.5  # half of the I/Os take less than this share of the mean: they did not wait
+FASTEST = 0.01  # of them take the time of a storage that is never idle: after a wait it, and its CPU, have to wake up
 KNOTS = (0.1, 0.5, 0.7, 0.85, 0.95)  # of the limit: where the sampling error is computed for other rates
 FINE = 14  # halvings of a search for a rate
 
 End = Literal["low", "base", "high"]
 
 
+class Step(Struct, frozen=True):
+    """The two groups of response times between which a percentile lies: what it is on either side, in seconds, and the
+    share of the I/Os that are expected in the faster one."""
+
+    faster_s: float
+    slower_s: float
+    faster: float
+
+
 class Figure(Struct, frozen=True, kw_only=True):
-    """A mean (`q` None) or a percentile with its interval, in seconds. `stepped`: it lies between two modes, so that
-    only the interval says anything. `model`: the three values before any margin. `known` False: too few I/Os."""
+    """A mean (`q` None) or a percentile with its interval, in seconds. `step`: it lies between two modes, so that there
+    is no value in the middle. `model`: the three values before any margin. `known` False: too few I/Os."""
 
     q: float | None
     low_s: float
@@ -52,8 +64,20 @@ class Figure(Struct, frozen=True, kw_only=True):
     high_s: float
     model_s: tuple[float, float, float]
     sampling: float  # half a 95 % interval of its logarithm
-    stepped: bool = False
+    step: Step | None = None
     known: bool = True
+
+    @property
+    def stepped(self) -> bool:
+        """Whether it lies between two modes."""
+        return self.step is not None
+
+
+class Sampling(Struct, frozen=True):
+    """Half a 95 % interval of the logarithm of a figure, and of the mean beside it; None: too few I/Os."""
+
+    figure: float | None
+    mean: float | None
 
 
 class Utilisation(Struct, frozen=True):
@@ -116,6 +140,16 @@ class Forecaster(Struct, frozen=True, dict=True):
         high = 1 + (self.arrival_cv2 - 1) / 2 + max(0.0, (found.bottleneck_cv2 - 1) / 2)
         return replace(found, high=high)
 
+    @cached_property
+    def ends(self) -> tuple[Forecaster, Forecaster] | None:
+        """Of a size between two measured ones, the forecasters of these: the lower end is that of the smaller size, the
+        upper end that of the larger one."""
+        if not self.measured.between:
+            return None
+        smaller, larger = self.measured.between
+        more = (self.arrival_cv2, self.hits, self.hit_s)
+        return Forecaster(smaller, *more), Forecaster(larger, *more)
+
     @property
     def demonstrated_per_s(self) -> float:
         """The throughput at the last load; of a mix that was put together, what is left of it to rely on."""
@@ -125,25 +159,34 @@ class Forecaster(Struct, frozen=True, dict=True):
     @property
     def limit_per_s(self) -> float:
         """Above this rate nothing is foretold."""
-        return HIGHEST_LOAD * self.demonstrated_per_s
+        return HIGHEST_LOAD * min(each.demonstrated_per_s for each in self.ends or (self,))
 
     @property
     def margins(self) -> tuple[float, float]:
         """By what the lower and the upper value of the model are multiplied."""
-        above = UPPER_BURSTY if self.within.bursty else UPPER
+        bursty = any(each.within.bursty for each in (self, *(self.ends or ())))
+        above = UPPER_BURSTY if bursty else UPPER
         return LOWER, above * (UPPER_OVER if self.measured.composed else 1.0)
 
     def three(self, rate_per_s: float) -> Three:
         """The response at a rate. Raises TooClose."""
         if rate_per_s > self.limit_per_s * (1 + 1e-9):
             raise TooClose(rate_per_s, self.demonstrated_per_s)
+        if self.ends:
+            smaller, larger = (each.three(rate_per_s) for each in self.ends)
+            steady = self.ends[1].within.high < self.ends[1].within.base
+            return Three(smaller.low, self._base(rate_per_s), larger.base if steady else larger.high)
         within, law, missed = self.within, self.law, rate_per_s * (1 - self.hits)
         more = missed * (CAPACITY_OVER if self.measured.composed else 1.0)
         return Three(
             self._seen(law.mixture(missed, within.low, self._from(within.low), lowest=True)),
-            self._seen(law.mixture(missed, within.base, self._from(within.base))),
+            self._base(rate_per_s),
             self._seen(law.mixture(more, within.high, self._from(within.high))),
         )
+
+    def _base(self, rate_per_s: float) -> Mixture:
+        factor, missed = self.within.base, rate_per_s * (1 - self.hits)
+        return self._seen(self.law.mixture(missed, factor, self._from(factor)))
 
     def _seen(self, missed: Mixture) -> Mixture:
         """With the hits of the cache."""
@@ -158,44 +201,52 @@ class Forecaster(Struct, frozen=True, dict=True):
     def at(self, rate_per_s: float, quantiles: Sequence[float] = QUANTILES) -> LoadForecast:
         """All figures at a rate. Raises TooClose."""
         three, errors = self.three(rate_per_s), self.sampling(rate_per_s, quantiles)
-        figures = tuple(self.figure(three, q, errors[q]) for q in (None, *quantiles))
+        figures = tuple(self.figure(three, q, Sampling(errors[q], errors[None])) for q in (None, *quantiles))
         return LoadForecast(rate_per_s=rate_per_s, figures=figures, utilisation=self.utilisation(rate_per_s))
 
     def utilisation(self, rate_per_s: float) -> Utilisation:
         """How much of the demonstrated throughput a rate takes."""
         error = self.measured.levels[-1].mean_error
         base = rate_per_s / self.demonstrated_per_s
+        if self.ends:
+            smaller, larger = (each.utilisation(rate_per_s) for each in self.ends)
+            return Utilisation(smaller.low, base, larger.high)
         least = rate_per_s * (1 - self.hits) / self.ladder.limit_per_s
         return Utilisation(least * math.exp(-error), base, base * math.exp(error))
 
-    def figure(self, three: Three, q: float | None, error: float | None) -> Figure:
-        """One figure of a response, with its interval."""
+    def figure(self, three: Three, q: float | None, chance: Sampling) -> Figure:
+        """One figure of a response, with its interval. On a step the error of the percentile itself says how far the
+        two groups lie from each other; where it is on either side is known as well as the mean is."""
         low_q = high_q = q
-        stepped = False
+        step = None
         if q is not None:
             reach = self._reach(q)
-            ends = (three.base.quantile_s(q - reach), three.base.quantile_s(q + reach))
-            stepped = ends[1] > CLIFF * ends[0]
-            if stepped:
+            fast, slow = three.base.quantile_s(q - reach), three.base.quantile_s(q + reach)
+            if slow > CLIFF * fast:
                 low_q, high_q = q - reach, q + reach
+                step = Step(fast, slow, three.base.share_up_to(math.sqrt(fast * slow)))
         base = value(three.base, q)
         lowest = min(value(three.low, low_q), value(three.base, low_q))
         highest = max(value(three.base, high_q), value(three.high, high_q))
-        wide = math.exp(UNKNOWN_ERROR if error is None else error)
-        below, above = self.margins
+        error = chance.figure if step is None else chance.mean
+        known = chance.figure is not None
+        sampling = UNKNOWN_ERROR if error is None else error
+        wide, (below, above) = math.exp(sampling), self.margins
         return Figure(
             q=q,
-            low_s=max(below * lowest / wide, self._idle_low_s(low_q)),
+            low_s=min(max(below * lowest / wide, self._idle_low_s(low_q)), below * self._unheld_s),
             base_s=base,
             high_s=above * highest * wide,
             model_s=(lowest, base, highest),
-            sampling=UNKNOWN_ERROR if error is None else error,
-            stepped=stepped,
-            known=error is not None,
+            sampling=sampling,
+            step=step,
+            known=known,
         )
 
     def _idle_low_s(self, q: float | None) -> float:
         """The lower end when nothing else is in the storage: more load makes no I/O faster."""
+        if self.ends:
+            return self.ends[0]._idle_low_s(q)
         if q not in self._known_idle:
             first = self.measured.levels[0]
             error = first.mean_error if q is None else error_at(first.errors, q)
@@ -203,6 +254,17 @@ class Forecaster(Struct, frozen=True, dict=True):
             idle = self._seen(self.law.at(1))
             self._known_idle[q] = self.margins[0] * value(idle, q) / wide
         return self._known_idle[q]
+
+    @cached_property
+    def _unheld_s(self) -> float:
+        """The time of an I/O that a throttle did not hold back; infinite where none shows.
+
+        A throttle by time slices (cgroup) lets a user run into the wall and then wait. Its mean is the pace of the
+        wall, while the fastest of its I/Os show what all may take below it.
+        """
+        idle = self._seen(self.law.at(1))
+        held = self.ladder.saturation_users <= AT_ONE and idle.quantile_s(0.5) < MOSTLY_FAST * idle.mean_s
+        return idle.quantile_s(FASTEST) if held else math.inf
 
     @cached_property
     def _known_idle(self) -> dict[float | None, float]:
@@ -271,15 +333,20 @@ class Forecaster(Struct, frozen=True, dict=True):
             low, high = (low, middle) if breaks(middle) else (middle, high)
         return low
 
-    def _errors_by_rate(self, q: float | None) -> list[tuple[float, float | None]]:
-        known: dict[float | None, list[tuple[float, float | None]]] = self._known_errors
+    def _errors_by_rate(self, q: float | None) -> list[tuple[float, Sampling]]:
+        known: dict[float | None, list[tuple[float, Sampling]]] = self._known_errors
         if q not in known:
             rates = [share * self.demonstrated_per_s for share in KNOTS]
-            known[q] = [(rate, self.sampling(rate, () if q is None else (q,))[q]) for rate in rates]
+            known[q] = [(rate, self.chance(rate, q)) for rate in rates]
         return known[q]
 
+    def chance(self, rate_per_s: float, q: float | None) -> Sampling:
+        """How well a figure is known at a rate."""
+        errors = self.sampling(rate_per_s, () if q is None else (q,))
+        return Sampling(errors[q], errors[None])
+
     @cached_property
-    def _known_errors(self) -> dict[float | None, list[tuple[float, float | None]]]:
+    def _known_errors(self) -> dict[float | None, list[tuple[float, Sampling]]]:
         return {}
 
     def curve(self, q: float | None, rates_per_s: Sequence[float]) -> list[Figure]:
@@ -299,10 +366,15 @@ def error_at(errors: Mapping[float, float | None], q: float) -> float | None:
     return None if above is None else errors[above]
 
 
-def _between(errors: Sequence[tuple[float, float | None]], rate_per_s: float) -> float | None:
+def _between(errors: Sequence[tuple[float, Sampling]], rate_per_s: float) -> Sampling:
     if rate_per_s <= errors[0][0]:
         return errors[0][1]
     for (low, one), (high, other) in pairwise(errors):
         if rate_per_s <= high:
-            return None if one is None or other is None else one + (other - one) * (rate_per_s - low) / (high - low)
+            part = (rate_per_s - low) / (high - low)
+            return Sampling(_part(one.figure, other.figure, part), _part(one.mean, other.mean, part))
     return errors[-1][1]
+
+
+def _part(one: float | None, other: float | None, part: float) -> float | None:
+    return None if one is None or other is None else one + (other - one) * part

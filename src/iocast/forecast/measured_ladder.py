@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve
@@ -59,7 +60,8 @@ class Level(Struct, frozen=True, kw_only=True):
 
 
 class MeasuredLadder(Struct, frozen=True, kw_only=True):
-    """What was measured. `composed`: put together from a ladder of reads and one of writes.
+    """What was measured. `composed`: put together from a ladder of reads and one of writes. `between`: the ladders of
+    the next smaller and the next larger size, where the asked one was not measured.
 
     `service_cv2` and `fastest_s` are those of the least load.
     """
@@ -70,6 +72,7 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
     service_cv2: float
     fastest_s: float
     composed: bool = False
+    between: tuple[MeasuredLadder, ...] = ()
     left_out: Mapping[str, str] = {}  # rows of the same load, and why
     unsure: Mapping[str, str] = {}  # rows of trust C, and why
 
@@ -93,7 +96,7 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
     @property
     def saturated(self) -> bool:
         """True when a heavier load would have brought next to nothing more."""
-        return self.last_gain < SATURATED_GAIN
+        return self.last_gain < SATURATED_GAIN and all(each.saturated for each in self.between)
 
     @property
     def saturated_cv2(self) -> float:
@@ -129,13 +132,16 @@ class Absent(Struct, frozen=True):
 def find_ladder(
     facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | Absent:
-    """The ladder of the mix itself; without one, that of reads and that of writes put together.
+    """The ladder of the mix itself; without one, between those of the sizes beside it; without these, that of reads and
+    that of writes put together.
 
     `refused` names rows that must not be used, and why; `unsure` those that are a hint only.
     """
     if facts.imported:
         return Absent("imported")
     found = _single(facts, asked, refused, unsure)
+    if isinstance(found, Absent) and found.code == "no_such_rows":
+        found = _between_sizes(facts, asked, refused, unsure) or found
     if isinstance(found, MeasuredLadder) or not 0 < asked.read_share < 1:
         return found
     from iocast.forecast.composed_ladder import composed
@@ -162,6 +168,26 @@ def _single(
     if ladders:
         return max(ladders, key=lambda each: (len(each.levels), each.levels[-1].users))
     return next(each for each in made if isinstance(each, Absent))
+
+
+def _between_sizes(
+    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+) -> MeasuredLadder | None:
+    """Between the nearest measured sizes on both sides; None where the asked size lies outside of all."""
+    from iocast.forecast.interpolated_ladder import interpolated
+
+    known = {load.size_bytes for curve in facts.curves if (load := load_of(curve.rows[0]))}
+    found: list[MeasuredLadder] = []
+    for sizes in (
+        sorted((size for size in known if size < asked.size_bytes), reverse=True),
+        sorted(size for size in known if size > asked.size_bytes),
+    ):
+        each = (_single(facts, replace(asked, size_bytes=size), refused, unsure) for size in sizes)
+        nearest = next((one for one in each if isinstance(one, MeasuredLadder)), None)
+        if nearest is None:
+            return None
+        found.append(nearest)
+    return interpolated(found[0], found[1], asked)
 
 
 def load_of(record: PhaseRecord) -> AskedLoad | None:

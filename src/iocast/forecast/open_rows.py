@@ -23,6 +23,7 @@ from iocast.forecast.measured_ladder import AskedLoad, same_load
 from iocast.model.workload import Poisson
 
 LEAST_SENT = 0.97  # of the rate that was asked for: below, the row was no open loop any more
+BY_CHANCE = 4.0  # standard deviations of the number of random arrivals: fewer I/Os than that did not come by chance [J]
 NARROW = Rule(least_intervals=3)
 
 
@@ -45,6 +46,7 @@ class OpenRow(Struct, frozen=True, kw_only=True):
     measured: tuple[Measured, ...]
     figures: tuple[Figure, ...] = ()
     why_not: str = ""
+    fell_behind: bool = False  # it did fewer I/Os than chance explains: the storage cannot do the rate
 
     @property
     def kept_up(self) -> bool:
@@ -103,7 +105,14 @@ def _held_against(row: RowFacts, rate_per_s: float, quantiles: Sequence[float], 
         measured=tuple(_measured(row, q) for q in (None, *quantiles)),
         figures=figures,
         why_not=why_not,
+        fell_behind=_fell_behind(row, rate_per_s),
     )
+
+
+def _fell_behind(row: RowFacts, rate_per_s: float) -> bool:
+    did = row.measurement
+    due = rate_per_s * did.elapsed_ns / 1e9
+    return did.ios < LEAST_SENT * due and due - did.ios > BY_CHANCE * math.sqrt(due)
 
 
 def _measured(row: RowFacts, q: float | None) -> Measured:

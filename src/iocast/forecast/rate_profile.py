@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from iocast.errors import SpecError
 from iocast.forecast.laws.bursts import Stretch, token_bucket
-from iocast.forecast.load_forecast import Figure, Forecaster, Three
+from iocast.forecast.load_forecast import Figure, Forecaster, Sampling, Three
 from iocast.forecast.response_law import mixed
 
 MOST_LEVELS = 24  # of a series: nearer rates are forecast as one, at the higher of them
@@ -72,9 +72,13 @@ def settled(of: Profile, by: Forecaster, q: float | None) -> Figure | None:
         return None
     threes = [(ios, by.three(rate)) for rate, ios in levels if rate > 0]
     whole = Three(*(mixed([(ios, getattr(each, end)) for ios, each in threes]) for end in ("low", "base", "high")))
-    errors = [by.sampling(rate, () if q is None else (q,))[q] for rate, _ in _levels(of, 4) if rate > 0]
+    chances = [by.chance(rate, q) for rate, _ in _levels(of, 4) if rate > 0]
+    return by.figure(whole, q, Sampling(_largest([e.figure for e in chances]), _largest([e.mean for e in chances])))
+
+
+def _largest(errors: Sequence[float | None]) -> float | None:
     known = [each for each in errors if each is not None]
-    return by.figure(whole, q, max(known) if len(known) == len(errors) else None)
+    return max(known) if len(known) == len(errors) else None
 
 
 def overload(of: Profile, capacity_per_s: float) -> Overload | None:

@@ -90,13 +90,12 @@ def what_if(says: str, change: Change, of: Answer) -> WhatIf:
     by, question = of.forecaster, of.question
     if isinstance(change, OnVolume):
         return WhatIf(says, change, limit=_volume(change.kind, question))
-    if by is None:
+    if by is None or of.replayed is not None:  # what was measured contradicts what it would be computed from
         return WhatIf(says, change)
     if isinstance(change, Cached):
-        return WhatIf(
-            says, change, answer_from(question, Forecaster(by.measured, by.arrival_cv2, change.hits, change.hit_s))
-        )
-    return WhatIf(says, change, answer_from(scaled(question, change.factor), by))
+        cached = Forecaster(by.measured, by.arrival_cv2, change.hits, change.hit_s)
+        return WhatIf(says, change, answer_from(question, cached, stalled=of.stalled))
+    return WhatIf(says, change, answer_from(scaled(question, change.factor), by, stalled=of.stalled))
 
 
 def scaled(question: Question, factor: float) -> Question:

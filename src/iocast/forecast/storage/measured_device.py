@@ -93,6 +93,7 @@ class MeasuredDevice(Struct, frozen=True, kw_only=True):
     write_bytes_per_s: float
     rows: tuple[tuple[str, tuple[str, ...]], ...]  # on which reads, and writes, stand
     prices: Prices = Prices()
+    caution: str = ""  # of a run that the figures do not show whole
 
     def used(self, read_fraction: float) -> tuple[MeasuredSide, ...]:
         """The ladders that a mix of the database stands on. Mirrors and parity write what is written."""

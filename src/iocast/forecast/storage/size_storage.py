@@ -192,7 +192,8 @@ def size_storage(need: StorageNeed, carrier: Carrier, layout: Layout) -> Sized:
     if need.iops and protected(layout):
         counts.append(Count("failure", _least(lambda n: _survives(need, carrier, layout, n))))
     largest = max(counts, key=lambda each: each.devices)  # of equal ones the first
-    devices = whole_groups(max(largest.devices, _fewest(layout)), layout)
+    fewest = _fewest(layout)
+    devices = whole_groups(max(largest.devices, fewest), layout)
     throughput = carrier.bytes_per_s_of(1.0)
     prices = carrier.prices
     return Sized(
@@ -200,7 +201,7 @@ def size_storage(need: StorageNeed, carrier: Carrier, layout: Layout) -> Sized:
         layout=layout,
         devices=devices,
         counts=tuple(counts),
-        binding=largest.code,
+        binding=largest.code if largest.devices > fewest else "layout",
         usable_bytes=data_devices(devices, layout) * carrier.capacity_bytes,
         normal=_carried(need, carrier, each_of(need, layout, devices)),
         throughput_utilisation=need.bytes_per_s / (devices * throughput) if need.bytes_per_s else None,

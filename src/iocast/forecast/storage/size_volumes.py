@@ -73,7 +73,8 @@ def _fewest(need: StorageNeed, device: StorageDevice, layout: Layout) -> VolumeP
     )
     largest = max(counts, key=lambda each: each.devices)
     for devices in range(max(largest.devices, 1), MOST_VOLUMES):
-        if plan := _plan(need, device, layout, devices, counts, largest.code):
+        binding = largest.code if devices > 1 else "layout"
+        if plan := _plan(need, device, layout, devices, counts, binding):
             return plan
     raise SpecError(f"more than {MOST_VOLUMES:,} volumes would be needed", "choose a faster kind")
 
