@@ -7,43 +7,65 @@ only where another sign gives one; else it is unknown.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
 from iocast.analyse.facts import Facts, RowFacts, once
-from iocast.analyse.ladder import Step
+from iocast.analyse.ladder import Curve, Step
 from iocast.analyse.load_kind import MOVING, bytes_per_s_of, paced_rate_per_s
 from iocast.diagnose import thresholds as limits
+from iocast.diagnose.left_out import named
 from iocast.diagnose.link_ceiling import links_of
-from iocast.model.finding import Bound
+from iocast.model.finding import Bound, LeftOut
 from iocast.model.run import PhaseRecord, Run
 from iocast.text import brief_percent, brief_throughput, brief_time, counted, load, number
 
+DEVICE = "Device-bound"  # opens what is said of a level that nothing else explains
+BUSY = ("generator", "kernel")
 NOTHING = 0.0005  # a change of the rate that would be written as 0.0%
 RULE = brief_percent(limits.DOUBLING_GAINS - 1)  # gain per doubling of the load
+DOUBLED = 1.995  # what would be written as 100% more
 COSTS = 1.1  # times the response time: a step that costs less costs nothing worth a word [J]
 
 
 @once
 def bounds(facts: Facts) -> dict[str, Bound]:
     """What bound each measured phase, by name."""
-    return bounds_without(facts, frozenset())
+    return bounds_without(facts, {})
 
 
-def bounds_without(facts: Facts, void: frozenset[str]) -> dict[str, Bound]:
-    """The same, where the rows named `void` are no measure for others."""
-    return {row.name: _of(row, void) for row in facts.rows}
+def bounds_without(facts: Facts, out: Mapping[str, LeftOut]) -> dict[str, Bound]:
+    """The same, where the rows in `out` are no measure for others, nor others for them."""
+    own = {row.name: _own(row) for row in facts.rows}
+    busy = {name: _busy(bound) for name, bound in own.items() if bound is not None and bound.by in BUSY}
+    return {row.name: own[row.name] or _of(row, {**out, **busy}) for row in facts.rows}
 
 
-def _of(row: RowFacts, void: frozenset[str]) -> Bound:
-    run, record, did = row.run, row.record, row.measurement
-    if not did.ios or run.source is not None:
+def _busy(bound: Bound) -> LeftOut:
+    return LeftOut("CPU-bound", bound.says.rstrip("."))
+
+
+def _own(row: RowFacts) -> Bound | None:
+    """What the row itself shows, whatever others did."""
+    if not row.measurement.ios or row.run.source is not None:
         return Bound("unknown", "Bottleneck unknown.")
-    own = None if row.facts.simulated else _generator(run, record) or _link(run, record)
-    if own is not None:
-        return own
+    return None if row.facts.simulated else _generator(row.run, row.record) or _link(row.run, row.record)
+
+
+def _of(row: RowFacts, out: Mapping[str, LeftOut]) -> Bound:
+    record = row.record
+    if record.measurement.replay is not None and not record.measurement.asked_rate_per_s:
+        return Bound("unknown", "Paced by the pauses of the trace and the service times of this storage.", {})
+    if row.is_open_loop and _kept_up(record) >= limits.LOAD.a:
+        return _paced(record)
+    if row.name in out:
+        return Bound("unknown", f"Bottleneck unknown: {out[row.name].why}.")
     if row.is_open_loop:
-        return _open(record)
+        return _behind(record)
     if record.phase.together:
         return Bound("unknown", "Bottleneck unknown: the row ran beside others.")
-    return _by_curve(row, void)
+    return _by_curve(row, out)
 
 
 def _generator(run: Run, record: PhaseRecord) -> Bound | None:
@@ -71,15 +93,21 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
             return None
         says = f"kernel threads did the I/O ({number(handed)} CPUs), because submitting it would have blocked"
         return Bound("kernel", f"CPU-bound in the kernel: {says}.", figures)
-    busy = brief_percent(min(1.0, max(cpu, share)))
+    busy, were = brief_percent(min(1.0, max(cpu, share))), "was" if made.threads == 1 else "were"
+    worked = f"{own_threads(made.threads)} {were} busy {busy} of the time, {each} per I/O"
     if made.queued_ns > worked_ns:  # whatever they did with the little that they got
         waited = brief_percent(min(1.0, figures["queued_share"]))
-        says = f"the test's threads waited for a CPU {waited} of the time"
+        says = f"{own_threads(made.threads)} waited for a CPU {waited} of the time"
         return Bound("generator", f"CPU-bound: {says}.", figures)
     if figures["system_share"] >= limits.MOSTLY_SYSTEM:
-        says = f"the test's threads were busy {busy} of the time, {each} per I/O, mostly in system calls"
+        says = f"{worked}, mostly in system calls"
         return Bound("kernel", f"CPU-bound in the kernel: {says}.", figures)
-    return Bound("generator", f"CPU-bound: the test's threads were busy {busy} of the time, {each} per I/O.", figures)
+    return Bound("generator", f"CPU-bound: {worked}.", figures)
+
+
+def own_threads(threads: int) -> str:
+    """Those that made the load, as one says it."""
+    return "the test's thread" if threads == 1 else "the test's threads"
 
 
 def _link(run: Run, record: PhaseRecord) -> Bound | None:
@@ -95,17 +123,22 @@ def _link(run: Run, record: PhaseRecord) -> Bound | None:
     return Bound("link", f"Link-bound: {says}.", {"link_share": share})
 
 
-def _open(record: PhaseRecord) -> Bound:
+def _kept_up(record: PhaseRecord) -> float:
+    """The share of the rate that was asked for."""
+    asked = record.measurement.asked_rate_per_s or 0.0
+    return paced_rate_per_s(record) / asked if asked else 0.0
+
+
+def _paced(record: PhaseRecord) -> Bound:
+    came, wanted = number(paced_rate_per_s(record)), number(record.measurement.asked_rate_per_s or 0.0)
+    rate = f"{wanted} IOPS" if came == wanted else f"{wanted} IOPS ({came} achieved)"
+    return Bound("rate", f"Rate-limited: the job asks for {rate}.", {"share": _kept_up(record)})
+
+
+def _behind(record: PhaseRecord) -> Bound:
     did = record.measurement
-    asked = did.asked_rate_per_s or 0.0
-    paced = paced_rate_per_s(record)
-    share = paced / asked if asked else 0.0
-    if share >= limits.LOAD.a:
-        came, wanted = number(paced), number(asked)
-        rate = f"{wanted} IOPS" if came == wanted else f"{wanted} IOPS ({came} achieved)"
-        return Bound("rate", f"Rate-limited: the job asks for {rate}.", {"share": share})
     full = did.depth_mean >= limits.LOAD.b * did.asked_depth
-    figures = {"share": share, "depth": did.depth_mean, "unsent": float(did.unsent_arrivals)}
+    figures = {"share": _kept_up(record), "depth": did.depth_mean, "unsent": float(did.unsent_arrivals)}
     if full:
         most = counted(did.asked_depth, "outstanding I/O")
         says = f"the limit of {most} was reached and arrivals had to wait"
@@ -126,14 +159,21 @@ def _evidence(facts: Facts, step: Step) -> dict[str, float]:
     }
 
 
-def _by_curve(row: RowFacts, void: frozenset[str]) -> Bound:
+def _by_curve(row: RowFacts, out: Mapping[str, LeftOut]) -> Bound:
     """Of the rows with the same workload: whether a higher load gave more IOPS."""
     facts, depth, here = row.facts, row.measurement.asked_depth, _load(row.record)
     whole = facts.curve_of(row)
-    curve = None if whole is None else whole.only(lambda record: record.phase.name not in void)
+    curve = None if whole is None else whole.only(lambda record: record.phase.name not in out)
+    left = "" if whole is None else named({each.phase.name: _load(each) for each in whole.rows}, out)
     if curve is None or not curve.steps:
-        only = "no valid row at another load" if whole is not None and whole.steps else f"only measured at {here}"
+        only = f"no comparable row at another load; left out: {left}" if left else f"only measured at {here}"
         return Bound("unknown", f"Bottleneck unknown: {only}; measure with more users as well.")
+    found = _of_steps(facts, curve, depth, here, deepest=whole.loads[-1] if whole else depth)
+    return replace(found, says=f"{found.says} Left out: {left}.") if left else found
+
+
+def _of_steps(facts: Facts, curve: Curve, depth: int, here: str, *, deepest: int) -> Bound:
+    """What the steps of the comparable rows say; `deepest` is the most load of all rows, those left out included."""
     steps = curve.steps
     full = next((step for step in steps if step.gain < limits.DOUBLING_GAINS), None)
     if full is not None and depth >= full.low.load:
@@ -152,7 +192,8 @@ def _by_curve(row: RowFacts, void: frozenset[str]) -> Bound:
     before = steps[-1]
     figures = _evidence(facts, before)
     says = f"{here} still gave {number(before.ratio)}x the IOPS of {_load(before.low.record)}, {_per_doubling(before)}"
-    more = f"{says}{_cost(figures)}; a higher load may give more"
+    beyond_it = "what more load gives is unknown" if deepest > depth else "a higher load may give more"
+    more = f"{says}{_cost(figures)}; {beyond_it}"
     return Bound("queue", f"Not shown to be device-bound: {more}.", figures)
 
 
@@ -165,17 +206,19 @@ def _device(facts: Facts, full: Step) -> Bound:
     elif full.ratio >= 1:
         gained = f"gained {brief_percent(full.ratio - 1)} IOPS, {_per_doubling(full)} (below {RULE}),"
     elif full.ratio < 0.1:  # "lost 100%" would leave none
-        gained = f"left {brief_percent(full.ratio)} of the IOPS"
+        gained = f"lost all but {brief_percent(full.ratio)} of the IOPS"
     else:
         gained = f"lost {brief_percent(1 - full.ratio)} of the IOPS"
     says = f"raising the load to {high} {gained} and cost {number(figures['time_ratio'])}x the response time"
     # Over several doublings a tenth or more may add up: then the limit was met somewhere on the way.
     where = f"from {low}" if full.ratio < limits.DOUBLING_GAINS else f"between {low} and {high}"
-    return Bound("device", f"Device-bound {where}: {says}.", figures)
+    return Bound("device", f"{DEVICE} {where}: {says}.", figures)
 
 
 def _per_doubling(step: Step) -> str:
     """What a doubling of the load gained: by that it is decided."""
+    if step.gain >= DOUBLED:  # 100% and more read badly
+        return f"{number(step.gain)}x per doubling"
     return f"{brief_percent(step.gain - 1)} per doubling"
 
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from iocast import metrics
 from iocast.analyse.comparison import Ratio, ab_ratio
-from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.service_laws import DiskLaw
 from iocast.model.target import Target
 from iocast.model.view import views
+from iocast.text import brief_percent
 
 # Places that are memory by construction: the device or file system is honest, but it is no storage.
 MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs", "devtmpfs"})
@@ -20,6 +21,7 @@ VOLATILE_KINDS = MEMORY_KINDS - {"pmem"}  # what they hold is gone when the mach
 
 ARM_NS = 1_000_000  # a random read of a disk takes longer: what is quicker is no arm [J]
 CPU_FREE = 0.15  # of all processor time; with less, what is ready waits for a processor [J]
+NO_TIME = 0.005  # of all processor time
 CPU_WAIT = 0.10  # of the time of the test's threads [J]
 LEAST_INTERVALS = 3  # of a row, for a scatter [J]
 
@@ -54,17 +56,35 @@ def has_an_arm(facts: Facts) -> bool:
     return slow and any(layer.rotational for layer in target.layers)
 
 
+@once
 def waited_for_a_processor(row: RowFacts) -> bool:
     """True when next to no processor time was left while a row ran, for the machine or for the test's own threads."""
-    made, did = row.measurement.generator, row.measurement
-    if made.threads and made.queued_ns > CPU_WAIT * did.elapsed_ns * made.threads:
-        return True
+    free = _free_processors(row)
+    return _waited(row) > CPU_WAIT or (free is not None and free < CPU_FREE)
+
+
+def cpu_words(row: RowFacts) -> str:
+    """How short of processor time a row was, fit to follow a colon."""
+    waited, free = _waited(row), _free_processors(row)
+    if waited > CPU_WAIT or free is None:
+        return f"the test's threads waited for a CPU {brief_percent(min(1.0, waited))} of the time"
+    return f"only {brief_percent(free)} of the CPU time was free" if free >= NO_TIME else "no CPU time was free"
+
+
+def _waited(row: RowFacts) -> float:
+    """The share of the time that the test's own threads were ready and had no processor."""
+    made, elapsed_ns = row.measurement.generator, row.measurement.elapsed_ns
+    return made.queued_ns / elapsed_ns / made.threads if made.threads and elapsed_ns else 0.0
+
+
+def _free_processors(row: RowFacts) -> float | None:
+    """The share of the machine's processor time that nobody used; None where it was not seen."""
     seen = next(iter(views(row.record.samples, metrics.CPU).values()), None)
     if seen is None:
-        return False
+        return None
     spent = sum(seen.delta(name) or 0 for name in metrics.CPU_TIMES)
     free = sum(seen.delta(name) or 0 for name in (metrics.IDLE_NS, metrics.IOWAIT_NS))
-    return spent > 0 and free < CPU_FREE * spent
+    return free / spent if spent > 0 else None
 
 
 def times_ratio(one: RowFacts, other: RowFacts) -> Ratio:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose.detectors import DETECTORS, codes, failure, module_name
 from iocast.diagnose.experiments.next_step import with_steps
+from iocast.diagnose.left_out import left_out
 from iocast.diagnose.pace import paced
 from iocast.diagnose.trust import row_trust
 from iocast.diagnose.worth_saying import busy_rows, worth_saying
@@ -35,7 +36,13 @@ def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination
         found = list(with_steps(tuple(found), diagnosis))
     findings = tuple(sorted(worth_saying(facts, found), key=lambda finding: SEVERITIES.index(finding.severity)))
     grades = {row.name: row_trust.judge(row, findings) for row in facts.rows}
-    bounds = paced(facts, findings, frozenset(name for name, trust in grades.items() if trust.void))
+    out = left_out(facts, findings, grades)
+    void = frozenset(name for name, trust in grades.items() if trust.void)
     return Examination(
-        trust=grades, findings=findings, bounds=bounds, failed=tuple(failed), unsuspected=busy_rows(facts)
+        trust=grades,
+        findings=findings,
+        bounds=paced(facts, findings, out, void),
+        left_out=out,
+        failed=tuple(failed),
+        unsuspected=busy_rows(facts),
     )

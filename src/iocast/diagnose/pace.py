@@ -1,40 +1,43 @@
 """What set the pace of each row, once it is known what else was found: one answer a row, not two that compete.
 
 More load that brings no more IOPS says that something below the queue is full. Where a finding says what that is (a
-rate limit, a link, a lock), the row is bound by it, not by the device.
+rate limit, a link, a lock), the row is bound by it, not by the device; where one is only suspected, by one of the two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose.bound import bounds, bounds_without
+from iocast.diagnose.bound import DEVICE, bounds_without
 from iocast.model.codes import BoundCode, FindingCode
-from iocast.model.finding import Bound, Finding
+from iocast.model.finding import Bound, Finding, LeftOut
 from iocast.model.run import PhaseRecord
-from iocast.text import number, percent
-
-VOID = Bound("unknown", "Bottleneck unknown: the row is void.")
+from iocast.text import brief_percent, number, percent
 
 # What a row is bound by where the finding is certain, and the words for it, certain and suspected.
 PACES: dict[FindingCode, tuple[BoundCode, str, str]] = {
-    "throttle": ("rate", "Rate-limited", "A rate limit"),
-    "burst_credits": ("rate", "Rate-limited", "An empty burst bucket"),
-    "link_limit": ("link", "Link-bound", "A full link"),
-    "serialised_direct_io": ("serialised", "Serialised", "A lock above the device"),
+    "throttle": ("rate", "Rate-limited", "a rate limit in front of it"),
+    "burst_credits": ("rate", "Rate-limited", "an empty burst bucket"),
+    "link_limit": ("link", "Link-bound", "a full link in front of it"),
+    "serialised_direct_io": ("serialised", "Serialised", "a lock above it"),
 }
 AS_FAST = 0.1  # rows of one curve that the same limit holds back are as fast as each other within that [J]
+ALMOST = 0.001  # of a rate: a difference that one does not name
 SAME_RATE = 0.05  # rows of other curves, where only their rate says that it is the same limit [J]
 
 
-def paced(facts: Facts, findings: tuple[Finding, ...], void: frozenset[str]) -> dict[str, Bound]:
-    """What bound each measured phase, by name. Void rows have no bottleneck and are no measure for others."""
-    found = bounds_without(facts, void) if void else dict(bounds(facts))
-    found |= dict.fromkeys(void, VOID)
+def paced(
+    facts: Facts, findings: tuple[Finding, ...], out: Mapping[str, LeftOut], void: frozenset[str] = frozenset()
+) -> dict[str, Bound]:
+    """What bound each measured phase, by name. The rows in `out` are no measure for others; void ones have no
+    bottleneck, whatever else was found of them.
+    """
+    found = bounds_without(facts, out)
+    found |= {name: Bound("unknown", f"Bottleneck unknown: {out[name].why}.") for name in void}
     surest: dict[str, tuple[tuple[bool, float, bool], Finding]] = {}
     for finding in findings:
-        for name in _rows_of(facts, finding, found):
+        for name in () if finding.phase in void else _rows_of(facts, finding, found):
             key = (finding.certain, finding.confidence, name == finding.phase)
             if name not in surest or key > surest[name][0]:
                 surest[name] = key, finding
@@ -46,7 +49,7 @@ def paced(facts: Facts, findings: tuple[Finding, ...], void: frozenset[str]) -> 
 def _rows_of(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterator[str]:
     """The rows whose pace it would set: its own, and those of the same curve where more load brought no more."""
     own = found.get(finding.phase)
-    if finding.code not in PACES or finding.state == "rejected" or own is None or own is VOID:
+    if finding.code not in PACES or finding.state == "rejected" or own is None:
         return
     if own.by in ("device", "queue") or (own.by == "unknown" and finding.certain):
         yield finding.phase
@@ -77,23 +80,48 @@ def _near(one: float, other: float, within: float) -> bool:
 
 
 def _elsewhere(facts: Facts, findings: tuple[Finding, ...], found: dict[str, Bound]) -> Iterator[tuple[str, Bound]]:
-    """Rows of other curves that a confirmed cap, or spent credits, hold back too: they go at the same rate."""
+    """Rows of other curves that a confirmed cap, or spent credits, hold back too: they go at about the same rate."""
     rates = {row.name: row.measurement.rate_per_s for row in facts.rows}
     for finding in findings:
         if finding.code not in ("throttle", "burst_credits") or not finding.certain or finding.phase not in rates:
             continue
         cap = finding.evidence.get("after_per_s", rates[finding.phase])
         spent = finding.code == "burst_credits"
-        why = "burst credits were spent" if spent else f"it goes at the same {number(cap)} IOPS"
-        bound = Bound("rate", f"Rate-limited: {why}, as on {finding.phase}.", finding.evidence)
         for flat in _flat(facts, found):
-            same = [row.phase.name for row in flat if _near(rates[row.phase.name], cap, SAME_RATE)]
-            yield from ((row.phase.name, bound) for row in flat if row.phase.name in same or (same and spent))
+            names = [row.phase.name for row in flat]
+            same = [name for name in names if _near(rates[name], cap, SAME_RATE)]
+            for name in names if spent and same else same:
+                why = "burst credits were spent" if spent else _as_it_goes(rates[name], cap)
+                yield name, Bound("rate", f"Rate-limited: {why}, as on {finding.phase}.", finding.evidence)
+
+
+def _as_it_goes(rate_per_s: float, cap_per_s: float) -> str:
+    """The row's own rate beside that of the cap."""
+    off = rate_per_s / cap_per_s - 1
+    if abs(off) < ALMOST:
+        return f"it goes at about the same {number(cap_per_s)} IOPS"
+    way = "less" if off < 0 else "more"
+    return f"it goes at {number(rate_per_s)} IOPS, {brief_percent(abs(off))} {way} than the {number(cap_per_s)}"
+
+
+def _confirmed_level(finding: Finding) -> str:
+    """A level that an experiment showed to be a cap, without what else it might have been; "" for other findings."""
+    seen = finding.evidence
+    if finding.code != "throttle" or finding.state != "confirmed" or "from_depth" not in seen:
+        return ""
+    loads = f"{number(seen['depth'])} outstanding I/Os as with {number(seen['from_depth'])}"
+    return f"about {number(seen['rate_per_s'])} IOPS with {loads}; at half of that rate each I/O was quicker"
 
 
 def _by(finding: Finding, plain: Bound) -> Bound:
     by, certain, suspected = PACES[finding.code]
     if finding.certain:
-        return Bound(by, f"{certain}: {finding.clause or finding.says}".rstrip(".") + ".", finding.evidence)
-    says = f"{plain.says} {suspected} is suspected to set the pace instead ({percent(finding.confidence)})."
-    return Bound(plain.by, says, plain.evidence)
+        why = finding.clause or _confirmed_level(finding) or finding.says
+        return Bound(by, f"{certain}: {why}".rstrip(".") + ".", finding.evidence)
+    sure = f"(suspected, {percent(finding.confidence)})"
+    if plain.by != "device" or not plain.says.startswith(DEVICE):
+        says = f"{plain.says} {suspected[:1].upper()}{suspected[1:]} may set the pace instead {sure}."
+        return Bound(plain.by, says, plain.evidence)
+    device = "the device's full bandwidth" if finding.evidence.get("bandwidth") else "the device"
+    says = f"Bound by {device} or {suspected} {sure}{plain.says.removeprefix(DEVICE)}"
+    return Bound("device_or_limit", says, plain.evidence)

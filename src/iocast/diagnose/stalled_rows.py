@@ -2,28 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.detectors.interference import stalls
-from iocast.model.finding import Examination
+from iocast.model.finding import Examination, Finding
+from iocast.model.forecasting.row_stops import RowStops
 from iocast.text import brief_time, counted
 
 
 def stalled_rows(examination: Examination) -> dict[str, str]:
     """Each of them with what was seen; no forecast and no limit may rest on them."""
-    return {
-        found.phase: found.says
-        for found in examination.findings
-        if found.code == stalls.CODE and found.state != "rejected" and found.phase
-    }
+    return {found.phase: found.says for found in _found(examination)}
 
 
 def stall_caution(examination: Examination) -> str:
-    """One sentence of a run whose I/O stalled, "" of any other."""
-    longest_ns = [
-        found.evidence["longest_ns"]
+    """One sentence of a run whose I/O stalled, or waited behind others', "" of any other."""
+    found = [each.evidence for each in _found(examination)]
+    if not found:
+        return ""
+    stood = [each for each in found if each["stalls"]]
+    rows, longest = counted(len(stood or found), "row"), brief_time(max(each["longest_ns"] for each in stood or found))
+    if not stood:
+        return f"I/O waited behind other work on {rows}, for up to {longest} each: the figures hold beside it only."
+    return f"I/O stalled on {rows} for up to {longest}: the figures hold between stalls only."
+
+
+def row_stops(facts: Facts, examination: Examination) -> tuple[RowStops, ...]:
+    """How long the storage stood still on each of them; an I/O that waited behind others' work is no stall."""
+    rows = {row.name: row for row in facts.rows}
+    stood = (found for found in _found(examination) if found.evidence["stalls"] and found.phase in rows)
+    return tuple(_stops(rows[found.phase], found) for found in stood)
+
+
+def _found(examination: Examination) -> Iterator[Finding]:
+    return (
+        found
         for found in examination.findings
         if found.code == stalls.CODE and found.state != "rejected" and found.phase
-    ]
-    if not longest_ns:
-        return ""
-    rows = counted(len(longest_ns), "row")
-    return f"I/O stalled on {rows} for up to {brief_time(max(longest_ns))}: the figures hold between stalls only."
+    )
+
+
+def _stops(row: RowFacts, found: Finding) -> RowStops:
+    """Where only some of the outstanding I/Os stood, an arrival meets them with that chance; the core records the
+    slowest I/Os only, and what is due at a rate may be outstanding in any number: then all are taken to have stood."""
+    seconds = tuple((span.end_ns - span.start_ns) / 1e9 for span in found.spans)
+    did, stood = row.measurement, found.evidence["ios"]
+    unknown = row.is_open_loop or len(did.slow) >= row.record.plan.slow_limit
+    share = 1.0 if unknown else min(1.0, stood / (len(seconds) * max(1, did.asked_depth)))
+    return RowStops(row.name, seconds, share)

@@ -8,7 +8,10 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.evidence import waited_for_a_processor
 from iocast.model.finding import Finding
 
-CAUSES = frozenset({"cache_in_the_storage", "coarse_clock", "burst_credits", "first_write_penalty", "throttle"})
+CAUSES = frozenset(
+    {"cache_in_the_storage", "coarse_clock", "burst_credits", "elided_reads", "first_write_penalty", "throttle"}
+)
+MISSES = 4.0  # times the slow group of reads: as long as that some of them take, and no stall [J]
 SLICES_NS = 150_000_000  # stalls up to here are those of a throttle, which works in slices of 100 ms [J]
 STEPS_APART = 4.0  # of a coarse clock: peaks that are further apart have another cause as well [J]
 
@@ -32,16 +35,24 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str]) -> bool:
     """
     if cause.code == "first_write_penalty":
         return seen.state == "suggested" and seen.phase in writing and seen.code in ("shared_drives", "write_cliff")
+    if cause.code == "elided_reads":  # in any row that meets such blocks
+        return cause.certain and seen.state == "suggested" and seen.code == "cache_in_the_storage"
     if cause.phase not in ("", seen.phase):
         return False
     if cause.code == "cache_in_the_storage":
-        return cause.phase == seen.phase and seen.code == "several_peaks"
+        return cause.phase == seen.phase and _missed(cause, seen)
     if cause.code == "throttle":
         return _throttled(cause, seen)
     if cause.code == "coarse_clock":
         ticks = STEPS_APART * cause.evidence["step_ns"]
         return seen.code == "several_peaks" and seen.evidence["widest_gap_ns"] <= ticks
     return seen.state == "suggested" and seen.code in ("cache_in_the_storage", "shared_drives")
+
+
+def _missed(cause: Finding, seen: Finding) -> bool:
+    """Peaks that are hits and misses, or misses that only look like stalls beside the hits."""
+    slow_ns = cause.evidence.get("slow_ns", 0.0)
+    return seen.code == "several_peaks" or (seen.code == "stalls" and seen.evidence["longest_ns"] <= MISSES * slow_ns)
 
 
 def _throttled(cause: Finding, seen: Finding) -> bool:

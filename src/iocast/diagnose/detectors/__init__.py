@@ -53,7 +53,7 @@ from iocast.diagnose.detectors.shortcuts import (
     storage_cache,
     tiers,
 )
-from iocast.diagnose.experiments.next_step import Candidate
+from iocast.diagnose.experiments.next_step import Candidate, candidates
 from iocast.model.codes import FindingCode
 from iocast.model.finding import FailedDetector, Finding
 from iocast.model.run import Run
@@ -151,8 +151,16 @@ class Untestable(NamedTuple):
 
 def untestable(run: Run, findings: Iterable[Finding]) -> Untestable:
     """What another tool measured elsewhere cannot be tested here; of what was tested already nothing is untestable."""
-    suspected = [finding for finding in findings if finding.state == "suggested" and not finding.learned]
-    asked = [proposed(run, finding) for finding in suspected] if run.source is None else []
-    testable = {each.finding.code for each in asked if each.experiment is not None}
-    failed = dict.fromkeys(each.failed for each in asked if each.failed is not None)
+    suspected = tuple(finding for finding in findings if finding.state == "suggested" and not finding.learned)
+    failed: dict[FailedDetector, None] = {}
+
+    def asked(run: Run, finding: Finding) -> Candidate:
+        candidate = proposed(run, finding)
+        if candidate.failed is not None:
+            failed[candidate.failed] = None
+        return candidate
+
+    # What a diagnosis would test, and nothing else: a minor finding of the same kind does not make this one testable.
+    found = candidates(run, suspected, asked) if run.source is None else ()
+    testable = {each.finding.code for each in found if each.experiment is not None}
     return Untestable(frozenset(finding.code for finding in suspected) - testable, tuple(failed))

@@ -157,6 +157,12 @@ def _dip(decision: Decision, values: list[float]) -> Decided:
     return replace(ratio, figures=figures, interval=lasted, rounds=rounds)
 
 
+def rate_of(run: Run, arm: str) -> float | None:
+    """The I/Os per second of an arm over its rounds; None where it has no result."""
+    values = _values(run, arm, Decision(statistic="rate", first=arm, other=arm, limit=1.0, direction="same"))
+    return geometric_mean(values) if values else None
+
+
 def _values(run: Run, arm: str, decision: Decision) -> list[float]:
     records = [record for record in run.measured if record.phase.test == arm and record.measurement.ios]
     found = [_value(record, decision) for record in records]

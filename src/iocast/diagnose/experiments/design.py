@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from iocast.diagnose.experiments.decisions import Decided, decide
+from iocast.diagnose.experiments.decisions import Decided, decide, rate_of
 from iocast.model.codes import VerdictCode
 from iocast.model.experiment import Arm, Experiment, Outcome
 from iocast.model.plan import Length, Phase, Plan, WorkFiles
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.text import number
+
+ALIKE = 1.5  # times the rate that was seen, or as much less: the storage is in another state than it was then [J]
 
 
 def plan_of(name: str, experiment: Experiment, target: Target, files: WorkFiles, seed: int = 1) -> Plan:
@@ -68,13 +71,17 @@ def _phase(arm: Arm, name: str, together: str, role: str, steps: int = 0) -> Pha
 def judge(experiment: Experiment, run: Run) -> Outcome:
     """What the runs of the arms decide. Raises AnalysisError when an arm has no result at all.
 
-    With several decisions all must be confirmed; one that is rejected rejects, and is the one that is reported.
+    With several decisions all must be confirmed; one that is rejected rejects, and is the one that is reported. What
+    was not met as it was seen is not rejected.
     """
     found = [decide(decision, run) for decision in (experiment.decision, *experiment.also)]
     verdict, told = _together(found)
     first = found[0]
     evidence = {"ratio": first.value, "limit": experiment.decision.limit, "rounds": float(first.rounds)}
-    if verdict == "undecided":
+    unlike = _unlike(experiment, run, found) if verdict == "rejected" else ""
+    if unlike:
+        verdict, says = "undecided", f"{'. '.join(each.says for each in found)}. Undecided: {unlike}."
+    elif verdict == "undecided":
         few = not all(each.interval for each in found)
         says = f"{told}. Undecided: too few rounds." if few else f"{told}: undecided."
     else:
@@ -83,6 +90,17 @@ def judge(experiment: Experiment, run: Run) -> Outcome:
     if verdict == "rejected" and not experiment.absence_proves:
         verdict = "undecided"
     return Outcome(verdict=verdict, says=says, ratio=first.value, low=first.low, high=first.high, evidence=evidence)
+
+
+def _unlike(experiment: Experiment, run: Run, found: list[Decided]) -> str:
+    """Why what speaks against it does not reject it, "" where it does."""
+    if experiment.if_split and found[0].verdict != "rejected":
+        return experiment.if_split
+    seen, name = experiment.seen_per_s, experiment.decision.first
+    met = rate_of(run, name) if seen else None
+    if not seen or not met or 1 / ALIKE <= met / seen <= ALIKE:
+        return ""
+    return f'"{name}" did {number(met)} IOPS here, {number(seen)} in the run: what held it back there was not met again'
 
 
 def _together(found: list[Decided]) -> tuple[VerdictCode, str]:

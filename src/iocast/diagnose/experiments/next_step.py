@@ -51,9 +51,10 @@ def candidates(run: Run, findings: tuple[Finding, ...], proposed: Proposer) -> I
     """For each kind of finding that is only suggested its experiment, or None; the gravest first, of these the one
     that decides most of the others, then the surest.
 
-    A finding of many rows is tested once, on the first of them. `proposed` asks its detector.
+    A finding of many rows is tested once: on the first of the gravest of them that has an experiment. `proposed` asks
+    its detector.
     """
-    seen: set[FindingCode] = set()
+    tested: dict[FindingCode, list[Finding]] = {}
     open_ = {finding.code: finding.rivals for finding in findings if finding.state == "suggested"}
 
     def decides(finding: Finding) -> int:
@@ -61,9 +62,17 @@ def candidates(run: Run, findings: tuple[Finding, ...], proposed: Proposer) -> I
         return sum(finding.code in rivals for code, rivals in open_.items() if code != finding.code)
 
     for finding in sorted(findings, key=lambda f: (GRAVEST_FIRST.index(f.severity), -decides(f), -f.confidence)):
-        if finding.state == "suggested" and finding.code not in seen:
-            seen.add(finding.code)
-            yield proposed(run, finding)
+        if finding.state == "suggested":
+            tested.setdefault(finding.code, []).append(finding)
+    for first, *others in tested.values():
+        alike = [first, *(each for each in others if each.severity == first.severity)]
+        yield _first_planned(proposed(run, each) for each in alike)
+
+
+def _first_planned(asked: Iterator[Candidate]) -> Candidate:
+    """The first with an experiment; where none has one, the first."""
+    first = next(asked)
+    return first if first.experiment else next((each for each in asked if each.experiment), first)
 
 
 def unaffordable(experiment: Experiment, left: Budget, moved_bytes: float) -> str:
@@ -110,8 +119,10 @@ def refined(finding: Finding, outcome: Outcome) -> Finding:
     """The finding with what its experiment taught; an undecided one stays a suggestion."""
     if outcome.verdict == "undecided":
         return replace(finding, learned=outcome.says)
-    confidence = 0.99 if outcome.verdict == "confirmed" else 0.01
-    return replace(finding, learned=outcome.says, state=outcome.verdict, confidence=confidence)
+    if outcome.verdict == "confirmed":
+        remedy = finding.confirmed_remedy or finding.remedy
+        return replace(finding, learned=outcome.says, state="confirmed", confidence=0.99, remedy=remedy)
+    return replace(finding, learned=outcome.says, state=outcome.verdict, confidence=0.01)
 
 
 def with_steps(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> tuple[Finding, ...]:

@@ -43,17 +43,16 @@ def _modern(parts: tuple[Graded, ...], examination: Examination) -> Grades:
         return _grades("modern", None, says, (), parts, examination)
     overall = worst_letter(*(part.letter for part in graded if part.letter))
     weakest = [part for part in graded if part.letter == overall]
-    lower = " and ".join(ASPECTS[part.code] for part in reversed(weakest))
+    lower = "both" if len(weakest) > 1 else ASPECTS[weakest[0].code]
     decides = "Commit and random read decide" if len(weakest) > 1 else "The lower of commit and random read decides"
-    says = f"{decides}: {'both' if len(weakest) > 1 else lower} {overall}."
+    aside = f" ({weakest[-1].aside})" if weakest[-1].aside else ""
+    decided = f"{decides}: {lower} {overall}{aside}"
+    says = f"{decided}."
     pulling: tuple[AspectCode, ...] = ("scan", "write_interference")
     for code in pulling:
         letter = by_code[code].letter
         if letter and letter_rank(letter) - letter_rank(overall) >= FAR_WORSE:
-            says = (
-                f"{decides}: {'both' if len(weakest) > 1 else lower} {overall}; lowered one step for"
-                f" {ASPECTS[code]} ({letter})."
-            )
+            says = f"{decided}; lowered one step for {ASPECTS[code]} ({letter})."
             overall = stepped_down(overall)
             break
     return _grades("modern", overall, says, tuple(graded), parts, examination)

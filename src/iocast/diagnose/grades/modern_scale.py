@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 
+from msgspec.structs import replace
+
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve
-from iocast.analyse.statistics import enough_beyond, published
+from iocast.analyse.statistics import enough_beyond, published, quantile_interval
 from iocast.diagnose.grades import gradable as pick
 from iocast.diagnose.grades.scales import LetterScale, letter_scale
+from iocast.diagnose.left_out import named, rate_believed
 from iocast.diagnose.thresholds import HEADLINE_Q
 from iocast.model.codes import AspectCode
-from iocast.model.finding import Examination
+from iocast.model.finding import Examination, LeftOut
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
@@ -20,7 +23,9 @@ from iocast.units import size_text
 
 USABLE = ("A", "B", "C")  # trust that may carry a letter
 TOO_FEW_Q = 0.95  # graded instead of p99 where a slow device answers too seldom: at best
+FEW_READS = 0.5  # of the outstanding I/Os of a mix of 70% reads: their queue is not that of reads alone [J]
 FALLS = 0.90  # [J] of the response time at a lower load: a growth that is negative beyond chance
+AS_GOOD = 0.99  # of the best throughput: a load that reaches so much reaches it [J]
 MS = 1e6
 
 
@@ -37,16 +42,41 @@ def modern(facts: Facts, examination: Examination) -> tuple[Graded, ...]:
 
 def random_read(facts: Facts, examination: Examination) -> Graded:
     """p99 of small random reads at the last measured load at which the storage is not full."""
-    curve = pick.by_load(facts, pick.random_reads)
-    if not curve.points:
+    whole = pick.by_load(facts, pick.random_reads)
+    if not whole.points:
         return _without("random_read", "no row of 4 to 16 KiB random reads")
-    at = pick.up_to_knee(curve)[-1]
-    where = f"at {_load(at)} ({_full(curve)})"
-    if len(curve.points) == 1:
-        where = f"at {_load(at)} (the only load measured)"
+    curve, left = _compared(whole, examination), _left(whole, examination)
+    alone = next((row for row in whole.rows if _usable(row, examination)), pick.up_to_knee(whole)[-1])
+    at = pick.up_to_knee(curve)[-1] if curve.points else alone
+    where = f"at {_load(at)} ({_full(curve)}{left})" if len(curve.points) > 1 else f"at {_load(at)}"
+    if len(whole.points) == 1:
+        where += " (the only load measured)"
+    elif len(curve.points) < 2:
+        where += f" (no other load to compare it with{left})"
+    elif _full_too_early(curve):
+        why = f"{_full(curve)}, the least that can be compared: reads wait there, how long depends on the load{left}."
+        return pick.ungraded("random_read", why, (at.phase.name,))
     where += _beside(at)
     scale = letter_scale("modern", "random_read")
-    return _of_p99("random_read", scale, facts.row(at), "read", where, examination)
+    graded = _of_p99("random_read", scale, facts.row(at), "read", where, examination)
+    least = curve.rows[0] if curve.points else at  # none can be compared: `at` stands for itself
+    return _beside_least(graded, scale, at, facts.row(least), examination)
+
+
+def _beside_least(
+    graded: Graded, scale: LetterScale, at: PhaseRecord, least: RowFacts, examination: Examination
+) -> Graded:
+    """With the letter of the least load where it is another: storage that takes more load is graded at a higher one,
+    and so eight disks have a worse letter than one of them."""
+    q = graded.figures.get("quantile")
+    if graded.letter is None or q is None or not _usable(least.record, examination):
+        return graded
+    alone_ns = published(least.response("read"), q)  # no other percentile: the scale is that of this one
+    if alone_ns is None or (letter := scale.letter(alone_ns / MS)) == graded.letter:
+        return graded
+    here, value = _load(least.record), brief_time(alone_ns)
+    more = f" At {here} it is {value} ({_an(letter)}): storage that takes more load is graded at a higher load."
+    return replace(graded, says=graded.says + more, aside=f"at {_load(at)}; at {here} {_an(letter)}")
 
 
 def commit(facts: Facts, examination: Examination) -> Graded:
@@ -66,10 +96,12 @@ def scan(facts: Facts, examination: Examination) -> Graded:
     rows = [r for r in facts.run.measured if pick.scans(r) and r.measurement.ios]
     if not rows:
         return _without("scan", "no row of sequential reads of one size, 128 KiB or more, without a rate or pauses")
-    believed = [r for r in rows if _usable(r, examination)]
+    believed = [r for r in rows if rate_believed(examination.trust[r.phase.name])]
     if not believed:
         return _unusable("scan", rows[0], examination)
-    at = max(believed, key=lambda record: record.measurement.bytes_per_s)
+    best = max(record.measurement.bytes_per_s for record in believed)
+    as_good = [record for record in believed if record.measurement.bytes_per_s >= AS_GOOD * best]
+    at = min(as_good, key=lambda record: record.measurement.asked_depth)  # more load than that brings nothing
     mb_per_s = at.measurement.bytes_per_s / 1e6
     scale = letter_scale("modern", "scan")
     letter = scale.letter(mb_per_s)
@@ -93,10 +125,11 @@ def _beside(record: PhaseRecord) -> str:
 
 def scaling(facts: Facts, examination: Examination) -> Graded:
     """How far the response time of random reads grows with the load, as long as the device is not full."""
-    curve = pick.by_load(facts, pick.random_reads)
-    believed = Curve(tuple(point for point in curve.points if _usable(point.record, examination)))
+    whole = pick.by_load(facts, pick.random_reads)
+    believed = _compared(whole, examination)
     if len(set(believed.loads)) < 2:
-        return _without("scaling", "fewer than two loads of random reads with trust C or better")
+        left = _left(whole, examination)
+        return _without("scaling", f"fewer than two loads of random reads with trust C or better{left}")
     below = pick.up_to_knee(believed)
     low, high = below[0], below[-1]
     if low.measurement.asked_depth == high.measurement.asked_depth:
@@ -126,8 +159,11 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
 
 
 def _full(curve: Curve) -> str:
-    """N* of the curve in words; a lower bound where more load may still give more."""
+    """N* of the curve in words; a lower bound where more load may still give more, an upper one where the least was
+    too much already."""
     load_ = number(max(1.0, curve.saturation_load))
+    if _full_too_early(curve):
+        return f"the storage is full at or below a load of {min(curve.loads)}"
     return (
         f"the storage is full from a load of about {load_} on"
         if curve.saturated
@@ -135,21 +171,32 @@ def _full(curve: Curve) -> str:
     )
 
 
+def _full_too_early(curve: Curve) -> bool:
+    """Whether no load that was compared is shown to lie below that at which the storage is full."""
+    return min(curve.loads) > 1 and curve.full_from_the_least
+
+
 def interference(facts: Facts, examination: Examination) -> Graded:
     """p99 of random reads beside 30 % writes over p99 of the same load without."""
-    reads = sorted(pick.by_load(facts, pick.random_reads).rows, key=lambda row: _usable(row, examination))
+    reads = sorted(pick.by_load(facts, pick.random_reads).rows, key=lambda row: _comparable(row, examination))
     alone = {row.measurement.asked_depth: row for row in reads}  # of repeats one that may be believed
     mixes = pick.by_load(facts, pick.mixed_thirty).rows
     there = [(alone[row.measurement.asked_depth], row) for row in mixes if row.measurement.asked_depth in alone]
-    pairs = [pair for pair in there if all(_usable(row, examination) for row in pair)]
+    pairs = [pair for pair in there if all(_comparable(row, examination) for row in pair)]
     if not pairs:
         blend, pure = "no row of 70% reads and 30% writes", "one of reads at the same load"
         why = f"{blend} has trust C or better, together with {pure}" if there else f"{blend} and {pure}"
-        return _without("write_interference", why)
+        out = {row.phase.name: row.phase.name for pair in there for row in pair}
+        left = named(out, examination.left_out)
+        return _without("write_interference", f"{why}; left out: {left}" if left else why)
     clean, mixed = max(pairs, key=lambda pair: pair[1].measurement.asked_depth)
     before, beside = (published(facts.row(each).response("read"), HEADLINE_Q) for each in (clean, mixed))
     if before is None or beside is None:
         return _without("write_interference", "too few I/Os for the p99 of reads on one of the two rows")
+    few = _reads_at_once(facts.row(mixed)) < FEW_READS * mixed.measurement.asked_depth
+    if beside < FALLS * before and (few or _differ(facts.row(clean), facts.row(mixed))):
+        why = _quicker_beside(facts.row(mixed), before, beside)
+        return pick.ungraded("write_interference", why, (clean.phase.name, mixed.phase.name))
     scale = letter_scale("modern", "interference")
     letter = scale.letter(beside / before)
     says = (
@@ -163,6 +210,44 @@ def interference(facts: Facts, examination: Examination) -> Graded:
         phases=(clean.phase.name, mixed.phase.name),
         figures={"ratio": beside / before},
         source=scale.source,
+    )
+
+
+def _reads_at_once(row: RowFacts) -> float:
+    """How many of the outstanding I/Os were reads, on average."""
+    elapsed_ns = row.measurement.elapsed_ns
+    return row.service("read").sum_ns / elapsed_ns if elapsed_ns else 0.0
+
+
+def _differ(clean: RowFacts, mixed: RowFacts) -> bool:
+    """Whether the p99 of reads is lower beside writes by more than chance: their intervals do not overlap.
+
+    Where it is not known how the I/Os depend on each other, they are taken as independent: the narrowest intervals.
+    """
+    high = _interval(mixed)[1]
+    low = _interval(clean)[0]
+    return low is not None and high is not None and high < low
+
+
+def _interval(row: RowFacts) -> tuple[float | None, float | None]:
+    known = row.quantile("read", HEADLINE_Q)
+    if known.low_ns is None and known.high_ns is None:
+        known = quantile_interval(row.response("read"), HEADLINE_Q)
+    return known.low_ns, known.high_ns
+
+
+def _quicker_beside(mixed: RowFacts, before_ns: float, beside_ns: float) -> str:
+    """Why reads that are quicker beside writes get no letter: they were fewer at once, or the storage was another."""
+    did, reads = mixed.measurement, _reads_at_once(mixed)
+    fell = f"with 30% writes the p99 of reads fell from {brief_time(before_ns)} to {brief_time(beside_ns)}"
+    if reads < FEW_READS * did.asked_depth:
+        return (
+            f"{fell}, because only {number(reads)} of the {did.asked_depth} outstanding I/Os were reads: writes took"
+            " the places of the others. Give the reads a rate of their own beside the writes."
+        )
+    return (
+        f"{fell}: writes cannot make reads faster, so the rows met the storage in different states (a cache, a"
+        " warm-up). Measure them again, warmed up and in turns."
     )
 
 
@@ -222,6 +307,26 @@ def _an(letter: Letter) -> str:
 
 def _usable(record: PhaseRecord, examination: Examination) -> bool:
     return examination.trust[record.phase.name].grade in USABLE
+
+
+def _comparable(record: PhaseRecord, examination: Examination) -> bool:
+    """Whether a row may be set beside others: it can be believed, and met the storage as they did."""
+    return _usable(record, examination) and record.phase.name not in examination.left_out
+
+
+def _compared(whole: Curve, examination: Examination) -> Curve:
+    """The points of the rows that may be compared."""
+    return Curve(tuple(point for point in whole.points if _comparable(point.record, examination)))
+
+
+def _left(whole: Curve, examination: Examination) -> str:
+    """The loads that were not compared and why, fit to end a sentence or a bracket."""
+    out = {
+        name: examination.left_out.get(name) or LeftOut(f"trust {examination.trust[name].grade}", "")
+        for name in (row.phase.name for row in whole.rows if not _comparable(row, examination))
+    }
+    left = named({row.phase.name: _load(row) for row in whole.rows}, out)
+    return f"; left out: {left}" if left else ""
 
 
 def _unusable(code: AspectCode, record: PhaseRecord, examination: Examination) -> Graded:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from iocast import metrics
 from iocast.analyse.facts import RowFacts
 from iocast.analyse.load_kind import paced_ios, paced_rate_per_s
 from iocast.analyse.statistics import LEAST_INTERVALS, QuantileEstimate, enough_beyond
 from iocast.diagnose import thresholds as limits
+from iocast.diagnose.bound import own_threads
 from iocast.model.finding import Finding, Grade, TrustComponent
 from iocast.model.histogram import SUB_BUCKETS
 from iocast.model.run import PhaseRecord
@@ -108,7 +111,8 @@ def _precision_of(estimate: QuantileEstimate, op: Op, headline: QuantileEstimate
     enough = limits.BEYOND.grade(estimate.beyond + 1e-9)
     if limits.worst(width, enough) != width:
         better, needed = limits.BEYOND.next_better(enough)
-        beyond = number(round(estimate.beyond))
+        # A hair below a limit must not read as the limit itself.
+        beyond = number(math.floor(estimate.beyond + 1e-9))
         clause = f"only {beyond} I/Os lie beyond the {label}; {_a_letter(better)} needs {number(needed)}"
         return TrustComponent("precision", enough, clause, figures)
     if width == "A":
@@ -132,7 +136,9 @@ def _a_letter(grade: Grade) -> str:
 def load_achieved(row: RowFacts) -> TrustComponent:
     """Whether the load that was asked for was the load that the target got."""
     did = row.measurement
-    if did.asked_rate_per_s:
+    if did.replay is not None and not did.asked_rate_per_s:
+        asked, got, what = float(did.replay.replayed), float(did.ios), "I/Os of the trace"
+    elif did.asked_rate_per_s:
         asked, got, what = did.asked_rate_per_s, paced_rate_per_s(row.record), "IOPS"
     else:
         asked, got, what = _depth_expected(row), did.depth_mean, "outstanding I/Os"
@@ -197,7 +203,8 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
     crowd = f"its {made.threads} threads shared {counted(cpus, 'CPU')}, perhaps with other work"
     why = crowd if made.threads > cpus > 0 else "other work shared this machine"
     clause = (
-        f"the test's threads waited {each} for a CPU, {brief_percent(share)} of the time of their I/Os: {why}{taken}"
+        f"{own_threads(made.threads)} waited {each} for a CPU, {brief_percent(share)} of the time of"
+        f" {'its' if made.threads == 1 else 'their'} I/Os: {why}{taken}"
     )
     figures = {"queued_ns": made.queued_ns, "switches": made.involuntary_switches, "steal_share": steal}
     return TrustComponent("load_achieved", limits.LAG.grade(share), clause, figures)
@@ -221,7 +228,10 @@ def _generator_cpu(row: RowFacts) -> TrustComponent | None:
     share = (did.cpu_user_ns + did.cpu_system_ns) / did.elapsed_ns / threads
     if share <= limits.BUSY_GENERATOR:
         return None
-    clause = f"the row may be CPU-bound: the test's threads used {brief_percent(min(1.0, share))} of their CPU time"
+    users = max(1, len(did.users))
+    whose = "its" if users == 1 else "their"
+    used = brief_percent(min(1.0, share))
+    clause = f"the row may be CPU-bound: {own_threads(users)} used {used} of {whose} CPU time"
     return TrustComponent("load_achieved", "C", clause, {"cpu_share": share})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from iocast.analyse.facts import RowFacts
+from iocast.analyse.statistics import enough_beyond
 from iocast.diagnose import thresholds as limits
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Run
@@ -56,7 +57,9 @@ def _precision(row: RowFacts) -> TrustComponent | None:
     if not most:
         return TrustComponent("precision", "C", "the source states no response times")
     grade = limits.worst("B", limits.BEYOND.grade(beyond + 1e-9))
-    clause = f"about {number(round(beyond))} I/Os lie beyond the p99; its statistical error is unknown"
+    few = f"{counted(most, 'I/O')} {'is' if most == 1 else 'are'} too few for p99"
+    many = f"about {number(round(beyond))} I/Os lie beyond the p99; its statistical error is unknown"
+    clause = many if enough_beyond(most, limits.HEADLINE_Q) else few
     return TrustComponent("precision", grade, clause, {"beyond": beyond})
 
 

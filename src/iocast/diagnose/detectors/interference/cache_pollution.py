@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import bytes_of, really_direct, simulated
 from iocast.analyse.statistics import bucket_shares
-from iocast.diagnose.evidence import row_of
+from iocast.diagnose.evidence import row_of, times_ratio
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -102,7 +102,9 @@ def _suffered(before: RowFacts, after: RowFacts) -> _Harm | None:
     edge_ns = round(QUICK * before.response().quantile_ns(0.1))
     quick, left = (bucket_shares(each.response(), (edge_ns,))[0] for each in (before, after))
     harm = _Harm(before.mean_ns, after.mean_ns, quick, left)
-    return harm if harm.after_ns > HURTS * harm.before_ns and left < FEWER * quick else None
+    apart = times_ratio(before, after)  # of rows whose times scatter as much, a mean is a fifth longer by chance
+    by_chance = apart.low is not None and apart.low <= 1
+    return harm if harm.after_ns > HURTS * harm.before_ns and left < FEWER * quick and not by_chance else None
 
 
 def _finding(record: PhaseRecord, harm: _Harm, when: str, written: int) -> Finding:

@@ -67,7 +67,9 @@ def _counted(row: RowFacts) -> Finding | None:
 
 def _ups_and_downs(row: RowFacts) -> Finding | None:
     record, rates = row.record, row.rates_per_s
-    if row.is_open_loop or record.phase.together or len(rates) < LEAST_SECONDS or stalls(row):
+    if row.is_open_loop or record.phase.together or len(rates) < LEAST_SECONDS:
+        return None
+    if any(not each.queued for each in stalls(row)):
         return None
     if waited_for_a_processor(row):
         return None  # others on the processors make a rate vary as others on the drives do

@@ -8,17 +8,22 @@ How it shows: among the slowest I/Os, some that took 100 ms or more and twenty t
 were outstanding at the same time; or five and more of 10 ms and longer, likewise, that recur at equal intervals. The
 core records only the slowest I/Os one by one, so with many outstanding one stall may fill the list and hide the others.
 A stall during which the generator itself did not run is not the storage's, and is reported apart (generator did not
-run).
+run). Where such I/Os ended all along and others followed right behind, nothing stood still: each waited for its turn
+behind other work, and is told of where the test's own outstanding I/Os do not explain it. A few long I/Os while others
+ended all along, or no longer than the tail of the others makes likely, are no stall.
 How to confirm: a longer run, to see whether the stalls recur at equal intervals; the log of the device, the array or
 the hypervisor at the same second.
-What to change: what runs at that interval: garbage collection, a flush of a write-back cache, path failover,
-snapshots, throttling by burst credits.
+What to change: what runs at that interval: other users of the device, garbage collection, a flush of a write-back
+cache, path failover, snapshots, throttling by burst credits.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from functools import reduce
 from itertools import pairwise
+from statistics import median
 
 from msgspec import Struct
 
@@ -26,6 +31,7 @@ from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.detectors.measurement.absent import explains
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
+from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord
 from iocast.text import brief_time, counted, sentence
 
@@ -36,11 +42,23 @@ LEAST_NS = 100_000_000  # what a person and a lock time-out begin to notice [J]
 OVER_MEDIAN = 20  # disks whose every I/O takes long do not stall [J]
 RECURRING_NS, RECURS = 10_000_000, 5  # shorter ones count where they come by a clock, so often [J]
 BY_A_CLOCK, FITS = 0.10, 0.9  # of the period may a gap be off; of the gaps must be whole periods [J]
+BY_CHANCE = 1e-3  # that events at random fit a period as well: no more [J]
 SHOWN = 5
+FALLS, LEVEL = 0.3, 10  # of the rate, for good; so many I/Os of each outstanding one make a level [J]
+# Waits one behind another: so many in turn, with no more between two of them than this share of the shorter; or so many
+# that overlap, over so many times the longest of them. Who stands still ends with the others. [J]
+WAITS, TIMES_ONE, BETWEEN = 3, 2.5, 0.1
+STILL = 0.5  # of the longest I/O of a stall no other may have ended [J]
+TAIL = 20  # recorded I/Os beside the stalls show how a row's times fall off [J]
 
 REMEDY = (
     "Run for longer and see whether the stalls recur at equal intervals; then look for what runs at that interval:"
-    " the drive's garbage collection, a cache flush, path failover, snapshots, burst credits."
+    " other users of the device, its garbage collection, a cache flush, path failover, snapshots, burst credits."
+)
+OWN_FIRST = "See whether one outstanding I/O waits too, or the test's own wait for each other. "
+QUEUED_REMEDY = (
+    "Look for other users of the device at that time (backups, other databases, other guests), then for its own work"
+    " (garbage collection, a rebuild); measure again without them."
 )
 
 
@@ -50,11 +68,37 @@ class Stall(Struct, frozen=True):
     start_ns: int
     end_ns: int
     ios: int
+    longest_ns: int  # of its I/Os
+    shortest_ns: int
+    usual_ns: float = 0.0  # what an I/O of their kind takes
+    turns: int = 1  # that followed each other without overlapping
 
     @property
     def duration_ns(self) -> int:
         """How long it lasted."""
         return self.end_ns - self.start_ns
+
+    @property
+    def queued(self) -> bool:
+        """True where its I/Os ended one behind another: they waited for other work, and nothing stood still."""
+        return self.turns >= WAITS or (self.ios >= WAITS and self.duration_ns >= TIMES_ONE * self.longest_ns)
+
+    def follows(self, earlier: Stall) -> bool:
+        """Whether it began where another ended."""
+        least = min(self.shortest_ns, earlier.shortest_ns)
+        return self.start_ns - earlier.end_ns <= BETWEEN * least
+
+    def after(self, earlier: Stall) -> Stall:
+        """Both as one."""
+        return Stall(
+            earlier.start_ns,
+            max(earlier.end_ns, self.end_ns),
+            earlier.ios + self.ios,
+            max(earlier.longest_ns, self.longest_ns),
+            min(earlier.shortest_ns, self.shortest_ns),
+            max(earlier.usual_ns, self.usual_ns),
+            earlier.turns + self.turns * (self.start_ns >= earlier.end_ns),
+        )
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -91,8 +135,13 @@ def period_ns(found: tuple[Stall, ...]) -> int:
     shortest = min(gaps)
     times = [round(gap / shortest) for gap in gaps]
     period = sum(gaps) / sum(times)
-    fit = sum(abs(gap / period - count) <= BY_A_CLOCK for gap, count in zip(gaps, times, strict=True))
-    return round(period) if fit >= FITS * len(gaps) else 0
+    off = sorted(abs(gap / period - count) for gap, count in zip(gaps, times, strict=True))
+    fit = sum(each <= BY_A_CLOCK for each in off)
+    if fit < FITS * len(gaps):
+        return 0
+    # A gap at random is as near to a whole period with twice this share; one of them made the period.
+    chance = math.comb(len(gaps), fit) * (2 * off[fit - 1]) ** (fit - 1)
+    return round(period) if chance < BY_CHANCE else 0
 
 
 def _stood_still(row: RowFacts, least_ns: int) -> tuple[Stall, ...]:
@@ -100,16 +149,82 @@ def _stood_still(row: RowFacts, least_ns: int) -> tuple[Stall, ...]:
     late = [io for io in row.measurement.slow if io.service_ns >= least_ns]
     median_ns = {op: row.service(op).quantile_ns(0.5) for op in {io.op for io in late}}
     # A kind of I/O of which none ended without error has no median, and nothing is ever as large as nan.
-    stood = sorted((io for io in late if io.service_ns >= OVER_MEDIAN * median_ns[io.op]), key=lambda io: io.time_ns)
+    slowed = _slowed(row)
+    usual_ns = [max(median_ns[io.op], slowed.each_ns if io.time_ns >= slowed.from_ns else 0.0) for io in late]
+    pairs = [(io, usual) for io, usual in zip(late, usual_ns, strict=True) if io.service_ns >= OVER_MEDIAN * usual]
+    stood = sorted(pairs, key=lambda pair: pair[0].time_ns)
     found: list[Stall] = []
-    for io in stood:
-        end_ns = io.time_ns + io.service_ns
+    for io, usual in stood:
+        each = Stall(io.time_ns, io.time_ns + io.service_ns, 1, io.service_ns, io.service_ns, usual)
         if found and io.time_ns < found[-1].end_ns:
-            last = found[-1]
-            found[-1] = Stall(last.start_ns, max(last.end_ns, end_ns), last.ios + 1)
+            found[-1] = each.after(found[-1])
         else:
-            found.append(Stall(io.time_ns, end_ns, 1))
-    return tuple(found)
+            found.append(each)
+    rest = _others(row, [io for io, _ in stood])
+    return tuple(each for each in _waits_together(found) if _holds(row, each, rest))
+
+
+def _others(row: RowFacts, stood: list[SlowIo]) -> list[SlowIo]:
+    """The recorded I/Os that did not stand still."""
+    took = {id(io) for io in stood}
+    return [io for io in row.measurement.slow if id(io) not in took]
+
+
+def _holds(row: RowFacts, stall: Stall, rest: list[SlowIo]) -> bool:
+    """Whether it is more than the test's own queue, and more than the tail of the row's times."""
+    depth = max(1, row.measurement.asked_depth)
+    if stall.queued:
+        return stall.longest_ns >= OVER_MEDIAN * depth * stall.usual_ns
+    return _still_ns(row, stall) >= STILL * stall.longest_ns and (stall.ios >= depth or not _of_the_tail(stall, rest))
+
+
+def _still_ns(row: RowFacts, stall: Stall) -> int:
+    """The longest time within a stall in which no recorded I/O ended."""
+    ends = (io.time_ns + io.service_ns for io in row.measurement.slow)
+    within = sorted(end for end in ends if stall.start_ns < end <= stall.end_ns)
+    return max(after - before for before, after in pairwise([stall.start_ns, *within]))
+
+
+def _of_the_tail(stall: Stall, rest: list[SlowIo]) -> bool:
+    """Whether times that fall off as those of the other slow I/Os do reach as far, more often than rarely."""
+    if len(rest) < TAIL:
+        return False
+    times_ns = [io.service_ns for io in rest]
+    least = min(times_ns)
+    scale_ns = (median(times_ns) - least) / math.log(2)
+    return stall.longest_ns < least + scale_ns * math.log(len(times_ns) / BY_CHANCE)
+
+
+def _waits_together(found: list[Stall]) -> list[Stall]:
+    """Stalls of which each begins where the one before ended are one wait behind other work, if they are enough."""
+    runs: list[list[Stall]] = []
+    for each in found:
+        if runs and each.follows(runs[-1][-1]):
+            runs[-1].append(each)
+        else:
+            runs.append([each])
+    joined = [(run, reduce(lambda one, other: other.after(one), run)) for run in runs]
+    return [each for run, whole in joined for each in ([whole] if whole.queued else run)]
+
+
+class _Slowed(Struct, frozen=True):
+    """From when on I/Os take longer for good, since the phase began, and how long on average."""
+
+    from_ns: int = 0
+    each_ns: float = 0.0
+
+
+def _slowed(row: RowFacts) -> _Slowed:
+    """What follows a lasting fall of the rate, as of writes that have filled a cache: the median is of those before."""
+    series, fell = row.record.series, row.drop(FALLS)
+    if fell is None:
+        return _Slowed()
+    start = fell.at_ns // series.interval_ns
+    ios = sum(series.ios[start:])
+    if ios < LEVEL * row.measurement.asked_depth:  # no new level: a stall that went on to the end
+        return _Slowed()
+    # What was submitted in the interval in which it fell has met the new level.
+    return _Slowed(fell.at_ns - series.interval_ns, sum(series.response_ns[start:]) / ios)
 
 
 def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
@@ -119,29 +234,48 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
     bounded = (
         f" Only the {len(did.slow)} slowest I/Os are recorded one by one: there may have been more." if full else ""
     )
-    period = period_ns(found)
+    stills, queued = ([each for each in found if each.queued == waits] for waits in (False, True))
+    period = period_ns(tuple(stills))
     recur = f" They recur every {brief_time(period)}." if period else ""
-    longest = max(each.duration_ns for each in found)
-    spans = tuple(Span(each.start_ns, each.end_ns) for each in found)
-    clause = f"I/O stalled: {in_words(spans)}"
+    clauses = [
+        *([f"I/O stalled: {in_words(_spans(stills))}"] if stills else []),
+        *([_queued_words(queued)] if queued else []),
+    ]
+    # What queued stood still for no longer than the longest of its I/Os.
+    longest = max(each.longest_ns if each.queued else each.duration_ns for each in found)
     return Finding(
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"{sentence(clause)}{recur}{bounded}",
-        clause=clause,
+        says=f"{' '.join(map(sentence, clauses))}{recur}{bounded}",
+        clause="; ".join(clauses),
         evidence={
-            "stalls": len(found),
+            "stalls": len(stills),
             "longest_ns": longest,
             "stalled_ns": sum(each.duration_ns for each in found),
             "first_at_ns": found[0].start_ns,
             "ios": stood,
             "elapsed_ns": did.elapsed_ns,
             **({"period_ns": period} if period else {}),
+            **({"waited_in_turn": sum(each.ios for each in queued)} if queued else {}),
         },
-        remedy=REMEDY,
-        spans=spans,
+        remedy=REMEDY if stills else f"{OWN_FIRST if did.asked_depth > 1 else ''}{QUEUED_REMEDY}",
+        spans=_spans(stills or queued),
     )
+
+
+def _spans(found: list[Stall]) -> tuple[Span, ...]:
+    return tuple(Span(each.start_ns, each.end_ns) for each in found)
+
+
+def _queued_words(found: list[Stall]) -> str:
+    """I/Os that waited for their turn: "14 I/Os waited one behind another, 310 ms each, for 4.3 s from t=0 s"."""
+    ios, lasted = sum(each.ios for each in found), sum(each.duration_ns for each in found)
+    shortest, longest = min(each.shortest_ns for each in found), max(each.longest_ns for each in found)
+    low, high = brief_time(shortest), brief_time(longest)
+    each = low if low == high else f"{low} to {high}"
+    when = f"from t={brief_time(found[0].start_ns)}" + (f" on, {len(found)} times" if len(found) > 1 else "")
+    return f"{counted(ios, 'I/O')} waited one behind another, {each} each, for {brief_time(lasted)} {when}"
 
 
 def in_words(spans: tuple[Span, ...]) -> str:

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from iocast.analyse.changepoint import MIN_LENGTH
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import simulated
@@ -33,6 +35,7 @@ NEEDS: tuple[str, ...] = ()
 CODE: FindingCode = "burst_credits"
 FALLS = 0.3  # of the rate [J]
 CONSTANT = 0.02  # models C, 18
+AGREES = 0.1  # the rate after a fall within one row with that of a later one [J]
 A_PART, REGULAR = 0.8, 0.3  # of the I/Os; of the scatter that chance gives to a part of a device's own I/Os [J]
 RECOVERS = 1.5  # the rate right after a pause over the one before it [J]
 SAVED_S = 1.5  # of the burst: what a pause has to save up [J]
@@ -50,9 +53,10 @@ def detect(facts: Facts) -> Iterator[Finding]:
         limited = None if found is None else _limited(row, found)
         if found is None or limited is None or limited.per_s < LEAST_PER_S:
             continue
-        spent = _spent(row, found, limited)
+        fell, inside = _where_it_fell(facts.rows[:at], row, found)
+        spent = _spent(fell, inside, limited)
         if spent > 0:
-            yield _finding(row.record, found, limited, spent)
+            yield _finding(fell.record, inside, limited, spent, "" if fell is row else f" on {row.name}")
             return
 
 
@@ -94,6 +98,18 @@ def _before_it_began(earlier: tuple[RowFacts, ...], row: RowFacts) -> Drop | Non
     return Drop(at_ns=0, before_per_s=before, after_per_s=after, ios=0, bytes=0, constant=constant)
 
 
+def _where_it_fell(earlier: tuple[RowFacts, ...], row: RowFacts, found: Drop) -> tuple[RowFacts, Drop]:
+    """The row within which it fell to the rate of this one, and the fall with this one's scatter.
+
+    A stall after the fall hides how constant the rate is there. The mean of such a row is neither of the two rates.
+    """
+    for each in earlier if not found.at_ns else ():
+        inside = each.drop(FALLS) if each.kind == row.kind and not each.record.phase.together else None
+        if inside is not None and abs(inside.after_per_s / found.after_per_s - 1) <= AGREES:
+            return each, replace(inside, after_per_s=found.after_per_s, constant=found.constant)
+    return row, found
+
+
 def _reached_the_device(row: RowFacts) -> bool:
     """False where a cache in this machine answered: that spent no credits, and its rate is not the storage's."""
     share = row.share_of_device("read")
@@ -111,13 +127,14 @@ def _spent(row: RowFacts, found: Drop, limited: _Limited) -> float:
     return beyond + limited.share * found.ios - limited.per_s * found.at_ns / 1e9
 
 
-def _finding(record: PhaseRecord, found: Drop, limited: _Limited, credits: float) -> Finding:
+def _finding(record: PhaseRecord, found: Drop, limited: _Limited, credits: float, where: str) -> Finding:
     burst_per_s = limited.share * found.before_per_s
     lasts_s = credits / max(1.0, burst_per_s - limited.per_s)
-    stayed = f" and stayed there within {limited.constant:.1%}"
+    stayed = f" and stayed there within {limited.constant:.1%}{where}"
     if limited.share < 1:
         stayed = (
-            f"; {number(limited.per_s)} slow reads per second completed from then on, within {limited.constant:.1%}"
+            f"; {number(limited.per_s)} slow reads per second completed from then on, within"
+            f" {limited.constant:.1%}{where}"
         )
     return Finding(
         code=CODE,
@@ -134,7 +151,7 @@ def _finding(record: PhaseRecord, found: Drop, limited: _Limited, credits: float
             "credits": credits,
             "lasts_s": lasts_s,
         },
-        remedy="Measure until the burst credits are spent: the lower rate is the one that lasts.",
+        remedy="Plan with the lower rate, the one that lasts, or buy the rate that you need.",
         hypothesis="the burst credits are spent and only the baseline is left",
         confidence=0.7,
         confirm="spend all credits, pause, and check that the pause restores what it saved",

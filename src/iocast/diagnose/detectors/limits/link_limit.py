@@ -4,8 +4,8 @@ What it is: a full cable or network between this machine and the storage: Ethern
 Why it matters: the row measures the link. Faster storage changes nothing; a second path doubles the throughput.
 How it shows: rows of different I/O sizes, operations or loads reach the same throughput, 90 to 101% of what the link
 carries; where the kernel does not report the link, within 2% of what a known kind of link carries. One row alone is
-enough where the link is known; where neither a link nor a device is known (a network file system, an import), if it
-is within 1% of what a kind of link carries.
+enough where the link is known; on a network file system, and in an import that names no device, if it is within 1% of
+what a kind of link carries.
 How to confirm: half the I/O size gives the same throughput; where the link was only guessed, reads and writes together
 move more than either alone, because a link carries both directions and a device shares its bandwidth.
 What to change: report the row as link-bound; add paths, or use a faster link.
@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
+from iocast.diagnose.detectors.limits.round_trip import over_a_network
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.link_ceiling import links_of
 from iocast.diagnose.same_load import same_place
@@ -70,7 +71,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
             for name, speed in KNOWN.items()
             for each in _plateau(rows, speed * 1e6, GUESSED_LOW, name, f"{name} carries")
         ]
-        yield from found or ([] if target.layers else _alone(rows))
+        remote = not target.layers and (facts.imported or over_a_network(target))
+        yield from found or (_alone(rows) if remote else [])
 
 
 def _bytes_per_s(row: PhaseRecord) -> float:
@@ -116,13 +118,15 @@ def _alone(rows: list[PhaseRecord]) -> Iterator[Finding]:
 
 
 def _finding(row: PhaseRecord, most: float, speed: float, link: str, says: str, rows: int, *, guessed: bool) -> Finding:
+    these = "these rows" if rows > 1 else "the row"
     return Finding(
         code=CODE,
         severity="note",
         phase=row.phase.name,
         says=says,
         evidence={"bytes_per_s": most, "link_bytes_per_s": speed, "rows": rows, "guessed": float(guessed)},
-        remedy="Report these rows as link-bound; add paths or use a faster link.",
+        remedy=f"Check the speed of the link: if it is full, report {these} as link-bound, and add paths.",
+        confirmed_remedy=f"Report {these} as link-bound; add paths or use a faster link.",
         hypothesis=f"{link} {'are' if link.endswith('paths') else 'is'} full",
         confidence=0.6 if rows > 1 or not guessed else 0.4,
         confirm="half the I/O size gives the same throughput; a second path doubles it",

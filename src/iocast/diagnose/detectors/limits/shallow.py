@@ -1,6 +1,7 @@
 """Too few I/Os were outstanding: the row is not the load that its name says.
 
-What it is: users that ended before the others, I/Os that failed or met the end of a file, a generator that was late.
+What it is: users that ended before the others, I/Os that failed or met the end of a file, a generator that was late
+or had no CPU, I/Os that end many at a time (merged ones do) and are submitted again one by one.
 Why it matters: a row of 32 outstanding I/Os that held 16 is compared with rows that held 32.
 How it shows: the mean number of outstanding I/Os is more than a twentieth below users x queue depth.
 How to confirm: it is counted; the ends of the users, the errors and the lag of the generator say which it was.
@@ -13,8 +14,11 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
+from iocast.diagnose.bound import own_threads
+from iocast.diagnose.evidence import CPU_WAIT
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
+from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed
 from iocast.text import brief_percent, brief_time, counted, number
@@ -43,9 +47,19 @@ def detect(facts: Facts) -> Iterator[Finding]:
                 f"Load not reached: {number(did.depth_mean)} of {did.asked_depth} I/Os were outstanding on average,"
                 f" {brief_percent(share)}: {_why(record)}."
             ),
-            evidence={"asked": did.asked_depth, "in_flight": did.depth_mean},
+            evidence={
+                "asked": did.asked_depth,
+                "in_flight": did.depth_mean,
+                "queued_ns": did.generator.queued_ns,
+                "gap_ns": _gap_ns(did),
+            },
             remedy="End rows by time, let all users share one range; check for errors and other load on this machine.",
         )
+
+
+def _gap_ns(did: Measurement) -> float:
+    """How long a place in the queue stood empty after each I/O."""
+    return (did.asked_depth - did.depth_mean) * did.issuing_ns / did.ios
 
 
 def _why(record: PhaseRecord) -> str:
@@ -55,4 +69,9 @@ def _why(record: PhaseRecord) -> str:
         return f"the first user ended after {brief_time(ends[0])}, the last after {brief_time(ends[-1])}"
     if did.error_count:
         return f"{counted(did.error_count, 'I/O')} failed, and a user pauses after a failure"
-    return "the cause is unknown"
+    made = did.generator
+    if made.threads and made.queued_ns > CPU_WAIT * did.elapsed_ns * made.threads:
+        waited = brief_percent(min(1.0, made.queued_ns / did.elapsed_ns / made.threads))
+        return f"{own_threads(made.threads)} waited for a CPU {waited} of the time"
+    gap_ns = _gap_ns(did)
+    return f"the next I/O was submitted {brief_time(gap_ns)} after each completion"

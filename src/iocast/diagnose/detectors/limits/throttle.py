@@ -4,10 +4,12 @@ What it is: I/Os that wait in front of the device, so that only a set number of 
 Linux's cgroup version 1 does so in slices of 100 ms.
 Why it matters: the row measures a setting. The device itself may be many times faster, and production may have another
 cap.
-How it shows: the same IOPS with one outstanding I/O as with many, and a response time that grows exactly with their
-number; or most I/Os quick and the others 100 ms; or a limit of this process's cgroup that the rate has reached.
+How it shows: the same IOPS with one outstanding I/O, or some, as with many, and a response time that grows exactly
+with their number, or the same number of I/Os in every second; other operations and sizes at that rate; or most I/Os
+quick and the others 100 ms; or a limit of this process's cgroup that the rate has reached.
 How to confirm: run at half of that rate, evenly spaced: where each I/O then takes much less time than lies between
-two I/Os at full rate, the device is not the limit.
+two I/Os at full rate, the device is not the limit. Where one I/O at a time does not reach the rate, no experiment
+tells a cap from a device that is full: the row is then bound by one of the two.
 What to change: lift the cap (io.max, blkio.throttle, quality of service, a larger volume), or report the row as the
 rate that this machine is allowed.
 """
@@ -15,13 +17,16 @@ rate that this machine is allowed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from statistics import fmean, variance
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from iocast import metrics
-from iocast.analyse.facts import Facts, RowFacts, once
+from iocast.analyse.facts import Facts, RowFacts, once, point
 from iocast.analyse.ladder import Curve, Point
+from iocast.analyse.load_kind import is_synced
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import same_place
 from iocast.model.codes import FindingCode
@@ -29,7 +34,7 @@ from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Constant, Workload
-from iocast.text import brief_percent, brief_throughput, brief_time, number
+from iocast.text import brief_percent, brief_throughput, brief_time, counted, number
 
 NEEDS: tuple[str, ...] = ()  # with the observer of limits it sees our own cgroup's
 
@@ -37,7 +42,13 @@ CODE: FindingCode = "throttle"
 OBSERVER = metrics.LIMITS
 REACHED = (0.90, 1.10)  # of a limit; cgroups of version 1 let 3 % more through (measured)
 FLAT = 1.05  # the rate of many at once over that of one
+SAME = 1.02  # over that of others that fill it too: what a device still gains has a slope [J]
 DEEPER = 4
+SIZE_APART = 4.0  # sizes of I/Os so far apart cost a device unlike times [J]
+# The scatter of the I/Os a second against that of a full device, of so many free intervals: chance makes it so small
+# once in 200 times. [J]
+STEADIER, LEAST_FREE = 0.05, 4
+ROUGHLY_EVEN = 0.5  # the same, where the rate is that of a level that was found: few at once add their own scatter [J]
 EVEN = 0.10  # p95 over p50, less 1, of the deeper row: all wait for the same clock [J]
 # A device that serves one at a time evens its times out as the root of the number does; a clock does far more. [J]
 MORE_EVEN = 0.5
@@ -45,9 +56,10 @@ EXACT = 0.02  # where even one at once takes always the same, it waits for a clo
 SLICE_NS, SLICE_WITHIN = 100_000_000, 0.06  # models C, 20, and load-engines 4.4: p99 of 97 to 103 ms
 QUICK_NS = 5_000_000  # the I/Os between the slices [J]
 LARGE_BYTES = 128 << 10  # what a scan reads in one I/O: its rate is the bandwidth of something [J]
+LEAST_KINDS = 3  # of I/Os at one rate: two may take equally long by chance [J]
 LEAST_IOS = 100
 LEAST_S = 1.5  # many times the slices of a throttle
-LONE = 0.6  # the time of one I/O at half the rate over the distance at full rate; a free device gives 1 or more [J]
+LONE = 0.8  # the time of one I/O at half the rate over the distance at full rate; a free device gives 1 or more [J]
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -59,12 +71,54 @@ def detect(facts: Facts) -> Iterator[Finding]:
         for finding in known_limits(row):
             told.add(row.name)
             yield finding
+    free = []
     for curve in facts.curves:
         first = curve.rows[0]
         if first.phase.workload.arrival != Closed() or any(row.phase.name in told for row in curve.rows):
             continue
-        busy = waited_for_a_processor(facts.row(curve.rows[-1]))  # then it was no cap that kept the rate level
-        yield from _slices(curve.points[0]) or ([] if busy else _level(curve))
+        sliced = _slices(curve.points[0])
+        yield from sliced
+        if not sliced and not waited_for_a_processor(facts.row(curve.rows[-1])):  # else no cap kept the rate level
+            free.append(curve)
+    suspected = list(_levels(facts, free))
+    yield from suspected
+    if not suspected and not told:
+        yield from _one_rate_for_all(facts)
+
+
+def _one_rate_for_all(facts: Facts) -> Iterator[Finding]:
+    """One at a time, I/Os of several kinds and sizes at one rate, all in the same time, and no load that passes it.
+
+    A disk that waits longer for its heads than for the cap shows no level in its ladders of random reads.
+    """
+    rows = [row for row in facts.rows if _goes_by_a_clock(row)]
+    for row in rows:
+        level = [each for each in rows if _same(each.measurement.rate_per_s, row.measurement.rate_per_s)]
+        kinds = {(item.op, item.size_bytes) for each in level for item in each.workload.mix}
+        plain = [item.size_bytes for each in level if not is_synced(each.record) for item in each.workload.mix]
+        if len(kinds) < LEAST_KINDS or max(plain, default=0) < SIZE_APART * min(plain, default=1):
+            continue
+        ceiling = SAME * max(each.measurement.rate_per_s for each in level)
+        if all(each.measurement.rate_per_s <= ceiling for each in facts.rows):
+            yield from _told_of_all(level)
+            return
+
+
+def _goes_by_a_clock(row: RowFacts) -> bool:
+    lone = row.measurement.asked_depth == 1 and not row.record.phase.together
+    many = row.workload.arrival == Closed() and row.measurement.ios >= LEAST_IOS
+    return lone and many and _spread(point(row)) < EXACT
+
+
+def _told_of_all(level: list[RowFacts]) -> Iterator[Finding]:
+    rate_per_s = fmean(row.measurement.rate_per_s for row in level)
+    says = (
+        f"{counted(len(level), 'row')} of unlike I/Os reached {number(rate_per_s)} IOPS, one outstanding, each I/O in"
+        f" {brief_time(level[0].p50_ns)} (p50 and p95); no load went faster, as behind a rate limit."
+    )
+    evidence = {"rate_per_s": rate_per_s, "depth": 1.0, "from_depth": 1.0, "other_kinds": float(len(level) - 1)}
+    for row in level:
+        yield _suspicion(row.record, says, evidence, confidence=0.7)
 
 
 @once
@@ -121,32 +175,158 @@ def _slices(point: Point) -> list[Finding]:
     return [_suspicion(record, says, evidence, confidence=0.8)]
 
 
-def _level(curve: Curve) -> list[Finding]:
-    one, deep = curve.rows[0], curve.rows[-1]
-    even_one, even_deep = _spread(curve.points[0]), _spread(curve.points[-1])
-    if one.measurement.asked_depth != 1 or deep.measurement.asked_depth < DEEPER:
+class _Level(NamedTuple):
+    """Loads of a curve at which the rate is the same, and the point of the most load."""
+
+    points: tuple[Point, ...]
+    bandwidth: bool  # that of the device, or of a link, would look the same
+
+    @property
+    def deep(self) -> Point:
+        """Where most are outstanding."""
+        return self.points[-1]
+
+    @property
+    def from_one(self) -> bool:
+        """Whether one I/O at a time reaches the rate."""
+        return self.points[0].load == 1
+
+    @property
+    def rate_per_s(self) -> float:
+        """The level."""
+        return self.deep.rate_per_s
+
+
+def _same(one_per_s: float, other_per_s: float) -> bool:
+    return 1 / SAME <= one_per_s / other_per_s <= SAME
+
+
+def _levels(facts: Facts, curves: Iterable[Curve]) -> Iterator[Finding]:
+    """Curves whose rate is level, with the rows of other kinds that go at the same rate."""
+    every = [level for curve in curves for level in _level(facts, curve)]
+    # What an experiment decides is decided of all suspicions of a cap: those of another rate are left to a later run.
+    testable = [level.rate_per_s for level in every if level.from_one and not level.bandwidth]
+    found = [
+        each for each in every if each.from_one or not testable or any(_same(each.rate_per_s, it) for it in testable)
+    ]
+    told = {id(point.record) for level in found for point in level.points}
+    for level in sorted(found, key=lambda level: not level.from_one):  # what can be tested comes first
+        alike = [] if level.bandwidth else _alike(facts, level)
+        rows = [*(point.record for point in level.points), *(row.record for row in alike if id(row.record) not in told)]
+        told |= set(map(id, rows))
+        yield from _told(level, alike, rows)
+
+
+def _level(facts: Facts, curve: Curve) -> list[_Level]:
+    """The loads from which on more of it changes nothing but the response time, evenly as by a clock."""
+    deep, first = curve.points[-1], curve.points[0]
+    from_one = first.load == 1 and 1 / FLAT <= deep.rate_per_s / first.rate_per_s <= FLAT
+    within = FLAT if from_one else SAME
+    held = [point for point in curve.points if 1 / within <= deep.rate_per_s / point.rate_per_s <= within]
+    few = min(point.record.measurement.ios for point in held) < LEAST_IOS
+    one = curve.at(1)
+    if few or one is None or deep.load < max(DEEPER, 2 * held[0].load):
         return []
-    few = min(row.measurement.ios for row in (one, deep)) < LEAST_IOS
-    times = curve.points[-1].response
-    ratio = deep.measurement.rate_per_s / one.measurement.rate_per_s
-    averaged = even_one / math.sqrt(deep.measurement.asked_depth)
-    by_the_clock = even_one < EXACT or even_deep < MORE_EVEN * averaged
-    even = even_deep < EVEN and by_the_clock
-    if few or not even or not 1 / FLAT <= ratio <= FLAT:
+    if not (_by_the_clock(one, deep) or _constant(facts, one, held)):
         return []
-    # One large I/O may fill the device by itself: then more of them are as even, and nothing caps them.
-    size = min((item.size_bytes for item in deep.phase.workload.mix), default=0)
-    large = size >= LARGE_BYTES
-    says = (
-        f"{deep.measurement.asked_depth} outstanding I/Os reached {number(deep.measurement.rate_per_s)} IOPS, 1 reached"
-        f" {number(one.measurement.rate_per_s)}; the response times of the {deep.measurement.asked_depth} are nearly"
-        f" equal (p50 {brief_time(times.quantile_ns(0.5))}, p95 {brief_percent(even_deep)} above), as behind a rate"
-        f" limit{', or at the full bandwidth of the device' if large else ''}."
+    size = min((item.size_bytes for item in deep.record.phase.workload.mix), default=0)
+    # One large I/O may fill the device by itself: then more of them are as even, and nothing caps them. With small ones
+    # that takes more than one at once, and as many bytes as other sizes reach.
+    full = size >= LARGE_BYTES or (not from_one and _as_many_bytes(facts, deep, size))
+    return [_Level(tuple(held), full)]
+
+
+def _by_the_clock(one: Point, deep: Point) -> bool:
+    """Whether the deepest load is served evenly, as a clock does and a device does not."""
+    even_one, even_deep = _spread(one), _spread(deep)
+    averaged = even_one / math.sqrt(deep.load)
+    return even_deep < EVEN and (even_one < EXACT or even_deep < MORE_EVEN * averaged)
+
+
+def _constant(facts: Facts, one: Point, held: list[Point]) -> bool:
+    """Whether second by second the same number of I/Os ended, though the device's own times scatter.
+
+    The number that a full device ends in a second varies as its times do: its variance over its mean is that of one
+    I/O's time over the square of its mean.
+    """
+    alone = facts.row(one.record).service()
+    counts = [point.record.series.ios for point in held if len(point.record.series.ios) > 1]
+    free = sum(len(each) - 1 for each in counts)
+    if free < LEAST_FREE or not alone.mean_ns:
+        return False
+    own = (alone.stdev_ns / alone.mean_ns) ** 2
+    square = sum(variance(each) * (len(each) - 1) for each in counts)
+    mean = fmean(fmean(each) for each in counts)
+    return mean >= LEAST_IOS and square / free / mean < STEADIER * own
+
+
+def _as_many_bytes(facts: Facts, deep: Point, size_bytes: int) -> bool:
+    """Whether I/Os of quite another size move as many bytes: then bytes are what is full."""
+    return any(
+        _size_apart(row, size_bytes) and 1 / FLAT <= row.measurement.bytes_per_s / deep.bytes_per_s <= FLAT
+        for row in facts.rows
+        if deep.bytes_per_s and not row.record.phase.together
     )
-    evidence = {"rate_per_s": deep.measurement.rate_per_s, "ratio": ratio, "depth": deep.measurement.asked_depth}
-    level = [row for row in curve.rows if 1 / FLAT <= deep.measurement.rate_per_s / row.measurement.rate_per_s <= FLAT]
-    found = [_suspicion(row, says, evidence, confidence=0.3 if large else 0.5) for row in level]
-    return [replace(each, severity="note") for each in found] if large else found
+
+
+def _size_apart(row: RowFacts, size_bytes: int) -> bool:
+    sizes = [item.size_bytes for item in row.workload.mix if item.size_bytes]
+    return bool(sizes) and not size_bytes / SIZE_APART < max(sizes) < size_bytes * SIZE_APART
+
+
+def _alike(facts: Facts, level: _Level) -> list[RowFacts]:
+    """Rows of other operations or sizes at the same rate: no device does exactly as many of each."""
+    mine = {(item.op, item.size_bytes) for item in level.deep.record.phase.workload.mix}
+    return [
+        row
+        for row in facts.rows
+        if {(item.op, item.size_bytes) for item in row.workload.mix} != mine
+        and row.workload.arrival == Closed()
+        and row.measurement.asked_depth > 1
+        and not row.record.phase.together
+        and not is_synced(row.record)
+        and row.measurement.ios >= LEAST_IOS
+        and _same(row.measurement.rate_per_s, level.rate_per_s)
+        and _spread(point(row)) < ROUGHLY_EVEN
+    ]
+
+
+def _told(level: _Level, alike: list[RowFacts], rows: list[PhaseRecord]) -> Iterator[Finding]:
+    deep, least = level.deep, level.points[0]
+    many, spread = deep.load, _spread(deep)
+    others = ""
+    if alike:
+        more = f" and {counted(len(alike) - 1, 'more row')}" if len(alike) > 1 else ""
+        others = f"; {alike[0].name}{more} go{'' if more else 'es'} at the same rate, though the I/Os are others"
+    says = (
+        f"{many} outstanding I/Os reached {number(deep.rate_per_s)} IOPS, {least.load} reached"
+        f" {number(least.rate_per_s)}; {_evenly(deep, spread)}, as behind a rate"
+        f" limit{', or at the full bandwidth of the device' if level.bandwidth else ''}{others}."
+    )
+    evidence = {
+        "rate_per_s": deep.rate_per_s,
+        "ratio": deep.rate_per_s / least.rate_per_s,
+        "depth": many,
+        "from_depth": least.load,
+        **({"bandwidth": 1.0} if level.bandwidth else {}),
+        **({"other_kinds": len(alike)} if alike else {}),
+    }
+    confidence = 0.3 if level.bandwidth else 0.7 if alike else 0.5
+    for row in rows:
+        found = _suspicion(row, says, evidence, confidence=confidence)
+        if least.load > 1:  # one alone does not reach it: nothing to be run at half of the rate
+            found = replace(found, confirm="ask whoever runs the storage; or run other sizes and operations")
+        yield replace(found, severity="note") if level.bandwidth else found
+
+
+def _evenly(deep: Point, spread: float) -> str:
+    """How the times show it, or else the seconds."""
+    if spread >= EVEN:
+        return "as many I/Os ended in each second"
+    return (
+        f"up to the p95 the response times of the {deep.load} are nearly equal (p50"
+        f" {brief_time(deep.response.quantile_ns(0.5))}, p95 {brief_percent(spread)} above)"
+    )
 
 
 def _spread(point: Point) -> float:
@@ -173,6 +353,8 @@ def _suspicion(record: PhaseRecord, says: str, evidence: dict[str, float], *, co
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """One at once as fast as it goes, and the same at half of that rate."""
+    if finding.evidence.get("from_depth", 1) > 1:
+        return None
     record = row_of(run, finding)
     load, rate = record.phase.workload, record.measurement.rate_per_s
     full = replace(load, users=1, depth=1)
@@ -187,4 +369,6 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         decision=Decision(statistic="mean", first="full rate", other="half the rate", limit=LONE, direction="below"),
         if_confirmed="Rate-limited: the storage answers faster than the rate that it is allowed.",
         if_rejected="Not rate-limited: the storage itself takes that long for each I/O.",
+        # Credits that were spent then may be there again: that rejects nothing.
+        seen_per_s=rate if record.measurement.asked_depth == 1 or "from_depth" in finding.evidence else None,
     )

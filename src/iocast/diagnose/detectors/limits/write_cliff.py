@@ -110,7 +110,8 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
             ),
         ),
         if_confirmed="Write cliff: after that volume writes are slow and reads are unchanged.",
-        if_rejected="The volume written does not explain it: writes keep their rate, or reads fall with them.",
+        if_rejected="The volume written does not explain it: writes keep their rate.",
+        if_split="reads fell too, which a write cliff alone does not explain",
     )
 
 

@@ -38,31 +38,74 @@ REMEDY = (
 def detect(facts: Facts) -> Iterator[Finding]:
     """One finding for each measured phase in which the generator was away for long."""
     for row in facts.rows:
-        found = [span for span in absences(row) if span[1] - span[0] >= LEAST_NS]
-        if found:
-            yield _finding(row.record, found)
+        whole, single = (list(filter(_is_long, spans)) for spans in (_of_all_threads(row), absences(row)))
+        if whole or single:
+            yield _finding(row.record, whole or single, "the test" if whole else "a thread of the test")
+
+
+def _is_long(span: tuple[int, int]) -> bool:
+    return span[1] - span[0] >= LEAST_NS
 
 
 @once
 def absences(row: RowFacts) -> list[tuple[int, int]]:
-    """The spans in which a thread of the generator did not run, from and to, those that overlap as one."""
-    spans: list[tuple[int, int]] = []
-    for each in sorted(row.measurement.generator.absences, key=lambda each: each.start_ns):
-        end_ns = each.start_ns + each.duration_ns
-        if spans and each.start_ns <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(spans[-1][1], end_ns))
+    """The spans in which a thread of the generator did not run, from and to; no two of them overlap.
+
+    Of several threads the longest one counts where theirs overlap: one after the other they are no long absence, as
+    the others went on. One thread and its watcher are away together, so theirs are joined.
+    """
+    made = row.measurement.generator
+    spans = sorted((each.start_ns, each.start_ns + each.duration_ns) for each in made.absences)
+    if made.threads == 1:
+        return _joined(spans)
+    apart: list[tuple[int, int]] = []
+    for start_ns, end_ns in sorted(spans, key=lambda span: span[0] - span[1]):
+        if all(end_ns <= from_ns or to_ns <= start_ns for from_ns, to_ns in apart):
+            apart.append((start_ns, end_ns))
+    return sorted(apart)
+
+
+def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order of time, those that overlap as one."""
+    joined: list[tuple[int, int]] = []
+    for start_ns, end_ns in spans:
+        if joined and start_ns <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end_ns))
         else:
-            spans.append((each.start_ns, end_ns))
+            joined.append((start_ns, end_ns))
+    return joined
+
+
+def _of_all_threads(row: RowFacts) -> list[tuple[int, int]]:
+    """The spans in which all threads were away; of several, their watcher too: it looks like one of them."""
+    made = row.measurement.generator
+    if made.threads <= 1:
+        return absences(row) if made.threads else []
+    turns = sorted(
+        turn for each in made.absences for turn in ((each.start_ns, 1), (each.start_ns + each.duration_ns, -1))
+    )
+    spans, away, from_ns = [], 0, 0
+    for at_ns, more in turns:
+        if more > 0 and away == made.threads:
+            from_ns = at_ns
+        if more < 0 and away == made.threads + 1:
+            spans.append((from_ns, at_ns))
+        away += more
     return spans
 
 
 def explains(row: RowFacts, start_ns: int, end_ns: int) -> bool:
     """True when the generator was away for at least half of a span. The watcher may notice a tenth of a second late."""
-    away = sum(max(0, min(end_ns, to_ns) - max(start_ns, from_ns)) for from_ns, to_ns in absences(row))
+
+    def within(spans: list[tuple[int, int]]) -> list[int]:
+        return [max(0, min(end_ns, to_ns) - max(start_ns, from_ns)) for from_ns, to_ns in spans]
+
+    # Those of all threads add up; of single ones, which may be others each time, one has to do it.
+    away = max(sum(within(_of_all_threads(row))), *within(absences(row)), 0)
     return 2 * away >= end_ns - start_ns > 0
 
 
-def _finding(record: PhaseRecord, found: list[tuple[int, int]]) -> Finding:
+def _finding(record: PhaseRecord, found: list[tuple[int, int]], who: str) -> Finding:
     longest = max(record.measurement.generator.absences, key=lambda each: each.duration_ns)
     moments = [f"{brief_time(to_ns - from_ns)} at t={brief_time(from_ns)}" for from_ns, to_ns in found[:SHOWN]]
     more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
@@ -70,7 +113,7 @@ def _finding(record: PhaseRecord, found: list[tuple[int, int]]) -> Finding:
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"This machine, not the storage, stalled: the test did not run for {', '.join(moments)}{more};"
+        says=f"This machine, not the storage, stalled: {who} did not run for {', '.join(moments)}{more};"
         f" {WHY[longest.cause]}.",
         evidence={
             "absences": len(found),

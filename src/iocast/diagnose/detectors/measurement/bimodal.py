@@ -6,7 +6,7 @@ Why it matters: a mean, or a median, between two peaks describes neither; a serv
 by the share of each.
 How it shows: the distribution has peaks with a real valley between them (a kernel density over the logarithm; in the
 histogram of another tool, which must hold counts, a bucket with fewer I/Os than chance would leave). Peaks that a
-coarse clock makes are told by that finding alone.
+coarse clock makes are told by that finding alone; on a machine short of CPU the slower one may be waits for a CPU.
 How to confirm: it is counted. Which I/Os are in which peak: by region, by operation, by time.
 What to change: report the peaks with their shares, never the mean alone; look for what makes the difference.
 """
@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from iocast.analyse.facts import Facts
+from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.text import brief_percent, brief_time
@@ -26,6 +27,8 @@ NEEDS: tuple[str, ...] = ()
 CODE: FindingCode = "several_peaks"
 APART = 2.0  # peaks nearer to each other do not mislead [J]
 SHARE = 0.02  # of the I/Os, in each of them [J]
+TOLD = "Report the peaks with their shares; look for what distinguishes their I/Os."
+STARVED = "Measure again with CPUs to spare; peaks that stay are the storage's."
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -41,11 +44,18 @@ def detect(facts: Facts) -> Iterator[Finding]:
         gap_ns = max(after.location_ns - before.location_ns for before, after in pairwise(found))
         peaks = [f"{brief_percent(mode.share)} around {brief_time(mode.location_ns)}" for mode in found]
         shape = "are bimodal" if len(found) == 2 else f"have {len(found)} peaks"
+        starved = not facts.imported and not facts.simulated and waited_for_a_processor(row)
+        whose = f" This machine was short of CPU: {cpu_words(row)}; the slower I/Os may have waited for one." * starved
         yield Finding(
             code=CODE,
             severity="note",
             phase=record.phase.name,
-            says=f"The times {shape}: {', '.join(peaks[:-1])} and {peaks[-1]}.",
-            evidence={"peaks": len(found), "mean_ns": times.mean_ns, "widest_gap_ns": gap_ns},
-            remedy="Report the peaks with their shares; look for what distinguishes their I/Os.",
+            says=f"The times {shape}: {', '.join(peaks[:-1])} and {peaks[-1]}.{whose}",
+            evidence={
+                "peaks": len(found),
+                "mean_ns": times.mean_ns,
+                "widest_gap_ns": gap_ns,
+                "short_of_cpu": float(starved),
+            },
+            remedy=STARVED if starved else TOLD,
         )

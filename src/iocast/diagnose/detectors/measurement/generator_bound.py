@@ -12,27 +12,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.facts import Facts
+from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.bound import bounds
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
+from iocast.text import counted
 
 NEEDS: tuple[str, ...] = ()
 
 CODE: FindingCode = "generator_bound"
-WORKED = "Use more users, or a machine with more processors; read the row as a lower limit."
-WAITED = "Stop other work on this machine, or use fewer users than it has processors; read the row as a lower limit."
+LOWER_LIMIT = "read the row as a lower limit."
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows whose pace the generator itself set."""
-    for phase, bound in bounds(facts).items():
+    for row in facts.rows:
+        bound = bounds(facts)[row.name]
         if bound.by == "generator":
             yield Finding(
                 code=CODE,
                 severity="severe",
-                phase=phase,
+                phase=row.name,
                 says=f"{bound.says} The row is a lower limit of what the storage can do.",
                 evidence=bound.evidence,
-                remedy=WAITED if bound.evidence["queued_share"] > bound.evidence["cpu_share"] else WORKED,
+                remedy=_remedy(row, waited=bound.evidence["queued_share"] > bound.evidence["cpu_share"]),
             )
+
+
+def _remedy(row: RowFacts, *, waited: bool) -> str:
+    """Fewer users help only where they are more than the processors, and more only where they are fewer."""
+    threads, cpus = row.measurement.generator.threads, row.run.host.cpus
+    if waited:
+        crowd = f", or use no more users than its {counted(cpus, 'CPU')}" if threads > cpus > 0 else ""
+        return f"Stop other work on this machine{crowd}; {LOWER_LIMIT}"
+    more = f"Use more users: this machine has {cpus} CPUs" if threads < cpus else "Use a machine with more CPUs"
+    return f"{more}; {LOWER_LIMIT}"

@@ -116,7 +116,8 @@ def _device_too_idle(row: RowFacts, share: float, device: DeviceIo, op: Op) -> F
 def _only(share: float) -> str:
     if not share:
         return "none"
-    return brief_percent(share).replace("below", "less than") if share < 0.0005 else f"only {brief_percent(share)}"
+    shown = brief_percent(share)
+    return shown.replace("below", "less than") if shown.startswith("below") else f"only {shown}"
 
 
 def _what_shrinks(run: Run) -> str:

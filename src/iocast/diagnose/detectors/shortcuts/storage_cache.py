@@ -19,7 +19,7 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.detectors.limits import credits
 from iocast.diagnose.detectors.limits.throttle import known_limits
-from iocast.diagnose.evidence import ARM_NS, row_of, times_ratio, waited_for_a_processor
+from iocast.diagnose.evidence import ARM_NS, has_an_arm, row_of, times_ratio, waited_for_a_processor
 from iocast.diagnose.same_load import target_bytes
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.model.codes import FindingCode
@@ -38,6 +38,7 @@ ENOUGH = 200  # reads, for a share of two in a hundred to be more than chance [J
 SHARE = 0.02  # of the reads
 QUICK_ONES = 15  # for the emptiness beside them to be more than chance [J]
 MISSES = 0.04  # at least; a few slow reads are stalls, neighbours or a processor that was away [J]
+FEW = 5  # of an arm's: to have a middle [J]
 GAP = 2.0  # from where nine tenths of the quick ones end to where nine tenths of the slow ones begin: a valley [J]
 EMPTY, NARROW, STRETCHES = 0.5, 1.02, 8  # of the density of the quick group; its least width; per doubling [J]
 APART = 4.0  # the slow group takes so many times as long as the quick one [J]
@@ -49,19 +50,28 @@ TWICE = 0.5  # models C, 1b: what is held over cold reads; by the mean, since ha
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of direct random reads with a quick and a slow group."""
+    arm = has_an_arm(facts)
     for row in facts.rows:
-        if not (row.is_only("read") and isinstance(row.workload.locality, Uniform)):
-            continue
-        if not row.is_past_the_host or row.measurement.asked_depth > 1:
+        if not _may_tell(row, arm=arm):
             continue
         # Who waits for a limit of our own group forms a slow group, and what memory answers a quick one.
         # Who waits for a processor now and then forms a slow group, of the length of a time slice.
         if any(known_limits(row)) or _host_answers(row) or waited_for_a_processor(row):
             continue
-        found = _groups(row)
+        found = _groups(row, arm=arm)
         if found is not None:
             yield _finding(row.record, *found)
     yield from _remembered(facts)
+
+
+def _may_tell(row: RowFacts, *, arm: bool) -> bool:
+    """Whether two groups of reads can only be hits and misses: of one read at a time, and where each read has to wait
+    for an arm of any, beside writes and in a queue too."""
+    load = row.workload
+    if not isinstance(load.locality, Uniform) or not row.is_past_the_host:
+        return False
+    alone = row.is_only("read") and row.measurement.asked_depth == 1
+    return alone or (arm and any(item.op == "read" for item in load.mix))
 
 
 def _host_answers(row: RowFacts) -> bool:
@@ -98,14 +108,16 @@ def _remembered(facts: Facts) -> Iterator[Finding]:
             return
 
 
-def _groups(row: RowFacts) -> tuple[float, float, float] | None:
+def _groups(row: RowFacts, *, arm: bool) -> tuple[float, float, float] | None:
     """The share of reads below the floor, and the medians of both groups; None when there is one group only."""
     # Service, not response: with a rate, a wait for earlier I/Os is no second group of the storage's.
     taken = row.service("read")
     if taken.total < ENOUGH:
         return None
     quick, _ = bucket_shares(taken, (FLOOR_NS,))
-    if not max(SHARE, QUICK_ONES / taken.total) <= quick <= 1 - MISSES:
+    # The few slow ones beside hits are stalls or neighbours, but for an arm, which can only have missed.
+    most = 1 - (FEW / taken.total if arm else MISSES)
+    if not max(SHARE, QUICK_ONES / taken.total) <= quick <= most:
         return None
     low, high = taken.quantile_ns(quick / 2), taken.quantile_ns(quick + (1 - quick) / 2)
     ends, begins = taken.quantile_ns(0.9 * quick), taken.quantile_ns(quick + 0.1 * (1 - quick))

@@ -1,0 +1,92 @@
+"""Rows in which the rate fell for good (credits or a cache ran out), and which rows met the storage on which side.
+
+Such a row is two measurements in one. What went before it met other storage than what came after, so a ladder, or a
+pair of rows of the same I/Os, may only have rows of one side: of the one that has most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import fmean
+from typing import NamedTuple
+
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.model.finding import LeftOut
+from iocast.text import number
+
+FALLS = 0.3  # of the rate [J]
+LEVEL = 0.03  # rates nearer to each other are the same level [J]
+LEAST_INTERVALS = 3  # of fewer none lies between the two levels
+FELL = "the rate fell within it"
+
+
+class Fall(NamedTuple):
+    """A row that fell, from what and to what, and the later rows of the same I/Os that stand at that level."""
+
+    row: RowFacts
+    before_per_s: float
+    after_per_s: float
+    later: tuple[RowFacts, ...]
+
+
+def fallen(facts: Facts) -> dict[str, LeftOut]:
+    """Each row that fell, and those of its side that has fewer, by name with why."""
+    out: dict[str, LeftOut] = {}
+    rows = () if facts.imported else facts.rows
+    for at, row in enumerate(rows):
+        fall = _fall(row, rows[at + 1 :])
+        if fall is None:
+            continue
+        says = f"IOPS fell from {number(fall.before_per_s)} to {number(fall.after_per_s)} within it and stayed there"
+        out[row.name] = LeftOut(FELL, f"two states in one row: {says}")
+        for name, why in _other_side(fall, rows[:at]).items():
+            out.setdefault(name, why)
+    return out
+
+
+def _fall(row: RowFacts, following: tuple[RowFacts, ...]) -> Fall | None:
+    """A fall that the row shows by itself, or, of too few intervals for that, with a later row that went on there."""
+    if not _counts(row):
+        return None
+    found, rates = row.drop(FALLS), row.rates_per_s
+    if found is not None:
+        return Fall(row, found.before_per_s, found.after_per_s, _at_level(row, found.after_per_s, following))
+    if row.change_points is not None or len(rates) < LEAST_INTERVALS or rates != sorted(rates, reverse=True):
+        return None
+    if rates[-1] > (1 - FALLS) * rates[0]:
+        return None
+    later = _at_level(row, rates[-1], following)
+    return Fall(row, rates[0], rates[-1], later) if later else None
+
+
+def _counts(row: RowFacts) -> bool:
+    return bool(row.measurement.ios) and not row.is_open_loop and not row.record.phase.together
+
+
+def _at_level(row: RowFacts, per_s: float, following: tuple[RowFacts, ...]) -> tuple[RowFacts, ...]:
+    """Later rows of I/Os of the same size that go at the level all the time."""
+    sizes = {item.size_bytes for item in row.workload.mix}
+    return tuple(
+        each
+        for each in following
+        if _counts(each)
+        and {item.size_bytes for item in each.workload.mix} == sizes
+        and all(_near(rate, per_s) for rate in (each.measurement.rate_per_s, fmean(each.rates_per_s[-1:] or [0.0])))
+    )
+
+
+def _near(rate_per_s: float, level_per_s: float) -> bool:
+    return abs(rate_per_s - level_per_s) <= LEVEL * level_per_s
+
+
+def _other_side(fall: Fall, earlier: tuple[RowFacts, ...]) -> Mapping[str, LeftOut]:
+    """The rows of the side of which fewer are of the fallen row's kind."""
+    before = [each for each in earlier if each.kind == fall.row.kind]
+    after = [each for each in fall.later if each.kind == fall.row.kind]
+    if len(before) >= len(after):
+        after_it = LeftOut(
+            f"after {fall.row.name}", f"it met the storage after its rate had fallen, within {fall.row.name}"
+        )
+        return {each.name: after_it for each in fall.later}
+    before_it = LeftOut(f"before {fall.row.name}", f"it met the storage before its rate fell, within {fall.row.name}")
+    return {each.name: before_it for each in before}
