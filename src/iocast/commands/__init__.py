@@ -38,13 +38,21 @@ VERBS = {
     "forecast": "Forecast the response time of a production load from a run.",
     "size": "Size storage: how many disks or volumes, and what binds.",
     "model": "Print what the laws of disks, queues and volumes say.",
+    "profile": "Profile a workload from traces of its I/Os.",
+    "capture": "Capture the I/Os of a device, a process or a command as a trace.",
+    "replay": "Replay a trace on a path.",
     "import": "Import results of other tools as run folders.",
     "blk": "Trace queue and device times of block requests.",
     "verify": "Read back and check what a run wrote.",
     "clean": "Remove the work files that iocast created.",
 }
 
-_FORECASTING = ("calibrate", "matrix", "model", "forecast", "size")
+# Verbs in a room of their own below this one.
+_ROOMS = {
+    "forecasting": ("calibrate", "matrix", "model", "forecast", "size"),
+    "profiling": ("profile",),
+    "tracing": ("capture", "replay"),
+}
 
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -91,7 +99,7 @@ def _marked(text: str) -> str:
 def load_verb(name: str) -> click.Command:
     """Imports a verb's module and returns its command."""
     stem = f"{name}_" if keyword.iskeyword(name) else name
-    room = "forecasting." if name in _FORECASTING else ""
+    room = next((f"{room}." for room, verbs in _ROOMS.items() if name in verbs), "")
     command = getattr(importlib.import_module(f"iocast.commands.{room}cmd_{name}"), stem)
     assert isinstance(command, click.Command)
     return command

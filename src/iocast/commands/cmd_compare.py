@@ -5,7 +5,7 @@ from __future__ import annotations
 import rich_click as click
 
 from iocast.commands.shell.options import filing, presenting, within
-from iocast.commands.shell.showing import Into, deliver
+from iocast.commands.shell.showing import Into, deliver, deliver_report
 
 
 @click.command()
@@ -18,7 +18,7 @@ def compare(folders: tuple[str, ...], directory: str, into: Into | None, form: s
 
     Each of A, B ... is a run folder, a name that `iocast runs` lists in DIR, or a folder of run folders (from
     `iocast repeat` or `iocast ab`), whose runs then count as repeats. Rows with the same workload are compared;
-    differences between hosts, targets and plans come first.
+    differences between hosts, targets and plans come first. Two profiles (from `iocast profile`) are compared too.
     """
     from iocast.archive.catalogue import find_run
     from iocast.sessions.report_files import get_ready
@@ -26,6 +26,11 @@ def compare(folders: tuple[str, ...], directory: str, into: Into | None, form: s
     if len(folders) < 2:
         raise click.UsageError("at least two folders are needed: the first is the baseline")
     get_ready(into and into.path)
+    from iocast.sessions.profiling.compare_profiles import all_profiles, compare_profiles
+
+    if all_profiles(folders):
+        deliver_report(compare_profiles(folders).report(charts=into is not None), form, into)
+        return 0
     from iocast.sessions.comparing import compare as compared
 
     deliver(compared(tuple(find_run(directory, folder) for folder in folders)), form, into)

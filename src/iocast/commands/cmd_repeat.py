@@ -10,6 +10,7 @@ import rich_click as click
 from iocast.commands.shell.options import filing, presenting, run_options
 from iocast.commands.shell.showing import Into, deliver, say
 from iocast.commands.shell.terminal_listener import TerminalListener
+from iocast.errors import SpecError
 from iocast.sessions.requests import RunOptions
 
 
@@ -26,6 +27,11 @@ def repeat(times: int, job: str, path: str, options: RunOptions, into: Into | No
     Each run uses the next seed, so offsets differ. The run folders go into one new folder, which `iocast compare`
     takes as a group.
     """
+    if job == "calibrate":
+        raise SpecError(
+            "calibrate is no job: which rows it runs is chosen as it goes on",
+            "for example iocast calibrate PATH --max-latency 10ms --repeat 3",
+        )
     from iocast.sessions.comparing import RepeatRequest
     from iocast.sessions.comparing import repeat as measure_again
 

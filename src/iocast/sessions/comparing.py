@@ -15,10 +15,12 @@ from iocast.archive.catalogue import labels, runs_in
 from iocast.errors import ArchiveError, SpecError
 from iocast.jobs.job import Job
 from iocast.model.report import Report
-from iocast.sessions.carry_out import carry_out
+from iocast.model.target import Target
+from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import RunBegun
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import RunOptions, asked_job
+from iocast.sessions.run_card import keep_judgement
 from iocast.sessions.target_finding import find_target, identity_name
 
 if TYPE_CHECKING:
@@ -54,7 +56,11 @@ class Repeats(Struct, frozen=True):
     side: Side
 
     def report(self, *, charts: bool = False) -> Report:
-        """Whether the figures repeat."""
+        """Whether the figures repeat; of calibrations also whether their maxima do."""
+        if all(run.plan.calibration for run in self.side.runs):
+            from iocast.report.forecast.calibration_repeats import calibration_repeats
+
+            return calibration_repeats(self.side, charts=charts)
         from iocast.report.comparison.comparison_report import repeats
 
         return repeats(self.side, charts=charts)
@@ -91,12 +97,12 @@ def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
     """Runs the job several times; None when it was stopped. Raises IocastError."""
     job, options = asked_job(request.job, request.options), request.options
     find_target(request.path, options.destroy)  # what is wrong with it is said before anything is made
-    folder = _group_folder(options.out, f"repeat-{job.name.replace(' ', '-')}")
+    folder = group_folder(options.out, f"repeat-{job.name.replace(' ', '-')}")
     for number in range(1, request.times + 1):
         listener.tell(RunBegun(number, request.times))
         # Other offsets in each run, or a lucky choice of them would repeat as well.
         this = replace(options, seed=options.seed + number - 1, out=folder)
-        if carry_out(job, find_target(request.path, options.destroy), this, listener).or_error().stopped:
+        if _run(job, find_target(request.path, options.destroy), this, listener).stopped:
             return None
     return repeats_in(folder)
 
@@ -116,7 +122,7 @@ def ab(request: AbRequest, listener: Listener) -> Comparison | None:
     job, options = asked_job(request.job, request.options), request.options
     targets = dict(zip(SIDES, request.paths, strict=True))
     _refuse_unknown(request)
-    folder = _group_folder(options.out, f"ab-{job.name.replace(' ', '-')}")
+    folder = group_folder(options.out, f"ab-{job.name.replace(' ', '-')}")
     order = random.Random(options.seed)
     for number in range(1, request.rounds + 1):
         for name in order.sample(SIDES, 2):
@@ -125,9 +131,17 @@ def ab(request: AbRequest, listener: Listener) -> Comparison | None:
             this = replace(options, seed=options.seed + number - 1, out=os.path.join(folder, name))
             target = find_target(targets[name])
             target = replace(target, destroy=identity_name(target) if identity_name(target) in request.destroy else "")
-            if carry_out(job, target, this, listener).or_error().stopped:
+            if _run(job, target, this, listener).stopped:
                 return None
     return Comparison(tuple(side(name, runs_in(os.path.join(folder, name))) for name in SIDES), folder)
+
+
+def _run(job: Job, target: Target, options: RunOptions, listener: Listener) -> Carried:
+    """One run, with its line for lists of runs. Raises IocastError."""
+    done = carry_out(job, target, options, listener).or_error()
+    if done.folder is not None:
+        keep_judgement(done.folder)
+    return done
 
 
 def _refuse_unknown(request: AbRequest) -> None:
@@ -139,7 +153,7 @@ def _refuse_unknown(request: AbRequest) -> None:
         )
 
 
-def _group_folder(out: str, name: str) -> str:
+def group_folder(out: str, name: str) -> str:
     """A fresh folder for the runs of one command, `out/<time>-<name>`. Raises ArchiveError."""
     import time
 

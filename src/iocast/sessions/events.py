@@ -18,6 +18,7 @@ from iocast.model.run import Maintenance
 if TYPE_CHECKING:
     from iocast.load import Layout as Layout
     from iocast.sessions.run_card import Card
+    from iocast.traces.read_traces import TraceReport
 
 
 class Planned(Struct, frozen=True, kw_only=True):
@@ -184,9 +185,40 @@ class WatchBegun(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
+class CaptureBegun(Struct, frozen=True):
+    """What is captured, and into which file."""
+
+    what: str
+    to: str
+    notes: tuple[str, ...]
+
+
+class CaptureEnded(Struct, frozen=True):
+    """The event table is written."""
+
+    to: str
+    report: TraceReport
+    elapsed_ns: int
+
+
+class CommandGoesOn(Struct, frozen=True):
+    """A capture ended before the command that it began."""
+
+    pid: int
+
+
+class CountersLogged(Struct, frozen=True):
+    """A log of disk counters is complete."""
+
+    to: str
+    copies: int
+    size_bytes: int
+
+
 InquiryEvent = Suspected | Untested | ExperimentBegun | ExperimentFailed | Decided | Diagnosed
 TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut
 WorkEvent = Planned | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept | WatchBegun
 FileEvent = FileWritten | PageWritten | PageFailed
+CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
 Made = CardMade | AnswerMade  # what was asked for
-Event = WorkEvent | InquiryEvent | TrialEvent | FileEvent | Made
+Event = WorkEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | Made

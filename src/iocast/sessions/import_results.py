@@ -11,7 +11,7 @@ from iocast.errors import SourceError
 from iocast.formats.file_kinds import special_kind
 from iocast.sessions.events import CardMade, Imported
 from iocast.sessions.listener import Listener
-from iocast.sessions.run_card import Card, make_card, shown_folder
+from iocast.sessions.run_card import Card, keep_summary, make_card, shown_folder
 
 
 def import_results(files: Sequence[str], out: str, listener: Listener) -> list[Card]:
@@ -30,5 +30,7 @@ def import_results(files: Sequence[str], out: str, listener: Listener) -> list[C
         shown = shown_folder(folder.path)
         listener.tell(Imported(shown))
         cards.append(make_card(run, shown))
-        listener.tell(CardMade(cards[-1], cards[-1].report()))
+        report = cards[-1].report()
+        keep_summary(cards[-1], report)
+        listener.tell(CardMade(cards[-1], report))
     return cards

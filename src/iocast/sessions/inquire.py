@@ -34,7 +34,7 @@ from iocast.sessions.events import (
 )
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import RunOptions, asked_job, option_value
-from iocast.sessions.run_card import Card, open_card, shown_folder
+from iocast.sessions.run_card import Card, keep_judgement, keep_summary, open_card, shown_folder
 from iocast.sessions.target_finding import find_target
 from iocast.units import parse_duration, parse_size
 
@@ -75,14 +75,18 @@ def diagnose(request: DiagnoseRequest, listener: Listener) -> Card | None:
     if folder is None:
         target = find_target(request.path or "")
         job = asked_job(request.job or _first_job(target, request.options), request.options)
-        whole = carry_out(job, target, request.options, listener).or_error().whole
-        if whole is None:
+        done = carry_out(job, target, request.options, listener).or_error()
+        if done.whole is None:
+            if done.folder is not None:
+                keep_judgement(done.folder)
             return None
-        folder = str(whole)
+        folder = str(done.whole)
     diagnose_run(folder, request.budget, listener)
     card = open_card(folder)
     card = replace(card, judged=card.judged._replace(folder=shown_folder(Path(folder))))
-    listener.tell(CardMade(card, card.report()))
+    report = card.report()
+    keep_summary(card, report)
+    listener.tell(CardMade(card, report))
     return card
 
 

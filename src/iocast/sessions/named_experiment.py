@@ -23,7 +23,7 @@ from iocast.sessions.carry_out import carry_out
 from iocast.sessions.events import AnswerMade, Planned, TrialBegun, TrialFailed, TrialPlanned
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import MIB, RunOptions, option_value
-from iocast.sessions.run_card import Card, leave_page, make_card, shown_folder
+from iocast.sessions.run_card import Card, keep_judgement, leave_page, make_card, shown_folder
 from iocast.sessions.target_finding import find_target, identity_name, with_direct_tried
 from iocast.sessions.trial_places import Places, image_kinds, targets_of
 from iocast.units import parse_size
@@ -117,6 +117,7 @@ def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
 def _answered(folder: Path, page: bool, listener: Listener) -> Answered:
     """Judges what was measured, and leaves the page of its card last: the answer can be read meanwhile."""
     answered = Answered(archive.load(str(folder)), shown_folder(folder))
+    keep_judgement(folder)
     listener.tell(AnswerMade(answered.report()))
     if page:
         leave_page(answered.card(), listener)

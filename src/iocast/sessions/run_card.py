@@ -106,6 +106,12 @@ def keep_summary(card: Card, report: Report) -> None:
         save_summary(Path(card.folder), card.judged.summary(report))
 
 
+def keep_judgement(folder: Path) -> None:
+    """The same for a run whose card nobody makes: judged, and its letters kept. Raises ArchiveError."""
+    card = open_card(str(folder))
+    keep_summary(card, card.report())
+
+
 def check_floor(card: Card, floor: Letter | None, listener: Listener) -> bool:
     """Whether the card earns the letter asked for; tells when not."""
     if card.reaches(floor) or floor is None:

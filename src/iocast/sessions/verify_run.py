@@ -17,7 +17,7 @@ from iocast.model.run import Run
 from iocast.model.verification import Verification
 from iocast.sessions.events import Interrupted, NotKept
 from iocast.sessions.listener import Listener
-from iocast.sessions.run_card import shown_folder
+from iocast.sessions.run_card import keep_judgement, shown_folder
 
 if TYPE_CHECKING:
     from iocast.load.verify_journal import Description
@@ -56,6 +56,8 @@ def verify(name: str, listener: Listener, *, after_crash: bool = False) -> Verif
         archive.RunFolder(folder).save(run)
     except IocastError as error:
         listener.tell(NotKept(error))
+    else:
+        keep_judgement(folder)  # saving has made its line for lists anew, without letters
     return Verified(run, shown_folder(folder), found)
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+
 import rich_click as click
 
 from iocast.commands.shell.options import page_option, presenting, run_options
+from iocast.commands.shell.showing import say
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
 from iocast.sessions.requests import RunOptions
@@ -21,6 +25,7 @@ from iocast.sessions.requests import RunOptions
     help="The limit is one of this percentile, 50 to 99.9; `mean`: of the mean, as CALIBRATE_IO has it.",
 )
 @click.option("--disks", type=click.IntRange(1, 10_000), help="Disks below PATH: adds IOPS per disk and a check.")
+@click.option("--repeat", "times", type=click.IntRange(2, 1000), metavar="N", help="Calibrate N times: do they agree?")
 @click.option("--block", metavar="SIZE", default="8k", show_default=True, help="Size of a random read.")
 @run_options(destroy=False, price=True)
 @page_option
@@ -30,6 +35,7 @@ def calibrate(
     max_latency: str | None,
     percentile: str,
     disks: int | None,
+    times: int | None,
     block: str,
     options: RunOptions,
     page: bool,
@@ -52,5 +58,15 @@ def calibrate(
     row_seconds = None if options.duration_ns is None else options.duration_ns / 1e9
     asked = calibration_asked(max_latency, percentile, block, disks, row_seconds)
     listener = TerminalListener(form)
-    search(CalibrateRequest(path=path, asked=asked, options=options, page=page), listener)
+    request = CalibrateRequest(path=path, asked=asked, options=options, page=page)
+    if times is None:
+        search(request, listener)
+        return listener.exit_code
+    from iocast.sessions.forecasting.repeat_calibration import repeat_calibration
+
+    made = repeat_calibration(request, times, listener)
+    if made is not None:
+        folder = os.path.relpath(made.folder)
+        say(f"run folders: {folder}")
+        say(f"to see this again: iocast report {shlex.quote(folder)}")
     return listener.exit_code

@@ -16,6 +16,9 @@ from iocast.commands.shell.terminal_listener import TerminalListener
 @click.option("--read", default="100%", show_default=True, metavar="PERCENT", help="Share of reads.")
 @click.option("--size", default="8k", show_default=True, metavar="SIZE", help="I/O size.")
 @click.option("--slo", default="p99=5ms", show_default=True, metavar="LEVEL", help="Service level: p99=5ms, mean=2ms.")
+@click.option(
+    "--load", metavar="PROFILE", help="A profile of `iocast profile`, instead of --iops, --read, --size, --cv2."
+)
 @click.option("--burst", metavar="RATE:TIME/TIME", help="Bursts above --iops: 9000/s:30s/10m is 30 s in every 10 min.")
 @click.option("--rates", metavar="FILE", help="CSV of seconds and IOPS, instead of --iops.")
 @click.option(

@@ -332,6 +332,17 @@ def cache(**asked: str) -> Report:
     return model_laws.cache(**asked)
 
 
+@_law("link")
+@_option("--mbps", None, "MB/s that were measured.", "NUMBER")
+@_option("--link", None, 'What they came over: "FC 4G", "10 GbE"; `iocast model rules` lists them.', "LINK")
+@click.option("--ports", type=click.IntRange(1, 1000), metavar="NUMBER", default=1, show_default=True, help="Links.")
+def link(mbps: str | None, link: str | None, ports: int) -> Report:
+    """What share of a link measured MB/s are."""
+    from iocast.sessions.forecasting import model_laws
+
+    return model_laws.link(mbps, link, ports)
+
+
 @_law("rules")
 def rules() -> Report:
     """Rules of thumb of links and devices, dated."""

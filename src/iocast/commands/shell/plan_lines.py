@@ -7,7 +7,16 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from iocast.model.plan import Phase, Plan
-from iocast.model.workload import Bursts, Closed, Locality, Sequential, Uniform, Workload
+from iocast.model.workload import (
+    Bursts,
+    Closed,
+    Locality,
+    RecordedPlaces,
+    RecordedTimes,
+    Sequential,
+    Uniform,
+    Workload,
+)
 
 if TYPE_CHECKING:
     from iocast.sessions.events import Layout, Planned
@@ -184,6 +193,8 @@ def _where(locality: Locality) -> str:
             return "sequential, descending"
         case Uniform(repeats=repeats):
             return "random" if repeats else "random, no repeats"
+        case RecordedPlaces():
+            return "where the trace goes"
         case _:
             return type(locality).__name__.lower()
 
@@ -206,4 +217,6 @@ def _pace(workload: Workload) -> str:
         return f", {duration(arrival.think_ns)} think time" if arrival.think_ns else ""
     if isinstance(arrival, Bursts):
         return f" in bursts of {arrival.ios} every {duration(arrival.every_ns)}"
+    if isinstance(arrival, RecordedTimes):
+        return f" at {rate(arrival.rate_per_s)}/s, as recorded"
     return f" at {rate(arrival.rate_per_s)}/s {type(arrival).__name__.lower()}"

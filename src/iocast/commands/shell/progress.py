@@ -13,7 +13,7 @@ from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord
 from iocast.model.view import View
-from iocast.text import capacity, duration, megabytes_per_s, rate
+from iocast.text import capacity, counted, duration, megabytes_per_s, rate
 
 if TYPE_CHECKING:
     from iocast.sessions.listener import Progress
@@ -86,7 +86,7 @@ class LiveProgress:
         speed = f"{rate(seen.per_s(metrics.IOS) or 0.0)} IOPS" if shown and self._phase.role != "fill" else ""
         if shown and self._phase.role == "fill":
             speed = f"{megabytes_per_s(seen.per_s(metrics.BYTES) or 0.0)} MB/s"
-        wrong = f"{errors} errors" if errors else ""
+        wrong = counted(errors, "error") if errors else ""
         end = "stopping" if self._stopped() else "" if left is None else _left(left)
         done = min(1.0, (number + min(1.0, part)) / max(1, total))
         self._draw(live_line(done, f"{number + 1}/{total}", self._phase.name, speed, wrong, end, self._columns() - 1))
@@ -150,6 +150,6 @@ def _outcome(record: PhaseRecord) -> str:
 
 
 def _troubles(measurement: Measurement) -> str:
-    errors = f", {measurement.error_count} errors" if measurement.error_count else ""
+    errors = f", {counted(measurement.error_count, 'error')}" if measurement.error_count else ""
     end = {"finished": "", "errors": ", stopped by errors"}.get(measurement.stopped, f", {measurement.stopped}")
     return errors + end

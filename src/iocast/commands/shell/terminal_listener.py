@@ -64,7 +64,9 @@ class TerminalListener:
                     say(line)
 
 
-def lines(event: events.WorkEvent | events.InquiryEvent | events.TrialEvent | events.FileEvent) -> Iterator[str]:
+def lines(
+    event: events.WorkEvent | events.InquiryEvent | events.TrialEvent | events.FileEvent | events.CaptureEvent,
+) -> Iterator[str]:
     """An event in words."""
     from iocast.commands.shell.plan_lines import planned_lines
 
@@ -90,6 +92,10 @@ def lines(event: events.WorkEvent | events.InquiryEvent | events.TrialEvent | ev
             yield from (f"note: {note}" for note in notes)
             said, every = ", ".join(devices) or "all devices", duration_text(interval_ns)
             yield f"tracing requests of {said}, every {every}; press Ctrl-C to stop"
+        case events.CaptureBegun() | events.CaptureEnded() | events.CommandGoesOn() | events.CountersLogged():
+            from iocast.commands.shell.capture_lines import capture_lines
+
+            yield from capture_lines(event)
         case events.FileWritten() | events.PageWritten() | events.PageFailed():
             yield _file(event)
         case (

@@ -42,5 +42,5 @@ def bottleneck_section(run: Run, examination: Examination) -> Section | None:
         Row({"by": each.by, "tests": labels(run, each.phases), "phases": each.phases, "says": each.says})
         for each in found
     )
-    notes = (NOTE,) if any(each.by in ("device", "queue") for each in found) else ()
+    notes = (NOTE,) if any(each.by in ("device", "device_or_limit", "queue") for each in found) else ()
     return section("bounds", tables=(Table("", COLUMNS, rows, key="bounds", notes=notes),)) if rows else None

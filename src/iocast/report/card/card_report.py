@@ -16,7 +16,7 @@ from iocast.model.grading import Grades
 from iocast.model.measurement import Course, SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
-from iocast.report.card import observed_devices, time_section, verification_section
+from iocast.report.card import observed_devices, replay_section, time_section, verification_section
 from iocast.report.card.bottleneck_section import bottleneck_section
 from iocast.report.card.conclusions import conclusions
 from iocast.report.card.findings_section import findings_section
@@ -58,6 +58,7 @@ def card(
     glance = charts_at("glance", ExaminedRun(facts, examination)) if courses is not None else ()
     sections = (
         target_section(run, void),
+        replay_section.section(run),
         section("results", tables=(results(facts, examination),), charts=glance) if run.measured else None,
         time_section.section(facts),
         observed_devices.section(run),

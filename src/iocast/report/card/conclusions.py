@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from iocast import text
+from iocast.diagnose.how_bad import how_bad
+from iocast.diagnose.limiting import held_back
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Examination
 from iocast.model.report import Conclusion
 from iocast.model.run import Run
 from iocast.report.card.bottleneck_section import limited
-from iocast.report.card.findings_section import alike, standing
+from iocast.report.card.findings_section import Found, alike, standing
 from iocast.report.card.row_labels import labels
 from iocast.report.diagnosis.tested_section import conclusion
 from iocast.report.wording import words
@@ -35,7 +37,7 @@ def _worst(run: Run, examination: Examination, untestable: frozenset[FindingCode
     if not found:
         busy = len(examination.unsuspected)
         return f"none found; {text.counted(busy, 'row')} not judged for lack of free CPU" if busy else "none found"
-    first, more = found[0], len(found) - 1
+    first, more = _worst_of(found), len(found) - 1
     state = standing(first.finding, untestable)
     rows = ", ".join(labels(run, first.phases))
     others = f" {text.counted(more, 'more finding')}." if more else ""
@@ -45,17 +47,34 @@ def _worst(run: Run, examination: Examination, untestable: frozenset[FindingCode
     return f"{named}: {first.finding.says}{f' On {rows}.' if rows else ''}{others}"
 
 
+def _worst_of(found: tuple[Found, ...]) -> Found:
+    """Of the first kind, which is the gravest, the finding that went furthest; of equal ones the one on most rows."""
+    first = found[0].finding
+    kind = [
+        each
+        for each in found
+        if (each.finding.code, each.finding.severity, each.finding.certain)
+        == (first.code, first.severity, first.certain)
+    ]
+    return max(kind, key=lambda each: (how_bad(each.finding), len(each.phases)))
+
+
 def _bottleneck(run: Run, examination: Examination) -> str:
-    """What limited most rows, in the words of the case with most rows."""
-    found = limited(run, examination)
+    """What limited most rows, in the words of the case with most rows; what is certain and severe comes first."""
+    found, first = limited(run, examination), held_back(examination)
+    why = ", ".join(dict.fromkeys(each.brief for each in examination.left_out.values()))
+    found = tuple(each for each in found if not first.isdisjoint(each.phases)) or found
     if not found:
-        return "unknown"
+        return f"unknown. Left out: {why}." if why else "unknown"
     counts: Counter[str] = Counter()
     for each in found:
         counts[each.by] += len(each.phases)
+    if counts["device_or_limit"]:  # then it is not known of the others that no limit holds them back
+        counts["device_or_limit"] += counts.pop("device", 0)
     by, often = counts.most_common(1)[0]
-    first = max((each for each in found if each.by == by), key=lambda each: len(each.phases))
+    most = max((each for each in found if each.by == by), key=lambda each: len(each.phases))
     every = len(run.measured)
     if every == 1:
-        return f"{by}: {first.says}"
-    return f"{by} on {often} of {every} rows. {first.phases[0]}: {first.says}"
+        return f"{words(by)}: {most.says}"
+    left = f" Not compared with others: {len(examination.left_out)} of {every} rows ({why})." if why else ""
+    return f"{words(by)} on {often} of {every} rows. {most.phases[0]}: {most.says}{left}"

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from iocast import text
 from iocast.analyse.facts import Facts
+from iocast.analyse.ladder import kind
 from iocast.analyse.load_kind import is_open_loop
 from iocast.analyse.statistics import published
+from iocast.diagnose.left_out import rate_believed
 from iocast.diagnose.thresholds import worst
 from iocast.model.finding import Examination, Grade
 from iocast.model.grading import Grades
@@ -62,18 +64,19 @@ def worst_trust(run: Run, examination: Examination) -> Grade | None:
 
 def figures(facts: Facts, examination: Examination) -> tuple[Figure, ...]:
     """Random reads, scans and commits, of rows that can be used."""
-    usable = [
+    every = [
         record
         for record in facts.run.measured
-        if examination.trust[record.phase.name].grade in USABLE
-        and record.measurement.ios
-        and not is_open_loop(record)
-        and {"users", "depth"}.isdisjoint(record.unstated)
+        if record.measurement.ios and not is_open_loop(record) and {"users", "depth"}.isdisjoint(record.unstated)
     ]
-    return (*_random_reads(facts, usable), *_scans(usable), *_commits(facts, usable))
+    trust = {record.phase.name: examination.trust[record.phase.name] for record in every}
+    usable = [record for record in every if trust[record.phase.name].grade in USABLE]
+    of_rates = [record for record in every if rate_believed(trust[record.phase.name])]
+    valid = [record for record in every if not trust[record.phase.name].void]
+    return (*_random_reads(facts, usable, valid), *_scans(of_rates), *_commits(facts, usable))
 
 
-def _random_reads(facts: Facts, records: list[PhaseRecord]) -> Iterator[Figure]:
+def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRecord]) -> Iterator[Figure]:
     found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
     if not found:
         return
@@ -83,7 +86,9 @@ def _random_reads(facts: Facts, records: list[PhaseRecord]) -> Iterator[Figure]:
     yield from _median(name, times, alone)
     most = busiest(found, alone)
     least = least_load_at_peak(facts, found, alone)
-    where = f"peak, at {who(most)}" if least is most else f"peak, at {who(most)}; the same from {who(least)} on"
+    top = max(each.measurement.rate_per_s for each in every if kind(each) == kind(most))
+    peak = "peak" if most.measurement.rate_per_s >= top else "highest of the rows that can be trusted"
+    where = f"{peak}, at {who(most)}" if least is most else f"{peak}, at {who(most)}; the same from {who(least)} on"
     yield Figure(f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", where)
 
 

@@ -22,10 +22,16 @@ SAME_RATE = 0.01  # rates nearer to each other are the same, however well a peak
 FLUSHES: tuple[Op, ...] = ("fsync", "fdatasync")
 
 
-def sentences(facts: Facts, records: list[PhaseRecord]) -> list[str]:
-    """All that can be said of these rows, in the order in which a database administrator asks."""
-    closed = [each for each in records if not is_open_loop(each) and each.measurement.ios and _is_known(each)]
-    return [*_random_reads(facts, closed), *_scans(closed), *_commits(closed), *_mixes(closed)]
+def sentences(facts: Facts, records: list[PhaseRecord], rates_only: list[PhaseRecord] | None = None) -> list[str]:
+    """All that can be said of these rows, in the order in which a database administrator asks; of the rows in
+    `rates_only` no percentile is known well."""
+    closed = [each for each in records if _can_be_told(each)]
+    scans = [each for each in rates_only or () if _can_be_told(each)]
+    return [*_random_reads(facts, closed), *_scans(closed, scans), *_commits(closed), *_mixes(closed)]
+
+
+def _can_be_told(record: PhaseRecord) -> bool:
+    return not is_open_loop(record) and record.measurement.ios > 0 and _is_known(record)
 
 
 def _is_known(record: PhaseRecord) -> bool:
@@ -75,12 +81,13 @@ def least_load_at_peak(facts: Facts, records: list[PhaseRecord], alone: PhaseRec
     return min(fast, key=lambda each: (each.measurement.asked_depth, each is not peak), default=peak)
 
 
-def _scans(records: list[PhaseRecord]) -> Iterator[str]:
-    found = [each for each in records if is_scan(each)]
+def _scans(records: list[PhaseRecord], rates_only: list[PhaseRecord]) -> Iterator[str]:
+    found = [each for each in (*records, *rates_only) if is_scan(each)]
     if found:
         best = max(found, key=lambda each: each.measurement.bytes_per_s)
         speed = text.brief_throughput(best.measurement.bytes_per_s)
-        yield f"{text.size(size_of(best))} sequential reads reach {speed} at {who(best)}."
+        few = " (the rate only: its percentiles are imprecise)" if best not in records else ""
+        yield f"{text.size(size_of(best))} sequential reads reach {speed} at {who(best)}{few}."
 
 
 def _commits(records: list[PhaseRecord]) -> Iterator[str]:

@@ -11,11 +11,14 @@ from msgspec import Struct
 from iocast import text
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
+from iocast.diagnose.how_bad import how_bad
+from iocast.diagnose.left_out import rate_believed
 from iocast.diagnose.thresholds import worst
 from iocast.model.codes import FindingCode, TrustCode
 from iocast.model.finding import GRADES, Examination, Finding, Grade, Trust, TrustComponent
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord
+from iocast.report.card.replay_section import sentence as replayed
 from iocast.report.card.summary_sentences import sentences
 from iocast.report.wording import words
 
@@ -48,8 +51,9 @@ def verdict(facts: Facts, examination: Examination) -> str:
     if not judged:
         return "Nothing was measured."
     usable = [record for record, trust in judged if trust.grade in USABLE]
+    rates_only = [record for record, trust in judged if trust.grade not in USABLE and rate_believed(trust)]
     leads = list(_leads(judged, examination))
-    said = sentences(facts, usable)
+    said = [*filter(None, map(replayed, usable)), *sentences(facts, usable, rates_only)]
     if usable and not said:
         said = ["The run has no plain random reads, scans, commits or mixes: see the rows below."]
     told = frozenset[FindingCode]().union(*(lead.told for lead in leads))
@@ -90,12 +94,16 @@ def _failed(rows: list[Measurement], every: int) -> str:
 
 
 def _stalled(found: list[Finding], rows: int) -> str:
-    longest = max(found, key=lambda each: each.evidence.get("stalled_ns", 0.0))
+    stood = [each for each in found if each.evidence.get("stalls", 1.0)]
+    longest = max(found := stood or found, key=how_bad)
     if rows == 1:
         return longest.says
     where = "on every row" if len(found) == rows else f"on {len(found)} of {rows} rows"
     longest_on = ", longest on" if len(found) > 1 else ","
-    return f"I/O stalled {where}{longest_on} {longest.phase}: {stalls.in_words(longest.spans)}."
+    if not stood:
+        return f"I/O waited in turn {where}{longest_on} {longest.phase}: {longest.clause}."
+    seen = "" if len(found) == rows else ", seen"  # not where an I/O takes a twentieth of the stall anyway
+    return f"I/O stalled{seen} {where}{longest_on} {longest.phase}: {stalls.in_words(longest.spans)}."
 
 
 def _belief(judged: Judged, told: frozenset[FindingCode]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast import text
-from iocast.analyse.latency_growth import ScalingStep
+from iocast.analyse.latency_growth import LEAST_FALL, ScalingStep
 from iocast.model.report import Axis, Chart, Column, Row, Table
 from iocast.report.cells import cell_text
 from iocast.report.charts.drawing.loads import END, loads_axis
@@ -33,7 +33,6 @@ STEPS = (
     Column("before", "from load", "load"),
     Column("after", "to load", "load"),
     Column("ratio", "response time growth / load growth", "decimal", "1: the step added only waiting"),
-    Column("bar", "2^(10 ratio) / 1024", "decimal"),
     Column("verdict", "verdict"),
 )
 WORDS = {
@@ -41,6 +40,7 @@ WORDS = {
     "slower": "response time rose",
     "lost": "throughput fell",
 }
+SAME = "response time stayed the same"
 NOTE = (
     "Growth of the mean response time over growth of the load. 1: the step added only waiting. Strong red: throughput"
     " fell as well."
@@ -73,11 +73,16 @@ def _step_row(step: ScalingStep, one: Member, other: Member) -> Row:
             "before": one.load,
             "after": other.load,
             "ratio": step.ratio,
-            "bar": step.bar,
-            "verdict": WORDS[step.verdict],
+            "verdict": _words(step),
             "colour": step.verdict,
         }
     )
+
+
+def _words(step: ScalingStep) -> str:
+    """What the step did; a change that is too small to be written is none."""
+    growth = step.ratio * step.after / step.before
+    return SAME if step.verdict != "lost" and abs(growth - 1) < LEAST_FALL else WORDS[step.verdict]
 
 
 def _summary(steps: tuple[ScalingStep, ...], ladder: tuple[Member, ...]) -> str:
@@ -110,7 +115,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
             "y2": number(row.cells["ratio"]) or 0.0,
             "c": colours[str(row.cells["colour"])],
             "t": text.three_figures(number(row.cells["ratio"]) or 0.0),
-            "tip": tip(steps, row, leave=("bar",)),
+            "tip": tip(steps, row),
             "at": at + 0.5,
         }
         for at, row in enumerate(steps.rows)

@@ -41,17 +41,37 @@ def _f(value: float, figures: int = 4) -> str:
 
 
 def _ladder_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
-    ladder = by.ladder
+    ladder, rate = by.ladder, steps.rate_per_s
     (n1, n2), (r1, r2) = ladder.users[-2:], ladder.response_s[-2:]
     tends = (n2 - n1) / (r2 - r1) if r2 > r1 else ladder.last_per_s
-    rate = steps.rate_per_s
     return (
+        *_between_says(by),
         "1. Each row of the ladder is one pair: n outstanding I/Os and X IOPS; R = n / X (Little's law), made never to"
         " fall. Between rows R is straight.",
         f"2. Throughput demonstrated: X of the last row = {_f(ladder.last_per_s, 5)} IOPS. The asked {_f(rate, 5)} are"
-        f" {_f(rate / by.demonstrated_per_s)} of it (refused above {HIGHEST_LOAD:g}). Beyond the last row R grows by"
+        f" {_f(rate / by.demonstrated_per_s)} of it (refused above {_refused(by)}). Beyond the last row R grows by"
         f" 1 / {_f(ladder.limit_per_s, 5)} s for each I/O: ({_f(n2)} - {_f(n1)}) / ({_f(r2 * MS, 5)} -"
         f" {_f(r1 * MS, 5)} ms) = {_f(tends, 5)} IOPS, at most 1.15 times the demonstrated.",
+    )
+
+
+def _refused(by: Forecaster) -> str:
+    return f"{HIGHEST_LOAD:g} of that of the larger size" if by.ends else f"{HIGHEST_LOAD:g}"
+
+
+def _between_says(by: Forecaster) -> tuple[str, ...]:
+    """How the ladder of a size between two measured ones is made."""
+    if not by.measured.between:
+        return ()
+    small, large = by.measured.between
+    sizes = [each.asked.size_bytes for each in (small, by.measured, large)]
+    part = (sizes[1] - sizes[0]) / (sizes[2] - sizes[0])
+    last = by.measured.levels[-1]
+    ends = [next(each.rate_per_s for each in of.levels if each.users == last.users) for of in (small, large)]
+    return (
+        f"0. The size lies between two measured ones, {sizes[0]} and {sizes[2]} bytes, {_f(part)} of the way: 1 / X ="
+        f" {_f(1 - part)} / X of the smaller + {_f(part)} / X of the larger, for n = {_f(last.users)}:"
+        f" {_f(last.rate_per_s, 5)} IOPS from {_f(ends[0], 5)} and {_f(ends[1], 5)}.",
     )
 
 
@@ -75,7 +95,9 @@ def _state_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
 
 
 def _bracket_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
-    within, figure, of = by.within, steps.figure, by.measured
+    figure, of = steps.figure, by.measured
+    smaller, larger = by.ends or (by, by)
+    within = by.within
     low, base, high = (each * MS for each in figure.model_s)
     below, above = by.margins
     wide = 2.718281828459045**figure.sampling
@@ -84,15 +106,26 @@ def _bracket_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
         f"6. The model takes service times for random. At one I/O they have cs2 = (deviation / mean)^2 ="
         f" {_f(of.service_cv2)}; of what queues {_f(within.bottleneck_cv2)}, when saturated {_f(of.saturated_cv2)}. So"
         " each factor a of step 3 that is below 1 becomes V a / (1 - a + V a): at least with V ="
-        f" {_f(within.low)} (from {_f(by.ladder.saturation_users)} I/Os on, and R bent as far as it can), as expected"
-        f" {_f(within.base)}, at most {_f(within.high)} (from {_f(within.from_users)} I/Os on). The {name} is"
-        f" {_f(low)}, {_f(base)} and {_f(high)} ms.",
-        f"7. Chance: how well each row is known, times how much the {name} depends on it: {figure.sampling:.1%} either"
+        f" {_f(smaller.within.low)} (from {_f(smaller.ladder.saturation_users)} I/Os on, and R bent as far as it can),"
+        f" as expected {_f(within.base)}, at most {_f(larger.within.high)} (from {_f(larger.within.from_users)}"
+        f" I/Os on). The {name} is {_f(low)}, {_f(base)} and {_f(high)} ms.{FROM_OTHERS if by.ends else ''}",
+        f"7. Chance: how well each row is known, times how much the {'mean' if figure.stepped else name} depends on it"
+        f"{_on_a_step(steps)}: {figure.sampling:.1%} either"
         f" way, a factor of {_f(wide)}.",
         f"8. The interval: from {LOWER:g} x {_f(low)} / {_f(wide)} = {_f(figure.low_s * MS)} ms to"
         f" {_f(above)} x {_f(high)} x {_f(wide)} = {_f(figure.high_s * MS)} ms."
         + (" (0.9 and the factor above are what the model was off by on systems with known answers.)" if below else ""),
     )
+
+
+FROM_OTHERS = " The first of them is that of the ladder of the smaller size, the last that of the larger one."
+
+
+def _on_a_step(steps: Arithmetic) -> str:
+    """Why the mean's error stands for that of a percentile."""
+    if steps.figure.step is None:
+        return ""
+    return f" (the {statistic(steps.figure.q)} lies on a step: both groups are known as well as the mean is)"
 
 
 def _verdict_says(of: Answer) -> str:

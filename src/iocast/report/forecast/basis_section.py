@@ -12,7 +12,7 @@ from iocast.forecast.measured_ladder import Level, MeasuredLadder
 from iocast.forecast.open_rows import OpenRow, inside, touches
 from iocast.forecast.response_law import GRID
 from iocast.model.report import Cell, Column, Row, Section, Table
-from iocast.report.forecast.forecast_sentences import NS, iops, statistic, time
+from iocast.report.forecast.forecast_sentences import NS, between_sizes, iops, statistic, time
 from iocast.report.wording import section
 
 LEVELS = (
@@ -53,7 +53,8 @@ def basis(of: Answer, trust: Mapping[str, str]) -> Section | None:
     rows = tuple(_level(each, trust) for each in ladder.levels)
     gain = ladder.last_gain - 1
     grew = f"the last doubling of the load brought {text.percent(gain)} more IOPS" if gain > 0 else "IOPS grew no more"
-    says = [f"Saturated: {grew}." if ladder.saturated else f"Not saturated: {grew}."]
+    says = list(filter(None, [between_sizes(ladder)]))
+    says += [f"Saturated: {grew}." if ladder.saturated else f"Not saturated: {grew}."]
     says += [f"Left out: {name}: {why}" for name, why in ladder.left_out.items()]
     says += [f"Trust C: {', '.join(names)}: {why}" for why, names in _by_reason(ladder.unsure).items()]
     return section("basis", paragraphs=tuple(says), tables=(Table("", LEVELS, rows, key="levels"),))
@@ -86,10 +87,13 @@ def open_rows(of: Answer) -> Section | None:
         return None
     rows = tuple(found for row in of.rows for found in _compared(row))
     pairs = [pair for row in of.rows if row.kept_up for pair in row.pairs()]
-    held = sum(touches(*pair) for pair in pairs)
+    held, near = sum(inside(*pair) for pair in pairs), sum(touches(*pair) for pair in pairs)
     says = []
     if pairs:
-        says.append(f"{held} of {text.counted(len(pairs), 'measured figure')} lie in the interval of the forecast.")
+        more = f", {near - held} more within the error of their measurement" if near > held else ""
+        says.append(
+            f"{held} of {text.counted(len(pairs), 'measured figure')} lie in the interval of the forecast{more}."
+        )
     says.append(_fit(of))
     return section("open_rows", paragraphs=tuple(filter(None, says)), tables=(Table("", OPEN, rows, key="open"),))
 

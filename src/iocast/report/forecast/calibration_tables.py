@@ -187,16 +187,27 @@ def _notes(found: Calibration) -> Iterator[str]:
         name, limit = statistic_name(found.asked), text.brief_time(found.asked.max_latency_ns)
         yield f"Within the limit: reads that arrive at random at that rate have a {name} of {limit}."
     yield (
-        "The interval of a rate within the limit ends at measured rates: the highest that surely kept it, and the"
-        " lowest that surely did not."
+        "The interval of a rate within the limit ends at rates that rows asked for: the highest that surely kept it"
+        " before any row was beyond it, and the lowest that surely did not after the last row that kept it."
     )
     yield "Intervals hold within this run; whether it repeats is not judged."
 
 
 def _notes_on_times(found: Calibration) -> Iterator[str]:
-    if found.within_row is not None:
-        rate = text.rate(found.within_row.measurement.asked_rate_per_s)
-        yield f"Those within the limit were measured at {rate} IOPS, the highest rate measured that kept it."
+    row = found.within_row
+    if row is None:
+        return
+    which = "the highest rate measured that kept it"
+    if any(_kept_above(each, row, found.asked) for each in found.at_rates):
+        which = "the highest rate below the first row beyond the limit"
+    rate = text.rate(row.measurement.rate_per_s)
+    yield f"Those within the limit were measured at {rate} IOPS ({row.name}), {which}."
+
+
+def _kept_above(each: CurvePoint, row: RowFacts, asked: CalibrationAsked) -> bool:
+    """Whether a usable row at a higher rate has a figure within the limit, too."""
+    higher = each.at.rate_per_s > (row.measurement.asked_rate_per_s or 0.0)
+    return higher and not each.why_not and each.at.enough and each.at.within(asked.max_latency_ns)
 
 
 def curve_table(found: Calibration, examination: Examination) -> Table:

@@ -83,7 +83,7 @@ def bounds(demands_s: Sequence[float], users: Sequence[int], think_s: float) -> 
         f"From {star:.4g} users on the slowest station limits: never more than {1 / max(demands_s):.4g} I/Os a second.",
         (
             table(
-                f"{text.counted(len(demands_s), 'station')}, think time {think_s * 1e3:g} ms",
+                f"I/Os a second of {text.counted(len(demands_s), 'station')}, think time {think_s * 1e3:g} ms",
                 "bounds",
                 (
                     num("users", "users"),
@@ -118,7 +118,7 @@ def usl(law: Scalability, loads: Sequence[float], measured_per_s: Sequence[float
     where = (
         "throughput never falls"
         if math.isinf(peak)
-        else f"throughput peaks at {peak:.4g}: {law.rate_per_s(peak):.5g}/s"
+        else f"throughput peaks at {peak:.4g} users: {law.rate_per_s(peak):.5g}/s"
     )
     parameters: dict[str, Cell] = {
         "single_per_s": law.single_per_s,

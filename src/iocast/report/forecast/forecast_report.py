@@ -8,6 +8,7 @@ from iocast import text
 from iocast.forecast.answer import Answer
 from iocast.forecast.measured_ladder import MeasuredLadder
 from iocast.forecast.outlook import Verdict
+from iocast.forecast.replayed import Replayed, figure_of
 from iocast.forecast.what_if import WhatIf
 from iocast.model.report import Cell, Chart, Column, Figure, Report, Row, Section, Subject, Table
 from iocast.report.charts import charts_at
@@ -18,7 +19,10 @@ from iocast.report.forecast.forecast_sentences import (
     asked_text,
     between,
     changes,
+    demonstrated,
     iops,
+    measured_room,
+    on_a_step,
     reservations,
     statistic,
     tests,
@@ -85,7 +89,7 @@ def forecast_report(
     target = about[0].target if about else path
     return Report(
         title=f"Forecast · {asked_text(question.load)} at {iops(question.peak_per_s)} on {target}",
-        verdict=f"{verdict_sentence(of)} {caution}".rstrip(),
+        verdict=f"{verdict_sentence(of)} {'' if of.reason == 'stalled' else caution}".rstrip(),
         sections=tuple(each for each in parts if each is not None),
         next_steps=tuple(tests(of, path, about[0].folder if about else "RUN", options)),
         figures=tuple(_heads(of)),
@@ -97,6 +101,9 @@ def forecast_report(
 def _heads(of: Answer) -> Iterator[Figure]:
     """The figures in large print at the head of a page."""
     figure = of.slo_figure
+    if of.replayed is not None:
+        yield from _measured_heads(of, of.replayed)
+        return
     if of.forecast is None or figure is None or not figure.known:
         return
     name = statistic(of.question.q)
@@ -104,9 +111,20 @@ def _heads(of: Answer) -> Iterator[Figure]:
     yield Figure("SLO", of.question.limit_s * NS, "duration", f"for the {name}")
     busy = of.forecast.utilisation
     span = f"{text.percent(busy.low)} to {text.percent(busy.high)}"
-    yield Figure("utilisation", busy.base, "share", f"{span} of the throughput demonstrated")
+    yield Figure("utilisation", busy.base, "share", f"{span} of the throughput {demonstrated(of)}")
     if of.headroom is not None:
         yield Figure("OK up to", of.headroom.ok_per_s, "rate", "IOPS")
+
+
+def _measured_heads(of: Answer, found: Replayed) -> Iterator[Figure]:
+    """The same where open-loop rows contradict the forecast."""
+    name, decides = statistic(of.question.q), found.at(of.question.peak_per_s)
+    has = figure_of(decides[0], of.question.q) if decides is not None else None
+    if decides is not None and has is not None:
+        yield Figure(name, has.value_s * NS, "duration", f"measured at {iops(decides[0].rate_per_s)}")
+    yield Figure("SLO", of.question.limit_s * NS, "duration", f"for the {name}")
+    if found.kept is not None:
+        yield Figure("kept up to", found.kept.rate_per_s, "rate", "IOPS, as measured")
 
 
 def _forecast(of: Answer, *, charts: bool) -> Section | None:
@@ -128,13 +146,18 @@ def _forecast(of: Answer, *, charts: bool) -> Section | None:
     if found is not None:
         busy = found.utilisation
         cells |= {"utilisation": busy.base, "utilisation_low": busy.low, "utilisation_high": busy.high}
-    load = Table("", LOAD, (Row(cells),), key="load")
+    title = f"IOPS\n{demonstrated(of)}"
+    columns = tuple(Column(each.key, title, each.kind) if each.key == "demonstrated" else each for each in LOAD)
+    load = Table("", columns, (Row(cells),), key="load")
     if found is None:
         return section("forecast", tables=(load,), charts=_charts(of) if charts else ())
     rows = tuple(_figure_row(of, each.q) for each in found.figures)
     notes = ["From, to: a 95% interval for the response to arrivals at random."]
     if any(each.stepped for each in found.figures):
-        notes.append("No expected value: the percentile lies between two groups of response times.")
+        notes.append(
+            "No expected value: the percentile lies on a step between two groups of response times, and a few more or"
+            " fewer I/Os in the faster one move it to the other side. The interval spans both."
+        )
     if any(not each.known for each in found.figures):
         notes.append("Blank: too few independent I/Os.")
     table = Table("", FIGURES, rows, key="figures", notes=tuple(notes))
@@ -150,8 +173,9 @@ def _utilisation_says(of: Answer) -> str:
     found = of.forecast
     assert found is not None
     busy, most = found.utilisation, found.rate_per_s / found.utilisation.base
-    span = f"{text.percent(busy.low)} to {text.percent(busy.high)}"
-    return f"Utilisation: {text.percent(busy.base)} ({span}) of the {iops(most)} demonstrated."
+    ends = text.percent(busy.low), text.percent(busy.high)
+    span = f" ({ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
+    return f"Utilisation: {text.percent(busy.base)}{span} of the {iops(most)} {demonstrated(of)}."
 
 
 def _figure_row(of: Answer, q: float | None) -> Row:
@@ -167,11 +191,17 @@ def _figure_row(of: Answer, q: float | None) -> Row:
         "stepped": figure.stepped,
         "sampling": figure.sampling if known else None,
     }
-    return Row(cells)
+    if figure.step is None or not known:
+        return Row(cells)
+    step = figure.step
+    cells |= {"faster": step.faster_s * NS, "slower": step.slower_s * NS, "faster_share": step.faster}
+    return Row(cells, note=on_a_step(figure))
 
 
 def _headroom(of: Answer) -> Section | None:
     room, peak = of.headroom, of.question.peak_per_s
+    if of.replayed is not None:
+        return _measured_headroom(of, of.replayed)
     if room is None:
         return None
     lines = (
@@ -184,8 +214,19 @@ def _headroom(of: Answer) -> Section | None:
         Row({"what": says, "code": code, "rate": rate, "factor": rate / peak}, note="" if rate else IDLE)
         for says, code, rate in lines
     )
-    notes = ("Nothing is foretold beyond 95% of the throughput demonstrated.",) if room.ends_there else ()
+    most = "what the next larger size did" if demonstrated(of) == "interpolated" else "the throughput demonstrated"
+    notes = (f"Nothing is foretold beyond 95% of {most}.",) if room.ends_there else ()
     return section("headroom", tables=(Table("", HEADROOM, rows, key="headroom", notes=notes),))
+
+
+def _measured_headroom(of: Answer, found: Replayed) -> Section:
+    rows: tuple[Row, ...] = ()
+    if found.kept is not None:
+        rate = found.kept.rate_per_s
+        cells: dict[str, Cell] = {"what": "as measured (open-loop rows)", "code": "measured", "rate": rate}
+        rows = (Row({**cells, "factor": rate / of.question.peak_per_s}),)
+    tables = (Table("", HEADROOM, rows, key="headroom"),) if rows else ()
+    return section("headroom", tuple(measured_room(of)), tables)
 
 
 def _profile(of: Answer) -> Section | None:
@@ -217,7 +258,10 @@ def _what_if(of: Answer, found: Sequence[WhatIf]) -> Section | None:
     rows = tuple(_what_if_row(of, each) for each in found)
     notes = []
     if any(each.answer is not None and each.answer.forecaster and "cache" in each.says for each in found):
-        notes.append("cache: hits are taken to be independent of each other, and the measured rows to have had none.")
+        notes.append(
+            "cache: hits are taken to be independent of each other, and the measured rows to have had none; on what is"
+            " taken so a verdict is MARGINAL at best."
+        )
     return section("what_if", tables=(Table("", WHAT_IF, rows, key="what_if", notes=tuple(notes)),))
 
 
@@ -231,7 +275,8 @@ def _what_if_row(of: Answer, found: WhatIf) -> Row:
         cells: dict[str, Cell] = {"change": found.says, "verdict": VERDICTS[code], "code": code, "rate": peak}
         return Row({**cells, "busy": peak / limit.iops}, note=over)
     if found.answer is None:
-        return Row({"change": found.says, "verdict": VERDICTS["unknown"], "code": "unknown"}, note="no ladder")
+        why = "no ladder" if of.replayed is None else "the model does not fit this storage"
+        return Row({"change": found.says, "verdict": VERDICTS["unknown"], "code": "unknown"}, note=why)
     given = found.answer
     cells = {
         "change": found.says,

@@ -10,7 +10,9 @@ from iocast.forecast.answer import Answer
 from iocast.forecast.flow_equivalent import HIGHEST_LOAD
 from iocast.forecast.load_forecast import Figure
 from iocast.forecast.measured_ladder import Absent, AskedLoad, MeasuredLadder
+from iocast.forecast.open_rows import Measured
 from iocast.forecast.outlook import FAIR_UTILISATION, GOOD_UTILISATION, Verdict
+from iocast.forecast.replayed import Replayed, figure_of
 from iocast.units import size_text
 
 VERDICTS: dict[Verdict, str] = {
@@ -52,6 +54,16 @@ def between(figure: Figure) -> str:
     return f"{time(figure.low_s)} to {time(figure.high_s)}"
 
 
+def on_a_step(figure: Figure) -> str:
+    """What a percentile between two groups of response times is: one of two figures, not one in the middle."""
+    step = figure.step
+    assert step is not None
+    return (
+        f"about {time(step.faster_s)} or about {time(step.slower_s)}, as {text.percent(step.faster)} of the I/Os are"
+        " expected to be in the faster of two groups"
+    )
+
+
 def verdict_sentence(of: Answer) -> str:
     """The verdict first, its figures second."""
     return f"{VERDICTS[of.verdict]}: {_why(of)}"
@@ -60,6 +72,8 @@ def verdict_sentence(of: Answer) -> str:
 def _why(of: Answer) -> str:
     if of.verdict == "unknown":
         return _unknown(of)
+    if of.replayed is not None:
+        return _as_measured(of, of.replayed)
     if of.reason == "overloaded":
         return _overloaded(of)
     if of.reason == "backlog":
@@ -86,10 +100,68 @@ def _why(of: Answer) -> str:
             return f"{start}, expected {time(figure.base_s)}: the upper end is beyond the SLO of {limit}; {busy}."
         case "base_beyond":
             if figure.stepped:
-                return f"{start}, on a step between two groups of response times; the SLO is {limit}; {busy}."
+                return f"{start}: {on_a_step(figure)}; the SLO is {limit}; {busy}."
             return f"{start}, expected {time(figure.base_s)}: beyond the SLO of {limit}; {busy}."
+        case "stalled":
+            kept = "within" if figure.high_s <= question.limit_s else f"expected {time(figure.base_s)}, within"
+            return f"{start}, {kept} the SLO of {limit}, but between stalls only: {_stalls(of)}."
         case _:
             return f"{start}: even the lower end is beyond the SLO of {limit}; {busy}."
+
+
+def _stalls(of: Answer) -> str:
+    """What stalls come to, so that it can be checked: the time in them, over the time of the rows."""
+    found, q, limit_s = of.stalled, of.question.q, of.question.limit_s
+    assert found is not None
+    rows = text.counted(len(found.rows), "row")
+    stood = f"I/O stood still for up to {time(found.longest_s)} on {rows} that the forecast does not use"
+    if q is None:
+        return f"{stood}; arrivals at random would find {time(found.added_s)} more on average"
+    late, leaves = text.percent(found.late(limit_s)), text.percent(1 - q)
+    return (
+        f"{stood}; {late} of random arrivals would wait longer than the SLO ({time(found.late_s(limit_s))} of"
+        f" {time(found.measured_s)}), and the {statistic(q)} leaves {leaves} to all causes"
+    )
+
+
+def _as_measured(of: Answer, replayed: Replayed) -> str:
+    """What open-loop rows measured at the peak, against the forecast that it contradicts."""
+    question, decides = of.question, replayed.at(of.question.peak_per_s)
+    assert decides is not None
+    row, name, limit = decides[0], statistic(question.q), time(question.limit_s)
+    unfit = "the model does not fit this storage"
+    if row.fell_behind:
+        return f"replayed at {iops(row.rate_per_s)}, the storage did {iops(row.done_per_s)} and fell behind; {unfit}."
+    has, said = figure_of(row, question.q), next((each for each in row.figures if each.q == question.q), None)
+    assert has is not None
+    start = f"replayed at {iops(row.rate_per_s)}, the {name} was {_with_error(has)}"
+    against = f"; {between(said)} were forecast: {unfit}" if said is not None and said.known else f"; {unfit}"
+    match of.reason:
+        case "measured_beyond":
+            return f"{start}, beyond the SLO of {limit}{against}."
+        case "measured_within":
+            return f"{start}, within the SLO of {limit}{against}. Nothing is foretold above {iops(row.rate_per_s)}."
+        case _:
+            return f"{start}, too uncertain for the SLO of {limit}{against}."
+
+
+def _with_error(has: Measured) -> str:
+    if has.low_s is None or has.high_s is None:
+        return time(has.value_s)
+    return f"{time(has.value_s)} ({time(has.low_s)} to {time(has.high_s)})"
+
+
+def measured_room(of: Answer) -> Iterator[str]:
+    """Where the SLO was kept and broken by open-loop rows that contradict the forecast."""
+    found = of.replayed
+    if found is None:
+        return
+    yield "Open-loop rows contradict the forecast: only what they measured counts."
+    if found.broken is not None:
+        row = found.broken
+        has = None if row.fell_behind else figure_of(row, of.question.q)
+        why = f"the {statistic(of.question.q)} was {_with_error(has)}" if has else "the storage fell behind"
+        yield f"The SLO is broken at {iops(row.rate_per_s)}: {why}."
 
 
 def _up_to(of: Answer) -> str:
@@ -110,9 +182,14 @@ def _overloaded(of: Answer) -> str:
     peak, most = of.question.peak_per_s, _demonstrated(of)
     end = iops(HIGHEST_LOAD * most)
     return (
-        f"{iops(peak)} is {text.percent(peak / most)} of the {iops(most)} demonstrated; above {HIGHEST_LOAD:.0%}"
+        f"{iops(peak)} is {text.percent(peak / most)} of the {iops(most)} {demonstrated(of)}; above {HIGHEST_LOAD:.0%}"
         f" ({end}) no response time can be promised."
     )
+
+
+def demonstrated(of: Answer) -> str:
+    """How the highest throughput is known: "demonstrated", or "interpolated" between two sizes."""
+    return "interpolated" if isinstance(of.ladder, MeasuredLadder) and of.ladder.between else "demonstrated"
 
 
 def _backlog(of: Answer) -> str:
@@ -120,8 +197,8 @@ def _backlog(of: Answer) -> str:
     assert found is not None
     behind = f"{text.counted(found.backlog_ios, 'I/O')} and {time(found.delay_s)}"
     return (
-        f"bursts of {iops(question.peak_per_s)} exceed the {iops(found.capacity_per_s)} demonstrated: a backlog of"
-        f" {behind} builds up and delays {text.percent(found.affected)} of the I/Os."
+        f"bursts of {iops(question.peak_per_s)} exceed the {iops(found.capacity_per_s)} {demonstrated(of)}: a backlog"
+        f" of {behind} builds up and delays {text.percent(found.affected)} of the I/Os."
     )
 
 
@@ -138,6 +215,13 @@ def _unknown(of: Answer) -> str:
             )
         case "few_ios":
             return f"too few independent I/Os for the {statistic(question.q)} of {asked_text(question.load)}."
+        case "between_sizes":
+            larger = of.ladder.between[1]
+            most, size = iops(HIGHEST_LOAD * larger.ladder.last_per_s), size_text(larger.asked.size_bytes)
+            return (
+                f"{asked_text(question.load)} were not measured, and {iops(question.peak_per_s)} is more than the"
+                f" {most} that can be promised of {size}, the next larger size."
+            )
         case "too_much_composed":
             most = iops(_demonstrated(of))
             return f"the mix was not measured; put together from reads and writes it is relied on up to {most} only."
@@ -164,7 +248,9 @@ def _absent(found: Absent, asked: AskedLoad) -> str:
             return "results of other tools lack the histograms that a forecast needs."
         case "no_such_rows":
             known = "; ".join(asked_text(each) for each in found.known)
-            return f"the run has no closed rows of {wanted}" + (f" (it has {known})." if known else ".")
+            return f"the run has no closed rows of {wanted}" + (
+                f" (it has {known}){_beyond(found, asked)}." if known else "."
+            )
         case "refused_rows":
             return f"{text.counted(len(found.rows), 'row')} of {wanted} cannot be trusted, and too few are left."
         case "few_loads":
@@ -173,6 +259,28 @@ def _absent(found: Absent, asked: AskedLoad) -> str:
             return f"the rows of {wanted} do not begin with one outstanding I/O."
         case _:
             return f"the rows of {wanted} are too short."
+
+
+def _beyond(found: Absent, asked: AskedLoad) -> str:
+    """Why sizes beside it do not help."""
+    sizes = [each.size_bytes for each in found.known if each.read_share == asked.read_share]
+    if not sizes or min(sizes) <= asked.size_bytes <= max(sizes):
+        return ""
+    return "; a size is read between measured ones only, never beyond them"
+
+
+def between_sizes(ladder: MeasuredLadder) -> str:
+    """What the rows of two sizes are made of, and how far that is relied on; "" for a size that was measured."""
+    if not ladder.between:
+        return ""
+    smaller, larger = (size_text(each.asked.size_bytes) for each in ladder.between)
+    asked = size_text(ladder.asked.size_bytes)
+    return (
+        f"{asked} was not measured: each load is read between its rows of {smaller} and {larger}. The time of one I/O"
+        " is straight in its bytes, the logarithm of a percentile in that of the size. Every interval is widened: it"
+        f" begins at the lower end of {smaller} and ends at the upper end of {larger}. That takes for granted only that"
+        " larger I/Os are not faster."
+    )
 
 
 def changes(of: Answer) -> Iterator[str]:
@@ -196,6 +304,8 @@ def changes(of: Answer) -> Iterator[str]:
         yield f"Longer rows narrow the interval: {share} of it either way is chance in the measured rows."
     if isinstance(of.ladder, MeasuredLadder) and of.ladder.composed:
         yield "Measuring the mix itself halves the upper end."
+    if isinstance(of.ladder, MeasuredLadder) and of.ladder.between:
+        yield f"Measuring {size_text(question.load.size_bytes)} itself narrows the interval."
 
 
 def reservations(of: Answer) -> Iterator[str]:
@@ -218,8 +328,10 @@ def reservations(of: Answer) -> Iterator[str]:
 def tests(of: Answer, path: str, folder: str, options: str) -> Iterator[str]:
     """Which test to run next, as commands."""
     path, folder = shlex.quote(path), shlex.quote(folder)
-    if of.reason == "contradicted":
+    if of.replayed is not None:
         yield f"To find out why: iocast diagnose {path}"
+    elif of.reason == "stalled":
+        yield f"To find out what stalls: iocast diagnose --for {folder}"
     elif of.reason == "hint_only":
         yield f"To measure it for longer: iocast forecast --measure {path} {options} --time 5m"
     elif of.verdict == "unknown" or (isinstance(of.ladder, MeasuredLadder) and of.ladder.composed):

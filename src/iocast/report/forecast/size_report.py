@@ -90,7 +90,10 @@ def size_report(sized: SizedDevice, *, charts: bool = False) -> Report:
         verdict=_verdict(sized),
         sections=(
             section(
-                "sizing", (f"{sized.about}. Source: {sized.source}.",), tuple(tables), _charts(sized) if charts else ()
+                "sizing",
+                (needed(sized.years[0].need), f"{sized.about}. Source: {sized.source}."),
+                tuple(tables),
+                _charts(sized) if charts else (),
             ),
         ),
         next_steps=_steps(sized),
@@ -110,7 +113,14 @@ def _verdict(sized: SizedDevice) -> str:
     spares = f" and {text.counted(plan.layout.spares, 'spare')}" if plan.layout.spares else ""
     level = "without RAID" if plan.layout.level == "raid0" else f"in {LEVELS[plan.layout.level]}"
     name = "devices as measured" if sized.measured else sized.name
-    return f"{plan.devices} {name} {level}{spares}{when}: {NEEDS[plan.binding]} binds. {_stands(plan)}"
+    return f"{plan.devices} {name} {level}{spares}{when}: {_why(plan)}. {_stands(plan)}"
+
+
+def _why(plan: Plan) -> str:
+    """Why so many: what binds, or that the fewest there can be are enough."""
+    if plan.binding != "layout":
+        return f"{NEEDS[plan.binding]} binds"
+    return "one is enough" if plan.devices == 1 else f"the smallest {LEVELS[plan.layout.level]} is enough"
 
 
 def _stands(plan: Plan) -> str:
@@ -138,6 +148,16 @@ def _times(plan: Plan, carried: Carried) -> str:
     return f", {name} {text.brief_time(carried.limited_s * NS)}{limit}"
 
 
+def needed(need: StorageNeed) -> str:
+    """All that was asked for, in a sentence: a sizing is read apart from the command that made it."""
+    codes: list[NeedCode] = ["capacity"]
+    codes += ["iops"] if need.iops else []
+    codes += ["throughput"] if need.bytes_per_s else []
+    codes += ["latency"] if need.latency else []
+    grown = f", growing by {need.growth:.0%} a year for {text.counted(need.years, 'year')}" if need.years else ""
+    return f"Asked for: {'; '.join(asked_for(code, need) for code in codes)}{grown}."
+
+
 def asked_for(code: NeedCode, need: StorageNeed) -> str:
     """What is asked of one part, in words."""
     match code:
@@ -152,6 +172,8 @@ def asked_for(code: NeedCode, need: StorageNeed) -> str:
             return f"{need.latency.name} {text.brief_time(need.latency.limit_s * NS)}"
         case "failure":
             return "at most 85% busy with one device missing"
+        case "layout":
+            return "nothing asked for needs more"
 
 
 def decimal_size(size_bytes: float) -> str:
@@ -298,7 +320,7 @@ def _years(sized: SizedDevice) -> Table:
 def _charts(sized: SizedDevice) -> tuple[Chart, ...]:
     plan = sized.final
     counts = tuple((NEEDS[each.code], each.devices) for each in _asked_for(plan))
-    subject = SizedNeed(sized.name, counts, NEEDS[plan.binding], plan.devices, sized.noun)
+    subject = SizedNeed(sized.name, counts, NEEDS[plan.binding], plan.devices, _why(plan), sized.noun)
     return charts_at("sizing", subject)
 
 
@@ -332,7 +354,7 @@ OVERVIEW = (
 )
 
 
-def overview(found: Sequence[SizedDevice | NotSized], notes: Sequence[str]) -> Report:
+def overview(need: StorageNeed, found: Sequence[SizedDevice | NotSized], notes: Sequence[str]) -> Report:
     """All devices of the library beside each other."""
     able = [each for each in found if isinstance(each, SizedDevice)]
     rows = [_overview_row(each) for each in found]
@@ -340,11 +362,17 @@ def overview(found: Sequence[SizedDevice | NotSized], notes: Sequence[str]) -> R
     name = "p99" if limit is None or limit.quantile is None else limit.name
     columns = tuple(Column(each.key, name, each.kind) if each.key == "limited" else each for each in OVERVIEW)
     filled = tuple(each for each in columns if any(row.cells.get(each.key) not in (None, "") for row in rows))
-    said = ", ".join(f"{each.final.devices} {each.name} ({NEEDS[each.final.binding]} binds)" for each in able)
+    said = ", ".join(f"{each.final.devices} {each.name} ({_why(each.final)})" for each in able)
     return Report(
         title="Size · devices of the library",
         verdict=f"{said}." if able else "No device of the library carries this need.",
-        sections=(section("sizing", (), (Table("Devices", filled, tuple(rows), key="library", notes=tuple(notes)),)),),
+        sections=(
+            section(
+                "sizing",
+                (needed(need),),
+                (Table("Devices", filled, tuple(rows), key="library", notes=tuple(notes)),),
+            ),
+        ),
         next_steps=("For one of them in full: --device NAME. Your own: --device FILE.toml or --device RUN_FOLDER.",),
         kind="size",
     )

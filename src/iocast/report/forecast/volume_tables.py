@@ -10,6 +10,7 @@ from iocast.forecast.laws import bursts, mixes, volumes
 from iocast.forecast.laws.volumes import GIB, MIB
 from iocast.model.report import Cell, Report
 from iocast.report.forecast.model_tables import NS, col, law_report, ms, num, pct, table
+from iocast.units import size_text
 
 
 def all_volumes() -> Report:
@@ -33,7 +34,7 @@ def all_volumes() -> Report:
     fastest = max(rows, key=lambda row: _number(row["most_iops"]))
     return law_report(
         "volumes",
-        f"The limits of {len(rows)} kinds of cloud volumes; the most IOPS has {fastest['volume']}: "
+        f"The limits of {len(rows)} kinds of cloud volumes; {fastest['volume']} has the most IOPS: "
         f"{_number(fastest['most_iops']):,.0f}.",
         (
             table(
@@ -294,12 +295,14 @@ def cache(data_bytes: float, cache_bytes: float, hit_s: float, miss_s: float) ->
     """How much of uniform random reads a cache answers."""
     hit = mixes.uniform_hit_ratio(data_bytes, cache_bytes)
     row: dict[str, Cell] = {
-        "data": data_bytes,
-        "cache": cache_bytes,
+        "data": size_text(round(data_bytes)),
+        "cache": size_text(round(cache_bytes)),
+        "data_bytes": data_bytes,
+        "cache_bytes": cache_bytes,
         "hit": hit,
         "mean": (hit * hit_s + (1 - hit) * miss_s) * NS,
     }
-    large = "a test on it measures the cache" if hit > 0.1 else "small enough for a test of the storage"
+    large = "that much of a test on it measures the cache" if hit > 0.1 else "small enough for a test of the storage"
     return law_report(
         "cache",
         f"The cache answers {hit:.1%} of uniform random reads: {large}.",
@@ -307,7 +310,7 @@ def cache(data_bytes: float, cache_bytes: float, hit_s: float, miss_s: float) ->
             table(
                 f"Hit {hit_s * 1e3:g} ms, miss {miss_s * 1e3:g} ms",
                 "cache",
-                (col("data", "data", "bytes"), col("cache", "cache", "bytes"), pct("hit", "hits"), ms("mean", "mean")),
+                (col("data", "data"), col("cache", "cache"), pct("hit", "hits"), ms("mean", "mean")),
                 [row],
                 ("Data of twice the cache still leave half of the reads to it; 20 times leave 5%. Skew: more.",),
             ),

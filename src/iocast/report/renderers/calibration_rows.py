@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from iocast.model.codes import CalibrationRefusalCode, KneeCode, MaximumCode
+from iocast.model.codes import CalibrationRefusalCode, KneeCode, MaximumCode, RepeatsCode
 from iocast.model.finding import Grade
 
 Number = int | float
@@ -101,6 +101,21 @@ class RefusedRow(Struct, kw_only=True, forbid_unknown_fields=True):
 
     phase: str
     reason: str
+
+
+class RepeatedMaximumRow(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A maximum in several calibrations: I/Os or bytes a second in the order of the runs. `bounds`: runs in which it
+    is a lower bound; `intervals_held`: runs whose own interval holds the median.
+    """
+
+    code: MaximumCode
+    verdict: RepeatsCode
+    values: list[Number]
+    unknown: int = 0
+    bounds: int = 0
+    scatter_share: Number | None = None
+    intervals_held: int
+    intervals: int
 
 
 CALIBRATION_TABLES: dict[str, type[Struct]] = {

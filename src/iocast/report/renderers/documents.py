@@ -449,10 +449,11 @@ class ComparisonDocument(_Document, kw_only=True, tag="comparison"):
 
 
 class RepeatsDocument(_Document, kw_only=True, tag="repeats"):
-    """Several runs of one job on one target."""
+    """Several runs of one job on one target. `maxima`: of calibrations, which share no rows at rates."""
 
     subjects: list[SubjectDocument]
     repeats: list[RepeatsRow]
+    maxima: list[of_calibration.RepeatedMaximumRow] = []
 
 
 class TrendChange(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -492,6 +493,12 @@ class ModelDocument(_Document, kw_only=True, tag="model"):
     tables: list[ModelTable]
 
 
+class ProfileDocument(_Document, kw_only=True, tag="profile"):
+    """What a trace is like: `iocast profile`."""
+
+    tables: list[ModelTable]
+
+
 class SizeDocument(_Document, kw_only=True, tag="size"):
     """How many devices a need takes: `iocast size`. Without a device, only `library`."""
 
@@ -523,6 +530,7 @@ Document = (
     | RepeatsDocument
     | TrendDocument
     | ModelDocument
+    | ProfileDocument
     | SizeDocument
     | ForecastDocument
 )

@@ -37,7 +37,8 @@ class ForecastSummary(Struct, kw_only=True, forbid_unknown_fields=True):
 
 class ForecastFigure(Struct, kw_only=True, forbid_unknown_fields=True):
     """A mean or percentile of the response with its 95% interval; null: too few I/Os. Without an expected value it lies
-    between two groups of response times (`stepped`). `sampling` is the part of it that is chance in the rows: half an
+    between two groups of response times (`stepped`): about `faster_ns` or about `slower_ns`, as `faster_share` of the
+    I/Os are expected in the faster group. `sampling` is the part of the interval that is chance in the rows: half an
     interval of the logarithm.
     """
 
@@ -46,15 +47,18 @@ class ForecastFigure(Struct, kw_only=True, forbid_unknown_fields=True):
     low_ns: Number | None = None
     high_ns: Number | None = None
     stepped: bool = False
+    faster_ns: Number | None = None
+    slower_ns: Number | None = None
+    faster_share: Number | None = None
     sampling: Number | None = None
 
 
 class HeadroomRow(Struct, kw_only=True, forbid_unknown_fields=True):
     """Up to which rate the SLO is kept, by the upper end of the interval, as expected, by its lower end; and up to
-    which the verdict is OK.
+    which the verdict is OK. `measured`: where open-loop rows contradict the forecast, up to which they kept it.
     """
 
-    code: Literal["surely", "expected", "at_best", "ok"]
+    code: Literal["surely", "expected", "at_best", "ok", "measured"]
     rate_per_s: Number
 
 
@@ -108,6 +112,9 @@ def forecast_fields(report: Report) -> dict[str, object]:
                 **_times(row),
                 "statistic": row["statistic"],
                 "stepped": row["stepped"],
+                "faster_ns": _number(row.get("faster")),
+                "slower_ns": _number(row.get("slower")),
+                "faster_share": _number(row.get("faster_share")),
                 "sampling": _number(row["sampling"]),
             }
             for row in _rows(report, "figures")

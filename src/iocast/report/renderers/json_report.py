@@ -17,7 +17,7 @@ from iocast.model.finding import Finding
 from iocast.model.report import Cell, Chart, Kind, Report, Row, Subject, Table
 from iocast.report.renderers import documents as doc
 from iocast.report.renderers import forecast_documents
-from iocast.report.renderers.calibration_rows import CALIBRATION_TABLES
+from iocast.report.renderers.calibration_rows import CALIBRATION_TABLES, RepeatedMaximumRow
 from iocast.report.renderers.forecast_rows import forecast_fields
 
 UNITS: dict[Kind, str] = {
@@ -66,12 +66,14 @@ def document(report: Report) -> doc.Document:
             found["runs"] = [_listed(row) for table in _tables(report, "runs") for row in table.rows]
         case "repeats":
             found |= {"subjects": _subjects(report), "repeats": _repeats(report)}
+            maxima = (row for table in _tables(report, "maxima_repeats") for row in _rows(table))
+            found["maxima"] = [_fields(row, RepeatedMaximumRow) for row in maxima]
         case "comparison":
             found |= {"subjects": _subjects(report), "pairs": list(_pairs(report)), "relative": _relative(report)}
             found["repeats"] = _repeats(report)
         case "trend":
             found |= _trend(report)
-        case "model":
+        case "model" | "profile":
             found["tables"] = [_law_table(table) for section in report.sections for table in section.tables]
         case "size":
             found |= _size(report)

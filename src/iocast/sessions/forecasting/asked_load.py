@@ -33,10 +33,13 @@ class LoadOptions(Struct, frozen=True, kw_only=True):
     burst: str | None = None
     rates: str | None = None  # a CSV file
     cv2: float = 1.0
+    load: str | None = None  # a profile of `iocast profile`, instead of all but the service level
 
 
 def question_of(load: LoadOptions) -> Question:
     """The question of a load. Raises SpecError, which names the option."""
+    if load.load is not None:
+        return _of_profile(load)
     if (load.iops is None) == (load.rates is None):
         raise SpecError("give the load with --iops or with --rates", "for example --iops 4000")
     if load.rates is not None and load.burst is not None:
@@ -64,8 +67,28 @@ def question_of(load: LoadOptions) -> Question:
     )
 
 
+def _of_profile(load: LoadOptions) -> Question:
+    from iocast.sessions.profiling.profile_load import profile_load
+
+    assert load.load is not None
+    if load.iops is not None or load.rates is not None or load.burst is not None:
+        raise SpecError("--load has its own rate and bursts", "omit --iops, --rates and --burst")
+    found = profile_load(load.load)
+    q, limit_s = parse_limit(load.slo)
+    return Question(
+        rate_per_s=found.rates.mean_per_s,
+        load=AskedLoad(size_bytes=found.size_bytes, read_share=found.read_share),
+        q=q,
+        limit_s=limit_s,
+        arrival_cv2=found.arrival_cv2,
+        profile=found.rates,
+    )
+
+
 def command_options(load: LoadOptions) -> str:
     """The options that ask for the same load."""
+    if load.load is not None:
+        return f"--load {shlex.quote(load.load)} --slo {load.slo}"
     rate = f"--rates {shlex.quote(load.rates)}" if load.rates is not None else f"--iops {load.iops}"
     parts = [rate, f"--read {load.read}", f"--size {load.size}", f"--slo {load.slo}"]
     parts += [f"--burst {load.burst}"] if load.burst is not None else []

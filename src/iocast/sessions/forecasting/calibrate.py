@@ -106,7 +106,7 @@ def _quantile(text: str) -> float | None:
 def calibrate(request: CalibrateRequest, listener: Listener) -> Calibrated | None:
     """Plans, announces, searches, judges, leaves a page; None when nothing was measured. Raises IocastError."""
     target = find_target(request.path)
-    done = carry_out(_job(request, target), target, request.options, listener)
+    done = carry_out(calibration_job(request, target), target, request.options, listener)
     found = _judged(done, request.page, listener)
     done.or_error()
     return found
@@ -125,7 +125,7 @@ def _judged(done: Carried, page: bool, listener: Listener) -> Calibrated | None:
     return found
 
 
-def _job(request: CalibrateRequest, target: Target) -> Job:
+def calibration_job(request: CalibrateRequest, target: Target) -> Job:
     """The search as a job: what it may run is checked and planned as any other; it only reads."""
     size_bytes = request.options.size_bytes or FILE_BYTES
     asked, virtual = request.asked, target.kind == "sim"

@@ -91,12 +91,13 @@ def forecast(request: ForecastRequest, listener: Listener) -> Forecasted | None:
     if request.verify is not None:
         from iocast.sessions.forecasting.load_runs import replay
 
-        found = answer(question, known.facts, known.refused, known.unsure)
-        probed = replay(request.verify, question, found, _limits(request), listener)
-        if probed is None:
+        found = answer(question, known.facts, known.refused, known.unsure, stops=known.stops)
+        replayed = replay(request.verify, question, found, _limits(request), listener)
+        if replayed is None:
             return None
-        probe = _Known(probed).facts
-    given = answer(question, known.facts, known.refused, known.unsure, probe)
+        probe = _Known(replayed)
+    probed, not_probed = (None, None) if probe is None else (probe.facts, probe.not_storage)
+    given = answer(question, known.facts, known.refused, known.unsure, probed, not_probed, known.stops)
     return Forecasted(
         answer=given,
         folder=folder,
@@ -142,7 +143,7 @@ class _Known:
     def __init__(self, folder: str) -> None:
         from iocast.analyse.facts import Facts
         from iocast.diagnose.examination import examine
-        from iocast.diagnose.stalled_rows import stall_caution, stalled_rows
+        from iocast.diagnose.stalled_rows import row_stops, stall_caution, stalled_rows
         from iocast.report.subjects import subject
 
         run = archive.load(folder)
@@ -158,7 +159,13 @@ class _Known:
             for name, each in examined.trust.items()
             if each.void or each.grade in ("D", "F")
         }
+        # Rows whose times are not those of the storage; what overloads it costs an open-loop row its trust as well.
+        self.not_storage = {
+            name: each.reason
+            for name, each in examined.trust.items()
+            if each.void or examined.bounds[name].by in ("generator", "kernel")
+        }
         self.refused |= stalled_rows(examined)
-        self.caution = stall_caution(examined)
+        self.caution, self.stops = stall_caution(examined), row_stops(self.facts, examined)
         self.unsure = {name: each.reason for name, each in examined.trust.items() if each.grade == "C"}
         self.subject = subject(run, folder)

@@ -14,20 +14,25 @@ from iocast.model.workload import Arrival, Closed, MixItem, Op, Poisson, Workloa
 from iocast.sessions.carry_out import carry_out
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import RunOptions
+from iocast.sessions.run_card import keep_judgement
 from iocast.sessions.target_finding import find_target
 from iocast.units import size_text
 
 LOADS = (1, 2, 4, 8, 16, 32, 64, 128)
 FILE_BYTES = 2 << 30
 PEAKS = (1.0, 1.2)  # of the asked rate
-OPEN_USERS, OPEN_DEPTH = 1, 1024
+OPEN_DEPTH = 1024  # outstanding I/Os that an open loop may reach
 Limits = tuple[float, int | None, int, str]  # seconds of a row, bytes of the work file, seed, where runs go
 
 
 def measure_ladder(path: str, question: Question, limits: Limits, listener: Listener) -> str | None:
-    """The folder of a ladder of the asked mix, from one outstanding I/O on; None when stopped. Raises IocastError."""
+    """The folder of a ladder of the asked mix, from one outstanding I/O on; None when stopped. Raises IocastError.
+
+    One thread has all I/Os, as it has those of the open loop: a thread for each would measure the processors of a
+    machine that has few of them, and forecast that.
+    """
     target = find_target(path)
-    phases = tuple(_phase(question.load, f"{load}x1", limits[0], users=load, target=target) for load in LOADS)
+    phases = tuple(_phase(question.load, f"1x{load}", limits[0], depth=load, target=target) for load in LOADS)
     return _run("forecast ladder", phases, target, limits, listener)
 
 
@@ -60,7 +65,7 @@ def _phase(
     seconds: float,
     *,
     target: Target,
-    users: int = OPEN_USERS,
+    depth: int = OPEN_DEPTH,
     arrival: Arrival | None = None,
 ) -> Phase:
     shares: dict[Op, float] = {"read": load.read_share, "write": 1 - load.read_share}
@@ -69,8 +74,8 @@ def _phase(
     workload = Workload(
         mix=mix,
         arrival=arrival or Closed(),
-        users=users,
-        depth=OPEN_DEPTH if arrival is not None else 1,
+        users=1,
+        depth=depth,
         direct=target.direct is not False,
     )
     size = size_text(load.size_bytes)
@@ -82,4 +87,7 @@ def _run(name: str, phases: tuple[Phase, ...], target: Target, limits: Limits, l
     job = Job(name=name, phases=phases, file_size=FileSize(size_bytes=file_bytes or FILE_BYTES))
     options = RunOptions(size_bytes=file_bytes, seed=seed, out=out)
     done = carry_out(job, target, options, listener).or_error()
-    return None if done.whole is None else str(done.whole)
+    if done.whole is None:
+        return None
+    keep_judgement(done.whole)
+    return str(done.whole)

@@ -244,6 +244,18 @@ def cache(data: str, cache: str, hit: str, miss: str) -> Report:
     return volume_tables.cache(*sizes, given.seconds("--hit", hit), given.seconds("--miss", miss))
 
 
+def link(mbps: str | None, link: str | None, ports: int) -> Report:
+    """MB/s beside a link; without any those of the documents. Raises SpecError."""
+    from iocast.report.forecast import link_tables
+
+    if mbps is None and link is None and ports == 1:
+        return link_tables.documented()
+    if mbps is None or link is None:
+        raise SpecError("--mbps and --link go together", 'for example --mbps 1251 --link "FC 4G" --ports 4')
+    moved = _above_zero("--mbps", given.number("--mbps", mbps)) * 1e6
+    return link_tables.link(link_tables.Moved(moved, link_tables.rule_of(link).name, ports))
+
+
 def rules() -> Report:
     """Rules of thumb."""
     from iocast.report.forecast import rules_table

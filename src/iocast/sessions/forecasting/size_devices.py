@@ -31,6 +31,7 @@ class Sizing(Struct, frozen=True):
     found: tuple[SizedDevice | NotSized, ...]
     notes: tuple[str, ...]
     one: bool
+    need: StorageNeed
 
     @property
     def devices(self) -> int | None:
@@ -52,7 +53,7 @@ class Sizing(Struct, frozen=True):
         """The sizing as tables, with its chart if asked for."""
         from iocast.report.forecast.size_report import overview, size_report
 
-        return size_report(self._only, charts=charts) if self._only else overview(self.found, self.notes)
+        return size_report(self._only, charts=charts) if self._only else overview(self.need, self.found, self.notes)
 
 
 def size(asked: SizeRequest) -> Sizing:
@@ -63,7 +64,7 @@ def size(asked: SizeRequest) -> Sizing:
 
     need, notes = need_of(asked), tuple(assumptions(asked))
     if asked.device:
-        return Sizing((_sized(asked, need, _device(asked, need), notes),), notes, one=True)
+        return Sizing((_sized(asked, need, _device(asked, need), notes),), notes, one=True, need=need)
     found: list[SizedDevice | NotSized] = []
     for name, device in built_in_devices().items():
         fitting = replace(asked, raid="") if device.volume else asked
@@ -73,7 +74,7 @@ def size(asked: SizeRequest) -> Sizing:
             found.append(NotSized(name, f"idle {error.limit.name} {error.idle_s * 1e3:.3g} ms"))
         except AnalysisError as error:
             found.append(NotSized(name, error.message))
-    return Sizing(tuple(found), notes, one=False)
+    return Sizing(tuple(found), notes, one=False, need=need)
 
 
 def _device(asked: SizeRequest, need: StorageNeed) -> StorageDevice | MeasuredDevice:
@@ -93,22 +94,24 @@ def _device(asked: SizeRequest, need: StorageNeed) -> StorageDevice | MeasuredDe
 def _measured(asked: SizeRequest, need: StorageNeed) -> MeasuredDevice:
     """The device of a run folder, from rows of trust C or better."""
     from iocast.analyse.facts import Facts
+    from iocast.diagnose.stalled_rows import stall_caution, stalled_rows
     from iocast.forecast.storage.measured_device import measured_device
     from iocast.model.run import PhaseRecord
     from iocast.sessions.run_card import open_card
 
     card = open_card(asked.device)
-    trust = card.examination.trust
+    trust, stalled = card.examination.trust, stalled_rows(card.examination)
 
     def believed(record: PhaseRecord) -> bool:
         row = trust.get(record.phase.name)
-        return row is not None and not row.void and row.grade in BELIEVED
+        return row is not None and not row.void and row.grade in BELIEVED and record.phase.name not in stalled
 
     curves = [kept for curve in Facts(card.run).curves if (kept := curve.only(believed))]
     target = card.run.plan.target
     whole = target.device.size_bytes if target.device else None
     size_bytes = units.parse_size(asked.device_capacity) if asked.device_capacity else whole or target.size_bytes
-    return measured_device(Path(asked.device).name, curves, need.size_bytes, size_bytes)
+    found = measured_device(Path(asked.device).name, curves, need.size_bytes, size_bytes)
+    return replace(found, caution=stall_caution(card.examination))
 
 
 def _sized(
@@ -155,6 +158,8 @@ def _doubts(device: MeasuredDevice, read_fraction: float) -> Iterator[str]:
     """What a reader of a measured sizing should know."""
     used = device.used(read_fraction)
     yield "Only rows of trust A to C are used; response times are the upper end of the forecast for random arrivals."
+    if device.caution:
+        yield device.caution
     if not all(side.saturated for side in used):
         yield "A ladder was not measured until more load gained nothing: the device may do more."
     if len(used) > 1:

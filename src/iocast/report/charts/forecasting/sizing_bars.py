@@ -30,7 +30,7 @@ def tell(subject: SizedNeed) -> Iterator[Chart]:
         kind="sizing_bars",
         key="sizing",
         title=f"{subject.device}: {subject.noun}s for each need",
-        summary=text.sentence(f"{subject.binding} binds: {text.counted(subject.devices, subject.noun)}"),
+        summary=text.sentence(f"{subject.why}: {text.counted(subject.devices, subject.noun)}"),
         x=Axis(f"{subject.noun}s", "count"),
         y=Axis("need", "text"),
         tables=(Table("", COLUMNS, rows, key="needs"), Table("", COLUMNS[:2], (total,), key="total")),

@@ -6,10 +6,11 @@ from msgspec import Struct
 
 
 class SizedNeed(Struct, frozen=True):
-    """(words, devices) of each part, which of them binds, and how many devices there are in the end."""
+    """(words, devices) of each part, which of them binds, how many devices there are in the end, and why so many."""
 
     device: str
     counts: tuple[tuple[str, int], ...]
     binding: str
     devices: int
+    why: str
     noun: str = "device"

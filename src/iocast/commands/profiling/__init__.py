@@ -1,0 +1,1 @@
+"""Doors to profiles of traces."""

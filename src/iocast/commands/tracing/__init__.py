@@ -1,0 +1,1 @@
+"""The verbs of real workloads: capture, profile and replay, one file each."""

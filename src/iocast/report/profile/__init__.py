@@ -1,0 +1,1 @@
+"""A profile, and two profiles beside each other, as reports."""

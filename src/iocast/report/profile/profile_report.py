@@ -1,0 +1,119 @@
+"""A profile as a report: the workload in a paragraph, then the tables that it stands on."""
+
+from __future__ import annotations
+
+from iocast import text
+from iocast.analyse.profiling.response_accounting import ResponseAccounting
+from iocast.model.codes import SectionCode
+from iocast.model.profiling.profile import Profile
+from iocast.model.report import Chart, Column, Figure, Report, Row, Section, Table
+from iocast.report.charts import charts_at
+from iocast.report.profile import profile_tables as tables
+from iocast.report.profile.accounting_section import accounting_section, accounting_words
+from iocast.report.profile.profile_sentences import cautions, loop_words, verdict
+from iocast.report.wording import section
+
+SOURCES = (
+    Column("path", "file"),
+    Column("format", "format"),
+    Column("lines", "lines", "count"),
+    Column("accepted", "accepted", "count"),
+    Column("ignored", "ignored", "count"),
+    Column("rejected", "rejected", "count"),
+    Column("events", "I/Os", "count"),
+)
+SOURCES_SHOWN = 12
+
+
+def profile_report(
+    profile: Profile, folder: str = "", accounting: ResponseAccounting | None = None, *, charts: bool = False
+) -> Report:
+    """Everything that is told of a profile. `folder` is where it is kept."""
+    drawn = charts_at("profile", profile) if charts else ()
+    parts = (
+        _part("workload", (tables.operations(profile) if profile.events else None,), drawn, ("size_distribution",)),
+        _part(
+            "arrivals",
+            (tables.peaks(profile), tables.dispersion(profile), tables.under_way(profile)),
+            paragraphs=(_loop(profile),),
+        ),
+        _part("sequentiality", (tables.streams(profile), tables.scan_table(profile)), drawn, ("time_offset",)),
+        _part(
+            "locality",
+            (
+                tables.shares(profile),
+                tables.spots(profile),
+                tables.working_sets(profile),
+                tables.caches(profile),
+                tables.pairs(profile),
+            ),
+            drawn,
+            ("miss_ratio", "use_share"),
+        ),
+        _part("latencies", (tables.mode_table(profile),), drawn, ("time_latency",)),
+        _part("targets", (tables.targets(profile),)),
+        _part("phases", (tables.phases(profile),)),
+        *((accounting_section(accounting),) if accounting is not None else ()),
+        section("remarks", tuple(cautions(profile)), (_sources(profile),)),
+    )
+    return Report(
+        title=f"Profile · {profile.name}",
+        verdict=verdict(profile) if profile.events or accounting is None else accounting_words(accounting),
+        sections=tuple(part for part in parts if part.paragraphs or part.tables or part.charts),
+        next_steps=_next_steps(profile, folder),
+        figures=_figures(profile),
+        kind="profile",
+    )
+
+
+def _next_steps(profile: Profile, folder: str) -> tuple[str, ...]:
+    """What `--to` would refuse is not advised."""
+    if profile.layers == ("db",) and not profile.with_size and len(profile.sources) == 1:
+        return (f"Make sizes and offsets known: iocast profile {profile.sources[0].path} --block-size 8k",)
+    if not folder or not profile.with_size or not profile.length_ns:
+        return ()
+    return (f"Make a load like it: iocast profile {folder} --to job.toml",)
+
+
+def _loop(profile: Profile) -> str:
+    from iocast.analyse.profiling.concurrency import loop_of
+
+    return loop_words(loop_of(profile))
+
+
+def _part(
+    code: SectionCode,
+    found: tuple[Table | None, ...],
+    charts: tuple[Chart, ...] = (),
+    kinds: tuple[str, ...] = (),
+    paragraphs: tuple[str, ...] = (),
+) -> Section:
+    told = tuple(table for table in found if table is not None)
+    shown = tuple(chart for chart in charts if chart.kind in kinds)
+    return section(code, paragraphs if told else (), told, shown)
+
+
+def _figures(profile: Profile) -> tuple[Figure, ...]:
+    arrivals = profile.order.arrivals
+    if not profile.events:
+        return ()
+    found = [Figure("I/Os", profile.events, "count", f"in {text.brief_time(profile.length_ns)}")]
+    if arrivals is not None and arrivals.rate_per_s is not None:
+        second = arrivals.peak(1_000_000_000)
+        says = f"{text.rate(second.most_per_s)} in the busiest second" if second and second.windows > 1 else ""
+        found.append(Figure("on average", arrivals.rate_per_s, "rate", says))
+    reads = sum(each.events for each in profile.sizes if each.op == 0)
+    found.append(Figure("reads", reads / profile.events, "share", "of all I/Os"))
+    if profile.footprint is not None:
+        size = profile.footprint.blocks * profile.footprint.block_bytes
+        found.append(Figure("touched", size, "bytes", "different data"))
+    return tuple(found)
+
+
+def _sources(profile: Profile) -> Table:
+    rows = tuple(
+        Row({column.key: getattr(each, column.key) for column in SOURCES}) for each in profile.sources[:SOURCES_SHOWN]
+    )
+    left = len(profile.sources) - SOURCES_SHOWN
+    notes = (f"{text.counted(left, 'file')} more.",) if left > 0 else ()
+    return Table("", SOURCES, rows, key="sources", notes=notes)

@@ -1,0 +1,1 @@
+"""Profiles of traces: made, compared, turned into loads, and held against what a load did."""

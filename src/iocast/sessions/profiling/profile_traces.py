@@ -1,0 +1,199 @@
+"""profile: traces are read into a table of events, and the table into a profile, which is kept with it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from iocast.archive.profiles import profile_folder
+from iocast.errors import SpecError
+from iocast.model.profiling.profile import Profile
+from iocast.model.report import Report
+from iocast.traces.read_traces import TraceOptions
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+
+    from iocast.analyse.profiling.response_accounting import ResponseAccounting
+
+PROFILES = "iocast-profiles"
+AUTOMATIC = 0  # the page size that is most frequent
+
+
+class ProfileRequest(Struct, frozen=True, kw_only=True):
+    """Traces, what is known of them, and how blocks are cut: `reference_bytes` None takes each request as one."""
+
+    traces: tuple[str, ...]
+    options: TraceOptions = TraceOptions()
+    reference_bytes: int | None = AUTOMATIC
+    cache_bytes: tuple[int, ...] = ()
+    out: str = PROFILES
+
+
+class Profiled(Struct, frozen=True):
+    """A profile and where it is kept; `folder` is "" for one whose folder is unknown."""
+
+    profile: Profile
+    folder: str
+
+    def report(self, *, charts: bool = False) -> Report:
+        """The workload in a paragraph, and the tables behind it."""
+        from iocast.report.profile.profile_report import profile_report
+
+        return profile_report(self.profile, self.folder, self.accounting(), charts=charts)
+
+    def accounting(self) -> ResponseAccounting | None:
+        """What the response time of traced sessions is made of; None where the folder has no calls of a database."""
+        from iocast.analyse.profiling.response_accounting import response_accounting
+
+        calls = Path(self.folder) / profile_folder.CALLS
+        if not self.folder or not calls.is_file():
+            return None
+        with tempfile.TemporaryDirectory(prefix="iocast-calls-") as room:
+            return response_accounting(str(calls), Path(room))
+
+    @property
+    def description(self) -> str:
+        """The workload in a paragraph."""
+        from iocast.report.profile.profile_sentences import description
+
+        return description(self.profile)
+
+    def events(self) -> DuckDBPyRelation:
+        """The table of events, read when it is asked for: `.pl()`, `.df()`, `.to_arrow_table()`, or SQL.
+
+        Each needs the package of its name; the relation itself is an Arrow stream (`__arrow_c_stream__`).
+        """
+        from iocast.archive.parquet import database
+
+        path = profile_folder.events_of(self.folder).replace("'", "''")
+        return database().cursor().sql(f"SELECT * FROM read_parquet('{path}')")
+
+
+def profile_traces(request: ProfileRequest) -> Profiled:
+    """Reads traces and profiles them; a profile that is there already is only opened. Raises IocastError."""
+    (first, *others) = request.traces
+    if not others and profile_folder.is_profile(first):
+        return open_profile(first)
+    if mixed := [path for path in request.traces if profile_folder.is_profile(path)]:
+        raise SpecError(f"{mixed[0]} is a profile and no trace", "compare profiles with `iocast compare A B`")
+    return _profiled(request)
+
+
+def open_profile(path: str) -> Profiled:
+    """The profile of a folder. Raises ArchiveError."""
+    folder = path if os.path.isdir(path) else os.path.dirname(path) or "."
+    return Profiled(profile_folder.load(path), folder)
+
+
+def _profiled(request: ProfileRequest) -> Profiled:
+    import shutil
+
+    from iocast import __version__
+    from iocast.analyse.profiling.measure_profile import measure_profile
+    from iocast.traces.read_traces import read_traces
+
+    name = trace_name(request.traces)
+    folder = profile_folder.create(request.out, name)
+    events, calls = folder / profile_folder.EVENTS, folder / profile_folder.CALLS
+    called = False
+    try:
+        if len(request.traces) == 1 and profile_folder.is_events(request.traces[0]):
+            _link(Path(request.traces[0]), events)
+        else:
+            called = bool(read_traces(request.traces, str(events), request.options, calls_to=str(calls)).calls)
+            if not called:
+                calls.unlink(missing_ok=True)
+        profile = measure_profile(
+            str(events),
+            name,
+            __version__,
+            reference_bytes=request.reference_bytes,
+            cache_blocks=_blocks(request),
+            spill=folder,
+            may_lack_io=called,
+        )
+        profile_folder.save(folder, profile)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)  # nothing half made is left
+        raise
+    return Profiled(profile, str(folder))
+
+
+def _blocks(request: ProfileRequest) -> list[int]:
+    """Sizes of caches in blocks; of unknown ones of the common page sizes."""
+    block = request.reference_bytes
+    if block is None:
+        return list(request.cache_bytes)
+    pages: Sequence[int] = (block,) if block else (4096, 8192, 16384, 32768)
+    return sorted({size // page for size in request.cache_bytes for page in pages if size >= page})
+
+
+def _link(source: Path, to: Path) -> None:
+    """The table under a second name, or a copy where it lies on another file system."""
+    import shutil
+
+    try:
+        os.link(source, to)
+    except OSError:
+        shutil.copyfile(source, to)
+
+
+def trace_name(traces: Sequence[str]) -> str:
+    """The name of a profile: that of its first trace, and how many more there are."""
+    first = os.path.basename(os.path.abspath(traces[0]).rstrip("/*.")) or "profile"
+    return first if len(traces) == 1 else f"{first} and {len(traces) - 1} more"
+
+
+def profiled(path: Sequence[str] | str, **options: Any) -> Profiled:
+    """What `iocast.profile` does. Raises IocastError."""
+    traces = (path,) if isinstance(path, str) else tuple(path)
+    if not traces:
+        raise SpecError("no trace is given", 'for example iocast.profile("trace.csv.gz")')
+    return profile_traces(profile_request(traces, **options))
+
+
+def profile_request(
+    traces: tuple[str, ...],
+    *,
+    format: str | None = None,
+    block_size: str | None = None,
+    oracle_release: str | None = None,
+    latency_unit: str | None = None,
+    block: str | None = None,
+    caches: Sequence[str] = (),
+    out: str = PROFILES,
+) -> ProfileRequest:
+    """A request from texts. Raises SpecError, which names the option."""
+    from iocast.sessions.requests import option_value
+    from iocast.units import parse_size
+
+    page = None if block_size is None else option_value("--block-size", block_size, parse_size)
+    return ProfileRequest(
+        traces=traces,
+        options=TraceOptions(
+            format=format, block_size_bytes=page, oracle_release=oracle_release, latency_unit=latency_unit
+        ),
+        reference_bytes=_reference(block),
+        cache_bytes=tuple(option_value("--cache", each, parse_size) for each in caches),
+        out=out,
+    )
+
+
+def _reference(block: str | None) -> int | None:
+    from iocast.sessions.requests import option_value
+    from iocast.units import parse_size
+
+    if block is None:
+        return AUTOMATIC
+    if block == "request":
+        return None
+    size = option_value("--block", block, parse_size)
+    if size < 512 or size & (size - 1):
+        raise SpecError(f"--block {block} is not a power of two from 512 on", "for example --block 8k, or request")
+    return size

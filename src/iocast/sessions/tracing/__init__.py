@@ -1,0 +1,1 @@
+"""Capture, profile and replay of real workloads: each a story of one screen."""

@@ -1,0 +1,41 @@
+"""A trace as an event table: the file itself where it is one, else one that is made for as long as it is needed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from iocast.errors import SourceError
+
+if TYPE_CHECKING:
+    from iocast.traces.read_traces import TraceOptions
+
+_MAGIC = b"PAR1"
+
+
+def is_table(path: str) -> bool:
+    """Whether a file begins as Parquet does. Raises SourceError when it cannot be read."""
+    if os.path.isdir(path) or not os.path.exists(path):
+        return False  # a folder or a pattern of traces
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror}", "give a trace, or a table that iocast made of one") from error
+
+
+@contextmanager
+def event_table(trace: str, options: TraceOptions | None = None) -> Iterator[str]:
+    """The path of the event table of a trace (a file, a folder or a pattern), while entered. Raises SourceError."""
+    if is_table(trace):
+        yield trace
+        return
+    from iocast.traces.read_traces import read_traces
+
+    with tempfile.TemporaryDirectory(prefix="iocast-replay-") as folder:
+        table = os.path.join(folder, "events.parquet")
+        read_traces((trace,), table, options)
+        yield table
