@@ -113,6 +113,22 @@ def engines_page() -> tuple[str, str]:
     return "engines.md", page("Engines", "\n\n".join(sections))
 
 
+def readers_page() -> tuple[str, str]:
+    """The readers of traces, in the order of sniffing, from the constants and heads of their files."""
+    sections = ["They turn traces into events. The first that knows a file takes it; [guide](../guide/traces.md)."]
+    core = ROOT / "crates/iocast-core/src/trace"
+    files = {path.stem: path.read_text(encoding="utf-8") for path in (core / "readers").rglob("*.rs")}
+    listed = re.findall(r"^ +(?:\w+::)*(\w+)::(\w+),$", (core / "format_list.rs").read_text("utf-8"), re.MULTILINE)
+    for stem, constant in listed:
+        told = rf'const {constant}: Format = Format {{\s+name: "(\w+)",\s+says: "([^"]+)"'
+        found = re.search(told, files[stem])
+        head = re.match(r"(?://!.*\n)+", files[stem])
+        assert found, f"{stem}: no name and says of {constant}"
+        text = re.sub(r"^//! ?", "", head[0], flags=re.MULTILINE) if head and constant == "FORMAT" else ""
+        sections.append(f"## {found[1]}\n\n{found[2]}.\n\n{text.strip()}".strip())
+    return "readers.md", page("Readers of traces", "\n\n".join(sections))
+
+
 def commands_page() -> tuple[str, str]:
     """Every verb with its arguments and options, as `--help` says them."""
     import click
@@ -219,7 +235,8 @@ def _forms(name: str, form: str) -> str:
 
 def pages() -> dict[str, str]:
     """Every generated file of docs/reference: its name and its text."""
-    return dict([*job_files(), report_schema(), commands_page(), engines_page(), simulated_page(), *plug_in_pages()])
+    of_the_core = (engines_page(), readers_page(), simulated_page())
+    return dict([*job_files(), report_schema(), commands_page(), *of_the_core, *plug_in_pages()])
 
 
 def main() -> None:
