@@ -397,13 +397,14 @@ def plug_ins(root: Path) -> list[str]:
                 bad.append(f"{path}: no test imports it")
             if not _documented(Path(path).stem, docs):
                 bad.append(f"{path}: no line in docs/ names it (run: make docs)")
-    return bad + verbs(root) + rust_source.engines(root)
+    return bad + verbs(root) + rust_source.engines(root) + rust_source.trace_readers(root)
 
 
 def verbs(root: Path) -> list[str]:
     """A verb is one file, one line of VERBS, one test that runs it and one section in docs/reference/commands.md."""
     door, page = root / "src/iocast/commands/__init__.py", root / "docs/reference/commands.md"
-    in_list = re.findall(r'^    "(\w+)": ', door.read_text(encoding="utf-8"), re.MULTILINE) if door.exists() else []
+    text = door.read_text(encoding="utf-8") if door.exists() else ""
+    in_list = re.findall(r'^    "(\w+)": ', text.partition("VERBS = {")[2].partition("\n}")[0], re.MULTILINE)
     told = re.findall(r"^## iocast (\w+)$", page.read_text(encoding="utf-8") if page.exists() else "", re.MULTILINE)
     tests = "\n".join(text for _, text in _sources(root, "tests", ".py"))
     files = {path.stem.removeprefix("cmd_"): path for path in (root / "src/iocast/commands").rglob("cmd_*.py")}

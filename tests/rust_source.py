@@ -231,3 +231,28 @@ def engines(root: Path) -> list[str]:
         if name not in told:
             bad.append(f"{shown}: docs/reference/engines.md has no section for it (run: make docs)")
     return bad
+
+
+_FORMAT = re.compile(r'\bpub const (\w+): Format = Format \{\s+name: "(\w+)"')
+
+
+def trace_readers(root: Path) -> list[str]:
+    """A reader of traces is one file, one line of the list, one test or sample, one section in docs/reference."""
+    core = root / "crates/iocast-core"
+    listing, page = core / "src/trace/format_list.rs", root / "docs/reference/readers.md"
+    if not listing.exists():
+        return []
+    listed = set(re.findall(r"^ +(?:\w+::)*(\w+::\w+),$", listing.read_text(encoding="utf-8"), re.MULTILINE))
+    told = re.findall(r"^## (\w+)$", page.read_text(encoding="utf-8") if page.exists() else "", re.MULTILINE)
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in sorted((core / "tests").rglob("*.rs")))
+    bad = []
+    for path in sorted((core / "src/trace/readers").rglob("*.rs")):
+        text, shown = path.read_text(encoding="utf-8"), path.relative_to(root)
+        for constant, name in _FORMAT.findall(text):
+            if f"{path.stem}::{constant}" not in listed:
+                bad.append(f"{shown}: {constant} is not in format_list.rs")
+            if "#[test]" not in text and f'"{name}"' not in tests:
+                bad.append(f"{shown}: it has no test")
+            if name not in told:
+                bad.append(f"{shown}: docs/reference/readers.md has no section for it (run: make docs)")
+    return bad

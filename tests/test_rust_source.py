@@ -13,7 +13,8 @@ from iocast.jobs.toml.engine_field import Engine
 from iocast.model.plan import EngineName
 
 ROOT = Path(__file__).resolve().parents[1]
-RULES = [rust_source.circles, rust_source.same_names, rust_source.crowded, rust_source.engines]
+PLUG_INS = [rust_source.engines, rust_source.trace_readers]
+RULES = [rust_source.circles, rust_source.same_names, rust_source.crowded, *PLUG_INS]
 
 
 def tree(root: Path, files: dict[str, str]) -> Path:
@@ -119,6 +120,26 @@ def test_an_engine_is_a_file_a_line_a_test_and_a_section(tmp_path: Path, missing
     }
     whole = {name: text for name, text in files.items() if not name.endswith(missing)}
     assert rust_source.engines(tree(tmp_path, whole)) == [f"{CORE}/src/engine/{said}"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ("list", "FORMAT is not in format_list.rs"),
+        ("sample", "it has no test"),
+        ("docs", "docs/reference/readers.md has no section for it (run: make docs)"),
+        ("", None),
+    ],
+)
+def test_a_reader_is_in_its_list_has_a_test_and_a_doc_line(tmp_path: Path, missing: str, said: str | None) -> None:
+    file = f"{CORE}/src/trace/readers/tables/lines.rs"
+    whole = {
+        file: 'pub const FORMAT: Format = Format {\n    name: "lines",\n    says: "lines",\n};\n',
+        f"{CORE}/src/trace/format_list.rs": "" if missing == "list" else "    lines::FORMAT,\n",
+        f"{CORE}/tests/traces.rs": "" if missing == "sample" else 'sample("lines")',
+        "docs/reference/readers.md": "" if missing == "docs" else "## lines\n",
+    }
+    assert rust_source.trace_readers(tree(tmp_path, whole)) == ([f"{file}: {said}"] if said else [])
 
 
 def test_python_knows_the_engines_of_the_table() -> None:

@@ -7,6 +7,7 @@ import math
 import random
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -51,7 +52,7 @@ def test_a_small_shift_is_found_but_not_reported() -> None:
 def test_a_flat_series_does_not_change() -> None:
     found = change_points([5.0] * 40)
     assert found is not None
-    assert found.changes == ()
+    assert (found.changes, found.correlation) == ((), 0.0)
 
 
 @pytest.mark.parametrize("levels", [[1.0] * 9, [*[1.0] * 20, 0.0]])
@@ -208,3 +209,35 @@ def test_a_stall_beside_a_change_does_not_hide_it_nor_add_to_it() -> None:
     found = one_change(STEADY * 6 + [70.0, 71.0, 69.0, 70.0, 70.5] * 5 + [70.0, 69.0, 71.0, 70.0, 0.0])
     assert found is not None
     assert (found.at, found.shift) == (30, pytest.approx(-0.3, abs=0.01))
+
+
+def test_the_noise_of_a_long_series_is_that_of_the_means_of_its_neighbours() -> None:
+    dice = random.Random(5)
+    levels = [math.exp(dice.gauss(5, 0.1)) for _ in range(3 * MOST - 1)]
+    found, of_means = change_points(levels), change_points([fmean(levels[at : at + 3]) for at in range(0, 2999, 3)])
+    assert found is not None
+    assert of_means is not None
+    assert found == of_means, "without a change"
+
+
+@pytest.mark.parametrize("at", [200, 1800])
+def test_in_a_long_series_what_explains_more_than_its_penalty_stays(at: int) -> None:
+    """A shift by half of the noise, a tenth from either end; its size is that of the means before and after it."""
+    dice = random.Random(1)
+    levels = [math.exp(dice.gauss(5, 0.05) + (0.025 if n >= at else 0)) for n in range(2000)]
+    found = change_points(levels)
+    assert found is not None
+    (change,) = found.changes
+    assert abs(change.at - at) < 40
+    assert change.shift == pytest.approx(fmean(levels[change.at :]) / fmean(levels[: change.at]) - 1, rel=1e-9)
+    short = min(change.at, 2000 - change.at)
+    gain = math.log1p(change.shift) ** 2 / (1 / short + 1 / (2000 - short))
+    assert 1.2 < gain / (2 * found.penalty) < 1.8
+
+
+@pytest.mark.parametrize(("intervals", "told"), [(5, False), (6, True)])
+def test_a_change_has_stayed_when_most_of_the_last_ten_intervals_are_on_the_new_level(
+    intervals: int, told: bool
+) -> None:
+    found = one_change([100.0] * 30 + [50.0] * intervals)
+    assert found == (Change(30, pytest.approx(-0.5)) if told else None)

@@ -8,10 +8,10 @@ from makers import card_runs
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
-from iocast.model.measurement import ErrorCount, ErrorPlace
+from iocast.model.measurement import EngineReport, ErrorCount, ErrorPlace
 from iocast.model.plan import FileRegion
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Closed, MixItem, Sync, Workload
+from iocast.model.workload import Closed, MixItem, Sequential, Sync, Workload
 
 MS = 1_000_000
 OTHER = (FileRegion("/mnt/db/iocast.1", 0, card_runs.GIB),)
@@ -87,6 +87,40 @@ def test_what_is_asked_is_everything_that_anyone_asked() -> None:
     assert (asked.users, asked.depth) == (2 + 1 + 1, 4)
     assert asked.sync == "dsync"  # the first that wants any
     assert asked.fsync_every == 0
+
+
+def test_what_is_asked_is_the_first_load_with_all_users_and_the_most_of_the_rest() -> None:
+    """As a whole: a mix beside a log that flushes after each write, beside reads at the greatest depth."""
+    first = at_once(card_runs.mixed())
+    log = at_once(
+        card_runs.record(
+            "log",
+            Workload(mix=(MixItem("write", 4096),), locality=Sequential(), fsync_every=7, users=3),
+            card_runs.measurement((card_runs.part("write", 4096, card_runs.histogram((MS, 300))),)),
+        )
+    )
+    deep = at_once(card_runs.reads("deep", depth=64, direct=False))
+    asked = seen_by_devices(card_runs.run(first, log, deep), log).phase.workload
+    load = first.phase.workload
+    mix = (*load.mix, MixItem("write", 4096))
+    assert asked == replace(load, mix=mix, users=4 + 3 + 1, depth=64, direct=False, fsync_every=7)
+    assert (asked.sync, asked.direct) == ("none", False)
+
+
+def test_what_cannot_be_added_up_is_that_of_the_first() -> None:
+    first, second = reads("first"), reads("second", engine=EngineReport("sync"))
+    run = card_runs.run(first, second)
+    assert [seen_by_devices(run, each).measurement.engine.name for each in (first, second)] == ["uring", "uring"]
+
+
+def test_bytes_and_short_ios_of_a_class_are_added_up_too() -> None:
+    def short(record: PhaseRecord, ios: int) -> PhaseRecord:
+        (found,) = record.measurement.classes
+        return at_once(record, classes=(replace(found, short_ios=ios),))
+
+    some, others = short(reads("some", ios=600), 2), short(reads("others", ios=400), 5)
+    (every,) = seen_by_devices(card_runs.run(some, others), some).measurement.classes
+    assert (every.ios, every.bytes, every.short_ios) == (1000, 1000 * 8192, 7)
 
 
 def test_it_is_direct_only_where_all_of_it_is() -> None:

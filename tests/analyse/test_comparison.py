@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections import Counter
-from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from makers.model_vectors import vectors_of
 from msgspec.structs import replace
 
 from iocast.analyse.comparison import (
     QUANTILES,
     Bounds,
+    Ratio,
     ab_ratio,
     difference,
     fold,
@@ -30,11 +31,10 @@ from iocast.analyse.comparison import (
     single_ratio,
     variation,
 )
+from iocast.analyse.statistics import Rule, design_effect, design_effects, quantile_interval
 from iocast.model.histogram import Histogram, bucket_index, merge
 from iocast.model.run import MARKS, OpSeries, Series
 from iocast.model.stated import Coarse, Quantile
-
-VECTORS = Path(__file__).parents[3] / "shared" / "design" / "models-vectors.json"
 
 above_zero = st.floats(1e-6, 1e9)
 runs = st.lists(above_zero, min_size=2, max_size=8)
@@ -94,32 +94,30 @@ def test_known_ratios(a, b, ratio, ci95, ci90, degrees, verdict) -> None:
     assert got.verdict == verdict
 
 
-def test_all_vectors_of_the_design() -> None:
-    if not VECTORS.exists():
-        pytest.skip(f"no design vectors at {VECTORS}")
-    ran = 0
-    for vector in json.loads(VECTORS.read_text("utf-8"))["vectors"]:
-        given_, out = vector["in"], vector["out"]
-        if vector["fn"] == "stats.ab_ratio":
-            got = ab_ratio(given_["a_per_run"], given_["b_per_run"], given_["margin"])
-            assert [got.ratio, got.low, got.high, got.low90, got.high90, got.degrees] == pytest.approx(
-                [out["ratio"], *out["ci95"], *out["ci90"], out["df"]], rel=1e-4
-            )
-            assert got.verdict == out["verdict"]
-        elif vector["fn"] == "stats.percent_difference":
-            one = difference(given_["a"], given_["b"])
-            assert 100 * one.of_first == pytest.approx(out["pct_of_a"], rel=1e-6)
-            assert 100 * one.symmetric == pytest.approx(out["symmetric_pct"], rel=1e-6)
-            assert one.log_ratio == pytest.approx(out["log_ratio"], rel=1e-6)
-        elif vector["fn"] == "stats.two_sample":
-            scaled = [[int(value * 10) for value in given_[side]] for side in "ab"]  # small enough to be exact
-            found = overlap(_histogram(scaled[0]), _histogram(scaled[1]))
-            assert found.ks == pytest.approx(out["ks_D"])
-            assert found.cliffs_delta == pytest.approx(out["cliffs_delta_b_minus_a"])
-        else:
-            continue
-        ran += 1
-    assert ran >= 8
+@pytest.mark.parametrize("vector", vectors_of("stats.ab_ratio"))
+def test_the_ratios_of_the_design(vector: dict[str, Any]) -> None:
+    given_, out = vector["in"], vector["out"]
+    got = ab_ratio(given_["a_per_run"], given_["b_per_run"], given_["margin"])
+    assert [got.ratio, got.low, got.high, got.low90, got.high90, got.degrees] == pytest.approx(
+        [out["ratio"], *out["ci95"], *out["ci90"], out["df"]], rel=1e-4
+    )
+    assert got.verdict == out["verdict"]
+
+
+@pytest.mark.parametrize("vector", vectors_of("stats.percent_difference"))
+def test_the_differences_of_the_design(vector: dict[str, Any]) -> None:
+    out, one = vector["out"], difference(vector["in"]["a"], vector["in"]["b"])
+    assert 100 * one.of_first == pytest.approx(out["pct_of_a"], rel=1e-6)
+    assert 100 * one.symmetric == pytest.approx(out["symmetric_pct"], rel=1e-6)
+    assert one.log_ratio == pytest.approx(out["log_ratio"], rel=1e-6)
+
+
+@pytest.mark.parametrize("vector", vectors_of("stats.two_sample"))
+def test_the_overlaps_of_the_design(vector: dict[str, Any]) -> None:
+    scaled = [[int(value * 10) for value in vector["in"][side]] for side in "ab"]  # small enough to be exact
+    found = overlap(_histogram(scaled[0]), _histogram(scaled[1]))
+    assert found.ks == pytest.approx(vector["out"]["ks_D"])
+    assert found.cliffs_delta == pytest.approx(vector["out"]["cliffs_delta_b_minus_a"])
 
 
 @given(runs, runs)
@@ -443,3 +441,90 @@ def test_what_operations_have_in_common_counts_for_both() -> None:
     assert (together.low, together.high) == pytest.approx((alone.low, alone.high), rel=0.001)
     lost = quantile_bounds(times, replace(series, ops=()), 0.5)
     assert (lost.low, lost.high) == (None, None), "not known how they depend on each other"
+
+
+def _shared(own: float, rounds: tuple[float, ...], apart: tuple[float, ...]) -> tuple[list[float], list[float]]:
+    """Rounds that scatter alike on both sides, but for what is `apart`, so many times `own`."""
+    a = [1000 * math.exp(common) for common in rounds]
+    return a, [before * math.exp(math.log(1.1) + own * each) for before, each in zip(a, apart, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("sides", "deviation", "t"),
+    [
+        (_shared(0.01, (-0.2, 0.0, 0.2), (1, -2, 1)), 0.01 * math.sqrt(3), (4.302652730, 2.919985580)),
+        (_shared(0.08, (-0.2, -0.1, 0.0, 0.1, 0.2), (1, -1, 1, -1, 0)), 0.08, (2.776445105, 2.131846786)),
+    ],
+)
+def test_the_interval_of_rounds_is_that_of_their_ratios(
+    sides: tuple[list[float], list[float]], deviation: float, t: tuple[float, float]
+) -> None:
+    """By hand: Student's t of 95 % and of 90 %, times the standard deviation of the logarithms over the root of n."""
+    found, count = ab_ratio(*sides, matched=True), len(sides[0])
+    error = deviation / math.sqrt(count)
+    assert (found.paired, found.degrees, found.ratio) == (True, count - 1, pytest.approx(1.1))
+    assert (found.low, found.high) == pytest.approx(
+        (1.1 * math.exp(-t[0] * error), 1.1 * math.exp(t[0] * error)), rel=1e-6
+    )
+    assert (found.low90, found.high90) == pytest.approx(
+        (1.1 * math.exp(-t[1] * error), 1.1 * math.exp(t[1] * error)), rel=1e-6
+    )
+
+
+def test_rounds_are_used_where_they_halve_the_interval() -> None:
+    """Of 0.08 apart the interval is 0.44 of Welch's, of 0.1 it is 0.54."""
+    for own, paired in ((0.08, True), (0.1, False)):
+        sides = _shared(own, (-0.2, -0.1, 0.0, 0.1, 0.2), (1, -1, 1, -1, 0))
+        assert ab_ratio(*sides, matched=True).paired == paired
+
+
+def test_percentiles_of_rounds_are_compared_round_by_round() -> None:
+    a, b = _steps([100, 200, 400]), _steps([110, 220, 440])
+    assert [row.ratio.paired for row in shift(a, b, matched=True)] == [True] * len(QUANTILES)
+    assert [row.ratio.paired for row in shift(a, b)] == [False] * len(QUANTILES)
+
+
+def test_the_throughput_of_a_single_run_by_hand() -> None:
+    """Three intervals of 54, 46 and 50 I/Os: Student's t of 99 % and two degrees, and wider for there being so few."""
+    series = Series(interval_ns=10**9, ios=(54, 46, 50), bytes=(0,) * 3, response_ns=(0,) * 3)
+    error = 9.924843201 * math.sqrt(48) * (1 + 4 * 3 / 60 / 3)
+    found = rate_bounds(50.0, series)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (50.0, 50 * math.exp(-error / 150), 50 * math.exp(error / 150)), rel=1e-6
+    )
+
+
+def test_a_percentile_of_a_single_run_has_its_interval_of_99_percent() -> None:
+    times, series = _even(random.Random(6), 10**6, 1000, 12)
+    effect = design_effect(design_effects(series.ops[0], Rule(confidence=0.99, least_intervals=3)), 0.5)
+    expected = quantile_interval(times, 0.5, effect, 0.99)
+    assert expected.low_ns is not None
+    assert expected.low_ns > times.least_ns
+    assert quantile_bounds(times, series, 0.5) == Bounds(expected.value_ns, expected.low_ns, expected.high_ns)
+    assert quantile_interval(times, 0.5, effect).low_ns != expected.low_ns
+
+
+def test_the_ratio_of_single_runs_is_the_second_over_the_first() -> None:
+    found = single_ratio(Bounds(2.0, 1.9, 2.1), Bounds(6.0, 5.7, 6.3))
+    assert found == Ratio(3.0, None, None, None, None, None, "different_here")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "differ"),
+    [
+        # Each is known to a factor of 2, so their ratio to one of 2.66 (of logarithms the squares add up).
+        (Bounds(1.0, 0.5, 2.0), Bounds(4.0, 2.0, 8.0), True),
+        (Bounds(1.0, 0.5, 2.0), Bounds(2.6, 1.3, 5.2), False),
+        (Bounds(1.0, 0.5, 2.0), Bounds(2.9, 1.45, 5.8), False),  # more, and within the margin
+        (Bounds(1.0, 0.5, 2.0), Bounds(3.0, 1.5, 6.0), True),
+        # What is not bounded on the side of the other may be anything there.
+        (Bounds(1.0, None, None), Bounds(100.0, 90.0, 110.0), False),
+        (Bounds(1.0, 0.9, None), Bounds(100.0, 90.0, 110.0), False),
+        (Bounds(1.0, 0.9, 1.1), Bounds(100.0, None, 110.0), False),
+        (Bounds(1.0, 0.9, 1.1), Bounds(100.0, 0.0, 110.0), False),
+        (Bounds(1.0, None, 1.1), Bounds(100.0, 90.0, None), True),
+    ],
+)
+def test_single_runs_differ_beyond_what_is_known_of_both_and_the_margin(a: Bounds, b: Bounds, differ: bool) -> None:
+    for sides in ((a, b), (b, a)):
+        assert single_ratio(*sides).verdict == ("different_here" if differ else "inconclusive")

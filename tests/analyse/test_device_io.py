@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from makers import card_runs
 
-from iocast.analyse.device_io import device_io, top_layers, under_filesystem
+from iocast.analyse.device_io import DeviceIo, device_io, together, top_layers, under_filesystem
 from iocast.metrics import DEVICE_TIME_PERIOD_NS
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.target import Layer
@@ -132,3 +132,53 @@ def test_devices_side_by_side_are_summed_and_none_may_be_missing() -> None:
     assert (seen.layer, seen.reads, seen.writes) == ("sda+sdb", 12, None)
     alone = _record(*card_runs.diskstats(SECOND_NS, layer="sda", reads=5))
     assert under_filesystem(device_io(alone), target) is None
+
+
+def test_a_device_stood_still_where_not_one_request_was_counted() -> None:
+    counted = [(0, 0), (1, 0), (0, 1), (None, 0), (0, None)]
+    still = [DeviceIo(layer="sda", elapsed_ns=1, reads=reads, writes=writes).stood_still for reads, writes in counted]
+    assert still == [True, False, False, False, False]
+
+
+def test_every_counter_is_read_under_its_own_name() -> None:
+    counters = {name: 1000 * at for at, name in enumerate(DeviceIo.__struct_fields__[2:], 1)}
+    seen = device_io(_record(*card_runs.diskstats(SECOND_NS, **counters)))
+    assert msgspec.structs.asdict(seen["vda1"]) == {
+        "layer": "vda1",
+        "elapsed_ns": card_runs.reads().measurement.elapsed_ns,
+        **counters,
+    }
+
+
+def test_shares_and_sizes_of_a_device_that_did_nothing_are_unknown() -> None:
+    idle = DeviceIo(layer="sda", elapsed_ns=0, reads=0, read_bytes=0, writes=0, written_bytes=0, queue_ns=0)
+    assert (idle.read_size_bytes, idle.write_size_bytes, idle.size_bytes) == (None, None, None)
+    assert (idle.read_await_ns, idle.write_await_ns, idle.queue_mean, idle.merged_share) == (None, None, None, None)
+
+
+def test_the_merged_share_needs_both_kinds_of_merges() -> None:
+    some = DeviceIo(layer="sda", elapsed_ns=1, reads=60, reads_merged=10, writes=20, writes_merged=10)
+    assert some.merged_share == 0.2
+    assert msgspec.structs.replace(some, writes_merged=None).merged_share is None
+    assert msgspec.structs.replace(some, reads=None).merged_share is None
+
+
+def test_several_layers_without_counters_are_seen_through_as_long_as_each_stands_on_one() -> None:
+    layers = (_disk("dm-1", "dm-0"), _disk("dm-0", "sda1"), _disk("sda1", "sda"), _disk("sda"))
+    target = msgspec.structs.replace(card_runs.TARGET, layers=layers)
+    samples = card_runs.diskstats(SECOND_NS, layer="sda", reads=5)
+    seen = under_filesystem(device_io(_record(*samples)), target)
+    assert seen is not None
+    assert (seen.layer, seen.reads) == ("sda", 5)
+    assert under_filesystem({}, target) is None, "not even the disk has counters"
+    unknown = msgspec.structs.replace(target, layers=layers[:2])
+    assert under_filesystem(device_io(_record(*samples)), unknown) is None, "nothing is known of what lies below"
+    assert under_filesystem({}, msgspec.structs.replace(target, layers=())) is None
+
+
+def test_the_sum_of_several_layers_has_their_names_and_the_longest_time() -> None:
+    one = DeviceIo(layer="sda", elapsed_ns=7, reads=1, read_bytes=10, flushes=3)
+    other = DeviceIo(layer="sdb", elapsed_ns=9, reads=2, read_bytes=20)
+    third = DeviceIo(layer="sdc", elapsed_ns=8, reads=4, read_bytes=40, flushes=5)
+    assert together([one, other, third]) == DeviceIo(layer="sda+sdb+sdc", elapsed_ns=9, reads=7, read_bytes=70)
+    assert together([one]) is one

@@ -189,6 +189,20 @@ def test_another_room_keeps_its_own_facts_here() -> None:
     found = Facts(twelve_rows())
     assert [name_of(row) for row in (*found.rows, *found.rows)] == 2 * [row.name.upper() for row in found.rows]
     assert len(calls) == 12
+    assert name_of.__name__ == "name_of"
+
+
+def test_two_facts_of_one_row_are_kept_apart() -> None:
+    @once
+    def users_of(row: facts.RowFacts) -> int:
+        return row.workload.users
+
+    @once
+    def depth_of(row: facts.RowFacts) -> int:
+        return row.workload.depth
+
+    row = Facts(card_runs.run(card_runs.reads(users=4, depth=2))).rows[0]
+    assert [(users_of(row), depth_of(row)) for _ in range(2)] == [(4, 2)] * 2
 
 
 def test_what_another_tool_measured_has_no_curves_and_no_pairs() -> None:

@@ -136,3 +136,40 @@ def test_a_row_that_did_nothing_is_on_no_curve() -> None:
     one, nothing = _row(1, 1.0, count=1), _row(4, 1.0)
     nothing = replace(nothing, measurement=replace(nothing.measurement, ios=0))
     assert [curve.loads for curve in Facts(card_runs.run(one, nothing)).curves] == [(1,)]
+
+
+def test_a_ladder_is_saturated_where_its_last_doubling_gains_less_than_a_tenth() -> None:
+    def curve(*rates: tuple[int, float]) -> Curve:
+        row = _row(1, 1.0)
+        return Curve(tuple(Point(row, load, rate, 0.0, row.measurement.response()) for load, rate in rates))
+
+    assert not curve((4, 100.0)).saturated, "of one load nothing is known"
+    for top, gain, saturated in (
+        (8, 1.09, True),
+        (8, 1.11, False),
+        (8, 1.3, False),
+        (16, 1.2, True),
+        (16, 1.22, False),
+    ):
+        assert curve((4, 100.0), (top, 100.0 * gain)).saturated == saturated
+        assert curve((1, 10.0), (4, 100.0), (top, 100.0 * gain)).saturated == saturated
+    assert curve((4, 100.0), (8, 90.0)).saturated
+
+
+@pytest.mark.parametrize(("least", "full"), [(4, False), (8, True), (32, True)])
+def test_a_curve_whose_least_load_fills_the_storage(least: int, full: bool) -> None:
+    """Five are served side by side: with no row below it, N* is the least load itself, by Little's law."""
+    loads = [load for load in (1, 4, 8, 32, 64) if load >= least]
+    curve = _curve(*(_row(load, max(1.0, load / 5)) for load in loads))
+    assert curve.full_from_the_least == full
+    assert curve.saturation_load == pytest.approx(least if full else 5, rel=0.02)
+    assert not _curve(_row(least, 1.0)).full_from_the_least, "of one load nothing is known"
+
+
+def test_a_curve_of_some_rows_only() -> None:
+    curve = _curve(_row(1, 1.0), _row(2, 1.0), _row(4, 1.0))
+    assert curve.only(lambda _: True) is curve
+    assert curve.only(lambda _: False) is None
+    some = curve.only(lambda record: record.phase.name != "x2")
+    assert some is not None
+    assert some.points == (curve.points[0], curve.points[2])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from random import Random
+from statistics import stdev
 
 import pytest
+from makers import card_runs
 
-from iocast.analyse.modes import GRID, Mode, coarse_modes, density, modes
-from iocast.model.histogram import Histogram, bucket_index
+from iocast.analyse.modes import GRID, MIN_BANDWIDTH, Mode, coarse_modes, density, modes
+from iocast.model.histogram import Histogram, bucket_index, merge
 from iocast.model.stated import Bucket, Coarse
 
 SCALE_NS = 1_000_000  # the shapes are in milliseconds
@@ -119,7 +122,15 @@ STATED_US = [
     # Buckets in us with their per cents, what else is stated, and: where it begins, how many cells, the first and the
     # last step as (cell, density for a decade), where its mode is.
     ([(1, 10, 60), (10, 100, 40)], {}, 2.99, 203, (1, 0.6), (200, 0.4), 3162.28),
-    ([(0, 10, 60), (10, None, 40)], {"min_ns": 2000, "max_ns": 15_000}, 3.29, 104, (1, 0.8584), (100, 1.3288), 4472.14),
+    (
+        [(0, 10, 60), (10, None, 40)],
+        {"min_ns": 2000, "max_ns": 15_000},
+        3.29,
+        104,
+        (1, 0.8584),
+        (100, 1.3288),
+        14142.14,
+    ),
     ([(0, 10, 60), (10, None, 40)], {"max_ns": 50_000}, 3.68, 104, (2, 1.9932), (101, 0.5723), 7071.07),
     ([(0, 10, 0), (10, 20, 0), (20, None, 100), (1000, None, 0)], {}, 4.29, 34, (1, 3.3219), (30, 3.3219), 28284.27),
 ]
@@ -155,6 +166,19 @@ def test_one_stated_value_has_no_density() -> None:
     assert density(Histogram.stated(Coarse(total=9, buckets=(Bucket(0, 10_000, 0.0),), whole=60.0))) is None
 
 
+@pytest.mark.parametrize(("count", "expected"), [(1000, 1), (2000, 2)])
+def test_a_valley_parts_peaks_where_chance_alone_makes_none_so_deep(count: int, expected: int) -> None:
+    """A tenth at 2.15 times the time of the others, a valley of two thirds: 2.0 and 2.85 standard deviations deep."""
+    parts = [card_runs.lognormal(round(0.9 * count), 1e6, 0.2), card_runs.lognormal(round(0.1 * count), 2.15e6, 0.15)]
+    assert len(modes(merge(parts))) == expected
+
+
+def test_a_small_peak_far_from_a_wide_one_is_no_chance() -> None:
+    parts = [card_runs.lognormal(1000, 1e5, 1.0), card_runs.lognormal(60, 1e9, 0.3)]
+    found = [(mode.location_ns, mode.share) for mode in modes(merge(parts))]
+    assert found == [(pytest.approx(1e5, rel=0.03), 1000 / 1060), (pytest.approx(1e9, rel=0.03), 60 / 1060)]
+
+
 @pytest.mark.parametrize("seed", range(601, 621))
 def test_the_thin_tail_of_a_narrow_peak_is_no_row_of_peaks(seed: int) -> None:
     """Nine in ten at 585 us, the others exponential with 6 ms: what a fast tier and disks behind it make of a scan."""
@@ -169,3 +193,142 @@ def test_the_thin_tail_of_a_narrow_peak_is_no_row_of_peaks(seed: int) -> None:
         Histogram(tuple(order), tuple(counts[at] for at in order), sum(values), 0.0, min(values), max(values))
     )
     assert len(found) <= 2, found
+
+
+def _held(values: list[int]) -> Histogram:
+    """The histogram of some values in ns."""
+    counts: dict[int, int] = {}
+    for value in values:
+        counts[bucket_index(value)] = counts.get(bucket_index(value), 0) + 1
+    order = sorted(counts)
+    return Histogram(tuple(order), tuple(counts[at] for at in order), sum(values), 0.0, min(values), max(values))
+
+
+def _kernels(values: list[int]) -> tuple[float, Callable[[float], float]]:
+    """Silverman's width of some values over log10, and the density by its definition: a Gaussian for each value."""
+    logs = sorted(math.log10(value) for value in values)
+    middle = (logs[math.ceil(0.75 * len(logs)) - 1] - logs[math.ceil(0.25 * len(logs)) - 1]) / 1.349
+    width = max(MIN_BANDWIDTH, 0.9 * min(stdev(logs), middle) / len(logs) ** 0.2)
+
+    def density_at(place: float) -> float:
+        sums = math.fsum(math.exp(-(((place - each) / width) ** 2) / 2) for each in logs)
+        return sums / (len(logs) * width * math.sqrt(2 * math.pi))
+
+    return width, density_at
+
+
+def _normals(count: int, middle_ns: float, sigma: float, seed: int) -> list[int]:
+    random = Random(seed)
+    return [round(middle_ns * math.exp(sigma * random.gauss(0, 1))) for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("values", "narrow"),
+    [
+        (_normals(300, 2e6, 1.0, 1), False),
+        (_normals(100, 1e5, 1.2, 2) + _normals(100, 1e6, 0.4, 3), False),  # its quarters are further apart
+        (_normals(300, 1e6, 0.5, 4) + _normals(20, 1e8, 2.0, 5), False),  # its tail is
+        (_normals(500, 3e5, 0.05, 6), True),
+        ([400_000, 500_000], False),
+        ([300_000, 400_000, 500_000], False),
+        ([100_000, 200_000, 220_000, 10_000_000], False),  # the third of four ends the third quarter
+    ],
+)
+def test_a_density_is_a_kernel_for_each_value(values: list[int], narrow: bool) -> None:
+    width, expected = _kernels(values)
+    assert (width == MIN_BANDWIDTH) == narrow
+    found = density(_held(values))
+    assert found is not None
+    assert found.modes == (), "too few for modes"
+    places = [found.low + at * GRID for at in range(len(found.values))]
+    # Four widths beyond the values, and no more than the grid makes of it.
+    assert -4 * GRID < places[0] - (math.log10(min(values)) - 4 * width) < GRID
+    assert -GRID < places[-1] - (math.log10(max(values)) + 4 * width) < 4 * GRID
+    exact = [expected(place) for place in places]
+    assert list(found.values) == pytest.approx(exact, abs=0.015 * max(exact))
+
+
+def test_a_thousand_values_are_enough_for_modes_and_none_have_none() -> None:
+    for count, found in ((999, 0), (1000, 1)):
+        assert len(modes(_held([250_000] * count))) == found
+    assert modes(Histogram()) == ()
+    assert modes(Histogram.stated(Coarse(total=20_000))) == (), "no buckets are stated"
+
+
+def test_a_time_of_no_length_is_drawn_at_a_nanosecond() -> None:
+    (mode,) = modes(_held([0] * 1000))
+    assert mode.location_ns == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("counts", "counted", "found"),
+    [
+        ((100, 80, 100), False, [(1, 100), (4, 180)]),  # a valley belongs to its right
+        ((100, 81, 100), False, [(1, 281)]),  # too shallow, and of equal peaks the first remains
+        ((100, 85, 95, 10, 50), False, [(1, 280), (16, 60)]),
+        ((95, 85, 100, 10, 50), False, [(4, 280), (16, 60)]),
+        ((100, 10, 50, 45, 60), False, [(1, 100), (16, 165)]),
+        ((990, 0, 10), False, [(1, 990), (4, 10)]),  # a hundredth of all is a peak
+        ((1000, 0, 10), False, [(1, 1010)]),
+        ((10, 0, 1000, 0, 990), False, [(4, 1010), (16, 990)]),
+        ((50, 100, 100, 50), False, [(2, 300)]),  # a level top is one, at its first point
+        ((100, 50, 50, 100), False, [(1, 100), (8, 200)]),
+        ((100, 100), False, [(1, 200)]),
+        ((495, 405, 495), False, [(1, 1395)]),
+        ((495, 405, 495), True, [(1, 495), (4, 900)]),  # deeper by just three standard deviations of both counts
+        ((494, 405, 495), True, [(4, 1394)]),
+        ((7,), False, [(1, 7)]),
+        ((0, 0, 7), False, [(4, 7)]),
+        ((0, 0, 1), False, [(4, 1)]),
+    ],
+)
+def test_peaks_of_few_buckets_by_hand(counts: tuple[int, ...], counted: bool, found: list[tuple[int, int]]) -> None:
+    """Each bucket an octave wide."""
+    uppers = [2**at for at in range(len(counts))]
+    peaks = [
+        (mode.location_ns, round(mode.share * sum(counts))) for mode in coarse_modes(uppers, counts, counted=counted)
+    ]
+    assert peaks == found
+
+
+def test_wide_buckets_count_for_their_width() -> None:
+    assert [mode.location_ns for mode in coarse_modes([10, 40, 80], [100, 100, 100])] == [10, 80]
+    assert [mode.location_ns for mode in coarse_modes([10, 20, 40], [100, 100, 100])] == [10]
+    assert len(coarse_modes([1, 2, 4], [495, 405, 495])) == 1, "nothing says that the source counted"
+
+
+def test_where_the_source_counts_a_shallow_valley_parts_and_where_it_rounds_it_does_not() -> None:
+    """495, 405 and 495 of 1395 I/Os, an octave each."""
+    edges = (500, 1000, 2000, 4000)
+    for whole, parted in ((None, 2), (100.0, 1)):
+        weights = [each * (1 if whole is None else whole / 1395) for each in (495, 405, 495)]
+        buckets = tuple(Bucket(low, high, weight) for low, high, weight in zip(edges, edges[1:], weights, strict=False))
+        stated = Coarse(total=1395, buckets=buckets, whole=1395.0 if whole is None else whole)
+        found = density(Histogram.stated(stated))
+        assert found is not None
+        assert stated.holds_counts == (whole is None)
+        assert len(found.modes) == parted
+
+
+@pytest.mark.parametrize(
+    ("edges", "weights", "mode"),
+    [
+        # A rising density of 9, 20 and 35 for an octave has one mode; of 30, 20 and 35 it had two.
+        ((1000, 10_000, 20_000, 40_000), (30.0, 20.0, 35.0), 28_284.27),
+        ((1000, 2000, 4000), (40.0, 45.0), 2828.427),
+    ],
+)
+def test_the_first_of_stated_buckets_is_as_wide_as_it_is_and_no_octave(
+    edges: tuple[int, ...], weights: tuple[float, ...], mode: float
+) -> None:
+    buckets = tuple(Bucket(low, high, weight) for low, high, weight in zip(edges, edges[1:], weights, strict=False))
+    found = density(Histogram.stated(Coarse(total=1000, buckets=buckets, whole=85.0)))
+    assert found is not None
+    assert [(each.location_ns, each.share) for each in found.modes] == [(pytest.approx(mode), pytest.approx(1.0))]
+
+
+def test_a_stated_bucket_narrower_than_the_grid_has_one_cell_and_one_of_no_width_none() -> None:
+    narrow = density(Histogram.stated(Coarse(total=9, buckets=(Bucket(1000, 1005, 9.0),), whole=9.0)))
+    assert narrow is not None
+    assert [value > 0 for value in narrow.values].count(True) == 1
+    assert density(Histogram.stated(Coarse(total=9, buckets=(Bucket(0, 1, 9.0),), whole=9.0))) is None

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from iocast.analyse import statistics
 from iocast.model.histogram import Histogram, merge
 from iocast.model.run import OpSeries
-from iocast.model.stated import Bucket, Coarse
+from iocast.model.stated import Bucket, Coarse, Quantile
 
 VALUES = st.lists(st.integers(0, 10**12), max_size=60)
 
@@ -144,6 +144,15 @@ def test_a_percentile_is_published_with_ten_ios_beyond_it() -> None:
     assert not statistics.quantile_interval(card_runs.histogram((700, 999)), 0.99).enough
 
 
+@pytest.mark.parametrize(("counted", "total", "known"), [(True, 999, False), (True, 1000, True), (False, 3, True)])
+def test_a_stated_percentile_is_published_unless_too_few_ios_are_counted(
+    counted: bool, total: int, known: bool
+) -> None:
+    stated = Histogram.stated(Coarse(total=total, counted=counted, quantiles=(Quantile(0.99, 700),)))
+    assert statistics.published(stated, 0.99) == (700 if known else None)
+    assert statistics.published(stated, 0.5) is None, "it is not stated"
+
+
 def test_an_interval_in_the_buckets_of_another_tool_goes_from_edge_to_edge() -> None:
     estimate = statistics.quantile_interval(_stated(90.0, 9.0, 1.0), 0.9)
     assert not estimate.known
@@ -216,7 +225,9 @@ def test_a_short_row_has_no_interval() -> None:
     assert _effect(_series((50,) * 9, (100,) * 9)) is None
     estimate = statistics.quantile_interval(card_runs.histogram((1000, 100), (2000, 100)), 0.5, None)
     assert (estimate.low_ns, estimate.high_ns, estimate.effective) == (None, None, None)
+    assert (estimate.q, estimate.value_ns, estimate.total) == (0.5, 1000, 200)
     assert statistics.mean_interval(1500.0, None) == statistics.MeanEstimate(1500.0)
+    assert statistics.mean_interval(1500.0, _series((50,) * 9, (100,) * 9)) == statistics.MeanEstimate(1500.0)
 
 
 def test_few_independent_ios_bound_a_percentile_from_below_only() -> None:
@@ -234,3 +245,136 @@ def test_bounds_lie_on_both_sides_of_the_value(effect: float, q: float) -> None:
     estimate = statistics.quantile_interval(times, q, effect)
     assert estimate.low_ns is None or estimate.low_ns <= estimate.value_ns
     assert estimate.high_ns is None or estimate.high_ns >= estimate.value_ns
+
+
+# Student's t, both sides of 95 %, by degrees of freedom (tables).
+T95 = {
+    2: 4.302652730,
+    3: 3.182446305,
+    4: 2.776445105,
+    5: 2.570581836,
+    9: 2.262157163,
+    10: 2.228138852,
+    119: 1.980099876,
+}
+
+
+@pytest.mark.parametrize(
+    ("parts", "error"),
+    [
+        # One by one ten intervals have a variance of 1000 x 10/9, in pairs of none: they are independent.
+        ((60, 40) * 5, T95[9] * math.sqrt(1000 * 10 / 9) * (1 + 4 * 10 / 60 / 10)),
+        # In pairs twelve have one of 2400 x 6/5, and one by one of 1200 x 12/11: they say as much as 5.45.
+        ((60, 60, 40, 40) * 3, T95[4] * math.sqrt(2400 * 6 / 5) * (1 + 4 * 12 / 60 / (60 / 11))),
+        # The same, and one that is in no pair: what the pairs say is of 12 of 13.
+        (
+            ((60, 60, 40, 40) * 3 + (50,)),
+            T95[4] * math.sqrt(2400 * 6 / 5 * 13 / 12) * (1 + 4 * 13 / 60 / (13 * 1300 / 3120)),
+        ),
+        (((60, 40) * 5 + (50,)), T95[10] * math.sqrt(1000 * 11 / 10) * (1 + 4 * 11 / 60 / 11)),
+        # Five pairs are enough to see it.
+        (
+            (60, 60, 40, 40, 50, 50, 60, 60, 40, 40),
+            T95[3] * math.sqrt(1600 * 5 / 4) * (1 + 4 * 10 / 60 / (10 * 800 * 10 / 9 / 2000)),
+        ),
+        # Five batches of eight vary most, and hardly more than the intervals do: of so few batches little is known.
+        (
+            ((65, 45) * 4 + (55, 35) * 4) * 2 + (60, 40) * 4,
+            T95[4] * math.sqrt(6400 * 5 / 4) * (1 + 4 * 40 / 60 / (40 * (4800 * 40 / 39) / 8000)),
+        ),
+        # From 60 intervals on it is not widened further.
+        ((60, 40) * 60, T95[119] * math.sqrt(12_000 * 120 / 119) * (1 + 4 / 120)),
+        ((50,) * 10, 0.0),
+    ],
+)
+def test_how_far_a_sum_may_be_from_what_was_seen_by_hand(parts: tuple[int, ...], error: float) -> None:
+    """Of 100 I/Os each: half of them, and ten more or less."""
+    weights, whole = (100,) * len(parts), float(sum(parts))
+    bounds = (math.exp(-error / whole), math.exp(error / whole))
+    assert statistics.share_bounds(parts, weights, whole) == pytest.approx(bounds, rel=1e-6)
+    series = OpSeries(op="read", ios=weights, response_ns=parts, up_to=(parts,) * 5)
+    mean = statistics.mean_interval(0.5, series)
+    assert (mean.value_ns, mean.low_ns, mean.high_ns) == pytest.approx(
+        (0.5, 0.5 * bounds[0], 0.5 * bounds[1]), rel=1e-6
+    )
+    # Independent I/Os, half of which are slow, have a variance of a quarter each.
+    effect = max(1.0, (error / 1.959963985) ** 2 / (len(parts) * 25))
+    assert statistics.design_effects(series) == pytest.approx((effect,) * 5, rel=1e-6)
+
+
+def test_three_intervals_are_enough_where_the_rule_says_so() -> None:
+    parts, weights = (54, 46, 50), (100,) * 3
+    assert statistics.share_bounds(parts, weights, 150.0) == (None, None)
+    for confidence, t in ((0.95, T95[2]), (0.99, 9.924843201)):
+        rule = statistics.Rule(confidence=confidence, least_intervals=3)
+        error = t * math.sqrt(48) * (1 + 4 * 3 / 60 / 3)
+        bounds = (math.exp(-error / 150), math.exp(error / 150))
+        assert statistics.share_bounds(parts, weights, 150.0, rule) == pytest.approx(bounds, rel=1e-6)
+        series = OpSeries(op="read", ios=weights, response_ns=parts, up_to=(parts,) * 5)
+        mean = statistics.mean_interval(0.5, series, rule)
+        assert (mean.low_ns, mean.high_ns) == pytest.approx((0.5 * bounds[0], 0.5 * bounds[1]), rel=1e-6)
+        normal = {0.95: 1.959963985, 0.99: 2.575829304}[confidence]
+        effect = max(1.0, (error / normal) ** 2 / (300 * 0.25))
+        assert statistics.design_effects(series, rule) == pytest.approx((effect,) * 5, rel=1e-6)
+    two = statistics.Rule(least_intervals=3)
+    assert statistics.share_bounds((60, 40), (100, 100), 100.0, two) == (None, None)
+
+
+def test_what_may_be_off_by_all_of_it_has_no_upper_bound() -> None:
+    parts, weights = (60, 40) * 5, (100,) * 10
+    error = T95[9] * math.sqrt(1000 * 10 / 9) * (1 + 4 * 10 / 60 / 10)
+    assert statistics.share_bounds(parts, weights, 80.0) == (pytest.approx(math.exp(-error / 80)), None)
+    in_another_unit = statistics.share_bounds([part / 1e6 for part in parts], weights, 81.0 / 1e6)
+    assert in_another_unit == pytest.approx((math.exp(-error / 81), math.exp(error / 81)), rel=1e-6)
+    low, high = statistics.share_bounds(parts, weights, 81.0)
+    assert (low, high) == pytest.approx((math.exp(-error / 81), math.exp(error / 81)), rel=1e-6)
+    for whole in (0.0, -1.0, math.nan):
+        assert statistics.share_bounds(parts, weights, whole) == (None, None)
+    assert statistics.share_bounds(parts, (0,) * 10, 500.0) == (None, None)
+    for value_ns in (0.0, math.nan):
+        series = OpSeries(op="read", ios=weights, response_ns=parts, up_to=(parts,) * 5)
+        mean = statistics.mean_interval(value_ns, series)
+        assert (mean.low_ns, mean.high_ns) == (None, None)
+
+
+def test_an_operation_of_which_nothing_is_seen_has_no_effect() -> None:
+    assert statistics.design_effects(None) is None
+    assert statistics.design_effects(_series((0,) * 60, (0,) * 60)) is None
+    assert statistics.design_effects(_series((100,) * 60, (100,) * 60)) == (1.0,) * 5, "all are alike"
+    lacks_one = replace(_series((100, 0) * 30, (100,) * 60), up_to=((100, 0) * 30,) * 4)
+    assert statistics.design_effects(lacks_one) is None
+
+
+@pytest.mark.parametrize(
+    ("q", "effect"),
+    [(0.3, 1.0), (0.5, 1.0), (0.7, 3.0), (0.9, 3.0), (0.92, 9.0), (0.95, 9.0), (0.97, 4.0), (0.99, 4.0), (0.9999, 5.0)],
+)
+def test_the_effect_of_a_quantile_is_the_worst_of_its_neighbours_and_of_the_clear_ones_below(
+    q: float, effect: float
+) -> None:
+    assert statistics.design_effect((1.0, 3.0, 9.0, 4.0, 5.0), q) == effect
+    assert statistics.design_effect((7.0, 3.0, 2.0, 4.0, 5.0), q) == 7.0
+    assert statistics.design_effect(None, q) is None
+
+
+def test_ios_that_depend_on_each_other_have_the_ranks_of_fewer() -> None:
+    """A thousand of which ten say as much as one: of a hundred the median lies between ranks 40 and 61."""
+    times = card_runs.histogram(*((value, 10) for value in range(1, 101)))
+    found = statistics.quantile_interval(times, 0.5, 10.0)
+    assert (found.q, found.value_ns, found.low_ns, found.high_ns) == (0.5, 50.0, 40.0, 61.0)
+    assert (found.total, found.effective, found.effective_beyond) == (1000, 100.0, 50.0)
+    sure = statistics.quantile_interval(times, 0.5, 10.0, 0.99)
+    assert (sure.low_ns, sure.high_ns) == (37.0, 64.0)
+    few = statistics.quantile_interval(times, 0.5, 2000.0)
+    assert (few.low_ns, few.high_ns, few.effective) == (None, None, 0.5)
+    one = statistics.quantile_interval(times, 0.1, 2000.0)
+    assert (one.low_ns, one.high_ns) == (None, None), (
+        "of two the larger would bound the 10th percentile, of one none does"
+    )
+    nothing = statistics.quantile_interval(Histogram(), 0.5, 2.0)
+    assert (nothing.low_ns, nothing.high_ns, nothing.total, nothing.effective) == (None, None, 0, 0.0)
+
+
+def test_a_rule_leaves_half_of_the_rest_on_either_side() -> None:
+    assert statistics.Rule(confidence=0.9).two_sided == pytest.approx(0.95)
+    assert statistics.PRINTED.two_sided == pytest.approx(0.975)

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iocast.analyse import steady
+from iocast.model.run import Settled
 
 VECTORS: dict[str, Any] = json.loads((Path(__file__).parent / "steady_vectors.json").read_text())
 
@@ -155,7 +156,7 @@ def test_too_short_is_not_judged() -> None:
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.floats(0.0, 1e7), min_size=0, max_size=200),
-    st.sampled_from([0.25, 4.0, 1024.0]),
+    st.sampled_from([2.0**-40, 0.25, 4.0, 1024.0]),
 )
 def test_the_unit_changes_nothing(values: list[float], factor: float) -> None:
     """And no series, zeros included, breaks it."""
@@ -295,3 +296,48 @@ def test_each_rule_refuses_alone() -> None:
 def test_the_warm_up_is_looked_for_in_whole_batches(length: int, batches: int) -> None:
     found = steady.mser5([1.0] * length)
     assert (found.batches, found.cut_batches, math.isnan(found.stat)) == (batches, 0, not batches)
+
+
+def test_a_warm_up_is_found_in_any_unit() -> None:
+    """Of times in seconds as in nanoseconds."""
+    warm = noisy([2e6] * 40 + [1e6] * 80)
+    cuts = {steady.mser5([unit * each for each in warm]).cut for unit in (1.0, 1e-9, 2.0**-60)}
+    assert cuts == {45}, "the first batch after it is a little above the others"
+
+
+def test_the_last_digit_of_a_figure_is_no_warm_up() -> None:
+    above = math.nextafter(1.0, 2.0)
+    assert steady.mser5([above] * 5 + [1.0] * 60).cut == 0
+
+
+@pytest.mark.parametrize(
+    ("warm_up", "length", "valid"), [(5, 15, False), (5, 20, True), (5, 25, True), (10, 25, False), (10, 30, True)]
+)
+def test_a_warm_up_ends_in_the_first_half_or_is_not_known_to_end(warm_up: int, length: int, valid: bool) -> None:
+    cut = steady.mser5([500.0] * warm_up + [1000.0] * (length - warm_up))
+    assert (cut.cut, cut.valid) == (warm_up, valid)
+
+
+def test_b3_wants_what_has_settled_to_agree_with_what_was_added() -> None:
+    """Steady by every share, and yet its second half is a twentieth below what has settled of the first."""
+    levels = noisy([300.0] * 10 + [1000.0] * 110, cv=0.13, seed=501)
+    found = steady.steadiness(levels)
+    assert (found.b3, found.cut) == (True, 10)
+    assert fmean(levels[10:60]) / fmean(levels[60:]) > 1.05
+    assert steady.accepts("b3", levels) is None
+
+
+@pytest.mark.parametrize(("warm_up", "settled"), [(5, True), (10, False)])
+def test_ten_intervals_before_the_middle_must_have_settled(warm_up: int, settled: bool) -> None:
+    levels = [500.0] * warm_up + [1000.0] * (30 - warm_up)
+    assert steady.steadiness(levels).b3
+    assert steady.accepts("b3", levels) == (Settled(warm_up, 1000.0, 1000.0) if settled else None)
+
+
+def test_the_rule_of_five_rounds_takes_all_of_a_series_and_asks_for_no_agreement() -> None:
+    warm = [900.0] * 10 + [1000.0] * 90
+    assert steady.steadiness(warm).cut == 10
+    assert steady.accepts("snia", warm) == Settled(0, 980.0, 1000.0)
+    rising = [930.0] * 50 + [1000.0] * 50
+    assert steady.accepts("snia", rising) == Settled(0, 930.0, 1000.0)
+    assert steady.accepts("b3", rising) is None

@@ -33,3 +33,14 @@ def test_a_flat_device_has_no_span() -> None:
     fit = fit_stroke([(0.01, 1e5), (1.0, 1e5)])
     assert fit is not None
     assert fit.span_ns == pytest.approx(0)
+
+
+def test_the_time_at_a_fraction_is_that_of_the_law() -> None:
+    """5 ms without any distance and 15 ms for the whole stroke: a quarter of it costs half of 8/15 of these."""
+    points = [(f, 5e6 + 15e6 * 8 / 15 * f**0.5) for f in (0.01, 0.25, 0.64, 1.0)]
+    fit = fit_stroke(points)
+    assert fit is not None
+    assert (fit.base_ns, fit.span_ns) == (pytest.approx(5e6), pytest.approx(15e6))
+    assert fit.worst_ns < 1
+    assert [fit.time_ns(f) for f, _ in points] == pytest.approx([time_ns for _, time_ns in points])
+    assert fit.time_ns(0.25) == pytest.approx(9e6)

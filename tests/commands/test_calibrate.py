@@ -87,3 +87,15 @@ def test_mistakes_name_the_option(tmp_path: Path, options: tuple[str, ...], said
     done = iocast("calibrate", DEVICE, *options, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+def test_it_repeats_itself_and_is_no_job_of_repeat(tmp_path: Path) -> None:
+    asked = ("--max-latency", "2ms", "--time", "1s", "--repeat", "2", "--out", "runs")
+    done = iocast("calibrate", DEVICE, *asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Calibrations")
+    again = done.stderr.splitlines()[-1].partition("to see this again: iocast ")[2].split()
+    assert iocast(*again, cwd=tmp_path).stdout == done.stdout
+    refused = iocast("repeat", "3", "calibrate", ".", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "hint: for example iocast calibrate PATH --max-latency 10ms --repeat 3" in refused.stderr

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,10 +33,28 @@ def test_the_first_signal_is_a_question_and_handlers_come_back() -> None:
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
+@pytest.fixture
+def sighup() -> Iterator[None]:
+    """Hang-ups are not ignored, as they are where the tests run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("sighup")
 def test_sighup_ends_like_sigterm() -> None:
     with Interrupts() as interrupts:
         os.kill(os.getpid(), signal.SIGHUP)
         assert (interrupts.stopped(), interrupts.exit_code) == (True, 129)
+
+
+@pytest.mark.usefixtures("sighup")
+def test_a_hang_up_that_is_ignored_stays_ignored() -> None:
+    """nohup keeps a run going."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert (interrupts.stopped(), interrupts.exit_code) == (False, 0)
 
 
 @pytest.mark.parametrize("moment", ["import iocast.__main__", "import iocast.__main__; import iocast.commands"])

@@ -185,7 +185,7 @@ def test_a_device_that_fails_altogether_is_no_success(tmp_path: Path) -> None:
     done = iocast("card", "sim:nvme,errors=100%,errno=ENOSPC", cwd=tmp_path)
     assert done.returncode == 2
     assert "ENOSPC" in done.stdout
-    assert "0 IOPS, 0.00 MB/s, 10000 errors, stopped by errors" in done.stderr
+    assert "0 IOPS, 0.00 MB/s, 10,000 errors, stopped by errors" in done.stderr
     (folder,) = (tmp_path / "iocast-runs").iterdir()
     failed = f"error: all I/Os of all rows failed\n\nhint: iocast report iocast-runs/{folder.name} lists the errors\n"
     assert done.stderr.endswith(failed)

@@ -20,6 +20,7 @@ from iocast import load
 from iocast.commands.shell.progress import LiveProgress, PlainProgress, live_line, progress
 from iocast.jobs import load_job, parse_target
 from iocast.jobs import plan as make_plan
+from iocast.model.measurement import ErrorCount
 from iocast.model.plan import Phase, Plan
 from iocast.model.run import PhaseRecord
 
@@ -68,6 +69,16 @@ def test_plain_lines(record: PhaseRecord) -> None:
     assert re.fullmatch(r"\[10/12\] randread 8k 1x1: [\d.]+k IOPS, [\d.]+ MB/s, interrupted", two)
 
 
+@pytest.mark.parametrize(("failed", "said"), [(0, ""), (1, ", 1 error"), (12, ", 12 errors")])
+def test_failed_ios_are_counted_as_one_says_it(record: PhaseRecord, failed: int, said: str) -> None:
+    out = io.StringIO()
+    plain = PlainProgress(out)
+    errors = (ErrorCount(op="read", errno=5, name="EIO", count=failed, first=()),) if failed else ()
+    plain.begin(record.phase, 0, 1, None)
+    plain.end(replace(record, measurement=replace(record.measurement, errors=errors)))
+    assert out.getvalue().endswith(f" MB/s{said}\n")
+
+
 class Screen(io.StringIO):
     """A terminal without a size."""
 
@@ -108,7 +119,9 @@ class Terminal:
     def __init__(self, place: Path) -> None:
         self.tmux = ["tmux", "-S", str(place / "socket"), "-f", "/dev/null"]
         self.do("new-session", "-d", "-x", "100", "-y", "50", "-s", "t", "-c", str(place), "sh")
+        # What is typed before the shell asks for it is echoed twice: wait for the prompt behind the first word.
         self.do("send-keys", "-t", "t", "PS1='> '; clear; echo above", "Enter")
+        self.wait_for("above\n>")
 
     def do(self, *words: str) -> str:
         return subprocess.run([*self.tmux, *words], check=True, capture_output=True, text=True).stdout

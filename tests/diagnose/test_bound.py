@@ -57,15 +57,14 @@ def test_many_servers_wait_for_more_users(tmp_path: Path) -> None:
         16: "device",
         32: "device",
     }
-    assert found[1].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS, 100% per doubling."
+    assert found[1].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS, 2x per doubling."
     assert found[32].says.startswith("Device-bound from 1x8: raising the load to 1x16")
 
 
 def test_the_deepest_row_that_still_gained_is_not_at_the_limit(tmp_path: Path) -> None:
     found = by_depth(measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path))
     assert found[4].says == (
-        "Not shown to be device-bound: 1x4 still gave 4x the IOPS of 1x1, 100% per doubling; a higher load may give"
-        " more."
+        "Not shown to be device-bound: 1x4 still gave 4x the IOPS of 1x1, 2x per doubling; a higher load may give more."
     )
 
 
@@ -194,7 +193,7 @@ def test_of_two_rows_of_one_load_the_one_with_more_ios_is_the_base(tmp_path: Pat
     few = replace(one, phase=replace(one.phase, name="few"), measurement=replace(one.measurement, ios=3))
     found = bound.bounds(Facts(replace(run, phases=(one, few, four))))
     assert found[four.phase.name].says.startswith("Not shown to be device-bound: 1x4 still gave 4x the IOPS of 1x1")
-    assert found["few"].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS, 100% per doubling."
+    assert found["few"].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS, 2x per doubling."
 
 
 def test_four_cannot_bring_more_than_four_times_of_one(tmp_path: Path) -> None:
@@ -221,7 +220,20 @@ def test_a_few_are_not_none(tmp_path: Path) -> None:
     job = 'name = "j"\n[[phase]]\nsize = "8k"\npattern = "sequential"\nusers = [1, 2]\ntime = "2s"\n'
     made, _ = make_plan(parse_job(job, "j.toml"), parse_target("sim:hdd"), seed=1, memory_bytes=1 << 30)
     run = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), _Quiet(), lambda: False).run
+    assert "raising the load to 2x1 lost all but " in by_depth(run)[2].says
     assert "% of the IOPS and cost " in by_depth(run)[2].says
+
+
+@pytest.mark.parametrize(("threads", "busy"), [(1, "the test's thread was busy"), (2, "the test's threads were busy")])
+@pytest.mark.parametrize("waited", [False, True])
+def test_one_thread_is_not_threads(threads: int, busy: str, waited: bool) -> None:
+    record = card_runs.reads(users=threads)
+    spent = threads * record.measurement.elapsed_ns
+    made = Generator(threads=threads, **({"queued_ns": spent} if waited else {"user_ns": spent}))
+    of = replace(record, measurement=replace(record.measurement, generator=made))
+    found = bound.bounds(Facts(card_runs.run(of)))[record.phase.name]
+    whose = busy.rpartition(" w")[0]
+    assert found.says.startswith(f"CPU-bound: {whose} waited for a CPU" if waited else f"CPU-bound: {busy} 100%")
 
 
 @pytest.mark.parametrize(

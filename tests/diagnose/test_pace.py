@@ -8,21 +8,22 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.diagnose.pace import paced
 from iocast.model.codes import FindingCode, StateCode
-from iocast.model.finding import Bound, Finding
+from iocast.model.finding import Bound, Finding, LeftOut
 from iocast.model.run import PhaseRecord
 
 
 def found(code: FindingCode, phase: str, state: StateCode) -> dict[str, Bound]:
     rows = (card_runs.reads(f"r {n}x1", users=n, times=card_runs.histogram((n * 1e6, 10_000))) for n in (1, 2, 4))
     suspicion = Finding(code=code, severity="warn", phase=phase, says="It is level.", confidence=0.5, state=state)
-    return paced(Facts(card_runs.run(*rows)), (suspicion,), frozenset())
+    return paced(Facts(card_runs.run(*rows)), (suspicion,), {})
 
 
 def test_a_suspicion_stands_beside_the_device_on_every_row_that_more_load_did_not_help() -> None:
     bounds = found("throttle", "r 4x1", "suggested")
-    assert {each.by for each in bounds.values()} == {"device"}
+    assert {each.by for each in bounds.values()} == {"device_or_limit"}
     assert len({each.says for each in bounds.values()}) == 1, "one line for all of them"
-    assert bounds["r 1x1"].says.endswith("A rate limit is suspected to set the pace instead (50%).")
+    opens = "Bound by the device or a rate limit in front of it (suspected, 50%) from 1x1: raising the load to 2x1 "
+    assert bounds["r 1x1"].says.startswith(opens)
 
 
 def test_what_is_certain_takes_the_place_of_the_device() -> None:
@@ -44,12 +45,15 @@ def test_a_void_row_is_not_what_others_are_measured_by() -> None:
         for n, took in ((1, 1e5), (2, 2e6), (4, 2e6))
     )
     facts = Facts(card_runs.run(first, second, third))
-    assert paced(facts, (), frozenset())["r 2x1"].by == "device", "judged by the first row"
-    bounds = paced(facts, (), frozenset({"r 1x1"}))
+    assert paced(facts, (), {})["r 2x1"].by == "device", "judged by the first row"
+    out, void = {"r 1x1": LeftOut("void", "the row is void")}, frozenset({"r 1x1"})
+    bounds = paced(facts, (), out, void)
     assert (bounds["r 1x1"].by, bounds["r 2x1"].by) == ("unknown", "queue")
-    assert "1x1" not in bounds["r 2x1"].says.removeprefix("Queue-bound at 2x1")
-    alone = paced(Facts(card_runs.run(replace(first), second)), (), frozenset({"r 1x1"}))
-    assert alone["r 2x1"].says.startswith("Bottleneck unknown: no valid row at another load;")
+    assert bounds["r 2x1"].says.endswith(" Left out: 1x1 (void).")
+    alone = paced(Facts(card_runs.run(replace(first), second)), (), out, void)
+    assert alone["r 2x1"].says == (
+        "Bottleneck unknown: no comparable row at another load; left out: 1x1 (void); measure with more users as well."
+    )
 
 
 def _curve(*rates: float, start: int = 0) -> list[PhaseRecord]:
@@ -69,8 +73,8 @@ def test_a_full_link_is_suspected_only_where_as_much_is_moved() -> None:
     """Eight readers of eight disks move a fourteenth of what one moves: no link holds them back."""
     rows = _curve(1140.0, 83.0)
     link = Finding(code="link_limit", severity="note", phase="r0 1x1", says="", confidence=0.4, state="suggested")
-    bounds = paced(Facts(card_runs.run(*rows)), (link,), frozenset())
-    assert "A full link is suspected" in bounds["r0 1x1"].says
+    bounds = paced(Facts(card_runs.run(*rows)), (link,), {})
+    assert "a full link in front of it (suspected, 40%)" in bounds["r0 1x1"].says
     assert "suspected" not in bounds["r0 8x1"].says
 
 
@@ -82,7 +86,7 @@ def test_each_row_at_a_limit_is_told_with_its_own_figures() -> None:
         )
         for row in rows
     ]
-    bounds = paced(Facts(card_runs.run(*rows)), tuple(limits), frozenset())
+    bounds = paced(Facts(card_runs.run(*rows)), tuple(limits), {})
     assert [each.says for each in bounds.values()] == [
         "Rate-limited: It did 4159.",
         "Rate-limited: It did 4056.",
@@ -93,12 +97,36 @@ def test_each_row_at_a_limit_is_told_with_its_own_figures() -> None:
 def test_a_confirmed_limit_holds_back_all_rows_of_its_rate() -> None:
     """A cap of 5,000 IOPS is met by reads of 8k and of 16k; what does other rates has another limit."""
     rows = [*_curve(5000.0, 5000.0), *_curve(5001.0, 4999.0, start=1), *_curve(700.0, 705.0, start=2)]
+    rows += _curve(4780.0, 4990.0, start=3)
     cap = Finding(code="throttle", severity="warn", phase="r0 8x1", says="It is capped.", state="confirmed")
-    bounds = paced(Facts(card_runs.run(*rows)), (cap,), frozenset())
-    assert {name for name, each in bounds.items() if each.by == "rate"} == {"r0 1x1", "r0 8x1", "r1 1x1", "r1 8x1"}
-    assert bounds["r1 8x1"].says == "Rate-limited: it goes at the same 5,000 IOPS, as on r0 8x1."
-    guessed = paced(Facts(card_runs.run(*rows)), (replace(cap, state="suggested"),), frozenset())
+    bounds = paced(Facts(card_runs.run(*rows)), (cap,), {})
+    assert {name for name, each in bounds.items() if each.by == "rate"} == {
+        "r0 1x1",
+        "r0 8x1",
+        "r1 1x1",
+        "r1 8x1",
+        "r3 1x1",
+        "r3 8x1",
+    }
+    assert bounds["r1 8x1"].says == "Rate-limited: it goes at about the same 5,000 IOPS, as on r0 8x1."
+    assert bounds["r3 1x1"].says == "Rate-limited: it goes at 4,780 IOPS, 4.4% less than the 5,000, as on r0 8x1."
+    guessed = paced(Facts(card_runs.run(*rows)), (replace(cap, state="suggested"),), {})
     assert "suspected" not in guessed["r1 8x1"].says
+
+
+def test_a_confirmed_cap_is_told_without_what_else_it_might_have_been() -> None:
+    cap = Finding(
+        code="throttle",
+        severity="note",
+        phase="r0 8x1",
+        says="It is level, as behind a rate limit, or at the full bandwidth of the device.",
+        state="confirmed",
+        evidence={"rate_per_s": 5000.0, "ratio": 1.0, "depth": 8, "from_depth": 1},
+    )
+    bounds = paced(Facts(card_runs.run(*_curve(5000.0, 5000.0))), (cap,), {})
+    assert bounds["r0 8x1"].says == (
+        "Rate-limited: about 5,000 IOPS with 8 outstanding I/Os as with 1; at half of that rate each I/O was quicker."
+    )
 
 
 def test_where_burst_credits_were_spent_the_device_is_not_the_limit() -> None:
@@ -111,6 +139,6 @@ def test_where_burst_credits_were_spent_the_device_is_not_the_limit() -> None:
         state="confirmed",
         evidence={"burst_per_s": 3000.0, "baseline_per_s": 500.0, "after_per_s": 500.0},
     )
-    bounds = paced(Facts(card_runs.run(*rows)), (spent,), frozenset())
+    bounds = paced(Facts(card_runs.run(*rows)), (spent,), {})
     assert {each.by for each in bounds.values()} == {"rate"}
     assert bounds["r0 32x1"].says == "Rate-limited: IOPS fell to 500."

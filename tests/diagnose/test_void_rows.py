@@ -20,5 +20,5 @@ def test_a_void_row_has_no_bottleneck() -> None:
     )
     assert (found.bounds["randread 8k x 8"].by, found.bounds["randread 8k x 8"].says) == (
         "unknown",
-        "Bottleneck unknown: no valid row at another load; measure with more users as well.",
+        "Bottleneck unknown: I/O stalled: 1 stall of 2.1 s, at t=6.1 s.",
     ), "what the page cache did is no measure of a load on the device"

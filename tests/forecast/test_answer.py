@@ -12,7 +12,9 @@ from iocast.forecast.answer import Answer, Question, answer
 from iocast.forecast.arithmetic import arithmetic
 from iocast.forecast.measured_ladder import AskedLoad
 from iocast.forecast.rate_profile import burst_profile, overload, settled
+from iocast.forecast.stalled_time import StalledTime, stalled_time
 from iocast.forecast.what_if import Cached, LoadTimes, OnVolume, parse_change, what_if
+from iocast.model.forecasting.row_stops import RowStops
 
 ASK = Question(rate_per_s=4000, load=AskedLoad(size_bytes=8192), q=0.99, limit_s=0.008)
 
@@ -53,6 +55,71 @@ def test_rows_of_trust_c_are_no_ok(facts: Facts) -> None:
     assert answer(ASK, facts, {}, {names[3]: "short"}).verdict == "ok"
 
 
+STALL_S = 0.3
+
+
+def stops(facts: Facts, times: int, share: float = 1.0) -> tuple[RowStops, ...]:
+    """So many stalls on a row of the ladder."""
+    return (RowStops(facts.rows[3].name, (STALL_S,) * times, share),)
+
+
+@pytest.mark.parametrize(
+    ("times", "share", "limit_s", "given"),
+    [
+        (6, 1.0, 0.008, "at_risk"),  # 6 x 0.292 s of 140 s: 1.25 %
+        (6, 0.5, 0.020, "ok"),  # half of the outstanding I/Os went on: 0.6 %
+        (1, 1.0, 0.020, "ok"),
+        (600, 1.0, 0.4, "ok"),  # no stall is longer than the SLO
+    ],
+)
+def test_stalls_that_break_the_percentile_are_no_ok(
+    facts: Facts, times: int, share: float, limit_s: float, given: str
+) -> None:
+    asked = replace(ASK, limit_s=limit_s)
+    assert answer(asked, facts, {}, {}).verdict == "ok"
+    found = answer(asked, facts, {}, {}, stops=stops(facts, times, share))
+    assert found.verdict == given
+    assert (found.reason == "stalled") == (given != "ok")
+    assert (found.headroom is None) == (given != "ok")
+    assert found.stalled is not None
+    assert found.stalled.measured_s == pytest.approx(140, rel=0.01)
+    late = times * share * max(0, STALL_S - limit_s) / found.stalled.measured_s
+    assert found.stalled.late(limit_s) == pytest.approx(late)
+
+
+def test_a_worse_verdict_stays_and_a_change_keeps_the_stalls(facts: Facts) -> None:
+    worse = answer(replace(ASK, limit_s=0.002), facts, {}, {}, stops=stops(facts, 6))
+    assert (worse.verdict, worse.reason) == ("not_ok", "lower_beyond")
+    half = what_if("load/2", parse_change("load/2"), answer(ASK, facts, {}, {}, stops=stops(facts, 6)))
+    assert half.answer is not None
+    assert (half.answer.verdict, half.answer.reason) == ("at_risk", "stalled")
+
+
+def test_stalls_and_slow_ios_between_them_share_what_the_percentile_leaves(facts: Facts) -> None:
+    """1.0 % of all I/Os may be late: 0.84 % of arrivals meet a stall, and as many take longer than the SLO as the
+    forecast says."""
+    tight = replace(ASK, limit_s=0.0065)
+    assert answer(tight, facts, {}, {}).verdict == "ok"
+    found = answer(tight, facts, {}, {}, stops=stops(facts, 4))
+    assert (found.verdict, found.reason) in {("marginal", "stalled"), ("at_risk", "stalled")}
+
+
+def test_stalls_lift_a_mean_by_half_their_square(facts: Facts) -> None:
+    asked = replace(ASK, q=None, limit_s=0.002)
+    assert answer(asked, facts, {}, {}).verdict == "ok"
+    found = answer(asked, facts, {}, {}, stops=stops(facts, 6))
+    assert found.stalled is not None
+    assert found.stalled.added_s == pytest.approx(6 * STALL_S**2 / 2 / found.stalled.measured_s)
+    assert (found.verdict, found.reason) == ("at_risk", "stalled")
+
+
+def test_stalls_of_other_rows_count_where_those_of_the_load_had_none(facts: Facts) -> None:
+    other = stalled_time(facts, AskedLoad(size_bytes=4096), stops(facts, 1))
+    assert isinstance(other, StalledTime)
+    assert other.measured_s == pytest.approx(140, rel=0.01)
+    assert stalled_time(facts, ASK.load, ()) is None
+
+
 def test_a_ladder_that_was_still_rising_says_little() -> None:
     short = ladder_run(pool(64), loads=(1, 2, 4, 8), seconds=5.0)
     asked = replace(ASK, rate_per_s=7000, limit_s=0.050)
@@ -82,11 +149,59 @@ def test_open_loop_rows_are_held_against_it() -> None:
     assert found.verdict == "ok"
 
 
-def test_rows_outside_of_the_interval_make_it_unknown(facts: Facts) -> None:
-    """What was probed is another storage: each I/O takes four times as long."""
-    probe = ladder_run(pool(32, "exponential:4ms"), loads=(), rates=(4000,))
+@pytest.mark.parametrize(
+    ("servers", "law", "rates", "given", "reason", "kept", "broken"),
+    [
+        # Each I/O takes four times as long: the p99 of 18 ms breaks the SLO at any rate.
+        (32, "exponential:4ms", (4000.0, 4800.0), "not_ok", "measured_beyond", None, 4000.0),
+        # At the peak all is well, half above it the storage falls behind.
+        (14, "constant:3ms", (4000.0, 6000.0), "ok", "measured_within", 4000.0, 6000.0),
+        # The upper end of what was measured at the peak is unknown.
+        (4, "constant:900us", (4000.0, 4800.0), "at_risk", "measured_unsure", None, 4800.0),
+        (6, "constant:2ms", (4000.0,), "not_ok", "measured_beyond", None, 4000.0),
+        # Far quicker than foretold, and so as good as foretold.
+        (64, "constant:100us", (4000.0, 4800.0), "ok", "measured_within", 4800.0, None),
+        # What was probed lies below the peak, and says nothing of it.
+        (64, "constant:100us", (2000.0,), "unknown", "contradicted", 2000.0, None),
+    ],
+)
+def test_what_open_loop_rows_measured_counts_where_it_contradicts(
+    facts: Facts,
+    servers: int,
+    law: str,
+    rates: tuple[float, ...],
+    given: str,
+    reason: str,
+    kept: float | None,
+    broken: float | None,
+) -> None:
+    probe = ladder_run(pool(servers, law), loads=(), rates=rates)
     found = answer(ASK, facts, {}, {}, probe)
-    assert (found.verdict, found.reason) == ("unknown", "contradicted")
+    assert (found.verdict, found.reason) == (given, reason)
+    assert found.headroom is None, "it would rest on the forecast"
+    assert found.replayed is not None
+    ends = found.replayed.kept, found.replayed.broken
+    assert [row and row.rate_per_s for row in ends] == [kept, broken]
+    assert what_if("load/2", parse_change("load/2"), found).answer is None
+
+
+def test_a_forecast_of_not_ok_that_was_kept_is_marginal(facts: Facts) -> None:
+    probe = ladder_run(pool(64, "constant:100us"), loads=(), rates=(4000,))
+    found = answer(replace(ASK, limit_s=0.001), facts, {}, {}, probe)
+    assert (found.verdict, found.reason) == ("marginal", "measured_within")
+
+
+def test_rows_that_the_generator_spoilt_contradict_nothing(facts: Facts) -> None:
+    probe = ladder_run(pool(32, "exponential:4ms"), loads=(), rates=(4000,))
+    found = answer(ASK, facts, {}, {}, probe, {probe.rows[0].name: "CPU-bound"})
+    assert (found.verdict, found.replayed) == ("ok", None)
+
+
+def test_few_arrivals_by_chance_are_no_falling_behind(facts: Facts) -> None:
+    """Of ten a second for five seconds there may be forty: that is 20% fewer, and no storage that cannot do ten."""
+    for seed in range(1, 9):
+        (row,) = answer(ASK, facts, {}, {}, ladder_run(pool(8), loads=(), rates=(10,), seconds=5.0, seed=seed)).rows
+        assert not row.fell_behind
 
 
 def test_a_burst_below_capacity_settles(facts: Facts) -> None:

@@ -38,6 +38,8 @@ def test_each_line_is_a_row(fixtures: Path) -> None:
     assert small.measurement.rate_per_s == pytest.approx(1e6)
     assert small.measurement.service("read").mean_ns == 511_500
     assert small.phase.workload.locality == Uniform()
+    names = [each.phase.name for each in run.phases]
+    assert (names[0], names[1], names[-1]) == ("read 1m", "randread 4k", "randrw 4k"), "as iocast names its own rows"
     assert [part.ios for part in mix.measurement.classes] == [35_000, 15_000]
     assert mix.measurement.service().total == 0  # one mean for both is neither's
     assert run.source is not None

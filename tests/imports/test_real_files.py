@@ -20,6 +20,17 @@ KINDS = ("fio_output", "oracle_orion", "vdbench", "iostat", "latency_histogram_s
 EXAMPLES = Path(__file__).parent / "examples"  # by hand, in the documented form
 FILES = [path for kind in (EXAMPLES, *(DATA / kind for kind in KINDS)) for path in sorted(kind.glob("*"))]
 
+# Histograms among the traces and reports of a folder: they are read, or refused for what they do not say.
+COUNTED: dict[str, int | str] = {
+    "awr_12201_a.html": 22,
+    "awr_12201_slob.html": 9,
+    "sp_11204_part1.txt": 11,
+    "awrminer_11203_small.out": 3,
+    "bcc_biolatency_example.txt": 10,
+    "bcc_ext4dist_example.txt": 12,
+    "bpftrace_biolatency_example.txt": "do not say whether they count reads or writes",
+}
+
 # What each becomes: how many rows, or what the refusal says.
 REFUSED = {
     "R10PG1_oltp_32hreads_curve__parmfile.html": "no page of results",  # a job, not a result
@@ -93,9 +104,25 @@ def test_a_real_file(path: Path) -> None:
 def test_what_is_no_result_is_refused() -> None:
     """Traces, database reports, examples in prose, programs of other languages: none is taken for a result."""
     others = [path for path in sorted(DATA.rglob("*")) if path.is_file() and path.parent.name not in (*KINDS, "proc")]
+    others = [path for path in others if path.name not in COUNTED]
     for path in others:
         with pytest.raises(SourceError, match=r"no format that iocast knows|not a text file"):
             imports.read((str(path),))
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_histograms_of_other_tools(name: str) -> None:
+    found = [*DATA.rglob(name)]
+    if not found:
+        pytest.skip("the real files are not beside the project")
+    expected = COUNTED[name]
+    if isinstance(expected, int):
+        (run,) = imports.read((str(found[0]),))
+        assert len(run.phases) == expected
+        json_report.render(card_report.card(run, examine(run)), io.StringIO())
+    else:
+        with pytest.raises(SourceError, match=str(expected)):
+            imports.read((str(found[0]),))
 
 
 @pytest.mark.parametrize(("stem", "rows", "seconds"), VDBENCH)

@@ -32,14 +32,17 @@ def ladder_run(
     seconds: float = 20.0,
     seed: int = 1,
     size: str = "8k",
+    sizes: Sequence[str] = (),
 ) -> Facts:
-    """A run with a ladder, and rows of random arrivals, for each share of reads in percent."""
+    """A run with a ladder, and rows of random arrivals, for each share of reads in percent, and for each of `sizes`."""
     rows = [f"users = 1\ndepth = {load}" for load in loads]
     rows += [f'rate = "{rate}/s"\narrival = "poisson"\nusers = 1\ndepth = 4096' for rate in rates]
     text = f'name = "ladder"\n[defaults]\nsize = "{size}"\npattern = "random"\ntime = "{seconds}s"\n'
     for read in reads:
         test = {100: "randread", 0: "randwrite"}.get(read, "mixed")
-        text += "".join(PHASE.format(test=test, read=read, write=100 - read, load=row) for row in rows)
+        for each in sizes or (size,):
+            loads_of = [f'{row}\nsize = "{each}"' for row in rows]
+            text += "".join(PHASE.format(test=test, read=read, write=100 - read, load=row) for row in loads_of)
     target = jobs.parse_target(device)
     plan = jobs.plan(jobs.parse_job(text, "ladder"), target, seed=seed, memory_bytes=1 << 34)[0]
     loader = loader_of(plan)

@@ -1,4 +1,4 @@
-"""The test vectors of the design, where they are beside this checkout, and the generator of their data."""
+"""The vectors of all laws and statistics, as the design states them, and the generator of their data."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from makers.forecast_vectors import VECTORS
 
-WHERE = "shared/design/models-vectors.json"
+MEASURING = Path(__file__).with_name("measuring_vectors.json")  # of statistics, links, checks and grades
 MASK = (1 << 64) - 1
 
 
 @cache
+def functions() -> frozenset[str]:
+    """The names of all functions that the design has vectors for."""
+    return frozenset(json.loads(MEASURING.read_text("utf-8"))["functions"])
+
+
+@cache
 def all_vectors() -> tuple[Any, ...]:
-    """Every vector; none where the design is not at hand."""
-    for above in Path(__file__).resolve().parents:
-        if (above / WHERE).exists():
-            return tuple(json.loads((above / WHERE).read_text())["vectors"])
-    return ()
+    """Every vector that is kept here: those of the forecast's own, and the rest."""
+    return (*VECTORS, *json.loads(MEASURING.read_text("utf-8"))["vectors"])
 
 
 def vectors_of(*names: str) -> list[Any]:
-    """The vectors of some functions, as parameters; one that is skipped where there are none."""
-    found = [pytest.param(each, id=each["id"]) for each in all_vectors() if each["fn"] in names]
-    reason = "the test vectors of the design are not beside this checkout"
-    return found or [pytest.param({}, marks=pytest.mark.skip(reason=reason))]
+    """The vectors of some functions, as parameters."""
+    return [pytest.param(each, id=each["id"]) for each in all_vectors() if each["fn"] in names]
 
 
 def splitmix64(seed: int) -> Iterator[int]:

@@ -16,7 +16,8 @@ from makers.recipe import ROOT, Copy, Edit, cargo, entered, recipe
 
 from iocast import archive
 
-KINDS = ("engine", "observer", "detector", "chart", "importer", "loader", "renderer", "experiment", "verb")
+KINDS = ("engine", "observer", "detector", "chart", "importer", "reader", "loader", "renderer", "experiment", "verb")
+READERS_PAGE = "docs/reference/readers.md"
 IN_MEMORY = Path("/dev/shm")
 NULL_RUN = """\
 //! The engine of the recipe does the I/O of a phase.
@@ -33,6 +34,24 @@ fn the_loop_runs_on_it() {
     let result = run_phase(&plan(&file, "null", json!({})), |_| true).unwrap();
     assert_eq!(result.engine.name, "null");
     assert!(result.ios > 0);
+}
+"""
+
+
+LETTERS_READ = """\
+//! The reader of the recipe knows a file of its own.
+
+use iocast_core::trace::read_traces::read;
+use iocast_core::trace::reader::Options;
+
+#[test]
+fn a_table_of_letters_is_read() {
+    let path = std::env::temp_dir().join(format!("iocast-letters-{}", std::process::id()));
+    std::fs::write(&path, "R 4096 512\\nW 0 512\\nX 1 1\\n").unwrap();
+    let report = read(&[path.clone()], &Options::default(), false, &mut |_, _| Ok(())).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!((report.files[0].format.as_str(), report.events), ("letter_table", 2));
+    assert_eq!(report.files[0].accounted(), 3);
 }
 """
 
@@ -92,6 +111,11 @@ def use_importer(copy: Copy) -> None:
     assert (run.source.tool, run.measured[0].measurement.ios) == ("dd", 1024)
 
 
+def use_reader(copy: Copy) -> None:
+    """The core here was built without the reader: what it says stands in the docs, and `cargo test` runs its test."""
+    assert "## letter_table\n\na letter, an offset and a size a line." in (copy.root / READERS_PAGE).read_text()
+
+
 def use_loader(copy: Copy) -> None:
     if not os.access(IN_MEMORY, os.W_OK):
         return
@@ -130,6 +154,7 @@ USES: dict[str, Callable[[Copy], None]] = {
     "detector": use_detector,
     "chart": use_chart,
     "importer": use_importer,
+    "reader": use_reader,
     "loader": use_loader,
     "renderer": use_renderer,
     "experiment": use_experiment,
@@ -165,17 +190,20 @@ def test_there_is_a_recipe_for_each_kind_and_no_other() -> None:
 
 
 @pytest.mark.slow
-def test_an_engine_is_compiled_and_used(copy: Copy) -> None:
+def test_an_engine_and_a_reader_are_compiled_and_used(copy: Copy) -> None:
+    """Both in one build, which takes minutes."""
     found = cargo()
     if found is None:
         pytest.skip("cargo is not installed")
-    plug_in = recipe("engine")
-    copy.write(plug_in)
-    copy.enter(plug_in)
+    for kind in ("engine", "reader"):
+        plug_in = recipe(kind)
+        copy.write(plug_in)
+        copy.enter(plug_in)
     (copy.root / "crates/iocast-core/tests/null.rs").write_text(NULL_RUN)
+    (copy.root / "crates/iocast-core/tests/letter_table.rs").write_text(LETTERS_READ)
     env = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target/recipes"), "PYO3_PYTHON": sys.executable}
     tests = ["test", "--locked", "--quiet", "--package", "iocast-core", "--lib", "--test", "null"]
-    for command in (["fmt", "--package", "iocast-core", "--check"], tests):
+    for command in (["fmt", "--package", "iocast-core", "--check"], [*tests, "--test", "letter_table"]):
         done = subprocess.run([found, *command], cwd=copy.root, env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 

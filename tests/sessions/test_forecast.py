@@ -44,7 +44,7 @@ def test_the_load_is_replayed_and_held_against_the_forecast(measured: Forecasted
     other = iocast.forecast(
         measured.folder, iops=4000, slo="p99=8ms", verify=pool(32, "exponential:4ms"), out=str(tmp_path)
     )
-    assert (other.verdict, other.answer.reason) == ("unknown", "contradicted")
+    assert (other.verdict, other.answer.reason, other.answer.headroom) == ("not_ok", "measured_beyond", None)
     with pytest.raises(SpecError, match="--verify would ask for 9000 IOPS"):
         iocast.forecast(measured.folder, iops=9000, verify=pool(8), out=str(tmp_path))
 

@@ -13,7 +13,11 @@ import pytest
 from makers.recording import Recording
 
 import iocast
+from iocast import archive
 from iocast.errors import LoadError, SpecError
+from iocast.sessions.import_results import import_results
+from iocast.sessions.inquire import DiagnoseRequest, diagnose
+from iocast.sessions.requests import RunOptions
 from iocast.sessions.run_card import Card
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +59,21 @@ def test_a_run_is_diagnosed_and_a_listener_hears_it(tmp_path: Path) -> None:
     assert listener.names.count("Decided") >= len(tested)
     assert listener.names[-2:] == ["Diagnosed", "CardMade"]
     assert "hypothesis" in listener.said
+
+
+def test_whatever_makes_a_run_keeps_its_trust_for_lists_of_runs(tmp_path: Path) -> None:
+    asked = DiagnoseRequest(path="sim:nvme", job="card-quick", options=RunOptions(out=str(tmp_path)))
+    diagnosed = diagnose(asked, Recording())
+    assert diagnosed is not None
+    made = [
+        diagnosed.folder,
+        iocast.experiment("payload", "sim:nvme", time="50ms", out=str(tmp_path)).folder,
+    ]
+    results = Path(__file__).parents[1] / "imports" / "fixtures" / "crystaldiskmark.txt"
+    made += [card.folder for card in import_results([str(results)], str(tmp_path), Recording())]
+    lines = [archive.read_summary(folder) for folder in made]
+    assert [line.trust for line in lines] == [iocast.open(folder).trust for folder in made]
+    assert all(line.trust and line.verdict for line in lines)
 
 
 def test_an_experiment_answers(tmp_path: Path) -> None:

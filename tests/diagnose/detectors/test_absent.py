@@ -62,6 +62,26 @@ def test_two_absences_make_two_sentences_and_another_stall_stays_one() -> None:
     assert spans == [(100 * MS_NS, 250 * MS_NS), (400 * MS_NS, 420 * MS_NS)]
 
 
+def _of_threads(threads: int, *spans: tuple[int, int]) -> PhaseRecord:
+    record = away(*spans)
+    made = replace(record.measurement.generator, threads=threads)
+    return replace(record, measurement=replace(record.measurement, generator=made))
+
+
+def test_absences_of_single_threads_in_turn_are_no_long_one_of_the_test() -> None:
+    """Sixteen of 140 ms, each begun before the last one ended: the other threads went on."""
+    record = _of_threads(64, *((725 + 135 * at, 140) for at in range(16)))
+    found, stalled = (list(detector.detect(Facts(card_runs.run(record)))) for detector in (absent, stalls))
+    assert ": a thread of the test did not run for 140 ms at t=725 ms, " in found[0].says
+    assert max(span.end_ns - span.start_ns for span in found[0].spans) == 140 * MS_NS
+    assert [each.code for each in stalled] == ["stalls"], "short ones in turn explain no I/O of a second"
+
+
+def test_where_all_threads_were_away_the_test_was_for_as_long_as_they_all_were() -> None:
+    (found,) = absent.detect(Facts(card_runs.run(_of_threads(2, (1000, 950), (1020, 960), (1010, 950)))))
+    assert ": the test did not run for 930 ms at t=1 s;" in found.says
+
+
 def test_waiting_for_a_processor_spoils_the_load_and_steal_is_named() -> None:
     record = card_runs.reads()
     queued = Generator(threads=1, queued_ns=record.measurement.service().sum_ns // 3)
@@ -70,7 +90,7 @@ def test_waiting_for_a_processor_spoils_the_load_and_steal_is_named() -> None:
     record = replace(record, measurement=replace(record.measurement, generator=queued), samples=cpu)
     part = components.load_achieved(Facts(card_runs.run(record)).row(record))
     assert part.grade == "C"
-    assert "33% of the time of their I/Os" in part.reason
+    assert "33% of the time of its I/Os" in part.reason
     assert "the hypervisor stole 10% of all CPU time" in part.reason
 
 

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import cache_pollution
 from iocast.model.histogram import Histogram
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord, Run, Series
 from iocast.model.workload import MixItem, Sequential, Workload
 
 SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")
-US, MS = 1_000, 1_000_000
+US, MS, SECOND_NS = 1_000, 1_000_000, 1_000_000_000
 MIB = 1 << 20
 QUICK, MIXED = card_runs.histogram((200 * US, 950), (9 * MS, 50)), card_runs.histogram((200 * US, 500), (9 * MS, 500))
 
@@ -118,6 +118,26 @@ def test_the_same_reads_before_and_after_writes_in_order() -> None:
         "Reads slowed down from 640 µs to 4.6 ms after 64.0 MiB of sequential writes: 95% of them were quick before,"
         " 50% then."
     )
+
+
+def _in_quarters(record: PhaseRecord, *means_ns: float) -> PhaseRecord:
+    """The row as its intervals went: a hundred reads in each."""
+    response_ns = tuple(round(100 * each) for each in means_ns)
+    size = len(means_ns)
+    series = Series(interval_ns=SECOND_NS // 4, ios=(100,) * size, bytes=(100 * 8192,) * size, response_ns=response_ns)
+    return replace(record, series=series)
+
+
+@pytest.mark.parametrize(("scatter", "found"), [(4.0, []), (1.02, [cache_pollution.CODE])])
+def test_what_scatters_as_much_is_no_harm(scatter: float, found: list[str]) -> None:
+    """A neighbour now and then makes some intervals four times as long: by chance the later row has more of them."""
+    few = card_runs.histogram((60 * US, 900), (4 * MS, 100))
+    more = card_runs.histogram((60 * US, 750), (4 * MS, 250))
+    quiet, met = 300 * US, scatter * 300 * US
+    before = _in_quarters(_victim(few, "victim"), *([quiet] * 3 + [met]) * 2)
+    worse = 1.0 if scatter > 2 else 2.5
+    after = _in_quarters(_victim(more, "victim again"), *[worse * each for each in ([quiet] * 2 + [met] * 2) * 2])
+    assert _names(card_runs.run(before, _writer(64), after)) == found
 
 
 def test_without_such_writes_in_between_nothing_is_suggested() -> None:

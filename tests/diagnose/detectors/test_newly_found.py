@@ -16,8 +16,10 @@ from iocast.diagnose.detectors.limits import link_limit
 from iocast.diagnose.detectors.measurement import coarse_clock
 from iocast.diagnose.detectors.shortcuts import read_ahead, tiers
 from iocast.diagnose.examination import examine
+from iocast.diagnose.experiments.next_step import refined
 from iocast.diagnose.worth_saying import worth_saying
 from iocast.model.codes import FindingCode
+from iocast.model.experiment import Outcome
 from iocast.model.finding import Finding
 from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord, Series, Source
@@ -135,6 +137,20 @@ def test_small_buffered_writes_in_sequence_are_gathered(request_bytes: int, move
         assert "requests of 512.8 KiB (gathered in the page cache)" in found[0].says
 
 
+@pytest.mark.parametrize(
+    ("others_bytes", "requests", "said"), [(8192, 1.47, 0), (8192, 4.0, 1), (0, 1.47, 1), (300, 1.47, 1)]
+)
+def test_small_requests_of_others_are_not_pieces_of_large_ones(others_bytes: int, requests: float, said: int) -> None:
+    """1M reads, and as many bytes more at the device as 8k of others would be for each request beyond one an I/O."""
+    record = card_runs.reads("read 1M", size_bytes=1 << 20, sequential=True, times=card_runs.histogram((2e6, 4_000)))
+    did = record.measurement
+    more = round((requests - 1) * did.ios) if requests < 2 else round(0.47 * did.ios)
+    moved = did.bytes + others_bytes * more
+    seen = card_runs.diskstats(did.elapsed_ns, reads=round(requests * did.ios), read_bytes=moved, writes=0)
+    found = list(request_shape.detect(Facts(card_runs.run(replace(record, samples=seen)))))
+    assert [each.code for each in found] == ["splitting"] * said
+
+
 def _scan(bytes_per_s: float, users: int) -> PhaseRecord:
     each_ns = users * (1 << 20) * 1e9 / bytes_per_s
     times = card_runs.histogram((each_ns, 2_000))
@@ -151,6 +167,17 @@ def test_one_kind_of_io_fills_a_link_at_two_loads() -> None:
     assert found.says == other.says
     assert "gigabit Ethernet" in found.says
     assert list(link_limit.detect(Facts(card_runs.run(_scan(117.042e6, 4), _scan(140e6, 8), target=target)))) == []
+
+
+def test_a_suspected_link_is_not_reported_as_one_before_it_is_confirmed() -> None:
+    target = replace(card_runs.TARGET, layers=())
+    found, _ = link_limit.detect(Facts(card_runs.run(_scan(117.042e6, 4), _scan(116.721e6, 8), target=target)))
+    assert found.remedy == "Check the speed of the link: if it is full, report these rows as link-bound, and add paths."
+    confirmed = refined(found, Outcome(verdict="confirmed", says="The same throughput."))
+    assert confirmed.remedy == "Report these rows as link-bound; add paths or use a faster link."
+    assert refined(found, Outcome(verdict="rejected", says="More.")).remedy == found.remedy
+    (alone,) = _links((117.042e6, 4), target=replace(target, filesystem="nfs4"))
+    assert "report the row as link-bound" in alone.remedy
 
 
 def _links(*scans: tuple[float, int], target: Target, imported: bool = False) -> list[Finding]:
@@ -173,7 +200,7 @@ def _links(*scans: tuple[float, int], target: Target, imported: bool = False) ->
     ],
 )
 def test_one_row_fills_a_link_where_no_device_is_known(bytes_per_s: float, link: str, imported: bool) -> None:
-    nowhere = replace(card_runs.TARGET, layers=())
+    nowhere = replace(card_runs.TARGET, layers=(), filesystem=None if imported else "nfs4")
     found = _links((bytes_per_s, 4), target=nowhere, imported=imported)
     assert [each.hypothesis for each in found] == ([f"{link} is full"] if link else [])
     for each in found:
@@ -190,6 +217,14 @@ def test_one_row_fills_a_link_that_is_known_and_no_other_link_is_guessed_above_a
     assert _links((0.5 * speed, 4), target=known) == []
     unknown = replace(known, layers=tuple(replace(each, link_bytes_per_s=None) for each in known.layers))
     assert _links((117.042e6, 4), target=unknown) == []
+
+
+def test_no_link_is_guessed_from_one_row_of_what_is_on_this_machine() -> None:
+    """A device over FUSE has no layers, and no network: one of seventeen rates is that of some kind of link."""
+    for filesystem in ("fuse", "fuse.lab", "ext4"):
+        target = replace(card_runs.TARGET, layers=(), filesystem=filesystem)
+        assert _links((848e6, 4), target=target) == []
+    assert _links((848e6, 4), target=replace(card_runs.TARGET, layers=(), filesystem="cifs"))
 
 
 def test_a_short_import_of_the_virtualisation_study_names_the_link(tmp_path: Path) -> None:

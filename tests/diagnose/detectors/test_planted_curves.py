@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.limits import retrograde, serialised, throttle
+from iocast.diagnose.examination import examine
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import MixItem, Workload
 
@@ -19,6 +20,7 @@ OURS = {throttle.CODE, serialised.CODE, retrograde.CODE}
 
 PLANTED = [
     ("sim:nvme,iops=5000/s", throttle.CODE),
+    ("sim:nvme,iops=8500/s", throttle.CODE),  # one at a time does 12,000: not much more
     ("sim:nvme,throughput=100MB/s", throttle.CODE),
     ("sim:sata-ssd,iops=2000/s", throttle.CODE),
     ("sim:nvme,service=constant:80us,iops=200/s", throttle.CODE),  # even as it is
@@ -48,6 +50,62 @@ def test_what_is_planted_is_confirmed(target: str, name: str, tmp_path: Path) ->
 def test_nothing_of_it_is_confirmed_elsewhere(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.ladder(1), tmp_path)
     assert not planted.confirmed(run, tmp_path) & OURS
+
+
+@pytest.mark.parametrize(
+    ("target", "rate"),
+    [
+        ("sim:nvme,write=same,iops=20000/s", 20_000),
+        ("sim:nvme,iops=100000/s", 100_000),  # eight at once are in the device: their own times scatter
+        ("sim:sata-ssd,iops=40000/s", 40_000),
+    ],
+)
+def test_a_cap_that_one_at_a_time_does_not_reach(target: str, rate: int, tmp_path: Path) -> None:
+    """Level from some load on; reads and writes alike, which no device does. No experiment tells it from a device."""
+    run = planted.measured(target, planted.ladder(3), tmp_path)
+    found = [each for each in examine(run).findings if each.code == throttle.CODE and each.severity == "warn"]
+    levels = {each.phase: each.evidence["rate_per_s"] for each in found}
+    assert {"randread 8k 32x1", "randread 8k 64x1"} <= set(levels)
+    assert all(level == pytest.approx(rate, rel=0.01) for level in levels.values())
+    assert {each.state for each in found} == {"suggested"}
+    assert all(throttle.confirm(run, each) is None for each in found)
+    bound = examine(run).bounds["randread 8k 64x1"]
+    assert bound.by == "device_or_limit"
+    assert bound.says.startswith("Bound by the device or a rate limit in front of it (suspected, ")
+
+
+def test_other_kinds_at_the_same_rate_make_a_cap_likelier(tmp_path: Path) -> None:
+    run = planted.measured("sim:nvme,iops=20000/s", planted.ladder(3), tmp_path)
+    found = {each.phase: each for each in examine(run).findings if each.code == throttle.CODE}
+    assert "randwrite 8k 8x1" in found
+    assert found["randread 8k 64x1"].confidence == 0.7
+    assert "though the I/Os are others" in found["randread 8k 64x1"].says
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "sim:hdd",
+        "sim:nvme",
+        "sim:sata-ssd",
+        "sim:cached-array",
+        "sim:nvme,serialised=all",
+        "sim:nvme,servers=8,bandwidth=none",
+    ],
+)
+def test_a_full_device_is_no_cap(target: str, tmp_path: Path) -> None:
+    run = planted.measured(target, planted.ladder(3), tmp_path)
+    assert not [each for each in examine(run).findings if each.code == throttle.CODE and each.severity == "warn"]
+
+
+def test_a_full_bandwidth_is_the_devices_own_or_a_cap(tmp_path: Path) -> None:
+    """400 MB/s with 8k and with 1M: what the device can carry, or a limit; both are said, as a note."""
+    run = planted.measured("sim:nvme,throughput=400MB/s", planted.ladder(3), tmp_path)
+    found = [each for each in examine(run).findings if each.code == throttle.CODE]
+    assert {each.severity for each in found} == {"note"}
+    bound = examine(run).bounds["randread 8k 64x1"]
+    assert bound.by == "device_or_limit"
+    assert bound.says.startswith("Bound by the device's full bandwidth or a rate limit in front of it (suspected, 30%)")
 
 
 def test_slices_of_the_kernels_throttle() -> None:

@@ -247,6 +247,21 @@ def test_users_that_ended_early_are_named() -> None:
     assert record.phase.workload.arrival == Closed()
 
 
+@pytest.mark.parametrize(
+    ("queued_share", "why"),
+    [
+        (0.55, "the test's thread waited for a CPU 55% of the time"),
+        (0.0, "the next I/O was submitted 50 µs after each"),
+    ],
+)
+def test_a_load_that_was_not_reached_names_what_was_late(queued_share: float, why: str) -> None:
+    record = card_runs.reads(depth=32, times=card_runs.histogram((250_000, 106_000)))
+    did = replace(record.measurement, elapsed_ns=10**9, issuing_ns=10**9, depth_mean=26.7)
+    made = Generator(threads=1, queued_ns=round(queued_share * 10**9))
+    (found,) = shallow.detect(Facts(card_runs.run(replace(record, measurement=replace(did, generator=made)))))
+    assert f"26.7 of 32 I/Os were outstanding on average, 83%: {why}" in found.says
+
+
 def test_a_generator_without_a_processor_is_told_whatever_it_did_with_the_rest() -> None:
     record = card_runs.reads()
     did = record.measurement
@@ -255,6 +270,27 @@ def test_a_generator_without_a_processor_is_told_whatever_it_did_with_the_rest()
         Facts(card_runs.run(replace(record, measurement=replace(did, generator=starved))))
     )
     assert "waited for a CPU 85% of the time" in found.says
+
+
+@pytest.mark.parametrize(
+    ("threads", "cpus", "waited", "remedy"),
+    [
+        (1, 2, True, "Stop other work on this machine; read the row as a lower limit."),
+        (8, 2, True, "Stop other work on this machine, or use no more users than its 2 CPUs; read the row as a lower"),
+        (1, 2, False, "Use more users: this machine has 2 CPUs; read the row as a lower limit."),
+        (8, 2, False, "Use a machine with more CPUs; read the row as a lower limit."),
+    ],
+)
+def test_the_way_out_of_a_busy_generator_is_one_that_is_open(
+    threads: int, cpus: int, waited: bool, remedy: str
+) -> None:
+    record = card_runs.reads(users=threads)
+    spent = threads * record.measurement.elapsed_ns
+    made = Generator(threads=threads, **({"queued_ns": spent} if waited else {"user_ns": spent}))
+    of = replace(record, measurement=replace(record.measurement, generator=made))
+    run = card_runs.run(of, host=replace(card_runs.HOST, cpus=cpus))
+    (found,) = generator_bound.detect(Facts(run))
+    assert found.remedy.startswith(remedy)
 
 
 def test_a_busy_generator_is_told() -> None:

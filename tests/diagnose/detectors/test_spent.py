@@ -43,12 +43,25 @@ def test_where_nothing_was_spent_no_credits_ran_out(rows: tuple[PhaseRecord, ...
     found = list(credits.detect(Facts(card_runs.run(*rows))))
     assert [each.phase for each in found] == told
     assert all(each.evidence["credits"] == pytest.approx(700) for each in found)
+    assert all(each.remedy.startswith("Plan with the lower rate") for each in found), "they are spent already"
 
 
 @pytest.mark.parametrize("beside", [FAST, DEEP], ids=["fast", "deep"])
 def test_what_ran_beside_others_tells_nothing_of_credits(beside: PhaseRecord) -> None:
     rows = [replace(each, phase=replace(each.phase, together="b" if each is beside else "")) for each in (FAST, DEEP)]
     assert list(credits.detect(Facts(card_runs.run(*rows)))) == []
+
+
+def test_a_fall_within_an_earlier_row_is_told_of_that_row_with_its_rate_before_it() -> None:
+    """Stalls after the fall hide how constant the rate is, and the mean of the row is neither of the two rates."""
+    first = _course(_reads("first", 650, 60), 1000, 300)
+    ios = [*first.series.ios[:-24], *(each for _ in range(8) for each in (300, 200, 400))]
+    first = replace(first, series=replace(first.series, ios=tuple(ios)))
+    (found,) = credits.detect(Facts(card_runs.run(first, DEEP)))
+    assert found.phase == "first"
+    assert found.says.startswith("At t=30 s IOPS fell from 1,000 to 300 and stayed there within 0.0% on deep: credits ")
+    assert found.says.endswith("a full bucket lasts 30 s at the burst rate.")
+    assert found.evidence["credits"] == pytest.approx(30 * 700)
 
 
 def test_what_a_warm_phase_did_was_spent_too() -> None:

@@ -101,11 +101,54 @@ def test_a_simulated_device_stalls_too_and_every_row_is_a_c() -> None:
     assert {trust.grade for trust in examination.trust.values()} == {"C"}
 
 
+def test_waits_one_behind_another_are_no_stall() -> None:
+    """One user behind a neighbour: each of ten I/Os takes 300 ms, and the next one begins when it ends."""
+    waits = [_slow(each * 3e8, 3e8) for each in range(10)]
+    record = _phase(*waits, users=1)
+    (found,) = stalls.detect(Facts(card_runs.run(record)))
+    assert found.says == "10 I/Os waited one behind another, 300 ms each, for 3 s from t=0 s."
+    assert found.remedy.startswith("Look for other users of the device")
+    assert (found.evidence["stalls"], found.evidence["longest_ns"]) == (0, 3e8)
+    assert found.spans == (Span(0, 3 * SECOND_NS),)
+    run = card_runs.run(record, card_runs.reads("other"), target=card_runs.SIMULATED)
+    assert card(run, examine(run)).verdict.startswith("I/O waited in turn on 1 of 2 rows, randread 8k: 10 ")
+
+
+def test_waits_that_grow_are_waits_all_the_same() -> None:
+    waits = [_slow(3.75e8, 3.75e8), _slow(7.5e8, 7.5e8), _slow(1.5e9, 1.5e9)]
+    (found,) = stalls.detect(Facts(card_runs.run(_phase(*waits, users=1))))
+    assert found.clause == "3 I/Os waited one behind another, 375 ms to 1.5 s each, for 2.6 s from t=375 ms"
+
+
+def test_several_users_behind_a_neighbour_do_not_stall_either() -> None:
+    """Eight at once, of which one ends each 100 ms and the next one takes its place: nothing stands still."""
+    waits = [_slow(each * 1e8, 8e8) for each in range(40)]
+    (found,) = stalls.detect(Facts(card_runs.run(_phase(*waits))))
+    assert found.clause == "40 I/Os waited one behind another, 800 ms each, for 4.7 s from t=0 s"
+    assert found.remedy.startswith("See whether one outstanding I/O waits too, or the test's own wait for each other.")
+
+
+def test_a_stall_and_waits_are_told_apart() -> None:
+    still = [_slow(9 * SECOND_NS, SECOND_NS) for _ in range(8)]
+    waits = [_slow(each * 3e8, 3e8) for each in range(10)]
+    (found,) = stalls.detect(Facts(card_runs.run(_phase(*waits, *still))))
+    assert found.says.startswith(
+        "I/O stalled: 1 stall of 1 s, at t=9 s. 10 I/Os waited one behind another, 300 ms each"
+    )
+    assert found.spans == (Span(9 * SECOND_NS, 10 * SECOND_NS),)
+
+
+def test_two_stalls_close_together_are_stalls() -> None:
+    twice = [_slow(at, 3e8) for at in (0, 0, 3.1e8, 3.1e8)]
+    (found,) = stalls.detect(Facts(card_runs.run(_phase(*twice))))
+    assert found.clause == "I/O stalled: 2 stalls of 300 ms, at t=0 s and t=310 ms"
+
+
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
         (1, "I/O stalled: 1 stall of 1 s, at t=4 s."),
-        (2, "I/O stalled on 1 of 2 rows, row 0: 1 stall of 1 s, at t=4 s."),
+        (2, "I/O stalled, seen on 1 of 2 rows, row 0: 1 stall of 1 s, at t=4 s."),
     ],
 )
 def test_the_verdict_opens_with_the_stalls_and_does_not_repeat_them(rows: int, says: str) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import random
+from importlib import resources
+from pathlib import Path
 
 import pytest
-from makers import card_runs
+from makers import card_runs, planted
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.shortcuts import storage_cache
 from iocast.diagnose.evidence import has_an_arm
 from iocast.diagnose.examination import examine
+from iocast.diagnose.worth_saying import worth_saying
 
 MS = 1_000_000
+SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")
 
 
 def _findings(*pairs: tuple[float, int], users: int = 1) -> list:
@@ -102,3 +106,61 @@ def test_a_wide_quick_group_is_a_group_where_a_valley_parts_it() -> None:
     quick = [draw.lognormvariate(math.log(0.2), 0.3) for _ in range(60)]
     slow = [draw.lognormvariate(math.log(6), 0.4) for _ in range(940)]
     assert len(_findings(*((ms, 1) for ms in quick + slow))) == 1
+
+
+CARD = """
+name = "card"
+[files]
+size = "{size}"
+[defaults]
+time = "{seconds}s"
+size = "8k"
+pattern = "random"
+[[phase]]
+test = "randread"
+users = [1, 8]
+[[phase]]
+test = "randread"
+users = 4
+depth = 16
+[[phase]]
+test = "mixed"
+read = 70
+write = 30
+users = 8
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "seconds", "rows"),
+    [
+        # One read in twenty hits: too few of one at a time, enough of many, which a disk never answers so soon.
+        ("size=4GiB,cache=256MiB:200us", 30, {"randread 8k 8x1", "randread 8k 4x16", "mixed 8k 8x1"}),
+        # Nearly all of them hit.
+        ("size=64MiB,cache=1GiB:200us", 30, {"randread 8k 1x1"}),
+        ("size=1GiB,cache=512MiB:200us", 10, {"randread 8k 8x1", "randread 8k 4x16", "mixed 8k 8x1"}),
+    ],
+)
+def test_hits_are_seen_in_a_queue_beside_writes_and_where_nearly_all_hit(
+    target: str, seconds: int, rows: set[str], tmp_path: Path
+) -> None:
+    size = target.partition(",")[0].removeprefix("size=")
+    run = planted.measured(f"sim:hdd,{target}", CARD.format(size=size, seconds=seconds), tmp_path)
+    found = examine(run).findings
+    assert rows <= {each.phase for each in found if each.code == storage_cache.CODE}
+    assert not [each for each in found if each.code in ("stalls", "several_peaks")], "what misses is not named twice"
+
+
+@pytest.mark.parametrize("target", ["sim:hdd", "sim:hdd,stripe=8:1MiB", "sim:hdd,service=disk:15000:0.5ms:5ms"])
+def test_disks_without_a_cache_have_no_quick_reads_in_a_queue(target: str, tmp_path: Path) -> None:
+    run = planted.measured(target, CARD.format(size="4GiB", seconds=30), tmp_path)
+    assert storage_cache.CODE not in {each.code for each in examine(run).findings}
+
+
+def test_what_was_never_read_from_the_medium_is_no_cache(tmp_path: Path) -> None:
+    """Once it is known: until then both explain the quick reads, and experiments tell them apart."""
+    run = planted.measured("sim:hdd,holes=20us", SURVEY, tmp_path)
+    found = examine(run).findings
+    assert {"elided_reads", storage_cache.CODE} <= {each.code for each in found}
+    known = [replace(each, state="confirmed") if each.code == "elided_reads" else each for each in found]
+    assert storage_cache.CODE not in {each.code for each in worth_saying(Facts(run), known)}

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
 from iocast.diagnose.detectors.limits import serialised, throttle
-from iocast.diagnose.detectors.measurement import generator_bound
+from iocast.diagnose.detectors.measurement import bimodal, generator_bound
 from iocast.diagnose.detectors.shortcuts import reduction, storage_cache
 from iocast.diagnose.examination import examine
 from iocast.diagnose.worth_saying import worth_saying
@@ -124,6 +124,22 @@ def test_compression_is_not_said_of_noise() -> None:
     assert _reduced(1.0, 0.5) <= 2
 
 
+@pytest.mark.parametrize(
+    ("factor", "scatter", "said"), [(1.15, 0.02, 1), (1.15, 0.2, 0), (1.05, 0.001, 0), (1.3, 0.2, 1)]
+)
+def test_a_small_gain_is_told_where_the_times_do_not_overlap(factor: float, scatter: float, said: int) -> None:
+    """Of two rows of half a second the ratio has no interval; what lies between the rows can be seen in their times."""
+
+    def row(name: str, payload: Payload, mean_ms: float) -> PhaseRecord:
+        load = Workload(mix=(MixItem("write", 128 << 10),), depth=4, payload=payload)
+        times = card_runs.lognormal(3_400, mean_ms * MS, scatter)
+        did = card_runs.measurement([card_runs.part("write", 128 << 10, times)], depth=4)
+        return card_runs.record(name, load, did, series=Series())
+
+    rows = row("payload", Unique(), 0.58), row("payload zeros", Zeros(), 0.58 / factor)
+    assert len(list(reduction.detect(Facts(card_runs.run(*rows))))) == said
+
+
 def test_a_small_region_without_the_stall_of_the_whole_is_no_cache() -> None:
     def row(name: str, size: int, times_ms: list[float]) -> PhaseRecord:
         mean = sum(times_ms) / len(times_ms)
@@ -159,6 +175,19 @@ def test_compression_is_not_said_of_rows_that_waited_for_a_processor() -> None:
     waited = replace(unique, measurement=replace(unique.measurement, generator=starved))
     assert len(list(reduction.detect(Facts(card_runs.run(unique, zeros))))) == 1
     assert list(reduction.detect(Facts(card_runs.run(waited, zeros)))) == []
+
+
+def test_peaks_of_a_machine_short_of_cpu_are_not_called_the_devices() -> None:
+    """Slices of 4 ms of the scheduler look like a second kind of answer."""
+    record = card_runs.reads(times=card_runs.histogram((0.09 * MS, 9_000), (4.1 * MS, 1_000)))
+    (plain,) = bimodal.detect(Facts(card_runs.run(record)))
+    (busy,) = bimodal.detect(Facts(card_runs.run(_starved(record))))
+    assert busy.says == (
+        f"{plain.says} This machine was short of CPU: the test's threads waited for a CPU 20% of the time; the slower"
+        " I/Os may have waited for one."
+    )
+    assert (plain.evidence["short_of_cpu"], busy.evidence["short_of_cpu"]) == (0, 1)
+    assert busy.remedy.startswith("Measure again with CPUs to spare")
 
 
 def _starved(record: PhaseRecord, share: float = 0.2) -> PhaseRecord:
@@ -265,3 +294,4 @@ def test_a_level_of_large_ios_may_be_the_bandwidth_of_the_device(size: int, says
     found = list(throttle.detect(Facts(card_runs.run(one, deep))))
     assert {each.severity for each in found} == {severity}
     assert all(each.says.endswith(says) for each in found)
+    assert all("up to the p95 the response times of the 8 are nearly equal" in each.says for each in found)

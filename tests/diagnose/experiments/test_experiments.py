@@ -93,6 +93,29 @@ def test_one_round_cannot_decide_and_none_is_an_error() -> None:
         judge(_experiment(), _run(cold=[1.0]))
 
 
+@pytest.mark.parametrize(("seen_per_s", "verdict"), [(None, "rejected"), (1000.0, "rejected"), (100.0, "undecided")])
+def test_a_state_that_was_not_met_again_rejects_nothing(seen_per_s: float | None, verdict: str) -> None:
+    """Full burst credits: "cold" takes 1 ms, where it took 10 when it was suspected."""
+    outcome = judge(_experiment(seen_per_s=seen_per_s), _run(cold=[1.0, 1.02, 0.99], warm=[1.0, 1.01, 1.0]))
+    assert outcome.verdict == verdict
+    if verdict == "undecided":
+        assert 'Undecided: "cold" did 997 IOPS here, 100 in the run' in outcome.says
+
+
+@pytest.mark.parametrize(
+    ("warm", "reads", "verdict"),
+    [(0.1, 1.0, "confirmed"), (0.1, 0.1, "undecided"), (1.0, 1.0, "rejected"), (1.0, 0.1, "rejected")],
+)
+def test_a_second_decision_may_leave_the_first_undecided(warm: float, reads: float, verdict: str) -> None:
+    also = (Decision(statistic="p50", first="cold", other="reads", limit=0.7, direction="above"),)
+    experiment = _experiment(also=also, if_split="both fell")
+    outcome = judge(experiment, _run(cold=[1.0, 1.02, 0.99], warm=[warm] * 3, reads=[reads] * 3))
+    assert outcome.verdict == verdict
+    if verdict == "undecided":
+        assert outcome.says.endswith(" confirms it). Undecided: both fell.")
+        assert outcome.says.count("times that of") == 2, "both are said"
+
+
 def _suspicion(name: str, **changes: object) -> Finding:
     fields = {"severity": "warn", "phase": "a", "says": "seen", "state": "suggested", "confidence": 0.5}
     return Finding(code=name, **{**fields, **changes})
@@ -120,6 +143,23 @@ def test_the_gravest_is_tested_first_and_each_kind_once() -> None:
     run = card_runs.quick_card()
     order = [each.finding.code for each in next_step.candidates(run, findings, _proposed)]
     assert order == ["void", "likely", "unlikely", "note"]
+
+
+def test_of_one_kind_the_gravest_that_can_be_tested_is() -> None:
+    """And a note of the same kind, of another cause, does not stand in for it."""
+    findings = (
+        _suspicion("cap", phase="deep", confidence=0.7),
+        _suspicion("cap", phase="one"),
+        _suspicion("full", phase="deep"),
+        _suspicion("full", phase="one", severity="note"),
+    )
+
+    def of_one(run: Run, finding: Finding) -> next_step.Candidate:
+        return _proposed(run, finding) if finding.phase == "one" else next_step.Candidate(finding, None)
+
+    asked = next_step.candidates(card_runs.quick_card(), findings, of_one)
+    told = {each.finding.code: (each.finding.phase, each.experiment is not None) for each in asked}
+    assert told == {"cap": ("one", True), "full": ("deep", False)}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.diagnose.grades.service_level import parse_slo
 from iocast.errors import SpecError
-from iocast.model.finding import Examination, Trust
+from iocast.model.codes import TrustCode
+from iocast.model.finding import Examination, LeftOut, Trust, TrustComponent
 from iocast.model.grading import Grades
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Constant, MixItem, Op, Sequential, Uniform, Workload
@@ -69,6 +70,35 @@ def test_random_reads_are_graded_where_the_storage_is_not_full() -> None:
     assert "commit" in grades.says
 
 
+def test_storage_that_is_full_at_the_least_load_that_can_be_compared_gets_no_letter() -> None:
+    """What waits at 32x1 would wait less at a lower load; N* of full rows is their own load."""
+    rows = (_steady("few", 0.4, 1), _steady("many", 16.0, 32), _steady("more", 32.0, 64))
+    part = _grade(*rows, distrusted="few").parts[0]
+    assert part.letter is None
+    assert part.says.startswith("Not graded: the storage is full at or below a load of 32, ")
+    assert "about" not in part.says
+    alone = _grade(_steady("one", 0.4, 1), _steady("two", 0.8, 2)).parts[0]
+    assert (alone.letter, "full from a load of about 1 on" in alone.says) == ("A", True)
+
+
+def test_storage_that_takes_more_load_says_what_it_does_at_the_least() -> None:
+    """One disk is full at 1x1 and eight at 8x1, where reads meet on some of them: the same disks, a worse letter."""
+    disk = (_steady("one", 20, 1), _steady("eight", 160, 8))
+    times = card_runs.histogram((21 * MS, 38_000), (38 * MS, 2_000))
+    stripe = (_steady("one", 20, 1), card_runs.reads("eight", times=times, users=8), _steady("many", 87, 32))
+    alone, eight = _grade(*disk, _commit(0.9)), _grade(*stripe, _commit(0.9))
+    assert [each.parts[0].letter for each in (alone, eight)] == ["D", "F"]
+    assert alone.says == "The lower of commit and random read decides: random read D."
+    assert eight.parts[0].says.endswith(
+        " At 1x1 it is 20 ms (a D): storage that takes more load is graded at a higher load."
+    )
+    assert eight.says == "The lower of commit and random read decides: random read F (at 8x1; at 1x1 a D)."
+    few = _grade(_steady("one", 20, 1, count=236), *stripe[1:], _commit(0.9)).parts[0]
+    assert ("At 1x1" not in few.says, few.aside) == (True, ""), "too few for p99, and the scale is of no other"
+    same = _grade(_steady("one", 0.4, 1), _steady("eight", 0.4, 8), _commit(0.9))
+    assert "At 1x1" not in same.parts[0].says, "the letter is the same there"
+
+
 def test_scaling_compares_loads_below_saturation_only() -> None:
     assert _letters(_grade(*CURVE))["scaling"] == "A+"
     waiting = (_steady("one", 1.0, 1), _steady("two", 2.0, 2), _steady("four", 4.0, 4))
@@ -100,6 +130,27 @@ def test_scan_takes_the_best_row_in_decimal_megabytes() -> None:
     part = next(p for p in _grade(slow, fast).parts if p.code == "scan")
     assert (part.letter, part.phases) == ("A-", ("read eight",))
     assert part.figures["mb_per_s"] == pytest.approx(8 * 1.048576 / 0.008, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("codes", "best"), [(("precision",), "large"), (("precision", "steady"), "small"), ((), "small")]
+)
+def test_a_percentile_that_is_not_known_well_says_nothing_against_a_throughput(
+    codes: tuple[TrustCode, ...], best: str
+) -> None:
+    """A volume scanned 1 MiB at a time at 105 MB/s, too few for p99; 128 KiB at a time it does 13."""
+    rows = []
+    for name, size, took in (("large", 1 << 20, 10.0), ("small", 1 << 17, 10.0)):
+        workload = Workload(mix=(MixItem("read", size),), locality=Sequential())
+        did = card_runs.measurement((card_runs.part("read", size, card_runs.histogram((took * MS, 300))),))
+        rows.append(card_runs.record(name, workload, did))
+    low = Trust("F", tuple(TrustComponent(code, "F", "it was so") for code in codes))
+    part = next(
+        p
+        for p in grade(card_runs.run(*rows), Examination({"large": low, "small": Trust("A", ())})).parts
+        if p.code == "scan"
+    )
+    assert part.phases == (best,)
 
 
 def test_a_far_worse_scan_costs_a_letter() -> None:
@@ -147,6 +198,75 @@ def test_writes_beside_reads_that_cannot_be_believed_are_there_all_the_same() ->
     }
     assert _grade(*CURVE).parts[-1].says == (
         "Not graded: no row of 70% reads and 30% writes and one of reads at the same load."
+    )
+
+
+@pytest.mark.parametrize(
+    ("reads_ms", "reads", "says"),
+    [
+        (0.15, 28_000, "because only 2.43 of the 8 outstanding I/Os were reads: writes took the places of the others."),
+        (0.3, 56_000, "writes cannot make reads faster, so the rows met the storage in different states"),
+    ],
+)
+def test_reads_that_are_faster_beside_writes_get_no_letter(reads_ms: float, reads: int, says: str) -> None:
+    """0.38 times the p99 without writes was an A."""
+    mix = Workload(mix=(MixItem("read", 8192, 70), MixItem("write", 8192, 30)), users=8)
+    parts = (
+        card_runs.part("read", 8192, card_runs.histogram((reads_ms * MS, reads))),
+        card_runs.part("write", 8192, card_runs.histogram((0.8 * MS, 12_000))),
+    )
+    record = card_runs.record("mixed", mix, card_runs.measurement(parts, users=8))
+    part = next(p for p in _grade(*CURVE, record).parts if p.code == "write_interference")
+    assert (part.letter, part.phases) == (None, ("eight", "mixed"))
+    assert says in part.says
+
+
+@pytest.mark.parametrize(("count", "graded"), [(1_000, True), (100_000, False)])
+def test_a_p99_that_is_lower_beside_writes_by_chance_is_graded(count: int, graded: bool) -> None:
+    """24.9 against 22.3 ms of a few I/Os was told as another state of the storage."""
+    tail = [(15 + each) * MS for each in range(20)]
+    clean, beside = (
+        card_runs.histogram((5 * MS, count), *((time * factor, count // 1_000) for time in tail))
+        for factor in (1.0, 0.85)
+    )
+    mix = Workload(mix=(MixItem("read", 8192, 70), MixItem("write", 8192, 30)), users=8)
+    did = card_runs.measurement((card_runs.part("read", 8192, beside),), users=8)
+    alone = card_runs.reads("eight", times=clean, users=8)
+    mixed = card_runs.record("mixed", mix, did)
+    part = next(p for p in _grade(alone, mixed).parts if p.code == "write_interference")
+    assert (part.letter is not None) == graded
+    assert ("different states" in part.says) != graded
+
+
+def test_of_loads_that_scan_alike_the_least_is_named() -> None:
+    """Eight readers gain 0.4%: one reaches what there is."""
+    rows = [
+        card_runs.reads(
+            f"read {users}",
+            size_bytes=1 << 20,
+            times=card_runs.histogram((users * ms * MS, 4000)),
+            sequential=True,
+            users=users,
+        )
+        for users, ms in ((1, 2.0), (8, 1.992))
+    ]
+    part = next(p for p in _grade(*rows).parts if p.code == "scan")
+    assert (part.phases, "at 1x1" in part.says) == (("read 1",), True)
+
+
+def test_rows_left_out_are_in_no_curve() -> None:
+    """The row of eight stalled: what it did says nothing of the load that fills the storage."""
+    run = card_runs.run(*CURVE)
+    out = {"eight": LeftOut("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s")}
+    parts = grade(run, Examination(_believed(run), left_out=out)).parts
+    read, scaling = (next(part for part in parts if part.code == code) for code in ("random_read", "scaling"))
+    assert read.phases == ("one",)
+    assert "at 1x1 (not full below a load of 8; left out: 8x1 (stalled))" in read.says
+    assert "eight" not in scaling.phases
+    alone = Examination(_believed(run), left_out={"eight": out["eight"], "many": out["eight"]})
+    scaling = next(part for part in grade(run, alone).parts if part.code == "scaling")
+    assert scaling.says == (
+        "Not graded: fewer than two loads of random reads with trust C or better; left out: 8x1, 32x1 (stalled)."
     )
 
 
@@ -232,6 +352,19 @@ def test_hailey_says_why_when_its_rows_are_there() -> None:
     assert refused.overall is None
     assert refused.says == (
         "No overall grade: sequential read 1M not graded: trust in read 8x1 is F. it was the page cache"
+    )
+
+
+def test_hailey_compares_no_rows_of_different_states() -> None:
+    loads = [("randread", "random", "read", 8, (16, 32))]
+    rows = [_classic_row(f"{name} {n}x1", order, op, kib, n) for name, order, op, kib, users in loads for n in users]
+    run = card_runs.run(*rows)
+    out = {"randread 32x1": LeftOut("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s")}
+    parts = grade(run, Examination(_believed(run), left_out=out), "hailey2012").parts
+    read = next(part for part in parts if part.code == "random_read_8k")
+    assert (read.letter, read.why_not) == (
+        None,
+        "randread 32x1 met the storage in another state: I/O stalled: 1 stall of 1 s, at t=4 s.",
     )
 
 

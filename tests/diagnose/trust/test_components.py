@@ -224,8 +224,10 @@ def test_threads_that_wait_for_a_processor_delay_all_of_their_ios(share: float, 
     if grade != "A":
         assert part.evidence == {"queued_ns": pytest.approx(share * 10e9 * threads), "switches": 77, "steal_share": 0.0}
         each = " each" if threads > 1 else ""
-        waited = f"the test's threads waited {card_time(share * 10)}{each} for a CPU, {min(1.0, share):.0%} of the time"
-        assert part.clause == f"{waited} of their I/Os: other work shared this machine"
+        whose = "the test's threads" if threads > 1 else "the test's thread"
+        waited = f"{whose} waited {card_time(share * 10)}{each} for a CPU, {min(1.0, share):.0%} of the time"
+        its = "their" if threads > 1 else "its"
+        assert part.clause == f"{waited} of {its} I/Os: other work shared this machine"
 
 
 @pytest.mark.parametrize(("threads", "says"), [(1, "waited 5 s for a CPU"), (2, "waited 2.5 s each for a CPU")])
@@ -277,7 +279,8 @@ def test_a_generator_that_is_busy_nearly_all_the_time(used: float, grade: str, u
     assert (part.code, part.grade) == ("load_achieved", grade)
     if grade == "C":
         shown = f"{min(1.0, used):.0%}"
-        assert part.clause == f"the row may be CPU-bound: the test's threads used {shown} of their CPU time"
+        whose, its = ("the test's threads", "their") if users > 1 else ("the test's thread", "its")
+        assert part.clause == f"the row may be CPU-bound: {whose} used {shown} of {its} CPU time"
         assert part.evidence == {"cpu_share": pytest.approx(used)}
 
 

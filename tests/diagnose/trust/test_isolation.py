@@ -18,6 +18,7 @@ from iocast.model.workload import MixItem, Op, Poisson, Workload
 
 replace = msgspec.structs.replace
 MIB = 1 << 20
+SECOND_NS = card_runs.SECOND_NS
 
 
 def _judge(record: PhaseRecord, target: Target = card_runs.TARGET) -> TrustComponent:
@@ -266,11 +267,32 @@ def test_other_io_of_a_simulated_device_is_a_c() -> None:
     device = card_runs.SIMULATED.simulated
     assert device is not None
     noisy = replace(card_runs.SIMULATED, simulated=replace(device, noise=SimulatedNoise(rate_per_s=1500.0)))
-    part = _judge(card_runs.reads(), noisy)
-    assert (part.code, part.grade, part.evidence) == ("isolation", "C", {"others_per_s": 1500.0})
+    record = card_runs.reads()
+    part, took_ns = _judge(record, noisy), record.measurement.elapsed_ns
+    assert (part.code, part.grade) == ("isolation", "C")
+    assert part.evidence == {"others_per_s": 1500.0, "others_ns": took_ns}
     assert part.clause == "the simulated device adds 1,500 IOPS of other I/O"
     alone = _judge(card_runs.reads(), card_runs.SIMULATED)
     assert (alone.grade, alone.clause) == ("A", "the simulated device has no other users")
+
+
+def test_bursts_are_told_of_the_rows_that_met_them() -> None:
+    """Three rows of 10 s, one after the other, and others in the first 15 s of every minute."""
+    device = card_runs.SIMULATED.simulated
+    assert device is not None
+    noise = SimulatedNoise(rate_per_s=1500.0, burst_ns=15 * SECOND_NS, every_ns=60 * SECOND_NS)
+    target = replace(card_runs.SIMULATED, simulated=replace(device, noise=noise))
+    times = card_runs.histogram((240_000, 40_000))
+    rows = [card_runs.reads(name, times=times, elapsed_ns=10 * SECOND_NS) for name in ("one", "two", "three")]
+    facts = Facts(card_runs.run(*rows, target=target))
+    found = [isolation(row) for row in facts.rows]
+    assert [(part.grade, part.clause) for part in found] == [
+        ("C", "the simulated device adds 1,500 IOPS of other I/O"),
+        ("C", "the simulated device adds 1,500 IOPS of other I/O, at work for 5 s of the 10 s of this row"),
+        ("A", "the simulated device had no other users during this row"),
+    ]
+    assert [part.evidence.get("others_ns", 0) for part in found] == [10 * SECOND_NS, 5 * SECOND_NS, 0]
+    assert {part.code for part in found} == {"isolation"}
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_payloads_that_storage_may_not_store(payload: Payload) -> None:
     [
         (Zeros(), "all zeros"),
         (Repeated(), "one repeated block: storage may store it once"),
-        (Dedupable(40.0), "40% of the blocks are dedupable"),
+        (Dedupable(80.0), "80% of the blocks are dedupable"),
         (Compressible(60.0), "60% of the data"),
     ],
 )

@@ -282,7 +282,11 @@ def test_every_threshold_names_its_source_and_orders_its_letters() -> None:
     [
         (text.brief_percent(0.004), "0.4%"),
         (text.brief_percent(0.12), "12%"),
-        (text.brief_percent(0.0001), "below 0.1%"),
+        (text.brief_percent(0.0001), "0.01%"),
+        (text.brief_percent(0.00005), "0.005%"),
+        (text.brief_percent(0.00049), "0.05%"),
+        (text.brief_percent(0.000001), "below 0.001%"),
+        (text.brief_percent(0.0), "0%"),
         (text.brief_percent(0.02), "2%"),
         (text.capacity(178 << 20), "178.0 MiB"),
         (text.capacity(25_200_000_000), "23.5 GiB"),

@@ -50,6 +50,15 @@ def test_without_iops_the_capacity_binds() -> None:
     assert sized(iops=0.0, bytes_per_s=10e6).binding == "capacity"
 
 
+def test_a_pair_of_mirrors_is_bound_by_no_need() -> None:
+    small = {"capacity_bytes": 100e9, "iops": 10.0}
+    assert sized(layout=Layout(level="raid10"), **small).binding == "layout"
+    assert sized(**small).binding == "layout"
+    assert sized(**{**small, "capacity_bytes": 147e9}).binding == "capacity"
+    assert sized(layout=Layout(level="raid5"), **{**small, "capacity_bytes": 293e9}).binding == "capacity"
+    assert sized(layout=Layout(level="raid5"), **{**small, "capacity_bytes": 292e9}).binding == "layout"
+
+
 def test_throughput_binds() -> None:
     found = sized(bytes_per_s=4e9)
     assert (found.binding, found.devices) == ("throughput", 100)

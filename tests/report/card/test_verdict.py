@@ -10,10 +10,13 @@ from makers import card_runs
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
+from iocast.model.codes import TrustCode
+from iocast.model.finding import Examination, Trust, TrustComponent
 from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Op, Sequential, Stride, Uniform, Workload, Zipf
 from iocast.report.card.card_report import card
+from iocast.report.card.headline import figures
 from iocast.report.card.summary_sentences import sentences, takes
 from iocast.report.card.verdict import verdict
 
@@ -184,6 +187,37 @@ def test_the_least_load_that_reaches_the_peak_is_named() -> None:
     assert "; 8x1 reaches 6.61k IOPS." in told.verdict
     (rate,) = (each for each in told.figures if each.kind == "rate")
     assert (rate.value, rate.says) == (more.measurement.rate_per_s, "peak, at 32x1; the same from 8x1 on")
+
+
+def test_a_rate_that_a_row_without_trust_passes_is_no_peak() -> None:
+    """21,600 at 64 were called the peak, with 70,700 at 32 in the same table."""
+    one, eight, more = (
+        card_runs.reads(f"randread 8k {users}x1", times=card_runs.lognormal(ios, users * 1e10 / ios, 0.1), users=users)
+        for users, ios in ((1, 10_000), (8, 70_000), (32, 21_600))
+    )
+    run = card_runs.run(one, eight, more, target=card_runs.SIMULATED)
+    trust = {row.phase.name: Trust("F" if row is eight else "A", ()) for row in run.measured}
+    (rate,) = (each for each in figures(Facts(run), Examination(trust)) if each.kind == "rate")
+    assert (rate.value, rate.says) == (
+        more.measurement.rate_per_s,
+        "highest of the rows that can be trusted, at 32x1",
+    )
+
+
+@pytest.mark.parametrize("code", ["precision", "steady"])
+def test_the_rate_of_a_scan_needs_no_percentile(code: TrustCode) -> None:
+    """A volume does 105 MB/s in large reads, too few for a p99, and 13 MB/s in small ones."""
+    large, small = (_phase(MixItem("read", size), locality=Sequential()) for size in (1 << 20, 128 << 10))
+    large, small = (
+        replace(row, phase=replace(row.phase, name=name)) for row, name in ((large, "large"), (small, "small"))
+    )
+    run = card_runs.run(large, small, target=card_runs.SIMULATED)
+    low = Trust("F", (TrustComponent(code, "F", "it was so"),))
+    examination = Examination({"large": low, "small": Trust("A", ())})
+    said, head = verdict(Facts(run), examination), figures(Facts(run), examination)
+    assert ("1M sequential reads reach" in said) == (code == "precision")
+    assert ("(the rate only: its percentiles are imprecise)" in said) == (code == "precision")
+    assert [each.title for each in head] == ["1M scan" if code == "precision" else "128k scan"]
 
 
 def test_a_small_part_of_the_data_is_not_what_the_storage_does() -> None:

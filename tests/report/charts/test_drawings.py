@@ -15,6 +15,7 @@ from makers import card_runs
 from makers.card_pages import report_of
 from makers.graded_runs import graded_charts
 from makers.ladder_runs import forecast_charts
+from makers.made_traces import database_load, profile_of
 from makers.trends import trend_of
 
 import iocast
@@ -22,7 +23,7 @@ from iocast.diagnose.comparable import side
 from iocast.model.histogram import Histogram
 from iocast.model.report import Chart, Report, Section
 from iocast.model.run import Source
-from iocast.report.charts import CHARTS, specification
+from iocast.report.charts import CHARTS, charts_at, specification
 from iocast.report.charts.drawing.cell_image import colour, levels, png
 from iocast.report.charts.drawing.latency_buckets import BUCKET_EDGES_NS
 from iocast.report.charts.drawing.parts import apart
@@ -58,6 +59,7 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
         *forecast_charts(),
         *sized,
         *calibrated,
+        *charts_at("profile", profile_of(tmp_path_factory.mktemp("made"), database_load(20))),
     ):
         found.setdefault(chart.kind, chart)
     return found

@@ -15,6 +15,21 @@ def test_scaling_bars_have_the_colours_of_the_rule() -> None:
     assert _bars([(1, 44.37, 0.176), (8, 22.558, 2.763), (16, 37.708, 3.284)]) == [CLASSIC.faster, CLASSIC.slower]
 
 
+def test_the_table_has_figures_that_say_something() -> None:
+    """2^(10 ratio) had 16 digits, and 103 us after 103 us was a rise."""
+    loads = [(1, 0.1030), (8, 0.1032), (16, 0.5)]
+    rows = [
+        card_runs.reads(
+            f"read {n}x1", users=n, times=card_runs.histogram((ms * 1e6, 1000)), elapsed_ns=round(1e9 * ms / n)
+        )
+        for n, ms in loads
+    ]
+    (steps,) = chart_of(card_runs.run(*rows), scaling).tables
+    assert [column.key for column in steps.columns] == ["before", "after", "ratio", "verdict"]
+    verdicts = [row.cells["verdict"] for row in steps.rows]
+    assert verdicts == ["response time stayed the same", "throughput fell"]
+
+
 def _bars(table: list[tuple[int, float, float]]) -> list[str]:
     rows = []
     for users, ms, mb in table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from makers.ladder_runs import ladder_run, pool
 from msgspec.structs import replace
@@ -17,6 +19,7 @@ from iocast.report.charts.forecasting import forecast_curve, forecast_utilisatio
 from iocast.report.forecast.forecast_report import forecast_report
 from iocast.report.forecast.forecast_sentences import verdict_sentence
 from iocast.report.renderers.documents import ForecastDocument
+from iocast.report.renderers.forecast_rows import forecast_fields
 from iocast.report.renderers.json_report import document
 from iocast.report.subjects import subject
 
@@ -79,6 +82,38 @@ def test_what_has_no_open_rows_is_to_be_verified() -> None:
     assert steps == (f"To verify it on the storage: iocast forecast --on runs/one {OPTIONS} --verify /mnt/db",)
 
 
+@pytest.mark.parametrize(
+    ("law", "starts", "headroom"),
+    [
+        (
+            "exponential:4ms",
+            "NOT OK: replayed at 4,000 IOPS, the p99 was N (N to N), beyond the SLO of N; N to N were forecast: the",
+            ["Open-loop rows contradict the forecast: only what they measured counts.", "The SLO is broken at 4,000"],
+        ),
+        (
+            "constant:100us",
+            "OK: replayed at 4,800 IOPS, the p99 was N (N to N), within the SLO of N; N to N were forecast: the model",
+            ["Open-loop rows contradict the forecast: only what they measured counts."],
+        ),
+    ],
+)
+def test_what_contradicts_a_forecast_takes_its_place(law: str, starts: str, headroom: list[str]) -> None:
+    facts = ladder_run(pool(8))
+    given = answer(ASK, facts, {}, {}, ladder_run(pool(32, law), loads=(), rates=(4000, 4800)))
+    report = told(given, facts, what_ifs=[what_if("load/2", parse_change("load/2"), given)])
+    assert re.sub(r"[\d.]+ [mµ]s", "N", report.verdict).startswith(starts)
+    assert "It stays OK up to" not in report.verdict
+    room = next(section for section in report.sections if section.code == "headroom")
+    assert len(room.paragraphs) == len(headroom)
+    assert all(has.startswith(wanted) for has, wanted in zip(room.paragraphs, headroom, strict=True))
+    assert report.next_steps == ("To find out why: iocast diagnose /mnt/db",)
+    found = document(report)
+    assert isinstance(found, ForecastDocument)
+    kept = [("measured", 4800.0)] if law.startswith("constant") else []
+    assert [(each.code, each.rate_per_s) for each in found.headroom] == kept
+    assert [(each.verdict, each.says) for each in found.what_if] == [("unknown", "the model does not fit this storage")]
+
+
 def test_it_is_a_document_of_figures(facts: Facts) -> None:
     given = answer(ASK, facts, {}, {})
     changes = [what_if(text, parse_change(text), given) for text in ("load*2", "volume=gp3")]
@@ -123,3 +158,31 @@ def test_the_chart_has_points_band_slo_and_load(facts: Facts) -> None:
     bars = forecast_utilisation.draw(used, LIGHT, 984)["layer"][0]["data"]["values"]
     assert [each["tip"].split(":")[0] for each in bars] == ["OK", "MARGINAL", "AT RISK", "NOT OK"]
     assert bars[0]["x"] == 0
+
+
+def test_a_figure_that_only_touches_the_interval_is_not_called_inside(facts: Facts) -> None:
+    given = answer(ASK, facts, {}, {})
+    row = given.rows[0]
+    said = {each.q: each for each in row.figures}
+    beside = [
+        replace(each, value_s=1.1 * said[each.q].high_s, low_s=0.9 * said[each.q].high_s) if each.q == 0.99 else each
+        for each in row.measured
+    ]
+    report = told(replace(given, rows=(replace(row, measured=tuple(beside)), *given.rows[1:])), facts)
+    (section,) = (each for each in report.sections if each.code == "open_rows")
+    assert section.paragraphs[0] == (
+        "7 of 8 measured figures lie in the interval of the forecast, 1 more within the error of their measurement."
+    )
+
+
+def test_a_percentile_on_a_step_is_told_as_one_of_two_figures() -> None:
+    facts = ladder_run(pool(8, "bimodal:90%:400us:6400us", ",hit=50%:50us"))
+    report = told(answer(replace(ASK, q=0.95, limit_s=0.004), facts, {}, {}), facts, explain=True)
+    assert ": about 400 µs or about 6.40 ms, as 95% of the I/Os are expected to be in the faster of" in report.verdict
+    figures = {each["statistic"]: each for each in forecast_fields(report)["figures"]}
+    assert figures["p95"]["expected_ns"] is None
+    assert figures["p95"]["faster_ns"] == pytest.approx(400_000, rel=0.02)
+    assert figures["p95"]["slower_ns"] == pytest.approx(6_400_000, rel=0.02)
+    assert figures["p99"]["faster_ns"] is None
+    (steps,) = (each for each in report.sections if each.code == "arithmetic")
+    assert "(the p95 lies on a step: both groups are known as well as the mean is)" in " ".join(steps.paragraphs)

@@ -132,6 +132,24 @@ def test_volumes_and_buckets() -> None:
     assert len(cells(laws.all_volumes(), "volume")) >= 4
 
 
+def test_measured_mb_per_s_beside_their_links() -> None:
+    """Seed vectors V13 and W21: 1251 of 1600 is 78.2 %, 400 of 1000 40 %; 46 x 100 and 60 x 70 disks."""
+    made = laws.link(None, None, 1)
+    shares = cells(made, "rule_share")
+    assert shares == pytest.approx([0.782, 1.125, 1.170, 0.4], abs=5e-4)
+    assert cells(made, "payload_share")[:3] == pytest.approx([1251 / 1700, 450 / 425, 0.9945], abs=5e-4)
+    assert cells(made, "share", 1) == pytest.approx([1.039, 1.042], abs=5e-4)
+    notes = " ".join(note for table in made.sections[0].tables for note in table.notes)
+    assert "about 50% of the 1 GB/s" in notes
+    assert "it is 40%" in notes
+    beyond = [row.note for row in made.sections[0].tables[0].rows if row.note]
+    assert len(beyond) == 1, "only the 450 MB/s over two FC 2G"
+    asked = laws.link("1251", "fc-4g", 4)
+    assert asked.verdict == "1,251 MB/s is 73.6% of the 1,700 MB/s that 4 x FC 4G carries at most."
+    assert laws.link("1160", "10 GbE", 1).verdict.endswith("the link is the limit.")
+    assert laws.link("1200", "10 GbE", 1).verdict.endswith("not over this link.")
+
+
 ALL = (
     disk, lambda: laws.disks_together(30, "50"), lambda: laws.controller("0.3ms", "160MB/s", KILO),
     lambda: laws.raid(4, "1000", "70%", "0,1,10,5,6"),
@@ -150,6 +168,7 @@ ALL = (
     lambda: laws.volume("gp2", "100GiB", "3000", "125MiB/s", "8k"),
     lambda: laws.volume("io2", "100GiB", "300000", "125MiB/s", "8k"), lambda: laws.mix("3000,500", "10000,2000"),
     lambda: laws.cache("200GB", "100GB", "20us", "7ms"), laws.rules,
+    lambda: laws.link(None, None, 1), lambda: laws.link("900", "10gbe", 1),
 )  # fmt: skip
 
 
@@ -198,6 +217,9 @@ def test_every_law_is_shown_in_every_form(made: int) -> None:
         (lambda: laws.volume("gp4", "1TiB", "1", "1MB/s", "8k"), "unknown", "gp3"),
         (lambda: laws.mix("1", "1,2"), "each kind of I/O needs", "one capacity"),
         (lambda: laws.cache("0", "1GB", "1us", "1ms"), "--data: a size of 0", "8k"),
+        (lambda: laws.link("1251", "token ring", 1), '--link: "token ring" is unknown', "FC 4G"),
+        (lambda: laws.link("1251", None, 4), "go together", "--ports 4"),
+        (lambda: laws.link("0", "FC 4G", 4), "--mbps: 0 is no load", "above 0"),
     ],
 )  # fmt: skip
 def test_bad_input_says_what_and_the_way_out(asked: Any, says: str, hint: str) -> None:

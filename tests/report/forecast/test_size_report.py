@@ -49,6 +49,14 @@ def test_the_verdict_says_how_many_what_binds_and_how_it_stands() -> None:
     assert found.library == []
 
 
+@pytest.mark.parametrize("device", ["sata-ssd", "gp3", ""])
+def test_what_was_asked_for_is_repeated(device: str) -> None:
+    first = report(device=device).sections[0].paragraphs[0]
+    assert first == "Asked for: 2 TB; 30,000 IOPS, 70% reads of 8k; 800 MB/s; p99 5 ms."
+    grown = report(device=device, growth="20%/year", years=3, iops=None, slo="").sections[0].paragraphs[0]
+    assert grown == "Asked for: 2 TB; 800 MB/s, growing by 20% a year for 3 years."
+
+
 def test_growth_is_sized_for_its_end_and_shown_by_year() -> None:
     made = report(device="sata-ssd", growth="20%/year", years=3, price=250.0)
     assert "for 3 years of growth (6 today)" in made.verdict
@@ -73,9 +81,9 @@ def test_volumes_say_what_to_provision() -> None:
 
 def test_what_is_not_asked_for_has_no_row() -> None:
     made = report(device="nvme", iops=None, slo="")
-    assert made.verdict == "2 nvme in RAID 10: capacity binds. Throughput 11% of the limit."
+    assert made.verdict == "2 nvme in RAID 10: the smallest RAID 10 is enough. Throughput 11% of the limit."
     found = told(made)
-    assert [each.need for each in found.counts] == ["capacity", "throughput"]
+    assert [each.need for each in found.counts] == ["capacity", "throughput", "layout"]
     assert found.states == []
 
 
@@ -98,7 +106,28 @@ def test_without_a_device_the_whole_library_is_compared() -> None:
     assert by_name["hdd-15k"].why == "idle p99 15 ms"
     assert by_name["hdd-15k"].devices is None
     assert by_name["sata-ssd"].devices == 6
-    assert by_name["gp3"].binding == "capacity"
+    assert by_name["gp3"].binding == "layout"
+    made = report().verdict
+    assert "6 sata-ssd (capacity binds), 2 nvme (the smallest RAID 10 is enough)" in made
+    assert "1 gp3 (one is enough)" in made
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({}, "2 nvme in RAID 10: the smallest RAID 10 is enough."),
+        ({"raid": "5"}, "3 nvme in RAID 5: the smallest RAID 5 is enough."),
+        ({"raid": "0"}, "1 nvme without RAID: one is enough."),
+        ({"capacity": "10TB"}, "4 nvme in RAID 10: capacity binds."),
+    ],
+)
+def test_nothing_binds_where_the_fewest_devices_are_enough(changes: dict[str, Any], verdict: str) -> None:
+    made = report(device="nvme", **changes)
+    assert made.verdict.startswith(verdict)
+    bound = [each.need for each in told(made).counts if each.binds]
+    assert bound == (["capacity"] if "capacity binds" in verdict else ["layout"])
+    (chart,) = made.charts
+    assert chart.summary.casefold().startswith(verdict.partition(": ")[2][:-1].casefold())
 
 
 @pytest.mark.parametrize("changes", [{}, {"device": "nvme"}, {"device": "gp2", "growth": "5%", "years": 2}])

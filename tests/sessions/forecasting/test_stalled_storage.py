@@ -18,10 +18,36 @@ def test_a_forecast_does_not_stand_on_rows_that_stalled(tmp_path: Path) -> None:
     assert said.endswith("the figures hold between stalls only.")
 
 
+def test_stalls_of_rows_that_are_not_used_take_the_ok_away(tmp_path: Path) -> None:
+    """A stall of 300 ms in every 9 s: rows of 3 s that met none carry the figures, the others the verdict."""
+    card = iocast.card("sim:sata-ssd,stall=300ms/9s", out=str(tmp_path))
+    found = iocast.forecast(card, iops=5000, slo="p99=1ms")
+    assert found.answer.forecast is not None, "the rows that met no stall are a ladder"
+    assert (found.verdict, found.answer.reason) == ("at_risk", "stalled")
+    stalled = found.answer.stalled
+    assert stalled is not None
+    assert 0.6 < stalled.late(0.001) / (0.299 / 9) < 1.6
+    report = found.report()
+    assert "between stalls only: I/O stood still for up to 30" in report.verdict
+    assert "the p99 leaves 1.0% to all causes" in report.verdict
+    assert report.next_steps[0].startswith("To find out what stalls: iocast diagnose --for ")
+    assert "headroom" not in {section.code for section in report.sections}
+
+
 def test_a_forecast_of_a_storage_that_does_not_stall_says_nothing_of_it(tmp_path: Path) -> None:
     found = iocast.forecast(iocast.card("sim:sata-ssd", out=str(tmp_path)), iops=20_000, slo="p99=1ms")
     assert found.verdict == "marginal"
     assert "stall" not in found.report().verdict
+
+
+def test_a_sizing_does_not_stand_on_rows_that_stalled(tmp_path: Path) -> None:
+    card = iocast.card("sim:sata-ssd,stall=300ms/9s", out=str(tmp_path))
+    stalled = {found.phase for found in card.examination.findings if found.code == "stalls"}
+    made = iocast.size(capacity="100GB", iops=5000, read="100%", device=card.folder, device_capacity="960GB").report()
+    (section,) = made.sections
+    source = next(each for each in section.paragraphs if "Source: rows randread" in each)
+    assert not [name for name in stalled if f"{name}," in source or f"{name}." in source]
+    assert any("the figures hold between stalls only" in note for note in section.tables[0].notes)
 
 
 def test_a_calibration_refuses_rows_that_stalled(tmp_path: Path) -> None:

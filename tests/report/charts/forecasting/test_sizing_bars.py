@@ -7,7 +7,8 @@ from iocast.report.charts.drawing.theme import LIGHT
 from iocast.report.charts.forecasting import sizing_bars
 from iocast.report.charts.subjects.sized_need import SizedNeed
 
-SUBJECT = SizedNeed("hdd-15k", (("capacity", 2), ("IOPS", 30), ("one failure", 33)), "one failure", 34)
+COUNTS = (("capacity", 2), ("IOPS", 30), ("one failure", 33))
+SUBJECT = SizedNeed("hdd-15k", COUNTS, "one failure", 34, "one failure binds")
 
 
 def test_each_need_is_a_bar_and_one_is_marked() -> None:
@@ -23,4 +24,4 @@ def test_each_need_is_a_bar_and_one_is_marked() -> None:
 
 
 def test_one_need_alone_is_no_chart() -> None:
-    assert list(sizing_bars.tell(SizedNeed("nvme", (("capacity", 2),), "capacity", 2))) == []
+    assert list(sizing_bars.tell(SizedNeed("nvme", (("capacity", 2),), "capacity", 2, "capacity binds"))) == []

@@ -1,0 +1,109 @@
+"""Response time of a session: recursive calls are inside their parents, and a cut trace has parents missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from iocast.analyse.profiling.response_accounting import ResponseAccounting, response_accounting
+from iocast.report.profile.accounting_section import accounting_section
+
+PARSE, EXEC, FETCH, CLOSE, OTHER_WAIT, IO_WAIT = range(6)
+# kind, statement, depth, start, elapsed, CPU, event
+Row = tuple[int, str, int | None, int, int | None, int | None, str | None]
+
+
+def _accounted(folder: Path, rows: list[Row]) -> ResponseAccounting:
+    path = folder / "calls.parquet"
+    values = ", ".join("(" + ", ".join(_sql(each) for each in (*row, at + 1)) + ")" for at, row in enumerate(rows))
+    columns = "kind, sql, dep, start_ns, elapsed_ns, cpu_ns, event, src_line"
+    duckdb.execute(f"COPY (SELECT *, 0 AS source FROM (VALUES {values}) AS t({columns})) TO '{path}' (FORMAT parquet)")
+    return response_accounting(str(path), folder)
+
+
+def _sql(value: Any) -> str:
+    return "NULL" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
+
+
+def test_a_recursive_call_is_inside_its_parent(tmp_path: Path) -> None:
+    found = _accounted(
+        tmp_path,
+        [
+            (IO_WAIT, "child", None, 120, 50, None, "db file sequential read"),
+            (EXEC, "child", 1, 110, 80, 20, None),
+            (IO_WAIT, "parent", None, 200, 30, None, "db file sequential read"),
+            (EXEC, "parent", 0, 100, 200, 60, None),
+            (OTHER_WAIT, "parent", None, 300, 1000, None, "SQL*Net message from client"),
+        ],
+    )
+    assert (found.elapsed_ns, found.cpu_ns, found.waited_ns, found.idle_ns) == (200, 60, 80, 1000)
+    assert (found.unaccounted_ns, found.response_ns) == (60, 1200)
+    parent, child = found.statements
+    assert (parent.sql, parent.elapsed_ns, parent.cpu_ns, parent.waited_ns) == ("parent", 120, 40, 30)
+    assert (child.sql, child.elapsed_ns, child.unaccounted_ns) == ("child", 80, 10)
+    told = accounting_section(found)
+    assert told.paragraphs[0].startswith("Response time 1.2 µs: 83% waits for the client (idle).")
+    assert [table.key for table in told.tables] == ["breakdown", "wait_events", "statements"]
+    assert (found.events[1].event, found.events[1].waits, found.events[1].total_ns) == (
+        "db file sequential read",
+        2,
+        80,
+    )
+
+
+def test_a_recursion_whose_parent_was_cut_off_counts_itself(tmp_path: Path) -> None:
+    found = _accounted(
+        tmp_path,
+        [
+            (IO_WAIT, "a", None, 0, 90, None, "db file sequential read"),
+            (FETCH, "a", 1, 0, 100, 5, None),
+            (FETCH, "a", 1, 200, 100, 5, None),
+        ],
+    )
+    assert (found.elapsed_ns, found.unaccounted_ns) == (200, 100)
+
+
+def test_a_call_after_the_parent_is_none_of_its_children(tmp_path: Path) -> None:
+    found = _accounted(
+        tmp_path,
+        [(EXEC, "a", 0, 0, 100, 0, None), (EXEC, "b", 1, 150, 20, 0, None), (EXEC, "c", 0, 140, 50, 0, None)],
+    )
+    assert found.elapsed_ns == 150
+    assert {each.sql: each.elapsed_ns for each in found.statements} == {"a": 100, "b": 20, "c": 30}
+
+
+def test_waits_of_a_call_that_is_cut_off_are_inside_of_none(tmp_path: Path) -> None:
+    """The trace ends within a fetch: the waits of it are there, the fetch is not."""
+    found = _accounted(
+        tmp_path,
+        [
+            (IO_WAIT, "a", None, 0, 60, None, "db file sequential read"),
+            (FETCH, "a", 0, 0, 100, 30, None),
+            (IO_WAIT, "a", None, 100, 900, None, "db file sequential read"),
+            (OTHER_WAIT, "a", None, 1000, 7, None, "SQL*Net message to client"),
+        ],
+    )
+    assert (found.waited_ns, found.unaccounted_ns) == (60, 10)
+    assert (found.cut_off_ns, found.between_ns, found.response_ns) == (900, 7, 1007)
+    assert accounting_section(found).paragraphs == (
+        "Response time 1 µs: 89% waits of calls that the trace lacks, most of all db file sequential read (960 ns).",
+    )
+
+
+def test_waits_of_unknown_length_have_no_sum(tmp_path: Path) -> None:
+    found = _accounted(tmp_path, [(IO_WAIT, "a", None, 0, None, None, "db file sequential read")])
+    told = accounting_section(found)
+    assert told.paragraphs == ("The trace does not say how long its calls and waits took.",)
+    (events,) = (table for table in told.tables if table.key == "wait_events")
+    assert [events.rows[0].cells[each] for each in ("waits", "total", "mean")] == [1, None, None]
+
+
+def test_cpu_inside_of_waits_is_explained(tmp_path: Path) -> None:
+    rows: list[Row] = [
+        (IO_WAIT, "a", None, 0, 90, None, "db file sequential read"),
+        (FETCH, "a", 0, 0, 100, 30, None),
+    ]
+    (breakdown, *_) = accounting_section(_accounted(tmp_path, rows)).tables
+    assert "below 0" in breakdown.notes[0]

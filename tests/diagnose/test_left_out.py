@@ -1,0 +1,169 @@
+"""Rows that met the storage, or this machine, in another state are compared with none, and are named with why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from makers import card_runs, planted
+from msgspec.structs import replace
+
+from iocast.analyse.facts import Facts
+from iocast.diagnose.bound import bounds_without
+from iocast.diagnose.examination import examine
+from iocast.diagnose.grades import grade
+from iocast.diagnose.left_out import left_out, named
+from iocast.diagnose.simulated_state import others_ns, states
+from iocast.model.codes import FindingCode, TrustCode
+from iocast.model.finding import Examination, Finding, LeftOut, Trust, TrustComponent
+from iocast.model.grading import Graded
+from iocast.model.measurement import Generator
+from iocast.model.run import PhaseRecord, Run
+
+MS = 1_000_000
+SECOND_NS = card_runs.SECOND_NS
+READS = """\
+name = "reads"
+[files]
+size = "4GiB"
+[[phase]]
+test = "randread"
+size = "8k"
+pattern = "random"
+users = [1, 4, 16, 32, 64]
+time = "3s"
+"""
+
+
+def _row(users: int, took_ms: float, **changes: object) -> PhaseRecord:
+    ios = round(10_000 * users / took_ms)
+    return card_runs.reads(f"r {users}x1", users=users, times=card_runs.histogram((took_ms * MS, ios)), **changes)  # type: ignore[arg-type]
+
+
+def _out(records: list[PhaseRecord], *findings: Finding, **trust: Trust) -> dict[str, LeftOut]:
+    facts = Facts(card_runs.run(*records))
+    every = {row.name: trust.get(row.name.replace(" ", "_"), Trust("A", ())) for row in facts.rows}
+    return left_out(facts, findings, every)
+
+
+@pytest.mark.parametrize("target", ["sim:hdd,noise=60/s:5s/600s", "sim:nvme,slow=4s..9s:3", "sim:nvme,stall=3s/8s"])
+def test_rows_of_another_state_of_a_simulated_device_are_in_no_ladder(target: str, tmp_path: Path) -> None:
+    run = planted.measured(target, READS, tmp_path)
+    met, found = states(Facts(run)), examine(run)
+    other = {name for name, each in met.items() if max(each.others, each.slower, each.stalled) > 0.1}
+    assert 0 < len(other) < len(met)
+    assert other <= set(found.left_out)
+    assert {found.bounds[name].by for name in other} == {"unknown"}
+    judged = [each.says for each in found.bounds.values() if each.by != "unknown"]
+    assert all(" Left out: " in says for says in judged)
+
+
+def test_a_slow_time_makes_no_knee(tmp_path: Path) -> None:
+    """Three times as slow from the third row on: that the rate falls is not the load's doing."""
+    run = planted.measured("sim:nvme,bandwidth=none,slow=6s..600s:3", READS, tmp_path)
+    found = examine(run)
+    assert set(found.left_out) == {"randread 8k 16x1", "randread 8k 32x1", "randread 8k 64x1"}
+    assert {each.brief for each in found.left_out.values()} == {"device slower"}
+    assert found.bounds["randread 8k 4x1"].says.startswith("Not shown to be device-bound: 4x1 still gave 4x the IOPS")
+    assert found.bounds["randread 8k 4x1"].says.endswith(" Left out: 16x1, 32x1, 64x1 (device slower).")
+    assert "took 3 times as long" in found.bounds["randread 8k 16x1"].says
+    read, scaling = (_part(run, found, code) for code in ("random_read", "scaling"))
+    assert read.phases == ("randread 8k 4x1",)
+    assert "left out: 16x1, 32x1, 64x1 (device slower)" in read.says
+    assert scaling.phases == ("randread 8k 1x1", "randread 8k 4x1")
+
+
+def _part(run: Run, found: Examination, code: str) -> Graded:
+    return next(part for part in grade(run, found).parts if part.code == code)
+
+
+def test_what_all_rows_met_alike_is_no_difference(tmp_path: Path) -> None:
+    run = planted.measured("sim:nvme,servers=4,service=constant:1ms,noise=100/s", READS, tmp_path)
+    found = examine(run)
+    assert found.left_out == {}
+    assert found.bounds["randread 8k 64x1"].by != "unknown"
+
+
+def test_others_count_while_they_come_and_until_what_they_left_is_served(tmp_path: Path) -> None:
+    """200 a second on a disk that does 80: after a burst of 5 s about as much again is still waiting."""
+    run = planted.measured("sim:hdd,noise=200/s:5s/1000s", READS, tmp_path)
+    facts = Facts(run)
+    met = [others_ns(row) / row.measurement.elapsed_ns for row in facts.rows]
+    assert met[0] == 1.0
+    assert met[-1] == 0.0
+    slowest = max(facts.rows, key=lambda row: row.mean_ns)
+    assert others_ns(slowest) > 0, "its I/Os waited behind those of the burst"
+
+
+@pytest.mark.parametrize(
+    ("code", "evidence", "brief"),
+    [
+        ("shared_drives", {}, "other I/O"),
+        ("maintenance", {}, "maintenance"),
+        ("stalls", {"stalled_ns": SECOND_NS}, "stalled"),
+        ("stalls", {"stalled_ns": SECOND_NS / 100}, ""),  # a tenth of a per cent moves no rate
+        ("generator_did_not_run", {"absent_ns": SECOND_NS}, "the test stood still"),
+        ("throttle", {}, ""),
+    ],
+)
+def test_what_disturbed_a_row(code: FindingCode, evidence: dict[str, float], brief: str) -> None:
+    rows = [_row(1, 1.0), _row(8, 1.0)]
+    seen = Finding(code=code, severity="warn", phase="r 8x1", says="It was seen.", evidence=evidence)
+    assert {name: each.brief for name, each in _out(rows, seen).items()} == ({"r 8x1": brief} if brief else {})
+    assert _out(rows, replace(seen, state="rejected")) == {}
+    if brief:
+        assert _out(rows, seen)["r 8x1"].why == "it was seen"
+
+
+@pytest.mark.parametrize(
+    ("code", "letter", "finding", "left"),
+    [
+        ("steady", "D", None, True),
+        ("load_achieved", "F", None, True),
+        ("isolation", "D", None, True),
+        ("isolation", "C", None, False),
+        ("precision", "D", None, False),  # of a percentile, not of the rate
+        ("anomalies", "D", "serialised_direct_io", False),  # what limits a row is the answer
+        ("anomalies", "D", "cache_in_the_storage", True),
+    ],
+)
+def test_rows_that_trust_refuses(code: TrustCode, letter: str, finding: FindingCode | None, left: bool) -> None:
+    part = TrustComponent(code, letter, "it was so", finding=finding)  # type: ignore[arg-type]
+    out = _out([_row(1, 1.0), _row(8, 1.0)], r_8x1=Trust(letter, (part,)))  # type: ignore[arg-type]
+    assert {name: each.brief for name, each in out.items()} == ({"r 8x1": f"trust {letter}"} if left else {})
+
+
+def test_a_row_short_of_cpu_says_cpu_first() -> None:
+    """Eight gave five times the IOPS of one that had no processor a third of the time: that is no queue."""
+    one, eight = _row(1, 1.0), _row(8, 1.6)
+    did = one.measurement
+    starved = replace(one, measurement=replace(did, generator=Generator(threads=1, queued_ns=did.elapsed_ns // 3)))
+    found = examine(card_runs.run(starved, eight))
+    assert (found.bounds["r 1x1"].by, found.bounds["r 1x1"].says) == (
+        "unknown",
+        "Bottleneck unknown: CPU first: the test's threads waited for a CPU 33% of the time.",
+    )
+    assert "left out: 1x1 (short of CPU)" in found.bounds["r 8x1"].says
+
+
+def test_of_a_higher_load_that_was_measured_and_left_out_nobody_says_it_may_give_more() -> None:
+    """64 gave what 32 gave; but for a stall in it that would make 32 the limit."""
+    rows = [_row(1, 1.0), _row(8, 1.0), _row(16, 2.0)]
+    stall = Finding(
+        code="stalls", severity="warn", phase="r 16x1", says="It stood.", evidence={"stalled_ns": SECOND_NS}
+    )
+    facts = Facts(card_runs.run(*rows))
+    out = left_out(facts, (stall,), {row.name: Trust("A", ()) for row in facts.rows})
+    says = bounds_without(facts, out)["r 8x1"].says
+    assert says.endswith("; what more load gives is unknown. Left out: 16x1 (stalled).")
+    alone = Facts(card_runs.run(*rows[:2]))
+    assert bounds_without(alone, {})["r 8x1"].says.endswith("; a higher load may give more.")
+
+
+def test_rows_of_one_reason_are_named_together() -> None:
+    out = {"a": LeftOut("stalled", ""), "b": LeftOut("void", ""), "c": LeftOut("stalled", "")}
+    assert named({"a": "1x1", "b": "2x1", "c": "4x1", "d": "8x1"}, out) == "1x1, 4x1 (stalled), 2x1 (void)"
+    assert named({"d": "8x1"}, out) == ""
+    many = {str(at): f"{at}x1" for at in range(1, 9)}
+    stalled = dict.fromkeys(many, LeftOut("stalled", ""))
+    assert named(many, stalled) == "1x1, 2x1, 3x1, 4x1, 5x1, 6x1 and 2 more (stalled)"
