@@ -34,7 +34,7 @@ endef
 help:
 	@echo "iocast: I/O performance testing, diagnosis and forecasting of database storage"
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  make card AT=/mnt/db    another place        make PYTHON=python3.12 ...    another Python"
 

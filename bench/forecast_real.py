@@ -21,6 +21,7 @@ from msgspec import Struct
 from iocast import archive
 from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
+from iocast.diagnose.stalled_rows import stalled_rows
 from iocast.forecast.answer import Question
 from iocast.forecast.load_forecast import Forecaster
 from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder, find_ladder
@@ -29,18 +30,19 @@ from iocast.sessions.forecasting.load_runs import measure_ladder, replay_rates
 from iocast.sessions.listener import Quiet
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from makers.lab_process import lab_process
+from makers.lab_process import lab_process, why_no_lab
 
 SHARES = (0.3, 0.5, 0.6, 0.7, 0.8)  # of the throughput at the last load
 QUANTILES = (0.5, 0.95, 0.99)
 LAB_BYTES = 256 << 20
 LABS = {
     "lab: 4 servers of 2 ms": ("read_latency=2ms", "jitter=1ms", "servers=4"),
+    "lab: 4 disks of 2 ms, striped": ("read_latency=2ms", "jitter=1ms", "servers=4", "stripe=64KiB"),
     "lab: 1 in 50 takes 20 ms": ("read_latency=2ms", "tail=2%:20ms", "servers=4"),
     "lab: capped at 1500 IOPS": ("read_latency=2ms", "iops=1500/s"),
     "lab: 60% hits before 2 servers": ("read_latency=3ms", "jitter=2ms", "servers=2", "hit=60%:500us"),
 }
-BEGIN = "real"
+THROTTLES = Path("/sys/fs/cgroup/blkio")  # of cgroup 1; cgroup 2 has none of this form
 
 
 class Held(Struct):
@@ -61,7 +63,8 @@ def held(name: str, path: str, asked: AskedLoad, seconds: float, file_bytes: int
     assert folder is not None
     facts = Facts(archive.load(folder))
     examined = examine(facts)
-    refused = {name: each.reason for name, each in examined.trust.items() if each.grade in ("D", "F")}
+    refused = {name: each.reason for name, each in examined.trust.items() if each.void or each.grade in ("D", "F")}
+    refused |= stalled_rows(examined)
     letters = "".join(each.grade for each in examined.trust.values())
     found = find_ladder(facts, asked, refused, {})
     before = []
@@ -98,7 +101,7 @@ def throttled(path: str, iops: int) -> Iterator[None]:
     number = os.stat(path).st_dev
     whole = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve()
     whole = whole.parent if (whole / "partition").exists() else whole
-    group = Path("/sys/fs/cgroup/blkio/iocast-forecast")
+    group = THROTTLES / "iocast-forecast"
     group.mkdir()
     try:
         (group / "blkio.throttle.read_iops_device").write_text(f"{(whole / 'dev').read_text().strip()} {iops}")
@@ -148,10 +151,16 @@ def main() -> int:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="directories or files")
     parser.add_argument("--labs", action="store_true", help="lab devices, too (as root)")
     parser.add_argument("--throttle", type=int, default=0, metavar="IOPS", help="throttle the disk below the paths")
-    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--seconds", type=float, default=12.0, help="of each row")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--add", action="store_true", help="keep the devices that the page has already")
     asked = parser.parse_args()
+    if not asked.paths and not asked.labs:
+        parser.error("nothing to measure: name a PATH, or --labs")
+    if asked.labs and (why := why_no_lab()):
+        parser.error(f"--labs: {why}")
+    if asked.throttle and not os.access(THROTTLES, os.W_OK):
+        parser.error(f"--throttle needs root and the block controller of cgroup 1 ({THROTTLES})")
     load, found = AskedLoad(size_bytes=8192), []
     with ExitStack() as whole:
         out = whole.enter_context(tempfile.TemporaryDirectory(prefix="forecast-runs-"))
