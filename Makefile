@@ -19,6 +19,8 @@ BIN := .venv/bin
 CORE := src/iocast/_core.abi3.so
 RUST := $(shell find crates) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
 LOCKED := $(if $(CI),--locked)
+# Where nobody can look, a test that fails gets a second try; -r R lists each, so that none is overlooked.
+ONCE_MORE := $(if $(CI),-rsR --reruns 1 --reruns-delay 2,-rs)
 
 # `make mutants` installs these for itself; nothing else needs them.
 MUTMUT := 3.8.1
@@ -48,8 +50,8 @@ setup: $(CORE) ## make .venv, install the locked packages, build the Rust core
 test: $(CORE) ## run the tests of the core (Rust) and of the rest (Python)
 	@scripts/need tests $(TEST_NEEDS)
 	cargo test $(LOCKED) --workspace --exclude iocast-python
-	$(BIN)/python -m pytest -rs --numprocesses=2 --dist=loadfile --ignore=tests/device --ignore=tests/matrix
-	$(BIN)/python -m pytest -rs tests/device tests/matrix
+	$(BIN)/python -m pytest $(ONCE_MORE) --numprocesses=2 --dist=loadfile --ignore=tests/device --ignore=tests/matrix
+	$(BIN)/python -m pytest $(ONCE_MORE) tests/device tests/matrix
 
 fuzz: $(CORE) ## change result files, job files, run folders and plans at random, TIMES as often as `make test`
 	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/imports/test_fuzz.py tests/jobs/test_fuzz_of_jobs.py \
