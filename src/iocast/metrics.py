@@ -95,6 +95,24 @@ CLAT_NS: Final = "clat_ns"
 IOS: Final = "ios"
 BYTES: Final = "bytes"
 
+# Latencies as counts: a source keeps its own buckets, and each is a counter named by its exclusive upper bound.
+COUNT: Final = "count"
+SUM_NS: Final = "sum_ns"
+_BELOW: Final = "lt_"
+NO_BOUND: Final = "lt_none"  # of the last bucket, which has no upper bound
+
+
+def bucket(upper_ns: int) -> str:
+    """The counter of the latencies below a bound, and not below the one before: `lt_8000ns`."""
+    return f"{_BELOW}{upper_ns}ns"
+
+
+def bucket_upper_ns(metric: str) -> int | None:
+    """The bound of such a counter; None for all others, and for the bucket without a bound."""
+    bound = metric.removeprefix(_BELOW).removesuffix("ns")
+    return int(bound) if metric == f"{_BELOW}{bound}ns" and bound.isascii() and bound.isdigit() else None
+
+
 # Limits of a control group.
 READ_BYTES_PER_S: Final = "read_bytes_per_s"
 WRITE_BYTES_PER_S: Final = "write_bytes_per_s"
