@@ -14,6 +14,10 @@ LIMITS: Final = "limits"
 MAINTENANCE: Final = "maintenance"
 BLOCK: Final = "block"
 
+# A live watch itself: a sample before those of each of its moments.
+WATCH: Final = "watch"
+TICK: Final = "tick"
+
 # A block device since boot. Requests, bytes, and sums of times over requests.
 READS: Final = "reads"
 READS_MERGED: Final = "reads_merged"

@@ -30,6 +30,7 @@ from iocast.archive.mending import is_dead, mend
 from iocast.archive.notes_file import change_notes, load_notes, notes_in_list, save_notes
 from iocast.archive.opening import load
 from iocast.archive.ownership import owner_alive
+from iocast.archive.reels import reel_samples
 from iocast.archive.run_id import new_run_id
 from iocast.archive.summary_file import read_summary, save_summary
 from iocast.archive.under_way_file import load_under_way
@@ -59,6 +60,7 @@ __all__ = [
     "notes_in_list",
     "owner_alive",
     "read_summary",
+    "reel_samples",
     "rename_run",
     "samples_from",
     "save_diagnosis",

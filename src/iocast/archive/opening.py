@@ -41,7 +41,13 @@ def _text(folder: str, path: Path) -> bytes:
 
 
 def _with_series(run: Run, folder: Path) -> Iterator[PhaseRecord]:
-    """The phases with series and samples; of concurrent ones the first has the samples of all in the folder."""
+    """The phases with series and samples; of concurrent ones the first has the samples of all in the folder.
+
+    A tape is read reel by reel where it is played: it may hold days.
+    """
+    if run.tape is not None:
+        yield from run.phases
+        return
     samples, courses = load_samples(folder), load_series(folder, run.phases)
     before: PhaseRecord | None = None
     for number, record in enumerate(run.phases):

@@ -15,7 +15,7 @@ from iocast.archive.soundness import fault_of
 from iocast.errors import ArchiveError
 from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.plan import EngineName, Phase, Plan, Polling, WorkFiles
-from iocast.model.run import SCHEMA_VERSION, Blind, Host, Maintenance, PhaseRecord, Run, Series, Source
+from iocast.model.run import SCHEMA_VERSION, Blind, Host, Maintenance, PhaseRecord, Run, Series, Source, Tape
 from iocast.model.target import Target
 from iocast.model.verification import Verification
 
@@ -56,6 +56,7 @@ class _Document(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     verifications: tuple[Verification, ...] = ()
     source: Source | None = None
+    tape: Tape | None = None
     maintenance: tuple[Maintenance, ...] = ()
 
 
@@ -88,6 +89,7 @@ def document_of(run: Run) -> _Document:
         warnings=run.warnings,
         verifications=run.verifications,
         source=run.source,
+        tape=run.tape,
         maintenance=run.maintenance,
     )
 
@@ -124,6 +126,7 @@ def _run_of(document: _Document, path: Path) -> Run:
         iocast_version=document.iocast_version,
         verifications=document.verifications,
         source=document.source,
+        tape=document.tape,
         maintenance=document.maintenance,
     )
 

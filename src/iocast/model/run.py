@@ -68,6 +68,18 @@ class Source(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()  # what its figures count
 
 
+Provenance = Literal["real", "public-sample", "synthetic"]
+
+
+class Tape(Struct, frozen=True, kw_only=True):
+    """What makes a run a tape of a live watch: where its samples come from, and the texts that belong to them."""
+
+    interval_ns: int
+    provenance: Provenance = "real"
+    sources: tuple[str, ...] = ()  # "PostgreSQL 18.1 on db1", beside the observers of the machine
+    texts: dict[str, str] = {}  # subject -> the text of its statement, the name of its relation
+
+
 # The quantiles at which the I/Os of each interval are counted: what is published, and two that show how neighbouring
 # I/Os depend on each other where few lie beyond the others.
 MARKS: Final = (0.5, 0.9, 0.95, 0.99, 0.999)
@@ -188,6 +200,7 @@ class Run(Struct, frozen=True, kw_only=True, dict=True):
     iocast_version: str = ""
     verifications: tuple[Verification, ...] = ()  # in the order in which they were made, the last one counts
     source: Source | None = None  # None: measured by iocast
+    tape: Tape | None = None  # of a live watch: its phases hold samples and no load
     maintenance: tuple[Maintenance, ...] = ()  # that was under way before the first row
     run_id: str = ""  # the same for ever, and no other run's; "" until it is saved
 

@@ -13,7 +13,7 @@ from iocast.model.finding import Finding
 from iocast.model.grading import Grades, Letter
 from iocast.model.plan import Phase, Plan
 from iocast.model.report import Report
-from iocast.model.run import Maintenance
+from iocast.model.run import Blind, Maintenance
 
 if TYPE_CHECKING:
     from iocast.load import Layout as Layout
@@ -185,6 +185,20 @@ class WatchBegun(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
+class LiveBegun(Struct, frozen=True):
+    """A live watch is on: of which databases beside this machine, and what it cannot see."""
+
+    sources: tuple[str, ...]
+    interval_ns: int
+    blind: tuple[Blind, ...]
+
+
+class TapeSaved(Struct, frozen=True):
+    """What was watched is in this run folder."""
+
+    folder: str
+
+
 class CaptureBegun(Struct, frozen=True):
     """What is captured, and into which file."""
 
@@ -220,5 +234,6 @@ TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLef
 WorkEvent = Planned | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept | WatchBegun
 FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
+LiveEvent = LiveBegun | TapeSaved
 Made = CardMade | AnswerMade  # what was asked for
-Event = WorkEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | Made
+Event = WorkEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | LiveEvent | Made

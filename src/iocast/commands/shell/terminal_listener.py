@@ -65,7 +65,12 @@ class TerminalListener:
 
 
 def lines(
-    event: events.WorkEvent | events.InquiryEvent | events.TrialEvent | events.FileEvent | events.CaptureEvent,
+    event: events.WorkEvent
+    | events.InquiryEvent
+    | events.TrialEvent
+    | events.FileEvent
+    | events.CaptureEvent
+    | events.LiveEvent,
 ) -> Iterator[str]:
     """An event in words."""
     from iocast.commands.shell.plan_lines import planned_lines
@@ -96,6 +101,12 @@ def lines(
             from iocast.commands.shell.capture_lines import capture_lines
 
             yield from capture_lines(event)
+        case events.LiveBegun(sources, _, blind):
+            yield from (f"watching {source}" for source in sources)
+            yield from (f"note: {each.observer}: {each.why}" for each in blind)
+        case events.TapeSaved(folder):
+            yield f"tape: {folder}"
+            yield f"to play it: iocast top {folder}"
         case events.FileWritten() | events.PageWritten() | events.PageFailed():
             yield _file(event)
         case (

@@ -1,0 +1,1 @@
+"""Verbs of the machine as it runs: lines, a scraper, screens, tapes."""

@@ -1,0 +1,123 @@
+"""iocast watch: this machine and its databases, a few lines each interval; recorded as a tape, scraped, or played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from iocast.commands.shell.terminal_listener import TerminalListener
+from iocast.errors import SpecError
+
+if TYPE_CHECKING:
+    from iocast.model.moment import Interval
+    from iocast.report.live import LineMode
+    from iocast.sessions.live.line_watch import TapeRequest
+    from iocast.sessions.live.watching import LiveRequest
+
+MODES = ("iostat",)
+
+
+@click.command()
+@click.argument("mode", type=click.Choice(MODES), required=False)
+@click.option("--device", "devices", multiple=True, metavar="NAME", help="Only this disk; repeatable.")
+@click.option("--interval", default="1s", show_default=True, metavar="TIME", help="Time between lines.")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="Stop after N intervals.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values.")
+@click.option("--record", is_flag=False, flag_value="iocast-runs", metavar="DIR", help="Record a tape, a run folder.")
+@click.option("--listen", metavar="HOST:PORT", help="Answer scrapers at /metrics (OpenMetrics).")
+@click.option("--tape", metavar="FOLDER", help="Play a tape instead of watching.")
+@click.option("--speed", type=float, default=0.0, show_default=True, help="With --tape: 1 as it was, 0 no waiting.")
+def watch(
+    mode: str | None,
+    devices: tuple[str, ...],
+    interval: str,
+    count: int | None,
+    as_json: bool,
+    as_csv: bool,
+    record: str | None,
+    listen: str | None,
+    tape: str | None,
+    speed: float,
+) -> int:
+    """Watch this machine as it runs, a few lines each interval, without any load.
+
+    MODE is whose lines to print: `iostat` has the columns of `iostat -x`. Without one, nothing is
+    printed while a tape is recorded or scrapers are answered.
+    """
+    from iocast.model.moment import Interval
+    from iocast.report.live import LINE_MODES
+    from iocast.sessions.live.line_watch import watched
+
+    if as_json and as_csv:
+        raise SpecError("--json and --csv exclude each other", "omit one of them")
+    chosen = next((each for each in LINE_MODES if mode == each.NAME), None)
+    if chosen is None and not (record or listen):
+        chosen = LINE_MODES[0]
+    request = _request(devices, interval, count, record, tape, speed, bool(listen))
+    printer = _Printer(chosen, "json" if as_json else "csv" if as_csv else "")
+    with ExitStack() as open_now:
+        latest = None
+        if listen:
+            from iocast.commands.live.scrape_server import listening
+
+            latest = open_now.enter_context(listening(listen))
+        before = None
+        for _, moment in watched(request, TerminalListener()):
+            if latest is not None:
+                latest.moment = moment
+            if before is not None:
+                printer.show(Interval(before, moment))
+            before = moment
+    return 0
+
+
+def _request(
+    devices: tuple[str, ...],
+    interval: str,
+    count: int | None,
+    record: str | None,
+    tape: str | None,
+    speed: float,
+    listens: bool,
+) -> LiveRequest | TapeRequest:
+    from iocast.sessions.live.line_watch import TapeRequest
+    from iocast.sessions.live.sources import Asked
+    from iocast.sessions.live.watching import LiveRequest
+    from iocast.sessions.watch_blocks import interval_of
+
+    if tape is not None:
+        if devices or record or listens or count is not None:
+            raise SpecError("--tape plays what was recorded", "omit --device, --count, --record and --listen")
+        return TapeRequest(folder=tape, speed=speed)
+    return LiveRequest(
+        asked=Asked(devices=devices), interval_ns=interval_of(interval), count=count, record_to=record or ""
+    )
+
+
+class _Printer:
+    """Prints intervals in a mode and a form; nothing without a mode."""
+
+    def __init__(self, mode: LineMode | None, form: str) -> None:
+        self._mode, self._form, self._head = mode, form, True
+
+    def show(self, interval: Interval) -> None:
+        """Each line is printed when it is made, so that a pipe gets it."""
+        for line in self._lines(interval):
+            print(line, flush=True)
+
+    def _lines(self, interval: Interval) -> Iterator[str]:
+        from iocast.report.live.line_table import csv_lines, json_lines
+
+        if self._mode is None:
+            return
+        if self._form == "json":
+            yield from json_lines(self._mode.table(interval), interval.after.time_ns)
+        elif self._form == "csv":
+            yield from csv_lines(self._mode.table(interval), interval.after.time_ns, self._head)
+            self._head = False
+        else:
+            yield from self._mode.lines(interval)

@@ -1,0 +1,51 @@
+"""watch: intervals of a live watch, or of a tape, for lines, scrapers and screens; recorded on the way when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from msgspec import Struct
+
+from iocast.errors import SpecError
+from iocast.model.moment import Moment
+from iocast.sessions.events import LiveBegun, TapeSaved
+from iocast.sessions.listener import Listener
+from iocast.sessions.live.playing import Playing
+from iocast.sessions.live.recording import Recorded, Recorder
+from iocast.sessions.live.watching import LiveRequest, Reel, watching
+
+
+class TapeRequest(Struct, frozen=True, kw_only=True):
+    """A tape to be played: 1 is as fast as it was, 0 as fast as it can be read."""
+
+    folder: str
+    speed: float = 0.0
+
+
+@contextmanager
+def reel_of(request: LiveRequest | TapeRequest, listener: Listener) -> Iterator[Reel]:
+    """The reel, ready to be played; a live one is recorded where the request names a place. Raises IocastError."""
+    if isinstance(request, TapeRequest):
+        if request.speed < 0:
+            raise SpecError(f"--speed {request.speed:g} is below 0", "give 1 for its own pace, 0 for no waiting")
+        yield Playing(request.folder, request.speed)
+        return
+    with watching(request) as live:
+        listener.tell(LiveBegun(live.sources, live.interval_ns, live.blind))
+        if not request.record_to:
+            yield live
+            return
+        recorder = Recorder(request.record_to, live)
+        try:
+            yield Recorded(live, recorder)
+        finally:
+            recorder.close()
+            listener.tell(TapeSaved(str(recorder.path)))
+
+
+def watched(request: LiveRequest | TapeRequest, listener: Listener) -> Iterator[tuple[Reel, Moment]]:
+    """Each moment as it comes, with its reel, until the reel ends or the listener asks to stop."""
+    with reel_of(request, listener) as reel, listener.working() as stopping, closing(reel.moments(stopping)) as moments:
+        for moment in moments:
+            yield reel, moment

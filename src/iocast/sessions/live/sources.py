@@ -1,0 +1,78 @@
+"""What is watched: the observers of this machine and the databases that were named, each behind the same face."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from msgspec import Struct
+
+from iocast.model.run import Blind, Sample
+from iocast.observe import OBSERVERS, ObserverModule, Watch
+from iocast.observe.machine import machine_target
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """Which disks (all, when none is named), processes and databases; `observers`: only these, by their names."""
+
+    devices: tuple[str, ...] = ()
+    pids: tuple[int, ...] = ()
+    databases: tuple[str, ...] = ()  # URLs without passwords
+    observers: tuple[str, ...] = ()
+
+
+class Sampled(Protocol):
+    """Sources that are read together."""
+
+    def sample(self) -> list[Sample]:
+        """The raw counters of this instant."""
+
+    def texts(self) -> Mapping[str, str]:
+        """The texts that belong to subjects."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What they are called; the observers of this machine have none."""
+
+    @property
+    def blind(self) -> tuple[Blind, ...]:
+        """What they cannot see, and why."""
+
+
+class Machine:
+    """The observers of this machine; each that fails goes blind with its reason."""
+
+    names: tuple[str, ...] = ()
+
+    def __init__(self, asked: Asked) -> None:
+        self._watch = Watch(machine_target(asked.devices), (), _chosen(asked.observers))
+
+    def __enter__(self) -> Machine:
+        self._watch.__enter__()
+        return self
+
+    def __exit__(self, *how: object) -> None:
+        self._watch.__exit__(None, None, None)
+
+    def sample(self) -> list[Sample]:
+        """Raw counters of all observers that can see."""
+        return self._watch.sample()
+
+    def texts(self) -> Mapping[str, str]:
+        """The kernel's counters need none."""
+        return {}
+
+    @property
+    def blind(self) -> tuple[Blind, ...]:
+        """What they cannot see."""
+        return self._watch.blind
+
+
+def _chosen(names: tuple[str, ...]) -> tuple[ObserverModule, ...]:
+    return tuple(module for module in OBSERVERS if not names or module.NAME in names)
+
+
+def open_sources(asked: Asked) -> list[AbstractContextManager[Sampled]]:
+    """The sources of a watch, to be entered. Raises IocastError where one that was named cannot be."""
+    return [Machine(asked)]
