@@ -30,9 +30,9 @@ from iocast.archive.mending import is_dead, mend
 from iocast.archive.notes_file import change_notes, load_notes, notes_in_list, save_notes
 from iocast.archive.opening import load
 from iocast.archive.ownership import owner_alive
-from iocast.archive.reels import reel_samples
 from iocast.archive.run_id import new_run_id
 from iocast.archive.summary_file import read_summary, save_summary
+from iocast.archive.tapes.reels import reel_samples
 from iocast.archive.under_way_file import load_under_way
 from iocast.archive.warm_up import course_after, samples_from, warm_up_of, without_warm_up
 

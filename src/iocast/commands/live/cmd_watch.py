@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from iocast.commands.shell.showing import say
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
 
 if TYPE_CHECKING:
-    from iocast.model.moment import Interval
+    from iocast.model.live.moment import Interval
     from iocast.report.live import LineMode
     from iocast.sessions.live.line_watch import TapeRequest
     from iocast.sessions.live.watching import LiveRequest
@@ -48,7 +49,7 @@ def watch(
     MODE is whose lines to print: `iostat` has the columns of `iostat -x`. Without one, nothing is
     printed while a tape is recorded or scrapers are answered.
     """
-    from iocast.model.moment import Interval
+    from iocast.model.live.moment import Interval
     from iocast.report.live import LINE_MODES
     from iocast.sessions.live.line_watch import watched
 
@@ -65,6 +66,7 @@ def watch(
             from iocast.commands.live.scrape_server import listening
 
             latest = open_now.enter_context(listening(listen))
+            say(f"answering scrapers at http://{latest.address}/metrics; press Ctrl-C to stop")
         before = None
         for _, moment in watched(request, TerminalListener()):
             if latest is not None:

@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from iocast.errors import SpecError
-from iocast.model.moment import Moment
+from iocast.model.live.moment import Moment
 from iocast.report.live.open_metrics import CONTENT_TYPE, scraped
+
+_HERE = "127.0.0.1"
 
 
 class Latest:
@@ -17,7 +19,7 @@ class Latest:
 
     def __init__(self) -> None:
         self.moment: Moment | None = None
-        self.port = 0
+        self.address = ""
 
 
 @contextmanager
@@ -28,11 +30,11 @@ def listening(address: str) -> Iterator[Latest]:
         raise SpecError(f"--listen {address} is not HOST:PORT", "give e.g. --listen 127.0.0.1:9101")
     latest = Latest()
     try:
-        server = ThreadingHTTPServer((host.strip("[]") or "127.0.0.1", int(port)), _answering(latest))
+        server = ThreadingHTTPServer((host.strip("[]") or _HERE, int(port)), _answering(latest))
     except OSError as error:
         raise SpecError(f"cannot listen on {address}: {error.strerror}", "give another address or port") from error
     server.daemon_threads = True
-    latest.port = server.server_address[1]
+    latest.address = f"{host or _HERE}:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, name="scrapes", daemon=True)
     thread.start()
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from iocast.model.moment import Interval
+from iocast.model.live.moment import Interval
 from iocast.report.live import iostat_lines
 from iocast.report.live.line_table import Table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast import metrics
-from iocast.model.moment import Interval
+from iocast.model.live.moment import Interval
 from iocast.model.view import View
 from iocast.report.live.line_table import Cell, Table
 

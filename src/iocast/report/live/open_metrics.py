@@ -8,7 +8,7 @@ from typing import Final
 
 from iocast import metrics
 from iocast.metrics import COUNT, NO_BOUND, SUM_NS, bucket_upper_ns
-from iocast.model.moment import Moment
+from iocast.model.live.moment import Moment
 from iocast.model.run import Sample
 
 CONTENT_TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8"

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from msgspec import Struct
 
 from iocast.errors import SpecError
-from iocast.model.moment import Moment
+from iocast.model.live.moment import Moment
 from iocast.sessions.events import LiveBegun, TapeSaved
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.playing import Playing

@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping
 from iocast import archive
 from iocast.archive.file_names import folder_of
 from iocast.errors import SourceError
-from iocast.model.moment import Moment, moments_of
+from iocast.model.live.moment import Moment, moments_of
 from iocast.model.run import Blind, Run, Tape
 from iocast.sessions.live.watching import Stopping
 

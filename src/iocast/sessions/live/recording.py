@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from iocast import archive
 from iocast.imports.stated_rows import Row, record
-from iocast.model.moment import Moment
+from iocast.model.live.moment import Moment
 from iocast.model.plan import Plan, WorkFiles
 from iocast.model.run import Blind, PhaseRecord, Run, Tape
 from iocast.model.target import Target

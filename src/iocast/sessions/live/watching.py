@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from iocast.errors import SpecError
-from iocast.model.moment import Moment, moment_of
+from iocast.model.live.moment import Moment, moment_of
 from iocast.model.run import Blind, Sample
 from iocast.sessions.live.sources import Asked, Sampled, open_sources
 

@@ -1,0 +1,138 @@
+"""Latencies interval by interval: a column of a heat map is what the histogram of one subject gained in an interval."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from iocast.metrics import NO_BOUND, SUM_NS, bucket_upper_ns
+from iocast.model.live.moment import Interval
+from iocast.model.view import View
+
+ENDLESS_NS: Final = 1 << 62  # the bound of what lies above all bounds
+SHADES: Final = 6
+_MIDDLE = 0.75  # of its upper bound: the middle of a bucket that is twice as high as its lower bound
+
+
+class Latencies(Struct, frozen=True, dict=True):
+    """What one histogram gained in one interval. `counts`: upper bound (exclusive) → I/Os or waits, without zeros."""
+
+    elapsed_ns: int
+    counts: Mapping[int, int]
+    sum_ns: int | None = None  # None: its source does not sum its times up
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(self.counts.values())
+
+    @property
+    def mean_ns(self) -> float | None:
+        """Exact where the source sums its times; estimated from the buckets otherwise; None without any."""
+        return self.waited_ns / self.total if self.total else None
+
+    @property
+    def waited_ns(self) -> float:
+        """The time of all of them together."""
+        return float(self.sum_ns) if self.sum_ns is not None else sum(self.estimated_ns(upper) for upper in self.counts)
+
+    def estimated_ns(self, upper_ns: int) -> float:
+        """The time of one bucket, by its middle; what lies above all bounds counts with the highest of them."""
+        known = [each for each in self.counts if each != ENDLESS_NS]
+        bound_ns = upper_ns if upper_ns != ENDLESS_NS else max(known, default=0)
+        return _MIDDLE * bound_ns * self.counts.get(upper_ns, 0)
+
+    def spent_ns(self, upper_ns: int) -> float:
+        """The time of one bucket, so that all buckets together give the sum where it is known."""
+        estimated = sum(self.estimated_ns(each) for each in self.counts)
+        return self.estimated_ns(upper_ns) * (self.waited_ns / estimated if estimated else 0.0)
+
+
+def latencies(view: View) -> Latencies | None:
+    """The latencies of a subject in an interval; None for a subject that has no histogram, or lost it in between."""
+    counts = {}
+    for metric, gained in view.deltas.items():
+        upper_ns = ENDLESS_NS if metric == NO_BOUND else bucket_upper_ns(metric)
+        if upper_ns is not None and gained:
+            counts[upper_ns] = gained
+    has_buckets = counts or any(metric == NO_BOUND or bucket_upper_ns(metric) for metric in view.deltas)
+    return Latencies(view.elapsed_ns, counts, view.delta(SUM_NS)) if has_buckets else None
+
+
+def first_seen(interval: Interval, observer: str, subject: str) -> View | None:
+    """The view of a subject whose buckets appear when they are first needed: one that was missing before held nothing.
+
+    Oracle shows only the buckets of an event that were ever used. None for a subject that one moment does not have.
+    """
+    before = interval.before.values(observer).get(subject)
+    after = interval.after.values(observer).get(subject)
+    known = interval.views(observer).get(subject)
+    if before is None or after is None or known is None:
+        return known
+    new = {
+        metric: round(value)
+        for metric, value in after.items()
+        if metric not in before and (metric == NO_BOUND or bucket_upper_ns(metric) is not None)
+    }
+    return View(subject, known.elapsed_ns, {**known.deltas, **new}) if new else known
+
+
+def on_grid(found: Latencies, bounds: Sequence[int]) -> list[int]:
+    """Counts on coarser bounds, ascending, and one for what lies above the last; a bucket goes where its bound lies.
+
+    A bound between two of the grid goes to the next higher one: no count ever moves below its own bound.
+    """
+    counts = [0] * (len(bounds) + 1)
+    for upper_ns, count in found.counts.items():
+        counts[next((at for at, bound_ns in enumerate(bounds) if upper_ns <= bound_ns), len(bounds))] += count
+    return counts
+
+
+class HeatMap:
+    """The newest columns of one histogram, on a grid of bounds; what is older falls out on the left."""
+
+    def __init__(self, bounds: Sequence[int], width: int) -> None:
+        self.bounds = tuple(bounds)
+        self._columns: deque[Latencies | None] = deque(maxlen=width)
+        self.taken = 0
+
+    def add(self, found: Latencies | None) -> None:
+        """A column; None where the interval is unknown: it stays blank."""
+        self._columns.append(found)
+        self.taken += 1
+
+    @property
+    def columns(self) -> tuple[Latencies | None, ...]:
+        """From the oldest to the newest."""
+        return tuple(self._columns)
+
+    def frequencies(self) -> list[list[float] | None]:
+        """Per column, counts per second of each bound, and above the last."""
+        return [
+            None if each is None else [n * 1e9 / each.elapsed_ns for n in on_grid(each, self.bounds)]
+            for each in self._columns
+        ]
+
+    def intensities(self) -> list[list[float] | None]:
+        """Per column, the time waited in ms per second of each bound, and above the last."""
+        return [None if each is None else _spent(each, self.bounds) for each in self._columns]
+
+
+def _spent(found: Latencies, bounds: Sequence[int]) -> list[float]:
+    """ms per second: ns of waiting per ns of time, times a thousand."""
+    spent = [0.0] * (len(bounds) + 1)
+    for upper_ns in found.counts:
+        at = next((at for at, bound_ns in enumerate(bounds) if upper_ns <= bound_ns), len(bounds))
+        spent[at] += found.spent_ns(upper_ns)
+    return [each * 1000 / found.elapsed_ns for each in spent]
+
+
+def shade(value: float, most: float) -> int:
+    """0 for nothing, then 1 to 6 by shares of the largest value."""
+    if value <= 0:
+        return 0
+    return SHADES if value >= most else math.ceil(SHADES * value / most)

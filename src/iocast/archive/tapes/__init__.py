@@ -1,0 +1,1 @@
+"""Tapes of live watches: run folders whose samples are read reel by reel."""

@@ -1,0 +1,1 @@
+"""Nouns of a live watch: moments, and what happened between two of them."""

@@ -1,0 +1,95 @@
+"""iocast watch: lines of this machine, tapes, scrapes, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from makers.command_line import IOCAST
+
+
+def _run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*IOCAST, "watch", *words], cwd=cwd, capture_output=True, text=True, timeout=60)
+
+
+def test_lines_json_and_csv_of_one_tape_agree(tmp_path: Path) -> None:
+    made = _run("iostat", "--interval", "100ms", "--count", "2", "--record", ".", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.count("Device ") == 2
+    folder = next(path.name for path in tmp_path.iterdir())
+    assert f"tape: ./{folder}" in made.stderr or f"tape: {folder}" in made.stderr
+    played = _run("iostat", "--tape", folder, cwd=tmp_path)
+    assert played.stdout == made.stdout
+    objects = [
+        json.loads(line) for line in _run("iostat", "--tape", folder, "--json", cwd=tmp_path).stdout.splitlines()
+    ]
+    rows = list(csv.DictReader(io.StringIO(_run("iostat", "--tape", folder, "--csv", cwd=tmp_path).stdout)))
+    assert [each["Device"] for each in objects] == [row["Device"] for row in rows]
+    assert [each["r/s"] for each in objects] == [float(row["r/s"]) for row in rows]
+
+
+def _scraped(address: str) -> str:
+    """What it answers; nothing before the first moment."""
+    try:
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            assert answer.headers["Content-Type"].startswith("application/openmetrics-text")
+            return str(answer.read(), "utf-8")
+    except urllib.error.HTTPError as early:
+        if early.code != 503:
+            raise
+        time.sleep(0.05)
+        return ""
+
+
+def test_a_scraper_is_answered(tmp_path: Path) -> None:
+    watching = subprocess.Popen(
+        [*IOCAST, "watch", "--listen", "127.0.0.1:0", "--interval", "100ms"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert watching.stderr is not None
+        said = ""
+        while "/metrics" not in said:
+            said = watching.stderr.readline()
+            assert said, "it ended"
+        address = re.search(r"http://[\w.:]+/metrics", said)
+        assert address is not None
+        body, deadline = "", time.monotonic() + 20
+        while "node_disk" not in body and time.monotonic() < deadline:
+            body = _scraped(address[0])
+        assert body.endswith("# EOF\n")
+    finally:
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(timeout=20) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("iostat", "--interval", "1ms"), "too short"),
+        (("iostat", "--json", "--csv"), "exclude each other"),
+        (("iostat", "--device", "nosuchdisk", "--count", "1"), "does not exist"),
+        (("--tape", "nowhere"), "is not a run folder"),
+        (("--tape", ".", "--record", "."), "--tape plays"),
+        (("--listen", "nowhere"), "is not HOST:PORT"),
+        (("--tape", ".", "--speed", "-1"), "below 0"),
+    ],
+)
+def test_refusals(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    refused = _run(*words, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert said in refused.stderr
+    assert "hint: " in refused.stderr
+    assert not list(tmp_path.iterdir())
