@@ -42,6 +42,7 @@ VERBS = {
     "capture": "Capture the I/Os of a device, a process or a command as a trace.",
     "replay": "Replay a trace on a path.",
     "import": "Import results of other tools as run folders.",
+    "top": "Show where the time of I/Os goes, layer by layer, on a live screen.",
     "watch": "Watch this machine as it runs, line by line; record or play a tape.",
     "blk": "Trace queue and device times of block requests.",
     "verify": "Read back and check what a run wrote.",
@@ -53,7 +54,7 @@ _ROOMS = {
     "forecasting": ("calibrate", "matrix", "model", "forecast", "size"),
     "profiling": ("profile",),
     "tracing": ("capture", "replay"),
-    "live": ("watch",),
+    "live": ("top", "watch"),
 }
 
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

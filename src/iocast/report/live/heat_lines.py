@@ -38,10 +38,10 @@ def _map(
     for at in range(len(bounds), -1, -1):
         cells = "".join(_cell(None if column is None else column[at], most, colours) for column in values)
         latest = values[-1] if values else None
-        shown = "" if latest is None else _figure(latest[at])
-        yield f"{_bound(at, bounds):>6} {cells}{_RESET}{shown:>8}  {next(legend, '')}".rstrip()
+        shown = "" if latest is None else figure(latest[at])
+        yield f"{bound_label(at, bounds):>6} {cells}{_RESET}{shown:>8}  {next(legend, '')}".rstrip()
     newest = values[-1] if values else None
-    yield f"{'':>6} {'':<{len(values)}}{'' if newest is None else _figure(sum(newest)):>8}  sum"
+    yield f"{'':>6} {'':<{len(values)}}{'' if newest is None else figure(sum(newest)):>8}  sum"
 
 
 def _cell(value: float | None, most: float, colours: Sequence[int]) -> str:
@@ -53,12 +53,12 @@ def _cell(value: float | None, most: float, colours: Sequence[int]) -> str:
 def _legend(most: float, colours: Sequence[int], largest_sum: float) -> Iterator[str]:
     yield f"\x1b[48;5;{colours[0]}m {_RESET} 0"
     for at in range(1, SHADES + 1):
-        yield f"\x1b[48;5;{colours[at]}m {_RESET} >{_figure(most * (at - 1) / SHADES)}"
-    yield f"largest: {_figure(most)}"
-    yield f"largest sum: {_figure(largest_sum)}"
+        yield f"\x1b[48;5;{colours[at]}m {_RESET} >{figure(most * (at - 1) / SHADES)}"
+    yield f"largest: {figure(most)}"
+    yield f"largest sum: {figure(largest_sum)}"
 
 
-def _bound(at: int, bounds: Sequence[int]) -> str:
+def bound_label(at: int, bounds: Sequence[int]) -> str:
     """In ms, as OraLatencyMap writes it: <.128, .256, 1, 2, … 131, >131."""
     if at == len(bounds):
         return f">{_ms(bounds[-1])}"
@@ -69,7 +69,8 @@ def _ms(bound_ns: int) -> str:
     return f"{bound_ns / _MS:.3f}".lstrip("0") if bound_ns < _MS else str(round(bound_ns / _MS))
 
 
-def _figure(value: float) -> str:
+def figure(value: float) -> str:
+    """Two digits below ten, whole numbers above."""
     return f"{value:.2g}" if 0 < value < 10 else str(round(value))
 
 

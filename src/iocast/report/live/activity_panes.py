@@ -1,0 +1,45 @@
+"""What sessions of a database do: top waits, statements and sessions side by side, as MOATS has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from iocast.analyse.live.session_shares import Activity, Share
+from iocast.report.live.styled_lines import Line, Piece, line
+
+_GAP = "  "
+_LEAST = 24  # of a pane
+
+
+def activity_panes(found: Activity, texts: Mapping[str, str], width: int, most: int = 5) -> Iterator[Line]:
+    """As many panes as fit beside each other: waits, then statements, then sessions."""
+    panes = (("top waits", found.waits), ("top statements", found.statements), ("top sessions", found.sessions))
+    fitting = max(1, min(len(panes), (width + len(_GAP)) // (_LEAST + len(_GAP))))
+    each = (width - len(_GAP) * (fitting - 1)) // fitting
+    yield line(f"Active sessions: {found.active_mean:.1f} on average ({found.polls} looks)", "strong")
+    columns = [list(_pane(title, shares, texts, each, most)) for title, shares in panes[:fitting]]
+    for at in range(max(len(column) for column in columns)):
+        pieces: list[Piece] = []
+        for column in columns:
+            text, is_head = column[at] if at < len(column) else ("", False)
+            pieces += [Piece(f"{text:<{each}.{each}}", "head" if is_head else "plain"), Piece(_GAP)]
+        yield tuple(pieces[:-1])
+
+
+def _pane(
+    title: str, shares: Sequence[Share], texts: Mapping[str, str], width: int, most: int
+) -> Iterator[tuple[str, bool]]:
+    yield title, True
+    for share in shares[:most]:
+        yield f"{100 * share.share:>3.0f}% {_shown(share.subject, texts)}", False
+    if not shares:
+        yield "none was active", False
+
+
+def _shown(subject: str, texts: Mapping[str, str]) -> str:
+    """A statement by its text where it is known; a wait as `event (type)`."""
+    text = " ".join(texts.get(subject, "").split())
+    if text:
+        return text
+    kind, _, event = subject.partition("|")
+    return f"{event} ({kind})" if event else subject

@@ -1,0 +1,30 @@
+"""Which latency histograms a watch has, the busiest first: what a heat map can be drawn of."""
+
+from __future__ import annotations
+
+from iocast.analyse.live.latency_columns import Latencies, first_seen, latencies
+from iocast.model.live.moment import Interval
+
+Choice = tuple[str, str]  # observer, subject
+
+
+def histograms(interval: Interval) -> list[Choice]:
+    """All subjects with buckets, those that gained most in this interval first."""
+    found: list[tuple[int, Choice]] = []
+    for observer in interval.observers:
+        for subject, view in interval.views(observer).items():
+            if (one := latencies(view)) is not None:
+                found.append((one.total, (observer, subject)))
+    return [choice for _, choice in sorted(found, key=lambda each: (-each[0], each[1]))]
+
+
+def latencies_of(interval: Interval, choice: Choice) -> Latencies | None:
+    """What it gained; None where it is unknown."""
+    view = first_seen(interval, *choice)
+    return None if view is None else latencies(view)
+
+
+def label(choice: Choice) -> str:
+    """In words: the observer's name and the parts of the subject."""
+    observer, subject = choice
+    return f"{observer.replace('_', ' ')}: {subject.replace('|', ', ')}" if subject else observer.replace("_", " ")

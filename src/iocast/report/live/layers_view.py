@@ -1,0 +1,39 @@
+"""The first screen of `iocast top`: where the time goes, layer by layer, from the database down to the disks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+
+from iocast.analyse.live.layer_rows import layer_rows
+from iocast.analyse.live.session_shares import activity, watched_databases
+from iocast.model.live.moment import Interval
+from iocast.report.live.activity_panes import activity_panes
+from iocast.report.live.device_lines import device_lines, processor_line
+from iocast.report.live.layer_table import layer_table
+from iocast.report.live.styled_lines import Line, cut, line
+
+
+def overview(interval: Interval, texts: Mapping[str, str], width: int) -> Iterator[Line]:
+    """All panels, one below the other; each line fits the width."""
+    for found in _panels(interval, texts, width):
+        yield cut(found, width)
+
+
+def _panels(interval: Interval, texts: Mapping[str, str], width: int) -> Iterator[Line]:
+    yield line(_when(interval), "dim")
+    yield processor_line(interval)
+    yield ()
+    yield from device_lines(interval)
+    yield ()
+    yield from layer_table(layer_rows(interval), width)
+    for database in watched_databases(interval):
+        found = activity(interval, database)
+        if found is not None:
+            yield ()
+            yield from activity_panes(found, texts, width)
+
+
+def _when(interval: Interval) -> str:
+    clock = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(interval.after.time_ns / 1e9))
+    return f"{clock}, {interval.elapsed_ns / 1e9:.1f} s"

@@ -1,0 +1,1 @@
+"""The live screen in a terminal: `iocast top`."""

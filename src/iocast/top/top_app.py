@@ -1,0 +1,218 @@
+"""TopApp: a reel, live or from a tape, on the screen of a terminal; keys pause it, step back, zoom, choose a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from typing import ClassVar, Literal
+
+from rich.text import Text
+from textual import work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.message import Message
+from textual.widgets import Footer, Static
+from textual.worker import get_current_worker
+
+from iocast.errors import IocastError
+from iocast.model.live.moment import Moment
+from iocast.report.live.heat_view import heat_view
+from iocast.report.live.help_lines import help_lines
+from iocast.report.live.histogram_choice import histograms
+from iocast.report.live.layers_view import overview
+from iocast.report.live.notes_lines import notes_lines
+from iocast.report.live.styled_lines import Line, Style, line
+from iocast.sessions.live.watching import Reel
+from iocast.top.history import History
+
+View = Literal["overview", "heat", "notes", "help"]
+
+_STYLES: dict[Style, str] = {
+    "plain": "",
+    "head": "bold",
+    "dim": "dim",
+    "strong": "bold",
+    "warn": "bold yellow",
+    "heat1": "black on color(226)",
+    "heat2": "black on color(220)",
+    "heat3": "black on color(214)",
+    "heat4": "black on color(208)",
+    "heat5": "black on color(202)",
+    "heat6": "black on color(196)",
+}
+
+
+class Arrived(Message):
+    """A moment came, from the thread that reads the reel."""
+
+    def __init__(self, moment: Moment) -> None:
+        super().__init__()
+        self.moment = moment
+
+
+class Ended(Message):
+    """The reel is over, or could not go on."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__()
+        self.why = why
+
+
+class TopApp(App[None]):
+    """See the module. All that is shown are lines of `report.live`."""
+
+    CSS = """
+    #state { height: 1; background: $panel; color: $text; }
+    #body { height: auto; }
+    """
+    TITLE = "iocast top"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "quit", "Quit"),
+        Binding("space", "pause", "Pause"),
+        Binding("left", "step(-1)", "Back"),
+        Binding("right", "step(1)", "Forward"),
+        Binding("shift+left", "step(-10)", "Back 10", show=False),
+        Binding("shift+right", "step(10)", "Forward 10", show=False),
+        Binding("end", "follow", "Newest", show=False),
+        Binding("plus,equals_sign", "zoom(2.0)", "Longer", show=False),
+        Binding("minus", "zoom(0.5)", "Shorter", show=False),
+        Binding("o", "show('overview')", "Overview"),
+        Binding("h", "show('heat')", "Heat map"),
+        Binding("tab", "choose(1)", "Next histogram", show=False),
+        Binding("shift+tab", "choose(-1)", "Previous histogram", show=False),
+        Binding("n", "show('notes')", "Notes"),
+        Binding("d", "toggle_dark", "Dark/light", show=False),
+        Binding("question_mark", "show('help')", "Help"),
+    ]
+
+    def __init__(self, reel: Reel, says: str = "") -> None:
+        super().__init__()
+        self._reel, self._says = reel, says
+        self.history = History()
+        self.view: View = "overview"
+        self.chosen: tuple[str, str] | None = None
+        self._over = ""
+
+    def compose(self) -> ComposeResult:
+        """One line of state, the view, and the keys."""
+        yield Static(id="state", markup=False)
+        with VerticalScroll():
+            yield Static(id="body", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Begins to read."""
+        self._draw()
+        self._read()
+
+    @work(thread=True, exclusive=True)
+    def _read(self) -> None:
+        worker = get_current_worker()
+        why = "the tape is over"
+        try:
+            with closing(self._reel.moments(lambda: worker.is_cancelled)) as moments:
+                for moment in moments:
+                    self.post_message(Arrived(moment))
+        except IocastError as error:
+            why = error.message
+        if not worker.is_cancelled:
+            self.post_message(Ended(why))
+
+    def on_arrived(self, message: Arrived) -> None:
+        """Keeps it, and shows it unless the screen is paused."""
+        self.history.add(message.moment)
+        if not self.history.paused:
+            self._draw()
+        else:
+            self._state()
+
+    def on_ended(self, message: Ended) -> None:
+        """The screen stays; it can still be stepped through."""
+        self._over = message.why
+        self._state()
+
+    def on_resize(self) -> None:
+        """Lines are as wide as the screen."""
+        self._draw()
+
+    def action_pause(self) -> None:
+        """Stops, or follows the newest again."""
+        self.history.pause()
+        self._draw()
+
+    def action_follow(self) -> None:
+        """To the newest."""
+        self.history.follow()
+        self._draw()
+
+    def action_step(self, intervals: int) -> None:
+        """Back or forward in time."""
+        self.history.step(intervals)
+        self._draw()
+
+    def action_zoom(self, factor: float) -> None:
+        """Longer or shorter intervals."""
+        self.history.zoom(factor)
+        self._draw()
+
+    def action_show(self, view: View) -> None:
+        """Another view; the same key again: the overview."""
+        self.view = "overview" if view == self.view else view
+        self._draw()
+
+    def action_choose(self, step: int) -> None:
+        """The next histogram of the heat map."""
+        interval = self.history.interval()
+        known = sorted(histograms(interval)) if interval else []
+        if known:
+            at = known.index(self.chosen) + step if self.chosen in known else 0
+            self.chosen = known[at % len(known)]
+            self.view = "heat"
+        self._draw()
+
+    def action_toggle_dark(self) -> None:
+        """Dark or light."""
+        self.theme = "textual-light" if self.theme == "textual-dark" else "textual-dark"
+
+    def _state(self) -> None:
+        parts = [self._says or "this machine"]
+        if self.history.span > 1:
+            parts.append(f"{self.history.span} intervals together")
+        if self.history.paused:
+            parts.append(f"paused, {self.history.behind} behind the newest")
+        if self._over:
+            parts.append(self._over)
+        self.query_one("#state", Static).update(Text(f" {' · '.join(parts)}", no_wrap=True, overflow="ellipsis"))
+
+    def _draw(self) -> None:
+        if self.query("#body"):
+            self._state()
+            self.query_one("#body", Static).update(rich_text(self._lines(max(40, self.size.width - 2))))
+
+    def _lines(self, width: int) -> Iterable[Line]:
+        views: dict[View, Callable[[], Iterable[Line]]] = {
+            "overview": lambda: self._of_interval(width),
+            "heat": lambda: heat_view(self.history.up_to_shown(width), self.chosen, width),
+            "notes": lambda: notes_lines(self._reel.sources, self._reel.blind, width),
+            "help": help_lines,
+        }
+        return views[self.view]()
+
+    def _of_interval(self, width: int) -> Iterable[Line]:
+        interval = self.history.interval()
+        if interval is None:
+            return [line("Reading the first interval …", "dim")]
+        return overview(interval, self._reel.texts, width)
+
+
+def rich_text(lines: Iterable[Line]) -> Text:
+    """Lines as the terminal library has them."""
+    found = Text(no_wrap=True)
+    for at, each in enumerate(lines):
+        if at:
+            found.append("\n")
+        for piece in each:
+            found.append(piece.text, _STYLES[piece.style])
+    return found
