@@ -161,6 +161,7 @@ ReportCode = Literal[
     "forecast",
     "calibration",
     "profile",
+    "tape",
 ]
 
 SectionCode = Literal[
@@ -208,6 +209,10 @@ SectionCode = Literal[
     "targets",
     "phases",
     "response_time",
+    # of a tape
+    "layers",
+    "activity",
+    "not_seen",
     # of others
     "experiment",
     "runs",

@@ -14,6 +14,7 @@ from iocast.model.grading import GradeAsked
 from iocast.sessions.comparing import SIDES, Comparison, Repeats, compare, repeats_in
 from iocast.sessions.events import AnswerMade, CardMade, FileWritten
 from iocast.sessions.listener import Listener
+from iocast.sessions.live.tape_card import report_of_tape
 from iocast.sessions.report_files import begin_page, get_ready, write_file
 from iocast.sessions.run_card import check_floor, make_card, open_card
 
@@ -33,6 +34,10 @@ def show_again(folder: str, asked: GradeAsked, listener: Listener) -> bool:
     if is_group(folder):
         listener.tell(AnswerMade(group_of(folder, asked).report()))
         return True
+    if is_tape(folder):
+        _refuse_grade(folder, asked)
+        listener.tell(AnswerMade(report_of_tape(folder)))
+        return True
     card = open_card(folder, asked)
     listener.tell(CardMade(card, card.report()))
     return check_floor(card, asked.floor, listener)
@@ -50,6 +55,11 @@ def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, l
             for written in write_file(group_of(folder, asked).report(charts=True), file, into.theme):
                 listener.tell(FileWritten(written))
             continue
+        if is_tape(folder):
+            _refuse_grade(folder, asked)
+            for written in write_file(report_of_tape(folder, charts=True), file, into.theme):
+                listener.tell(FileWritten(written))
+            continue
         run = archive.load(folder)
         begin_page(into.path, run)
         card = make_card(run, folder, asked)
@@ -57,6 +67,16 @@ def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, l
             listener.tell(FileWritten(written))
         passed.append(check_floor(card, asked.floor, listener))
     return passed
+
+
+def is_tape(folder: str) -> bool:
+    """True for the run folder of a live watch. Raises ArchiveError."""
+    return archive.load(folder).tape is not None
+
+
+def _refuse_grade(folder: str, asked: GradeAsked) -> None:
+    if asked.floor is not None:
+        raise SpecError(f"{folder} is a tape: no load was made, so it has no grade", "omit --fail-under")
 
 
 def is_group(folder: str) -> bool:

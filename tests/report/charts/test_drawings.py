@@ -15,6 +15,7 @@ from makers import card_runs
 from makers.card_pages import report_of
 from makers.graded_runs import graded_charts
 from makers.ladder_runs import forecast_charts
+from makers.live_moments import tape_of_a_load
 from makers.made_traces import database_load, profile_of
 from makers.trends import trend_of
 
@@ -33,6 +34,7 @@ from iocast.report.comparison.comparison_report import compare, repeats
 from iocast.report.renderers.pictures import write_pictures
 from iocast.sessions.forecasting.size_devices import size
 from iocast.sessions.forecasting.sizing_request import SizeRequest
+from iocast.sessions.live.tape_card import report_of_tape
 
 KINDS = list(CHARTS)
 
@@ -60,6 +62,7 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
         *sized,
         *calibrated,
         *charts_at("profile", profile_of(tmp_path_factory.mktemp("made"), database_load(20))),
+        *report_of_tape(tape_of_a_load(tmp_path_factory.mktemp("tape")), charts=True).charts,
     ):
         found.setdefault(chart.kind, chart)
     return found

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from iocast.analyse.live.latency_columns import Latencies, latencies
-from iocast.model.live.moment import Interval
+from iocast.model.live.seen import Seen
 from iocast.model.view import View
 
 LayerCode = Literal["system_call", "bio", "request", "driver"]
@@ -50,14 +50,14 @@ class LayerRow(Struct, frozen=True):
         return None if self.size_bytes is None or not self.found.total else self.size_bytes / self.found.total
 
 
-def layer_rows(interval: Interval, commands: Iterable[str] = ()) -> list[LayerRow]:
+def layer_rows(seen: Seen, commands: Iterable[str] = ()) -> list[LayerRow]:
     """System calls, reads first, then the clocks of each device and operation; rows without I/Os are left out.
 
     `commands`: only their calls; none named: all that are watched.
     """
     wanted = frozenset(commands)
     calls: dict[tuple[str, str], list[View]] = {}
-    for subject, view in interval.views(_CALLS).items():
+    for subject, view in seen.views(_CALLS).items():
         command, _, rest = subject.partition(_PART)
         if rest and (not wanted or command in wanted):
             calls.setdefault(("", rest.partition(_PART)[0]), []).append(view)
@@ -65,13 +65,13 @@ def layer_rows(interval: Interval, commands: Iterable[str] = ()) -> list[LayerRo
     order = {call: at for at, call in enumerate((*READING, *WRITING, *SYNCING))}
     rows.sort(key=lambda row: order.get(row.op, len(order)))
     for clock in _CLOCKS:
-        rows += sorted(_rows(clock, _of_clock(interval, clock)), key=lambda row: (row.where, row.op))
+        rows += sorted(_rows(clock, _of_clock(seen, clock)), key=lambda row: (row.where, row.op))
     return rows
 
 
-def _of_clock(interval: Interval, clock: LayerCode) -> dict[tuple[str, str], list[View]]:
+def _of_clock(seen: Seen, clock: LayerCode) -> dict[tuple[str, str], list[View]]:
     found: dict[tuple[str, str], list[View]] = {}
-    for subject, view in interval.views(_BLOCK).items():
+    for subject, view in seen.views(_BLOCK).items():
         parts = subject.split(_PART)
         if len(parts) >= 3 and parts[1] == clock:
             found.setdefault((parts[0], parts[2]), []).append(view)

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from iocast.model.live.moment import Interval
+from iocast.model.live.seen import Seen
 
 # As observers of databases name them (metrics.WAITS and the like).
 _KINDS: Final = ("waits", "active_sql", "sessions")
@@ -30,26 +30,26 @@ class Activity(Struct, frozen=True):
     sessions: tuple[Share, ...]
 
 
-def watched_databases(interval: Interval) -> tuple[str, ...]:
+def watched_databases(seen: Seen) -> tuple[str, ...]:
     """The databases whose sessions are looked at: "postgresql", "oracle"; by the names of their observers."""
-    names = (observer.rpartition(".") for observer in interval.observers)
+    names = (observer.rpartition(".") for observer in seen.observers)
     return tuple(dict.fromkeys(database for database, _, kind in names if kind in _KINDS))
 
 
-def activity(interval: Interval, database: str) -> Activity | None:
-    """None where nobody looked in this interval."""
-    waits = interval.views(f"{database}.waits")
+def activity(seen: Seen, database: str) -> Activity | None:
+    """None where nobody looked in this seen."""
+    waits = seen.views(f"{database}.waits")
     polls = waits[""].delta("polls") if "" in waits else None
     if not polls:
         return None
-    found = {kind: _counted(interval, f"{database}.{kind}") for kind in _KINDS}
+    found = {kind: _counted(seen, f"{database}.{kind}") for kind in _KINDS}
     total = sum(found["waits"].values())
     waits_of, statements, sessions = (_shares(found[kind], total, polls) for kind in _KINDS)
     return Activity(polls, total / polls, waits_of, statements, sessions)
 
 
-def _counted(interval: Interval, observer: str) -> dict[str, int]:
-    views = interval.views(observer).items()
+def _counted(seen: Seen, observer: str) -> dict[str, int]:
+    views = seen.views(observer).items()
     return {subject: gained for subject, view in views if subject and (gained := view.delta("samples"))}
 
 

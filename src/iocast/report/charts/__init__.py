@@ -32,6 +32,7 @@ from iocast.report.charts import (
 from iocast.report.charts.drawing.parts import NARROW, WIDE, Spec
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.forecasting import forecast_curve, forecast_utilisation, sizing_bars
+from iocast.report.charts.live import live_latency
 from iocast.report.charts.place import Place, Stand
 from iocast.report.charts.profiling import miss_ratio, size_distribution, time_latency, time_offset, use_share
 from iocast.report.charts.subjects.examined_run import ExaminedRun
@@ -79,6 +80,7 @@ CHARTS: dict[str, ChartModule] = {
     "time_latency": time_latency,
     "miss_ratio": miss_ratio,
     "use_share": use_share,
+    "live_latency": live_latency,
 }
 
 

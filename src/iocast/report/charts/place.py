@@ -25,6 +25,7 @@ Stand = Literal[
     "sizing",  # a SizedNeed; beside the table of what binds
     "calibration",  # a Calibration; beside the table of its curve
     "profile",  # a Profile; in the section of its kind
+    "tape",  # a TapeSummary; in the section of its kind
 ]
 
 

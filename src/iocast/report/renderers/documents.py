@@ -499,6 +499,12 @@ class ProfileDocument(_Document, kw_only=True, tag="profile"):
     tables: list[ModelTable]
 
 
+class TapeDocument(_Document, kw_only=True, tag="tape"):
+    """What was seen on a tape of a live watch: `iocast report TAPE`."""
+
+    tables: list[ModelTable]
+
+
 class SizeDocument(_Document, kw_only=True, tag="size"):
     """How many devices a need takes: `iocast size`. Without a device, only `library`."""
 
@@ -531,6 +537,7 @@ Document = (
     | TrendDocument
     | ModelDocument
     | ProfileDocument
+    | TapeDocument
     | SizeDocument
     | ForecastDocument
 )

@@ -1,0 +1,111 @@
+"""A whole tape in one pass and bounded memory: what every subject did in all, and histograms and devices over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from iocast import metrics
+from iocast.analyse.live.latency_columns import Latencies, latencies
+from iocast.model.live.moment import Interval, Moment, intervals
+from iocast.model.view import View
+
+STRETCHES: Final = 120  # of equal length, over which the course is told
+_GAP = 5  # times the interval of the tape: a longer rest was not watched, and is no interval
+
+
+class Stretch(Struct, frozen=True):
+    """One part of the course: what devices did, and what histograms gained. Times since the first moment."""
+
+    start_ns: int
+    end_ns: int
+    devices: Mapping[str, View]
+    histograms: Mapping[tuple[str, str], Latencies]
+
+
+class TapeSummary(Struct, frozen=True):
+    """All of a tape as something that was seen, and its course."""
+
+    started_ns: int
+    elapsed_ns: int  # that was watched: without gaps
+    length_ns: int  # from its first to its last moment
+    moments: int
+    totals: Mapping[str, Mapping[str, View]]
+    course: tuple[Stretch, ...]
+
+    @property
+    def observers(self) -> tuple[str, ...]:
+        """All that saw anything."""
+        return tuple(self.totals)
+
+    def views(self, observer: str) -> Mapping[str, View]:
+        """What each subject did in all; a counter that was reset leaves that interval out."""
+        return self.totals.get(observer, {})
+
+
+class _Sums:
+    """Deltas of subjects, added up."""
+
+    def __init__(self) -> None:
+        self._deltas: dict[tuple[str, str], dict[str, int]] = {}
+        self._elapsed_ns: dict[tuple[str, str], int] = {}
+
+    def add(self, observer: str, view: View) -> None:
+        """One interval of one subject."""
+        key = (observer, view.subject)
+        deltas = self._deltas.setdefault(key, {})
+        for metric, gained in view.deltas.items():
+            deltas[metric] = deltas.get(metric, 0) + gained
+        self._elapsed_ns[key] = self._elapsed_ns.get(key, 0) + view.elapsed_ns
+
+    def views(self) -> dict[str, dict[str, View]]:
+        """By observer and subject."""
+        found: dict[str, dict[str, View]] = {}
+        for (observer, subject), deltas in self._deltas.items():
+            found.setdefault(observer, {})[subject] = View(subject, self._elapsed_ns[observer, subject], deltas)
+        return found
+
+
+def summarise(moments: Iterable[Moment], interval_ns: int, length_ns: int) -> TapeSummary | None:
+    """None for a tape without two moments. `length_ns`: how long it is, as its run says."""
+    whole, parts = _Sums(), [_Sums() for _ in range(STRETCHES)]
+    first: Interval | None = None
+    last: Interval | None = None
+    count = elapsed_ns = 0
+    for interval in intervals(moments):
+        first, last, count = first or interval, interval, count + 1
+        if interval.elapsed_ns > _GAP * interval_ns:
+            continue
+        elapsed_ns += interval.elapsed_ns
+        since_ns = interval.after.time_ns - first.before.time_ns
+        part = parts[min(STRETCHES - 1, since_ns * STRETCHES // max(1, length_ns + 1))]
+        for observer in interval.observers:
+            for view in interval.views(observer).values():
+                whole.add(observer, view)
+                if observer == metrics.DISKSTATS or latencies(view) is not None:
+                    part.add(observer, view)
+    if first is None or last is None:
+        return None
+    length_ns = max(length_ns, 1)
+    return TapeSummary(
+        first.before.time_ns,
+        elapsed_ns,
+        last.after.time_ns - first.before.time_ns,
+        count + 1,
+        whole.views(),
+        tuple(_stretch(at, part, length_ns) for at, part in enumerate(parts)),
+    )
+
+
+def _stretch(at: int, part: _Sums, length_ns: int) -> Stretch:
+    seen = part.views()
+    found = {
+        (observer, subject): one
+        for observer, views in seen.items()
+        for subject, view in views.items()
+        if (one := latencies(view)) is not None and one.total
+    }
+    start_ns, end_ns = (length_ns * each // STRETCHES for each in (at, at + 1))
+    return Stretch(start_ns, end_ns, seen.get(metrics.DISKSTATS, {}), found)

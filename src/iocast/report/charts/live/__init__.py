@@ -1,0 +1,1 @@
+"""Charts of live watches and their tapes."""

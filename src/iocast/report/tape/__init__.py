@@ -1,0 +1,1 @@
+"""A tape of a live watch as a report."""

@@ -1,0 +1,63 @@
+"""The report of a tape: devices, layers, sessions, heat maps, and what was not seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from makers.live_moments import tape_of_a_load
+
+from iocast.errors import SpecError
+from iocast.model.grading import GradeAsked
+from iocast.report.charts import specification
+from iocast.report.charts.drawing.theme import THEMES
+from iocast.report.charts.live import live_latency
+from iocast.sessions.events import AnswerMade
+from iocast.sessions.listener import Quiet
+from iocast.sessions.live.tape_card import report_of_tape
+from iocast.sessions.show_again import show_again
+
+LAYER = ("block_layer", "vda|driver|read|8192")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    return tape_of_a_load(tmp_path)
+
+
+def test_what_it_tells(folder: str) -> None:
+    report = report_of_tape(folder, charts=True)
+    sections = {section.code: section for section in report.sections}
+    (disk,) = sections["devices"].tables[0].rows
+    assert (disk.cells["device"], disk.cells["reads"], disk.cells["read_await"]) == ("vda", 100, 100_000)
+    (layer,) = sections["layers"].tables[0].rows
+    assert (layer.cells["rate"], layer.cells["mean"], layer.cells["size"]) == (100, 100_000, 8192)
+    waits, statements = sections["activity"].tables
+    assert (waits.rows[0].cells["what"], waits.rows[0].cells["sessions"]) == ("IO: DataFileRead", 3)
+    assert statements.rows[0].cells["what"] == "select scratch from pgio1"
+    assert sections["not_seen"].paragraphs == ("nfs: nothing is mounted by NFS.",)
+
+
+def test_its_heat_map_has_every_io(folder: str) -> None:
+    (chart,) = report_of_tape(folder, charts=True).charts
+    assert chart.kind == live_latency.__name__.rpartition(".")[2]
+    course = chart.table("course")
+    assert course is not None
+    counts = [row.cells["counts"] for row in course.rows]
+    assert sum(sum(each) for each in counts if isinstance(each, tuple)) == 2000  # type: ignore[arg-type]
+    assert specification(chart, THEMES["light"])["layer"]
+
+
+def test_show_and_report_know_it(folder: str) -> None:
+    told: list[object] = []
+
+    class Ear(Quiet):
+        def tell(self, event: object) -> None:
+            told.append(event)
+
+    assert show_again(folder, GradeAsked(), Ear())
+    (made,) = told
+    assert isinstance(made, AnswerMade)
+    assert made.report.kind == "tape"
+    with pytest.raises(SpecError, match="no load was made"):
+        show_again(folder, GradeAsked(floor="B"), Quiet())
