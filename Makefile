@@ -6,7 +6,8 @@ TIMES ?= 20
 
 # Programs that only some tests use, as COMMAND:DEBIAN-PACKAGE. Absent ones are installed (as root) or skipped.
 TEST_NEEDS := fio:fio tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-linux sfdisk:fdisk dmsetup:dmsetup \
-	mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkfs.vfat:dosfstools chromium:chromium
+	mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkfs.vfat:dosfstools chromium:chromium \
+	pg_ctlcluster:postgresql mariadbd:mariadb-server
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help

@@ -203,7 +203,7 @@ def mariadb(*options: str) -> Iterator[Mariadb]:
     install = shutil.which("mariadb-install-db")
     if daemon is None or install is None:
         raise NoServer("MariaDB needs the package mariadb-server")
-    user, drop = _as_user()
+    _, drop = _as_user()
     with _folder() as folder:
         data, socket = folder / "data", folder / "server.sock"
         plain = ["--no-defaults", f"--datadir={data}"]

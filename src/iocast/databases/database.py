@@ -1,4 +1,4 @@
-"""What every database is to those who watch it: an observer that also knows its server and the texts of its subjects."""
+"""What every database is to those who watch it: an observer that knows its server and the texts of its subjects."""
 
 from __future__ import annotations
 

@@ -21,7 +21,9 @@ class Query(Struct, frozen=True, kw_only=True):
     resets: Literal["view", "row"] = "view"
     timing: Mapping[str, str] = {}  # column of a time → the setting that takes it
     timing_where: tuple[str, str, str] | None = None  # column, value: rows in which another setting takes all times
-    since_entered: bool = False  # rows by the thousand: counted from the first look, those that never moved are left out
+    since_entered: bool = (
+        False  # rows by the thousand: counted from the first look, those that never moved are left out
+    )
     optional: bool = False  # may be absent without a word
     parameters: tuple[object, ...] = ()
 

@@ -9,12 +9,14 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from iocast.databases.activity import Active, ActivityCounts, ActivityPoller
+from iocast.databases.activity import ActivityPoller
 from iocast.databases.clock_offset import ClockOffset
-from iocast.databases.database import Server
-from iocast.databases.followed_rows import Followed
+from iocast.databases.database import DatabaseObserver, Server
 from iocast.databases.query import LostError, Query, RefusedError, Session
+from iocast.databases.secrets_in_texts import without_secrets
 from iocast.errors import DatabaseError, IocastError
+from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
+from iocast.formats.database_rows.followed_rows import Followed
 from iocast.formats.database_rows.row_shapes import Row, number, samples_of, subject_of
 from iocast.model.run import Sample
 
@@ -75,6 +77,7 @@ class WatchedDatabase:
         self._static: tuple[str, ...] = ()
         self._passing: dict[str, str] = {}  # what cannot be seen at present, by what it is
         self._texts: dict[str, str] = {}
+        self.unseen: tuple[str, ...] = ()
 
     @property
     def server(self) -> Server:
@@ -88,13 +91,7 @@ class WatchedDatabase:
         """Where it is, without any secret."""
         return self._url
 
-    @property
-    def unseen(self) -> tuple[str, ...]:
-        """What cannot be seen, and why."""
-        looking = (self._poller.why,) if self._poller and self._poller.why else ()
-        return (*self._static, *self._passing.values(), *looking)
-
-    def __enter__(self) -> WatchedDatabase:
+    def __enter__(self) -> DatabaseObserver:
         try:
             self._meet(self._dial())
         except DatabaseError:
@@ -106,7 +103,13 @@ class WatchedDatabase:
         if self._polls_per_s:
             self._poller = ActivityPoller(self._counts, self._dial, self._engine.active, self._polls_per_s)
             self._poller.start()
+        self._note_unseen()
         return self
+
+    def _note_unseen(self) -> None:
+        """What cannot be seen, and why, as of now."""
+        looking = (self._poller.why,) if self._poller and self._poller.why else ()
+        self.unseen = (*self._static, *self._passing.values(), *looking)
 
     def _meet(self, session: Session) -> None:
         """Everything that is asked once a connection."""
@@ -122,6 +125,11 @@ class WatchedDatabase:
 
     def sample(self) -> list[Sample]:
         """Raw counters of this instant; none while the server does not answer."""
+        samples = self._asked()
+        self._note_unseen()
+        return samples
+
+    def _asked(self) -> list[Sample]:
         for _ in range(2):  # a connection may have been lost since the last time
             try:
                 if self._session is None:
@@ -198,7 +206,8 @@ class WatchedDatabase:
         """What subjects stand for, as far as is known."""
         if self._session is not None:
             try:
-                self._texts |= self._engine.texts(self._session, self._counts, self._texts)
+                found = self._engine.texts(self._session, self._counts, self._texts)
+                self._texts |= {subject: without_secrets(text) for subject, text in found.items()}
             except RefusedError as error:
                 self._passing["texts"] = f"texts: {error.message}"
             except LostError as error:

@@ -52,7 +52,8 @@ _STATEMENTS_OF: Final[Mapping[tuple[int, int], str]] = {
 }
 _STATEMENT_KEY: Final = ("queryid", "dbid", "userid", "toplevel")
 _TABLES: Final = (
-    "heap_blks_read heap_blks_hit idx_blks_read idx_blks_hit toast_blks_read toast_blks_hit tidx_blks_read tidx_blks_hit"
+    "heap_blks_read heap_blks_hit idx_blks_read idx_blks_hit"
+    " toast_blks_read toast_blks_hit tidx_blks_read tidx_blks_hit"
 )
 
 # Asked at every sample: what the counters must be read by.

@@ -66,7 +66,9 @@ def _conninfo(url: str) -> dict[str, Any]:
 
 
 def _wants_password(error: Exception) -> bool:
-    return getattr(error, "sqlstate", None) in ("28P01", "28000") or "no password supplied" in str(error)
+    """No password was at hand, or not the right one: a connection that failed has no code for it."""
+    unanswered = getattr(getattr(error, "pgconn", None), "needs_password", False)
+    return bool(unanswered) or "password authentication failed" in str(error)
 
 
 def _refused(redacted: str, error: Exception, conninfo: dict[str, Any]) -> DatabaseError:

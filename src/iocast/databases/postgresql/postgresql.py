@@ -1,21 +1,20 @@
 """PostgreSQL 14 to 18: cumulative statistics by their columns, and sessions by what they wait for.
 
-What it is: pg_stat_io, pg_stat_wal, pg_stat_database, pg_stat_bgwriter and pg_stat_checkpointer, pg_statio_user_tables and
-pg_statio_user_indexes, pg_stat_statements and pg_wait_sampling where they are installed, and pg_stat_activity ten times
-a second. Connections are read-only, named `iocast`, and every statement ends after 5 seconds.
+What it is: pg_stat_io, pg_stat_wal, pg_stat_database, pg_stat_bgwriter and pg_stat_checkpointer, pg_statio_user_tables
+and pg_statio_user_indexes, pg_stat_statements and pg_wait_sampling where they are installed, and pg_stat_activity ten
+times a second. Connections are read-only, named `iocast`, and every statement ends after 5 seconds.
 Why it matters: it says which statements, files and events the time goes to, above all that the kernel sees.
 Needs: a role with pg_monitor; without it, only its own sessions and statements are seen. `track_io_timing` and
 `track_wal_io_timing` for times; they are off by default, and then times are unknown, never 0.
 Overhead: a millisecond or two of one backend a sample, and 0.1 ms ten times a second.
-What it cannot see: what a running statement has read so far. PostgreSQL counts it at the end of the statement, or a second
-later. Before 18 its reads are blocks, even where one system call reads several; there are no histograms up to 18.
+What it cannot see: what a running statement has read so far. PostgreSQL counts it at the end of the statement, or a
+second later. In 17 its reads are blocks, even where one system call reads several; no version has histograms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from iocast.databases.activity import Active, ActivityCounts
 from iocast.databases.database import AskPassword, DatabaseObserver, Server
 from iocast.databases.postgresql import pg_queries
 from iocast.databases.postgresql.pg_session import dialler
@@ -23,10 +22,11 @@ from iocast.databases.postgresql.pg_wait_names import wait_name
 from iocast.databases.query import Query, Session
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
 from iocast.errors import DatabaseError
+from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
 from iocast.metrics import ACTIVE_SQL, ON_CPU, SESSIONS
 
 NAME = "postgresql"
-SCHEMES = ("postgresql", "postgres")
+SCHEMES: tuple[str, ...] = ("postgresql", "postgres")
 NEEDS = "a role with pg_monitor; track_io_timing and track_wal_io_timing for times"
 OVERHEAD = "about a millisecond of one backend a sample, 0.1 ms ten times a second"
 
