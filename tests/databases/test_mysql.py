@@ -174,7 +174,11 @@ def test_the_connection_can_write_nothing(plain: Mariadb) -> None:
 
 def test_a_password_comes_from_the_environment_or_a_question(plain: Mariadb, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/nonexistent")
-    say(plain, f"create or replace user watcher@localhost identified by '{SECRET}'", "grant process on *.* to watcher@localhost")
+    say(
+        plain,
+        f"create or replace user watcher@localhost identified by '{SECRET}'",
+        "grant process on *.* to watcher@localhost",
+    )
     with pytest.raises(DatabaseError) as refused:
         mysql.connect(plain.url("watcher")).__enter__()
     assert "MYSQL_PWD" in refused.value.hint

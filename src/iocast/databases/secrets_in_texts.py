@@ -6,7 +6,9 @@ import re
 from typing import Final
 
 _MENTIONS: Final = re.compile(r"passw|identified|secret|credential|private_key|access_key|token|connection\s+'", re.I)
-_LITERAL: Final = re.compile(r"'(?:[^'\\]|''|\\.)*(?:'|$)|\"(?:[^\"]|\"\")*(?:\"|$)|\$(\w*)\$.*?(?:\$\1\$|$)", re.DOTALL)
+_LITERAL: Final = re.compile(
+    r"'(?:[^'\\]|''|\\.)*(?:'|$)|\"(?:[^\"]|\"\")*(?:\"|$)|\$(\w*)\$.*?(?:\$\1\$|$)", re.DOTALL
+)
 _BARE: Final = re.compile(r"(identified\s+by\s+(?:values\s+|password\s+)?)[^\s'\"]\S*", re.IGNORECASE)
 _HIDDEN: Final = "'***'"
 

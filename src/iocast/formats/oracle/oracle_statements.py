@@ -232,9 +232,10 @@ def sessions(*, every_instance: bool) -> str:
 
 def clock_ns(whole_s: float, second_s: float) -> int:
     """The time of the server: whole seconds, which a cast may have rounded, and the second with its fraction."""
-    base = round(whole_s) - round(whole_s) % 60
-    candidates = [base + shift + second_s for shift in (-60, 0, 60)]
-    return round(min(candidates, key=lambda each: abs(each - whole_s)) * 1e9)
+    whole = round(whole_s)
+    second_ns = round(second_s * 1e9)
+    candidates = [(whole - whole % 60 + shift) * 1_000_000_000 + second_ns for shift in (-60, 0, 60)]
+    return min(candidates, key=lambda each: abs(each - whole * 1_000_000_000))
 
 
 def statements_of(version: Version, *, packs: bool = False) -> tuple[Statement, ...]:
