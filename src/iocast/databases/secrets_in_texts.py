@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_MENTIONS: Final = re.compile(r"passw|identified|secret|credential|private_key|access_key|token|connection\s+'", re.I)
-_LITERAL: Final = re.compile(
-    r"'(?:[^'\\]|''|\\.)*(?:'|$)|\"(?:[^\"]|\"\")*(?:\"|$)|\$(\w*)\$.*?(?:\$\1\$|$)", re.DOTALL
+_MENTIONS: Final = re.compile(
+    r"passw|identified|secret|credential|private_key|access_key|token|connection\s+'", re.IGNORECASE
 )
-_BARE: Final = re.compile(r"(identified\s+by\s+(?:values\s+|password\s+)?)[^\s'\"]\S*", re.IGNORECASE)
+_LITERAL: Final = re.compile(
+    r"'(?:[^'\\]|''|\\.)*(?:'|$)"  # also one that was cut off
+    r'|"(?:[^"]|"")*(?:"|$)'
+    r"|\$(\w*)\$.*?(?:\$\1\$|$)",
+    re.DOTALL,
+)
+_BARE: Final = re.compile(r"(identified\s+by\s+)(?!values\b|password\b)[^\s'\"]\S*", re.IGNORECASE)
 _HIDDEN: Final = "'***'"
 
 
