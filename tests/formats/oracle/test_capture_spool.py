@@ -6,12 +6,24 @@ import pytest
 
 from iocast.errors import SourceError
 from iocast.formats.oracle.capture_spool import Spool, begins_so, read_spool
-from iocast.formats.oracle.oracle_statements import statements_of
+from iocast.formats.oracle.oracle_statements import STATEMENTS, statements_of
 from iocast.metrics import NO_BOUND
 from iocast.model.view import View, views
 
 START_S = 1_795_000_000
 FIRST_S = 1_795_442_280
+SESSIONS = (".waits", ".active_sql", ".sessions")
+
+
+def heads(name: str) -> str:
+    """The line that names a view and its columns."""
+    (statement,) = [each for each in STATEMENTS if each.name == name]
+    return f"#iocast {name} {'|'.join(statement.columns)}"
+
+
+def row(*values: object) -> str:
+    """Padded as SQL*Plus pads: numbers to the right, texts to the left."""
+    return "|".join(f"{each:>38}" if isinstance(each, int | float) else f"{each:<64}" for each in values)
 
 
 def look(
@@ -23,41 +35,41 @@ def look(
     event: str = "db file sequential read",
     extra: str = "",
 ) -> str:
-    """One run of the script, padded as SQL*Plus pads. Waits are of 1 ms each, half of them below 512 us."""
-    return f"""
-Session altered.
-
-#iocast look 1
-#iocast clock whole_s|second_s
-{at_s:>38}|{at_s % 60:>36}.5
-#iocast instance inst_id|instance_name|host_name|version|started_s
-{1:>38}|orcl1           |db1{"":<61}|{version:<17}|{start_s:>38}
-#iocast parameter name|value
-timed_statistics{"":<48}|TRUE
-#iocast event_histogram_micro inst_id|event|wait_time_micro|wait_count
-{1:>38}|{event:<64}|{512:>38}|{reads // 2:>38}
-{1:>38}|{event:<64}|{2048:>38}|{reads - reads // 2:>38}
-{1:>38}|log file sync{"":<51}|{4294967295:>38}|{3:>38}
-#iocast event_histogram inst_id|event|wait_time_milli|wait_count
-{1:>38}|{event:<64}|{1:>38}|{reads:>38}
-#iocast system_event inst_id|event|total_waits|total_timeouts|time_waited_micro|total_waits_fg|time_waited_micro_fg
-{1:>38}|{event:<64}|{reads:>38}|{0:>38}|{1000 * reads:>38}|{reads:>38}|{1000 * reads:>38}
-{1:>38}|log file sync{"":<51}|{7:>38}|{0:>38}|{9000:>38}|{7:>38}|{9000:>38}
-#iocast sysstat inst_id|name|value
-{1:>38}|physical read total bytes{"":<39}|{8192 * reads:>38}
-{1:>38}|redo synch time (usec){"":<42}|{5:>38}
-#iocast sqlstats inst_id|sql_id|plan_hash_value|executions|elapsed_time|cpu_time|user_io_wait_time|disk_reads|buffer_gets|rows_processed|physical_read_requests|physical_read_bytes|physical_write_requests|physical_write_bytes
-{1:>38}|7fjjjf0yvd05m|{42:>38}|{reads:>38}|{1:>38}|{1:>38}|{1:>38}|{1:>38}|{1:>38}|{1:>38}|{1:>38}|{1:>38}|{1:>38}|{1:>38}
-#iocast asm_disk_iostat inst_id|instname|dbname|group_number|disk_number|reads|writes|read_time|write_time|bytes_read|bytes_written|read_errs|write_errs
-select inst_id, instname, dbname
-                          *
-ERROR at line 2:
-ORA-00942: table or view does not exist
-#iocast session inst_id|sid|serial#|sql_id|event|wait_class|state
-{1:>38}|{77:>38}|{5:>38}|7fjjjf0yvd05m|{event:<64}|User I/O|WAITING
-{1:>38}|{78:>38}|{6:>38}|             |SQL*Net message to client{"":<39}|Network|WAITED KNOWN TIME
-{extra}#iocast end
-"""
+    """One run of the script. Waits are of 1 ms each, half of them below 512 us."""
+    lines = [
+        "",
+        "Session altered.",
+        "#iocast look 1",
+        "#iocast clock whole_s|second_s",
+        row(at_s, at_s % 60 + 0.5),
+        "#iocast instance inst_id|instance_name|host_name|version|started_s",
+        row(1, "orcl1", "db1", version, start_s),
+        "#iocast parameter name|value",
+        row("timed_statistics", "TRUE"),
+        heads("event_histogram_micro"),
+        row(1, event, 512, reads // 2),
+        row(1, event, 2048, reads - reads // 2),
+        row(1, "log file sync", 4294967295, 3),
+        heads("event_histogram"),
+        row(1, event, 1, reads),
+        heads("system_event"),
+        row(1, event, reads, 0, 1000 * reads, reads, 1000 * reads),
+        row(1, "log file sync", 7, 0, 9000, 7, 9000),
+        heads("sysstat"),
+        row(1, "physical read total bytes", 8192 * reads),
+        row(1, "redo synch time (usec)", 5),
+        heads("sqlstats"),
+        row(1, "7fjjjf0yvd05m", 42, reads, *([1] * 10)),
+        heads("asm_disk_iostat"),
+        "select inst_id, instname, dbname",
+        "                          *",
+        "ERROR at line 2:",
+        "ORA-00942: table or view does not exist",
+        "#iocast session inst_id|sid|serial#|sql_id|event|wait_class|state",
+        row(1, 77, 5, "7fjjjf0yvd05m", event, "User I/O", "WAITING"),
+        row(1, 78, 6, "", "SQL*Net message to client", "Network", "WAITED KNOWN TIME"),
+    ]
+    return "\n".join([*lines, *([extra] if extra else []), "#iocast end", ""])
 
 
 def spool(*looks: str) -> Spool:
@@ -102,14 +114,14 @@ def test_a_view_that_was_refused_is_told_with_the_reason() -> None:
 
 
 def test_an_event_that_is_missing_moves_no_other() -> None:
-    whole = spool(look(FIRST_S, 10), look(FIRST_S + 10, 30))
-    lines = [look(FIRST_S, 10), look(FIRST_S + 10, 30)]
-    without = spool(*("".join(li for li in text.splitlines(True) if "sequential" not in li) for text in lines))
-    kept = [each for each in whole.samples if "sequential" not in each.subject]
-    kept = [each for each in kept if not each.observer.endswith((".waits", ".active_sql", ".sessions"))]
-    assert [
-        each for each in without.samples if not each.observer.endswith((".waits", ".active_sql", ".sessions"))
-    ] == kept
+    looks = [look(FIRST_S, 10), look(FIRST_S + 10, 30)]
+    without = ["".join(line for line in text.splitlines(True) if "sequential" not in line) for text in looks]
+    kept, found = (
+        [each for each in told.samples if "sequential" not in each.subject and not each.observer.endswith(SESSIONS)]
+        for told in (spool(*looks), spool(*without))
+    )
+    assert found == kept
+    assert len(kept) > 10
 
 
 def test_a_new_event_counts_from_nought() -> None:
@@ -134,7 +146,7 @@ def test_a_look_that_was_cut_off_is_left_out() -> None:
 
 
 def test_lines_that_are_no_row_are_counted() -> None:
-    told = spool(look(FIRST_S, 10, extra="a line | of another | kind\n"))
+    told = spool(look(FIRST_S, 10, extra="a line | of another | kind"))
     clean = spool(look(FIRST_S, 10))
     assert told.unread - clean.unread == 1
     assert told.samples == clean.samples
