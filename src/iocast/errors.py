@@ -38,3 +38,16 @@ class SourceError(IocastError):
 
 class DrawingError(IocastError):
     """A chart cannot be drawn here."""
+
+
+class BlindError(IocastError):
+    """An observer cannot see, or can see no longer; the message says why. It never stops the load."""
+
+    @property
+    def why(self) -> str:
+        """The reason, in words that fit after "blind:"."""
+        return self.message
+
+
+class DatabaseError(BlindError):
+    """A database cannot be reached, or does not let itself be watched."""

@@ -117,6 +117,20 @@ def bucket_upper_ns(metric: str) -> int | None:
     return int(bound) if metric == f"{_BELOW}{bound}ns" and bound.isascii() and bound.isdigit() else None
 
 
+# When a source began to count: ns since 1970, as it says itself, sampled with the counters: of the subject "" for all
+# subjects of the observer, of a subject for itself. Another epoch than before: what lies between is unknown. Counters
+# of an observer with an epoch never go back, and a subject that is not listed at a sample stands at nought.
+EPOCH: Final = "epoch_ns"
+
+# Sessions that are looked at many times a second, and what each was found doing: counters of our own. The observer is
+# named after the database: `postgresql.waits`.
+WAITS: Final = "waits"  # of a `type|event`; CPU is one
+ACTIVE_SQL: Final = "active_sql"
+SESSIONS: Final = "sessions"
+SAMPLES: Final = "samples"  # how often a subject was found active
+POLLS: Final = "polls"  # how often was looked, of the subject ""
+ON_CPU: Final = "CPU"  # the event of a session that waits for nothing
+
 # Limits of a control group.
 READ_BYTES_PER_S: Final = "read_bytes_per_s"
 WRITE_BYTES_PER_S: Final = "write_bytes_per_s"

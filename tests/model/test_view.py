@@ -77,3 +77,44 @@ def test_others_are_left_alone() -> None:
 def test_nothing_is_divided_by_nothing() -> None:
     assert View("", 0, {READS: 5}).per_s(READS) is None
     assert (ratio(1, 0), ratio(None, 1), ratio(1, None), total(1, None), total(1, 2)) == (None, None, None, None, 3)
+
+
+def ticked(*epochs: float) -> list[Sample]:
+    return sampled(metrics.EPOCH, *epochs, subject="")
+
+
+def test_another_epoch_makes_all_of_the_interval_unknown() -> None:
+    """A reset shows although every counter is above what it was."""
+    counted = sampled(READS, 10, 50, subject="relation")
+    (seen,) = views([*ticked(7, 7), *counted], DISKSTATS).values()
+    assert (seen.delta(READS), seen.per_s(READS)) == (40, 40.0)
+    (seen,) = views([*ticked(7, 8), *counted], DISKSTATS).values()
+    assert (seen.subject, seen.delta(READS)) == ("relation", None)
+
+
+def test_the_epoch_of_a_subject_is_its_own() -> None:
+    rows = [*sampled(READS, 1, 3, subject="a"), *sampled(READS, 1, 3, subject="b")]
+    own = [*sampled(metrics.EPOCH, 1, 2, subject="a"), *sampled(metrics.EPOCH, 1, 1, subject="b")]
+    since = [*sampled(READS, 1, 3, subject="c"), Sample(SECOND_NS, DISKSTATS, "c", metrics.EPOCH, 3.0)]
+    seen = views([*ticked(7, 7), *rows, *own, *since], DISKSTATS)
+    assert {name: view.delta(READS) for name, view in seen.items()} == {"a": None, "b": 2, "c": None}
+
+
+def test_a_subject_that_is_new_counts_from_nought() -> None:
+    late = [Sample(2 * SECOND_NS, DISKSTATS, "lt_8us", READS, 30.0)]
+    seen = views([*ticked(7, 7, 7), *late], DISKSTATS)["lt_8us"]
+    assert (seen.delta(READS), seen.per_s(READS)) == (30, 15.0)
+
+
+def test_a_counter_with_an_epoch_never_goes_back_and_never_vanishes() -> None:
+    back = sampled(READS, 100, 99, 200, subject="back")
+    gone = sampled(READS, 5, 6, subject="gone")
+    again = [each for each in sampled(READS, 5, 0, 9, subject="again") if each.value]
+    stays = sampled(READS, 5, 6, 8, subject="stays")
+    seen = views([*ticked(7, 7, 7), *back, *gone, *again, *stays], DISKSTATS)
+    assert {name: view.delta(READS) for name, view in seen.items()} == {
+        "back": None,
+        "gone": None,
+        "again": None,
+        "stays": 3,
+    }

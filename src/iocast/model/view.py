@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from iocast.metrics import BUSY_NS, PERIODS, QUEUE_NS
+from iocast.metrics import BUSY_NS, EPOCH, PERIODS, QUEUE_NS
 from iocast.model.run import Sample
 
 
@@ -50,12 +50,16 @@ def views(samples: Iterable[Sample], observer: str, elapsed_ns: int | None = Non
 
     `elapsed_ns` is the time that rates refer to, where that is not the time between the samples: samples around a load
     also span its set-up, in which next to nothing happens.
+
+    An observer that samples an epoch promises more (see `metrics.EPOCH`), and its counters are judged by it.
     """
     seen: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for sample in samples:
         if sample.observer == observer:
             counters = seen.setdefault(sample.subject, {})
             counters.setdefault(sample.metric, []).append((sample.time_ns, sample.value))
+    if EPOCH in seen.get("", {}):
+        return _views_of_epoch(seen, elapsed_ns)
     found = {}
     for subject, counters in seen.items():
         times = [at for values in counters.values() for at, _ in (values[0], values[-1])]
@@ -66,6 +70,40 @@ def views(samples: Iterable[Sample], observer: str, elapsed_ns: int | None = Non
         known = {metric: delta for metric, delta in went.items() if delta is not None}
         found[subject] = View(subject, spent_ns if elapsed_ns is None else elapsed_ns, known)
     return found
+
+
+_Counters = dict[str, list[tuple[int, float]]]
+
+
+def _views_of_epoch(seen: dict[str, _Counters], elapsed_ns: int | None) -> dict[str, View]:
+    """The views of an observer with an epoch: a counter of which nothing is listed at a sample stood at nought."""
+    epochs = seen[""][EPOCH]
+    ticks = sorted({at for at, _ in epochs})
+    spent_ns = ticks[-1] - ticks[0]
+    if spent_ns <= 0:
+        return {}
+    whole = len({epoch for _, epoch in epochs}) == 1
+    found = {}
+    for subject, counters in seen.items():
+        values = {metric: each for metric, each in counters.items() if metric != EPOCH}
+        own = dict(counters.get(EPOCH, ()))  # none at a sample is an epoch, too
+        stands = whole and (subject == "" or len({own.get(at) for each in values.values() for at, _ in each}) <= 1)
+        if subject == "" and not values:
+            continue
+        went = {metric: _went_since(ticks, each) for metric, each in values.items()} if stands else {}
+        known = {metric: round(delta) for metric, delta in went.items() if delta is not None}
+        found[subject] = View(subject, spent_ns if elapsed_ns is None else elapsed_ns, known)
+    return found
+
+
+def _went_since(ticks: list[int], values: list[tuple[int, float]]) -> float | None:
+    """How far a counter went over all ticks; None when it went back, or was there and is not any more."""
+    began, listed = values[0][0], {at for at, _ in values}
+    if any(after < before for (_, before), (_, after) in pairwise(values)):
+        return None
+    if not listed.issuperset(tick for tick in ticks if tick >= began):
+        return None
+    return values[-1][1] - (values[0][1] if began <= ticks[0] else 0.0)
 
 
 def _went(metric: str, values: list[tuple[int, float]]) -> int | None:

@@ -6,19 +6,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, runtime_checkable
 
-from iocast.errors import IocastError
+from iocast.errors import BlindError as BlindError
 from iocast.model.block_times import BlockTimes
 from iocast.model.run import Sample
 from iocast.model.target import Target
-
-
-class BlindError(IocastError):
-    """An observer cannot see, or can see no longer; the message says why. It never stops the load."""
-
-    @property
-    def why(self) -> str:
-        """The reason, in words that fit after "blind:"."""
-        return self.message
 
 
 class Observer(Protocol):

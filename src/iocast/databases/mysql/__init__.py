@@ -1,0 +1,1 @@
+"""MySQL and MariaDB: their performance_schema and status counters, and their sessions."""
