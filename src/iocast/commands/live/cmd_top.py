@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from iocast.commands.live.watched_options import is_named, watched_options
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
 
 if TYPE_CHECKING:
     from iocast.sessions.live.line_watch import TapeRequest
+    from iocast.sessions.live.sources import Asked
     from iocast.sessions.live.watching import LiveRequest, Reel
 
 
 @click.command()
 @click.argument("tape", required=False, metavar="[TAPE]")
-@click.option("--device", "devices", multiple=True, metavar="NAME", help="Only this disk; repeatable.")
+@watched_options
 @click.option("--interval", default="1s", show_default=True, metavar="TIME", help="Time between refreshes.")
 @click.option("--record", is_flag=False, flag_value="iocast-runs", metavar="DIR", help="Record a tape, a run folder.")
 @click.option("--speed", type=float, default=1.0, show_default=True, help="With TAPE: 1 as it was, 0 no waiting.")
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--count", type=click.IntRange(1), metavar="N", help="With --plain: stop after N intervals.")
 def top(
     tape: str | None,
-    devices: tuple[str, ...],
+    asked: Asked,
     interval: str,
     record: str | None,
     speed: float,
@@ -39,20 +41,18 @@ def top(
     Keys: space pauses, the arrows step through time, h shows heat maps, ? all keys. In a pipe it prints lines.
     """
     from iocast.sessions.live.line_watch import TapeRequest, reel_of
-    from iocast.sessions.live.sources import Asked
     from iocast.sessions.live.watching import LiveRequest
     from iocast.sessions.watch_blocks import interval_of
 
     as_lines = plain or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb"
     if count is not None and not as_lines:
         raise SpecError("--count needs --plain", "add --plain; on the screen, q quits")
-    if tape is not None and (devices or record):
-        raise SpecError("a tape plays what was recorded", "omit --device and --record")
+    if tape is not None and (is_named(asked) or record):
+        raise SpecError("a tape plays what was recorded", "omit what names sources, and --record")
     request: LiveRequest | TapeRequest
     if tape is not None:
         request = TapeRequest(folder=tape, speed=0.0 if as_lines and speed == 1.0 else speed)
     else:
-        asked = Asked(devices=devices)
         request = LiveRequest(asked=asked, interval_ns=interval_of(interval), count=count, record_to=record or "")
     listener = TerminalListener()
     if as_lines:

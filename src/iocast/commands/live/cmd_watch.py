@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from iocast.commands.live.watched_options import is_named, watched_options
 from iocast.commands.shell.showing import say
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from iocast.model.live.moment import Interval
     from iocast.report.live import LineMode
     from iocast.sessions.live.line_watch import TapeRequest
+    from iocast.sessions.live.sources import Asked
     from iocast.sessions.live.watching import LiveRequest
 
 MODES = ("iostat",)
@@ -23,7 +25,7 @@ MODES = ("iostat",)
 
 @click.command()
 @click.argument("mode", type=click.Choice(MODES), required=False)
-@click.option("--device", "devices", multiple=True, metavar="NAME", help="Only this disk; repeatable.")
+@watched_options
 @click.option("--interval", default="1s", show_default=True, metavar="TIME", help="Time between lines.")
 @click.option("--count", type=click.IntRange(1), metavar="N", help="Stop after N intervals.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
@@ -34,7 +36,7 @@ MODES = ("iostat",)
 @click.option("--speed", type=float, default=0.0, show_default=True, help="With --tape: 1 as it was, 0 no waiting.")
 def watch(
     mode: str | None,
-    devices: tuple[str, ...],
+    asked: Asked,
     interval: str,
     count: int | None,
     as_json: bool,
@@ -58,7 +60,7 @@ def watch(
     chosen = next((each for each in LINE_MODES if mode == each.NAME), None)
     if chosen is None and not (record or listen):
         chosen = LINE_MODES[0]
-    request = _request(devices, interval, count, record, tape, speed, bool(listen))
+    request = _request(asked, interval, count, record, tape, speed, bool(listen))
     printer = _Printer(chosen, "json" if as_json else "csv" if as_csv else "")
     with ExitStack() as open_now:
         latest = None
@@ -78,7 +80,7 @@ def watch(
 
 
 def _request(
-    devices: tuple[str, ...],
+    asked: Asked,
     interval: str,
     count: int | None,
     record: str | None,
@@ -87,17 +89,14 @@ def _request(
     listens: bool,
 ) -> LiveRequest | TapeRequest:
     from iocast.sessions.live.line_watch import TapeRequest
-    from iocast.sessions.live.sources import Asked
     from iocast.sessions.live.watching import LiveRequest
     from iocast.sessions.watch_blocks import interval_of
 
     if tape is not None:
-        if devices or record or listens or count is not None:
-            raise SpecError("--tape plays what was recorded", "omit --device, --count, --record and --listen")
+        if is_named(asked) or record or listens or count is not None:
+            raise SpecError("--tape plays what was recorded", "omit what names sources, --count, --record and --listen")
         return TapeRequest(folder=tape, speed=speed)
-    return LiveRequest(
-        asked=Asked(devices=devices), interval_ns=interval_of(interval), count=count, record_to=record or ""
-    )
+    return LiveRequest(asked=asked, interval_ns=interval_of(interval), count=count, record_to=record or "")
 
 
 class _Printer:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
 from iocast.model.run import Blind, Sample
 from iocast.observe import OBSERVERS, ObserverModule, Watch
 from iocast.observe.machine import machine_target
+
+if TYPE_CHECKING:
+    from iocast.databases.database import AskPassword as AskPassword
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -20,6 +23,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     pids: tuple[int, ...] = ()
     databases: tuple[str, ...] = ()  # URLs without passwords
     observers: tuple[str, ...] = ()
+    ask: AskPassword | None = None
+    packs: bool = False  # views of a database that cost a licence of their own may be read
 
 
 class Sampled(Protocol):
@@ -75,4 +80,9 @@ def _chosen(names: tuple[str, ...]) -> tuple[ObserverModule, ...]:
 
 def open_sources(asked: Asked) -> list[AbstractContextManager[Sampled]]:
     """The sources of a watch, to be entered. Raises IocastError where one that was named cannot be."""
-    return [Machine(asked)]
+    found: list[AbstractContextManager[Sampled]] = [Machine(asked)]
+    if asked.databases:
+        from iocast.sessions.live.watched_databases import WatchedDatabase
+
+        found += [WatchedDatabase(url, asked.ask, asked.packs) for url in asked.databases]
+    return found

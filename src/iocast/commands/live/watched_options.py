@@ -1,0 +1,47 @@
+"""--database, --device, --pid and what goes with them: what `iocast watch` and `iocast top` look at."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from iocast.sessions.live.sources import Asked
+
+_OPTIONS = (
+    click.option("--database", "databases", multiple=True, metavar="URL", help="A database, too; repeatable."),
+    click.option("--device", "devices", multiple=True, metavar="NAME", help="Only this disk; repeatable."),
+    click.option("--pid", "pids", type=click.IntRange(1), multiple=True, help="This process, with its children."),
+    click.option("--diagnostics-pack", "packs", is_flag=True, help="Oracle: views that need this licence may be read."),
+)
+
+
+def watched_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Hands the options over as one `asked`; the password of a database is asked for where a person can answer."""
+
+    @wraps(command)
+    def with_asked(
+        *, databases: tuple[str, ...], devices: tuple[str, ...], pids: tuple[int, ...], packs: bool, **rest: Any
+    ) -> int:
+        from iocast.sessions.live.sources import Asked
+
+        ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
+        asked: Asked = Asked(databases=databases, devices=devices, pids=pids, packs=packs, ask=ask)
+        return command(asked=asked, **rest)
+
+    for option in reversed(_OPTIONS):
+        with_asked = option(with_asked)
+    return with_asked
+
+
+def _ask(question: str) -> str:
+    return str(click.prompt(question, hide_input=True, err=True))
+
+
+def is_named(asked: Asked) -> bool:
+    """True when anything was named: a tape has what was recorded."""
+    return bool(asked.databases or asked.devices or asked.pids or asked.packs)
