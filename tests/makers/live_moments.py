@@ -56,7 +56,7 @@ class MadeLoad:
     """Twenty seconds of a disk and a database."""
 
     interval_ns = SECOND_NS
-    texts: Mapping[str, str] = {"7": "select scratch\n from pgio1"}
+    texts: Mapping[str, str] = {"sql|7": "select scratch\n from pgio1"}
     sources = ("PostgreSQL 18.1 on db1",)
     blind = (Blind("nfs", "nothing is mounted by NFS"),)
 

@@ -27,7 +27,7 @@ class Made:
     """A tape of a disk whose reads grow, and of its latencies."""
 
     interval_ns = SECOND_NS
-    texts: Mapping[str, str] = {"sql:1": "select scratch from pgio1"}
+    texts: Mapping[str, str] = {"sql|1": "select scratch from pgio1"}
     sources = ("PostgreSQL 18.1 on db1",)
     blind = (Blind("nfs", "nothing is mounted by NFS"),)
 
@@ -44,7 +44,7 @@ class Made:
                     ("postgresql.waits", ""): {"polls": at * 10.0},
                     ("postgresql.waits", "IO|DataFileRead"): {"samples": at * 30.0},
                     ("postgresql.waits", "CPU"): {"samples": at * 10.0},
-                    ("postgresql.active_sql", "sql:1"): {"samples": at * 40.0},
+                    ("postgresql.active_sql", "1"): {"samples": at * 40.0},
                 },
             )
 

@@ -27,7 +27,7 @@ class Made:
     """A reel of moments whose counters are known."""
 
     interval_ns = SECOND_NS
-    texts: Mapping[str, str] = {"sql:1": "select 1"}
+    texts: Mapping[str, str] = {"sql|1": "select 1"}
     sources = ("PostgreSQL 18.1 on db1",)
     blind = (Blind("nfs", "nothing is mounted by NFS"),)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from iocast.analyse.live.session_shares import Activity, Share
 from iocast.report.live.styled_lines import Line, Piece, line
@@ -13,11 +13,15 @@ _LEAST = 24  # of a pane
 
 def activity_panes(found: Activity, texts: Mapping[str, str], width: int, most: int = 5) -> Iterator[Line]:
     """As many panes as fit beside each other: waits, then statements, then sessions."""
-    panes = (("top waits", found.waits), ("top statements", found.statements), ("top sessions", found.sessions))
+    panes = (
+        ("top waits", found.waits, ""),
+        ("top statements", found.statements, "sql|"),
+        ("top sessions", found.sessions, "session|"),
+    )
     fitting = max(1, min(len(panes), (width + len(_GAP)) // (_LEAST + len(_GAP))))
     each = (width - len(_GAP) * (fitting - 1)) // fitting
     yield line(f"Active sessions: {found.active_mean:.1f} on average ({found.polls} looks)", "strong")
-    columns = [list(_pane(title, shares, texts, each, most)) for title, shares in panes[:fitting]]
+    columns = [list(_pane(title, shares, _named(texts, kind), most)) for title, shares, kind in panes[:fitting]]
     for at in range(max(len(column) for column in columns)):
         pieces: list[Piece] = []
         for column in columns:
@@ -26,20 +30,20 @@ def activity_panes(found: Activity, texts: Mapping[str, str], width: int, most: 
         yield tuple(pieces[:-1])
 
 
-def _pane(
-    title: str, shares: Sequence[Share], texts: Mapping[str, str], width: int, most: int
-) -> Iterator[tuple[str, bool]]:
+def _named(texts: Mapping[str, str], kind: str) -> Callable[[str], str]:
+    """The text of a subject; databases keep those of statements and sessions apart by a prefix."""
+    return lambda subject: " ".join(texts.get(f"{kind}{subject}", "").split())
+
+
+def _pane(title: str, shares: Sequence[Share], text_of: Callable[[str], str], most: int) -> Iterator[tuple[str, bool]]:
     yield title, True
     for share in shares[:most]:
-        yield f"{100 * share.share:>3.0f}% {_shown(share.subject, texts)}", False
+        yield f"{100 * share.share:>3.0f}% {text_of(share.subject) or waited_for(share.subject)}", False
     if not shares:
         yield "none was active", False
 
 
-def _shown(subject: str, texts: Mapping[str, str]) -> str:
-    """A statement by its text where it is known; a wait as `event (type)`."""
-    text = " ".join(texts.get(subject, "").split())
-    if text:
-        return text
+def waited_for(subject: str) -> str:
+    """A wait as `event (type)`; others as they are."""
     kind, _, event = subject.partition("|")
     return f"{event} ({kind})" if event else subject

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 
+from iocast.analyse.live.instance_rates import instance_rates
 from iocast.analyse.live.layer_rows import layer_rows
 from iocast.analyse.live.session_shares import activity, watched_databases
 from iocast.model.live.moment import Interval
 from iocast.report.live.activity_panes import activity_panes
 from iocast.report.live.device_lines import device_lines, processor_line
+from iocast.report.live.instance_line import instance_lines
 from iocast.report.live.layer_table import layer_table
 from iocast.report.live.styled_lines import Line, cut, line
 
@@ -28,9 +30,10 @@ def _panels(interval: Interval, texts: Mapping[str, str], width: int) -> Iterato
     yield ()
     yield from layer_table(layer_rows(interval), width)
     for database in watched_databases(interval):
+        yield ()
+        yield from instance_lines(database, instance_rates(interval, database), width)
         found = activity(interval, database)
         if found is not None:
-            yield ()
             yield from activity_panes(found, texts, width)
 
 

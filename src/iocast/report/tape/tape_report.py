@@ -146,11 +146,11 @@ def _layers(rows: Sequence[LayerRow]) -> Table:
 
 def _activity(database: str, found: Activity, texts: Mapping[str, str]) -> Section:
     tables = tuple(
-        _shares(title, key, shares, texts)
-        for title, key, shares in (
-            ("Waits", "waits", found.waits),
-            ("Statements", "statements", found.statements),
-            ("Sessions", "sessions", found.sessions),
+        _shares(title, key, shares, {subject.removeprefix(kind): text for subject, text in texts.items()})
+        for title, key, kind, shares in (
+            ("Waits", "waits", "", found.waits),
+            ("Statements", "statements", "sql|", found.statements),
+            ("Sessions", "sessions", "session|", found.sessions),
         )
         if shares
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from iocast.errors import SpecError
 from iocast.model.run import Blind, Sample
 from iocast.observe import OBSERVERS, ObserverModule, Watch
 from iocast.observe.machine import machine_target
@@ -78,11 +79,23 @@ def _chosen(names: tuple[str, ...]) -> tuple[ObserverModule, ...]:
     return tuple(module for module in OBSERVERS if not names or module.NAME in names)
 
 
+def _require_unlike(urls: tuple[str, ...]) -> None:
+    """Samples are named by the kind of database: two of one kind would be mixed up."""
+    from iocast.databases import database_of
+
+    kinds = [database_of(url).NAME for url in urls]
+    if len(set(kinds)) < len(kinds):
+        raise SpecError(
+            "two databases of one kind cannot be watched together", "watch each in a screen or on a tape of its own"
+        )
+
+
 def open_sources(asked: Asked) -> list[AbstractContextManager[Sampled]]:
     """The sources of a watch, to be entered. Raises IocastError where one that was named cannot be."""
     found: list[AbstractContextManager[Sampled]] = [Machine(asked)]
     if asked.databases:
         from iocast.sessions.live.watched_databases import WatchedDatabase
 
+        _require_unlike(asked.databases)
         found += [WatchedDatabase(url, asked.ask, asked.packs) for url in asked.databases]
     return found

@@ -1,0 +1,84 @@
+"""What a database did in an interval: transactions, blocks, log; by the names of its own counters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+from msgspec import Struct
+
+from iocast.model.live.seen import Seen
+from iocast.model.view import View
+
+FigureCode = Literal[
+    "commits",
+    "rollbacks",
+    "statements",
+    "blocks_read",
+    "blocks_hit",
+    "wait_a_block",
+    "log_bytes",
+    "log_syncs",
+    "log_sync",
+]
+
+
+class InstanceFigure(Struct, frozen=True):
+    """One figure: per second, or a mean in ns (`wait_a_block`, `log_sync`); None is unknown."""
+
+    code: FigureCode
+    value: float | None
+
+
+def instance_rates(seen: Seen, database: str) -> tuple[InstanceFigure, ...]:
+    """The figures of one kind of database; none of a kind that is not known here."""
+    return _RATES[database](seen) if database in _RATES else ()
+
+
+def _postgresql(seen: Seen) -> tuple[InstanceFigure, ...]:
+    bases = [view for subject, view in seen.views("postgresql.pg_stat_database").items() if subject]
+    wal = seen.views("postgresql.pg_stat_wal").get("")
+    # 18 counts the log among all other I/O; before, the view of the log does.
+    of_log = [view for subject, view in seen.views("postgresql.pg_stat_io").items() if "|wal|" in subject]
+    syncs, sync_ns = _sum(of_log, "fsyncs"), _sum(of_log, "fsync_time_ns")
+    if wal is not None and wal.delta("wal_sync") is not None:
+        syncs, sync_ns, of_log = wal.delta("wal_sync"), wal.delta("wal_sync_time_ns"), [wal]
+    return (
+        InstanceFigure("commits", _rate(bases, "xact_commit")),
+        InstanceFigure("rollbacks", _rate(bases, "xact_rollback")),
+        InstanceFigure("blocks_read", _rate(bases, "blks_read")),
+        InstanceFigure("blocks_hit", _rate(bases, "blks_hit")),
+        InstanceFigure("wait_a_block", _mean(_sum(bases, "blk_read_time_ns"), _sum(bases, "blks_read"))),
+        InstanceFigure("log_bytes", None if wal is None else wal.per_s("wal_bytes")),
+        InstanceFigure("log_syncs", None if syncs is None or not of_log else syncs * 1e9 / of_log[0].elapsed_ns),
+        InstanceFigure("log_sync", _mean(sync_ns, syncs)),
+    )
+
+
+def _mysql(seen: Seen) -> tuple[InstanceFigure, ...]:
+    status = list(seen.views("mysql.global_status").values())
+    return (
+        InstanceFigure("commits", _rate(status, "com_commit")),
+        InstanceFigure("rollbacks", _rate(status, "com_rollback")),
+        InstanceFigure("statements", _rate(status, "questions")),
+        InstanceFigure("blocks_read", _rate(status, "innodb_buffer_pool_reads")),
+        InstanceFigure("blocks_hit", _rate(status, "innodb_buffer_pool_read_requests")),
+        InstanceFigure("log_bytes", _rate(status, "innodb_os_log_written")),
+    )
+
+
+_RATES: dict[str, Callable[[Seen], tuple[InstanceFigure, ...]]] = {"postgresql": _postgresql, "mysql": _mysql}
+
+
+def _sum(views: Iterable[View], metric: str) -> int | None:
+    known = [delta for view in views if (delta := view.delta(metric)) is not None]
+    return sum(known) if known else None
+
+
+def _rate(views: list[View], metric: str) -> float | None:
+    known = [rate for view in views if (rate := view.per_s(metric)) is not None]
+    return sum(known) if known else None
+
+
+def _mean(spent_ns: int | None, count: int | None) -> float | None:
+    return spent_ns / count if spent_ns is not None and count else None
