@@ -11,7 +11,6 @@ from iocast.analyse.live.latency_columns import (
     ENDLESS_NS,
     HeatMap,
     Latencies,
-    first_seen,
     latencies,
     on_grid,
     shade,
@@ -25,7 +24,7 @@ US = 1_000
 
 def _gained(before: dict[int, int], after: dict[int, int]) -> Latencies | None:
     interval = Interval(moment(0, {EVENT: histogram(before)}), moment(1, {EVENT: histogram(after)}))
-    view = first_seen(interval, *EVENT)
+    view = interval.views(EVENT[0]).get(EVENT[1])
     return None if view is None else latencies(view)
 
 
@@ -44,7 +43,7 @@ def test_a_bucket_that_appears_was_empty_before() -> None:
 
 def test_an_event_that_is_new_is_unknown() -> None:
     interval = Interval(moment(0, {}), moment(1, {EVENT: histogram({512: 3})}))
-    assert first_seen(interval, *EVENT) is None
+    assert interval.views(EVENT[0]) == {}
 
 
 def test_the_mean_is_exact_where_the_source_sums_its_times() -> None:

@@ -10,7 +10,6 @@ from typing import Final
 from msgspec import Struct
 
 from iocast.metrics import NO_BOUND, SUM_NS, bucket_upper_ns
-from iocast.model.live.moment import Interval
 from iocast.model.view import View
 
 ENDLESS_NS: Final = 1 << 62  # the bound of what lies above all bounds
@@ -61,24 +60,6 @@ def latencies(view: View) -> Latencies | None:
             counts[upper_ns] = gained
     has_buckets = counts or any(metric == NO_BOUND or bucket_upper_ns(metric) for metric in view.deltas)
     return Latencies(view.elapsed_ns, counts, view.delta(SUM_NS)) if has_buckets else None
-
-
-def first_seen(interval: Interval, observer: str, subject: str) -> View | None:
-    """The view of a subject whose buckets appear when they are first needed: one that was missing before held nothing.
-
-    Oracle shows only the buckets of an event that were ever used. None for a subject that one moment does not have.
-    """
-    before = interval.before.values(observer).get(subject)
-    after = interval.after.values(observer).get(subject)
-    known = interval.views(observer).get(subject)
-    if before is None or after is None or known is None:
-        return known
-    new = {
-        metric: round(value)
-        for metric, value in after.items()
-        if metric not in before and (metric == NO_BOUND or bucket_upper_ns(metric) is not None)
-    }
-    return View(subject, known.elapsed_ns, {**known.deltas, **new}) if new else known
 
 
 def on_grid(found: Latencies, bounds: Sequence[int]) -> list[int]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from iocast.sessions.live.sources import Asked
     from iocast.sessions.live.watching import LiveRequest
 
-MODES = ("iostat",)
+MODES = ("iostat", "iolatency", "ioh")
 
 
 @click.command()
@@ -48,7 +48,8 @@ def watch(
 ) -> int:
     """Watch this machine as it runs, a few lines each interval, without any load.
 
-    MODE is whose lines to print: `iostat` has the columns of `iostat -x`. Without one, nothing is
+    MODE is whose lines to print: `iostat` has the columns of `iostat -x`, `iolatency` the histogram of
+    perf-tools, `ioh` the layers of ioh.sh. Without one, nothing is
     printed while a tape is recorded or scrapers are answered.
     """
     from iocast.model.live.moment import Interval

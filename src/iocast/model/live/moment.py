@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 
 from msgspec import Struct
 
-from iocast.metrics import TICK, WATCH
+from iocast.metrics import NO_BOUND, TICK, WATCH, bucket_upper_ns
 from iocast.model.run import Sample
 from iocast.model.view import View, views
 
@@ -27,8 +27,17 @@ class Moment(Struct, frozen=True, dict=True):
             found.setdefault(sample.observer, []).append(sample)
         return {observer: tuple(samples) for observer, samples in found.items()}
 
-    def values(self, observer: str) -> dict[str, dict[str, float]]:
+    @cached_property
+    def _values(self) -> dict[str, dict[str, dict[str, float]]]:
+        return {}
+
+    def values(self, observer: str) -> Mapping[str, Mapping[str, float]]:
         """The figures of each subject as they stood: for those that are of an instant and not counters."""
+        if observer not in self._values:
+            self._values[observer] = self._as_they_stood(observer)
+        return self._values[observer]
+
+    def _as_they_stood(self, observer: str) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {}
         for sample in self.by_observer.get(observer, ()):
             found.setdefault(sample.subject, {})[sample.metric] = sample.value
@@ -54,8 +63,21 @@ class Interval(Struct, frozen=True, dict=True):
         """How far the counters of each subject went. A subject that is new in this interval is not in it."""
         if observer not in self._views:
             both = (moment.by_observer.get(observer, ()) for moment in (self.before, self.after))
-            self._views[observer] = views(chain.from_iterable(both), observer)
+            found = views(chain.from_iterable(both), observer)
+            self._views[observer] = {subject: self._with_new_buckets(observer, view) for subject, view in found.items()}
         return self._views[observer]
+
+    def _with_new_buckets(self, observer: str, view: View) -> View:
+        """Buckets of a histogram appear when they are first needed (Oracle's do): one that was not there was empty."""
+        before, after = (moment.values(observer).get(view.subject) for moment in (self.before, self.after))
+        if before is None or after is None:
+            return view
+        new = {
+            metric: round(value)
+            for metric, value in after.items()
+            if metric not in before and (metric == NO_BOUND or bucket_upper_ns(metric) is not None)
+        }
+        return View(view.subject, view.elapsed_ns, {**view.deltas, **new}) if new else view
 
     @property
     def observers(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from iocast.model.live.moment import Interval
-from iocast.report.live import iostat_lines
+from iocast.report.live import ioh_lines, iolatency_lines, iostat_lines
 from iocast.report.live.line_table import Table
 
 
@@ -32,4 +32,8 @@ class LineMode(Protocol):
         """The same as its model prints them."""
 
 
-LINE_MODES: tuple[LineMode, ...] = (iostat_lines,)
+LINE_MODES: tuple[LineMode, ...] = (
+    iostat_lines,
+    iolatency_lines,
+    ioh_lines,
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iocast.analyse.live.latency_columns import Latencies, first_seen, latencies
+from iocast.analyse.live.latency_columns import Latencies, latencies
 from iocast.model.live.moment import Interval
 
 Choice = tuple[str, str]  # observer, subject
@@ -20,7 +20,7 @@ def histograms(interval: Interval) -> list[Choice]:
 
 def latencies_of(interval: Interval, choice: Choice) -> Latencies | None:
     """What it gained; None where it is unknown."""
-    view = first_seen(interval, *choice)
+    view = interval.views(choice[0]).get(choice[1])
     return None if view is None else latencies(view)
 
 
