@@ -13,7 +13,7 @@ def _drop(*ios: int) -> Drop | None:
     series = Series(
         interval_ns=250_000_000, ios=ios, bytes=tuple(8192 * each for each in ios), response_ns=(1,) * len(ios)
     )
-    return drop(series, change_points(series.rates_per_s), 0.3)
+    return drop(series, change_points(series.rates_per_s))
 
 
 def test_where_it_fell_and_how_much_was_done_by_then() -> None:
@@ -70,19 +70,19 @@ def test_a_slow_part_is_that_since_the_last_change() -> None:
     assert _slow((999,) * 14 + (1000,)) is None  # less than one in each interval
 
 
-def _fall(before: int, after: int, least: float) -> Drop | None:
+def _fall(before: int, after: int) -> Drop | None:
     ios = (before,) * 20 + (after,) * 20
     series = Series(interval_ns=10**9, ios=ios, bytes=tuple(4096 * each for each in ios), response_ns=(1,) * 40)
-    return drop(series, ChangePoints(0.0, 0.0, 0.0, (Change(20, after / before - 1),)), least)
+    return drop(series, ChangePoints(0.0, 0.0, 0.0, (Change(20, after / before - 1),)))
 
 
 def test_a_fall_is_told_from_its_least_share_on() -> None:
-    found = _fall(100, 70, 0.3)
+    found = _fall(100, 70)
     assert found == Drop(
         at_ns=20 * 10**9, before_per_s=100.0, after_per_s=70.0, ios=2000, bytes=2000 * 4096, constant=0.0
     )
-    assert _fall(100, 71, 0.3) is None
-    standstill = _fall(100, 0, 0.3)
+    assert _fall(100, 71) is None
+    standstill = _fall(100, 0)
     assert standstill is not None
     assert (standstill.after_per_s, standstill.constant) == (0.0, 0.0)
 
@@ -91,7 +91,7 @@ def test_a_rate_that_comes_back_half_of_the_way_has_not_fallen_for_good() -> Non
     for highest, told in ((85, True), (86, False)):
         ios = (100,) * 20 + (50,) * 10 + (highest,) + (50,) * 19
         series = Series(interval_ns=10**9, ios=ios, bytes=ios, response_ns=(1,) * 50)
-        found = drop(series, ChangePoints(0.0, 0.0, 0.0, (Change(20, -0.5),)), 0.3)
+        found = drop(series, ChangePoints(0.0, 0.0, 0.0, (Change(20, -0.5),)))
         assert (found is not None) == told
 
 
@@ -99,7 +99,7 @@ def test_of_two_falls_the_deeper_one_is_told_with_the_level_at_the_end() -> None
     ios = (100,) * 10 + (60,) * 10 + (20,) * 10 + (19,) * 10
     series = Series(interval_ns=10**9, ios=ios, bytes=ios, response_ns=(1,) * 40)
     changes = (Change(10, -0.4), Change(20, -0.667), Change(30, -0.11))
-    found = drop(series, ChangePoints(0.0, 0.0, 0.0, changes), 0.3)
+    found = drop(series, ChangePoints(0.0, 0.0, 0.0, changes))
     assert found is not None
     assert (found.at_ns, found.before_per_s, found.after_per_s, found.ios) == (20 * 10**9, 60.0, 19.0, 1600)
 
@@ -107,7 +107,7 @@ def test_of_two_falls_the_deeper_one_is_told_with_the_level_at_the_end() -> None
 def test_the_level_after_a_fall_begins_behind_the_interval_in_which_it_fell() -> None:
     def found(*ios: int) -> Drop | None:
         series = Series(interval_ns=10**9, ios=ios, bytes=ios, response_ns=(1,) * len(ios))
-        return drop(series, ChangePoints(0.0, 0.0, 0.0, (Change(20, -0.4),)), 0.3)
+        return drop(series, ChangePoints(0.0, 0.0, 0.0, (Change(20, -0.4),)))
 
     scattered = found(*(100,) * 20, 75, *(40, 80) * 10)
     assert scattered is not None

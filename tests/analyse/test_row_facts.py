@@ -17,6 +17,7 @@ from iocast.analyse.rate_drops import drop
 from iocast.analyse.row_pairs import marks
 from iocast.analyse.steady import steadiness
 from iocast.analyse.time_breakdown import whereabouts
+from iocast.model.measurement import Generator
 from iocast.model.run import OpSeries, PhaseRecord, Sample, Source
 from iocast.model.workload import Poisson, Sequential
 
@@ -54,6 +55,15 @@ def test_a_row_has_the_name_the_work_and_the_figures_of_its_phase() -> None:
     assert (row.data_bytes, row.region) == (8 * card_runs.GIB, (0, 8 * card_runs.GIB))
     assert not row.is_only("read")
     assert facts_of_one(card_runs.reads()).is_only("read")
+
+
+def test_the_rate_that_came_by_the_clock_and_its_share_of_the_one_asked_for() -> None:
+    record = card_runs.paced()
+    row, did = facts_of_one(record), record.measurement
+    assert row.paced_rate_per_s == load_kind.paced_rate_per_s(record) > 0
+    assert did.asked_rate_per_s is not None
+    assert row.kept_up == row.paced_rate_per_s / did.asked_rate_per_s
+    assert facts_of_one(card_runs.reads()).kept_up == 0.0
 
 
 def test_times_of_a_row_are_those_of_the_operations_that_are_asked_for() -> None:
@@ -115,9 +125,27 @@ def test_a_rate_that_halved_has_a_change_and_a_drop() -> None:
     assert found == change_points(record.series.rates_per_s)
     assert found is not None
     assert [(each.at, round(each.shift, 2)) for each in found.reported] == [(150, -0.5)]
-    assert row.drop(0.3) == drop(record.series, found, 0.3)
-    assert row.drop(0.3) is not None
-    assert row.drop(0.9) is None
+    assert row.drop == drop(record.series, found)
+    assert row.drop is not None
+
+
+def test_what_the_processors_did_while_a_row_ran() -> None:
+    record = card_runs.reads()
+    went = {"user_ns": (0, 30), "idle_ns": (10, 70), "steal_ns": (5, 15)}
+    seen = [Sample(at, "cpu", "", name, value) for name, values in went.items() for at, value in enumerate(values)]
+    memory = [Sample(at, "cpu", "memory", "available_bytes", 1e9) for at in range(2)]
+    row = facts_of_one(replace(record, samples=(*record.samples, *memory, *seen)))
+    assert (row.processors.idle_share, row.processors.stolen_share) == (0.6, 0.1)
+    assert row.processors is row.processors
+    assert facts_of_one(replace(record, samples=())).processors.idle_share is None
+
+
+def test_the_share_of_the_time_that_threads_waited_for_a_processor() -> None:
+    did = card_runs.reads().measurement
+    two = replace(did, generator=Generator(threads=2, queued_ns=did.elapsed_ns))
+    assert two.queued_share == 0.5
+    assert (did.generator.threads, did.queued_share) == (0, 0.0)
+    assert replace(two, elapsed_ns=0).queued_share == 0.0
 
 
 def test_devices_files_and_the_time_of_a_row() -> None:

@@ -34,6 +34,16 @@ def test_rates_sizes_waits_queue_and_utilisation() -> None:
     assert seen.sum(READS, WRITES) == 300
 
 
+def test_processors_by_the_times_that_are_known_of_them() -> None:
+    times = {metrics.USER_NS: 500, metrics.SYSTEM_NS: 200, metrics.IDLE_NS: 200, metrics.IOWAIT_NS: 50}
+    seen = View("", SECOND_NS, {**times, metrics.STEAL_NS: 50, metrics.CONTEXT_SWITCHES: 10**9})
+    assert (seen.idle_share, seen.stolen_share) == (0.25, 0.05)
+    assert View("", SECOND_NS, times).stolen_share == 0.0, "no hypervisor that steals"
+    assert View("", SECOND_NS, dict.fromkeys(times, 0)).idle_share is None
+    nothing = View("", SECOND_NS, {})
+    assert (nothing.idle_share, nothing.stolen_share) == (None, None)
+
+
 def test_a_live_second_is_the_same_view_as_a_row() -> None:
     samples = [*sampled(READS, 0, 100, 500), *sampled(QUEUE_NS, 0, 1, 2)]
     second = [each for each in samples if each.time_ns >= SECOND_NS]

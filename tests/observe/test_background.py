@@ -212,6 +212,13 @@ def test_the_others_are_seen_though_one_tool_hangs(tmp_path: Path) -> None:
     assert seen.unseen == ("zpool did not answer within 2 s",)
 
 
+def test_under_a_simulated_device_nothing_is_looked_for() -> None:
+    def never(*words: str) -> str:
+        raise AssertionError(words)
+
+    assert look(find_target("sim:hdd"), "/", never) == Background()
+
+
 SCRUB = Maintenance(task="zfs_scrub", subject="tank", done=0.0721, below_target=True)
 ELSEWHERE = Maintenance(task="md_resync", subject="md127")
 

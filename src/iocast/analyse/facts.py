@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
+from iocast import metrics
 from iocast.analyse import load_kind
 from iocast.analyse.changepoint import ChangePoints, change_points
 from iocast.analyse.combined_load import AddedUp, added_up, seen_by_devices
@@ -33,6 +34,7 @@ from iocast.analyse.time_breakdown import Whereabouts, whereabouts
 from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
 from iocast.model.run import OpSeries, PhaseRecord, Run
+from iocast.model.view import View, views
 from iocast.model.workload import Op, Workload
 
 T = TypeVar("T")
@@ -108,6 +110,17 @@ class RowFacts(_Kept):
     def is_past_the_host(self) -> bool:
         """True when the page cache of this machine has no part in it."""
         return self.facts.simulated or self.is_really_direct
+
+    @cached_property
+    def paced_rate_per_s(self) -> float:
+        """I/Os a second that came by the clock, or after a pause."""
+        return load_kind.paced_rate_per_s(self.record)
+
+    @property
+    def kept_up(self) -> float:
+        """The share of the rate that was asked for; 0 where none was."""
+        asked = self.measurement.asked_rate_per_s
+        return self.paced_rate_per_s / asked if asked else 0.0
 
     def is_only(self, op: Op) -> bool:
         """True when it asks for this operation and nothing else."""
@@ -210,12 +223,12 @@ class RowFacts(_Kept):
         """Whether its rate had settled, or the response of an open loop."""
         return steadiness(self.record.series.responses_ns if self.is_open_loop else self.rates_per_s)
 
-    def drop(self, least: float) -> Drop | None:
-        """The deepest fall of its rate that lasted, when it was at least the share `least`."""
-        found: Drop | None = self.keep(("drop", least), lambda: drop(self.record.series, self.change_points, least))
-        return found
+    @cached_property
+    def drop(self) -> Drop | None:
+        """The deepest fall of its rate that lasted; None where it did not fall for good."""
+        return drop(self.record.series, self.change_points)
 
-    # What ran beside it, and what the devices saw.
+    # What ran beside it, and what the machine and the devices saw.
 
     @cached_property
     def beside(self) -> tuple[PhaseRecord, ...]:
@@ -229,6 +242,11 @@ class RowFacts(_Kept):
             return self
         every: AddedUp = self.facts.keep(("added_up", id(self.beside[0])), lambda: added_up(self.beside))
         return RowFacts(self.facts, seen_by_devices(self.record, every), of_all=True)
+
+    @cached_property
+    def processors(self) -> View:
+        """What the machine's processors did while it ran; where nobody looked, nothing is known of them."""
+        return views(self.record.samples, metrics.CPU).get("", View("", 0, {}))
 
     @cached_property
     def device_io(self) -> dict[str, DeviceIo]:

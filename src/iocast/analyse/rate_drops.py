@@ -10,6 +10,9 @@ from msgspec import Struct
 from iocast.analyse.changepoint import ChangePoints
 from iocast.model.run import OpSeries, Series
 
+FALLS = 0.3  # of the rate: less is no fall [J]
+LEAST_INTERVALS = 15  # of fewer some part is constant by chance [J]
+
 
 class Drop(Struct, frozen=True):
     """A fall of the I/O rate for good. `constant`: the scatter of the rate afterwards over its mean."""
@@ -20,9 +23,6 @@ class Drop(Struct, frozen=True):
     ios: int  # that were done until then
     bytes: int
     constant: float
-
-
-LEAST_INTERVALS = 15  # of fewer some part is constant by chance [J]
 
 
 class SlowPart(Struct, frozen=True):
@@ -50,8 +50,8 @@ def slow_part(series: OpSeries, changes: ChangePoints) -> SlowPart | None:
     return min(parts, key=lambda part: part.by_chance, default=None)
 
 
-def drop(series: Series, changes: ChangePoints | None, least: float) -> Drop | None:
-    """The deepest fall of a row's rate, when it was at least the share `least` and lasted to the end; else None."""
+def drop(series: Series, changes: ChangePoints | None) -> Drop | None:
+    """The deepest fall of a row's rate, when it was deep enough and lasted to the end; else None."""
     if changes is None or not changes.reported:
         return None
     rates = series.rates_per_s
@@ -61,7 +61,7 @@ def drop(series: Series, changes: ChangePoints | None, least: float) -> Drop | N
     # The interval in which it fell is of neither level: the first of the last ones, or a short stretch of its own.
     before, last = fmean(rates[starts[here - 1] : deepest.at]), rates[starts[-2] + 1 :]
     after = fmean(last)
-    if after > (1 - least) * before or max(rates[deepest.at + 1 :]) > (1 - least / 2) * before:
+    if after > (1 - FALLS) * before or max(rates[deepest.at + 1 :]) > (1 - FALLS / 2) * before:
         return None
     return Drop(
         at_ns=deepest.at * series.interval_ns,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.ladder import Curve, Step
-from iocast.analyse.load_kind import MOVING, bytes_per_s_of, paced_rate_per_s
+from iocast.analyse.load_kind import MOVING, bytes_per_s_of
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.left_out import named
 from iocast.diagnose.link_ceiling import links_of
@@ -57,12 +57,12 @@ def _of(row: RowFacts, out: Mapping[str, LeftOut]) -> Bound:
     record = row.record
     if record.measurement.replay is not None and not record.measurement.asked_rate_per_s:
         return Bound("unknown", "Paced by the pauses of the trace and the service times of this storage.", {})
-    if row.is_open_loop and _kept_up(record) >= limits.LOAD.a:
-        return _paced(record)
+    if row.is_open_loop and row.kept_up >= limits.LOAD.a:
+        return _paced(row)
     if row.name in out:
         return Bound("unknown", f"Bottleneck unknown: {out[row.name].why}.")
     if row.is_open_loop:
-        return _behind(record)
+        return _behind(row)
     if record.phase.together:
         return Bound("unknown", "Bottleneck unknown: the row ran beside others.")
     return _by_curve(row, out)
@@ -83,7 +83,7 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
     figures = {
         "cpu_share": cpu,
         "system_share": made.system_ns / worked_ns if worked_ns else 0.0,
-        "queued_share": made.queued_ns / did.elapsed_ns / made.threads,
+        "queued_share": did.queued_share,
         "kernel_threads": handed,
         "cpu_ns_per_io": worked_ns / did.ios,
     }
@@ -123,22 +123,16 @@ def _link(run: Run, record: PhaseRecord) -> Bound | None:
     return Bound("link", f"Link-bound: {says}.", {"link_share": share})
 
 
-def _kept_up(record: PhaseRecord) -> float:
-    """The share of the rate that was asked for."""
-    asked = record.measurement.asked_rate_per_s or 0.0
-    return paced_rate_per_s(record) / asked if asked else 0.0
-
-
-def _paced(record: PhaseRecord) -> Bound:
-    came, wanted = number(paced_rate_per_s(record)), number(record.measurement.asked_rate_per_s or 0.0)
+def _paced(row: RowFacts) -> Bound:
+    came, wanted = number(row.paced_rate_per_s), number(row.measurement.asked_rate_per_s or 0.0)
     rate = f"{wanted} IOPS" if came == wanted else f"{wanted} IOPS ({came} achieved)"
-    return Bound("rate", f"Rate-limited: the job asks for {rate}.", {"share": _kept_up(record)})
+    return Bound("rate", f"Rate-limited: the job asks for {rate}.", {"share": row.kept_up})
 
 
-def _behind(record: PhaseRecord) -> Bound:
-    did = record.measurement
+def _behind(row: RowFacts) -> Bound:
+    did = row.measurement
     full = did.depth_mean >= limits.LOAD.b * did.asked_depth
-    figures = {"share": _kept_up(record), "depth": did.depth_mean, "unsent": float(did.unsent_arrivals)}
+    figures = {"share": row.kept_up, "depth": did.depth_mean, "unsent": float(did.unsent_arrivals)}
     if full:
         most = counted(did.asked_depth, "outstanding I/O")
         says = f"the limit of {most} was reached and arrivals had to wait"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iocast import metrics
 from iocast.analyse.comparison import Ratio, ab_ratio
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.service_laws import DiskLaw
 from iocast.model.target import Target
-from iocast.model.view import views
 from iocast.text import brief_percent
 
 # Places that are memory by construction: the device or file system is honest, but it is no storage.
@@ -59,32 +57,16 @@ def has_an_arm(facts: Facts) -> bool:
 @once
 def waited_for_a_processor(row: RowFacts) -> bool:
     """True when next to no processor time was left while a row ran, for the machine or for the test's own threads."""
-    free = _free_processors(row)
-    return _waited(row) > CPU_WAIT or (free is not None and free < CPU_FREE)
+    free = row.processors.idle_share
+    return row.measurement.queued_share > CPU_WAIT or (free is not None and free < CPU_FREE)
 
 
 def cpu_words(row: RowFacts) -> str:
     """How short of processor time a row was, fit to follow a colon."""
-    waited, free = _waited(row), _free_processors(row)
+    waited, free = row.measurement.queued_share, row.processors.idle_share
     if waited > CPU_WAIT or free is None:
         return f"the test's threads waited for a CPU {brief_percent(min(1.0, waited))} of the time"
     return f"only {brief_percent(free)} of the CPU time was free" if free >= NO_TIME else "no CPU time was free"
-
-
-def _waited(row: RowFacts) -> float:
-    """The share of the time that the test's own threads were ready and had no processor."""
-    made, elapsed_ns = row.measurement.generator, row.measurement.elapsed_ns
-    return made.queued_ns / elapsed_ns / made.threads if made.threads and elapsed_ns else 0.0
-
-
-def _free_processors(row: RowFacts) -> float | None:
-    """The share of the machine's processor time that nobody used; None where it was not seen."""
-    seen = next(iter(views(row.record.samples, metrics.CPU).values()), None)
-    if seen is None:
-        return None
-    spent = sum(seen.delta(name) or 0 for name in metrics.CPU_TIMES)
-    free = sum(seen.delta(name) or 0 for name in (metrics.IDLE_NS, metrics.IOWAIT_NS))
-    return free / spent if spent > 0 else None
 
 
 def times_ratio(one: RowFacts, other: RowFacts) -> Ratio:

@@ -11,10 +11,10 @@ from statistics import fmean
 from typing import NamedTuple
 
 from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.rate_drops import FALLS
 from iocast.model.finding import LeftOut
 from iocast.text import number
 
-FALLS = 0.3  # of the rate [J]
 LEVEL = 0.03  # rates nearer to each other are the same level [J]
 LEAST_INTERVALS = 3  # of fewer none lies between the two levels
 FELL = "the rate fell within it"
@@ -48,7 +48,7 @@ def _fall(row: RowFacts, following: tuple[RowFacts, ...]) -> Fall | None:
     """A fall that the row shows by itself, or, of too few intervals for that, with a later row that went on there."""
     if not _counts(row):
         return None
-    found, rates = row.drop(FALLS), row.rates_per_s
+    found, rates = row.drop, row.rates_per_s
     if found is not None:
         return Fall(row, found.before_per_s, found.after_per_s, _at_level(row, found.after_per_s, following))
     if row.change_points is not None or len(rates) < LEAST_INTERVALS or rates != sorted(rates, reverse=True):

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from iocast.metrics import BUSY_NS, EPOCH, PERIODS, QUEUE_NS
+from iocast.metrics import BUSY_NS, CPU_TIMES, EPOCH, IDLE_NS, IOWAIT_NS, PERIODS, QUEUE_NS, STEAL_NS
 from iocast.model.run import Sample
 
 
@@ -43,6 +43,21 @@ class View(Struct, frozen=True):
     def utilisation(self) -> float | None:
         """The share of the time in which a device had anything to do."""
         return ratio(self.delta(BUSY_NS), self.elapsed_ns)
+
+    @property
+    def idle_share(self) -> float | None:
+        """The share of all processor time that nobody used."""
+        return self._of_processors(IDLE_NS, IOWAIT_NS)
+
+    @property
+    def stolen_share(self) -> float | None:
+        """The share of all processor time that the hypervisor gave to other guests."""
+        return self._of_processors(STEAL_NS)
+
+    def _of_processors(self, *times: str) -> float | None:
+        """Of those times that the kernel tells; None where it told none."""
+        whole = sum(self.deltas.get(name, 0) for name in CPU_TIMES)
+        return ratio(sum(self.deltas.get(name, 0) for name in times), whole)
 
 
 def views(samples: Iterable[Sample], observer: str, elapsed_ns: int | None = None) -> dict[str, View]:

@@ -48,12 +48,13 @@ class Carried(Struct, frozen=True):
 def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener) -> Carried:
     """Plans, announces, lays out, performs; the run goes into `options.out`. Raises IocastError."""
     from iocast import load
+    from iocast.observe.background import look
     from iocast.sessions.fitted_plan import make_plan
 
     target = target if options.price is None else replace(target, price=options.price)
     fitted = make_plan(job, target, options.seed)
     layout = load.lay_out(fitted.plan)
-    background = _background(target)
+    background = look(target)
     listener.tell(
         Planned(
             plan=fitted.plan,
@@ -61,7 +62,7 @@ def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener)
             notes=fitted.notes,
             left_out=fitted.left_out,
             idle_size_bytes=None if layout.own else options.size_bytes,
-            maintenance=background.tasks if background is not None else (),
+            maintenance=background.tasks,
         )
     )
     script = _script(job, fitted.plan)
@@ -89,15 +90,6 @@ def _failed(done: Carried) -> LoadError | None:
         return None
     folder = shlex.quote(shown_folder(done.folder))
     return LoadError("all I/Os of all rows failed", f"iocast report {folder} lists the errors")
-
-
-def _background(target: Target) -> Background | None:
-    """What the storage does for itself before the first row; None of a simulated device."""
-    if target.simulated is not None:
-        return None
-    from iocast.observe.background import look
-
-    return look(target)
 
 
 def perform(

@@ -110,10 +110,6 @@ def inquire(run: Run, budget: Budget, out: str, listener: Listener) -> Inquiry:
 
     Runs of experiments are kept in `out`. Raises IocastError when not even one could be made.
     """
-    from iocast.load.work_files import permission_of
-
-    if not permission_of(run.plan.target).may_write:
-        budget = replace(budget, writes=False)
     asking = _Asking(run, out, listener, budget)
     found = examination.examine(run).findings
     for candidate in next_step.candidates(run, found, detectors.proposed):
@@ -131,7 +127,10 @@ class _Asking:
     """One inquiry as it goes on: its steps, what is left of its budget, whether it was stopped."""
 
     def __init__(self, run: Run, out: str, listener: Listener, budget: Budget) -> None:
-        self.run, self.out, self.listener, self.budget = run, out, listener, budget
+        from iocast.load.work_files import permission_of
+
+        self.run, self.out, self.listener = run, out, listener
+        self.budget = budget if permission_of(run.plan.target).may_write else replace(budget, writes=False)
         self.steps: list[Step] = []
         self.untested: dict[FindingCode, str] = {}
         self.stopped = False

@@ -109,7 +109,7 @@ def test_a_device_that_slows_down_for_good_has_spent_no_credits() -> None:
     for seed in range(920, 932):
         slower = Bands(share=0, baseline_per_s=1, burst_per_s=1, burst_s=0, users=1, service_ns=4e6, slower=3.5)
         run = card_runs.run(two_bands.row(slower, seed))
-        assert Facts(run).rows[0].drop(0.3) is not None
+        assert Facts(run).rows[0].drop is not None
         assert list(credits.detect(Facts(run))) == []
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 
-from iocast import metrics
 from iocast.analyse.facts import RowFacts
-from iocast.analyse.load_kind import paced_ios, paced_rate_per_s
+from iocast.analyse.load_kind import paced_ios
 from iocast.analyse.statistics import LEAST_INTERVALS, QuantileEstimate, enough_beyond
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.bound import own_threads
 from iocast.model.finding import Finding, Grade, TrustComponent
 from iocast.model.histogram import SUB_BUCKETS
 from iocast.model.run import PhaseRecord
-from iocast.model.view import views
 from iocast.model.workload import Closed, Op
 from iocast.text import brief_percent, brief_time, counted, number
 
@@ -139,7 +137,7 @@ def load_achieved(row: RowFacts) -> TrustComponent:
     if did.replay is not None and not did.asked_rate_per_s:
         asked, got, what = float(did.replay.replayed), float(did.ios), "I/Os of the trace"
     elif did.asked_rate_per_s:
-        asked, got, what = did.asked_rate_per_s, paced_rate_per_s(row.record), "IOPS"
+        asked, got, what = did.asked_rate_per_s, row.paced_rate_per_s, "IOPS"
     else:
         asked, got, what = _depth_expected(row), did.depth_mean, "outstanding I/Os"
     share = got / asked if asked else 0.0
@@ -197,7 +195,7 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
         return None
     share = min(1.0, made.queued_ns * max(1.0, did.depth_mean / made.threads) / service_ns)
     each = f"{brief_time(made.queued_ns / made.threads)} each" if made.threads > 1 else brief_time(made.queued_ns)
-    steal = _stolen(row.record)
+    steal = row.processors.stolen_share or 0.0
     taken = f"; the hypervisor stole {brief_percent(steal)} of all CPU time" if steal > limits.STEAL_TOLD else ""
     cpus = row.run.host.cpus
     crowd = f"its {made.threads} threads shared {counted(cpus, 'CPU')}, perhaps with other work"
@@ -208,15 +206,6 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
     )
     figures = {"queued_ns": made.queued_ns, "switches": made.involuntary_switches, "steal_share": steal}
     return TrustComponent("load_achieved", limits.LAG.grade(share), clause, figures)
-
-
-def _stolen(record: PhaseRecord) -> float:
-    """The share of all processor time that the hypervisor gave to other guests."""
-    machine = views(record.samples, metrics.CPU).get("")
-    if machine is None:
-        return 0.0
-    spent = sum(machine.delta(name) or 0 for name in metrics.CPU_TIMES)
-    return (machine.delta(metrics.STEAL_NS) or 0) / spent if spent else 0.0
 
 
 def _generator_cpu(row: RowFacts) -> TrustComponent | None:

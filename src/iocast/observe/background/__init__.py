@@ -27,9 +27,11 @@ class Background(Struct, frozen=True):
 
 
 def look(target: Target, root: str = "/", ask: Ask = output_of) -> Background:
-    """What this machine's storage does for itself at this moment. Tools that are not there cost nothing; one that does
-    not answer within seconds is left alone and named.
+    """What this machine's storage does for itself at this moment; nothing stands under a simulated device. Tools that
+    are not there cost nothing; one that does not answer within seconds is left alone and named.
     """
+    if target.simulated is not None:
+        return Background()
     tasks: dict[tuple[str, str], Maintenance] = {}
     unseen: list[str] = []
     parts: tuple[Callable[[], Iterator[Maintenance]], ...] = (

@@ -44,7 +44,7 @@ RECURRING_NS, RECURS = 10_000_000, 5  # shorter ones count where they come by a 
 BY_A_CLOCK, FITS = 0.10, 0.9  # of the period may a gap be off; of the gaps must be whole periods [J]
 BY_CHANCE = 1e-3  # that events at random fit a period as well: no more [J]
 SHOWN = 5
-FALLS, LEVEL = 0.3, 10  # of the rate, for good; so many I/Os of each outstanding one make a level [J]
+LEVEL = 10  # I/Os of each outstanding one that make a level [J]
 # Waits one behind another: so many in turn, with no more between two of them than this share of the shorter; or so many
 # that overlap, over so many times the longest of them. Who stands still ends with the others. [J]
 WAITS, TIMES_ONE, BETWEEN = 3, 2.5, 0.1
@@ -216,7 +216,7 @@ class _Slowed(Struct, frozen=True):
 
 def _slowed(row: RowFacts) -> _Slowed:
     """What follows a lasting fall of the rate, as of writes that have filled a cache: the median is of those before."""
-    series, fell = row.record.series, row.drop(FALLS)
+    series, fell = row.record.series, row.drop
     if fell is None:
         return _Slowed()
     start = fell.at_ns // series.interval_ns

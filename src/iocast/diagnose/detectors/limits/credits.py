@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from iocast.analyse.changepoint import MIN_LENGTH
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import simulated
-from iocast.analyse.rate_drops import Drop, slow_part
+from iocast.analyse.rate_drops import FALLS, Drop, slow_part
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.model.codes import FindingCode
@@ -33,7 +33,6 @@ from iocast.text import brief_time, counted, number
 NEEDS: tuple[str, ...] = ()
 
 CODE: FindingCode = "burst_credits"
-FALLS = 0.3  # of the rate [J]
 CONSTANT = 0.02  # models C, 18
 AGREES = 0.1  # the rate after a fall within one row with that of a later one [J]
 A_PART, REGULAR = 0.8, 0.3  # of the I/Os; of the scatter that chance gives to a part of a device's own I/Os [J]
@@ -49,7 +48,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for at, row in enumerate(facts.rows):
         if not row.is_only("read") or row.is_open_loop or facts.imported:
             continue
-        found = row.drop(FALLS) or _before_it_began(facts.rows[:at], row)
+        found = row.drop or _before_it_began(facts.rows[:at], row)
         limited = None if found is None else _limited(row, found)
         if found is None or limited is None or limited.per_s < LEAST_PER_S:
             continue
@@ -104,7 +103,7 @@ def _where_it_fell(earlier: tuple[RowFacts, ...], row: RowFacts, found: Drop) ->
     A stall after the fall hides how constant the rate is there. The mean of such a row is neither of the two rates.
     """
     for each in earlier if not found.at_ns else ():
-        inside = each.drop(FALLS) if each.kind == row.kind and not each.record.phase.together else None
+        inside = each.drop if each.kind == row.kind and not each.record.phase.together else None
         if inside is not None and abs(inside.after_per_s / found.after_per_s - 1) <= AGREES:
             return each, replace(inside, after_per_s=found.after_per_s, constant=found.constant)
     return row, found

@@ -69,9 +69,8 @@ def _why(record: PhaseRecord) -> str:
         return f"the first user ended after {brief_time(ends[0])}, the last after {brief_time(ends[-1])}"
     if did.error_count:
         return f"{counted(did.error_count, 'I/O')} failed, and a user pauses after a failure"
-    made = did.generator
-    if made.threads and made.queued_ns > CPU_WAIT * did.elapsed_ns * made.threads:
-        waited = brief_percent(min(1.0, made.queued_ns / did.elapsed_ns / made.threads))
-        return f"{own_threads(made.threads)} waited for a CPU {waited} of the time"
+    if did.queued_share > CPU_WAIT:
+        waited = brief_percent(min(1.0, did.queued_share))
+        return f"{own_threads(did.generator.threads)} waited for a CPU {waited} of the time"
     gap_ns = _gap_ns(did)
     return f"the next I/O was submitted {brief_time(gap_ns)} after each completion"

@@ -28,7 +28,6 @@ from iocast.text import brief_throughput, brief_time, capacity
 NEEDS: tuple[str, ...] = ()
 
 CODE: FindingCode = "write_cliff"
-FALLS = 0.3  # of the rate [J]
 SLOWER, READS_KEEP = 0.7, 0.7  # writes beyond the cliff, and reads, over those before it [J]
 IDLE_S = (20.0, 120.0)  # at least, at most [J]
 MADE_ROOM = 3.0  # what an idle time frees, at the speed beyond the cliff, over what is written before it comes [J]
@@ -44,7 +43,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for row in facts.rows:
         if not row.is_only("write") or row.is_open_loop:
             continue
-        found = row.drop(FALLS)
+        found = row.drop
         if found is not None:
             earlier = phases[: phases.index(row.record)]
             yield _finding(row.record, found, sum(bytes_of(each.measurement, "write") for each in earlier))
