@@ -167,7 +167,7 @@ def test_what_was_never_read_from_the_medium_is_no_cache(tmp_path: Path) -> None
 
 
 def test_two_service_times_on_flash_may_be_hits_and_an_experiment_tells(tmp_path: Path) -> None:
-    """Both groups are quicker than any disk: what is known is said, and that it may be a cache is a note until tested."""
+    """Both groups are quicker than any disk: what is known is said; that it may be a cache is a note until tested."""
     run = planted.measured("sim:nvme,hit=60%:10us", planted.long(10), tmp_path)
     (found,) = storage_cache.detect(Facts(run))
     assert (found.severity, found.state, found.confidence) == ("note", "suggested", 0.5)
