@@ -23,8 +23,8 @@ SIZE_APART = 4.0  # sizes of I/Os so far apart tell I/Os and bytes from each oth
 
 
 class Level(NamedTuple):
-    """The rate in a unit, the rows that go at it in order of time, and its scatter; of one size both units say the same,
-    and which of them is limited is not known."""
+    """The rate in a unit, the rows that go at it in order of time, and its scatter. Of rows of one size both units say
+    the same, and which of them is limited is not known."""
 
     unit: Unit
     known: bool

@@ -62,10 +62,12 @@ def _rows_of(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterato
 
 
 def _at_the_baseline(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterator[str]:
-    """Rows of any size whose throughput is what spent credits of bytes leave: more load brought them no more."""
-    left = finding.evidence.get("baseline_bytes_per_s")
-    for row in facts.rows if left is not None else ():
-        if found[row.name].by == "device" and _near(row.measurement.bytes_per_s, left, SAME_RATE):
+    """Rows of other I/Os that go at what spent credits leave, in I/Os or in bytes: more load brought them no more."""
+    ios, of_bytes = finding.evidence["after_per_s"], finding.evidence.get("baseline_bytes_per_s")
+    for row in facts.rows:
+        did = row.measurement
+        got, left = (did.rate_per_s, ios) if of_bytes is None else (did.bytes_per_s, of_bytes)
+        if found[row.name].by == "device" and _near(got, left, SAME_RATE):
             yield row.name
 
 

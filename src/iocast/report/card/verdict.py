@@ -19,6 +19,7 @@ from iocast.model.finding import GRADES, Examination, Finding, Grade, Trust, Tru
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord
 from iocast.report.card.replay_section import sentence as replayed
+from iocast.report.card.rows_that_held import rows_that_held, state_words, two_states
 from iocast.report.card.summary_sentences import sentences
 from iocast.report.wording import words
 
@@ -53,7 +54,10 @@ def verdict(facts: Facts, examination: Examination) -> str:
     usable = [record for record, trust in judged if trust.grade in USABLE]
     rates_only = [record for record, trust in judged if trust.grade not in USABLE and rate_believed(trust)]
     leads = list(_leads(judged, examination))
-    said = [*filter(None, map(replayed, usable)), *sentences(facts, usable, rates_only)]
+    state = state_words(facts.run.measured, examination)
+    held, of_rates = rows_that_held(usable, examination), rows_that_held(rates_only, examination)
+    said = [*filter(None, map(replayed, usable)), *sentences(facts, held, of_rates, state)]
+    said += two_states(usable, examination)
     if usable and not said:
         said = ["The run has no plain random reads, scans, commits or mixes: see the rows below."]
     told = frozenset[FindingCode]().union(*(lead.told for lead in leads))

@@ -89,7 +89,7 @@ def _limited(row: RowFacts, found: Drop) -> _Limited | None:
 def _between(fall: Between) -> Drop:
     """A fall between two rows: this one has more outstanding I/Os than one before it, does far less, and always the
     same."""
-    row, size = fall.row, fall.row.measurement.bytes / max(1, fall.row.measurement.ios)
+    size = fall.row.measurement.bytes / max(1, fall.row.measurement.ios)
     before = max(rate(each, "ios") for each in fall.before)
     after = fall.level.per_s / (size if fall.level.unit == "bytes" else 1.0)
     return Drop(at_ns=0, before_per_s=before, after_per_s=after, ios=0, bytes=0, constant=fall.level.constant)
@@ -130,7 +130,11 @@ def _in_few_intervals(row: RowFacts, found: Drop) -> Drop:
     at = next(at for at, per_s in enumerate(rates) if per_s <= (1 - FALLS) * rates[0])
     before = fmean(rates[:at])
     return replace(
-        found, at_ns=at * series.interval_ns, before_per_s=before, ios=sum(series.ios[:at]), bytes=sum(series.bytes[:at])
+        found,
+        at_ns=at * series.interval_ns,
+        before_per_s=before,
+        ios=sum(series.ios[:at]),
+        bytes=sum(series.bytes[:at]),
     )
 
 
@@ -161,9 +165,7 @@ def _spent(row: RowFacts, found: Drop, limited: _Limited, level: Level | None) -
     return _Spent(total / size, total) if in_bytes else _Spent(total, total * size)
 
 
-def _finding(
-    row: RowFacts, found: Drop, limited: _Limited, spent: _Spent, level: Level | None, where: str
-) -> Finding:
+def _finding(row: RowFacts, found: Drop, limited: _Limited, spent: _Spent, level: Level | None, where: str) -> Finding:
     record, size = row.record, row.measurement.bytes / max(1, row.measurement.ios)
     burst_per_s = limited.share * found.before_per_s
     lasts_s = spent.ios / max(1.0, burst_per_s - limited.per_s)
