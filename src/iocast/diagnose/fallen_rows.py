@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import NamedTuple
 
-from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.lower_level import Between, falls_between, rate
 from iocast.model.finding import LeftOut
 from iocast.text import brief_throughput, number
@@ -31,6 +31,7 @@ class Fall(NamedTuple):
     later: tuple[RowFacts, ...]
 
 
+@once
 def fallen(facts: Facts) -> dict[str, LeftOut]:
     """Each row that fell, and those of its side that has fewer, by name with why."""
     out: dict[str, LeftOut] = {}

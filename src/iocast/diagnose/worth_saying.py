@@ -41,7 +41,7 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str], rates: Rat
         return seen.state == "suggested" and seen.phase in writing and seen.code in ("shared_drives", "write_cliff")
     if cause.code == "elided_reads":  # in any row that meets such blocks
         return cause.certain and seen.state == "suggested" and seen.code == "cache_in_the_storage"
-    if cause.code == "burst_credits" and seen.code == "throttle":
+    if cause.code == "burst_credits" and seen.code in ("throttle", "write_cliff"):
         return seen.state == "suggested" and _at_the_baseline(cause, seen, rates)
     if cause.phase not in ("", seen.phase):
         return False
@@ -59,8 +59,10 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str], rates: Rat
 
 
 def _at_the_baseline(credits: Finding, level: Finding, rates: Rates) -> bool:
-    """Whether a suspected rate limit is what spent credits leave: the same rate, or the same throughput."""
+    """Whether a suspected rate limit, or what writes fell to, is what spent credits leave."""
     per_s, bytes_per_s = rates.get(level.phase, (0.0, 0.0))
+    per_s = level.evidence.get("after_per_s", per_s)  # to which writes fell
+    bytes_per_s = level.evidence.get("after_bytes_per_s", bytes_per_s)
     left, left_bytes = credits.evidence["after_per_s"], credits.evidence.get("baseline_bytes_per_s")
     got, leaves = (per_s, left) if left_bytes is None else (bytes_per_s, left_bytes)
     return abs(got / leaves - 1) <= BASELINE

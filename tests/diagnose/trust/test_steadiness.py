@@ -202,7 +202,7 @@ def test_the_figures_behind_a_letter() -> None:
     assert told(found) == TrustComponent(
         "steady",
         "B",
-        "steady over 60 s; a later change is not excluded in less than 5 minutes",
+        "steady over 60 s from t=5 s on; a later change is not excluded in less than 5 minutes",
         {
             "whole_intervals": 60.0,
             "steady_from_ns": 5e9,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from statistics import fmean
 
 from iocast.analyse.facts import RowFacts
 from iocast.analyse.load_kind import bytes_of, data_bytes, is_open_loop, simulated
@@ -21,6 +22,7 @@ from iocast.model.run import PhaseRecord, Run, SteadyEnd
 from iocast.text import brief_percent, brief_time, number
 
 CODE: TrustCode = "steady"
+FALLS = 0.3  # of the rate [J]
 NOTHING = 0.99  # of the rate is gone
 
 
@@ -55,19 +57,37 @@ def steady(row: RowFacts) -> TrustComponent:
             known = f"the mean is only known to ±{brief_percent(found.half_width)}"
             return TrustComponent(CODE, "C", f"too short to judge steadiness: {known} after {over}", figures)
         return TrustComponent(CODE, "D", f"not steady: {why}", figures)
+    fell = _fell_before(row, found) if not paired else ""
+    if fell:
+        return TrustComponent(CODE, "D", f"not steady: {fell}", figures)
     since = f" from t={brief_time(found.cut * series.interval_ns)} on" if found.cut else ""
     pair = _pair(record, end, figures) if end is not None and paired else ""
     if found.length * series.interval_ns < limits.STEADY_A_NS:
         return TrustComponent(
             CODE,
             "B",
-            f"{pair or f'steady over {over}'}; a later change is not excluded in less than 5 minutes",
+            f"{pair or f'steady over {over}{since}'}; a later change is not excluded in less than 5 minutes",
             figures,
         )
     why = "" if _has_no_cliff(run) else next(_cliffs(run, record, figures), "")
     if why:
         return TrustComponent(CODE, "B", f"{pair or 'steady'}, but a later cliff is not excluded: {why}", figures)
     return TrustComponent(CODE, "A", pair or f"steady over {over}{since}", figures)
+
+
+def _fell_before(row: RowFacts, found: Steadiness) -> str:
+    """That a row was far faster in what was taken for its warm-up: a cache, credits or an SLC area, and no warm-up."""
+    if row.is_open_loop or not found.cut or not found.mean > 0:
+        return ""
+    before = fmean(row.rates_per_s[: found.cut])
+    if found.mean > (1 - FALLS) * before:
+        return ""
+    within = brief_time(found.cut * row.record.series.interval_ns)
+    first = next(
+        at for at, rate in enumerate(row.rates_per_s) if rate <= (1 - FALLS) * max(row.rates_per_s[: found.cut])
+    )
+    lower = brief_percent(1 - found.mean / max(row.rates_per_s[: first or 1]))
+    return f"the rate fell within the first {within}, by {lower}, and stayed there"
 
 
 def _pair(record: PhaseRecord, end: SteadyEnd, figures: dict[str, float]) -> str:

@@ -59,9 +59,16 @@ def verdict(facts: Facts, examination: Examination) -> str:
     said = [*filter(None, map(replayed, usable)), *sentences(facts, held, of_rates, state)]
     said += two_states(usable, examination)
     if usable and not said:
-        said = ["The run has no plain random reads, scans, commits or mixes: see the rows below."]
+        said = [_nothing_to_say(facts)]
     told = frozenset[FindingCode]().union(*(lead.told for lead in leads))
     return " ".join([*(lead.says for lead in leads), *said, *_belief(judged, told)])
+
+
+def _nothing_to_say(facts: Facts) -> str:
+    """Whether such rows are missing, or only none that can be used."""
+    if sentences(facts, list(facts.run.measured)):
+        return "No row of random reads, scans, commits or mixes can be used: see the reasons below."
+    return "The run has no plain random reads, scans, commits or mixes: see the rows below."
 
 
 def _leads(judged: Judged, examination: Examination) -> Iterator[_Lead]:

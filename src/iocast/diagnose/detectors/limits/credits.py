@@ -28,7 +28,7 @@ from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Constant, MixItem, Workload
+from iocast.model.workload import Constant, MixItem, Uniform, Workload
 from iocast.text import brief_throughput, brief_time, capacity, counted, number
 
 NEEDS: tuple[str, ...] = ()
@@ -78,7 +78,8 @@ def _limited(row: RowFacts, found: Drop) -> _Limited | None:
         return _Limited(1.0, found.after_per_s, found.constant)
     changes = row.change_points
     series = row.series_of("read")
-    if not found.at_ns or series is None or changes is None:
+    # In order the places change with time too, and with them what answers: a tier, a cache.
+    if not found.at_ns or series is None or changes is None or not isinstance(row.workload.locality, Uniform):
         return None
     slow = slow_part(series, changes)
     if slow is None or slow.share > A_PART or slow.by_chance > REGULAR:

@@ -49,7 +49,6 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if found is not None:
             earlier = phases[: phases.index(row.record)]
             yield _finding(row.record, found, sum(bytes_of(each.measurement, "write") for each in earlier))
-            return
 
 
 def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
@@ -65,11 +64,12 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
             "volume_bytes": float(found.bytes + earlier_bytes),
             "before_bytes_per_s": found.before_per_s * size,
             "after_bytes_per_s": found.after_per_s * size,
+            "after_per_s": found.after_per_s,
         },
         remedy="Write twice the device's capacity (or four times its cache) before trusting a write rate.",
         hypothesis="the SLC area of the flash, or a write cache, is full",
         confidence=0.6,
-        confirm="write the same volume again, with writes and reads before and after, and after the same time without it",
+        confirm="write the same volume again, with writes and reads before and after, and after such a time without it",
         state="suggested",
         rivals=("burst_credits", "throttle"),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),

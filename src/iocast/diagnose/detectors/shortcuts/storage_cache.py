@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.modes import modes
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.detectors.limits import credits
 from iocast.diagnose.detectors.limits.throttle import known_limits
@@ -144,8 +145,9 @@ def _valley(taken: Histogram, quick: float, low_ns: float, high_ns: float) -> bo
 
 def _by_peaks(row: RowFacts) -> tuple[float, float, float] | None:
     """The same by the peaks of the distribution, which charts and other findings name; None where it shows none."""
-    quick = [mode for mode in row.modes if mode.location_ns < FLOOR_NS]
-    slow = [mode for mode in row.modes if mode.location_ns >= FLOOR_NS]
+    found = row.modes if row.is_only("read") else modes(row.response("read"))  # writes have peaks of their own
+    quick = [mode for mode in found if mode.location_ns < FLOOR_NS]
+    slow = [mode for mode in found if mode.location_ns >= FLOOR_NS]
     if row.is_open_loop or not quick or not slow:
         return None
     low, high = (max(some, key=lambda mode: mode.share).location_ns for some in (quick, slow))
