@@ -421,3 +421,13 @@ def test_a_stall_at_the_end_of_a_short_row_is_no_fall_of_its_second_half() -> No
 def test_stalls_again_and_again_are_part_of_the_row() -> None:
     rates = [1000.0 + 10 * (second % 3) if second % 10 < 8 else 200.0 for second in range(60)]
     assert "but for" not in judged(rates).reason
+
+
+def test_what_was_far_faster_at_first_was_no_warm_up() -> None:
+    """A write cache that was full after 12 s: the row's mean is neither of its two rates."""
+    part = judged([53_000.0] * 12 + [14_600.0 + 50 * (second % 3) for second in range(48)])
+    assert (part.grade, part.reason) == (
+        "D",
+        "Not steady: the rate fell within the first 15 s, by 72%, and stayed there.",
+    )
+    assert judged([10_000.0] * 12 + [14_600.0] * 48).grade == "B", "a warm-up is slower"

@@ -18,7 +18,6 @@ from iocast.model.histogram import Histogram
 from iocast.model.report import Badge, Figure
 from iocast.model.run import PhaseRecord, Run
 from iocast.report.card.results_table import times_of
-from iocast.report.card.rows_that_held import rows_that_held, state_words
 from iocast.report.card.summary_sentences import (
     FLUSHES,
     State,
@@ -29,7 +28,9 @@ from iocast.report.card.summary_sentences import (
     least_load_at_peak,
     lone_read,
     only,
+    rows_that_held,
     size_of,
+    state_words,
     who,
 )
 from iocast.report.card.verdict import USABLE

@@ -19,8 +19,7 @@ from iocast.model.finding import GRADES, Examination, Finding, Grade, Trust, Tru
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord
 from iocast.report.card.replay_section import sentence as replayed
-from iocast.report.card.rows_that_held import rows_that_held, state_words, two_states
-from iocast.report.card.summary_sentences import sentences
+from iocast.report.card.summary_sentences import rows_that_held, sentences, state_words, two_states
 from iocast.report.wording import words
 
 USABLE: tuple[Grade, ...] = ("A", "B", "C")  # what is graded worse is not put into words
