@@ -87,6 +87,13 @@ def test_a_bucket_of_bytes_that_is_emptied_by_small_reads_is_one_of_bytes(tmp_pa
     assert "an empty burst bucket" in card.examination.bounds["read 1M 8x1"].says
 
 
+def test_a_bucket_that_is_empty_within_the_last_row_of_a_ladder_is_told_by_rows_of_other_sizes(tmp_path: Path) -> None:
+    card = iocast.card("sim:nvme,byte_credits=300MB/s:15GB,hit=30%:15us", out=str(tmp_path))
+    (found,) = [each for each in card.examination.findings if each.code == "burst_credits"]
+    assert (found.phase, found.says.partition(" fell")[0]) == ("randread 8k 4x16", "At t=1 s throughput")
+    assert found.evidence["baseline_bytes_per_s"] == pytest.approx(300e6, rel=0.01)
+
+
 @pytest.mark.parametrize(
     "target",
     [

@@ -53,6 +53,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         found, level = row.drop(FALLS), None
         if found is None and (between := fall_before(facts, at)) is not None:
             found, level = _between(between), between.level
+        if found is None and row.change_points is None and counts(row):
+            found, level = _in_a_short_row(facts, at)
         limited = None if found is None else _limited(row, found)
         if found is None or limited is None or limited.per_s < LEAST_PER_S:
             continue
@@ -94,6 +96,19 @@ def _between(fall: Between) -> Drop:
     before = max(rate(each, "ios") for each in fall.before)
     after = fall.level.per_s / (size if fall.level.unit == "bytes" else 1.0)
     return Drop(at_ns=0, before_per_s=before, after_per_s=after, ios=0, bytes=0, constant=fall.level.constant)
+
+
+def _in_a_short_row(facts: Facts, at: int) -> tuple[Drop | None, Level | None]:
+    """A fall within a row of a few intervals, to a level at which later rows of quite other sizes go."""
+    row, later = facts.rows[at], facts.rows[at + 1 :]
+    size = row.measurement.bytes / max(1, row.measurement.ios)
+    for each in later:
+        level = level_of(facts, each, later) if counts(each) else None
+        if level is not None and level.known and fell_within(row, level):
+            after = level.per_s / (size if level.unit == "bytes" else 1.0)
+            plain = Drop(0, row.rates_per_s[0], after, 0, 0, level.constant)
+            return _in_few_intervals(row, plain), level
+    return None, None
 
 
 def _level_after(facts: Facts, at: int, found: Drop) -> Level | None:

@@ -38,6 +38,7 @@ PROVEN = 0.8  # by the whole interval: it is told which parts were written, so c
 NOT_READ, READ = 0.05, 0.5  # of the bytes, at the device below a layer that knows of the hole [J]
 ENOUGH = 50  # I/Os [J]
 ROUNDS = 6
+NEARLY_ALL = 0.995  # what would be written as 100%
 SPOILT = 0.05  # of the reads, from which on a row's times are not those of the medium [J]
 
 
@@ -75,7 +76,8 @@ def _of_simulated(facts: Facts, thin: SimulatedThin, hole_ns: int) -> Iterator[F
         share = _never_written(row, thin.unit_bytes) if reads else 0.0
         if share < SPOILT:
             continue
-        much = "all reads" if share == 1.0 else f"at least {brief_percent(share)} of the reads"
+        nearly = "all reads" if share == 1.0 else "nearly all reads"
+        much = nearly if share > NEARLY_ALL else f"at least {brief_percent(share)} of the reads"
         clause = (
             f"{much} were of blocks that were never written: the simulated device answers such reads in"
             f" {brief_time(hole_ns)} without its medium"
