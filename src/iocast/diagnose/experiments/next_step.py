@@ -14,6 +14,7 @@ from iocast.model.run import Run
 from iocast.model.workload import Closed
 from iocast.text import capacity
 
+SAME_CAP = 1.02  # rates of one cap [J]
 LONGER = 2  # an undecided experiment is repeated, with this many times the rounds
 GRAVEST_FIRST: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
 
@@ -157,6 +158,11 @@ def _tested(step: Step, finding: Finding, findings: tuple[Finding, ...], kinds: 
         return True
     if step.phase in kinds and kinds[step.phase] == kinds.get(finding.phase):
         return True
-    return any(
-        each.code == step.finding and each.phase == step.phase and each.says == finding.says for each in findings
-    )
+    subjects = [each for each in findings if each.code == step.finding and each.phase == step.phase]
+    return any(each.says == finding.says or _one_cap(each, finding) for each in subjects)
+
+
+def _one_cap(one: Finding, other: Finding) -> bool:
+    """Whether both suspect a cap at the same rate, on whatever I/Os."""
+    rates = [each.evidence.get("rate_per_s", 0.0) for each in (one, other)]
+    return one.code == "throttle" and min(rates) > 0 and max(rates) <= SAME_CAP * min(rates)
