@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from iocast.metrics import NO_BOUND, READ_NS, bucket, bucket_upper_ns
 
 

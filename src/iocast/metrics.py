@@ -24,7 +24,7 @@ RUN_DELAYS: Final = "run_delays"  # command
 PROCESSES: Final = "processes"  # pid|command
 NFS_CLIENT: Final = "nfs_client"  # mount point|operation, and mount point
 NETWORK: Final = "network"  # interface, and "tcp"
-THROTTLING: Final = "throttling"  # device, control group, and control group|device
+THROTTLING: Final = "throttling"  # control group, and control group|device
 
 # A block device since boot. Requests, bytes, and sums of times over requests.
 READS: Final = "reads"

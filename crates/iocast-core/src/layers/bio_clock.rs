@@ -1,19 +1,27 @@
 //! How long bios take: from when one was handed to the block layer until the last of its sectors is done.
 //!
-//! No tracepoint says which bios a request carries: several bios may be merged into one, and one may be cut into several. So
-//! a completion is credited to the bios whose sectors it covers. Of two at the same sectors the older one is meant.
+//! No tracepoint says which bios a request carries: several may be merged into one, and one may be cut into several. So a
+//! completion goes along its sectors from the first one: to the bio, or the part of one, that begins there, then to the
+//! one that begins where that ends. Bios of others that merely overlap it are left alone.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
+use crate::blk::pairing::Quick;
 use crate::blk::{BlkOp, Event};
 
 /// More than this are never on their way: what is left over is given up.
 const MOST_OPEN: usize = 1 << 17;
-/// Older than this one is left over from an end that was not seen.
-const PATIENCE_NS: u64 = 120_000_000_000;
 
-/// (device, operation, first sector, number)
-type Key = (u32, BlkOp, u64, u32);
+/// (device, operation, first sector)
+type Key = (u32, BlkOp, u64);
+
+/// A piece of a bio that is still to come: all of it, until it is cut, or is done in part.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    bio: u64,
+    sectors: u32,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Open {
@@ -34,8 +42,9 @@ pub struct DoneBio {
 /// See the module.
 #[derive(Default)]
 pub struct BioClock {
-    open: BTreeMap<Key, Open>,
-    number: u32,
+    parts: HashMap<Key, Vec<Part>, BuildHasherDefault<Quick>>,
+    open: HashMap<u64, Open, BuildHasherDefault<Quick>>,
+    number: u64,
     given_up: u64,
 }
 
@@ -43,61 +52,67 @@ impl BioClock {
     /// One came in.
     pub fn begun(&mut self, event: &Event) {
         if self.open.len() >= MOST_OPEN {
-            self.give_up_older_than(event.at_ns.saturating_sub(PATIENCE_NS));
-        }
-        if self.open.len() >= MOST_OPEN {
             self.give_up();
         }
-        self.number = self.number.wrapping_add(1);
-        let fresh = Open { at_ns: event.at_ns, sectors: event.sectors, left: event.sectors };
-        self.open.insert((event.device, event.op, event.sector, self.number), fresh);
+        self.number += 1;
+        let (at_ns, sectors) = (event.at_ns, event.sectors);
+        self.open.insert(self.number, Open { at_ns, sectors, left: sectors });
+        let key = (event.device, event.op, event.sector);
+        self.parts.entry(key).or_default().push(Part { bio: self.number, sectors });
+    }
+
+    /// The one that begins there was cut: `event.sectors` is how long its first part is.
+    pub fn cut(&mut self, event: &Event) {
+        let key = (event.device, event.op, event.sector);
+        let found =
+            self.parts.get_mut(&key).and_then(|all| all.iter_mut().rfind(|one| one.sectors > event.sectors));
+        let Some(first) = found else { return };
+        let rest = Part { bio: first.bio, sectors: first.sectors - event.sectors };
+        first.sectors = event.sectors;
+        let behind = (event.device, event.op, event.sector + u64::from(event.sectors));
+        self.parts.entry(behind).or_default().push(rest);
     }
 
     /// Sectors are done; the bios that end with them go to `tell`. False when none of those that came in was meant.
     pub fn completed(&mut self, event: &Event, tell: &mut dyn FnMut(DoneBio)) -> bool {
-        let (first, end) = (event.sector, event.sector + u64::from(event.sectors));
-        let (least, most) = ((event.device, event.op, 0, 0), (event.device, event.op, first, 0));
-        // One that begins before, if it reaches so far: it was cut, and its first part is done or still on its way.
-        let before = self.open.range(least..most).next_back().map(|(key, _)| *key);
-        let within = self.open.range(most..(event.device, event.op, end, 0)).map(|(key, _)| *key);
-        let mut meant: Vec<Key> = before.into_iter().chain(within).collect();
-        meant.dedup_by_key(|key| key.2); // of the same sector the oldest
-        let mut found = false;
-        for key in meant {
-            found |= self.credit(key, (first, end), event.at_ns, tell);
+        let (mut sector, mut left) = (event.sector, event.sectors);
+        while left > 0 {
+            let Some(part) = self.take_part((event.device, event.op, sector), left) else { break };
+            let done = part.sectors.min(left);
+            (sector, left) = (sector + u64::from(done), left - done);
+            if part.sectors > done {
+                let rest = Part { sectors: part.sectors - done, ..part };
+                self.parts.entry((event.device, event.op, sector)).or_default().push(rest);
+            }
+            self.credit(part.bio, done, event.at_ns, tell);
         }
-        found
+        left < event.sectors
     }
 
-    fn credit(
-        &mut self,
-        key: Key,
-        (first, end): (u64, u64),
-        at_ns: u64,
-        tell: &mut dyn FnMut(DoneBio),
-    ) -> bool {
-        let Some(open) = self.open.get_mut(&key) else { return false };
-        let shared = end.min(key.2 + u64::from(open.sectors)).saturating_sub(first.max(key.2));
-        if shared == 0 {
-            return false;
+    /// The oldest that fits, or the oldest.
+    fn take_part(&mut self, key: Key, most: u32) -> Option<Part> {
+        let all = self.parts.get_mut(&key)?;
+        let part = all.remove(all.iter().position(|one| one.sectors <= most).unwrap_or(0));
+        if all.is_empty() {
+            self.parts.remove(&key);
         }
-        open.left = open.left.saturating_sub(shared as u32);
+        Some(part)
+    }
+
+    fn credit(&mut self, bio: u64, done: u32, at_ns: u64, tell: &mut dyn FnMut(DoneBio)) {
+        let Some(open) = self.open.get_mut(&bio) else { return };
+        open.left = open.left.saturating_sub(done);
         if open.left == 0 {
             tell(DoneBio { time_ns: at_ns.saturating_sub(open.at_ns), sectors: open.sectors });
-            self.open.remove(&key);
+            self.open.remove(&bio);
         }
-        true
     }
 
     /// Forgets all that is on its way: records of ends were lost.
     pub fn give_up(&mut self) {
-        self.give_up_older_than(u64::MAX);
-    }
-
-    fn give_up_older_than(&mut self, before_ns: u64) {
-        let held = self.open.len();
-        self.open.retain(|_, open| open.at_ns >= before_ns);
-        self.given_up += (held - self.open.len()) as u64;
+        self.given_up += self.open.len() as u64;
+        self.open.clear();
+        self.parts.clear();
     }
 
     /// Bios that were given up, since the beginning.
@@ -152,8 +167,28 @@ mod tests {
         for ends in [[event(50, 100, 60), event(90, 160, 40)], [event(50, 160, 40), event(90, 100, 60)]] {
             let mut clock = BioClock::default();
             clock.begun(&event(10, 100, 100));
+            clock.cut(&event(11, 100, 60));
             assert_eq!(told(&mut clock, &ends), (vec![(80, 100)], vec![true, true]));
+            assert_eq!((clock.on_their_way(), clock.parts.len()), (0, 0));
         }
+    }
+
+    #[test]
+    fn a_request_may_be_done_in_parts() {
+        let mut clock = BioClock::default();
+        clock.begun(&event(10, 100, 100));
+        let ends = [event(50, 100, 60), event(90, 160, 40)];
+        assert_eq!(told(&mut clock, &ends), (vec![(80, 100)], vec![true, true]));
+    }
+
+    #[test]
+    fn what_overlaps_ends_with_its_own_request() {
+        let mut clock = BioClock::default();
+        clock.begun(&event(10, 100, 64));
+        clock.begun(&event(20, 132, 64)); // its second half and beyond
+        clock.begun(&event(30, 140, 8)); // within both
+        let ends = [event(100, 132, 64), event(110, 140, 8), event(120, 100, 64)];
+        assert_eq!(told(&mut clock, &ends), (vec![(80, 64), (80, 8), (110, 64)], vec![true; 3]));
     }
 
     #[test]

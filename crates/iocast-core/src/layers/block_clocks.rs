@@ -194,7 +194,7 @@ impl Clocks {
         }
         match event.step {
             Step::Bio => self.bios.begun(&event),
-            Step::Split => {} // the rest has the sectors that its bio came in with
+            Step::Split => self.bios.cut(&event),
             _ => self.request(&event),
         }
     }
@@ -262,8 +262,11 @@ fn disk_of(device: Device) -> Option<u32> {
     if !place.join("partition").exists() {
         return place.join("mq").is_dir().then(|| device.to_kernel());
     }
-    let (major, minor) =
-        fs::read_to_string(place.join("../dev")).ok()?.trim().split_once(':').map(|(a, b)| (a.parse(), b.parse()))?;
+    let (major, minor) = fs::read_to_string(place.join("../dev"))
+        .ok()?
+        .trim()
+        .split_once(':')
+        .map(|(a, b)| (a.parse(), b.parse()))?;
     Some(Device { major: major.ok()?, minor: minor.ok()? }.to_kernel())
 }
 

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fs;
 
-use crate::capture::family::own_threads;
 use crate::capture::rings::Whose;
 
 /// Whom to follow.
@@ -21,11 +20,11 @@ pub enum Who {
 const LONGEST_NAME: usize = 15;
 
 impl Who {
-    /// Who the kernel is to record, by itself.
+    /// Who the kernel is to record, by itself. It is not told to leave us out, since that would hold for what we start too.
     pub fn recorded(&self) -> Whose {
         match self {
             Who::Processes(pids) => Whose { pids: pids.clone(), not: Vec::new() },
-            Who::Commands(_) | Who::Everybody => Whose { pids: Vec::new(), not: own_threads() },
+            Who::Commands(_) | Who::Everybody => Whose::default(),
         }
     }
 
@@ -153,6 +152,13 @@ mod tests {
         assert!(!asked(Who::Commands(vec!["postgres".into()])).2);
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn the_kernel_records_what_we_start() {
+        assert!(Who::Everybody.recorded().not.is_empty(), "our children would be left out with us");
+        assert!(Who::Commands(vec!["fio".into()]).recorded().not.is_empty());
+        assert_eq!(Who::Processes(vec![7]).recorded().pids, [7]);
     }
 
     #[test]

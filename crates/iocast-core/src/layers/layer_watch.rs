@@ -171,7 +171,7 @@ impl Reader {
             calls.extend(rings.into_iter().flatten().map(|ios| CallCounts {
                 command: followed.name(ios.name).into(),
                 call: ios.call,
-                size_bytes: Some(0),
+                size_bytes: ios.size_bytes,
                 counts: ios.counts,
             }));
         }

@@ -7,7 +7,7 @@ use io_uring::opcode;
 use serde::Serialize;
 
 use super::followed::Followed;
-use super::power_counts::PowerCounts;
+use super::power_counts::{PowerCounts, class_of};
 use crate::blk::layout::{Field, field};
 use crate::blk::pairing::Quick;
 use crate::capture::call_records::id_of;
@@ -42,6 +42,8 @@ pub struct RingCounts {
     pub name: u32,
     /// What was asked.
     pub call: &'static str,
+    /// The class of what was moved; None above the largest.
+    pub size_bytes: Option<u64>,
     /// Since the beginning.
     pub counts: PowerCounts,
 }
@@ -61,7 +63,7 @@ pub struct RingIos {
     fields: Fields,
     waiting: Vec<(u64, Seen)>,
     open: HashMap<u64, (u64, u32, u8), BuildHasherDefault<Quick>>,
-    counts: BTreeMap<(u32, &'static str), PowerCounts>,
+    counts: BTreeMap<(u32, &'static str, Option<u64>), PowerCounts>,
 }
 
 impl RingIos {
@@ -95,7 +97,8 @@ impl RingIos {
         let id = u64::from(u16::from_le_bytes(record.get(..2)?.try_into().ok()?));
         let fields = &self.fields;
         if id == fields.complete {
-            let (request, result) = (fields.done.number(record)?, fields.result.number(record)? as u32 as i32);
+            let (request, result) =
+                (fields.done.number(record)?, fields.result.number(record)? as u32 as i32);
             return Some(Seen::Complete { request, result });
         }
         (id == fields.submit).then_some(())?;
@@ -122,7 +125,7 @@ impl RingIos {
                     let Some((begun_ns, name, code)) = self.open.remove(&request) else { continue };
                     let Some((_, call)) = ASKED.iter().find(|(known, _)| *known == code) else { continue };
                     let bytes = u64::try_from(result).unwrap_or(0);
-                    let counts = self.counts.entry((name, call)).or_default();
+                    let counts = self.counts.entry((name, call, class_of(bytes))).or_default();
                     counts.record(at_ns.saturating_sub(begun_ns), bytes, result < 0);
                 }
             }
@@ -138,6 +141,12 @@ impl RingIos {
     /// All that was counted.
     pub fn counts(&self) -> Vec<RingCounts> {
         let all = self.counts.iter();
-        all.map(|((name, call), counts)| RingCounts { name: *name, call, counts: counts.clone() }).collect()
+        all.map(|(&(name, call, size_bytes), counts)| RingCounts {
+            name,
+            call,
+            size_bytes,
+            counts: counts.clone(),
+        })
+        .collect()
     }
 }

@@ -102,7 +102,11 @@ impl RunQueue {
                 let Some(since_ns) = self.able.remove(&to) else { return };
                 let process = followed.process(to);
                 if process.followed {
-                    self.counts.entry(process.name).or_default().record(at_ns.saturating_sub(since_ns), 0, false);
+                    self.counts.entry(process.name).or_default().record(
+                        at_ns.saturating_sub(since_ns),
+                        0,
+                        false,
+                    );
                 }
             }
         }
@@ -147,7 +151,8 @@ mod tests {
             (99_000, Seen::Woken { thread: one }),
         ];
         assert_eq!(queue.round(99_000, &mut followed), 5);
-        let counts: Vec<(u64, u64)> = queue.counts().map(|(_, counts)| (counts.count, counts.sum_ns)).collect();
+        let counts: Vec<(u64, u64)> =
+            queue.counts().map(|(_, counts)| (counts.count, counts.sum_ns)).collect();
         assert_eq!(counts, [(2, 15_000)]);
         assert_eq!(queue.waiting.len(), 1, "what comes later waits for the next round");
     }

@@ -301,7 +301,10 @@ mod tests {
 
     fn call(thread: u32, number: i64, descriptor: i32, result: i64, at_ns: u64) -> [(u64, Seen); 2] {
         let args = [descriptor as u32 as u64, 0, 0, 0, 0, 0];
-        [(at_ns, Seen::Enter { thread, number, args }), (at_ns + 3_000, Seen::Exit { thread, number, result })]
+        [
+            (at_ns, Seen::Enter { thread, number, args }),
+            (at_ns + 3_000, Seen::Exit { thread, number, result }),
+        ]
     }
 
     #[test]
@@ -322,8 +325,11 @@ mod tests {
         let mut seen: Vec<_> =
             tallies.counts.iter().map(|(key, counts)| (key.1, key.2, counts.sum_ns, counts.failed)).collect();
         seen.sort();
-        let expected =
-            [("fdatasync", Some(0), 3_000, 0), ("pread64", Some(8192), 3_000, 0), ("read", Some(0), 3_000, 1)];
+        let expected = [
+            ("fdatasync", Some(0), 3_000, 0),
+            ("pread64", Some(8192), 3_000, 0),
+            ("read", Some(0), 3_000, 1),
+        ];
         assert_eq!(seen, expected);
         assert_eq!(tallies.paths, [file.path().display().to_string()]);
         assert_eq!(tallies.apart, CallsApart { without_beginning: 1, ..CallsApart::default() });

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from iocast import metrics
 
 # Columns of /proc/net/dev: the first eight are received, the others sent.
@@ -41,7 +43,7 @@ def parse_tcp(*texts: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for text in texts:
         lines = [line.partition(":") for line in text.splitlines()]
-        for (group, _, names), (same, _, numbers) in zip(lines, lines[1:], strict=False):
+        for (group, _, names), (same, _, numbers) in pairwise(lines):
             if group != same:
                 continue
             values = dict(zip(names.split(), numbers.split(), strict=False))

@@ -18,7 +18,7 @@ class LiveModule(Protocol):
     OVERHEAD: str
 
     @property
-    def Observer(self) -> Any:  # noqa: ANN401 - classes with one more argument than an observer of a load
+    def Observer(self) -> Any:
         """Builds the observer of a target, of work files, and of those who are followed."""
 
 

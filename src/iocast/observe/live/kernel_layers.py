@@ -1,10 +1,11 @@
 """Layers of the kernel: latency histograms of system calls, bios, requests, the driver and, if wanted, the run queue.
 
-What it is: counts by powers of two of a microsecond, since the watch began, from the kernel's tracepoints. `block_layer`
-(device, clock, operation, size class) has three clocks: `bio`, from the arrival of a bio to its end; `request`, from the
-making of a request, as iostat; `driver`, from its hand-over to the driver. `system_calls` (command, call, size class) has
-read, pread64, preadv, preadv2, write, pwrite64, pwritev, pwritev2, fsync, fdatasync, sync_file_range, msync on files, and
-I/Os of io_uring; `calls_by_process` and `calls_by_file` have their sums. `run_delays` has waits for a processor.
+What it is: counts by powers of two of a microsecond, since the watch began, from the kernel's tracepoints.
+`block_layer` (device, clock, operation, size class) has three clocks: `bio`, from the arrival of a bio to its end;
+`request`, from the making of a request, as iostat; `driver`, from its hand-over to the driver. `system_calls`
+(command, call, size class) has read, pread64, preadv, preadv2, write, pwrite64, pwritev, pwritev2, fsync, fdatasync,
+sync_file_range, msync on files, and I/Os of io_uring; `calls_by_process` and `calls_by_file` have their sums.
+`run_delays` has waits for a processor.
 
 Why it matters: the gap between two layers names what loses the time. A call that takes longer than its bio waited for a
 processor, a lock or a throttle; a request that takes longer than the driver waited in the scheduler of the device.
@@ -13,13 +14,13 @@ Needs: root (for kernel tracing) and tracefs; for `request` as iostat counts it,
 Linux 6.0.
 
 Overhead: CPU time for every I/O of the devices and of the processes that are followed, the price of each part in
-docs/performance.md. The run queue costs the most, and is watched only when asked for. Two private tracing instances with
-8 MiB a processor each; other tracers are not disturbed.
+docs/performance.md. The run queue costs the most, and is watched only when asked for. Two private tracing instances
+with 8 MiB a processor each; other tracers are not disturbed.
 
-What it cannot see: the clocks of bio-based devices (md, LVM and other dm, zram): see the disks below them; the wait in a
-throttle of a control group, which ends before the bio is counted (it is the gap between the call and the bio); I/Os
-of libaio and page faults of mmap, which have no call of their own; whose I/O a request is; the size of an io_uring I/O. What
-began before the watch is left out and counted (`unpaired`), and so is what was under way when the rings overflowed.
+What it cannot see: the clocks of bio-based devices (md, LVM and other dm, zram): see the disks below them; the wait
+in a throttle of a control group, which ends before the bio is counted (it is the gap between the call and the bio);
+I/Os of libaio and page faults of mmap, which have no call of their own; whose I/O a request is. What began before the
+watch is left out and counted (`unpaired`), and so is what was under way when the rings overflowed.
 """
 
 from __future__ import annotations
@@ -156,13 +157,12 @@ class Observer:
     def _told(self, seen: _Snapshot) -> Iterator[tuple[str, tuple[str, ...], dict[str, int]]]:
         yield NAME, ("",), _of_the_watch(seen)
         for block in seen.blocks or ():
-            subject = (self._name(block.device), block.clock, block.op, _size(block.size_bytes))
-            yield metrics.BLOCK_LAYER, subject, _counters(block.counts)
+            place = (self._name(block.device), block.clock, block.op, _size(block.size_bytes))
+            yield metrics.BLOCK_LAYER, place, _counters(block.counts)
         for call in seen.calls or ():
             yield metrics.SYSTEM_CALLS, (call.command, call.call, _size(call.size_bytes)), _counters(call.counts)
         for each in seen.processes:
-            subject = (str(each.pid), each.command, each.call)
-            yield metrics.CALLS_BY_PROCESS, subject, _sums(each)
+            yield metrics.CALLS_BY_PROCESS, (str(each.pid), each.command, each.call), _sums(each)
         for file in seen.files:
             yield metrics.CALLS_BY_FILE, (file.call, file.path), _sums(file)
         for command, counts in seen.run_delays or ():

@@ -1,7 +1,7 @@
 """Throttling: limits of the control groups of those who are followed, what they did, and how long a quota held them.
 
-What it is: for each device the lowest I/O limit of the groups of the followed processes; for each such group what it read and wrote
-at each device (io.stat, blkio.throttle.io_serviced), and how long its CPU quota held it back (cpu.stat).
+What it is: for each control group of the followed processes, and those above it: its I/O limits of each device, what it
+read and wrote there (io.stat, blkio.throttle.io_serviced), and how long its CPU quota held it back (cpu.stat).
 
 Why it matters: a limit of a control group makes I/O slow above the block layer, where iostat sees nothing; a
 CPU quota makes everything slow while processors are idle.
@@ -19,22 +19,17 @@ import os
 import time
 
 from iocast import metrics
-from iocast.formats.kernel.group_counters import (
-    DeviceCounters,
-    parse_cpu_stat,
-    parse_io_stat,
-    parse_throttle_counts,
-)
+from iocast.formats.kernel.group_counters import DeviceCounters, parse_cpu_stat, parse_io_stat, parse_throttle_counts
 from iocast.model.run import Sample
 from iocast.model.target import Target
-from iocast.observe.limits import Limits, groups_of, limits_of, read_or_empty
+from iocast.observe.limits import groups_of, limits_of, read_or_empty
 from iocast.observe.live.watched import EVERYBODY, Watched, processes
 from iocast.observe.observer import BlindError
 from iocast.observe.target.sysfs import device_directory
 
 NAME = metrics.THROTTLING
 NEEDS = "/proc/PID/cgroup and /sys/fs/cgroup"
-OVERHEAD = "PRICE"
+OVERHEAD = "about 0.5 ms of CPU time a sample for a group (measured, 2 processors)"
 
 _MOST_PROCESSES = 64  # of those that are asked for their groups: a server's are nearly always in one
 
@@ -55,20 +50,21 @@ class Observer:
         return self
 
     def sample(self) -> list[Sample]:
-        """Subjects: the device for limits, the group for its quota, `group|device` for what it did."""
-        now_ns, lowest = time.time_ns(), Limits()
+        """Subjects: the group for its quota, `group|device` for its limits and for what it did."""
+        now_ns = time.time_ns()
         samples: list[Sample] = []
         for folder in self._groups("blkio"):
-            for key, value in limits_of(folder).items():
-                lowest[key] = min(value, lowest.get(key, value))
-            for number, counters in _done(folder).items():
+            told: list[tuple[str, str, float]] = [
+                (number, *counter) for number, counters in _done(folder).items() for counter in counters.items()
+            ]
+            told += [(number, metric, limit) for (number, metric), limit in limits_of(folder).items()]
+            for number, metric, value in told:
                 subject = f"{self._group(folder)}{metrics.PART}{self._device(number)}"
-                samples += [Sample(now_ns, NAME, subject, metric, float(value)) for metric, value in counters.items()]
+                samples.append(Sample(now_ns, NAME, subject, metric, float(value)))
         for folder in self._groups("cpu"):
             quota = parse_cpu_stat(read_or_empty(f"{folder}/cpu.stat"))
             samples += [Sample(now_ns, NAME, self._group(folder), metric, float(at)) for metric, at in quota.items()]
-        limits = sorted(lowest.items())
-        return samples + [Sample(now_ns, NAME, self._device(number), metric, at) for (number, metric), at in limits]
+        return samples
 
     def _groups(self, controller: str) -> list[str]:
         followed = self._watched.pids or self._watched.commands

@@ -1,0 +1,1 @@
+"""What samples of a live watch come to between two instants."""
