@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from makers.lab import run
 from makers.reading_child import child
-from makers.rootly import need
+from makers.rootly import command, need
 
 from iocast import _core, metrics
 from iocast.analyse.live.layer_times import LayerTimes, layer_times
@@ -65,8 +65,8 @@ def test_calls_bios_and_requests_are_all_counted(loop_device: Callable[[int], st
     device = loop_device(SIZE_BYTES)
     _, name = find_device(device)
     with child(device, READS, SYNCS) as reader:
-        command = Path(f"/proc/{reader.pid}/comm").read_text().strip()
-        whom = {"pid": Watched(pids=(reader.pid,)), "command": Watched(commands=(command,)), "everybody": Watched()}[by]
+        called = Path(f"/proc/{reader.pid}/comm").read_text().strip()
+        whom = {"pid": Watched(pids=(reader.pid,)), "command": Watched(commands=(called,)), "everybody": Watched()}[by]
         before = counted(name)
         samples = seen_while(device, whom, reader.work)
         after = counted(name)
@@ -77,21 +77,42 @@ def test_calls_bios_and_requests_are_all_counted(loop_device: Callable[[int], st
             # A write that asks for a flush counts as one of each in the kernel's figures.
             ios -= said["flush"] if op == "write" else 0
             assert abs(of_clock(samples, name, clock, op) - ios) <= 0.01 * ios, (clock, op)
-    ours = [view for view in of_call(samples, "preadv2") if view.subject == f"{command}|preadv2|8192"]
+    ours = [view for view in of_call(samples, "preadv2") if view.subject == f"{called}|preadv2|8192"]
     assert [view.delta(metrics.COUNT) for view in ours] == [READS]
     assert [view.delta(metrics.BYTES) for view in ours] == [READS * 8192]
     buckets = [went for metric, went in ours[0].deltas.items() if metrics.bucket_upper_ns(metric)]
     assert sum(buckets) == READS
     assert sum(view.delta(metrics.COUNT) or 0 for view in of_call(samples, "fdatasync")) >= SYNCS
-    own = views(samples, metrics.CALLS_BY_PROCESS)[f"{reader.pid}|{command}|preadv2"]
+    own = views(samples, metrics.CALLS_BY_PROCESS)[f"{reader.pid}|{called}|preadv2"]
     assert own.delta(metrics.COUNT) == READS
     assert views(samples, metrics.CALLS_BY_FILE)[f"preadv2|{device}"].delta(metrics.BYTES) == READS * 8192
     (watch,) = views(samples, metrics.KERNEL_LAYERS).values()
     assert watch.delta(metrics.LOST_EVENTS) in (0, None)
     # A bio cannot take longer than the call that waits for it, nor the driver longer than its request.
-    times = layer_times(samples, devices=(name,), commands=(command,))
+    times = layer_times(samples, devices=(name,), commands=(called,))
     assert (times.sum_ns("driver_read") or 0) <= (times.sum_ns("request_read") or 0) <= (times.sum_ns("bio_read") or 0)
     assert (times.sum_ns("bio_read") or 0) <= (times.sum_ns("read_call") or 0)
+
+
+def test_bios_to_a_partition_are_those_of_its_disk(tmp_path: Path, attach: Callable[..., str]) -> None:
+    """A bio carries the number of the partition, its request that of the disk."""
+    image = tmp_path / "disk"
+    image.write_bytes(os.urandom(32 << 20))
+    need("losetup", "addpart")
+    device = attach(image, "--partscan")
+    part, (number, name) = f"{device}p1", find_device(device)
+    command("addpart", device, 1, 2048, 32768)  # some kernels read no partition tables
+    if not Path(part).exists():
+        pytest.skip("this machine makes no devices of partitions")
+    disk = [{"major": number.major, "minor": number.minor}]
+    with child(part, READS) as reader, watching(blocks=True, devices=disk) as watch:
+        reader.work()
+        found = json.loads(watch.snapshot())
+    reads = [each for each in found["blocks"] if each["op"] == "read" and each["size_bytes"] == 8192]
+    assert {each["device"]["minor"] for each in reads} == {number.minor}, name
+    assert {each["clock"]: each["counts"]["count"] for each in reads} == dict.fromkeys(
+        ("bio", "request", "driver"), READS
+    )
 
 
 def test_whom_nobody_follows_is_not_counted(loop_device: Callable[[int], str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from iocast import metrics
@@ -12,23 +14,35 @@ from iocast.model.codes import LayerCode
 from iocast.model.run import Sample
 
 SECOND_NS = 1_000_000_000
+Means = dict[str, Any]
 COUNT = 1000
 CAP = ReachedLimit(device="vda", metric=metrics.READ_IOS_PER_S, limit_per_s=2000, rate_per_s=1990)
 
 
-def times(*, limits: tuple[ReachedLimit, ...] = (), quota: float | None = None, **means_us: float) -> LayerTimes:
-    """A second in which each layer was used a thousand times, with these means in µs; or `name=(mean, count)`."""
+def times(**told: Any) -> LayerTimes:
+    """A second in which each layer was used a thousand times, with these means in µs; or `name=(mean, count)`.
+
+    `limits` are those that were reached, `quota` the share of the time in which a quota held the group.
+    """
+    limits, quota = told.pop("limits", ()), told.pop("quota", None)
     layers: dict[LayerCode, LayerTime] = {}
-    for name, mean in means_us.items():
+    for name, mean in told.items():
         mean_us, count = mean if isinstance(mean, tuple) else (mean, COUNT)
         layer: LayerCode = name  # type: ignore[assignment]
         layers[layer] = LayerTime(layer=layer, count=count, sum_ns=round(mean_us * 1000 * count))
     return LayerTimes(elapsed_ns=SECOND_NS, layers=layers, limits=limits, quota_share=quota)
 
 
-# databases.md 0.3, mean µs: database, pread, bio, request, driver, wait for a processor.
-STARVED = {"database": 138, "read_call": 117, "bio_read": 45, "request_read": 46, "driver_read": 43, "run_queue": 67}
-CAPPED = {
+# Means in µs, measured on PostgreSQL: database, pread, bio, request, driver, wait for a processor.
+STARVED: Means = {
+    "database": 138,
+    "read_call": 117,
+    "bio_read": 45,
+    "request_read": 46,
+    "driver_read": 43,
+    "run_queue": 67,
+}
+CAPPED: Means = {
     "database": 1827,
     "read_call": 1592,
     "bio_read": 353,
@@ -36,7 +50,7 @@ CAPPED = {
     "driver_read": 33,
     "run_queue": 177,
 }
-NEIGHBOUR = {
+NEIGHBOUR: Means = {
     "database": 2030,
     "read_call": 3230,
     "bio_read": 3130,
@@ -44,8 +58,21 @@ NEIGHBOUR = {
     "driver_read": 34,
     "run_queue": 51,
 }
-CACHED = {"database": 68, "read_call": 59, "bio_read": (75, 640), "request_read": (76, 640), "driver_read": (65, 640)}
-QUIET = {"database": 125, "read_call": 110, "bio_read": 92, "request_read": 91, "driver_read": 85, "run_queue": 9}
+CACHED: Means = {
+    "database": 68,
+    "read_call": 59,
+    "bio_read": (75, 640),
+    "request_read": (76, 640),
+    "driver_read": (65, 640),
+}
+QUIET: Means = {
+    "database": 125,
+    "read_call": 110,
+    "bio_read": 92,
+    "request_read": 91,
+    "driver_read": 85,
+    "run_queue": 9,
+}
 
 
 @pytest.mark.parametrize(

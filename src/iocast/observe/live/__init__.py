@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+from msgspec import Struct
 
 from iocast.observe.live import kernel_layers, network, nfs_client, processes, throttling
 from iocast.observe.live.watched import Watched
@@ -31,7 +33,7 @@ LIVE_OBSERVERS: tuple[LiveModule, ...] = (
 )
 
 
-class Following(NamedTuple):
+class Following(Struct):
     """A live observer that knows whom to follow: from here on one as any other, for `observe.Watch`."""
 
     NAME: str

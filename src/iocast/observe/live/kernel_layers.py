@@ -44,7 +44,10 @@ from iocast.observe.target.sysfs import device_directory
 
 NAME = metrics.KERNEL_LAYERS
 NEEDS = "root; tracefs"
-OVERHEAD = "PRICE"
+OVERHEAD = (
+    "CPU time an I/O, measured on a busy machine with 2 processors: block layer 2 µs, with system calls 4 µs, with the "
+    "run queue 5 to 6 µs, of which reading and counting take 0.7 to 1.1 µs"
+)
 
 
 class _Counts(Struct, frozen=True):
