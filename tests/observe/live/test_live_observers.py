@@ -160,8 +160,11 @@ def test_a_new_counter_began_at_nought() -> None:
         (100, "new", 0.0),
         (200, "new", 2.0),
     ]
+    assert nought.completed([], 250) == []
     later = nought.completed([Sample(300, "x", "", "new", 3.0), Sample(300, "x", "", "third", 1.0)], 300)
-    assert [(sample.time_ns, sample.value) for sample in later] == [(300, 3.0), (200, 0.0), (300, 1.0)]
+    assert [(sample.time_ns, sample.value) for sample in later] == [(300, 3.0), (250, 0.0), (300, 1.0)]
+    again = nought.completed([Sample(400, "x", "", "old", 1.0)], 400)
+    assert [sample.value for sample in again] == [0.0, 1.0], "it was gone, and began anew"
 
 
 def test_without_tracing_it_is_blind_and_says_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:

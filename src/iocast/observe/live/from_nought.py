@@ -15,14 +15,20 @@ class FromNought:
         self._seen: set[tuple[str, str, str]] = set()
 
     def completed(self, samples: Iterable[Sample], now_ns: int) -> list[Sample]:
-        """The samples of an instant, each that is seen for the first time after its 0."""
+        """The samples of an instant, each that is seen for the first time after its 0.
+
+        What is gone is forgotten, so that processes that come and go take no memory. None at all is a failed read.
+        """
         found: list[Sample] = []
+        still_there: set[tuple[str, str, str]] = set()
         for sample in samples:
             key = (sample.observer, sample.subject, sample.metric)
+            still_there.add(key)
             if key not in self._seen:
-                self._seen.add(key)
                 found.append(Sample(self._before_ns, *key, 0.0))
             found.append(sample)
+        if still_there:
+            self._seen = still_there
         self._before_ns = now_ns
         return found
 
