@@ -119,7 +119,7 @@ class Observer:
         layers = watched_layers(self._target)
         if self._target.layers and not layers:
             names = ", ".join(layer.name for layer in self._target.layers)
-            self.unseen += (f"the block layer: no layer of the target is request-based ({names})",)
+            self.unseen += (f"the block layer and io_uring: no layer of the target is request-based ({names})",)
         options = {
             "blocks": bool(layers) or not self._target.layers,
             "devices": [{"major": layer.major, "minor": layer.minor} for layer in layers],
