@@ -27,6 +27,12 @@ PLUG_INS = (
         "They watch the machine while a load runs; one that cannot see says why.",
     ),
     (
+        "databases",
+        "DATABASES",
+        "Databases",
+        "They watch a server over connections of their own that only read; [guide](../guide/databases.md).",
+    ),
+    (
         "load.loaders",
         "LOADERS",
         "Loaders",

@@ -7,7 +7,7 @@ from typing import Any
 
 from iocast.databases.address import Address, parsed, password_of
 from iocast.databases.database import AskPassword
-from iocast.databases.driver import driver
+from iocast.databases.driver import needed_for
 from iocast.databases.query import LostError, RefusedError, Session
 from iocast.errors import DatabaseError, SpecError
 from iocast.formats.database_rows.row_shapes import Row
@@ -49,8 +49,15 @@ def _of_host(address: Address, at: int, ask: AskPassword | None, asked: list[str
     return one.redacted, dial
 
 
+def _driver() -> Any:
+    """oracledb, in thin mode as long as nobody asks for another."""
+    with needed_for("Oracle"):
+        import oracledb
+    return oracledb
+
+
 def _dial(address: Address, ask: AskPassword | None, asked: list[str]) -> Session:
-    oracledb = driver("oracledb", "Oracle")
+    oracledb = _driver()
     host, port = address.hosts[0]
     settings: dict[str, Any] = {
         "user": address.user or None,

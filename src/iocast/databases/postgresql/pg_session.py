@@ -7,7 +7,7 @@ from typing import Any
 
 from iocast.databases.address import parsed
 from iocast.databases.database import AskPassword
-from iocast.databases.driver import driver
+from iocast.databases.driver import needed_for
 from iocast.databases.query import LostError, RefusedError, Session
 from iocast.errors import DatabaseError, SpecError
 from iocast.formats.database_rows.row_shapes import Row
@@ -32,8 +32,17 @@ def dialler(url: str, ask: AskPassword | None) -> tuple[str, Callable[[], Sessio
     return address.redacted, dial
 
 
+def _driver() -> Any:
+    """psycopg, with the parts that are used."""
+    with needed_for("PostgreSQL"):
+        import psycopg
+        import psycopg.conninfo
+        import psycopg.rows
+    return psycopg
+
+
 def _dial(url: str, redacted: str, ask: AskPassword | None, asked: list[str]) -> Session:
-    psycopg = driver("psycopg", "PostgreSQL")
+    psycopg = _driver()
     conninfo = _conninfo(url)
     settings: dict[str, Any] = {
         "application_name": "iocast",
@@ -57,9 +66,9 @@ def _dial(url: str, redacted: str, ask: AskPassword | None, asked: list[str]) ->
 
 def _conninfo(url: str) -> dict[str, Any]:
     """The parts of a URL as libpq reads them. Raises SpecError."""
-    psycopg = driver("psycopg", "PostgreSQL")
+    psycopg = _driver()
     try:
-        found: dict[str, Any] = driver("psycopg.conninfo", "PostgreSQL").conninfo_to_dict(url)
+        found: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError:  # its text may have parts of the URL in it
         raise SpecError("libpq cannot read this URL", "postgresql://user@host:5432/database") from None
     return found
@@ -84,8 +93,8 @@ class PgSession:
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-        self._psycopg = driver("psycopg", "PostgreSQL")
-        self._dict_row = driver("psycopg.rows", "PostgreSQL").dict_row
+        self._psycopg = _driver()
+        self._dict_row = self._psycopg.rows.dict_row
 
     def rows(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Row]:
         """All rows by the names of their columns."""
