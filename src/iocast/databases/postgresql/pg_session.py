@@ -14,6 +14,7 @@ from iocast.formats.database_rows.row_shapes import Row
 
 STATEMENT_TIMEOUT_MS = 5000
 CONNECT_TIMEOUT_S = 10
+OURS = "/* iocast */"  # by which our own statements are known among all others; one in front of them would be dropped
 _WAY_OUT = "give the password in PGPASSWORD, in ~/.pgpass or in a service file, or wait to be asked for it"
 # Classes of SQLSTATE and single ones after which asking again is of no use: no right to it, not there, not preloaded.
 _LASTING = ("42", "0A", "55000")
@@ -100,7 +101,7 @@ class PgSession:
         """All rows by the names of their columns."""
         try:
             with self._connection.cursor(row_factory=self._dict_row) as cursor:
-                cursor.execute(f"/* iocast */ {sql}", parameters or None)
+                cursor.execute(sql.replace("select ", f"select {OURS} ", 1), parameters or None)
                 found: list[Row] = cursor.fetchall()
                 return found
         except UnicodeDecodeError as error:
