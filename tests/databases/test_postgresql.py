@@ -281,6 +281,13 @@ def test_sessions_are_counted_by_what_they_wait_for(server: Postgres) -> None:
     assert not any(each.subject == "Timeout|PgSleep" for each in before)
 
 
+def test_our_own_sessions_are_not_counted(server: Postgres) -> None:
+    with postgresql.connect(server.url(), polls_per_s=100) as observer:
+        samples = [sample for _ in range(100) for sample in observer.sample()]
+    assert told(samples, "waits", "", "polls"), "it was looked at while samples were taken"
+    assert {each.subject for each in samples if each.observer == "postgresql.sessions"} == {""}
+
+
 def test_waits_are_profiled_in_the_server_where_the_extension_is(server: Postgres) -> None:
     there = value(server, "select count(*) from pg_available_extensions where name = 'pg_wait_sampling'")
     if not there:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -99,9 +100,9 @@ def _refused(address: Address, error: Exception) -> DatabaseError:
 
 
 def _code(error: Exception) -> int:
-    """The number behind ORA-; 0 for other errors."""
-    found = getattr(error.args[0], "code", 0) if error.args else 0
-    return found if isinstance(found, int) else 0
+    """The number behind ORA-; 0 for errors of the driver itself (DPY-)."""
+    found = re.search(r"\bORA-(\d{5})", str(error))
+    return int(found[1]) if found else 0
 
 
 class OracleSession:

@@ -75,7 +75,7 @@ RIGHTS: Final = (
 EXTENSIONS: Final = (
     "select e.extname as name, e.extversion as version, quote_ident(n.nspname) as schema from pg_extension e"
     " join pg_namespace n on n.oid = e.extnamespace"
-    " where e.extname in ('pg_stat_statements', 'pg_wait_sampling', 'pg_stat_kcache')"
+    " where e.extname in ('pg_stat_statements', 'pg_wait_sampling')"
 )
 # The client shows what it waits for; workers of asynchronous I/O show it a second time, so they are not counted.
 ACTIVE: Final = (

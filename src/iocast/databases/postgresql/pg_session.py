@@ -86,6 +86,8 @@ def _refused(redacted: str, error: Exception, conninfo: dict[str, Any]) -> Datab
     hint = _WAY_OUT if _wants_password(error) else "check host, port and database: psql takes the same URL"
     if "role" in said and "does not exist" in said:
         hint = "name the role in the URL: postgresql://user@host/database"
+    if "startup parameter" in said:
+        hint = "connect to the server itself: a pooler does not pass the settings on that make the session read-only"
     return DatabaseError(f"cannot connect to {redacted}: {said}", hint)
 
 
