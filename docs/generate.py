@@ -33,6 +33,12 @@ PLUG_INS = (
         "They watch the machine as it works, for live screens and tapes, and are told whom to follow. Cards have none.",
     ),
     (
+        "databases",
+        "DATABASES",
+        "Databases",
+        "They watch a server over connections of their own that only read; [guide](../guide/databases.md).",
+    ),
+    (
         "load.loaders",
         "LOADERS",
         "Loaders",
