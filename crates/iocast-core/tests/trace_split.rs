@@ -1,6 +1,7 @@
 //! A file that several threads read in pieces, cut at any place, comes to what one thread makes of it: rows, order,
 //! line numbers of rejects, and counts.
 
+#[allow(dead_code)] // what its samples say of themselves is for the other tests
 mod trace_texts;
 
 use std::fs;
@@ -167,12 +168,12 @@ fn files_of_all_sizes_are_read_together_and_each_stays_in_order() {
     let read = |sharing| read_by(folder.path(), &names, &Options::default(), sharing).expect("sound").0;
     let (alone, shared) = (read(ALONE), read(sharing));
     assert_eq!(alone.report, shared.report);
-    for source in 0..names.len() {
+    for (source, name) in names.iter().enumerate() {
         let of = |outcome: &Outcome| {
             let mine = |row: &&Vec<Option<String>>| row[11] == Some(source.to_string());
             outcome.rows.iter().filter(mine).cloned().collect::<Vec<_>>()
         };
-        assert_eq!(of(&alone), of(&shared), "{}", names[source]);
+        assert_eq!(of(&alone), of(&shared), "{name}");
     }
 }
 

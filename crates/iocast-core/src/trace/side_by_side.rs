@@ -280,7 +280,7 @@ impl Hand<'_, '_> {
         let Hand { rows, makers, append, piece, .. } = self;
         let mut taker = |table, batch: &RecordBatch| makers.write(table, batch, append);
         let mut file = match begin_unit(unit, shared.options, rows, &mut taker)? {
-            Begun::Lines(file) => file,
+            Begun::Lines(file) => *file,
             Begun::Read(report) => return Ok(Some(report)),
         };
         if splits {

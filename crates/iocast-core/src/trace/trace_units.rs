@@ -71,7 +71,7 @@ pub fn bytes_of(units: &[Unit]) -> Option<u64> {
 /// A unit that was opened.
 pub enum Begun {
     /// It is a file of lines, and none of them was read yet.
-    Lines(LineFile),
+    Lines(Box<LineFile>),
     /// It was read.
     Read(UnitReport),
 }
@@ -87,7 +87,8 @@ pub fn begin_unit(unit: &Unit, options: &Options, rows: &mut Rows, taker: &mut T
     let clock = match (format.open)(options, &head)? {
         Reading::Lines(reader) => {
             let so_far = SoFar { reader, report: files.remove(0), is_ended: true };
-            return Ok(Begun::Lines(LineFile { pieces: Pieces::new(input.into_bytes()), so_far }));
+            let pieces = Pieces::new(input.into_bytes());
+            return Ok(Begun::Lines(Box::new(LineFile { pieces, so_far })));
         }
         Reading::Records(reader) => records_of(input, reader, rows, &mut files[0], taker)?,
         Reading::BlockRecords => {

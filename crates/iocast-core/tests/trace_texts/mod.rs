@@ -30,7 +30,7 @@ pub fn asking_for_4_gib(mut xz: Vec<u8>) -> Vec<u8> {
     assert_eq!(header[2..4], [0x21, 1], "LZMA2 with one byte of properties");
     header[4] = 40;
     let crc = header[..length - 4].iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ 0xedb8_8320 * (crc & 1))
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 * (crc & 1)))
     });
     header[length - 4..].copy_from_slice(&(!crc).to_le_bytes());
     xz
