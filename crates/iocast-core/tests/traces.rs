@@ -12,7 +12,7 @@ use iocast_core::trace::reader::Options;
 use iocast_core::trace::report::Report;
 use proptest::prelude::*;
 use tempfile::TempDir;
-use trace_texts::{Sample, samples};
+use trace_texts::{Sample, asking_for_4_gib, samples};
 
 fn read_bytes(folder: &Path, name: &str, bytes: &[u8], options: &Options) -> Result<Report> {
     let path: PathBuf = folder.join(name);
@@ -106,6 +106,28 @@ fn compressed_input_is_the_same_and_may_be_cut() {
             }
         }
     }
+}
+
+#[test]
+fn xz_that_takes_too_much_memory_is_refused() {
+    use std::io::Write;
+    let folder = TempDir::new().expect("a temporary folder");
+    let Sample { name, bytes: text, .. } = samples().swap_remove(0);
+    let packed = |preset| {
+        let mut xz = liblzma::write::XzEncoder::new(Vec::new(), preset);
+        xz.write_all(&text).expect("memory");
+        xz.finish().expect("memory")
+    };
+    let greedy = asking_for_4_gib(packed(1));
+    // Far behind the first bytes, too.
+    let later = [packed(1).repeat(1 + (1 << 17) / text.len()), greedy.clone()].concat();
+    for bytes in [greedy, later] {
+        let error = read_bytes(folder.path(), name, &bytes, &Options::default()).expect_err("4 GiB");
+        assert!(error.to_string().ends_with("to unpack it takes more than 128 MiB of memory"), "{error}");
+        assert_eq!(error.hint(), "unpack it with xz -d, and give the text");
+    }
+    let best = read_bytes(folder.path(), name, &packed(9), &Options::default()).expect("what xz -9 makes");
+    assert!(best.files[0].notes.is_empty());
 }
 
 #[test]

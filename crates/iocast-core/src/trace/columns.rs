@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_array::builder::{Int16Builder, Int64Builder, UInt8Builder, UInt16Builder, UInt32Builder};
+use arrow_array::types::{ArrowPrimitiveType, Int16Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use crate::error::{self, Error};
@@ -46,45 +46,60 @@ pub struct Rows {
     pub events: u64,
     /// The calls of databases, where they are wanted.
     pub calls: Option<CallRows>,
-    held: usize,
-    times: [Int64Builder; 3],
-    op: UInt8Builder,
-    place: [Int64Builder; 2],
-    names: [UInt32Builder; 2],
-    flags: UInt16Builder,
-    layer: UInt8Builder,
-    err: Int16Builder,
-    origin: [UInt32Builder; 2],
+    /// Which values of a row are known: a bit for each column that may be NULL.
+    known: Vec<u16>,
+    times: [Vec<i64>; 3],
+    op: Vec<u8>,
+    place: [Vec<i64>; 2],
+    names: [Vec<u32>; 2],
+    flags: Vec<u16>,
+    layer: Vec<u8>,
+    err: Vec<i16>,
+    origin: [Vec<u32>; 2],
 }
 
 impl Rows {
     /// One more event.
+    #[inline]
     pub fn push(&mut self, event: &Event) {
-        self.times[0].append_option(event.ts_ns);
-        self.times[1].append_option(event.lat_ns);
-        self.times[2].append_option(event.queue_ns);
-        self.op.append_value(event.op as u8);
-        self.place[0].append_option(event.offset);
-        self.place[1].append_option(event.size);
-        self.names[0].append_option(event.target);
-        self.names[1].append_option(event.actor);
-        self.flags.append_value(event.flags);
-        self.layer.append_value(event.layer as u8);
-        self.err.append_option(event.err);
-        self.origin[0].append_value(self.source);
-        self.origin[1].append_option(u32::try_from(event.src_line).ok());
-        self.held += 1;
+        let line = u32::try_from(event.src_line).ok();
+        let known = [
+            event.ts_ns.is_some(),
+            event.lat_ns.is_some(),
+            event.queue_ns.is_some(),
+            event.offset.is_some(),
+            event.size.is_some(),
+            event.target.is_some(),
+            event.actor.is_some(),
+            event.err.is_some(),
+            line.is_some(),
+        ];
+        self.known.push(known.iter().enumerate().fold(0, |all, (bit, known)| all | u16::from(*known) << bit));
+        self.times[0].push(event.ts_ns.unwrap_or(0));
+        self.times[1].push(event.lat_ns.unwrap_or(0));
+        self.times[2].push(event.queue_ns.unwrap_or(0));
+        self.op.push(event.op as u8);
+        self.place[0].push(event.offset.unwrap_or(0));
+        self.place[1].push(event.size.unwrap_or(0));
+        self.names[0].push(event.target.unwrap_or(0));
+        self.names[1].push(event.actor.unwrap_or(0));
+        self.flags.push(event.flags);
+        self.layer.push(event.layer as u8);
+        self.err.push(event.err.unwrap_or(0));
+        self.origin[0].push(self.source);
+        self.origin[1].push(line.unwrap_or(0));
         self.events += 1;
     }
 
     /// Whether there are enough to hand on.
+    #[inline]
     pub fn full(&self) -> bool {
-        self.held >= BATCH_ROWS || self.calls.as_ref().is_some_and(|calls| calls.held() >= BATCH_ROWS)
+        self.known.len() >= BATCH_ROWS || self.calls.as_ref().is_some_and(|calls| calls.held() >= BATCH_ROWS)
     }
 
     /// What was collected, taken out.
     pub fn take(&mut self) -> Result<RecordBatch, ArrowError> {
-        self.held = 0;
+        let known = Known::of(emptied(&mut self.known));
         let [ts, lat, queue] = &mut self.times;
         let [offset, size] = &mut self.place;
         let [target, actor] = &mut self.names;
@@ -92,27 +107,66 @@ impl Rows {
         RecordBatch::try_new(
             schema(),
             vec![
-                Arc::new(ts.finish()),
-                Arc::new(lat.finish()),
-                Arc::new(queue.finish()),
-                Arc::new(self.op.finish()),
-                Arc::new(offset.finish()),
-                Arc::new(size.finish()),
-                Arc::new(target.finish()),
-                Arc::new(actor.finish()),
-                Arc::new(self.flags.finish()),
-                Arc::new(self.layer.finish()),
-                Arc::new(self.err.finish()),
-                Arc::new(source.finish()),
-                Arc::new(line.finish()),
+                known.column::<Int64Type>(0, ts),
+                known.column::<Int64Type>(1, lat),
+                known.column::<Int64Type>(2, queue),
+                whole::<UInt8Type>(&mut self.op),
+                known.column::<Int64Type>(3, offset),
+                known.column::<Int64Type>(4, size),
+                known.column::<UInt32Type>(5, target),
+                known.column::<UInt32Type>(6, actor),
+                whole::<UInt16Type>(&mut self.flags),
+                whole::<UInt8Type>(&mut self.layer),
+                known.column::<Int16Type>(7, &mut self.err),
+                whole::<UInt32Type>(source),
+                known.column::<UInt32Type>(8, line),
             ],
         )
     }
 
     /// Rows that were not taken yet.
     pub fn held(&self) -> usize {
-        self.held
+        self.known.len()
     }
+}
+
+/// Which values of the collected rows are known, and the bits that are the same in all rows.
+struct Known {
+    rows: Vec<u16>,
+    by_all: u16,
+    by_any: u16,
+}
+
+impl Known {
+    fn of(rows: Vec<u16>) -> Known {
+        let by_all = rows.iter().fold(u16::MAX, |all, row| all & row);
+        let by_any = rows.iter().fold(0, |any, row| any | row);
+        Known { rows, by_all, by_any }
+    }
+
+    /// The column whose values are known where this bit is set.
+    fn column<T: ArrowPrimitiveType>(&self, bit: u32, values: &mut Vec<T::Native>) -> ArrayRef {
+        let mask = 1 << bit;
+        if self.by_all & mask != 0 {
+            return whole::<T>(values);
+        }
+        if self.by_any & mask == 0 {
+            values.clear();
+            return Arc::new(PrimitiveArray::<T>::new_null(self.rows.len()));
+        }
+        let known: Vec<bool> = self.rows.iter().map(|row| row & mask != 0).collect();
+        Arc::new(PrimitiveArray::<T>::new(emptied(values).into(), Some(known.into())))
+    }
+}
+
+fn whole<T: ArrowPrimitiveType>(values: &mut Vec<T::Native>) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::new(emptied(values).into(), None))
+}
+
+/// What is in it; room for as much again stays.
+fn emptied<T>(values: &mut Vec<T>) -> Vec<T> {
+    let room = Vec::with_capacity(values.len());
+    std::mem::replace(values, room)
 }
 
 /// Whether an operation moves data, so that it has an offset and a size.

@@ -1,26 +1,62 @@
 //! Strict numbers out of bytes: all of the field, checked, and nothing guessed.
 
+use memchr::memchr;
+
+/// Ten to the power of a place.
+const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
 /// A whole number, digits only.
+///
+/// The lengths of the fields of a trace differ from line to line, and a loop over their digits would end where the
+/// processor did not expect it: eight digits at a time have no loop.
+#[inline]
 pub fn unsigned(field: &[u8]) -> Option<u64> {
-    if field.is_empty() {
-        return None;
+    let length = field.len();
+    match length {
+        0..=7 => eight_digits(padded(field)?),
+        8..=16 => {
+            let upper = eight_digits(u64::from_le_bytes(*field.first_chunk::<8>()?))?;
+            Some(upper * TENS[length - 8] + last_digits(field, length - 8)?)
+        }
+        17..=19 => {
+            let upper = eight_digits(u64::from_le_bytes(*field.first_chunk::<8>()?))?;
+            let middle = eight_digits(u64::from_le_bytes(*field[8..].first_chunk::<8>()?))?;
+            Some((upper * TENS[8] + middle) * TENS[length - 16] + last_digits(field, length - 16)?)
+        }
+        _ => long_unsigned(field),
     }
+}
+
+/// Up to seven bytes at the end of a word of zeros; None of none.
+#[inline]
+fn padded(field: &[u8]) -> Option<u64> {
+    let length = field.len();
+    let shift = 8 * (8 - length as u32);
+    let text = match (field.first_chunk::<4>(), field.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            u64::from(u32::from_le_bytes(*first)) << shift | u64::from(u32::from_le_bytes(*last)) << 32
+        }
+        _ => {
+            let at =
+                |index: usize| field.get(index).map(|byte| u64::from(*byte) << (shift + 8 * index as u32));
+            at(0)? | at(length / 2)? | at(length - 1)?
+        }
+    };
+    Some(text | (ZEROS & !(u64::MAX << shift)))
+}
+
+/// The number of the last digits, eight at most, of a field that has eight bytes.
+#[inline]
+fn last_digits(field: &[u8], digits: usize) -> Option<u64> {
+    let others = u64::MAX.checked_shr(8 * digits as u32).unwrap_or(0);
+    let text = u64::from_le_bytes(*field.last_chunk::<8>()?);
+    eight_digits((text & !others) | (ZEROS & others))
+}
+
+#[cold]
+fn long_unsigned(field: &[u8]) -> Option<u64> {
     let mut value: u64 = 0;
-    if field.len() <= 19 {
-        let mut rest = field;
-        while let Some((eight, after)) = rest.split_first_chunk::<8>() {
-            value = value * 100_000_000 + eight_digits(*eight)?;
-            rest = after;
-        }
-        for &byte in rest {
-            let digit = byte.wrapping_sub(b'0');
-            if digit > 9 {
-                return None;
-            }
-            value = value * 10 + u64::from(digit);
-        }
-        return Some(value);
-    }
     for &byte in field {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
@@ -32,13 +68,12 @@ pub fn unsigned(field: &[u8]) -> Option<u64> {
 }
 
 /// Eight digits in the three multiplications of a word.
-fn eight_digits(text: [u8; 8]) -> Option<u64> {
-    let word = u64::from_le_bytes(text);
+#[inline]
+fn eight_digits(word: u64) -> Option<u64> {
     // A digit is 0x30 to 0x39: its upper half is 3, and stays 3 when 6 is added.
     let upper = 0xf0f0_f0f0_f0f0_f0f0;
-    let digits = word & upper == 0x3030_3030_3030_3030
-        && word.wrapping_add(0x0606_0606_0606_0606) & upper == 0x3030_3030_3030_3030;
-    if !digits {
+    let digits = (word & upper) | ((word.wrapping_add(0x0606_0606_0606_0606) & upper) >> 4);
+    if digits != 0x3333_3333_3333_3333 {
         return None;
     }
     let ones = word & 0x0f0f_0f0f_0f0f_0f0f;
@@ -62,9 +97,10 @@ pub fn whole(field: &[u8]) -> Option<i64> {
 
 /// A decimal number of units of `unit_ns` each, as whole ns; digits below 1 ns are checked and dropped.
 pub fn decimal_ns(field: &[u8], unit_ns: i64) -> Option<i64> {
-    let Some(dot) = field.iter().position(|byte| *byte == b'.') else {
-        return whole(field)?.checked_mul(unit_ns);
-    };
+    if let Some(count) = whole(field) {
+        return count.checked_mul(unit_ns);
+    }
+    let dot = memchr(b'.', field)?;
     let (mut value, mut step) = (whole(&field[..dot])?.checked_mul(unit_ns)?, unit_ns);
     let fraction = &field[dot + 1..];
     if fraction.is_empty() {

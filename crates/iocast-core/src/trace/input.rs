@@ -1,4 +1,4 @@
-//! A file of a trace, plain or compressed (gzip, zstd, xz, by its first bytes), and its lines in bounded memory.
+//! A file of a trace, plain or compressed (gzip, zstd, xz, by its first bytes), in bounded memory.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -6,15 +6,15 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
-use memchr::memchr;
+use liblzma::stream::{CONCATENATED, Stream};
 
 use crate::error::{Error, Result};
+use crate::trace::pieces::read_full;
 
 /// What a format is recognised by.
 pub const HEAD_BYTES: usize = 1 << 16;
-/// A longer line is rejected.
-pub const LINE_BYTES: usize = 1 << 20;
-const BLOCK_BYTES: usize = 1 << 18;
+/// What a decoder of xz may take: what `xz -9` makes needs 65 MiB, and a header may ask for 4 GiB.
+const XZ_MEMORY_BYTES: u64 = 128 << 20;
 /// The name of the standard input.
 pub const STDIN: &str = "-";
 
@@ -33,19 +33,19 @@ pub struct Input {
 impl Input {
     /// The file, its first bytes read.
     pub fn open(path: &Path) -> Result<Input> {
-        let why = |source| Error::Open { path: path.display().to_string(), how: "read".into(), source };
+        let why = |source| unreadable(&path.display().to_string(), source);
         let mut file: Box<dyn Read + Send> = if path.as_os_str() == STDIN {
             Box::new(io::stdin())
         } else {
             Box::new(File::open(path).map_err(why)?)
         };
         let mut magic = [0u8; 6];
-        let read = fill(&mut file, &mut magic).map_err(why)?;
+        let read = read_full(&mut file, &mut magic).map_err(why)?;
         let plain = Cursor::new(magic[..read].to_vec()).chain(file);
         let (source, packed): (Box<dyn Read + Send>, bool) = match &magic[..read] {
             [0x1f, 0x8b, ..] => (Box::new(MultiGzDecoder::new(plain)), true),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => (Box::new(zstd::Decoder::new(plain).map_err(why)?), true),
-            [0xfd, b'7', b'z', b'X', b'Z', 0] => (Box::new(XzDecoder::new_multi_decoder(plain)), true),
+            [0xfd, b'7', b'z', b'X', b'Z', 0] => (Box::new(Xz::new(plain).map_err(why)?), true),
             _ => (Box::new(plain), false),
         };
         let mut input = Input { head: Vec::new(), whole: false, packed, source, broken: None };
@@ -59,7 +59,7 @@ impl Input {
                 }
                 Ok(more) => filled += more,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if packed => {
+                Err(error) if packed && is_damage(&error) => {
                     input.broken = Some(error);
                     break;
                 }
@@ -83,17 +83,31 @@ impl Input {
     }
 }
 
-fn fill(source: &mut impl Read, room: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < room.len() {
-        match source.read(&mut room[filled..]) {
-            Ok(0) => break,
-            Ok(more) => filled += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+/// Whether an error of a decoder is about what it reads.
+fn is_damage(error: &io::Error) -> bool {
+    !matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::OutOfMemory)
+}
+
+/// A decoder of xz, of all streams of a file, that keeps to [`XZ_MEMORY_BYTES`].
+struct Xz<R: Read>(XzDecoder<R>);
+
+impl<R: Read> Xz<R> {
+    fn new(packed: R) -> io::Result<Xz<R>> {
+        let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES, CONCATENATED)?;
+        Ok(Xz(XzDecoder::new_stream(packed, stream)))
     }
-    Ok(filled)
+}
+
+impl<R: Read> Read for Xz<R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        self.0.read(room).map_err(|error| {
+            let of_xz = error.get_ref().and_then(|inner| inner.downcast_ref::<liblzma::stream::Error>());
+            match of_xz {
+                Some(liblzma::stream::Error::MemLimit) => io::ErrorKind::OutOfMemory.into(),
+                _ => error,
+            }
+        })
+    }
 }
 
 /// All bytes of an input.
@@ -120,7 +134,7 @@ impl Read for Bytes {
         if read == 0 && !room.is_empty() && self.broken.is_none() {
             read = match self.source.read(room) {
                 Ok(read) => read,
-                Err(error) if self.packed && error.kind() != io::ErrorKind::Interrupted => {
+                Err(error) if self.packed && is_damage(&error) => {
                     self.broken = Some(error);
                     0
                 }
@@ -132,105 +146,13 @@ impl Read for Bytes {
     }
 }
 
-/// A line as it was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found<'a> {
-    /// Without its end (LF or CR LF).
-    Line(&'a [u8]),
-    /// Longer than [`LINE_BYTES`]: its text was skipped.
-    TooLong,
-}
-
-/// Calls `each(line, number)` for every line; returns whether the last one had an end.
-pub fn each_line(
-    source: &mut impl Read,
-    mut each: impl FnMut(Found<'_>, u64) -> Result<()>,
-    failed: impl Fn(io::Error) -> Error,
-) -> Result<bool> {
-    let mut room = vec![0u8; LINE_BYTES + BLOCK_BYTES];
-    let (mut filled, mut number, mut skipping) = (0, 0u64, false);
-    loop {
-        let end = (filled + BLOCK_BYTES).min(room.len());
-        let read = match source.read(&mut room[filled..end]) {
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(failed(error)),
-        };
-        if read == 0 {
-            let ended = filled == 0 && !skipping;
-            if !ended {
-                let rest = clean(&room[..filled], number == 0);
-                each(if skipping { Found::TooLong } else { Found::Line(rest) }, number + 1)?;
-            }
-            return Ok(ended);
-        }
-        let mut searched = filled;
-        let all = filled + read;
-        let mut start = 0;
-        while let Some(at) = memchr(b'\n', &room[searched..all]) {
-            let line = clean(&room[start..searched + at], number == 0);
-            number += 1;
-            each(if skipping { Found::TooLong } else { Found::Line(line) }, number)?;
-            skipping = false;
-            start = searched + at + 1;
-            searched = start;
-        }
-        room.copy_within(start..all, 0);
-        filled = all - start;
-        if skipping || filled > LINE_BYTES {
-            skipping = true;
-            filled = 0;
-        }
-    }
-}
-
-fn clean(line: &[u8], first: bool) -> &[u8] {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    if first { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line }
-}
-
 /// What a read that failed is told as.
 pub fn unreadable(path: &str, source: io::Error) -> Error {
-    Error::Open { path: path.to_string(), how: "read".into(), source }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lines(bytes: &[u8]) -> (Vec<Option<Vec<u8>>>, bool) {
-        let mut found = Vec::new();
-        let each = |line: Found<'_>, number: u64| {
-            found.push(match line {
-                Found::Line(text) => Some(text.to_vec()),
-                Found::TooLong => None,
-            });
-            assert_eq!(number as usize, found.len());
-            Ok(())
+    if source.kind() == io::ErrorKind::OutOfMemory && source.raw_os_error().is_none() {
+        return Error::Trace {
+            why: format!("{path}: to unpack it takes more than {} MiB of memory", XZ_MEMORY_BYTES >> 20),
+            hint: "unpack it with xz -d, and give the text",
         };
-        let ended = each_line(&mut Cursor::new(bytes), each, Error::Thread).expect("memory does not fail");
-        (found, ended)
     }
-
-    #[test]
-    fn lines_lose_their_ends_and_the_mark_of_utf8() {
-        let (found, ended) = lines(b"\xef\xbb\xbfa\r\n\nb\xff\0c");
-        assert_eq!(found, [Some(b"a".to_vec()), Some(vec![]), Some(b"b\xff\0c".to_vec())]);
-        assert!(!ended);
-        assert!(lines(b"a\n").1);
-        assert_eq!(lines(b"").0.len(), 0);
-    }
-
-    #[test]
-    fn a_line_of_ten_megabytes_is_one_line_and_costs_no_memory() {
-        let mut bytes = b"short\n".to_vec();
-        bytes.resize(10_000_000, b'x');
-        bytes.extend_from_slice(b"\nafter\n");
-        let (found, ended) = lines(&bytes);
-        assert_eq!(found, [Some(b"short".to_vec()), None, Some(b"after".to_vec())]);
-        assert!(ended);
-        bytes.truncate(9_000_000);
-        let (found, ended) = lines(&bytes);
-        assert_eq!((found.len(), found[1].is_none(), ended), (2, true, false));
-    }
+    Error::Open { path: path.to_string(), how: "read".into(), source }
 }

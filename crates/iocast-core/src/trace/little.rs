@@ -31,6 +31,16 @@ impl Little {
         });
     }
 
+    /// The I/Os of another part of the file.
+    pub fn join(&mut self, other: &Little) {
+        self.ios += other.ios;
+        self.latencies_ns += other.latencies_ns;
+        self.span = match (self.span, other.span) {
+            (Some((first, last)), Some((from, to))) => Some((first.min(from), last.max(to))),
+            (one, other) => one.or(other),
+        };
+    }
+
     /// I/Os under way on average; None without a span of time.
     pub fn under_way(&self) -> Option<f64> {
         let (first, last) = self.span?;

@@ -8,12 +8,14 @@ use crate::trace::call_rows::{CALL_KINDS, CallRows, call_schema};
 use crate::trace::columns::{Rows, Table, Taker, hand_on, schema};
 use crate::trace::reader::Options;
 use crate::trace::report::{FileReport, Report};
-use crate::trace::side_by_side::{Outcome, Tables, read_side_by_side};
+use crate::trace::side_by_side::{Outcome, Sharing, Tables, read_side_by_side};
 use crate::trace::table_file::TableFile;
-use crate::trace::trace_units::{UnitReport, bytes_of, read_unit, units};
+use crate::trace::trace_units::{Unit, UnitReport, bytes_of, read_unit, units};
 
 /// Less than this is read by one thread.
 const WORTH_THREADS_BYTES: u64 = 4 << 20;
+/// What a thread reads of a file that is split: its text, and the row groups that are made of it, are in memory.
+const PIECE_BYTES: usize = 8 << 20;
 
 /// Reads all files into Parquet: the events, and the calls of databases where a place for them is given. Nothing is
 /// written where it fails.
@@ -22,6 +24,17 @@ pub fn read_to_parquet(
     options: &Options,
     to: &Path,
     calls_to: Option<&Path>,
+) -> Result<Report> {
+    read_shared(paths, options, to, calls_to, None)
+}
+
+/// The same, the work shared in this way; None shares large files among all cores.
+pub fn read_shared(
+    paths: &[PathBuf],
+    options: &Options,
+    to: &Path,
+    calls_to: Option<&Path>,
+    sharing: Option<Sharing>,
 ) -> Result<Report> {
     let failed = |path: &Path, why: &dyn std::fmt::Display| Error::Trace {
         why: format!("{}: cannot write the table: {why}", path.display()),
@@ -35,20 +48,14 @@ pub fn read_to_parquet(
         None => None,
     };
     let units = units(paths, options)?;
-    let threads = match bytes_of(&units) {
-        Some(bytes) if bytes >= WORTH_THREADS_BYTES => {
-            let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-            cpus.min(units.len())
-        }
-        _ => 1,
-    };
+    let sharing = sharing.unwrap_or_else(|| usual_sharing(&units));
     let tables = Tables { events: events.groups(), calls: calls.as_ref().map(|(_, file)| file.groups()) };
     let mut append = |table: Table, group| match (table, &mut calls) {
         (Table::Events, _) => events.append(group).map_err(|error| failed(to, &error)),
         (Table::Calls, Some((path, file))) => file.append(group).map_err(|error| failed(path, &error)),
         (Table::Calls, None) => Ok(()),
     };
-    let outcome = read_side_by_side(&units, options, &tables, threads, &mut append)?;
+    let outcome = read_side_by_side(&units, options, &tables, sharing, &mut append)?;
     let Outcome { targets, actors, calls: called, texts, .. } = outcome;
     let mut report = Report { targets, actors, calls: called, ..Report::default() };
     for unit in outcome.units {
@@ -62,6 +69,15 @@ pub fn read_to_parquet(
     }
     events.finish(facts(&report)).map_err(|error| failed(to, &error))?;
     Ok(report)
+}
+
+/// A thread for each core, as far as there are files or pieces for them.
+fn usual_sharing(units: &[Unit]) -> Sharing {
+    let bytes = bytes_of(units).filter(|bytes| *bytes >= WORTH_THREADS_BYTES);
+    let pieces = bytes.map_or(1, |bytes| bytes / PIECE_BYTES as u64) as usize;
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if bytes.is_some() { cpus.min(units.len().max(pieces)) } else { 1 };
+    Sharing { threads, piece_bytes: PIECE_BYTES }
 }
 
 fn nothing(report: &Report) -> Error {

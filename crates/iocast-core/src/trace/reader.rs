@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::trace::columns::Rows;
 use crate::trace::field_map::{Map, Unit};
 use crate::trace::line_verdict::Verdict;
+use crate::trace::little::Little;
 use crate::trace::report::FileReport;
 
 /// Reads the lines of one file.
@@ -23,6 +24,42 @@ pub trait LineReader: Send {
 
     /// What its times count from, as far as its lines said.
     fn clock(&self) -> Clock;
+
+    /// A reader for lines further down, which another thread reads meanwhile; None where what a line means depends on
+    /// those before it. It is asked after the first lines.
+    fn part(&self) -> Option<Box<dyn LineReader>> {
+        None
+    }
+
+    /// What a reader of a part has to hand over.
+    fn learned(&self) -> Learned {
+        Learned::default()
+    }
+
+    /// Takes over what the reader of a part has learned.
+    fn learn(&mut self, part: &Learned) {
+        let _ = part;
+    }
+}
+
+/// What is known of lines as a whole, in whatever order they were read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Learned {
+    /// Their I/Os and latencies.
+    pub little: Little,
+    /// Whether there was a time.
+    pub timed: bool,
+    /// The most digits after the point of a time.
+    pub digits: u32,
+}
+
+impl Learned {
+    /// Both together.
+    pub fn join(&mut self, other: &Learned) {
+        self.little.join(&other.little);
+        self.timed |= other.timed;
+        self.digits = self.digits.max(other.digits);
+    }
 }
 
 /// Reads the records of one file, all of one length.

@@ -59,6 +59,20 @@ impl FileReport {
         }
     }
 
+    /// What lines further down the file came to.
+    pub fn add(&mut self, later: FileReport) {
+        self.lines += later.lines;
+        self.accepted += later.accepted;
+        self.events += later.events;
+        for (all, more) in [(&mut self.ignored, later.ignored), (&mut self.rejected, later.rejected)] {
+            for (rule, count) in more {
+                *all.entry(rule).or_default() += count;
+            }
+        }
+        self.first_rejects.extend(later.first_rejects);
+        self.first_rejects.truncate(PLACES_KEPT);
+    }
+
     /// Accepted, ignored and rejected: all lines, or there is a bug.
     pub fn accounted(&self) -> u64 {
         self.accepted + self.ignored.values().sum::<u64>() + self.rejected.values().sum::<u64>()

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::trace::columns::{Rows, Taker, hand_on};
 use crate::trace::format_list::format_of;
-use crate::trace::input::{Found, Input, STDIN, each_line, unreadable};
+use crate::trace::input::{Bytes, Input, STDIN, unreadable};
 use crate::trace::line_verdict::{Taken, Verdict};
+use crate::trace::pieces::{BLOCK_BYTES, Found, Piece, Pieces};
 use crate::trace::reader::{Clock, Head, LineReader, Options, Reading, RecordReader};
 use crate::trace::readers::block::blktrace;
 use crate::trace::report::FileReport;
@@ -67,21 +68,28 @@ pub fn bytes_of(units: &[Unit]) -> Option<u64> {
     units.iter().flat_map(|unit| &unit.paths).map(of).sum()
 }
 
-/// Reads one unit; batches of rows go to `taker` as they come.
-pub fn read_unit(
-    unit: &Unit,
-    options: &Options,
-    rows: &mut Rows,
-    taker: &mut Taker<'_>,
-) -> Result<UnitReport> {
-    rows.source = unit.first_source;
+/// A unit that was opened.
+pub enum Begun {
+    /// It is a file of lines, and none of them was read yet.
+    Lines(Box<LineFile>),
+    /// It was read.
+    Read(UnitReport),
+}
+
+/// Opens one unit. What is no file of lines is read; batches of rows go to `taker` as they come.
+pub fn begin_unit(unit: &Unit, options: &Options, rows: &mut Rows, taker: &mut Taker<'_>) -> Result<Begun> {
+    (rows.source, rows.events) = (unit.first_source, 0);
     let first = &unit.paths[0];
     let input = Input::open(first)?;
     let head = Head { path: first, bytes: &input.head, whole: input.whole };
     let format = format_of(options, &head)?;
     let mut files: Vec<_> = unit.paths.iter().map(|path| begun(path, format.name)).collect();
     let clock = match (format.open)(options, &head)? {
-        Reading::Lines(reader) => lines_of(input, reader, rows, &mut files[0], taker)?,
+        Reading::Lines(reader) => {
+            let so_far = SoFar { reader, report: files.remove(0), is_ended: true };
+            let pieces = Pieces::new(input.into_bytes());
+            return Ok(Begun::Lines(Box::new(LineFile { pieces, so_far })));
+        }
         Reading::Records(reader) => records_of(input, reader, rows, &mut files[0], taker)?,
         Reading::BlockRecords => {
             let mut inputs = vec![input.into_bytes()];
@@ -91,7 +99,20 @@ pub fn read_unit(
             blktrace::read_together(inputs, rows, &mut files, taker)?
         }
     };
-    Ok(UnitReport { files, clock })
+    Ok(Begun::Read(UnitReport { files, clock }))
+}
+
+/// Reads one unit; batches of rows go to `taker` as they come.
+pub fn read_unit(
+    unit: &Unit,
+    options: &Options,
+    rows: &mut Rows,
+    taker: &mut Taker<'_>,
+) -> Result<UnitReport> {
+    match begin_unit(unit, options, rows, taker)? {
+        Begun::Lines(file) => file.read_all(rows, taker),
+        Begun::Read(report) => Ok(report),
+    }
 }
 
 fn begun(path: &Path, format: &str) -> FileReport {
@@ -107,34 +128,88 @@ fn judged(report: &mut FileReport, number: u64, verdict: Verdict) {
     }
 }
 
-fn lines_of(
-    input: Input,
-    mut reader: Box<dyn LineReader>,
+/// A file of lines that is being read.
+pub struct LineFile {
+    /// What was not read yet.
+    pub pieces: Pieces<Bytes>,
+    /// What was.
+    pub so_far: SoFar,
+}
+
+/// What the lines of a file came to so far.
+pub struct SoFar {
+    /// Has read them.
+    pub reader: Box<dyn LineReader>,
+    /// What became of them.
+    pub report: FileReport,
+    /// Whether the last of them has an end.
+    pub is_ended: bool,
+}
+
+impl LineFile {
+    /// Reads about so many bytes more; false at the end.
+    pub fn read_some(
+        &mut self,
+        bytes: usize,
+        piece: &mut Piece,
+        rows: &mut Rows,
+        taker: &mut Taker<'_>,
+    ) -> Result<bool> {
+        let SoFar { reader, report, is_ended } = &mut self.so_far;
+        if !self.pieces.next(bytes, piece).map_err(|error| unreadable(&report.path, error))? {
+            return Ok(false);
+        }
+        piece.lines_before = report.lines;
+        read_piece(piece, reader.as_mut(), rows, report, taker)?;
+        *is_ended = piece.is_ended();
+        Ok(true)
+    }
+
+    /// Reads all that is left.
+    pub fn read_all(mut self, rows: &mut Rows, taker: &mut Taker<'_>) -> Result<UnitReport> {
+        let mut piece = Piece::default();
+        while self.read_some(BLOCK_BYTES, &mut piece, rows, taker)? {}
+        Ok(self.end(rows))
+    }
+
+    /// After the last line.
+    pub fn end(self, rows: &mut Rows) -> UnitReport {
+        let SoFar { mut reader, mut report, is_ended } = self.so_far;
+        if !is_ended {
+            report.notes.push(format!("line {} has no end: it may be cut", report.lines));
+        }
+        after_last(&mut report, self.pieces.source());
+        reader.end(rows, &mut report);
+        report.events = rows.events;
+        UnitReport { files: vec![report], clock: reader.clock() }
+    }
+}
+
+/// What the input of a file knows when it was read.
+fn after_last(report: &mut FileReport, bytes: &Bytes) {
+    report.notes.extend(bytes.note());
+    report.bytes = bytes.bytes;
+    debug_assert_eq!(report.accounted(), report.lines);
+}
+
+/// Reads the lines of a piece; `report` has as many of them, and `rows` as many events, as it makes more.
+pub fn read_piece(
+    piece: &Piece,
+    reader: &mut dyn LineReader,
     rows: &mut Rows,
     report: &mut FileReport,
     taker: &mut Taker<'_>,
-) -> Result<Clock> {
-    rows.events = 0;
-    let mut bytes = input.into_bytes();
-    let path = report.path.clone();
-    let each = |found: Found<'_>, number: u64| {
-        report.lines = number;
+) -> Result<()> {
+    piece.each_line(|found, number| {
+        report.lines += 1;
         match found {
             Found::Line(line) => judged(report, number, reader.line(line, number, rows)),
             Found::TooLong => report.reject(number, 1, "longer than 1 MiB"),
         }
         if rows.full() { hand_on(rows, taker) } else { Ok(()) }
-    };
-    let ended = each_line(&mut bytes, each, |error| unreadable(&path, error))?;
-    if !ended && report.lines > 0 {
-        report.notes.push(format!("line {} has no end: it may be cut", report.lines));
-    }
-    report.notes.extend(bytes.note());
-    report.bytes = bytes.bytes;
-    reader.end(rows, report);
+    })?;
     report.events = rows.events;
-    debug_assert_eq!(report.accounted(), report.lines);
-    Ok(reader.clock())
+    Ok(())
 }
 
 fn records_of(
@@ -144,7 +219,6 @@ fn records_of(
     report: &mut FileReport,
     taker: &mut Taker<'_>,
 ) -> Result<Clock> {
-    rows.events = 0;
     let mut bytes = input.into_bytes();
     let length = reader.length();
     let mut room = vec![0; length << 12];
@@ -177,10 +251,8 @@ fn records_of(
         report.lines += 1;
         report.reject(report.lines, bytes.bytes - filled as u64 + 1, "the last record is cut");
     }
-    report.notes.extend(bytes.note());
-    report.bytes = bytes.bytes;
+    after_last(report, &bytes);
     report.events = rows.events;
-    debug_assert_eq!(report.accounted(), report.lines);
     Ok(reader.clock())
 }
 

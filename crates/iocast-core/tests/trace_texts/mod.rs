@@ -23,6 +23,19 @@ fn text(format: &'static str, name: &'static str, text: &str, events: u64) -> Sa
     Sample { format, name, bytes: text.into(), events, options: Options::default(), sniffed: true }
 }
 
+/// The same data of xz, whose header asks for 4 GiB: the size of the dictionary is a byte of the first block's header.
+pub fn asking_for_4_gib(mut xz: Vec<u8>) -> Vec<u8> {
+    let length = 4 * (usize::from(xz[12]) + 1);
+    let header = &mut xz[12..12 + length];
+    assert_eq!(header[2..4], [0x21, 1], "LZMA2 with one byte of properties");
+    header[4] = 40;
+    let crc = header[..length - 4].iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 * (crc & 1)))
+    });
+    header[length - 4..].copy_from_slice(&(!crc).to_le_bytes());
+    xz
+}
+
 /// All of them.
 pub fn samples() -> Vec<Sample> {
     let mut all = tables();

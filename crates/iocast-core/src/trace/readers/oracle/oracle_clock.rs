@@ -5,7 +5,8 @@ use std::path::Path;
 use memchr::memmem;
 
 use crate::trace::fields::{unsigned, whole};
-use crate::trace::input::{Found, Input, STDIN, each_line, unreadable};
+use crate::trace::input::{Input, STDIN, unreadable};
+use crate::trace::pieces::{Found, each_line};
 
 /// What one unit of `ela` is.
 #[derive(Clone, Copy, PartialEq, Eq)]

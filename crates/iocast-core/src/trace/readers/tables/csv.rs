@@ -5,10 +5,9 @@ use memchr::memchr;
 use crate::trace::columns::Rows;
 use crate::trace::event::{Event, Layer, Op};
 use crate::trace::field_map::{Map, OpCode, Separator, Unit};
-use crate::trace::fields::{decimal_ns, unsigned};
+use crate::trace::fields::{decimal_ns, unsigned, whole};
 use crate::trace::line_verdict::{Broken, Taken, Verdict};
-use crate::trace::little::Little;
-use crate::trace::reader::{Clock, Head, LineReader};
+use crate::trace::reader::{Clock, Head, Learned, LineReader};
 use crate::trace::report::FileReport;
 
 const FIELDS_AT_MOST: usize = 32;
@@ -19,12 +18,9 @@ const FILE_TIME_OF_1970: i64 = 116_444_736_000_000_000;
 pub struct CsvReader {
     map: Map,
     bounds: [(usize, usize); FIELDS_AT_MOST],
-    timed: bool,
     /// The unit of the times, once it is known.
     unit: Option<Unit>,
-    /// The most digits after the point of a time.
-    digits: u32,
-    little: Little,
+    learned: Learned,
 }
 
 impl CsvReader {
@@ -38,8 +34,8 @@ impl CsvReader {
             && map.fields_at_least <= map.fields_at_most
             && map.target.is_none_or(|(first, last)| first <= last);
         let unit = map.time.map(|(_, unit)| unit).filter(|unit| *unit != Unit::Unix);
-        let (bounds, little) = ([(0, 0); FIELDS_AT_MOST], Little::default());
-        sound.then_some(CsvReader { map, bounds, timed: false, unit, digits: 0, little })
+        let bounds = [(0, 0); FIELDS_AT_MOST];
+        sound.then_some(CsvReader { map, bounds, unit, learned: Learned::default() })
     }
 
     /// Finds the fields; how many there are.
@@ -51,25 +47,19 @@ impl CsvReader {
             Separator::Blanks => return self.split_blanks(line),
         };
         let (mut count, mut start) = (0, 0);
-        let mut ends = |at: usize| {
-            if count < FIELDS_AT_MOST {
-                self.bounds[count] = (start, at);
+        for (part, text) in line.chunks(64).enumerate() {
+            let mut marks = marks(text, separator);
+            while marks != 0 {
+                let at = part * 64 + marks.trailing_zeros() as usize;
+                if let Some(bounds) = self.bounds.get_mut(count) {
+                    *bounds = (start, at);
+                }
+                (count, start) = (count + 1, at + 1);
+                marks &= marks - 1;
             }
-            count += 1;
-            start = at + 1;
-        };
-        let (mut rest, mut from) = (line, 0);
-        while let Some((eight, after)) = rest.split_first_chunk::<8>() {
-            let mut hits = equal_bytes(*eight, separator);
-            while hits != 0 {
-                ends(from + hits.trailing_zeros() as usize / 8);
-                hits &= hits - 1;
-            }
-            (rest, from) = (after, from + 8);
         }
-        rest.iter().enumerate().filter(|(_, byte)| **byte == separator).for_each(|(at, _)| ends(from + at));
-        if count < FIELDS_AT_MOST {
-            self.bounds[count] = (start, line.len());
+        if let Some(bounds) = self.bounds.get_mut(count) {
+            *bounds = (start, line.len());
         }
         count + 1
     }
@@ -104,8 +94,9 @@ impl CsvReader {
     }
 
     fn bytes(&self, line: &[u8], (field, unit): (usize, i64), rule: &'static str) -> Result<i64, Broken> {
-        let count = unsigned(self.field(line, field)).and_then(|count| i64::try_from(count).ok());
-        count.and_then(|count| count.checked_mul(unit)).ok_or(self.broken(field, rule))
+        whole(self.field(line, field))
+            .and_then(|count| count.checked_mul(unit))
+            .ok_or(self.broken(field, rule))
     }
 
     fn time(&mut self, line: &[u8], field: usize) -> Option<i64> {
@@ -118,8 +109,12 @@ impl CsvReader {
             let ticks = i64::try_from(unsigned(text)?).ok()?;
             return ticks.checked_sub(FILE_TIME_OF_1970)?.checked_mul(100);
         }
+        if let Some(count) = whole(text) {
+            return count.checked_mul(unit.ns());
+        }
         if let Some(dot) = memchr(b'.', text) {
-            self.digits = self.digits.max(u32::try_from(text.len() - dot - 1).unwrap_or(u32::MAX));
+            self.learned.digits =
+                self.learned.digits.max(u32::try_from(text.len() - dot - 1).unwrap_or(u32::MAX));
         }
         decimal_ns(text, unit.ns())
     }
@@ -170,14 +165,14 @@ impl LineReader for CsvReader {
         }
         let event = self.event(line, number, rows)?;
         rows.push(&event);
-        self.little.add(&event);
-        self.timed |= event.ts_ns.is_some();
+        self.learned.little.add(&event);
+        self.learned.timed |= event.ts_ns.is_some();
         Ok(Taken::Accepted)
     }
 
     fn end(&mut self, rows: &mut Rows, report: &mut FileReport) {
         let _ = rows;
-        self.little.tell(report, false);
+        self.learned.little.tell(report, false);
     }
 
     fn clock(&self) -> Clock {
@@ -185,18 +180,55 @@ impl LineReader for CsvReader {
         let digits_said = self.map.time.is_some_and(|(_, unit)| matches!(unit, Unit::Unix | Unit::Filetime));
         let unix = self.map.unix || digits_said;
         Clock {
-            origin: self.timed.then_some(if unix { "unix" } else { "trace" }),
+            origin: self.learned.timed.then_some(if unix { "unix" } else { "trace" }),
             epoch_ns: unix.then_some(0),
-            tick_ns: 10_i64.checked_pow(self.digits).map_or(1, |parts| (unit.ns() / parts).max(1)),
+            tick_ns: 10_i64.checked_pow(self.learned.digits).map_or(1, |parts| (unit.ns() / parts).max(1)),
         }
+    }
+
+    fn part(&self) -> Option<Box<dyn LineReader>> {
+        // The first time says the unit of all.
+        let known = self.map.time.is_none() || self.unit.is_some();
+        known.then(|| {
+            Box::new(CsvReader {
+                map: self.map.clone(),
+                bounds: self.bounds,
+                unit: self.unit,
+                learned: Learned::default(),
+            }) as Box<dyn LineReader>
+        })
+    }
+
+    fn learned(&self) -> Learned {
+        self.learned
+    }
+
+    fn learn(&mut self, part: &Learned) {
+        self.learned.join(part);
     }
 }
 
-/// The highest bit of each of eight bytes that is this one.
+/// A bit for each of up to 64 bytes that is this one, the first byte's lowest.
+#[inline]
+fn marks(text: &[u8], byte: u8) -> u64 {
+    let words = text.chunks_exact(8);
+    let rest = words.remainder();
+    let mut last = [!byte; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words.map(|word| word.first_chunk::<8>().copied().unwrap_or_default());
+    let of = |(at, word): (usize, [u8; 8])| equal_bytes(word, byte) << (8 * at);
+    let of_rest = if rest.is_empty() { 0 } else { of((text.len() / 8, last)) };
+    words.enumerate().map(of).fold(of_rest, |all, marks| all | marks)
+}
+
+/// A bit for each of eight bytes that is this one.
+#[inline]
 fn equal_bytes(eight: [u8; 8], byte: u8) -> u64 {
     let low = 0x7f7f_7f7f_7f7f_7f7f;
     let differs = u64::from_le_bytes(eight) ^ (u64::from(byte) * 0x0101_0101_0101_0101);
-    !(((differs & low) + low) | differs | low)
+    let equal = !(((differs & low) + low) | differs | low);
+    // The highest bits of the bytes, put side by side into the highest byte.
+    (equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// The unit of a time since 1970, by its digits in the years 2001 to 2286.
@@ -212,16 +244,27 @@ fn unix_unit(text: &[u8]) -> Option<Unit> {
     }
 }
 
-fn operation(text: &[u8], code: OpCode) -> Option<Op> {
-    match code {
-        OpCode::Words => match text {
+/// The words of an operation. Reads and writes come in no order that a processor could foresee: one way for both.
+#[inline]
+fn words(text: &[u8]) -> Option<Op> {
+    let Some(four) = text.first_chunk::<4>() else {
+        return match text {
             [] => Some(Op::Other),
             [b'R' | b'r'] => Some(Op::Read),
             [b'W' | b'w'] => Some(Op::Write),
-            word if word.eq_ignore_ascii_case(b"read") => Some(Op::Read),
-            word if word.eq_ignore_ascii_case(b"write") => Some(Op::Write),
             _ => None,
-        },
+        };
+    };
+    let small = |word: &[u8; 4]| u32::from_le_bytes(*word) | 0x2020_2020;
+    let last = text[text.len() - 1] | 0x20;
+    let read = (small(four) == small(b"read")) & (text.len() == 4);
+    let write = (small(four) == small(b"writ")) & (last == b'e') & (text.len() == 5);
+    (read | write).then_some(if read { Op::Read } else { Op::Write })
+}
+
+fn operation(text: &[u8], code: OpCode) -> Option<Op> {
+    match code {
+        OpCode::Words => words(text),
         OpCode::OddReads => Some(if unsigned(text)? % 2 == 1 { Op::Read } else { Op::Write }),
         OpCode::ZeroReads | OpCode::ZeroWrites => match (text, code) {
             (b"0", OpCode::ZeroReads) | (b"1", OpCode::ZeroWrites) => Some(Op::Read),
@@ -265,8 +308,15 @@ mod tests {
         for byte in 0..=255 {
             let text = [byte, b',', 0xac, b'-', b',', b'+', byte ^ 0x80, b','];
             let expected = text.iter().enumerate().filter(|(_, each)| **each == b',');
-            let marks = expected.fold(0, |all, (at, _)| all | 0x80_u64 << (8 * at));
+            let marks = expected.fold(0, |all, (at, _)| all | 1 << at);
             assert_eq!(equal_bytes(text, b','), marks, "{byte}");
+        }
+        for length in 0..=64 {
+            for at in 0..length {
+                let mut text = vec![b'-'; length];
+                (text[at], text[length / 2]) = (b',', b',');
+                assert_eq!(marks(&text, b','), 1 << at | 1 << (length / 2));
+            }
         }
     }
 }

@@ -47,4 +47,8 @@ impl LineReader for ReferenceReader {
     fn clock(&self) -> Clock {
         Clock { origin: None, epoch_ns: None, tick_ns: 1 }
     }
+
+    fn part(&self) -> Option<Box<dyn LineReader>> {
+        Some(Box::new(ReferenceReader { block_bytes: self.block_bytes }))
+    }
 }
