@@ -59,7 +59,7 @@ def _why(row: RowFacts, about: list[Finding], trust: Trust) -> LeftOut | None:
 
 
 def _distrusted(trust: Trust, refused: TrustComponent) -> LeftOut:
-    """With the letter that the row's trust has everywhere else: another component's may be worse, as of a percentile."""
+    """With the letter that the row has everywhere else: that of another component, as of a percentile, may be worse."""
     letter = f"trust is {trust.grade}"
     if trust.grade != refused.grade:
         letter += f", {refused.grade} for this alone"

@@ -149,6 +149,33 @@ def test_ticks_are_counted_and_saturation_is_none(tmp_path: Path) -> None:
         assert coarse_clock.CODE not in planted.suspected(planted.measured(target, planted.ladder(1), tmp_path))
 
 
+PACED = """
+[[phase]]
+test = "open"
+size = "8k"
+pattern = "random"
+rate = "1500/s"
+[[phase]]
+test = "thinking"
+size = "8k"
+pattern = "random"
+think = "1700us"
+"""
+
+
+@pytest.mark.parametrize("tick", ["1ms", "300us"])
+def test_a_step_shows_where_completions_submit(tick: str, tmp_path: Path) -> None:
+    """What is due by a clock of its own begins between two marks: its times are any, and say nothing against a step."""
+    job = planted.ladder(1) + PACED
+    run = planted.measured(f"sim:nvme,tick={tick}", job, tmp_path)
+    found = planted.suspected(run)[coarse_clock.CODE]
+    assert found.evidence["step_ns"] == pytest.approx({"1ms": 1e6, "300us": 3e5}[tick], rel=0.002)
+    assert found.says.startswith(
+        "A timer decides when an I/O completes: the times of all closed-loop rows without pauses lie "
+    )
+    assert coarse_clock.CODE not in planted.suspected(planted.measured("sim:nvme", job, tmp_path / "fine"))
+
+
 TICKS = card_runs.histogram((MS, 500), (2 * MS, 300), (3 * MS, 200))
 
 
