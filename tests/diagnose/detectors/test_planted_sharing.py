@@ -149,6 +149,29 @@ def test_ticks_are_counted_and_saturation_is_none(tmp_path: Path) -> None:
         assert coarse_clock.CODE not in planted.suspected(planted.measured(target, planted.ladder(1), tmp_path))
 
 
+STREAMS = """
+name = "streams"
+[files]
+size = "4GiB"
+[[phase]]
+test = "commit"
+write = 100
+size = "8k"
+pattern = "sequential"
+sync = "dsync"
+users = [2, 4]
+time = "60s"
+direct = true
+"""
+
+
+def test_streams_that_meet_on_a_stripe_are_no_other_io(tmp_path: Path) -> None:
+    """Two appenders drift over the members: their rate goes up and down where nobody else is."""
+    for seed in (1, 4):
+        run = planted.measured("sim:hdd,size=4TiB,stripe=4:256KiB,zones=1.8", STREAMS, tmp_path / str(seed), seed)
+        assert shared_drives.CODE not in planted.suspected(run)
+
+
 PACED = """
 [[phase]]
 test = "open"
