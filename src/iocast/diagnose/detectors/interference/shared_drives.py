@@ -3,7 +3,8 @@
 What it is: a neighbour's backup, another database on the same disks, another tenant's virtual machine.
 Why it matters: the figures hold for one hour; tomorrow's will differ, and no comparison with them holds.
 How it shows: the device moved more than the test did; or second by second the rate crosses its middle again and
-again, by far more than the scatter of its I/Os (several sequential streams do so by themselves). Stalls and one-way drifts are found by other detectors.
+again, by far more than the scatter of its I/Os (several sequential streams do so by themselves). Stalls and one-way
+drifts are found by other detectors.
 How to confirm: repeat the same load: without neighbours it repeats within a few per cent. If they do not show, they
 may only have been quiet just then: this is never rejected for good.
 What to change: dedicate the drives, or test at typical hours, several times, and report the range.
