@@ -19,8 +19,11 @@ def _drop(*ios: int) -> Drop | None:
 def test_where_it_fell_and_how_much_was_done_by_then() -> None:
     found = _drop(*[760, 764] * 7, 368, *[192, 188, 192] * 10)
     assert found is not None
-    assert (found.at_ns, found.ios) == (14 * 250_000_000, 7 * 1524)
-    assert found.before_per_s == pytest.approx(762 * 4)
+    into_it = (368 - 190.7) / (762 - 190.7)  # of the interval of 368, at the rate before
+    assert found.at_ns == pytest.approx((14 + into_it) * 250_000_000, rel=1e-3)
+    assert found.ios == pytest.approx(7 * 1524 + into_it * 762, abs=3)
+    assert found.bytes == pytest.approx(8192 * found.ios, abs=8192)
+    assert found.before_per_s == pytest.approx(762 * 4, rel=1e-3)
     assert found.after_per_s == pytest.approx(191 * 4, rel=0.01)
     assert found.constant < 0.02
 
@@ -113,4 +116,44 @@ def test_the_level_after_a_fall_begins_behind_the_interval_in_which_it_fell() ->
     assert scattered is not None
     assert (scattered.after_per_s, scattered.constant) == pytest.approx((60.0, 1 / 3))
     assert found(*(100,) * 20, 90, *(50,) * 20) is not None  # it fell within it
-    assert found(*(100,) * 20, 75, 95, *(50,) * 19) is None
+    assert found(*(100,) * 20, 75, 50, 95, *(50,) * 18) is None
+
+
+def _found(*ios: int) -> Drop:
+    series = Series(interval_ns=10**9, ios=ios, bytes=tuple(4096 * each for each in ios), response_ns=(1,) * len(ios))
+    found = drop(series, change_points(series.rates_per_s), 0.3)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("fast", [3, 4, 7, 12])
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.8])
+def test_a_fall_is_where_it_was_however_few_intervals_came_before_it(fast: int, share: float) -> None:
+    """A change point lies five intervals from the start at least, and so beside an earlier fall."""
+    found = _found(*(1000,) * fast, round(100 + share * 900), *[100, 101, 99] * 8)
+    assert found.at_ns / 1e9 == pytest.approx(fast + share, abs=0.01)
+    assert (found.before_per_s, found.in_first) == (1000.0, False)
+    assert found.after_per_s == pytest.approx(100.0, rel=0.01)
+    assert found.ios == pytest.approx((fast + share) * 1000, abs=5)
+
+
+def test_what_fell_in_the_first_interval_had_fallen_by_its_end() -> None:
+    found = _found(1950, *[152, 153] * 10)
+    assert (found.before_per_s, found.in_first) == (1950.0, True)
+    assert found.ios == pytest.approx(1950, abs=1)
+    assert found.at_ns == pytest.approx(10**9, rel=1e-3)
+    assert found.after_per_s == pytest.approx(152.5, rel=0.01)
+    two = _found(1950, 900, *[152, 153] * 10)
+    assert (two.before_per_s, two.in_first) == (1950.0, False)
+    assert two.at_ns / 1e9 == pytest.approx(1 + (900 - 152.5) / (1950 - 152.5), rel=1e-3)
+
+
+def test_a_rate_that_rose_to_where_it_fell_from_came_back() -> None:
+    rose = [*[40, 41] * 8, *[220, 225] * 12, *[95, 96] * 6]
+    series = Series(interval_ns=10**9, ios=tuple(rose), bytes=tuple(rose), response_ns=(1,) * len(rose))
+    changes = change_points(series.rates_per_s)
+    assert changes is not None
+    assert len(changes.reported) == 2
+    assert drop(series, changes, 0.3) is None
+    below = _found(*[200, 201] * 8, *[220, 225] * 12, *[95, 96] * 6)  # it had never been as low
+    assert (round(below.before_per_s), round(below.after_per_s)) == (222, 96)

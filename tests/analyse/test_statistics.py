@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from iocast.analyse import statistics
 from iocast.model.histogram import Histogram, merge
-from iocast.model.run import OpSeries
+from iocast.model.run import MARKS, OpSeries
 from iocast.model.stated import Bucket, Coarse, Quantile
 
 VALUES = st.lists(st.integers(0, 10**12), max_size=60)
@@ -378,3 +378,34 @@ def test_ios_that_depend_on_each_other_have_the_ranks_of_fewer() -> None:
 def test_a_rule_leaves_half_of_the_rest_on_either_side() -> None:
     assert statistics.Rule(confidence=0.9).two_sided == pytest.approx(0.95)
     assert statistics.PRINTED.two_sided == pytest.approx(0.975)
+
+
+def test_the_range_of_a_percentile_is_that_of_its_intervals() -> None:
+    """One interval is all quick and one all slow: no range is narrower."""
+    apart = OpSeries(op="read", ios=(100,) * 2, response_ns=(1,) * 2, up_to=((100, 0), *((100, 100),) * 4))
+    low, high = statistics.interval_range(card_runs.histogram((1e6, 100), (9e6, 100)), 0.99, apart)
+    assert low == pytest.approx(1e6, rel=0.01)
+    assert high == pytest.approx(9e6, rel=0.01)
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 50), min_size=12, max_size=40), min_size=2, max_size=6),
+    st.sampled_from([0.5, 0.9, 0.95]),
+)
+def test_every_interval_has_its_percentile_within_the_range(intervals: list[list[int]], q: float) -> None:
+    every = sorted(ms for each in intervals for ms in each)
+    marks = [every[math.ceil(mark * len(every)) - 1] for mark in MARKS]
+    series = OpSeries(
+        op="read",
+        ios=tuple(map(len, intervals)),
+        response_ns=(1,) * len(intervals),
+        up_to=tuple(tuple(sum(ms <= mark for ms in each) for each in intervals) for mark in marks),
+    )
+    low, high = statistics.interval_range(
+        card_runs.histogram(*((ms * 1e6, every.count(ms)) for ms in set(every))), q, series
+    )
+    assert low is not None
+    assert high is not None
+    for each in intervals:
+        own = sorted(each)[math.ceil(q * len(each)) - 1] * 1e6
+        assert low * 0.99 <= own <= high * 1.01

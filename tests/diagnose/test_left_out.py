@@ -133,6 +133,18 @@ def test_rows_that_trust_refuses(code: TrustCode, letter: str, finding: FindingC
     assert {name: each.brief for name, each in out.items()} == ({"r 8x1": f"trust {letter}"} if left else {})
 
 
+@pytest.mark.parametrize("first", ["precision", "steady"])
+def test_a_row_is_left_out_with_the_letter_of_its_trust(first: TrustCode) -> None:
+    """Its p99 is an F, which would not leave it out; its drift is a D, which does. The card shows an F beside it."""
+    parts = [TrustComponent("precision", "F", "few I/Os"), TrustComponent("steady", "D", "it drifted")]
+    parts.sort(key=lambda part: part.code != first)
+    out = _out([_row(1, 1.0), _row(8, 1.0)], r_8x1=Trust("F", tuple(parts)))["r 8x1"]
+    assert (out.brief, out.why) == ("trust F", "trust is F, D for this alone: it drifted")
+    worse = (TrustComponent("steady", "D", "it drifted"), TrustComponent("isolation", "F", "others were there"))
+    out = _out([_row(1, 1.0), _row(8, 1.0)], r_8x1=Trust("F", worse))["r 8x1"]
+    assert (out.brief, out.why) == ("trust F", "trust is F: others were there")
+
+
 def test_a_row_short_of_cpu_says_cpu_first() -> None:
     """Eight gave five times the IOPS of one that had no processor a third of the time: that is no queue."""
     one, eight = _row(1, 1.0), _row(8, 1.6)

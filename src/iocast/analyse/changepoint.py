@@ -105,7 +105,7 @@ def _stayed(logs: list[float], at: int, shift: float) -> bool:
 def _of_means(levels: Sequence[float], together: int, *, independent: bool) -> ChangePoints:
     means = [fmean(levels[at : at + together]) for at in range(0, len(levels), together)]
     found = _found(means, independent=independent)
-    starts = [_sharpest(levels, each.at * together, together) for each in found.changes]
+    starts = [sharpest(levels, each.at * together, together) for each in found.changes]
     return replace(found, changes=_kept(levels, starts, found.penalty * together))
 
 
@@ -126,7 +126,7 @@ def _kept(levels: Sequence[float], starts: list[int], penalty: float) -> tuple[C
         del starts[gains.index(min(gains))]
 
 
-def _sharpest(levels: Sequence[float], at: int, reach: int) -> int:
+def sharpest(levels: Sequence[float], at: int, reach: int) -> int:
     """Where, not further than `reach` from `at`, the levels before and after differ most."""
     first = at - reach
     window = [math.log(level) for level in levels[first : at + reach]]

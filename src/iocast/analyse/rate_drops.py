@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import fmean, median, pstdev
 
 from msgspec import Struct
 
-from iocast.analyse.changepoint import ChangePoints
+from iocast.analyse.changepoint import MIN_LENGTH, ChangePoints, sharpest
 from iocast.model.run import OpSeries, Series
 
 FALLS = 0.3  # of the rate: less is no fall [J]
@@ -25,6 +26,7 @@ class Drop(Struct, frozen=True):
     ios: int  # that were done until then
     bytes: int
     constant: float
+    in_first: bool = False  # in the first interval: it came then at the latest, and from so much at least
 
 
 LEAST_INTERVALS = 15  # of fewer some part is constant by chance [J]
@@ -68,18 +70,29 @@ def drop(series: Series, changes: ChangePoints | None) -> Drop | None:
     deepest = min(changes.reported, key=lambda change: change.shift)
     starts = [0, *(change.at for change in changes.reported), len(rates)]
     here = starts.index(deepest.at)
-    # The interval in which it fell is of neither level: the first of the last ones, or a short stretch of its own.
-    before, last = fmean(rates[starts[here - 1] : deepest.at]), rates[starts[-2] + 1 :]
+    start = starts[here - 1]
+    # A stretch has some intervals at least, and so the change may lie some intervals beside the fall.
+    floor = fmean(rates) / 1000  # as good as a standstill, which has no logarithm
+    cut = sharpest([max(rate, floor) for rate in rates], deepest.at, MIN_LENGTH)
+    # The two intervals beside it are of neither level: it fell in one of them.
+    before = fmean(rates[start : cut - 1] or rates[start:cut])
+    last = rates[max(starts[-2], cut) + 1 :]
     after = fmean(last)
-    if after > (1 - FALLS) * before or max(rates[deepest.at + 1 :]) > (1 - FALLS / 2) * before:
+    if after > (1 - FALLS) * before or max(rates[cut + 1 :]) > (1 - FALLS / 2) * before:
         return None
+    if any(after > (1 - FALLS) * median(rates[one:other]) for one, other in pairwise(starts[:here])):
+        return None  # it rose to where it fell from: its end is no new level
+    both, then = sum(rates[cut - 1 : cut + 1]), fmean(rates[cut + 1 : starts[here + 1]] or last)
+    fast = min(2.0, max(0.0, (both - 2 * then) / (before - then)))  # of the two intervals, at the level before
+    share = min(1.0, fast * before / both) if both else 0.0
     return Drop(
-        at_ns=deepest.at * series.interval_ns,
+        at_ns=round((cut - 1 + fast) * series.interval_ns),
         before_per_s=before,
         after_per_s=after,
-        ios=sum(series.ios[: deepest.at]),
-        bytes=sum(series.bytes[: deepest.at]),
+        ios=_until(series.ios, cut, share),
+        bytes=_until(series.bytes, cut, share),
         constant=pstdev(last) / after if after else 0.0,
+        in_first=cut == 1,
     )
 
 
@@ -106,3 +119,8 @@ def lone_dips(rates: Sequence[float]) -> LoneDips | None:
         reach = range(number - BESIDE - len(at), number + BESIDE + len(at) + 1)
         levelled[number] = median(rates[each] for each in reach if 0 <= each < len(rates) and each not in out)
     return LoneDips(at, 1 - min(rates[number] for number in at) / middle, levelled)
+
+
+def _until(counts: Sequence[int], cut: int, share: float) -> int:
+    """What was done before the two intervals beside a fall, and the share of theirs."""
+    return sum(counts[: cut - 1]) + round(share * sum(counts[cut - 1 : cut + 1]))

@@ -139,6 +139,27 @@ def quantile_interval(
     )
 
 
+def interval_range(histogram: Histogram, q: float, series: OpSeries) -> tuple[float | None, float | None]:
+    """Between which values quantile `q` lay in each interval of a row, for certain.
+
+    An interval knows how many of its I/Os lie up to each of MARKS. In the worst case those between two marks are the
+    slowest, or the quickest, that the whole row has there.
+    """
+    total, rest = histogram.total, max(0, histogram.total - sum(series.ios))  # what ended after the last interval
+    below = [0, *(sum(each) for each in series.up_to), sum(series.ios)]
+    low, high = total, 1
+    for at, ios in enumerate(series.ios):
+        wanted = math.ceil(q * ios)
+        own = [0, *(each[at] for each in series.up_to), ios]
+        marks = list(zip(below, own, strict=True))
+        if ios:
+            low = min(low, max(every + wanted - here for every, here in marks if here < wanted))
+            high = max(high, min(every + rest - (here - wanted) for every, here in marks if here >= wanted))
+    if not total:
+        return None, None
+    return _at_rank(histogram, max(1, low), 0), _at_rank(histogram, min(total, high), 1)
+
+
 class MeanEstimate(Struct, frozen=True):
     """A mean with its confidence interval; a bound is None where it is not known how the I/Os depend on each other."""
 

@@ -54,12 +54,16 @@ def _why(row: RowFacts, about: list[Finding], trust: Trust) -> LeftOut | None:
     if disturbed is not None:
         says = (disturbed.clause or disturbed.says).rstrip(".")
         return LeftOut(DISTURBED[disturbed.code], f"{says[:1].lower()}{says[1:]}" if says[1:2].islower() else says)
-    refused = next((part for part in trust.components if _refuses(part)), None)
-    if refused is None:
-        return None
-    return LeftOut(
-        f"trust {refused.grade}", f"trust is {refused.grade}: {refused.clause or refused.reason}".rstrip(".")
-    )
+    refused = max(filter(_refuses, trust.components), key=lambda part: REFUSED.index(part.grade), default=None)
+    return None if refused is None else _distrusted(trust, refused)
+
+
+def _distrusted(trust: Trust, refused: TrustComponent) -> LeftOut:
+    """With the letter that the row has everywhere else: that of another component, as of a percentile, may be worse."""
+    letter = f"trust is {trust.grade}"
+    if trust.grade != refused.grade:
+        letter += f", {refused.grade} for this alone"
+    return LeftOut(f"trust {trust.grade}", f"{letter}: {refused.clause or refused.reason}".rstrip("."))
 
 
 def rate_believed(trust: Trust) -> bool:

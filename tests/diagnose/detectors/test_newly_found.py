@@ -90,6 +90,9 @@ def _course(times_ms: list[float]) -> PhaseRecord:
         ([20 - 4 * at / 39 for at in range(40)], 0),  # less than a tier makes of it
         ([20.0] * 10 + [30.0, 28.0] * 5 + [12.0, 6.0] * 10, 0),  # up and down
         ([20 - 14 * at / 9 for at in range(10)], 0),  # too short
+        ([20.0, 19.5] * 10 + [7.0, 7.1] * 10, 0),  # one step: something ended
+        ([20.0, 19.5] * 10 + [12.0] + [7.0, 7.1] * 9, 0),  # within an interval
+        ([20.0, 19.5] * 4 + [7.0, 7.1] * 16, 0),  # early in the row
     ],
 )
 def test_a_ramp_inside_a_row_suggests_a_tier(times_ms: list[float], said: int) -> None:
@@ -99,6 +102,12 @@ def test_a_ramp_inside_a_row_suggests_a_tier(times_ms: list[float], said: int) -
     if said:
         assert "19 ms on average in its first fifth, 7.2 ms in its last" in found[0].says
         assert tiers.confirm(run, found[0]) is not None
+
+
+def test_a_slow_time_that_ends_within_a_row_is_no_tier(tmp_path: Path) -> None:
+    """Twice as slow until t=30 s of a minute: its fifths fall from one to the next, but in one step."""
+    found = planted.suspected(planted.measured("sim:hdd,slow=0s..30s:2", planted.long(60, users=2), tmp_path))
+    assert tiers.CODE not in found
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import request_shape, shared_drives, under_maintenance
 from iocast.diagnose.detectors.limits import link_limit, shallow
 from iocast.diagnose.detectors.measurement import bimodal, coarse_clock, generator_bound
+from iocast.diagnose.examination import examine
 from iocast.diagnose.trust import isolation, representative
 from iocast.jobs import parse_target
 from iocast.model.finding import Span
@@ -147,6 +148,90 @@ def test_ticks_are_counted_and_saturation_is_none(tmp_path: Path) -> None:
     assert found[coarse_clock.CODE].evidence["step_ns"] == pytest.approx(1e6, rel=0.01)
     for target in ("sim:nvme", "sim:sata-ssd", "sim:hdd", "sim:nvme,link=117MB/s:200us"):
         assert coarse_clock.CODE not in planted.suspected(planted.measured(target, planted.ladder(1), tmp_path))
+
+
+ROWS = """
+name = "rows"
+[files]
+size = "4GiB"
+[[phase]]
+test = "randread"
+size = "8k"
+pattern = "random"
+users = [1, 2, 4]
+time = "{seconds}s"
+direct = true
+"""
+
+
+@pytest.mark.parametrize(("seconds", "rows"), [(60, ["1x1", "2x1"]), (25, ["2x1", "4x1"])])
+def test_maintenance_over_the_border_of_two_rows_is_seen_in_both(seconds: int, rows: list[str], tmp_path: Path) -> None:
+    """Half as fast for the end of one row and the start of the next: 50 s, and 32 s."""
+    slow = {60: "40s..90s", 25: "33s..65s"}[seconds]
+    run = planted.measured(f"sim:hdd,slow={slow}:2", ROWS.format(seconds=seconds), tmp_path)
+    found = list(under_maintenance.detect(Facts(run)))
+    assert [each.phase for each in found] == [f"randread 8k {load}" for load in rows]
+    first, last = found
+    assert (len({each.says for each in found}), first.says.startswith("The rate was ")) == (1, True)
+    assert f"of {first.phase} until t=" in first.says
+    assert last.spans[0].start_ns == 0
+    assert {each.brief for name, each in examine(run).left_out.items() if name.endswith(tuple(rows))} == {"maintenance"}
+
+
+def test_a_fall_that_nothing_takes_back_is_no_maintenance(tmp_path: Path) -> None:
+    for device in ("sim:hdd,slow=40s..900s:2", "sim:hdd", "sim:nvme,iops=3000/s,credits=600/s:80k"):
+        run = planted.measured(device, ROWS.format(seconds=60), tmp_path / device[4:7])
+        assert list(under_maintenance.detect(Facts(run))) == []
+
+
+STREAMS = """
+name = "streams"
+[files]
+size = "4GiB"
+[[phase]]
+test = "commit"
+write = 100
+size = "8k"
+pattern = "sequential"
+sync = "dsync"
+users = [2, 4]
+time = "60s"
+direct = true
+"""
+
+
+def test_streams_that_meet_on_a_stripe_are_no_other_io(tmp_path: Path) -> None:
+    """Two appenders drift over the members: their rate goes up and down where nobody else is."""
+    for seed in (1, 4):
+        run = planted.measured("sim:hdd,size=4TiB,stripe=4:256KiB,zones=1.8", STREAMS, tmp_path / str(seed), seed)
+        assert shared_drives.CODE not in planted.suspected(run)
+
+
+PACED = """
+[[phase]]
+test = "open"
+size = "8k"
+pattern = "random"
+rate = "1500/s"
+[[phase]]
+test = "thinking"
+size = "8k"
+pattern = "random"
+think = "1700us"
+"""
+
+
+@pytest.mark.parametrize("tick", ["1ms", "300us"])
+def test_a_step_shows_where_completions_submit(tick: str, tmp_path: Path) -> None:
+    """What is due by a clock of its own begins between two marks: its times are any, and say nothing against a step."""
+    job = planted.ladder(1) + PACED
+    run = planted.measured(f"sim:nvme,tick={tick}", job, tmp_path)
+    found = planted.suspected(run)[coarse_clock.CODE]
+    assert found.evidence["step_ns"] == pytest.approx({"1ms": 1e6, "300us": 3e5}[tick], rel=0.002)
+    assert found.says.startswith(
+        "A timer decides when an I/O completes: the times of all closed-loop rows without pauses lie "
+    )
+    assert coarse_clock.CODE not in planted.suspected(planted.measured("sim:nvme", job, tmp_path / "fine"))
 
 
 TICKS = card_runs.histogram((MS, 500), (2 * MS, 300), (3 * MS, 200))

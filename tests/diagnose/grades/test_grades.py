@@ -56,7 +56,7 @@ def test_of_a_ladder_that_still_gains_the_load_that_fills_the_storage_is_a_lower
 
 def test_loads_that_cannot_be_believed_are_not_called_unmeasured() -> None:
     part = next(each for each in _grade(*CURVE, distrusted="eight").parts if each.code == "scaling")
-    assert part.says.endswith("no two loads of trust C or better lie below that.")
+    assert part.says.endswith("no two loads that can be compared lie below that.")
     assert part.says.startswith("Not graded: the storage is not full below a load of 8: ")
 
 
@@ -104,7 +104,7 @@ def test_scaling_compares_loads_below_saturation_only() -> None:
     waiting = (_steady("one", 1.0, 1), _steady("two", 2.0, 2), _steady("four", 4.0, 4))
     part = next(p for p in _grade(*waiting).parts if p.code == "scaling")
     assert part.letter is None
-    assert "no two loads of trust C or better" in part.says
+    assert "no two loads that can be compared" in part.says
 
 
 @pytest.mark.parametrize(("ms", "letter"), [(0.5, None), (0.85, None), (0.95, "A+"), (1.0, "A+")])
@@ -192,9 +192,10 @@ def test_writes_beside_reads_that_cannot_be_believed_are_there_all_the_same() ->
     says = {
         distrusted: _grade(*CURVE, mixed, distrusted=distrusted).parts[-1].says for distrusted in ("mixed", "eight")
     }
-    assert set(says.values()) == {
-        "Not graded: no row of 70% reads and 30% writes has trust C or better, together with one of reads at the same"
-        " load."
+    assert says == {
+        name: "Not graded: no row of 70% reads and 30% writes can be compared with one of reads at the same load;"
+        f" left out: {name} (trust F)."
+        for name in ("mixed", "eight")
     }
     assert _grade(*CURVE).parts[-1].says == (
         "Not graded: no row of 70% reads and 30% writes and one of reads at the same load."
@@ -266,8 +267,34 @@ def test_rows_left_out_are_in_no_curve() -> None:
     alone = Examination(_believed(run), left_out={"eight": out["eight"], "many": out["eight"]})
     scaling = next(part for part in grade(run, alone).parts if part.code == "scaling")
     assert scaling.says == (
-        "Not graded: fewer than two loads of random reads with trust C or better; left out: 8x1, 32x1 (stalled)."
+        "Not graded: fewer than two loads of random reads can be compared; left out: 8x1, 32x1 (stalled)."
     )
+
+
+def test_a_graded_row_is_not_called_left_out() -> None:
+    """All stalled, the graded one too: it is said of it, and it is not among those that were left out of its letter."""
+    run = card_runs.run(*CURVE)
+    out = dict.fromkeys(("one", "eight", "many"), LeftOut("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s"))
+    parts = grade(run, Examination(_believed(run), left_out=out)).parts
+    read = next(part for part in parts if part.code == "random_read")
+    assert read.phases == ("one",)
+    assert " at 1x1 (stalled; no other load to compare it with; left out: 8x1, 32x1 (stalled)) " in read.says
+
+
+def test_why_a_mix_is_not_compared_is_not_its_trust_where_both_are_trusted() -> None:
+    mix = Workload(mix=(MixItem("read", 8192, 70), MixItem("write", 8192, 30)), users=8)
+    parts = (card_runs.part("read", 8192, card_runs.histogram((0.7 * MS, 28_000))),)
+    mixed = card_runs.record("mixed", mix, card_runs.measurement(parts, users=8))
+    run = card_runs.run(*CURVE, mixed)
+    out = {"mixed": LeftOut("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s")}
+    said = {part.code: part.says for part in grade(run, Examination(_believed(run), left_out=out)).parts}
+    assert said["write_interference"] == (
+        "Not graded: no row of 70% reads and 30% writes can be compared with one of reads at the same load;"
+        " left out: mixed (stalled)."
+    )
+    trust = {**_believed(run), "eight": Trust("F", ())}
+    said = {part.code: part.says for part in grade(run, Examination(trust)).parts}
+    assert said["write_interference"].endswith("; left out: eight (trust F).")
 
 
 def test_writes_that_disturb_reads() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from makers import card_runs
+from makers import card_runs, planted
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.statistics import QuantileEstimate
@@ -63,6 +64,20 @@ def test_littles_law_says_both_sides_and_whose_they_are() -> None:
 # Precision.
 
 
+SCAN = """
+name = "scan"
+[files]
+size = "256GiB"
+[[phase]]
+test = "scan"
+size = "1M"
+pattern = "sequential"
+time = "30s"
+direct = true
+"""
+NO_SERIES = Series(interval_ns=SECOND_NS)
+
+
 def _judged(*estimates: QuantileEstimate, **changes: Any) -> TrustComponent:
     """The precision of 40,000 reads whose percentiles 99, 95 and 50 are these."""
     row = _row(replace(card_runs.reads(), **changes))
@@ -102,7 +117,7 @@ def test_a_row_of_fewer_than_ten_intervals_is_too_short_to_judge(seconds: int, l
 
 def test_clusters_so_large_that_no_percentile_has_an_upper_bound() -> None:
     estimates = [QuantileEstimate(q, 1e6, None, None, 40_000, 8.0) for q in (0.99, 0.95, 0.50)]
-    assert _judged(*estimates) == TrustComponent(
+    assert _judged(*estimates, series=NO_SERIES) == TrustComponent(
         "precision",
         "F",
         "the 20,000 I/Os beyond the p50 of reads came in clusters and count as 4 independent ones:"
@@ -116,9 +131,28 @@ def test_clusters_so_large_that_no_percentile_has_an_upper_bound() -> None:
 def test_a_percentile_in_place_of_the_p99_earns_a_c_at_best(half: float, grade: str) -> None:
     clustered = QuantileEstimate(0.99, 2e6, 1e6, None, 40_000, 100.0)
     bounded = QuantileEstimate(0.95, 1e6, 1e6 - half * 1e6, 1e6 + half * 1e6, 40_000, 100.0)
-    part = _judged(clustered, bounded)
+    part = _judged(clustered, bounded, series=NO_SERIES)
     assert (part.code, part.grade, part.evidence["q"]) == ("precision", grade, 0.95)
     assert part.evidence["half_width"] == pytest.approx(half)
+
+
+@pytest.mark.parametrize("target", ["sim:hdd,size=4TiB,zones=1.8", "sim:hdd,size=4TiB,stripe=4:256KiB,zones=1.8"])
+def test_a_drift_by_less_than_a_per_cent_leaves_a_percentile_known(target: str, tmp_path: Path) -> None:
+    """A scan from the outer tracks inwards: each I/O takes a hair longer than those before, so all of a second count as
+    one; but its p99 was the same within a per cent in every second."""
+    run = planted.measured(target, SCAN, tmp_path)
+    row = Facts(run).rows[0]
+    estimate = row.quantile("read", 0.99)
+    assert estimate.relative_half_width is None
+    part = components.precision(row)
+    assert (part.grade in ("A", "B"), part.evidence["q"]) == (True, 0.99)
+    assert part.evidence["half_width"] < 0.02
+
+
+def test_a_percentile_that_changed_within_a_row_is_known_as_far_as_it_changed(tmp_path: Path) -> None:
+    run = planted.measured("sim:nvme,iops=1000/s,credits=200/s:8k", SCAN, tmp_path)
+    part = components.precision(Facts(run).rows[0])
+    assert part.grade in ("D", "F")
 
 
 def test_no_percentile_is_known_better_than_its_bucket() -> None:

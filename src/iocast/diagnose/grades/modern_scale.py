@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -45,14 +46,15 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
     whole = pick.by_load(facts, pick.random_reads)
     if not whole.points:
         return _without("random_read", "no row of 4 to 16 KiB random reads")
-    curve, left = _compared(whole, examination), _left(whole, examination)
+    curve = _compared(whole, examination)
     alone = next((row for row in whole.rows if _usable(row, examination)), pick.up_to_knee(whole)[-1])
     at = pick.up_to_knee(curve)[-1] if curve.points else alone
+    left = _left(whole, examination, but=at)
     where = f"at {_load(at)} ({_full(curve)}{left})" if len(curve.points) > 1 else f"at {_load(at)}"
     if len(whole.points) == 1:
         where += " (the only load measured)"
     elif len(curve.points) < 2:
-        where += f" (no other load to compare it with{left})"
+        where += f" ({_itself(at, examination)}no other load to compare it with{left})"
     elif _full_too_early(curve):
         why = f"{_full(curve)}, the least that can be compared: reads wait there, how long depends on the load{left}."
         return pick.ungraded("random_read", why, (at.phase.name,))
@@ -61,6 +63,12 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
     graded = _of_p99("random_read", scale, facts.row(at), "read", where, examination)
     least = curve.rows[0] if curve.points else at  # none can be compared: `at` stands for itself
     return _beside_least(graded, scale, at, facts.row(least), examination)
+
+
+def _itself(at: PhaseRecord, examination: Examination) -> str:
+    """Why the graded row is compared with none, where it is the one that could not be; fit to begin a bracket."""
+    out = examination.left_out.get(at.phase.name)
+    return f"{out.brief}; " if out is not None else ""
 
 
 def _beside_least(
@@ -139,12 +147,12 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     believed = _compared(whole, examination)
     if len(set(believed.loads)) < 2:
         left = _left(whole, examination)
-        return _without("scaling", f"fewer than two loads of random reads with trust C or better{left}")
+        return _without("scaling", f"fewer than two loads of random reads can be compared{left}")
     below = pick.up_to_knee(believed)
     low, high = below[0], below[-1]
     if low.measurement.asked_depth == high.measurement.asked_depth:
         full = _full(believed).removeprefix("the storage is ")
-        return _without("scaling", f"the storage is {full}: no two loads of trust C or better lie below that")
+        return _without("scaling", f"the storage is {full}: no two loads that can be compared lie below that")
     low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
     grown = high_ns / low_ns
     if grown < FALLS:
@@ -195,10 +203,11 @@ def interference(facts: Facts, examination: Examination) -> Graded:
     pairs = [pair for pair in there if all(_comparable(row, examination) for row in pair)]
     if not pairs:
         blend, pure = "no row of 70% reads and 30% writes", "one of reads at the same load"
-        why = f"{blend} has trust C or better, together with {pure}" if there else f"{blend} and {pure}"
-        out = {row.phase.name: row.phase.name for pair in there for row in pair}
-        left = named(out, examination.left_out)
-        return _without("write_interference", f"{why}; left out: {left}" if left else why)
+        if not there:
+            return _without("write_interference", f"{blend} and {pure}")
+        rows = {row.phase.name: row for pair in there for row in pair}.values()
+        left = _left_words({row.phase.name: row.phase.name for row in rows}, rows, examination)
+        return _without("write_interference", f"{blend} can be compared with {pure}{left}")
     clean, mixed = max(pairs, key=lambda pair: pair[1].measurement.asked_depth)
     before, beside = (published(facts.row(each).response("read"), HEADLINE_Q) for each in (clean, mixed))
     if before is None or beside is None:
@@ -329,13 +338,18 @@ def _compared(whole: Curve, examination: Examination) -> Curve:
     return Curve(tuple(point for point in whole.points if _comparable(point.record, examination)))
 
 
-def _left(whole: Curve, examination: Examination) -> str:
-    """The loads that were not compared and why, fit to end a sentence or a bracket."""
+def _left(whole: Curve, examination: Examination, but: PhaseRecord | None = None) -> str:
+    """The loads that were not compared and why, fit to end a sentence or a bracket; without that of one row."""
+    rows = [row for row in whole.rows if row is not but]
+    return _left_words({row.phase.name: _load(row) for row in rows}, rows, examination)
+
+
+def _left_words(names: dict[str, str], rows: Iterable[PhaseRecord], examination: Examination) -> str:
     out = {
         name: examination.left_out.get(name) or LeftOut(f"trust {examination.trust[name].grade}", "")
-        for name in (row.phase.name for row in whole.rows if not _comparable(row, examination))
+        for name in (row.phase.name for row in rows if not _comparable(row, examination))
     }
-    left = named({row.phase.name: _load(row) for row in whole.rows}, out)
+    left = named(names, out)
     return f"; left out: {left}" if left else ""
 
 

@@ -3,7 +3,8 @@
 What it is: a neighbour's backup, another database on the same disks, another tenant's virtual machine.
 Why it matters: the figures hold for one hour; tomorrow's will differ, and no comparison with them holds.
 How it shows: the device moved more than the test did; or second by second the rate crosses its middle again and
-again, by far more than the scatter of its I/Os. Stalls and one-way drifts are found by other detectors.
+again, by far more than the scatter of its I/Os (several sequential streams do so by themselves). Stalls and one-way
+drifts are found by other detectors.
 How to confirm: repeat the same load: without neighbours it repeats within a few per cent. If they do not show, they
 may only have been quiet just then: this is never rejected for good.
 What to change: dedicate the drives, or test at typical hours, several times, and report the range.
@@ -26,6 +27,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import GRADES, Finding, Span
 from iocast.model.run import Run
+from iocast.model.workload import Sequential
 from iocast.text import brief_percent, counted, number
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it counts what others did
@@ -69,6 +71,8 @@ def _ups_and_downs(row: RowFacts) -> Finding | None:
     record, rates = row.record, row.rates_per_s
     if row.is_open_loop or record.phase.together or len(rates) < LEAST_SECONDS:
         return None
+    if isinstance(row.workload.locality, Sequential) and record.measurement.asked_depth > 1:
+        return None  # streams meet each other on the arms and the members of a stripe, and part again, by themselves
     if any(not each.queued for each in stalls(row)):
         return None
     if waited_for_a_processor(row):

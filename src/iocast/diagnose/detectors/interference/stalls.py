@@ -231,7 +231,7 @@ def _slowed(row: RowFacts) -> _Slowed:
     series, fell = row.record.series, row.drop
     if fell is None:
         return _Slowed()
-    start = fell.at_ns // series.interval_ns
+    start = -(-fell.at_ns // series.interval_ns)  # the first interval that is on the new level from its start
     ios = sum(series.ios[start:])
     if ios < LEVEL * row.measurement.asked_depth:  # no new level: a stall that went on to the end
         return _Slowed()

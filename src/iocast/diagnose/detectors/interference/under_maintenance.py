@@ -4,7 +4,7 @@ What it is: work of the storage itself, beside the test's.
 Why it matters: the row shows degraded mode. Without the maintenance the storage is quicker; during it this is right.
 How it shows: the kernel reports a task on this machine (mdstat, btrfs, ZFS), or a drive was at its warning
 temperature; or a task was running before the first row (these, LVM, ZFS scans, fstrim); or the rate fell by a fifth or
-more for a minute or more, and recovered.
+more for a minute or more, and recovered; half a minute where it fell in one row and rose by the same factor in a later.
 How to confirm: pause the task and measure again; or run the same load at 1x1, for longer than the dip lasted: a rate
 that falls and recovers once more in the same way is not chance. A task that has ended leaves no trace: a steady rate
 now rejects nothing.
@@ -17,7 +17,10 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
+from msgspec.structs import replace
+
 from iocast import metrics
+from iocast.analyse.changepoint import Change
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import simulated
 from iocast.diagnose.evidence import row_of
@@ -34,6 +37,7 @@ CODE: FindingCode = "maintenance"
 OBSERVER = metrics.MAINTENANCE
 FALLS, LASTS_NS = 0.20, 60_000_000_000  # models C, 11
 BACK = 0.9  # of the level before it
+OVER_BORDERS_NS = LASTS_NS // 2  # where two rows of unlike load have changed by the same factor, that is a sign too [J]
 PROBE_S, MOST_IN_IT = 5.0, 20  # so long each, and so many of them in the slow time: enough to see it, not too many
 ABOUT = 0.9  # of that time: where a change is found may be an interval or two beside where it was [J]
 AND_MORE = 1.5  # times how long it lasted: that it came back must be seen as well
@@ -47,6 +51,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for row in facts.rows:
         seen = list(_seen(facts.run, row.record))
         yield from seen or _slow_time(row)
+    if not any(each.observer == OBSERVER and each.value > 0 for row in facts.rows for each in row.record.samples):
+        yield from _over_borders(facts.rows)
 
 
 def _before(run: Run) -> Iterator[Finding]:
@@ -114,6 +120,42 @@ def _slow_time(row: RowFacts) -> Iterator[Finding]:
         back = (1 + fall.shift) * (1 + rise.shift)
         if fall.shift <= -FALLS and lasted_ns >= ABOUT * LASTS_NS and back >= BACK and len(found.reported) == 2:
             yield _suspected(record, from_ns, lasted_ns, fall.shift)
+
+
+def _over_borders(rows: tuple[RowFacts, ...]) -> Iterator[Finding]:
+    """A slow time that began in one row and ended in a later one: it fell and rose by the same factor, and whatever lay
+    between was level."""
+    for at, row in enumerate(rows):
+        fall = _one_change(row)
+        if fall is None or fall.shift > -FALLS:
+            continue
+        end = next((one for one in range(at + 1, len(rows)) if not _is_level(rows[one])), None)
+        rise = None if end is None else _one_change(rows[end])
+        if end is None or rise is None or not BACK <= (1 + fall.shift) * (1 + rise.shift) <= 1 / BACK:
+            continue
+        from_ns = fall.at * row.record.series.interval_ns
+        until_ns = rise.at * rows[end].record.series.interval_ns
+        times = [(from_ns, row.measurement.elapsed_ns)]
+        times += [(0, each.measurement.elapsed_ns) for each in rows[at + 1 : end]] + [(0, until_ns)]
+        lasted_ns = sum(to_ns - start_ns for start_ns, to_ns in times)
+        if lasted_ns < OVER_BORDERS_NS:
+            continue
+        lower = f"{brief_percent(-fall.shift)} lower for {brief_time(lasted_ns)}"
+        when = f"from t={brief_time(from_ns)} of {row.name} until t={brief_time(until_ns)} of {rows[end].name}"
+        for each, (start_ns, to_ns) in zip(rows[at : end + 1], times, strict=True):
+            found = _suspected(each.record, start_ns, to_ns - start_ns, fall.shift)
+            yield replace(found, says=f"The rate was {lower}, {when}, and then recovered.")
+
+
+def _one_change(row: RowFacts) -> Change | None:
+    """The only one of a row that is told; None where there are several, or none."""
+    found = None if row.is_open_loop or row.record.phase.together else row.change_points
+    return found.reported[0] if found is not None and len(found.reported) == 1 else None
+
+
+def _is_level(row: RowFacts) -> bool:
+    """Whether a row has no change that is told."""
+    return not row.record.phase.together and row.change_points is not None and not row.change_points.reported
 
 
 def _suspected(record: PhaseRecord, from_ns: int, lasted_ns: int, shift: float) -> Finding:

@@ -51,13 +51,13 @@ def detect(facts: Facts) -> Iterator[Finding]:
 
 
 def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
-    size = found.bytes / max(1, found.ios)
+    size, least = found.bytes / max(1, found.ios), "at least " if found.in_first else ""
     return Finding(
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"At t={brief_time(found.at_ns)}, after {capacity(found.bytes)}, the write rate fell from"
-        f" {brief_throughput(found.before_per_s * size)} to {brief_throughput(found.after_per_s * size)}.",
+        says=f"{_when(found)}, the write rate {'had fallen' if found.in_first else 'fell'} from {least}"
+        f"{brief_throughput(found.before_per_s * size)} to {brief_throughput(found.after_per_s * size)}.",
         evidence={
             "at_ns": float(found.at_ns),
             "volume_bytes": float(found.bytes + earlier_bytes),
@@ -73,6 +73,12 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
         rivals=("burst_credits", "throttle"),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
     )
+
+
+def _when(found: Drop) -> str:
+    """At which time and after how much; what fell in the first interval had fallen at its end."""
+    at, volume = f"t={brief_time(found.at_ns)}", capacity(found.bytes)
+    return f"By {at}, after at most {volume}" if found.in_first else f"At {at}, after {volume}"
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:

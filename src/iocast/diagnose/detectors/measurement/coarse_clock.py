@@ -3,8 +3,9 @@
 What it is: completions that are noticed only at ticks (polling with sleeps, coalesced interrupts, an emulated
 device), so all times are multiples of a step.
 Why it matters: a figure between two steps does not exist; a device that is twice as quick may look the same.
-How it shows: the times of all rows lie on marks at equal distances, three or more, with almost none between; what each
-I/O takes on top may move all of them alike.
+How it shows: the times of all rows lie on marks at equal distances, three or more, with almost none between (of a rate
+that is asked for, and after pauses, I/Os begin between two marks, so these rows show nothing); what each I/O takes on
+top may move all of them alike.
 How to confirm: it is counted. A device that does no work (a null device) shows the same step.
 What to change: interrupt coalescing off, a virtual disk with a dedicated thread, idle=poll for the test.
 """
@@ -22,7 +23,7 @@ from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns
-from iocast.model.workload import MixItem
+from iocast.model.workload import Closed, MixItem
 from iocast.text import brief_percent, brief_time
 
 Cells = list[tuple[float, float]]  # middle in ns, share
@@ -45,21 +46,23 @@ LIKELY = 0.10  # of a step may lie around a mark; chance would put a tenth there
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
-    """A step that all rows share; one row alone may stand on a mark of its own."""
+    """A step that all rows share in which a completion submits the next I/O; one row alone may stand on a mark."""
     rows = [row for row in facts.rows if row.service().total >= LEAST_IOS]
     if facts.imported or not rows:
         return
-    step_ns = _step_ns(rows)
+    told = [row for row in rows if _from_mark_to_mark(row)] or rows
+    step_ns = _step_ns(told)
     coarse = [row for row in rows if step_ns > STEP_OF_P50 * row.service().quantile_ns(0.5)]
     if not step_ns or not coarse:
         return
+    which = _called(rows, told)
     worst = min(row.service().quantile_ns(0.5) for row in coarse)
     found = Finding(
         code=CODE,
         severity="severe",
         phase="",
         says=(
-            f"A timer decides when an I/O completes: the times of all rows lie {brief_time(step_ns)} apart,"
+            f"A timer decides when an I/O completes: the times of all {which} lie {brief_time(step_ns)} apart,"
             f" {brief_percent(step_ns / worst)} of the shortest median."
         ),
         evidence={"step_ns": step_ns, "p50_ns": worst, "rows": len(coarse)},
@@ -69,6 +72,21 @@ def detect(facts: Facts) -> Iterator[Finding]:
         yield found
     else:
         yield from (replace(found, phase=row.name) for row in coarse)
+
+
+def _called(rows: list[RowFacts], told: list[RowFacts]) -> str:
+    """Those whose times show the step, all of which are meant."""
+    if len(told) == len(rows):
+        return "rows"
+    closed = sum(not row.is_open_loop for row in rows)
+    return "closed-loop rows" if len(told) == closed else "closed-loop rows without pauses"
+
+
+def _from_mark_to_mark(row: RowFacts) -> bool:
+    """True where an I/O is submitted when another ends, and so on a mark: what is due at a time of its own, or after a
+    pause, begins between two, and takes any time although it ends on one."""
+    arrival = row.workload.arrival
+    return isinstance(arrival, Closed) and not arrival.think_ns
 
 
 def _step_ns(rows: list[RowFacts]) -> float:

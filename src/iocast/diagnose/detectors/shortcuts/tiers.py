@@ -4,7 +4,7 @@ What it is: an array, or a hybrid drive, that keeps hot data on flash and the re
 Why it matters: a test that goes over the same blocks again and again becomes faster than any database that does not;
 what production sees depends on what was hot last night.
 How it shows: repeated passes over the same blocks become faster and faster; untouched blocks do not. Or one row of
-random reads becomes faster all the time, from its first fifth to its last.
+random reads becomes faster all the time, from its first fifth to its last, and not in one step: then something ended.
 How to confirm: repeated passes over fresh blocks; a cache is quick from the second pass on, a tier later.
 What to change: run the working set for as long as the tiering policy needs (hours, days) before measuring, and test
 cold data as well.
@@ -12,12 +12,14 @@ cold data as well.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from statistics import fmean, geometric_mean
 
 from msgspec.structs import replace
 
+from iocast.analyse.changepoint import sharpest
 from iocast.analyse.comparison import ab_ratio
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
@@ -39,6 +41,7 @@ STEP_BYTES = 1 << 20
 TRIED = 6
 MOST_ROUNDS = 6
 RAMP_INTERVALS, PARTS, STILL = 20, 5, 1.03  # of a row; and how much slower a fifth may be than the one before it [J]
+OF_A_STEP, LEAST_SIDE = 0.2, 4  # of a step may lie beside it; intervals of which a half says something [J]
 WAITS_S = 5.0  # a run whose passes took longer is repeated with as long a wait between them [J]
 
 
@@ -70,6 +73,8 @@ def _ramp(row: RowFacts) -> Iterator[Finding]:
     apart = ab_ratio(parts[0], parts[-1])
     if waited_for_a_processor(row) or not falling or apart.high is None or apart.high >= FALLS:
         return
+    if _in_one_step(times):
+        return
     first_ns, last_ns = middles[0], middles[-1]
     yield Finding(
         code=CODE,
@@ -85,6 +90,20 @@ def _ramp(row: RowFacts) -> Iterator[Finding]:
         state="suggested",
         rivals=("cache_in_the_storage", "read_ahead", "elided_reads"),
     )
+
+
+def _in_one_step(times_ns: list[float]) -> bool:
+    """Whether the times fell once and were level before and after it, but for a little of that fall."""
+    cut = sharpest(times_ns, len(times_ns) // 2, len(times_ns) // 2)
+    sides = [times_ns[: cut - 1], times_ns[cut + 1 :]]  # the interval in which it fell is of neither
+    whole = math.log(geometric_mean(times_ns[:cut]) / geometric_mean(times_ns[cut:]))
+    return all(_falls_by(side) < OF_A_STEP * whole for side in sides if len(side) >= LEAST_SIDE)
+
+
+def _falls_by(times_ns: list[float]) -> float:
+    """By how much, on a logarithm, the second half lies below the first."""
+    half = len(times_ns) // 2
+    return math.log(geometric_mean(times_ns[:half]) / geometric_mean(times_ns[half:]))
 
 
 def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> Finding:
