@@ -416,7 +416,7 @@ impl PhasePlan {
 
     /// True when a closed loop without think time makes response and service the same by definition.
     pub fn response_is_service(&self) -> bool {
-        matches!(self.arrival, Arrival::Closed { think_ns: 0 })
+        matches!(self.arrival, Arrival::Closed { think_ns: 0 }) && self.steps.is_empty()
     }
 
     /// True when each user's writes and the sync after them make commits, one after the other.

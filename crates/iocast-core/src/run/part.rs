@@ -360,8 +360,15 @@ impl Part {
             return;
         }
         if self.depends {
-            let row = self.slots.taken(slot).row;
-            lane.stream.lock().expect("no worker panics while it holds a stream").ended(row, now);
+            let taken = self.slots.taken(slot);
+            // A session of steps makes up for the generator's own delay; what follows in a trace waited for the end.
+            let own_ns = match self.plan.steps.is_empty() {
+                true => 0,
+                false => taken.submitted.saturating_sub(taken.due),
+            };
+            let mut stream = lane.stream.lock().expect("no worker panics while it holds a stream");
+            stream.ended(taken.row, now - own_ns.min(now));
+            drop(stream);
             lane.free.push(slot);
             return;
         }

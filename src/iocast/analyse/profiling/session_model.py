@@ -21,6 +21,7 @@ from iocast.model.workload import Append, Hotspot, Locality, Op, SizeWeight, Ste
 
 OPS: tuple[Op, ...] = ("read", "write", "fsync", "fdatasync", "trim")
 FOLLOWS = 0.6  # of a step's I/Os that go on where the last one ended, or write its last block again [J]
+WAITS = 0.5  # of their time with an I/O under way, from which sessions are a closed loop [J]
 FIXED = 4  # times the size of its I/Os, within which a step has a place of its own [J]
 BEYOND = 3  # pauses that are longer than a quantile that is told
 FEW = 20  # pauses, below which their mean stands for all
@@ -34,7 +35,7 @@ class Role(Struct, frozen=True):
 
     steps: tuple[Step, ...]
     users: int
-    events: int
+    between: bool  # pauses count from one beginning to the next: the rate holds
 
 
 class SessionModel(Struct, frozen=True):
@@ -43,7 +44,6 @@ class SessionModel(Struct, frozen=True):
     roles: tuple[Role, ...]
     files: int
     file_bytes: int
-    between: bool  # pauses count from one beginning to the next
     left_out: int  # I/Os of steps that are too rare
 
 
@@ -57,7 +57,7 @@ class Ground(Struct):
     locality: Locality
 
 
-def session_model(events: str, room: Path, block_bytes: int, *, between: bool) -> SessionModel | None:
+def session_model(events: str, room: Path, block_bytes: int) -> SessionModel | None:
     """The sessions of a table of events; None where too few I/Os name their session and have a time and a latency."""
     with EventTable(events, room) as table:
         if not step_queries.prepare(table):
@@ -66,7 +66,9 @@ def session_model(events: str, room: Path, block_bytes: int, *, between: bool) -
         if not roles:
             return None
         step_queries.number_steps(table, roles)
-        facts = step_queries.step_facts(table, between=between)
+        waits = [share >= WAITS for share in step_queries.busy_roles(table, roles)]
+        facts = [each for each in step_queries.step_facts(table, between=False) if waits[each.role]]
+        facts += [each for each in step_queries.step_facts(table, between=True) if not waits[each.role]]
         spent = step_queries.skews(table, block_bytes, _scattered(facts))
         left_out = step_queries.left_out(table)
     grounds = _grounds(facts, spent)
@@ -77,21 +79,26 @@ def session_model(events: str, room: Path, block_bytes: int, *, between: bool) -
         own = [each for each in facts if each.role == number]
         if own:
             steps = tuple(_step(each, own, grounds, size) for each in own)
-            found.append(Role(steps, role.users, sum(each.events for each in own)))
-    return SessionModel(tuple(found), files, size, between, left_out)
+            found.append(Role(steps, role.users, not waits[number]))
+    return SessionModel(tuple(found), files, size, left_out)
 
 
 def _appends(each: StepFacts) -> bool:
     return each.op < 2 and not _fixed(each) and each.follows + each.again >= FOLLOWS * each.events
 
 
+def _rewrites(each: StepFacts) -> bool:
+    return each.op == 1 and not _fixed(each) and not _appends(each) and each.back >= FOLLOWS * each.events
+
+
 def _fixed(each: StepFacts) -> bool:
-    return each.op < 2 and each.end - each.first <= FIXED * each.largest and each.events >= FEW * FIXED
+    near = each.end - each.first <= FIXED * each.largest and each.events >= FEW * FIXED
+    return each.op < 2 and near and each.follows < FOLLOWS * each.events
 
 
 def _scattered(facts: Sequence[StepFacts]) -> list[int]:
     """The steps whose places are drawn from all of their family."""
-    return [each.number for each in facts if each.op < 2 and not _appends(each) and not _fixed(each)]
+    return [each.number for each in facts if each.op < 2 and not (_appends(each) or _fixed(each) or _rewrites(each))]
 
 
 def _grounds(facts: Sequence[StepFacts], spent: dict[int, Footprint]) -> dict[int, Ground]:
@@ -147,6 +154,9 @@ def _step(each: StepFacts, own: Sequence[StepFacts], grounds: dict[int, Ground],
         inside = [facts for facts in own if facts.family == each.family and facts.op == each.op]
         reach = max(facts.end for facts in inside) - ground.first
         size = min(size, reach) if each.targets == 1 else size
+    elif _rewrites(each) and any((facts.family, facts.op) == (each.family, 0) for facts in own):
+        locality = Append(each.largest, 100.0)
+        same = [at for at, facts in enumerate(own) if (facts.family, facts.op) == (each.family, 0)]
     elif _fixed(each):
         begin, size, locality = begin + each.first - ground.first, each.end - each.first, Uniform()
     following = [0.0] * len(own)

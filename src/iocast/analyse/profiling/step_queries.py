@@ -45,10 +45,12 @@ FROM (SELECT family, actor, ts_ns, count(*) OVER (PARTITION BY family, actor) / 
 WHERE syncs > 0 GROUP BY family
 """
 SESSIONS = "SELECT session, family, op, count(*) FROM named GROUP BY ALL"
-# The cursor of a file is where its last read, or its last write, of the session ended.
+# Where the last I/O of the same operation of the session on the same files ended, and where its last read did.
 PLACED = """
 CREATE TEMP TABLE placed AS
-SELECT r.role, t.*, lag(place + size) OVER (PARTITION BY session, family, op ORDER BY n) AS cursor_at
+SELECT r.role, t.*, lag(place + size) OVER (PARTITION BY session, family, op ORDER BY n) AS cursor_at,
+    last_value(CASE WHEN op = 0 THEN place + size END IGNORE NULLS)
+        OVER (PARTITION BY session, family ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS read_to
 FROM named t JOIN role_of r USING (session)
 """
 BY_SIZE = """
@@ -67,6 +69,7 @@ SELECT step, any_value(role), any_value(family), any_value(op), count(*), coales
     coalesce(min(place), 0), coalesce(max(place + size), 0), coalesce(max(size), 0),
     count(*) FILTER (WHERE place = cursor_at), count(next_ts), avg(greatest({pause}, 0)),
     quantile_cont(greatest({pause}, 0), {quantiles}),
+    count(*) FILTER (WHERE op = 1 AND place + size = read_to AND read_to IS DISTINCT FROM cursor_at),
     mode(cursor_at - place) FILTER (WHERE place < cursor_at AND cursor_at - place <= 65536), count(DISTINCT target)
 FROM steps GROUP BY step ORDER BY step
 """
@@ -79,6 +82,11 @@ WITH used AS (
     FROM steps WHERE list_contains($only, step) AND place >= 0
 ), counted AS (SELECT family, block, count(*) AS uses FROM used GROUP BY ALL)
 SELECT family, uses, count(*) FROM counted GROUP BY ALL ORDER BY family, uses DESC
+"""
+
+
+BUSY = """
+SELECT role, sum(lat_ns) / (SELECT max(ts_ns) - min(ts_ns) + 1 FROM timed) FROM named JOIN role_of USING (session) GROUP BY role
 """
 
 
@@ -104,6 +112,7 @@ class StepFacts(Struct, frozen=True, kw_only=True):
     follows: int  # I/Os that went on where the last one ended
     again: int  # those that began `again_bytes` before
     again_bytes: int
+    back: int  # writes of what the session had just read
     pauses: int
     pause_mean_ns: float
     quantiles: tuple[float, ...]
@@ -182,6 +191,12 @@ def _alike(first: int, other: int, counts: dict[int, dict[tuple[int, int], int]]
     return apart <= ALIKE and totals[first] <= SAME_RATE * totals[other]
 
 
+def busy_roles(table: EventTable, roles: Sequence[RoleFacts]) -> list[float]:
+    """The share of their time for which the sessions of each role have an I/O under way."""
+    shares = dict(table.rows(BUSY))
+    return [float(shares.get(number, 0.0)) / role.users for number, role in enumerate(roles)]
+
+
 def number_steps(table: EventTable, roles: Sequence[RoleFacts]) -> None:
     """Gives each I/O its step: role, family, operation, and the size where many have it."""
     table.rows(PLACED)
@@ -225,7 +240,7 @@ def step_facts(table: EventTable, *, between: bool) -> list[StepFacts]:
     most = {role: max(2, min(SIZES, MIXED_SIZES // len(own))) for role, own in mixed.items()}
     found = []
     rows = table.rows(text)
-    for step, role, family, op, count, total, first, end, largest, follows, pauses, mean, quantiles, again, files in rows:
+    for step, role, family, op, count, total, first, end, largest, follows, pauses, mean, quantiles, back, again, files in rows:
         times = table.rows(AGAIN, {"step": step, "bytes": again})[0][0] if again else 0
         found.append(
             StepFacts(
@@ -241,6 +256,7 @@ def step_facts(table: EventTable, *, between: bool) -> list[StepFacts]:
                 follows=follows,
                 again=times,
                 again_bytes=again or 0,
+                back=back,
                 pauses=pauses,
                 pause_mean_ns=mean or 0.0,
                 quantiles=tuple(quantiles or ()),

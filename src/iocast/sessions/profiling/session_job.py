@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from iocast.analyse.profiling.concurrency import loop_of
 from iocast.analyse.profiling.load_model import direct_of
 from iocast.analyse.profiling.session_model import Role, SessionModel, session_model
 from iocast.archive.profiles import profile_folder
@@ -24,10 +23,9 @@ def session_job(found: Profiled, seconds: float) -> tuple[Job, SessionModel] | N
     profile = found.profile
     if not found.folder or profile.layers != ("syscall",):
         return None
-    between = loop_of(profile).code != "closed"
     with tempfile.TemporaryDirectory(prefix="iocast-sessions-") as room:
         events = profile_folder.events_of(found.folder)
-        model = session_model(events, Path(room), profile.reference_bytes or BLOCK_BYTES, between=between)
+        model = session_model(events, Path(room), profile.reference_bytes or BLOCK_BYTES)
     if model is None:
         return None
     alone = len(model.roles) == 1
@@ -35,7 +33,7 @@ def session_job(found: Profiled, seconds: float) -> tuple[Job, SessionModel] | N
         Phase(
             name=name,
             test=name,
-            workload=_workload(role, model, direct=direct_of(profile)),
+            workload=_workload(role, direct=direct_of(profile)),
             length=Length(seconds=seconds),
             together="" if alone else "profile",
         )
@@ -56,9 +54,9 @@ def _names(model: SessionModel) -> list[str]:
     return ["sessions" if role.users > 1 else f"session-{at}" for at, role in enumerate(model.roles, 1)]
 
 
-def _workload(role: Role, model: SessionModel, *, direct: bool) -> Workload:
+def _workload(role: Role, *, direct: bool) -> Workload:
     pause_ns = mean_pause_ns(role.steps)
     arrival: Arrival = Closed(round(pause_ns))
-    if model.between and pause_ns:
+    if role.between and pause_ns:
         arrival = Stepped(round(role.users * 1e9 / pause_ns, 4))
     return Workload(mix=step_mix(role.steps), arrival=arrival, users=role.users, direct=direct, steps=role.steps)
