@@ -61,11 +61,12 @@ def _captured(to: Path, folder: Path, command: list[str]) -> Path:
     return to
 
 
-# Of 100 commits, how many are a header, a page and a sync, one directly after the other; and how many syncs there are.
+# Of 100 commits, how many are a header, a page and a sync, directly one after the other; and how many syncs.
 COMMITS = """
 WITH called AS (
     SELECT op, size, lead(op) OVER w AS then_op, lead(size) OVER w AS then_size, lead(op, 2) OVER w AS last_op,
-        lead(target) OVER w IS NOT DISTINCT FROM target AND lead(target, 2) OVER w IS NOT DISTINCT FROM target AS one_file
+        lead(target) OVER w IS NOT DISTINCT FROM target
+            AND lead(target, 2) OVER w IS NOT DISTINCT FROM target AS one_file
     FROM read_parquet(?) WINDOW w AS (ORDER BY ts_ns)
 )
 SELECT 100 * avg((then_op = 1 AND then_size = 4096 AND last_op = 3 AND one_file)::INTEGER),

@@ -115,7 +115,7 @@ class RecordedTimes(Struct, frozen=True, tag="recorded", tag_field="kind", forbi
 
 
 class Stepped(Struct, frozen=True, tag="stepped", tag_field="kind", forbid_unknown_fields=True):
-    """Open loop of sessions that go from step to step: pauses count from when an I/O was due. `rate_per_s` is the mean."""
+    """Open loop of sessions that go from step to step: pauses count from the start of an I/O. The rate is the mean."""
 
     rate_per_s: float
 

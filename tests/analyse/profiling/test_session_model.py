@@ -20,11 +20,12 @@ def _table(folder: Path, rows: list[Row], names: dict[int, str]) -> str:
 
     path = str(folder / "events.parquet")
     base = duckdb.connect()
-    base.execute("CREATE TABLE e (ts BIGINT, lat BIGINT, op INTEGER, place BIGINT, size BIGINT, target INTEGER, actor INTEGER)")
+    base.execute("CREATE TABLE e (ts BIGINT, lat BIGINT, op INT, place BIGINT, size BIGINT, target INT, actor INT)")
     base.executemany("INSERT INTO e VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
     listed = "[" + ", ".join(f'"{names[at]}"' for at in sorted(names)) + "]"
     base.execute(
-        f"""COPY (SELECT ts AS ts_ns, lat AS lat_ns, NULL::BIGINT AS queue_ns, op::UTINYINT AS op, place AS "offset", size,
+        f"""COPY (SELECT ts AS ts_ns, lat AS lat_ns, NULL::BIGINT AS queue_ns,
+        op::UTINYINT AS op, place AS "offset", size,
         target::UINTEGER AS target, actor::UINTEGER AS actor, 0::USMALLINT AS flags, 1::UTINYINT AS layer,
         NULL::SMALLINT AS err, 0::UINTEGER AS source, row_number() OVER (ORDER BY ts)::UINTEGER AS src_line
         FROM e ORDER BY ts) TO '{path}' (FORMAT parquet, KV_METADATA {{'iocast.targets': '{listed}'}})"""
@@ -56,7 +57,9 @@ def _model(folder: Path, rows: list[Row], names: dict[int, str]) -> SessionModel
 
 
 def _of(role: Role, op: str, size: int = 0) -> Step:
-    (step,) = (each for each in role.steps if each.op == op and [s.size_bytes for s in each.sizes] == ([size] if size else []))
+    (step,) = (
+        each for each in role.steps if each.op == op and [s.size_bytes for s in each.sizes] == ([size] if size else [])
+    )
     return step
 
 
@@ -64,9 +67,14 @@ def test_a_commit_is_a_chain_of_steps(tmp_path: Path) -> None:
     model = _model(tmp_path, _sessions(sessions=1, rounds=2000), {0: "/data/orders.db", 1: "/data/orders.db-wal"})
     (role,) = model.roles
     assert (role.users, model.files, model.left_out) == (1, 2, 0)
-    page, head, body, sync = _of(role, "read", 4096), _of(role, "write", 24), _of(role, "write", 4096), _of(role, "fdatasync")
+    page, head, body, sync = (
+        _of(role, "read", 4096),
+        _of(role, "write", 24),
+        _of(role, "write", 4096),
+        _of(role, "fdatasync"),
+    )
     names = {id(step): at for at, step in enumerate(role.steps)}
-    assert head.next[names[id(body)]] > 0 and sum(head.next) == head.next[names[id(body)]], "the page follows its header"
+    assert head.next[names[id(body)]] == sum(head.next), "the page follows its header"
     assert body.next[names[id(sync)]] == sum(body.next), "and the sync the page"
     assert page.next[names[id(page)]] / sum(page.next) == pytest.approx(0.5, abs=0.03)
     assert (page.locality, head.locality, body.locality) == (Uniform(), Append(), Append())
@@ -82,7 +90,9 @@ def test_a_commit_is_a_chain_of_steps(tmp_path: Path) -> None:
 
 
 def test_sessions_that_do_the_same_are_users_of_one_role(tmp_path: Path) -> None:
-    model = _model(tmp_path, _sessions(sessions=3, rounds=400), {0: "/d/o.db", 1: "/d/a.log", 2: "/d/b.log", 3: "/d/c.log"})
+    model = _model(
+        tmp_path, _sessions(sessions=3, rounds=400), {0: "/d/o.db", 1: "/d/a.log", 2: "/d/b.log", 3: "/d/c.log"}
+    )
     assert sum(role.users for role in model.roles) == 3
 
 
@@ -91,8 +101,7 @@ def test_a_log_that_several_write_in_turn_is_a_session_of_its_own(tmp_path: Path
     drawn, rows = random.Random(5), []
     at, page, filled = 0, 0, 0
     for round_ in range(3000):
-        for session in (0, 1):
-            rows.append((at + session * US, 5 * US, 0, drawn.randrange(4096) * 8192, 8192, 0, session))
+        rows += [(at + own * US, 5 * US, 0, drawn.randrange(4096) * 8192, 8192, 0, own) for own in (0, 1)]
         at += 100 * US
         rows.append((at, 5 * US, 1, page * 8192, 8192, 1, round_ % 2))
         rows.append((at + 6 * US, 200 * US, 3, None, None, 1, round_ % 2))

@@ -21,7 +21,8 @@ COMMIT = '{step = "commit", op = "fdatasync", region = {start = "1GiB", size = "
 
 
 def job(*steps: str, more: str = "") -> Job:
-    text = f'name = "s"\n[files]\ncount = 2\nsize = "1GiB"\n[[phase]]\ntest = "session"\ntime = "5s"\ndirect = false\n{more}'
+    files = '[files]\ncount = 2\nsize = "1GiB"\n'
+    text = f'name = "s"\n{files}[[phase]]\ntest = "session"\ntime = "5s"\ndirect = false\n{more}'
     return parse_job(text + "steps = [\n" + "".join(f"  {step},\n" for step in steps) + "]\n", "s.toml")
 
 
@@ -31,7 +32,9 @@ def test_steps_are_read_with_their_places_pauses_and_followers() -> None:
     assert (page.pause, page.next, page.sizes) == (ConstantLaw(3_000_000), (3.0, 1.0, 0.0), (SizeWeight(8192, 1.0),))
     assert (log.locality, log.pause) == (Append(8192, 95.0), ExponentialLaw(5000))
     assert (log.start_bytes, log.size_bytes, log.next) == (1 << 30, 16 << 20, (0.0, 0.0, 1.0))
-    assert (commit.op, commit.sizes, commit.next) == ("fdatasync", (), (1.0, 0.0, 0.0)), "after the last comes the first"
+    assert (commit.op, commit.sizes, commit.next) == ("fdatasync", (), (1.0, 0.0, 0.0)), (
+        "after the last comes the first"
+    )
     # Four reads to a write and its sync: the mean pause of a round is 12 ms and 5 us, of six I/Os.
     assert step_shares(phase.workload.steps) == pytest.approx((4 / 6, 1 / 6, 1 / 6))
     assert step_mix(phase.workload.steps)[1] == MixItem("write", 8192, 15.0)

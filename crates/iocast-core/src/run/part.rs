@@ -361,13 +361,9 @@ impl Part {
         }
         if self.depends {
             let taken = self.slots.taken(slot);
-            // A session of steps makes up for the generator's own delay; what follows in a trace waited for the end.
-            let own_ns = match self.plan.steps.is_empty() {
-                true => 0,
-                false => taken.submitted.saturating_sub(taken.due),
-            };
+            let (row, due, from) = (taken.row, taken.due, taken.submitted);
             let mut stream = lane.stream.lock().expect("no worker panics while it holds a stream");
-            stream.ended(taken.row, now - own_ns.min(now));
+            stream.ended(row, due, from, now);
             drop(stream);
             lane.free.push(slot);
             return;

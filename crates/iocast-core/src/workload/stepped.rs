@@ -14,6 +14,9 @@ use crate::plan::{Arrival, FileRegion, Locality, Op, PhasePlan};
 /// Steps after which it no longer matters at which a session began.
 const SETTLE: u32 = 200;
 
+/// From such a pause on a session sleeps; below, it computes between the I/Os of a group.
+const SLEEPS_NS: u64 = 200_000;
+
 /// A step, ready to be taken.
 struct Ready {
     op: Op,
@@ -42,6 +45,8 @@ pub struct Stepped {
     /// Pauses count from when an I/O was due, not from its end.
     open: bool,
     next_ns: u64,
+    /// How late its I/Os began that was not made up for yet.
+    behind_ns: u64,
 }
 
 fn edges<T>(items: impl Iterator<Item = (f64, T)>) -> Vec<(f64, T)> {
@@ -138,6 +143,7 @@ impl Stepped {
             begun: false,
             open: matches!(plan.arrival, Arrival::Stepped { .. }),
             next_ns: first as u64,
+            behind_ns: 0,
             steps,
         }
     }
@@ -161,25 +167,31 @@ impl Stepped {
             offset = step.place(size, self.ends[step.joins], rng);
             self.ends[step.joins] = offset + size;
         }
-        self.next_ns = match self.open {
-            true => self.next_ns.saturating_add(draw(&step.pause, rng, None) as u64),
-            false => u64::MAX,
-        };
+        self.next_ns = u64::MAX;
         NextIo { class, op: step.op, row: 0, size, place: Place { file: step.file, offset } }
     }
 
-    /// Its I/O has ended: in a closed loop the pause begins.
-    pub fn ended(&mut self, now: u64, rng: &mut SmallRng) {
-        if !self.open {
-            self.next_ns = now.saturating_add(draw(&self.steps[self.at].pause, rng, None) as u64);
+    /// Its I/O, which was due at `due` and began at `from`, has ended: the pause counts from one of them.
+    ///
+    /// How late it began is made up for in pauses in which a session sleeps, and not between the I/Os of a group.
+    pub fn ended(&mut self, due: u64, from: u64, now: u64, rng: &mut SmallRng) {
+        self.behind_ns += from.saturating_sub(due);
+        let begin = if self.open { from } else { now };
+        let mut pause = draw(&self.steps[self.at].pause, rng, None) as u64;
+        if pause >= SLEEPS_NS {
+            let made_up = self.behind_ns.min(pause - SLEEPS_NS);
+            (pause, self.behind_ns) = (pause - made_up, self.behind_ns - made_up);
         }
+        self.next_ns = begin.saturating_add(pause);
     }
 
     /// Leaves out what was due before `end` and was not taken; returns how many I/Os that is.
     pub fn skip(&mut self, end: u64, rng: &mut SmallRng) -> u64 {
         let mut missed = 0;
         while self.open && self.next_ns < end {
+            let due = self.next_ns;
             self.take(rng);
+            self.ended(due, due, due, rng);
             missed += 1;
         }
         missed
@@ -246,10 +258,28 @@ mod tests {
         for now in [10_000u64, 20_000, 30_000] {
             stepped.take(&mut rng);
             assert_eq!(stepped.next_due(), u64::MAX, "nothing is due before the end");
-            stepped.ended(now, &mut rng);
+            stepped.ended(now - 100, now - 50, now, &mut rng);
             due.push(stepped.next_due() - now);
         }
         assert_eq!(due, [1000, 7, 5000]);
+    }
+
+    #[test]
+    fn a_delay_is_made_up_for_while_a_session_sleeps() {
+        let mut plan = log(json!({}));
+        plan.steps[2].pause = ServiceLaw::Constant { mean_ns: 5_000_000 };
+        let mut rng = SmallRng::seed_from_u64(1);
+        let mut stepped = Stepped::new(&plan, 0, &mut rng);
+        (stepped.at, stepped.begun) = (2, true);
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            let due = 1_000_000_000;
+            stepped.take(&mut rng);
+            stepped.ended(due, due + 30_000, due + 40_000, &mut rng);
+            pauses.push(stepped.next_due() - due - 40_000);
+        }
+        let slept = 5_000_000 - 3 * 30_000;
+        assert_eq!(pauses, [1000, 7, slept, 1000, 7, slept], "the group keeps its pauses");
     }
 
     #[test]
@@ -271,7 +301,12 @@ mod tests {
         let mut rng = SmallRng::seed_from_u64(1);
         let mut stepped = Stepped::new(&plan, 0, &mut rng);
         let first = stepped.next_due();
-        let done = take(&mut stepped, &mut rng, 50_000);
+        let mut done = Vec::new();
+        for _ in 0..50_000 {
+            let due = stepped.next_due();
+            done.extend(take(&mut stepped, &mut rng, 1));
+            stepped.ended(due, due, due + 300, &mut rng);
+        }
         assert_eq!(stepped.next_due(), first + 50_000 * 1000);
         let writes: Vec<_> = done.iter().filter(|io| io.0 == Op::Write).collect();
         assert!((writes.len() as f64 / 50_000.0 - 0.2).abs() < 0.01, "one in four reads is followed by a write");

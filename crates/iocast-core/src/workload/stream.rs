@@ -68,11 +68,11 @@ impl Stream {
         }
     }
 
-    /// A row of a trace, or the I/O of a step, has ended.
-    pub fn ended(&mut self, row: u32, now: u64) {
+    /// A row of a trace, or the I/O of a step, which was `due` and began at `from`, has ended.
+    pub fn ended(&mut self, row: u32, due: u64, from: u64, now: u64) {
         match &mut self.source {
             Source::Recorded(recorded) => recorded.ended(row, now),
-            Source::Stepped(stepped) => stepped.ended(now, &mut self.rng),
+            Source::Stepped(stepped) => stepped.ended(due, from, now, &mut self.rng),
             Source::Drawn(_) => return,
         }
         self.follow_source();

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from msgspec import Struct
 
 from iocast.analyse.profiling import step_queries
-from iocast.analyse.profiling.event_queries import EventTable, Footprint
+from iocast.analyse.profiling.event_queries import EventTable
 from iocast.analyse.profiling.load_model import fitted_skew, population
 from iocast.analyse.profiling.step_queries import StepFacts
+from iocast.model.profiling.profile import Footprint
 from iocast.model.service_laws import ConstantLaw, QuantilePoint, ServiceLaw, TableLaw
+from iocast.model.step_chain import law_mean_ns
 from iocast.model.workload import Append, Hotspot, Locality, Op, SizeWeight, Step, Uniform, Zipf
 
 OPS: tuple[Op, ...] = ("read", "write", "fsync", "fdatasync", "trim")
@@ -24,6 +27,8 @@ FOLLOWS = 0.6  # of a step's I/Os that go on where the last one ended, or write 
 WAITS = 0.5  # of their time with an I/O under way, from which sessions are a closed loop [J]
 FIXED = 4  # times the size of its I/Os, within which a step has a place of its own [J]
 BEYOND = 3  # pauses that are longer than a quantile that is told
+POINTS = 24  # of a table of pauses
+NEAR = 0.02  # of a quantile, within which the line between two others says it [J]
 FEW = 20  # pauses, below which their mean stands for all
 WHOLE = 1 << 20
 ROOM = 1.25  # times what a trace appended: two runs of a log differ
@@ -48,7 +53,7 @@ class SessionModel(Struct, frozen=True):
 
 
 class Ground(Struct):
-    """Where the I/Os of one family of files go on the line of all files: from `begin` on, as from `first` of the trace."""
+    """Where the I/Os of one family of files go on the line of all files: `begin` stands for `first` of the trace."""
 
     file: int
     begin: int
@@ -66,7 +71,8 @@ def session_model(events: str, room: Path, block_bytes: int) -> SessionModel | N
         if not roles:
             return None
         step_queries.number_steps(table, roles)
-        waits = [share >= WAITS for share in step_queries.busy_roles(table, roles)]
+        busy = step_queries.busy_roles(table, roles)
+        waits = [share >= WAITS and min(role.sessions) >= 0 for share, role in zip(busy, roles, strict=True)]
         facts = [each for each in step_queries.step_facts(table, between=False) if waits[each.role]]
         facts += [each for each in step_queries.step_facts(table, between=True) if not waits[each.role]]
         spent = step_queries.skews(table, block_bytes, _scattered(facts))
@@ -102,7 +108,7 @@ def _scattered(facts: Sequence[StepFacts]) -> list[int]:
 
 
 def _grounds(facts: Sequence[StepFacts], spent: dict[int, Footprint]) -> dict[int, Ground]:
-    """A place for each family of files: those that are appended to and synced in a second file, all others in the first."""
+    """A place for each family of files: logs, which are appended to and synced, in a second file, others in one."""
     families = sorted({each.family for each in facts})
     synced = {each.family for each in facts if each.op in (2, 3)}
     logs = {each.family for each in facts if each.op == 1 and _appends(each)} & synced
@@ -181,18 +187,41 @@ def _pause(each: StepFacts) -> ServiceLaw:
     """The quantiles of the pauses after a step; their longest is such that the mean is that of the trace."""
     if each.pauses < FEW or not each.quantiles:
         return ConstantLaw(max(0, _brief(each.pause_mean_ns)))
-    points: list[QuantilePoint] = []
-    known = zip(step_queries.PERCENTS, each.quantiles, strict=True)
     most = 100 * (1 - BEYOND / each.pauses)
-    for percent, ns in ((percent, ns) for percent, ns in known if percent <= most or percent == 100):
-        points.append(QuantilePoint(percent, max(1, _brief(ns), points[-1].ns if points else 1)))
-    last, before = points[-1], points[-2]
-    from iocast.model.step_chain import law_mean_ns
-
-    short = each.pause_mean_ns - law_mean_ns(TableLaw(tuple(points)))
-    longest = last.ns + round(short * 200 / (last.percent - before.percent))
-    points[-1] = QuantilePoint(100.0, max(before.ns, _brief(longest)))
+    known = [
+        (percent, max(1.0, ns))
+        for percent, ns in zip(step_queries.PERCENTS, each.quantiles, strict=True)
+        if percent <= most or percent == 100
+    ]
+    points: list[QuantilePoint] = []
+    for percent, ns in _told(known):
+        points.append(QuantilePoint(percent, max(_brief(ns), points[-1].ns if points else 1)))
+    if len(points) > 1:
+        last, before = points[-1], points[-2]
+        short = each.pause_mean_ns - law_mean_ns(TableLaw(tuple(points)))
+        longest = last.ns + round(short * 200 / (last.percent - before.percent))
+        points[-1] = QuantilePoint(100.0, max(before.ns, _brief(longest)))
     return TableLaw(tuple(points))
+
+
+def _told(known: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Quantiles between which the others lie nearly straight: the first, the last, and where the error is largest."""
+    kept = [0, len(known) - 1]
+    while len(kept) < min(POINTS, len(known)):
+        worst, at = max(_farthest(known, low, high) for low, high in pairwise(kept))
+        if worst < NEAR:
+            break
+        kept = sorted({*kept, at})
+    return [known[at] for at in kept]
+
+
+def _farthest(known: Sequence[tuple[float, float]], low: int, high: int) -> tuple[float, int]:
+    """How far, as a ratio, the quantile lies from the straight line between two others that is farthest from it."""
+    (from_percent, from_ns), (to_percent, to_ns) = known[low], known[high]
+    slope = (to_ns - from_ns) / (to_percent - from_percent)
+    inside = range(low + 1, high)
+    errors = ((abs(math.log((from_ns + slope * (known[at][0] - from_percent)) / known[at][1])), at) for at in inside)
+    return max(errors, default=(0.0, low))
 
 
 def _brief(time_ns: float) -> int:

@@ -26,7 +26,7 @@ SIZES = 16  # of a step of the other sizes, at most
 MIXED_SIZES = 36  # of all such steps of a role: a phase has 64 operations and sizes
 LEAST_STEP = 0.0005  # of the I/Os of a role; rarer ones are left out [J]
 SEGMENT = re.compile(r"[0-9A-Fa-f]{8,}")  # of a log that goes on in the next file
-PERCENTS = (1.0, 3.0, 6.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0, 90.0, 94.0, 97.0, 99.0, 99.7, 100.0)
+PERCENTS = (*(at / 2 for at in range(1, 199)), 99.2, 99.4, 99.6, 99.7, 99.8, 99.9, 99.95, 100.0)
 
 TIMED = """
 CREATE TEMP TABLE timed AS
@@ -37,9 +37,10 @@ FROM (SELECT * FROM events WHERE ts_ns IS NOT NULL AND lat_ns IS NOT NULL AND op
 FAMILY = "SELECT target, count(*), count(*) FILTER (WHERE op >= 2) FROM timed GROUP BY target"
 OVERLAPS = """
 SELECT family, avg((ts_ns < until)::INTEGER), count(DISTINCT actor) FILTER (WHERE share >= {writer})
-FROM (SELECT family, actor, ts_ns, count(*) OVER (PARTITION BY family, actor) / count(*) OVER (PARTITION BY family) AS share,
-    coalesce(max(ts_ns + lat_ns) OVER (PARTITION BY family ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)
-        AS until,
+FROM (SELECT family, actor, ts_ns,
+    count(*) OVER (PARTITION BY family, actor) / count(*) OVER (PARTITION BY family) AS share,
+    coalesce(max(ts_ns + lat_ns)
+        OVER (PARTITION BY family ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS until,
     count(*) FILTER (WHERE op >= 2) OVER (PARTITION BY family) AS syncs
     FROM named WHERE op >= 1)
 WHERE syncs > 0 GROUP BY family
@@ -58,10 +59,13 @@ SELECT role, family, op, size, count(*) AS n, sum(count(*)) OVER (PARTITION BY r
     sum(count(*)) OVER (PARTITION BY role) AS role_whole
 FROM placed GROUP BY role, family, op, size ORDER BY role, family, op, n DESC, size
 """
+# After its last I/O a session begins again: what it did once in a trace it does once in so long.
 STEPS = """
 CREATE TEMP TABLE steps AS
-SELECT p.*, k.step, lead(k.step) OVER w AS next_step, lead(ts_ns) OVER w AS next_ts
-FROM placed p JOIN kind k ON p.role = k.role AND p.family = k.family AND p.op = k.op AND p.size IS NOT DISTINCT FROM k.size
+SELECT p.*, k.step, coalesce(lead(k.step) OVER w, first_value(k.step) OVER w) AS next_step,
+    coalesce(lead(ts_ns) OVER w, (SELECT max(ts_ns) - min(ts_ns) FROM timed) + first_value(ts_ns) OVER w) AS next_ts
+FROM placed p JOIN kind k ON p.role = k.role AND p.family = k.family AND p.op = k.op
+    AND p.size IS NOT DISTINCT FROM k.size
 WINDOW w AS (PARTITION BY session ORDER BY n)
 """
 FACTS = """
@@ -86,7 +90,8 @@ SELECT family, uses, count(*) FROM counted GROUP BY ALL ORDER BY family, uses DE
 
 
 BUSY = """
-SELECT role, sum(lat_ns) / (SELECT max(ts_ns) - min(ts_ns) + 1 FROM timed) FROM named JOIN role_of USING (session) GROUP BY role
+SELECT role, sum(lat_ns) / (SELECT max(ts_ns) - min(ts_ns) + 1 FROM timed)
+FROM named JOIN role_of USING (session) GROUP BY role
 """
 
 
@@ -132,9 +137,15 @@ def prepare(table: EventTable) -> bool:
     table.rows("CREATE TEMP TABLE family_of (target BIGINT, family INTEGER)")
     for target, family in families.items():
         table.rows("INSERT INTO family_of VALUES (?, ?)", [target, family])
-    joined = "SELECT t.*, f.family{} AS session FROM timed t JOIN family_of f ON f.target IS NOT DISTINCT FROM t.target{}"
+    joined = (
+        "SELECT t.*, f.family{} AS session FROM timed t JOIN family_of f ON f.target IS NOT DISTINCT FROM t.target{}"
+    )
     table.rows("CREATE TEMP TABLE named AS " + joined.format(", actor::BIGINT", ""))
-    shared = [family for family, overlap, writers in table.rows(OVERLAPS.format(writer=WRITER)) if writers > 1 and overlap <= TURNS]
+    shared = [
+        family
+        for family, overlap, writers in table.rows(OVERLAPS.format(writer=WRITER))
+        if writers > 1 and overlap <= TURNS
+    ]
     for family in shared:
         table.rows("UPDATE named SET session = ? WHERE family = ? AND op >= 1", [-1 - family, family])
     return True
@@ -240,7 +251,24 @@ def step_facts(table: EventTable, *, between: bool) -> list[StepFacts]:
     most = {role: max(2, min(SIZES, MIXED_SIZES // len(own))) for role, own in mixed.items()}
     found = []
     rows = table.rows(text)
-    for step, role, family, op, count, total, first, end, largest, follows, pauses, mean, quantiles, back, again, files in rows:
+    for (
+        step,
+        role,
+        family,
+        op,
+        count,
+        total,
+        first,
+        end,
+        largest,
+        follows,
+        pauses,
+        mean,
+        quantiles,
+        back,
+        again,
+        files,
+    ) in rows:
         times = table.rows(AGAIN, {"step": step, "bytes": again})[0][0] if again else 0
         found.append(
             StepFacts(

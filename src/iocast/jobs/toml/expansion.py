@@ -13,6 +13,7 @@ from iocast.jobs.toml.contradictions import PLACED, until_times, weights_of
 from iocast.jobs.toml.field_checks import read_io_size
 from iocast.jobs.toml.step_reading import read_steps
 from iocast.model.plan import Length, Phase, Until
+from iocast.model.step_chain import mean_pause_ns, step_mix
 from iocast.model.workload import (
     Arrival,
     Bursts,
@@ -37,7 +38,6 @@ from iocast.model.workload import (
     Zeros,
     Zipf,
 )
-from iocast.model.step_chain import mean_pause_ns, step_mix
 from iocast.units import parse_duration, parse_percent, parse_rate, parse_size
 
 LISTS = ("users", "depth", "size", "rate")  # a list here makes one phase for each value

@@ -34,7 +34,7 @@ class StepTable(Struct, forbid_unknown_fields=True):
         Annotated[
             RegionTable,
             about(
-                "The part of the files, as one line of bytes, that it uses; in one file. Default: the first file, or the "
+                "The part of the files, as one line of bytes, that it uses; in one file. Default: the first, or the "
                 "region of the step that it joins.",
                 'a table such as {start = 0, size = "1GiB"}',
             ),
@@ -54,9 +54,7 @@ class StepTable(Struct, forbid_unknown_fields=True):
     ) = UNSET
     theta: Annotated[float, about("zipf: the skew. Default 0.99.", "a number above 0", gt=0, le=5)] | Unset = UNSET
     space_percent: (
-        Annotated[
-            float, about("hotspot: the hot per cent. Default 20.", "a number above 0, below 100", gt=0, lt=100)
-        ]
+        Annotated[float, about("hotspot: the hot per cent. Default 20.", "a number above 0, below 100", gt=0, lt=100)]
         | Unset
     ) = UNSET
     access_percent: (
@@ -73,7 +71,12 @@ class StepTable(Struct, forbid_unknown_fields=True):
         Annotated[float, about("append: per cent of the I/Os that do. Default 100.", PERCENT, gt=0, le=100)] | Unset
     ) = UNSET
     joins: (
-        Annotated[str, about("The step with which it shares the end of the last I/O: an append goes on there.", "the name of a step")]
+        Annotated[
+            str,
+            about(
+                "The step with which it shares the end of the last I/O: an append goes on there.", "the name of a step"
+            ),
+        ]
         | Unset
     ) = UNSET
     pause: (
