@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iocast.analyse.profiling.session_model import Role, SessionModel, session_model
-from iocast.model.step_chain import law_mean_ns, step_shares
+from iocast.model.profiling.step_chain import law_mean_ns, step_shares
 from iocast.model.workload import Append, Step, Uniform
 
 US, MS = 1_000, 1_000_000

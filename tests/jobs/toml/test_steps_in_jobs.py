@@ -8,8 +8,8 @@ from iocast.errors import SpecError
 from iocast.jobs import Job, parse_job
 from iocast.jobs.simulated.law_text import LAWS, law_text, parse_law
 from iocast.jobs.toml.job_writing import toml_text
+from iocast.model.profiling.step_chain import law_mean_ns, mean_pause_ns, step_mix, step_shares
 from iocast.model.service_laws import ConstantLaw, ExponentialLaw
-from iocast.model.step_chain import law_mean_ns, mean_pause_ns, step_mix, step_shares
 from iocast.model.workload import Append, Closed, MixItem, SizeWeight, Stepped
 
 PAGE = '{step = "page", op = "read", size = "8k", region = {size = "1GiB"}, pause = "3ms", next = {page = 3, log = 1}}'

@@ -18,8 +18,8 @@ from iocast.analyse.profiling.event_queries import EventTable
 from iocast.analyse.profiling.load_model import fitted_skew, population
 from iocast.analyse.profiling.step_queries import StepFacts
 from iocast.model.profiling.profile import Footprint
+from iocast.model.profiling.step_chain import law_mean_ns
 from iocast.model.service_laws import ConstantLaw, QuantilePoint, ServiceLaw, TableLaw
-from iocast.model.step_chain import law_mean_ns
 from iocast.model.workload import Append, Hotspot, Locality, Op, SizeWeight, Step, Uniform, Zipf
 
 OPS: tuple[Op, ...] = ("read", "write", "fsync", "fdatasync", "trim")

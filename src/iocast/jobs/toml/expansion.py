@@ -13,7 +13,7 @@ from iocast.jobs.toml.contradictions import PLACED, until_times, weights_of
 from iocast.jobs.toml.field_checks import read_io_size
 from iocast.jobs.toml.step_reading import read_steps
 from iocast.model.plan import Length, Phase, Until
-from iocast.model.step_chain import mean_pause_ns, step_mix
+from iocast.model.profiling.step_chain import mean_pause_ns, step_mix
 from iocast.model.workload import (
     Arrival,
     Bursts,

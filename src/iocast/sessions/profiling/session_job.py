@@ -11,7 +11,7 @@ from iocast.archive.profiles import profile_folder
 from iocast.jobs.job import FileSize, Job
 from iocast.jobs.phase_names import unique_names
 from iocast.model.plan import Length, Phase
-from iocast.model.step_chain import mean_pause_ns, step_mix
+from iocast.model.profiling.step_chain import mean_pause_ns, step_mix
 from iocast.model.workload import Arrival, Closed, Stepped, Workload
 from iocast.sessions.profiling.profile_traces import Profiled
 
