@@ -61,6 +61,28 @@ def _captured(to: Path, folder: Path, command: list[str]) -> Path:
     return to
 
 
+# Of 100 commits, how many are a header, a page and a sync, directly one after the other; and how many syncs.
+COMMITS = """
+WITH called AS (
+    SELECT op, size, lead(op) OVER w AS then_op, lead(size) OVER w AS then_size, lead(op, 2) OVER w AS last_op,
+        lead(target) OVER w IS NOT DISTINCT FROM target
+            AND lead(target, 2) OVER w IS NOT DISTINCT FROM target AS one_file
+    FROM read_parquet(?) WINDOW w AS (ORDER BY ts_ns)
+)
+SELECT 100 * avg((then_op = 1 AND then_size = 4096 AND last_op = 3 AND one_file)::INTEGER),
+    (SELECT count(*) FROM called WHERE op = 3)
+FROM called WHERE op = 1 AND size = 24
+"""
+
+
+def _commits(trace: Path) -> tuple[float, int]:
+    import duckdb
+
+    found = duckdb.execute(COMMITS, [str(trace)]).fetchone()
+    assert found is not None
+    return float(found[0]), int(found[1])
+
+
 def _distances(original: Path, other: Path, out: Path) -> dict[str, Distance]:
     found = check_likeness(ProfileRequest(traces=(str(original), str(other)), out=str(out)))
     assert found.check.verdict != "undecided", "a random load is told from it"
@@ -95,6 +117,9 @@ def test_a_database_is_made_again_from_its_profile_and_replayed(
     apart = _distances(original, again, out)
     assert [code for code in MADE_OF if apart[code].accepted is not True] == []
     assert apart["rate"].value < 0.1
+    whole, syncs = _commits(original)
+    assert whole > 90
+    assert _commits(again) == (pytest.approx(whole, abs=10), pytest.approx(syncs, rel=0.4))
 
     room = _room(tmp_path, "replayed")
     replay = [*program, "replay", str(original), str(room), "--buffered", "--depth", "1"]

@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use self::replay_plan::ReplayPlan;
 use self::simulated::SimDevice;
+use self::step::Step;
 
 pub mod checks;
 pub mod replay_plan;
 pub mod simulated;
+pub mod step;
 
 /// The `engine` of a plan whose engine is to be chosen for it.
 pub const AUTO: &str = "auto";
@@ -135,6 +137,15 @@ pub enum Locality {
     },
     /// Where the rows of a trace say (`replay`).
     Recorded {},
+    /// Only of a step: where the I/O before it ended, of those that share its end; the last block of it again by a share.
+    Append {
+        /// How much is written again: a block that was not full.
+        #[serde(default)]
+        again_bytes: u64,
+        /// Share of the I/Os that do.
+        #[serde(default)]
+        again_percent: f64,
+    },
 }
 
 fn yes() -> bool {
@@ -179,6 +190,11 @@ pub enum Arrival {
         /// For so long no I/O may be due.
         longest_gap_ns: u64,
     },
+    /// Open loop: the pauses of `steps` count from when an I/O was due.
+    Stepped {
+        /// I/Os per second, on average.
+        rate_per_s: f64,
+    },
 }
 
 impl Arrival {
@@ -188,6 +204,7 @@ impl Arrival {
             Arrival::Closed { .. } => None,
             Arrival::Constant { rate_per_s }
             | Arrival::Poisson { rate_per_s }
+            | Arrival::Stepped { rate_per_s }
             | Arrival::Recorded { rate_per_s, .. } => Some(*rate_per_s),
             Arrival::Bursts { ios, every_ns } => Some(*ios as f64 * 1e9 / *every_ns as f64),
         }
@@ -376,6 +393,9 @@ pub struct PhasePlan {
     /// The trace whose rows are its I/Os.
     #[serde(default)]
     pub replay: Option<ReplayPlan>,
+    /// What a session does one after the other; empty: all I/Os are drawn from the mix.
+    #[serde(default)]
+    pub steps: Vec<Step>,
 }
 
 impl PhasePlan {
@@ -396,7 +416,7 @@ impl PhasePlan {
 
     /// True when a closed loop without think time makes response and service the same by definition.
     pub fn response_is_service(&self) -> bool {
-        matches!(self.arrival, Arrival::Closed { think_ns: 0 })
+        matches!(self.arrival, Arrival::Closed { think_ns: 0 }) && self.steps.is_empty()
     }
 
     /// True when each user's writes and the sync after them make commits, one after the other.

@@ -11,4 +11,5 @@ pub mod recorded;
 pub mod scatter;
 pub mod source;
 pub mod span;
+pub mod stepped;
 pub mod stream;

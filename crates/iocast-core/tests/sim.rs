@@ -189,3 +189,33 @@ fn arrivals_that_were_due_and_never_sent_are_counted() {
     let idle = run(json!({"arrival": {"kind": "constant", "rate_per_s": 100.0}}), json!({}));
     assert_eq!(idle.unsent_arrivals, 0);
 }
+
+/// A session that reads a page, writes a log and syncs it, on a device of 1 ms: 10 ms of pauses a round.
+fn session(arrival: serde_json::Value) -> serde_json::Value {
+    let step = |op: &str, sizes: serde_json::Value, pause_ns: u64, next: [u32; 3]| {
+        json!({"op": op, "sizes": sizes, "start_bytes": 0, "size_bytes": 1 << 20, "joins": 0, "next": next,
+            "locality": {"kind": if op == "write" { "append" } else { "uniform" }},
+            "pause": {"kind": "constant", "mean_ns": pause_ns}})
+    };
+    let one = json!([{"size_bytes": 8192, "weight": 1}]);
+    json!({"arrival": arrival, "users": 2,
+        "mix": [{"op": "read", "size_bytes": 8192}, {"op": "write", "size_bytes": 8192}, {"op": "fdatasync", "size_bytes": 0}],
+        "steps": [step("read", one.clone(), 2_000_000, [0, 1, 0]), step("write", one, 0, [0, 0, 1]),
+            step("fdatasync", json!([]), 8_000_000, [1, 0, 0])]})
+}
+
+#[test]
+fn sessions_pause_after_their_steps_or_keep_their_rate() {
+    // Three I/Os of 1 ms and 10 ms of pauses: 13 ms a round, of two sessions.
+    let servers = json!({"servers": 2, "fsync_ns": 1_000_000});
+    let closed = run(session(json!({"kind": "closed", "think_ns": 3_333_333})), servers.clone());
+    let share = |result: &iocast_core::record::result::PhaseResult| {
+        result.classes.iter().map(|class| class.service.total() as f64 / result.ios as f64).collect::<Vec<_>>()
+    };
+    assert!(share(&closed).iter().all(|share| (share - 1.0 / 3.0).abs() < 0.001), "{:?}", share(&closed));
+    let rounds = closed.ios as f64 / 3.0 / 2.0;
+    assert!((rounds - 10_000.0 / 13.0).abs() < 2.0, "{rounds} rounds of each session in ten seconds");
+    let open = run(session(json!({"kind": "stepped", "rate_per_s": 600.0})), servers);
+    assert!(open.ios.abs_diff(6000) <= 6, "ten milliseconds a round, whatever the device takes: {}", open.ios);
+    assert!(share(&open).iter().all(|share| (share - 1.0 / 3.0).abs() < 0.001));
+}

@@ -8,11 +8,13 @@ from types import ModuleType
 from typing import Literal, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from iocast.errors import LoadError
 from iocast.load.work_files import WorkFile
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Concatenated, FileRegion, Phase, PhasePlan, Plan, Striped
+from iocast.model.workload import Step
 
 Answer = bool | Literal["enough"]
 CoreTick = Callable[[int, int, int, int, int], Answer]
@@ -69,7 +71,20 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
         payload_seed=secrets.randbits(64),
         simulated=plan.target.simulated,
         replay=phase.replay,
+        steps=tuple(_within(step, regions) for step in workload.steps),
     )
+
+
+def _within(step: Step, regions: tuple[FileRegion, ...]) -> Step:
+    """The step with a region of a known size: without one, to the end of the file in which it begins."""
+    if step.size_bytes:
+        return step
+    end = 0
+    for region in regions:
+        end += region.size_bytes
+        if step.start_bytes < end:
+            break
+    return replace(step, size_bytes=max(0, end - step.start_bytes))
 
 
 class World(Protocol):

@@ -11,7 +11,7 @@ from msgspec import Struct
 from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.simulated_device import SimulatedDevice
 from iocast.model.target import Target
-from iocast.model.workload import Arrival, Locality, MixItem, Payload, Sync, SyncOp, Workload
+from iocast.model.workload import Arrival, Locality, MixItem, Payload, Step, Sync, SyncOp, Workload
 
 Role = Literal["fill", "warm", "measure", "probe", "verify"]
 EngineName = Literal[
@@ -219,3 +219,4 @@ class PhasePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     verify: VerifyPlan | None = None
     simulated: SimulatedDevice | None = None
     replay: Replay | None = None
+    steps: tuple[Step, ...] = ()

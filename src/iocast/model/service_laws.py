@@ -1,4 +1,4 @@
-"""Service laws of the simulated device: how long it works on one I/O."""
+"""Laws of times: how long the simulated device works on one I/O, how long a session pauses after one."""
 
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.service_laws import ServiceLaw
+
 Op = Literal["read", "write", "fsync", "fdatasync", "trim"]
 SyncOp = Literal["fsync", "fdatasync"]
 
@@ -62,7 +64,17 @@ class RecordedPlaces(Struct, frozen=True, tag="recorded", tag_field="kind", forb
     """Where the rows of a trace say: of a replay."""
 
 
-Locality = Sequential | Stride | Uniform | Zipf | Hotspot | Unstated | RecordedPlaces
+class Append(Struct, frozen=True, tag="append", tag_field="kind", forbid_unknown_fields=True):
+    """Only of a step: it goes on where the last I/O ended of the steps that it joins, and starts again at the end.
+
+    `again_percent` of the I/Os begin `again_bytes` before: with the last block, which was not full.
+    """
+
+    again_bytes: int = 0
+    again_percent: float = 0.0
+
+
+Locality = Sequential | Stride | Uniform | Zipf | Hotspot | Unstated | RecordedPlaces | Append
 
 
 class Closed(Struct, frozen=True, tag="closed", tag_field="kind", forbid_unknown_fields=True):
@@ -102,7 +114,37 @@ class RecordedTimes(Struct, frozen=True, tag="recorded", tag_field="kind", forbi
     longest_gap_ns: int = 0
 
 
-Arrival = Closed | Constant | Poisson | Bursts | RecordedTimes
+class Stepped(Struct, frozen=True, tag="stepped", tag_field="kind", forbid_unknown_fields=True):
+    """Open loop of sessions that go from step to step: pauses count from the start of an I/O. The rate is the mean."""
+
+    rate_per_s: float
+
+
+Arrival = Closed | Constant | Poisson | Bursts | RecordedTimes | Stepped
+
+
+class SizeWeight(Struct, frozen=True, forbid_unknown_fields=True):
+    """A size of a step's I/Os and its weight."""
+
+    size_bytes: int
+    weight: float
+
+
+class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One kind of I/O of a session: what it does, where, how long the session pauses after it, and what comes next.
+
+    Its region lies on the line of all files, within one of them. Steps that join one another share the end of their
+    last I/O, where `Append` goes on.
+    """
+
+    op: Op
+    start_bytes: int
+    size_bytes: int
+    pause: ServiceLaw
+    next: tuple[float, ...]  # for each step, the weight with which it comes next
+    locality: Locality = Uniform()
+    joins: int = 0  # the number of a step
+    sizes: tuple[SizeWeight, ...] = ()  # none of a sync
 
 
 class Unique(Struct, frozen=True, tag="unique", tag_field="kind", forbid_unknown_fields=True):
@@ -146,6 +188,7 @@ class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fsync_every: int = 0  # each user syncs after so many writes; 0: never
     fsync_op: SyncOp = "fsync"
     payload: Payload = Unique()
+    steps: tuple[Step, ...] = ()  # of each user, one after the other; empty: all I/Os are drawn from the mix
 
     @property
     def writes(self) -> bool:

@@ -77,6 +77,7 @@ pub(super) fn sample(plan: &PhasePlan) -> PhasePlan {
     sample.arrival = Arrival::Closed { think_ns: 0 };
     sample.slow_limit = 0;
     sample.replay = None;
+    sample.steps.clear();
     sample
 }
 

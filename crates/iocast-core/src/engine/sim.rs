@@ -19,7 +19,7 @@ use crate::record::result::EngineReport;
 mod blocks;
 mod flow;
 mod hash;
-mod law;
+pub(crate) mod law;
 mod lru;
 mod machine;
 mod members;

@@ -38,6 +38,7 @@ impl PhasePlan {
         self.check_files()?;
         self.check_locality()?;
         self.check_replay()?;
+        self.check_steps()?;
         let engine = asked(&self.engine)?;
         if let Some(verify) = &self.verify {
             self.check_verify(verify, engine)?;
@@ -72,7 +73,7 @@ impl PhasePlan {
             Arrival::Recorded { longest_gap_ns, .. } => {
                 refuse(longest_gap_ns <= MOST_NS, "longest_gap_ns: at most 31 years")?;
             }
-            Arrival::Constant { .. } | Arrival::Poisson { .. } => {}
+            Arrival::Constant { .. } | Arrival::Poisson { .. } | Arrival::Stepped { .. } => {}
         }
         let rate = self.arrival.rate_per_s().unwrap_or(1.0);
         refuse(rate > 0.0, "arrival: the rate is above 0")?;
@@ -201,18 +202,26 @@ impl PhasePlan {
     }
 }
 
-impl SimDevice {
-    /// Why it cannot be run, naming the field; `None` when it can.
+impl ServiceLaw {
+    /// Why nothing can be drawn from it; `None` when it can.
     pub fn fault(&self) -> Option<&'static str> {
-        let laws = [Some(&self.service), self.write_service.as_ref()];
-        let tables = laws.into_iter().flatten().all(|law| match law {
+        let well = match self {
             ServiceLaw::Table { points } => {
                 points.last().is_some_and(|p| p.percent == 100.0)
                     && points.windows(2).all(|p| p[0].percent < p[1].percent && p[0].ns <= p[1].ns)
             }
             ServiceLaw::Gamma { cv, .. } => *cv > 0.0 && cv.is_finite(),
             _ => true,
-        });
+        };
+        (!well).then_some("a table of quantiles ascends to 100 %, a cv is above 0")
+    }
+}
+
+impl SimDevice {
+    /// Why it cannot be run, naming the field; `None` when it can.
+    pub fn fault(&self) -> Option<&'static str> {
+        let laws = [Some(&self.service), self.write_service.as_ref()];
+        let tables = laws.into_iter().flatten().all(|law| law.fault().is_none());
         let rules = [
             (self.servers >= 1, "simulated: at least one server"),
             (self.size_bytes >= 1, "simulated: a device has at least one byte"),

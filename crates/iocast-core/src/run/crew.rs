@@ -123,12 +123,15 @@ fn longest_idle(plan: &PhasePlan) -> Duration {
         let idle_s = times * f64::from(plan.users) / rate_per_s;
         Duration::try_from_secs_f64(idle_s).unwrap_or(Duration::MAX)
     };
+    if !plan.steps.is_empty() {
+        return Duration::from_nanos(plan.longest_pause_ns());
+    }
     match plan.arrival {
         Arrival::Closed { think_ns } => Duration::from_nanos(think_ns),
         Arrival::Bursts { every_ns, .. } => Duration::from_nanos(every_ns),
         Arrival::Recorded { longest_gap_ns, .. } => Duration::from_nanos(longest_gap_ns),
         Arrival::Constant { rate_per_s } => arrivals(rate_per_s, 2.0),
-        Arrival::Poisson { rate_per_s } => arrivals(rate_per_s, 30.0),
+        Arrival::Poisson { rate_per_s } | Arrival::Stepped { rate_per_s } => arrivals(rate_per_s, 30.0),
     }
 }
 

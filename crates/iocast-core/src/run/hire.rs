@@ -44,6 +44,7 @@ pub(crate) fn may_spin(plans: &[Arc<PhasePlan>], threads: usize, processors: usi
         Arrival::Bursts { every_ns, .. } => f64::from(plan.users) * 1e9 / every_ns as f64,
         Arrival::Constant { rate_per_s }
         | Arrival::Poisson { rate_per_s }
+        | Arrival::Stepped { rate_per_s }
         | Arrival::Recorded { rate_per_s, .. } => rate_per_s,
     };
     let all: f64 = plans.iter().map(waits_per_s).sum();

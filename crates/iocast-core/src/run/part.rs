@@ -47,7 +47,7 @@ pub struct Part {
     think_ns: u64,
     /// I/Os are due when a trace says.
     recorded: bool,
-    /// I/Os wait for the ends of others.
+    /// I/Os wait for the ends of others: of a trace, or of a session's steps.
     depends: bool,
     /// What comes after an I/O is decided when it has ended: its user thinks, or others wait for it.
     paused: bool,
@@ -65,10 +65,10 @@ impl Part {
         let tally =
             Tally::new(&plan.classes(), plan.interval_ns, plan.slow_limit, plan.response_is_service());
         let think_ns = match plan.arrival {
-            Arrival::Closed { think_ns } => think_ns,
+            Arrival::Closed { think_ns } if plan.steps.is_empty() => think_ns,
             _ => 0,
         };
-        let depends = plan.replay.as_ref().is_some_and(|replay| replay.depends());
+        let depends = plan.replay.as_ref().is_some_and(|replay| replay.depends()) || !plan.steps.is_empty();
         Part {
             phase,
             lanes,
@@ -116,6 +116,11 @@ impl Part {
     /// Which of the phases that run at once.
     pub(crate) fn phase(&self) -> usize {
         self.phase
+    }
+
+    /// True where its users go from step to step.
+    pub(crate) fn has_steps(&self) -> bool {
+        !self.plan.steps.is_empty()
     }
 
     /// How it drives the engine, where that is worth a word.
@@ -355,8 +360,11 @@ impl Part {
             return;
         }
         if self.depends {
-            let row = self.slots.taken(slot).row;
-            lane.stream.lock().expect("no worker panics while it holds a stream").ended(row, now);
+            let taken = self.slots.taken(slot);
+            let (row, due, from) = (taken.row, taken.due, taken.submitted);
+            let mut stream = lane.stream.lock().expect("no worker panics while it holds a stream");
+            stream.ended(row, due, from, now);
+            drop(stream);
             lane.free.push(slot);
             return;
         }

@@ -28,6 +28,8 @@ pub struct Worker<E: Engine> {
     /// All parts together.
     in_flight: u32,
     spin_ns: u64,
+    /// Up to such a pause it spins all the same: sessions of steps compute between two I/Os, they do not sleep.
+    short_ns: u64,
     attendance: Attendance,
 }
 
@@ -45,7 +47,10 @@ impl<E: Engine> Worker<E> {
             part.prepare(&mut engine, index);
         }
         let spin_ns = if engine.virtual_time() || !spin { 0 } else { SPIN_NS };
-        Worker { control, engine, parts, in_flight: 0, spin_ns, attendance: Attendance::default() }
+        let steps = !engine.virtual_time() && parts.iter().any(Part::has_steps);
+        let short_ns = if steps { SPIN_NS } else { 0 };
+        let attendance = Attendance::default();
+        Worker { control, engine, parts, in_flight: 0, spin_ns, short_ns, attendance }
     }
 
     /// What the engine says of itself to each phase. It looks through the memory map, so ask before the
@@ -114,7 +119,11 @@ impl<E: Engine> Worker<E> {
         for part in &mut self.parts {
             part.submitted(from, submitted);
         }
-        let wake = (next_due != u64::MAX).then(|| next_due.saturating_sub(self.spin_ns));
+        let spin_ns = match next_due.saturating_sub(submitted) <= self.short_ns {
+            true => self.short_ns.max(self.spin_ns),
+            false => self.spin_ns,
+        };
+        let wake = (next_due != u64::MAX).then(|| next_due.saturating_sub(spin_ns));
         match wake {
             Some(at) if at <= submitted => self.engine.submit(0, None)?,
             Some(at) => self.engine.submit(u32::from(self.in_flight > 0), Some(at))?,

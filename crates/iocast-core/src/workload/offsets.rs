@@ -16,6 +16,14 @@ fn walk_in_order(backwards: bool, from: u64, to: u64, next: u64) -> Walk {
     }
 }
 
+/// The size that most I/Os have. Ranks are of blocks of it: ranks of the smallest size would spread the popularity of a
+/// page over its parts.
+fn most_frequent(plan: &PhasePlan) -> Option<u64> {
+    let sized = plan.mix.iter().filter(|m| m.size_bytes > 0);
+    let most = sized.max_by(|a, b| a.weight.total_cmp(&b.weight).then(b.size_bytes.cmp(&a.size_bytes)));
+    most.map(|m| m.size_bytes)
+}
+
 #[derive(Clone, Debug)]
 enum Walk {
     Sequential {
@@ -92,8 +100,11 @@ impl Offsets {
                 Walk::Permuted { users, user, seed: mix64(plan.seed), taken: Vec::new() }
             }
             Locality::Zipf { theta } => {
-                Walk::Zipf { ranks: ZipfRanks::new((bytes / smallest).max(1), *theta), base: smallest }
+                let base = most_frequent(plan).unwrap_or(smallest).min(bytes.max(1));
+                Walk::Zipf { ranks: ZipfRanks::new((bytes / base).max(1), *theta), base }
             }
+            // A step that appends looks after its own end.
+            Locality::Append { .. } => walk_in_order(false, 0, bytes, 0),
             Locality::Hotspot { space_percent, access_percent } => {
                 Walk::Hotspot { space: space_percent / 100.0, access: access_percent / 100.0 }
             }
@@ -281,6 +292,20 @@ mod tests {
         let mut hottest: Vec<(u64, u32)> = counts.into_iter().collect();
         hottest.sort_by_key(|(_, c)| std::cmp::Reverse(*c));
         assert!(hottest[0].0.abs_diff(hottest[1].0) > 100 * 8192, "hot blocks are scattered");
+    }
+
+    #[test]
+    fn the_popularity_of_a_block_is_its_own_whatever_else_is_small() {
+        let plan = plan(serde_json::json!({"locality": {"kind": "zipf", "theta": 0.99},
+            "mix": [{"op": "read", "size_bytes": 8192, "weight": 9}, {"op": "read", "size_bytes": 512}],
+            "files": [{"path": "a", "start_bytes": 0, "size_bytes": 8_192_000}]}));
+        let mut rng = SmallRng::seed_from_u64(1);
+        let mut offsets = Offsets::new(&plan, 0);
+        let mut counts: HashMap<u64, u32> = HashMap::new();
+        (0..100_000).for_each(|_| *counts.entry(offsets.next(8192, &mut rng).offset).or_default() += 1);
+        let norm: f64 = (1..=1000).map(|k| f64::from(k).powf(-0.99)).sum();
+        let hottest = f64::from(*counts.values().max().unwrap()) / 100_000.0;
+        assert!((hottest * norm - 1.0).abs() < 0.05, "{hottest} against {}", 1.0 / norm);
     }
 
     #[test]

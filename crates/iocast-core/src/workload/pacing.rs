@@ -69,7 +69,7 @@ impl Schedule {
                 let ios = ios / users + u64::from(user < ios % users);
                 Schedule::Bursts { ios, every_ns: *every_ns, taken: 0 }
             }
-            Arrival::Recorded { .. } => Schedule::Recorded { next_ns: 0 },
+            Arrival::Recorded { .. } | Arrival::Stepped { .. } => Schedule::Recorded { next_ns: 0 },
         }
     }
 

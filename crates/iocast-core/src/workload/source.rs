@@ -3,8 +3,11 @@
 //! A source stands in front of pacing: the drawn workload, or the rows of a trace. Another kind is one more variant, in
 //! its own file. It is an enum and not a trait object, so that the loop calls it directly.
 
+use rand::rngs::SmallRng;
+
 use super::drawn::Drawn;
 use super::recorded::Recorded;
+use super::stepped::Stepped;
 use crate::plan::PhasePlan;
 
 /// See the module.
@@ -13,12 +16,17 @@ pub enum Source {
     Drawn(Drawn),
     /// The rows of a trace.
     Recorded(Box<Recorded>),
+    /// From step to step of a session.
+    Stepped(Box<Stepped>),
 }
 
 impl Source {
-    /// What `user` draws.
-    pub fn new(plan: &PhasePlan, user: u32) -> Source {
-        Source::Drawn(Drawn::new(plan, user))
+    /// What `user` draws, all at one time or step by step.
+    pub fn new(plan: &PhasePlan, user: u32, rng: &mut SmallRng) -> Source {
+        match plan.steps.is_empty() {
+            true => Source::Drawn(Drawn::new(plan, user)),
+            false => Source::Stepped(Box::new(Stepped::new(plan, user, rng))),
+        }
     }
 
     /// True when the next I/O belongs to the one before and follows it at once, without a pause and without an
@@ -27,7 +35,7 @@ impl Source {
     pub fn follows_on(&self) -> bool {
         match self {
             Source::Drawn(drawn) => drawn.syncs_next(),
-            Source::Recorded(_) => false,
+            Source::Recorded(_) | Source::Stepped(_) => false,
         }
     }
 }

@@ -31,14 +31,21 @@ impl Stream {
         let (users, user64) = (u64::from(plan.users), u64::from(user));
         let share =
             |limit: Option<u64>| limit.map_or(u64::MAX, |n| n / users + u64::from(user64 < n % users));
-        Stream {
-            schedule: Schedule::new(&plan.arrival, user, plan.users, &mut rng),
-            source: Source::new(plan, user),
+        let mut schedule = Schedule::new(&plan.arrival, user, plan.users, &mut rng);
+        if !plan.steps.is_empty() {
+            schedule = Schedule::Recorded { next_ns: 0 };
+        }
+        let source = Source::new(plan, user, &mut rng);
+        let mut stream = Stream {
+            schedule,
+            source,
             rng,
             ios_left: share(plan.length.ios),
             bytes_left: share(plan.length.bytes),
             due_end_ns: plan.length.seconds.map_or(u64::MAX, |s| (s * 1e9) as u64),
-        }
+        };
+        stream.follow_source();
+        stream
     }
 
     /// The stream of `user` that makes these rows of a trace.
@@ -53,19 +60,22 @@ impl Stream {
     /// The schedule of recorded arrivals is what the source says.
     #[inline]
     fn follow_source(&mut self) {
-        if let (Schedule::Recorded { next_ns }, Source::Recorded(recorded)) =
-            (&mut self.schedule, &self.source)
-        {
-            *next_ns = recorded.next_due();
+        let Schedule::Recorded { next_ns } = &mut self.schedule else { return };
+        match &self.source {
+            Source::Recorded(recorded) => *next_ns = recorded.next_due(),
+            Source::Stepped(stepped) => *next_ns = stepped.next_due(),
+            Source::Drawn(_) => {}
         }
     }
 
-    /// A row of a trace has ended.
-    pub fn ended(&mut self, row: u32, now: u64) {
-        if let Source::Recorded(recorded) = &mut self.source {
-            recorded.ended(row, now);
-            self.follow_source();
+    /// A row of a trace, or the I/O of a step, which was `due` and began at `from`, has ended.
+    pub fn ended(&mut self, row: u32, due: u64, from: u64, now: u64) {
+        match &mut self.source {
+            Source::Recorded(recorded) => recorded.ended(row, now),
+            Source::Stepped(stepped) => stepped.ended(due, from, now, &mut self.rng),
+            Source::Drawn(_) => return,
         }
+        self.follow_source();
     }
 
     /// True while rows of a trace wait for I/Os that have not ended.
@@ -84,6 +94,9 @@ impl Stream {
     /// stream does not count them again.
     pub fn unsent(&mut self, end: u64) -> u64 {
         let end = end.min(self.due_end_ns);
+        if let Source::Stepped(stepped) = &mut self.source {
+            return stepped.skip(end, &mut self.rng);
+        }
         let open = matches!(self.schedule, Schedule::Recorded { .. });
         if let (Source::Recorded(recorded), true) = (&mut self.source, open) {
             return recorded.skip(end);
@@ -109,6 +122,11 @@ impl Stream {
             }
             Source::Recorded(recorded) => {
                 let next = recorded.take();
+                self.follow_source();
+                next
+            }
+            Source::Stepped(stepped) => {
+                let next = stepped.take(&mut self.rng);
                 self.follow_source();
                 next
             }

@@ -213,6 +213,8 @@ def _pace(workload: Workload) -> str:
     from iocast.text import duration, rate
 
     arrival = workload.arrival
+    if workload.steps:
+        return f" in {len(workload.steps)} steps"
     if isinstance(arrival, Closed):
         return f", {duration(arrival.think_ns)} think time" if arrival.think_ns else ""
     if isinstance(arrival, Bursts):

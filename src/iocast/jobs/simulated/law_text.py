@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -37,6 +38,36 @@ def parse_law(text: str) -> ServiceLaw:
     if name not in LAWS:
         raise ValueError(f'unknown law "{name}"{meant(name, LAWS)}')
     return LAWS[name].read(parameters)
+
+
+def time_text(time_ns: int) -> str:
+    """The exact text in a unit that leaves digits before the point: 48700 -> "48.7us"."""
+    for unit, ns in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
+        if time_ns >= ns:
+            return f"{(Decimal(time_ns) / ns).normalize():f}{unit}"
+    return f"{time_ns}ns" if time_ns else "0s"
+
+
+def law_text(law: ServiceLaw) -> str:
+    """The text of a law, which reads back to the same law."""
+    match law:
+        case ConstantLaw(mean_ns=mean):
+            return f"constant:{time_text(mean)}"
+        case ExponentialLaw(mean_ns=mean):
+            return f"exponential:{time_text(mean)}"
+        case LognormalLaw(mean_ns=mean, cv=cv):
+            return f"lognormal:{time_text(mean)}:{cv!r}"
+        case GammaLaw(mean_ns=mean, cv=cv):
+            return f"gamma:{time_text(mean)}:{cv!r}"
+        case UniformLaw(low_ns=low, high_ns=high):
+            return f"uniform:{time_text(low)}..{time_text(high)}"
+        case BimodalLaw(fast_percent=percent, fast_ns=fast, slow_ns=slow, exponential=spread):
+            name = "hyper" if spread else "bimodal"
+            return f"{name}:{percent!r}%:{time_text(fast)}:{time_text(slow)}"
+        case TableLaw(points=points):
+            return "table:" + "/".join(f"{point.percent:g}%={time_text(point.ns)}" for point in points)
+        case DiskLaw(rpm=rpm, seek_base_ns=base, seek_span_ns=span_ns):
+            return f"disk:{rpm!r}:{time_text(base)}:{time_text(span_ns)}"
 
 
 def _constant(text: str) -> ServiceLaw:

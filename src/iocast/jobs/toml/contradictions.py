@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from iocast import units
 from iocast.jobs.toml.engine_field import JOB_WIDE
 from iocast.jobs.toml.field_checks import read_io_size
 from iocast.jobs.toml.inner_tables import MOST_MIX_ITEMS
+from iocast.jobs.toml.step_reading import REFUSED, step_conflicts
 from iocast.units import parse_size
 
 OPS = ("read", "write", "trim", "fsync", "fdatasync")
@@ -40,6 +42,7 @@ TAKES_PLACE_OF: dict[str, tuple[str, ...]] = {
     "size": ("mix",),
     "mix": (*OPS, "size"),
     "pattern": tuple(PATTERN_OF),
+    "steps": REFUSED,
     "rate": ("think", "burst", "every"),
     "think": ("rate", "arrival", "burst", "every"),
     "burst": ("rate", "arrival", "think"),
@@ -65,7 +68,12 @@ def inherit(own: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, An
 
 def find_conflicts(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[Conflict]:
     """Every contradiction in `given` (own and inherited fields, each good by itself)."""
-    yield from _about_mix(given)
+    if "steps" in given:
+        yield from itertools.starmap(Conflict, step_conflicts(given))
+    else:
+        yield from _about_mix(given)
+    if "pauses" in given and "steps" not in given:
+        yield Conflict("pauses", "pauses without steps: they say how the pauses of steps count", "give it steps")
     yield from _about_writes(given, own)
     yield from _about_arrival(given)
     yield from _about_pattern(given)
@@ -114,6 +122,8 @@ def until_times(given: Mapping[str, Any]) -> tuple[int, int]:
 
 def weights_of(given: Mapping[str, Any]) -> dict[str, float]:
     """The weight of each operation that the phase does."""
+    if "steps" in given:
+        return {step["op"]: 1.0 for step in given["steps"]}
     if "mix" in given:
         weights: dict[str, float] = {}
         for item in given["mix"]:
@@ -127,6 +137,9 @@ def weights_of(given: Mapping[str, Any]) -> dict[str, float]:
 
 def sizes_of(given: Mapping[str, Any]) -> dict[Any, str]:
     """Every size of an I/O, as written, with the field that has it."""
+    if "steps" in given:
+        sizes = [step.get("size", {}) for step in given["steps"]]
+        return {text: "steps" for size in sizes for text in (size if isinstance(size, dict) else [size])}
     if "mix" in given:
         return {item["size"]: "mix" for item in given["mix"] if "size" in item}
     sizes = given.get("size", [])

@@ -11,7 +11,9 @@ from msgspec.structs import replace
 from iocast.jobs.phase_names import default_test, plain_name
 from iocast.jobs.toml.contradictions import PLACED, until_times, weights_of
 from iocast.jobs.toml.field_checks import read_io_size
+from iocast.jobs.toml.step_reading import read_steps
 from iocast.model.plan import Length, Phase, Until
+from iocast.model.profiling.step_chain import mean_pause_ns, step_mix
 from iocast.model.workload import (
     Arrival,
     Bursts,
@@ -27,6 +29,8 @@ from iocast.model.workload import (
     Poisson,
     Repeated,
     Sequential,
+    Step,
+    Stepped,
     Stride,
     Uniform,
     Unique,
@@ -56,7 +60,8 @@ def expand(given: Mapping[str, Any]) -> Iterator[Phase]:
 
 
 def _phase(given: Mapping[str, Any]) -> Phase:
-    mix = _mix(given)
+    steps = read_steps(given)
+    mix = step_mix(steps) if steps else _mix(given)
     writes = any(item.op == "write" for item in mix)
     region = given.get("region", {})
     phase = Phase(
@@ -65,7 +70,7 @@ def _phase(given: Mapping[str, Any]) -> Phase:
         workload=Workload(
             mix=mix,
             locality=_locality(given),
-            arrival=_arrival(given),
+            arrival=_step_arrival(given, steps) if steps else _arrival(given),
             users=given.get("users", 1),
             depth=given.get("depth", 1),
             direct=given.get("direct", True),
@@ -73,6 +78,7 @@ def _phase(given: Mapping[str, Any]) -> Phase:
             fsync_every=(given.get("fsync_every") or given.get("fdatasync_every") or 0) if writes else 0,
             fsync_op="fdatasync" if writes and given.get("fdatasync_every") else "fsync",
             payload=_payload(given) if writes else Unique(),
+            steps=steps,
         ),
         length=Length(
             seconds=_seconds(given),
@@ -154,6 +160,14 @@ def _arrival(given: Mapping[str, Any]) -> Arrival:
         return Closed(think_ns=parse_duration(given["think"]) if "think" in given else 0)
     rate_per_s = parse_rate(given["rate"])
     return Constant(rate_per_s) if given.get("arrival") == "constant" else Poisson(rate_per_s)
+
+
+def _step_arrival(given: Mapping[str, Any], steps: tuple[Step, ...]) -> Arrival:
+    """Of a session: a closed loop with the mean of its pauses, or one that keeps the rate that they come to."""
+    pause_ns = mean_pause_ns(steps)
+    if given.get("pauses") == "between" and pause_ns:
+        return Stepped(round(given.get("users", 1) * 1e9 / pause_ns, 4))
+    return Closed(round(pause_ns))
 
 
 def _payload(given: Mapping[str, Any]) -> Payload:

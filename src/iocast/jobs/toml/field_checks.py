@@ -266,6 +266,18 @@ def _read_rate(text: str) -> float:
     return rate_per_s
 
 
+def _read_pause(text: str) -> object:
+    """A time, or a law. Raises SpecError."""
+    if ":" not in text:
+        return units.parse_duration(text)
+    from iocast.jobs.simulated.law_text import parse_law
+
+    try:
+        return parse_law(text)
+    except ValueError as error:
+        raise SpecError(f"{shown(text)} is not a pause: {error}", 'for example "5us" or "exponential:2ms"') from None
+
+
 READERS: dict[str, Callable[[Any], object]] = {
     "size": units.parse_size,
     "amount": _at_least_one,
@@ -275,4 +287,5 @@ READERS: dict[str, Callable[[Any], object]] = {
     "length": _read_length,
     "rate": _read_rate,
     "percent": units.parse_percent,
+    "pause": _read_pause,
 }

@@ -32,6 +32,7 @@ from iocast.jobs.toml.inner_tables import (
     Unset,
     about,
 )
+from iocast.jobs.toml.step_table import Pauses, Steps
 from iocast.jobs.toml.verify_fields import VerifyTable
 
 
@@ -372,6 +373,8 @@ class PhaseTable(WorkloadTable, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
+    steps: Steps | Unset = UNSET
+    pauses: Pauses | Unset = UNSET
     together: Together | Unset = UNSET
     follows: Follows | Unset = UNSET
     engine: Engine | Unset = UNSET

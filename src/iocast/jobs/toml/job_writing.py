@@ -9,8 +9,10 @@ from iocast.errors import SpecError
 from iocast.jobs.job import Job
 from iocast.jobs.phase_names import percent_text
 from iocast.jobs.toml.contradictions import OPS
+from iocast.jobs.toml.step_writing import step_fields
 from iocast.model.plan import Phase
 from iocast.model.workload import (
+    Append,
     Bursts,
     Closed,
     Compressible,
@@ -92,13 +94,15 @@ def _phase(phase: Phase) -> dict[str, Any]:
     fields |= {"engine": phase.engine} if phase.engine else {}
     if phase.role != "measure":
         fields["role"] = phase.role
-    fields |= _mix(load) | _pattern(load)
+    fields |= step_fields(load) if load.steps else _mix(load) | _pattern(load)
     fields |= {key: value for key, value in (("users", load.users), ("depth", load.depth)) if value > 1}
     fields["direct"] = load.direct
     fields |= _writes(phase) if load.writes else {}
     fields |= {"verify": True} if phase.verify else {}
     fields |= {"verify_block": size_text(phase.verify_block_bytes)} if phase.verify_block_bytes else {}
     match load.arrival:
+        case _ if load.steps:
+            pass
         case Closed(think_ns=think_ns):
             fields |= {"think": duration_text(think_ns)} if think_ns else {}
         case Bursts(ios=ios, every_ns=every_ns):
@@ -153,6 +157,8 @@ def _pattern(load: Workload) -> dict[str, Any]:
             return {"pattern": "random", **({} if repeats else {"repeats": False})}
         case Unstated():
             raise SpecError("a job needs the access pattern of its I/O; this imported run does not state it", "")
+        case Append():
+            raise SpecError("only a step appends", "")
         case RecordedPlaces():
             raise _replayed()
 

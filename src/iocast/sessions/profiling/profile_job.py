@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.profiling.concurrency import concurrency
 from iocast.analyse.profiling.load_model import LoadModel, Missing, Part, direct_of, load_model
+from iocast.analyse.profiling.session_model import SessionModel
 from iocast.archive.profiles import profile_folder
 from iocast.errors import ArchiveError, SpecError
 from iocast.jobs.job import FileSize, Job
@@ -80,6 +81,13 @@ def language_of(to: str) -> Language:
 def generate_job(found: Profiled, to: str) -> GeneratedJob:
     """The job of a profile, written where `to` names a file. Raises IocastError."""
     language, profile = language_of(to), found.profile
+    if language == "toml":
+        from iocast.jobs.toml.job_writing import toml_text
+        from iocast.sessions.profiling.session_job import session_job
+
+        made = session_job(found, float(round(min(LONGEST_S, max(1.0, profile.length_ns / 1e9)))))
+        if made is not None:
+            return _written(GeneratedJob(toml_text(made[0]), language, _notes_on_sessions(made[1])), to)
     model = _model(found)
     job = job_of(profile, model, whole_flushes=language != "toml")
     notes: tuple[str, ...] = ()
@@ -102,13 +110,23 @@ def generate_job(found: Profiled, to: str) -> GeneratedJob:
         case "vdbench":
             text, notes = _vdbench(model), tuple(_vdbench_notes(model))
     notes = (*(NOTES[each] for each in model.missing), *notes)
-    if to == language:
-        return GeneratedJob(text, language, notes)
+    return _written(GeneratedJob(text, language, notes), to)
+
+
+def _notes_on_sessions(model: SessionModel) -> tuple[str, ...]:
+    rare = (f"{model.left_out} I/Os of rare kinds are left out",) if model.left_out else ()
+    return ("sessions do not wait for each other, and blocks come again by their skew only", *rare)
+
+
+def _written(job: GeneratedJob, to: str) -> GeneratedJob:
+    """Writes it where `to` names a file. Raises ArchiveError."""
+    if to == job.language:
+        return job
     try:
-        Path(to).write_text(text)
+        Path(to).write_text(job.text)
     except OSError as error:
         raise ArchiveError(f"cannot write {to}: {error.strerror}", "choose another file with --to") from error
-    return GeneratedJob(text, language, notes, to)
+    return replace(job, path=to)
 
 
 def _model(found: Profiled) -> LoadModel:
