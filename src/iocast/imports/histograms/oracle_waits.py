@@ -19,37 +19,14 @@ from msgspec import Struct
 
 from iocast.formats.oracle_reports.report_tables import Table, elapsed_minutes, is_html, is_report, tables
 from iocast.formats.source_files import Head, read_text, refuse
+from iocast.imports.histograms.oracle_events import EVENTS, WAITS_NOTE, waits_are_ios
 from iocast.imports.histograms.oracle_files import FILES, FILES_NOTE, file_rows
 from iocast.imports.stated_rows import SECOND_NS, OpFigures, Row, run, stated
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse
-from iocast.model.workload import Op
 
 MAIN = "Wait Event Histogram"
 TITLES = (MAIN, f"{MAIN} (up to 32 ms)", f"{MAIN} (up to 2 sec)")
-EVENTS: dict[str, Op] = {
-    "db file sequential read": "read",
-    "db file scattered read": "read",
-    "db file parallel read": "read",
-    "direct path read": "read",
-    "direct path read temp": "read",
-    "control file sequential read": "read",
-    "log file sequential read": "read",
-    "cell single block physical read": "read",
-    "cell multiblock physical read": "read",
-    "db file parallel write": "write",
-    "db file single write": "write",
-    "direct path write": "write",
-    "direct path write temp": "write",
-    "control file parallel write": "write",
-    "control file single write": "write",
-    "log file parallel write": "write",
-    "log file single write": "write",
-}
-WAITS_NOTE = (
-    "Rows count waits, as Oracle does: a parallel or direct path wait may be for several I/Os, or for less than one,"
-    " so its time is not that of an I/O, and its row has no IOPS."
-)
 _EDGE = re.compile(r"(<=|>=|<|>) ?(\d{1,4}(?:/\d{1,2})?)(us|ms|s|m)$")
 _WAITS = re.compile(r"(\d{1,3}(?:,\d{3}){1,5}|\d{1,15})(?:\.(\d{1,2}))?([KMG]?)$")
 _PERCENT = re.compile(r"\d{0,3}\.\d$")
@@ -163,7 +140,7 @@ def _row(name: str, main: _Waits, more: list[_Waits | None], minutes: float | No
         low = edge.edge_ns
     times = Coarse(total=main.waits, buckets=tuple(buckets), whole=100.0)
     # Waits over time are not the IOPS of a batched event, and without the elapsed time nothing is: no length, no rate.
-    timed = bool(minutes) and not name.startswith("direct path") and " parallel " not in name
+    timed = bool(minutes) and waits_are_ios(name)
     derived = ("size", *(("ios",) if main.rounded else ())) if timed else ("size", "length")
     return Row(
         name=name,
