@@ -9,6 +9,8 @@ import pytest
 
 from iocast import imports
 from iocast.errors import SourceError
+from iocast.formats.source_files import Head
+from iocast.imports.histograms import ehm_scripts
 from iocast.model.run import Run
 
 Reader = Callable[..., Run]
@@ -16,6 +18,7 @@ Reader = Callable[..., Run]
 
 def test_counts_of_the_old_script_have_the_mean_of_all_their_time(fixtures: Path) -> None:
     """25177 waits of 214095.1 ms: 8.504 ms, which it prints as 8.5."""
+    assert ehm_scripts.sniff(Head("a.txt", (fixtures / "ehm_old.txt").read_text()))
     (run,) = imports.read((str(fixtures / "ehm_old.txt"),))
     (row,) = run.phases
     times = row.measurement.service("read")

@@ -11,7 +11,7 @@ from iocast import imports
 from iocast.errors import SourceError
 from iocast.formats.oracle_views.view_snapshots import seconds_between
 from iocast.formats.source_files import Head
-from iocast.imports.histograms import oracle_iostat_file
+from iocast.imports.histograms import oracle_event_histogram, oracle_iostat_file
 from iocast.imports.histograms.event_buckets import OVERFLOW
 from iocast.model.run import Run
 from iocast.model.stated import Bucket
@@ -111,6 +111,7 @@ def test_what_cannot_be_read_is_refused(read_all: Reader, rows: tuple[str, ...],
 
 
 def test_an_event_is_what_its_buckets_grew_by_on_all_instances(fixtures: Path) -> None:
+    assert oracle_event_histogram.sniff(Head("a.txt", (fixtures / "oracle_event_histogram.txt").read_text()))
     (run,) = imports.read((str(fixtures / "oracle_event_histogram.txt"),))
     reads, writes = run.phases
     assert reads.phase.name == f"{READ} 11:59:55 PM to 12:00:05 AM"

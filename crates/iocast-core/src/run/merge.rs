@@ -94,8 +94,7 @@ pub(crate) fn merge(
         result.unsent_arrivals += outcome.unsent;
         result.generator.add(outcome.generator);
         let tallied = outcome.tallied;
-        result.ios += tallied.ios;
-        result.bytes += tallied.bytes;
+        (result.ios, result.bytes) = (result.ios + tallied.ios, result.bytes + tallied.bytes);
         result.lag.merge(&tallied.lag);
         result.commit.merge(&tallied.commit);
         result.issue_error.merge(&tallied.issue_error);

@@ -35,7 +35,7 @@ def test_the_trace_is_ahead_of_a_storage_that_is_too_slow(slow: PhaseRecord) -> 
     assert [row.cells["wanted"] for row in table.rows[:4]] == [2000.0, 2000.0, 2000.0, 0.0]
     done = [row.cells["done"] for row in table.rows]
     assert done[1:5] == [pytest.approx(999, abs=2)] * 4
-    assert chart.summary == "The trace issues most at 0: 2,000 IOPS, 999 completed here."
+    assert chart.summary == "The trace issues most at 0 s: 2.00k IOPS, 998 completed here."
 
 
 def test_lateness_grows_while_the_queue_does(slow: PhaseRecord) -> None:

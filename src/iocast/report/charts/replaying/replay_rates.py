@@ -25,6 +25,7 @@ from iocast.report.charts.place import Place
 
 PLACE = Place("replay", wide=True)
 HEIGHT = 170
+COUNTS = "datum.value ? format(datum.value, '~s') : '0'"
 MOST = 400  # spans
 SPANS = (
     Column("start", "from", "duration"),
@@ -66,6 +67,7 @@ def tell(record: PhaseRecord) -> Iterator[Chart]:
         x=Axis("time", "duration"),
         y=Axis("IOPS", "rate"),
         tables=(table,),
+        notes=("Grey: issued in the trace. Blue: completed here.",),
     )
 
 
@@ -85,7 +87,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     most = max(*numbers(table.rows, "wanted", "done"), 1.0)
     x = quantitative("x", {"domain": [0, end], "nice": False}, clock_axis())
     y = quantitative("y", {"domain": [0, 1.12 * most], "nice": False}, {"title": "IOPS", "tickCount": 4})
-    y["axis"] |= {"minExtent": LABEL_ROOM - 14, "grid": True, "format": "~s"}
+    y["axis"] |= {"minExtent": LABEL_ROOM - 14, "grid": True, "labelExpr": COUNTS}
     bars = [
         {
             "x": (number(row.cells["start"]) or 0.0) / 1e9,
