@@ -1,4 +1,4 @@
-"""File sections of text reports of Statspack and AWR, by hand in their form: pages, heads in two lines, wide figures."""
+"""File sections of text reports of Statspack and AWR, by hand in their form: pages, heads in two lines, wide cells."""
 
 from __future__ import annotations
 
