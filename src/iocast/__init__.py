@@ -13,7 +13,7 @@ import importlib
 
 TYPE_CHECKING = False  # as type checkers know it, without the time that `typing` takes
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from iocast.jobs.job import Job
     from iocast.model.finding import Examination
@@ -286,12 +286,13 @@ def profile(
 
 def replay(
     trace: str,
-    path: str,
+    path: str = ".",
     *,
     mode: ReplayMode = "timed",
     speed: float = 1.0,
     remap: Remap = "refuse",
     targets: Sequence[str] = (),
+    mapped: Mapping[str, str] | None = None,
     reads_only: bool = False,
     buffered: bool = False,
     size: str | None = None,
@@ -300,10 +301,21 @@ def replay(
     out: str = _RUNS,
     listener: Listener | None = None,
 ) -> Card:
-    """Replays a trace, or its event table, on a path, as `iocast replay` does."""
+    """Replays a trace, or its event table, on a path, as `iocast replay` does.
+
+    `mapped` instead of a path: for each target of the trace a file or device of its own.
+    """
     from iocast.sessions.tracing import public_calls
 
-    how = {"mode": mode, "speed": speed, "remap": remap, "reads_only": reads_only, "buffered": buffered}
+    pairs = tuple(f"{old}={new}" for old, new in (mapped or {}).items())
+    how = {
+        "mode": mode,
+        "speed": speed,
+        "remap": remap,
+        "reads_only": reads_only,
+        "buffered": buffered,
+        "mapped": pairs,
+    }
     return public_calls.replayed(trace, path, tuple(targets), how, (size, time, destroy, out), listener)
 
 

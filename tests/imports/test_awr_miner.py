@@ -10,7 +10,7 @@ import pytest
 from iocast import imports
 from iocast.errors import SourceError
 from iocast.imports.histograms import awr_miner
-from iocast.imports.histograms.oracle_waits import WAITS_NOTE
+from iocast.imports.histograms.oracle_events import WAITS_NOTE
 from iocast.model.run import Run
 
 Reader = Callable[..., Run]

@@ -110,3 +110,20 @@ def test_equal_bounds_of_instances_are_added_up(read_all: Reader) -> None:
     assert record.measurement.elapsed_ns == 6_000_000_000
     assert times.quantile_bounds_ns(0.5) == (1_000_000, 2_000_000)  # Oracle's bounds are upper edges
     assert times.share_up_to(1_000_000) == pytest.approx(2 / 22)
+
+
+def test_each_label_of_a_file_is_a_row(read_all: Reader) -> None:
+    """Only the label of the last record was read, and the counts of both were subtracted from each other."""
+    reads, writes = "db file sequential read", "log file single write"
+    text = pairs("oracle", 1) + pairs("oracle", 100, writes) + pairs("oracle", 11) + pairs("oracle", 150, writes)
+    run = read_all(("a.txt", text))
+    assert [(each.phase.name, each.measurement.ios) for each in run.phases] == [(reads, 30), (writes, 150)]
+
+
+def test_midnight_is_between_two_records(read_all: Reader) -> None:
+    """Oracle's scripts give the time since midnight: the file was refused."""
+    late, early = 86_399_000_000, 2_000_000
+    first = pairs("oracle", 1).replace("timestamp,microsec,1,", f"timestamp,microsec,{late},")
+    then = pairs("oracle", 11).replace("timestamp,microsec,11,", f"timestamp,microsec,{early},")
+    (record,) = read_all(("a.txt", first + then)).phases
+    assert record.measurement.elapsed_ns == 3_000_000_000

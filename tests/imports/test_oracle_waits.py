@@ -9,13 +9,15 @@ import pytest
 
 from iocast import imports
 from iocast.errors import SourceError
-from iocast.imports.histograms import oracle_waits
+from iocast.formats.source_files import Head
+from iocast.imports.histograms import oracle_events, oracle_waits
 from iocast.model.run import Run
 
 Reader = Callable[..., Run]
 
 
 def test_events_of_all_pages_are_rows(fixtures: Path) -> None:
+    assert oracle_waits.sniff(Head("s.txt", (fixtures / "oracle_waits.txt").read_text()))
     (run,) = imports.read((str(fixtures / "oracle_waits.txt"),))
     waits = {each.phase.name: each.measurement for each in run.phases}
     assert [(name, each.classes[0].op, each.ios) for name, each in waits.items()] == [
@@ -36,7 +38,7 @@ def test_events_of_all_pages_are_rows(fixtures: Path) -> None:
     assert [each.timed for each in run.phases] == [True, True, False]  # a parallel wait is for several I/Os
     assert not run.warnings
     assert run.source is not None
-    assert run.source.notes == (oracle_waits.WAITS_NOTE,)
+    assert run.source.notes == (oracle_events.WAITS_NOTE,)
 
 
 def test_finer_tables_go_on_where_the_first_is_open(fixtures: Path) -> None:

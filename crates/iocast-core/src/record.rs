@@ -2,5 +2,6 @@
 
 pub mod generator;
 pub mod histogram;
+pub mod lateness;
 pub mod result;
 pub mod tally;

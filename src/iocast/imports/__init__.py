@@ -27,7 +27,15 @@ from iocast.imports import (
     strace,
     vdbench,
 )
-from iocast.imports.histograms import awr_miner, log2_histograms, oracle_waits, vscsi_stats
+from iocast.imports.histograms import (
+    awr_miner,
+    ehm_scripts,
+    log2_histograms,
+    oracle_event_histogram,
+    oracle_iostat_file,
+    oracle_waits,
+    vscsi_stats,
+)
 from iocast.imports.series import collectl, diskstats_series, dstat, iostat, queue_table, sar
 from iocast.model.run import Run
 
@@ -70,13 +78,16 @@ IMPORTERS: tuple[Importer, ...] = (
     vscsi_stats,
     oracle_waits,
     awr_miner,
+    ehm_scripts,
+    oracle_iostat_file,
+    oracle_event_histogram,
 )
 
 KNOWN = (
     "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone,"
-    " iostat, sar, dstat, collectl, /proc/diskstats, tables of queue depths, strace, latency records and"
-    " printed histograms of latency (bcc, bpftrace, DTrace, SystemTap, vscsiStats, AWR, Statspack,"
-    " AWR-Miner) are supported"
+    " iostat, sar, dstat, collectl, /proc/diskstats, tables of queue depths, strace, latency records, snapshots of"
+    " GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by ehm.sql) and printed histograms of latency (bcc, bpftrace, DTrace,"
+    " SystemTap, vscsiStats, AWR, Statspack, AWR-Miner) are supported"
 )
 
 

@@ -59,6 +59,7 @@ FindingCode = Literal[
     "cache_pollution",
 ]
 
+CountingEngine = Literal["duckdb", "spark"]  # who counts the rows of a trace
 SeverityCode = Literal["note", "warn", "severe", "void"]
 
 # Who says so: it only looks like it; it was counted, so nothing remains to be tested; an experiment decided.

@@ -125,6 +125,16 @@ class ReplayFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     independent: int  # of a dependent replay: I/Os that wait for no other
 
 
+class Lateness(Struct, frozen=True, forbid_unknown_fields=True):
+    """How late I/Os were issued over the course of a replay (crates/iocast-core/src/record/lateness.rs).
+
+    A row is `width` intervals, its counts are by octave: below 1.024 us, below twice that, and so on.
+    """
+
+    width: int = 1
+    rows: tuple[tuple[int, ...], ...] = ()
+
+
 class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The outcome of one phase. Times are on the monotonic (or the virtual) clock from its start."""
 
@@ -152,6 +162,7 @@ class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     generator: Generator = Generator()
     commit: Histogram = Histogram()  # from the first write's due time to the end of the sync after it (depth 1)
     issue_error: Histogram = Histogram()  # of a replay: submission - the time wanted
+    lateness: Lateness = Lateness()  # the same over its course
     replay: ReplayFacts | None = None
     cpu_phases: int = 1  # how many phases ran concurrently: their CPU time cannot be told apart, it is that of all
 

@@ -64,6 +64,7 @@ class Replay(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     block_bytes: int = 1  # offsets and sizes are rounded outwards to multiples of it
     reads_only: bool = False
     targets: tuple[str, ...] = ()  # of the trace; all when empty
+    files: dict[str, int] = {}  # of each target of the trace, the file of the plan by number; empty: on one line
 
 
 class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

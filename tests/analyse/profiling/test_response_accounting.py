@@ -10,7 +10,7 @@ import duckdb
 from iocast.analyse.profiling.response_accounting import ResponseAccounting, response_accounting
 from iocast.report.profile.accounting_section import accounting_section
 
-PARSE, EXEC, FETCH, CLOSE, OTHER_WAIT, IO_WAIT = range(6)
+PARSE, EXEC, FETCH, CLOSE, OTHER_WAIT, IO_WAIT, LOB = range(7)
 # kind, statement, depth, start, elapsed, CPU, event
 Row = tuple[int, str, int | None, int, int | None, int | None, str | None]
 
@@ -72,6 +72,22 @@ def test_a_call_after_the_parent_is_none_of_its_children(tmp_path: Path) -> None
     )
     assert found.elapsed_ns == 150
     assert {each.sql: each.elapsed_ns for each in found.statements} == {"a": 100, "b": 20, "c": 30}
+
+
+def test_a_call_for_a_lob_is_on_top_or_inside_of_the_call_around_it(tmp_path: Path) -> None:
+    """They were left out, so that their waits were more than all calls took. They say no depth."""
+    found = _accounted(
+        tmp_path,
+        [
+            (IO_WAIT, "", None, 0, 80, None, "direct path read"),
+            (LOB, "", None, 0, 100, 10, None),
+            (LOB, "", None, 210, 30, 5, None),
+            (EXEC, "a", 0, 200, 90, 20, None),
+            (LOB, "", None, 300, 40, 5, None),
+        ],
+    )
+    assert (found.elapsed_ns, found.cpu_ns, found.waited_ns) == (100 + 90 + 40, 10 + 20 + 5, 80)
+    assert {each.sql: each.elapsed_ns for each in found.statements} == {"": 170, "a": 60}
 
 
 def test_waits_of_a_call_that_is_cut_off_are_inside_of_none(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from makers.graded_runs import graded_charts
 from makers.ladder_runs import forecast_charts
 from makers.live_moments import tape_of_a_load
 from makers.made_traces import database_load, profile_of
+from makers.msr_traces import every, msr
 from makers.trends import trend_of
 
 import iocast
@@ -52,7 +53,11 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
     calibrated = (
         iocast.calibrate("sim:nvme,iops=5000/s", max_latency="2ms", time="1s", out=out).report(charts=True).charts
     )
+    trace = msr(tmp_path_factory.mktemp("trace"), every(0.5, 6000, 0.4))
+    device = "sim:nvme,service=constant:1ms,servers=1"
+    (replayed,) = iocast.replay(trace, device, out=out).run.measured
     for chart in (
+        *charts_at("replay", replayed),
         *report_of(run).charts,
         *compared.charts,
         *repeated.charts,

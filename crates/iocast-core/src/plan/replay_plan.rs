@@ -1,5 +1,7 @@
 //! `ReplayPlan`: the trace that a phase gives back, and how.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// When the I/Os of a trace are issued.
@@ -44,6 +46,9 @@ pub struct ReplayPlan {
     pub reads_only: bool,
     /// Replay the I/Os of these targets of the trace only; all when empty.
     pub targets: Vec<String>,
+    /// Which file of the plan each target of the trace goes to; all on one line of bytes when empty.
+    #[serde(default)]
+    pub files: BTreeMap<String, u32>,
 }
 
 impl ReplayPlan {

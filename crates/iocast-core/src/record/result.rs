@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::generator::Generator;
 use super::histogram::Histogram;
+use super::lateness::Lateness;
 use crate::plan::Op;
 use crate::replay::facts::ReplayFacts;
 
@@ -170,6 +171,9 @@ pub struct PhaseResult {
     /// Of a replay: submission less the time of the trace (or the end that was waited for, and the pause).
     #[serde(default)]
     pub issue_error: Histogram,
+    /// The same over its course.
+    #[serde(default)]
+    pub lateness: Lateness,
     /// What of a trace was replayed, and what the trace says of it.
     #[serde(default)]
     pub replay: Option<ReplayFacts>,

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::histogram::{Histogram, Recorder};
+use super::lateness::Lateness;
 use super::result::{ErrorCount, ErrorPlace, IntervalRow, SlowIo};
 use crate::error::errno_name;
 use crate::plan::Class;
@@ -79,6 +80,7 @@ pub struct Tally {
     commit_all: Histogram,
     issue_error: Recorder,
     issue_error_all: Histogram,
+    lateness: Lateness,
     errors: Vec<ErrorCount>,
     slow: BinaryHeap<Reverse<(u64, u64, u64)>>,
     slow_ios: Vec<SlowIo>,
@@ -104,6 +106,8 @@ pub struct Tallied {
     pub commit: Histogram,
     /// Of a replay: how late I/Os were issued, whatever the reason.
     pub issue_error: Histogram,
+    /// The same over its course.
+    pub lateness: Lateness,
     /// Failures.
     pub errors: Vec<ErrorCount>,
     /// Slowest I/Os, slowest first.
@@ -148,6 +152,7 @@ impl Tally {
             commit_all: Histogram::default(),
             issue_error: Recorder::default(),
             issue_error_all: Histogram::default(),
+            lateness: Lateness::default(),
             errors: Vec::new(),
             slow: BinaryHeap::new(),
             slow_ios: Vec::new(),
@@ -304,7 +309,9 @@ impl Tally {
         }
         self.lag_all.merge(&self.lag.drain());
         self.commit_all.merge(&self.commit.drain());
-        self.issue_error_all.merge(&self.issue_error.drain());
+        let late = self.issue_error.drain();
+        self.lateness.add(u64::from(self.interval), &late);
+        self.issue_error_all.merge(&late);
         self.interval = (now / self.interval_ns).min(u64::from(u32::MAX)) as u32;
         self.interval_end = (u64::from(self.interval) + 1) * self.interval_ns;
     }
@@ -319,6 +326,7 @@ impl Tally {
             lag: self.lag_all,
             commit: self.commit_all,
             issue_error: self.issue_error_all,
+            lateness: self.lateness,
             errors: self.errors,
             slow,
             intervals: self.intervals,

@@ -224,6 +224,7 @@ mod tests {
             block_bytes: 512,
             reads_only: false,
             targets: targets.iter().map(|name| (*name).to_string()).collect(),
+            files: BTreeMap::new(),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::engine::Clock;
 use crate::plan::PhasePlan;
 use crate::record::generator::Generator;
 use crate::record::histogram::Histogram;
+use crate::record::lateness::Lateness;
 use crate::record::result::{
     ClassResult, ErrorCount, PhaseResult, SlowIo, Stopped, UserResult, merge_intervals,
 };
@@ -71,6 +72,7 @@ pub(crate) fn merge(
         lag: Histogram::default(),
         commit: Histogram::default(),
         issue_error: Histogram::default(),
+        lateness: Lateness::default(),
         replay: None,
         errors: Vec::new(),
         slow: Vec::new(),
@@ -92,11 +94,11 @@ pub(crate) fn merge(
         result.unsent_arrivals += outcome.unsent;
         result.generator.add(outcome.generator);
         let tallied = outcome.tallied;
-        result.ios += tallied.ios;
-        result.bytes += tallied.bytes;
+        (result.ios, result.bytes) = (result.ios + tallied.ios, result.bytes + tallied.bytes);
         result.lag.merge(&tallied.lag);
         result.commit.merge(&tallied.commit);
         result.issue_error.merge(&tallied.issue_error);
+        result.lateness.merge(tallied.lateness);
         intervals.extend(tallied.intervals);
         merge_classes(&mut result.classes, tallied.classes);
         merge_errors(&mut result.errors, tallied.errors);

@@ -31,10 +31,12 @@ pub enum CallKind {
     OtherWait = 4,
     /// A wait that is an I/O: the event of this source and line.
     IoWait = 5,
+    /// A call for a LOB: it has no cursor and no depth.
+    Lob = 6,
 }
 
 /// The names of [`CallKind`] in the order of their numbers.
-pub const CALL_KINDS: [&str; 6] = ["parse", "exec", "fetch", "close", "wait", "io_wait"];
+pub const CALL_KINDS: [&str; 7] = ["parse", "exec", "fetch", "close", "wait", "io_wait", "lob"];
 
 /// One call or wait. None is unknown, or has no meaning for its kind.
 #[derive(Clone, Copy, Debug)]

@@ -106,7 +106,7 @@ class EventTable:
             self.about = self._metadata(file)
         except duckdb.Error as error:
             self.close()
-            raise _unreadable(path, error) from error
+            raise unreadable(path, error) from error
         self.target_names: list[str] = self.about.get("targets") or []
         self.actor_names: list[str] = self.about.get("actors") or []
 
@@ -128,18 +128,22 @@ class EventTable:
 
     def rows(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
         """The answer to a query over `events`. Raises AnalysisError."""
+        return self._asked(query, parameters)
+
+    def _asked(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
+        """The answer of DuckDB."""
         import duckdb
 
         try:
             return self._database.execute(query, parameters).fetchall()
         except duckdb.Error as error:
-            raise _unreadable(self.path, error) from error
+            raise unreadable(self.path, error) from error
 
     def sorted_copy(self, to: Path) -> None:
         """Writes the events in the order of time; those without one come last. Raises AnalysisError."""
         file = str(to).replace("'", "''")
         order = "SELECT * FROM events ORDER BY ts_ns NULLS LAST, source, src_line"
-        self.rows(f"COPY ({order}) TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
+        self._asked(f"COPY ({order}) TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
 
     def name_of(self, target: int | None) -> str | None:
         """The name of a target; None where the trace has none."""
@@ -189,8 +193,9 @@ def footprint(
 
     `only`: by requests of these operations and sizes, rounded up to whole units.
     """
-    pairs = ", ".join(f"({op}, {size})" for op, size in only)
-    chosen = f"AND (op, (size + {unit_bytes - 1}) // {unit_bytes} * {unit_bytes}) IN ({pairs})" if only else ""
+    units = f"(size + {unit_bytes - 1}) // {unit_bytes} * {unit_bytes}"
+    pairs = " OR ".join(f"(op = {op} AND {units} = {size})" for op, size in only)  # Spark has no IN of pairs
+    chosen = f"AND ({pairs})" if only else ""
     rows = table.rows(BLOCKS.format(only=chosen), {"bytes": block_bytes})
     if not rows:
         return None
@@ -219,6 +224,7 @@ def _plain(text: str) -> Any:
         return text
 
 
-def _unreadable(path: str, error: Exception) -> AnalysisError:
+def unreadable(path: str, error: Exception) -> AnalysisError:
+    """The refusal of a table that an engine could not count."""
     why = str(error).partition("\n")[0]
     return AnalysisError(f"{path} cannot be profiled: {why}", "give a trace, or an event table that iocast wrote")

@@ -20,6 +20,7 @@ from iocast.analyse.profiling.event_queries import (
     table_facts,
 )
 from iocast.errors import AnalysisError
+from iocast.model.codes import CountingEngine
 from iocast.model.profiling.characteristics import ArrivalFacts, Characteristics
 from iocast.model.profiling.profile import Profile, TraceSource
 
@@ -37,15 +38,16 @@ def measure_profile(
     cache_blocks: Sequence[int] = (),
     spill: Path | None = None,
     may_lack_io: bool = False,
+    engine: CountingEngine = "duckdb",
 ) -> Profile:
     """The profile of a table of events. Raises AnalysisError, for a table without events unless it `may_lack_io`.
 
     `reference_bytes`: of a block that comes again; 0 takes the page size that is most frequent, None takes each request
-    as one reference to the place where it begins, as simulators of object caches do.
+    as one reference to the place where it begins, as simulators of object caches do. `engine`: who counts.
     """
     with contextlib.ExitStack() as stack:
         room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".profile-", dir=spill)))
-        table = stack.enter_context(EventTable(events, room))
+        table = stack.enter_context(_table(engine)(events, room))
         facts = table_facts(table, may_be_empty=may_lack_io)
         block = page_size(facts) if reference_bytes == 0 else reference_bytes
         references = facts.events if block is None else references_of(table, block)
@@ -65,6 +67,14 @@ def measure_profile(
         }
         order = _resolved(_characterise(table, options, room), table.about.get("tick_ns"))
         return _profile(table, facts, order, used, block, (name, version))
+
+
+def _table(engine: CountingEngine) -> type[EventTable]:
+    if engine == "duckdb":
+        return EventTable
+    from iocast.analyse.profiling.spark_table import SparkTable
+
+    return SparkTable
 
 
 def _profile(

@@ -18,21 +18,23 @@ from iocast.analyse.profiling.event_queries import EventTable
 # Between calls: the session waits for its client. They are no part of the elapsed time of a call.
 BETWEEN = ("SQL*Net message from client", "SQL*Net message to client", "single-task message", "pipe get")
 IDLE = ("SQL*Net message from client", "single-task message", "pipe get")
-FIRST_WAIT = 4  # kinds below are calls (docs/guide/traces.md)
+WAITING = "kind IN (4, 5)"  # all other kinds are calls (docs/guide/traces.md)
+# A call for a LOB says no depth: it is part of the call around it, or on top.
+DEPTH = "CASE WHEN kind = 6 THEN 1000000 ELSE coalesce(dep, 0) END"
 
 CALLS = f"""
-SELECT source, coalesce(sql, ''), coalesce(dep, 0), start_ns, coalesce(elapsed_ns, 0), coalesce(cpu_ns, 0)
-FROM events WHERE kind < {FIRST_WAIT} AND start_ns IS NOT NULL ORDER BY source, src_line DESC
+SELECT source, coalesce(sql, ''), {DEPTH}, start_ns, coalesce(elapsed_ns, 0), coalesce(cpu_ns, 0)
+FROM events WHERE NOT {WAITING} AND start_ns IS NOT NULL ORDER BY source, src_line DESC
 """
 WAITS = f"""
 SELECT event, count(*), count(elapsed_ns), coalesce(sum(elapsed_ns), 0)::BIGINT, max(elapsed_ns)
-FROM events WHERE kind >= {FIRST_WAIT} GROUP BY event ORDER BY 4 DESC, 2 DESC, event
+FROM events WHERE {WAITING} GROUP BY event ORDER BY 4 DESC, 2 DESC, event
 """
 WAITS_OF_SQL = f"""
-WITH calls AS (SELECT source, max(src_line) AS line FROM events WHERE kind < {FIRST_WAIT} GROUP BY source)
+WITH calls AS (SELECT source, max(src_line) AS line FROM events WHERE NOT {WAITING} GROUP BY source)
 SELECT coalesce(sql, ''), event, calls.source IS NOT NULL AND coalesce(src_line <= calls.line, TRUE) AS inside,
     coalesce(sum(elapsed_ns), 0)::BIGINT
-FROM events LEFT JOIN calls USING (source) WHERE kind >= {FIRST_WAIT} GROUP BY ALL
+FROM events LEFT JOIN calls USING (source) WHERE {WAITING} GROUP BY ALL
 """
 Call = tuple[int, str, int, int, int, int]  # source, statement, depth, start, elapsed, CPU
 

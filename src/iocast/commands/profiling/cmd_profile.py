@@ -11,6 +11,7 @@ from iocast.commands.shell.options import filing, presenting
 from iocast.commands.shell.showing import Into, deliver_report, say
 
 if TYPE_CHECKING:
+    from iocast.model.codes import CountingEngine
     from iocast.sessions.profiling.profile_traces import Profiled
 
 
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
 )
 @click.option("--cache", "caches", multiple=True, metavar="SIZE", help="A cache to add to the miss ratios, e.g. 40GiB.")
 @click.option(
+    "--engine",
+    type=click.Choice(("duckdb", "spark")),
+    default="duckdb",
+    show_default=True,
+    help="Who counts; spark for tables that outgrow this machine (pip install iocast[spark], and Java).",
+)
+@click.option(
     "--to", metavar="JOB", help="Write a load like it: job.toml, job.fio, job.vdbench; or toml, fio, vdbench."
 )
 @click.option("--check", is_flag=True, help="Hold TRACE 2, a generated load, against TRACE 1, the original.")
@@ -41,6 +49,7 @@ def profile(
     latency_unit: str | None,
     block: str | None,
     caches: tuple[str, ...],
+    engine: CountingEngine,
     to: str | None,
     check: bool,
     out: str,
@@ -68,6 +77,7 @@ def profile(
         latency_unit=latency_unit,
         block=block,
         caches=caches,
+        engine=engine,
         out=out,
     )
     if check:

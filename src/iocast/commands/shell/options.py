@@ -122,7 +122,7 @@ def showing_matrices(command: Command) -> Command:
     """--format and --json of verbs that show runs of `iocast matrix` too."""
     says = (
         "Output format; classic is fioparse's table, r its matrix for R (-R), orion the summary of `iocast matrix`, "
-        "vdbench its lines for each interval."
+        "vdbench its lines for each interval, latencymap records for LatencyMap.py."
     )
     return _showing(command, OF_MATRICES, says)
 

@@ -32,6 +32,13 @@ from iocast.sessions.requests import RunOptions
     help="Offsets outside PATH: refuse them, wrap them round, or scale all offsets to the size of PATH.",
 )
 @click.option("--target", "targets", multiple=True, metavar="NAME", help="Only this target of the trace; repeatable.")
+@click.option(
+    "--map",
+    "mapped",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Replay target OLD of the trace on the file or device NEW; repeatable, instead of PATH.",
+)
 @click.option("--reads-only", is_flag=True, help="Leave out writes, syncs and trims.")
 @click.option("--buffered", is_flag=True, help="Through the page cache; without it direct I/O, rounded to blocks.")
 @click.option("--users", type=click.IntRange(1, 256), default=1, show_default=True, help="Threads that issue I/Os.")
@@ -58,6 +65,9 @@ def replay(
 
     In a directory a work file as large as the trace reaches is laid out and filled. Writes are replayed only where a
     job may write: into work files, and on the block device that --destroy names. The result is a run like any other.
+
+    With --map, each target of the trace (a disk, a file) goes to an existing file or device of its own, or to one
+    with others; targets that are not mapped are left out. Files are only read.
     """
     from iocast.sessions.tracing.replay_trace import ReplayRequest, replay, trace_options
 

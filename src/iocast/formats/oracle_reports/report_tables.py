@@ -35,6 +35,11 @@ def is_report(text: str) -> bool:
     return "STATSPACK report for" in text or "WORKLOAD REPOSITORY report for" in text or "<title>AWR Report" in text
 
 
+def is_cluster_report(text: str) -> bool:
+    """Whether a text is the report of all instances of a cluster: its tables are others."""
+    return "WORKLOAD REPOSITORY REPORT (RAC)" in text or "<title>AWR RAC Report" in text
+
+
 def is_html(text: str) -> bool:
     """Whether a report is one of HTML."""
     return "<html" in text[:2000].lower()
@@ -75,16 +80,16 @@ def _text_tables(text: str, titles: tuple[str, ...]) -> list[Table]:
         elif not spans:
             if _RULE.match(line) and above.startswith("Event"):
                 spans = [each.span() for each in _DASHES.finditer(line)]
-                table.head, table.width = _cut(above, spans), spans[0][1] - spans[0][0]
+                table.head, table.width = cut(above, spans), spans[0][1] - spans[0][0]
         elif _RULE.match(line):
             table.ended, table = True, None
         elif line.strip() and spans:
-            table.rows.append((at, _cut(line, spans)))
+            table.rows.append((at, cut(line, spans)))
         above = line
     return _pages_joined(found)
 
 
-def _cut(line: str, spans: list[tuple[int, int]]) -> list[str]:
+def cut(line: str, spans: list[tuple[int, int]]) -> list[str]:
     """The cells of a line: each reaches from the end of the column before it to the end of its own."""
     ends = [0, *(end for _, end in spans)]
     return [line[low:high].strip() for low, high in pairwise(ends)]

@@ -11,7 +11,7 @@ not numbers. A block that is cut is read as far as it goes, and named.
 from __future__ import annotations
 
 from iocast.formats.source_files import Head, read_text, refuse
-from iocast.imports.histograms.oracle_waits import EVENTS, WAITS_NOTE
+from iocast.imports.histograms.oracle_events import EVENTS, WAITS_NOTE
 from iocast.imports.stated_rows import SECOND_NS, OpFigures, Row, run, stated
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse

@@ -2,12 +2,12 @@
 
 What it is: the report of one instance, as text or HTML: `awrrpt.sql`, `spreport.sql`.
 What is read: "Wait Event Histogram" with its continuations up to 32 ms and 2 s: each I/O event is a row of its waits,
-over the elapsed time, with the per cents in the report's own edges (its ms is 1024 us where it says so). Of HTML also
-"File IO Stats": reads with their mean, and writes, of each data file.
+over the elapsed time, with the per cents in the report's own edges (its ms is 1024 us where it says so). Then "File IO
+Stats": reads with their mean, and writes, of each data file; "File Read Histogram Stats": its single-block reads.
 What it cannot see: sizes, users, depth, any mean. Waits are not I/Os where one call makes several (parallel reads
 and writes, direct path): these have no IOPS. Waits in K or M are rounded.
-What is refused: a report without this section, or without waits for I/O; cells that are not numbers. A section that is
-cut is read as far as it goes, and named.
+What is refused: the report of a cluster (awrgrpt.sql); one without these sections, or without waits for I/O; cells that
+are not numbers. A section that is cut is read as far as it goes, and named.
 """
 
 from __future__ import annotations
@@ -17,43 +17,30 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from iocast.formats.oracle_reports.report_tables import Table, elapsed_minutes, is_html, is_report, tables
+from iocast.formats.oracle_reports.file_sections import file_sections
+from iocast.formats.oracle_reports.report_tables import (
+    Table,
+    elapsed_minutes,
+    is_cluster_report,
+    is_html,
+    is_report,
+    tables,
+)
 from iocast.formats.source_files import Head, read_text, refuse
-from iocast.imports.histograms.oracle_files import FILES, FILES_NOTE, file_rows
+from iocast.imports.histograms.oracle_events import EVENTS, WAITS_NOTE, waits_are_ios
+from iocast.imports.histograms.oracle_files import FILES, FILES_NOTE, SINGLE, file_rows, single_read_rows
 from iocast.imports.stated_rows import SECOND_NS, OpFigures, Row, run, stated
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse
-from iocast.model.workload import Op
 
 MAIN = "Wait Event Histogram"
 TITLES = (MAIN, f"{MAIN} (up to 32 ms)", f"{MAIN} (up to 2 sec)")
-EVENTS: dict[str, Op] = {
-    "db file sequential read": "read",
-    "db file scattered read": "read",
-    "db file parallel read": "read",
-    "direct path read": "read",
-    "direct path read temp": "read",
-    "control file sequential read": "read",
-    "log file sequential read": "read",
-    "cell single block physical read": "read",
-    "cell multiblock physical read": "read",
-    "db file parallel write": "write",
-    "db file single write": "write",
-    "direct path write": "write",
-    "direct path write temp": "write",
-    "control file parallel write": "write",
-    "control file single write": "write",
-    "log file parallel write": "write",
-    "log file single write": "write",
-}
-WAITS_NOTE = (
-    "Rows count waits, as Oracle does: a parallel or direct path wait may be for several I/Os, or for less than one,"
-    " so its time is not that of an I/O, and its row has no IOPS."
-)
 _EDGE = re.compile(r"(<=|>=|<|>) ?(\d{1,4}(?:/\d{1,2})?)(us|ms|s|m)$")
 _WAITS = re.compile(r"(\d{1,3}(?:,\d{3}){1,5}|\d{1,15})(?:\.(\d{1,2}))?([KMG]?)$")
 _PERCENT = re.compile(r"\d{0,3}\.\d$")
 _FACTORS = {"": 1, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}
+OF_ONE = "give the report of one instance (awrrpt.sql, or spreport.sql at level 7)"
+NO_WAITS = ("it has no waits for I/O", "give a report of an interval with I/O")
 SLACK_PERCENT = 2.0  # eight or more cells, each rounded to 0.1
 
 
@@ -76,7 +63,7 @@ class _Waits(Struct):
 
 def sniff(head: Head) -> bool:
     """How a report of AWR or Statspack begins."""
-    return is_report(head.text)
+    return is_report(head.text) or is_cluster_report(head.text)
 
 
 def read(paths: tuple[str, ...]) -> Run:
@@ -88,22 +75,35 @@ def read(paths: tuple[str, ...]) -> Run:
 
 
 def _rows(path: str, text: str, warnings: list[str]) -> list[Row]:
+    if is_cluster_report(text):
+        raise refuse(path, 0, "it is the report of a cluster (awrgrpt.sql), which is not read", OF_ONE)
     found = {each.title: each for each in tables(text, (*TITLES, FILES)) if each.head}
-    if MAIN not in found:
-        hint = "give the report of one instance (awrrpt.sql, or spreport.sql at level 7)"
-        raise refuse(path, 0, f'it has no section "{MAIN}"', hint)
+    if not is_html(text):
+        found |= {each.title: each for each in file_sections(text, (FILES, SINGLE))}
+    if not {MAIN, FILES} & {*found}:
+        raise refuse(path, 0, f'it has no section "{MAIN}"', OF_ONE)
     cut = [each.title for each in found.values() if not each.ended]
     if cut or (is_html(text) and "</html>" not in text[-2000:].lower()):
         warnings.append(
             f"{path}: the report is cut{f' in {cut[0]}' if cut else ''}: events or longer times may be missing"
         )
+    minutes = elapsed_minutes(text)
+    rows = _event_rows(path, found, minutes, warnings) if MAIN in found else []
+    rows += file_rows(path, found[FILES], minutes, warnings) if FILES in found else []
+    rows += single_read_rows(path, found[SINGLE], minutes) if SINGLE in found else []
+    if not rows:
+        raise refuse(path, 0, *NO_WAITS)
+    return rows
+
+
+def _event_rows(path: str, found: dict[str, Table], minutes: float | None, warnings: list[str]) -> list[Row]:
+    """The I/O events of the histograms of waits."""
     ms_ns = 1_024_000 if any("ms is 1024 microseconds" in each.notes for each in found.values()) else 1_000_000
     events = [_events(path, found[title], ms_ns, warnings) if title in found else {} for title in TITLES]
-    minutes = elapsed_minutes(text)
     rows = [_row(name, each, [more.get(name) for more in events[1:]], minutes) for name, each in events[0].items()]
     if not rows:
-        raise refuse(path, found[MAIN].line, "it has no waits for I/O", "give a report of an interval with I/O")
-    return rows + (file_rows(path, found[FILES], minutes) if FILES in found and is_html(text) else [])
+        raise refuse(path, found[MAIN].line, *NO_WAITS)
+    return rows
 
 
 def _events(path: str, table: Table, ms_ns: int, warnings: list[str]) -> dict[str, _Waits]:
@@ -163,7 +163,7 @@ def _row(name: str, main: _Waits, more: list[_Waits | None], minutes: float | No
         low = edge.edge_ns
     times = Coarse(total=main.waits, buckets=tuple(buckets), whole=100.0)
     # Waits over time are not the IOPS of a batched event, and without the elapsed time nothing is: no length, no rate.
-    timed = bool(minutes) and not name.startswith("direct path") and " parallel " not in name
+    timed = bool(minutes) and waits_are_ios(name)
     derived = ("size", *(("ios",) if main.rounded else ())) if timed else ("size", "length")
     return Row(
         name=name,

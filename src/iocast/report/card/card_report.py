@@ -58,7 +58,7 @@ def card(
     glance = charts_at("glance", ExaminedRun(facts, examination)) if courses is not None else ()
     sections = (
         target_section(run, void),
-        replay_section.section(run),
+        replay_section.section(run, charts=courses is not None),
         section("results", tables=(results(facts, examination),), charts=glance) if run.measured else None,
         time_section.section(facts),
         observed_devices.section(run),

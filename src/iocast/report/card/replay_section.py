@@ -9,6 +9,7 @@ from iocast.analyse.statistics import published
 from iocast.model.measurement import LeftOut, Measurement, ReplayFacts
 from iocast.model.report import Column, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
+from iocast.report.charts import charts_at
 from iocast.report.wording import section as titled
 
 LATE_NS = 1_000_000  # an I/O that is issued later than this after its time is late [J]
@@ -28,13 +29,14 @@ REASONS: dict[LeftOut, str] = {
 }
 
 
-def section(run: Run) -> Section | None:
-    """The replays of a run; None without any."""
+def section(run: Run, *, charts: bool = False) -> Section | None:
+    """The replays of a run, with charts where wanted; None without any."""
     replayed = [record for record in run.measured if record.measurement.replay is not None]
     if not replayed:
         return None
     tables = [table for record in replayed for table in _tables(record, record.measurement.replay)]
-    return titled("replay", tuple(sentence(record) for record in replayed), tuple(tables))
+    drawn = tuple(chart for record in replayed for chart in charts_at("replay", record)) if charts else ()
+    return titled("replay", tuple(sentence(record) for record in replayed), tuple(tables), drawn)
 
 
 def sentence(record: PhaseRecord) -> str:

@@ -35,6 +35,7 @@ from iocast.report.charts.forecasting import forecast_curve, forecast_utilisatio
 from iocast.report.charts.live import live_latency
 from iocast.report.charts.place import Place, Stand
 from iocast.report.charts.profiling import miss_ratio, size_distribution, time_latency, time_offset, use_share
+from iocast.report.charts.replaying import replay_lateness, replay_rates
 from iocast.report.charts.subjects.examined_run import ExaminedRun
 from iocast.report.charts.subjects.families import Family, families, pooled
 from iocast.report.wording import section
@@ -75,6 +76,8 @@ CHARTS: dict[str, ChartModule] = {
     "forecast_curve": forecast_curve,
     "forecast_utilisation": forecast_utilisation,
     "calibration_curve": calibration_curve,
+    "replay_rates": replay_rates,
+    "replay_lateness": replay_lateness,
     "size_distribution": size_distribution,
     "time_offset": time_offset,
     "time_latency": time_latency,

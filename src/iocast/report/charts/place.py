@@ -24,6 +24,7 @@ Stand = Literal[
     "repeats",  # a Side of several runs; beside the table of repeats
     "sizing",  # a SizedNeed; beside the table of what binds
     "calibration",  # a Calibration; beside the table of its curve
+    "replay",  # the PhaseRecord of a replay; in the section about it
     "profile",  # a Profile; in the section of its kind
     "tape",  # a TapeSummary; in the section of its kind
 ]

@@ -130,7 +130,7 @@ def _reason(cell: CellDifference) -> str:
     memory = next(each for each in cell.bands if each.band == "memory")
     if abs(memory.other_share - memory.first_share) >= 0.01:
         said += (
-            f"; {text.brief_percent(memory.first_share)} (A) and {text.brief_percent(memory.other_share)} (B) take "
+            f"; {text.number(100 * memory.first_share)}% (A) and {text.number(100 * memory.other_share)}% (B) take "
             "below 64 µs, as from a cache in the host"
         )
     return f"{said}."

@@ -182,7 +182,7 @@ def peaks(profile: Profile) -> Table | None:
         )
         for each in told
     )
-    return Table("", PEAKS, rows, key="peaks") if rows else None
+    return Table("Busiest windows", PEAKS, rows, key="peaks") if rows else None
 
 
 def dispersion(profile: Profile) -> Table | None:
@@ -193,7 +193,9 @@ def dispersion(profile: Profile) -> Table | None:
     shown = arrivals.dispersion[::3]
     rows = tuple(Row({"window": each.width_ns, "index": each.index, "windows": each.windows}) for each in shown)
     notes = ("1: random arrivals; above: bursts; below: regular. It grows with the window where bursts last.",)
-    return Table("", DISPERSION, rows, key="dispersion", notes=notes)
+    return Table(
+        "Burstiness: variance over mean of the I/Os in a window", DISPERSION, rows, key="dispersion", notes=notes
+    )
 
 
 def under_way(profile: Profile) -> Table | None:
@@ -260,7 +262,7 @@ def scan_table(profile: Profile) -> Table | None:
     )
     streams_told = profile.order.streams
     notes = () if streams_told.all_told else (f"Of the {len(streams_told.longest)} longest runs; there are more.",)
-    return Table("", SCANS, rows, key="scans", notes=notes) if rows else None
+    return Table("Scans", SCANS, rows, key="scans", notes=notes) if rows else None
 
 
 def targets(profile: Profile) -> Table | None:
@@ -293,7 +295,7 @@ def shares(profile: Profile) -> Table | None:
     rows = tuple(
         Row({"blocks": part, "references": share_of_busiest(curve, part), "size": part * whole}) for part in TOLD
     )
-    return Table("", SHARES, rows, key="shares")
+    return Table("Share of the busiest blocks", SHARES, rows, key="shares")
 
 
 def spots(profile: Profile) -> Table | None:
@@ -314,7 +316,7 @@ def spots(profile: Profile) -> Table | None:
         )
         for each in found.hot_spots[:SPOTS_SHOWN]
     )
-    return Table("", SPOTS, rows, key="hot_spots") if rows else None
+    return Table("Hot spots", SPOTS, rows, key="hot_spots") if rows else None
 
 
 def caches(profile: Profile) -> Table | None:
@@ -338,7 +340,7 @@ def caches(profile: Profile) -> Table | None:
         f"LRU over {text.size(block)} blocks, {how}. {text.percent(curve.first_share)} are first references, which no "
         "cache of this trace spares.",
     )
-    return Table("", CACHE, tuple(rows), key="caches", notes=notes) if rows else None
+    return Table("Misses of a cache", CACHE, tuple(rows), key="caches", notes=notes) if rows else None
 
 
 def working_sets(profile: Profile) -> Table | None:
@@ -349,7 +351,7 @@ def working_sets(profile: Profile) -> Table | None:
         for each in profile.order.references.working_sets
         if block is not None and each.blocks
     )
-    return Table("", WORKING, rows, key="working_sets") if rows else None
+    return Table("Working set", WORKING, rows, key="working_sets") if rows else None
 
 
 def pairs(profile: Profile) -> Table | None:
@@ -368,7 +370,11 @@ def pairs(profile: Profile) -> Table | None:
         for each in found
     )
     notes = ("Times between two uses of a block, one directly after the other.",)
-    return Table("", PAIRS, rows, key="pairs", notes=notes) if rows and profile.length_ns else None
+    return (
+        Table("Blocks that are used again", PAIRS, rows, key="pairs", notes=notes)
+        if rows and profile.length_ns
+        else None
+    )
 
 
 def mode_table(profile: Profile) -> Table | None:
@@ -388,7 +394,7 @@ def mode_table(profile: Profile) -> Table | None:
     )
     blank = " Blank: near the resolution of the trace." if not all(row.cells["layer"] for row in rows) else ""
     notes = (f"The layer is a hypothesis from the time alone.{blank}",)
-    return Table("", MODES, rows, key="modes", notes=notes) if rows else None
+    return Table("Peaks of the latency", MODES, rows, key="modes", notes=notes) if rows else None
 
 
 def phases(profile: Profile) -> Table | None:

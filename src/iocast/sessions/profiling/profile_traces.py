@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from iocast.archive.profiles import profile_folder
 from iocast.errors import SpecError
+from iocast.model.codes import CountingEngine
 from iocast.model.profiling.profile import Profile
 from iocast.model.report import Report
 from iocast.traces.read_traces import TraceOptions
@@ -32,6 +33,7 @@ class ProfileRequest(Struct, frozen=True, kw_only=True):
     options: TraceOptions = TraceOptions()
     reference_bytes: int | None = AUTOMATIC
     cache_bytes: tuple[int, ...] = ()
+    engine: CountingEngine = "duckdb"
     out: str = PROFILES
 
 
@@ -117,6 +119,7 @@ def _profiled(request: ProfileRequest) -> Profiled:
             cache_blocks=_blocks(request),
             spill=folder,
             may_lack_io=called,
+            engine=request.engine,
         )
         profile_folder.save(folder, profile)
     except BaseException:
@@ -167,6 +170,7 @@ def profile_request(
     latency_unit: str | None = None,
     block: str | None = None,
     caches: Sequence[str] = (),
+    engine: CountingEngine = "duckdb",
     out: str = PROFILES,
 ) -> ProfileRequest:
     """A request from texts. Raises SpecError, which names the option."""
@@ -181,6 +185,7 @@ def profile_request(
         ),
         reference_bytes=_reference(block),
         cache_bytes=tuple(option_value("--cache", each, parse_size) for each in caches),
+        engine=engine,
         out=out,
     )
 

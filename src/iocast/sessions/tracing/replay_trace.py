@@ -23,11 +23,13 @@ from iocast.model.workload import (
     RecordedTimes,
     Workload,
 )
+from iocast.sessions.forecasting.several_targets import find_targets
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
 from iocast.sessions.requests import MIB, MeasureRequest, RunOptions, option_value
-from iocast.sessions.target_finding import find_target, with_direct_tried
+from iocast.sessions.target_finding import with_direct_tried
 from iocast.sessions.tracing.event_tables import event_table
+from iocast.sessions.tracing.target_mapping import Mapping, mapping_of, needed_bytes
 from iocast.text import capacity
 from iocast.units import parse_size
 
@@ -42,7 +44,7 @@ BUFFERS_MOST = 1 << 30
 
 
 class ReplayRequest(Struct, frozen=True, kw_only=True):
-    """A trace (or its event table) on a path. `depth` and `users` None: chosen from the trace."""
+    """A trace (or its event table) on a path, or its targets on those of `mapped`. `depth` None: from the trace."""
 
     trace: str
     path: str
@@ -50,6 +52,7 @@ class ReplayRequest(Struct, frozen=True, kw_only=True):
     speed: float = 1.0
     remap: Remap = "refuse"
     targets: tuple[str, ...] = ()
+    mapped: tuple[str, ...] = ()  # "sda=/dev/sdx": a target of the trace, and the file or device instead of it
     reads_only: bool = False
     buffered: bool = False
     users: int = 1
@@ -91,11 +94,12 @@ class Survey(Struct, frozen=True):
 def replay(request: ReplayRequest, listener: Listener) -> Measured:
     """Reads the trace, plans, announces, replays, judges. Raises IocastError."""
     _check(request)
-    target = with_direct_tried(find_target(request.path, request.options.destroy))
+    mapping = mapping_of(request)
+    target = with_direct_tried(_target(request, mapping))
     with event_table(request.trace, request.reading) as events:
         job = replay_job(request, target, events)
         wanted = MeasureRequest(
-            job=job, path=request.path, options=request.options, asked=request.asked, page=request.page
+            job=job, path=target.path, options=request.options, asked=request.asked, page=request.page
         )
         return measured_on(job, target, wanted, listener)
 
@@ -103,6 +107,7 @@ def replay(request: ReplayRequest, listener: Listener) -> Measured:
 def replay_job(request: ReplayRequest, target: Target, events: str) -> Job:
     """The job that an event table is on a target. Raises SourceError, TargetError."""
     may_write = permission_of(target).may_write
+    mapping = mapping_of(request)
     direct = not request.buffered and target.direct is not False
     asked = Replay(
         events=os.path.abspath(events),
@@ -111,9 +116,11 @@ def replay_job(request: ReplayRequest, target: Target, events: str) -> Job:
         remap=request.remap,
         block_bytes=_block_bytes(target) if direct else 1,
         reads_only=request.reads_only or not may_write,
-        targets=request.targets,
+        targets=tuple(mapping.files) or request.targets,
+        files=mapping.files,
     )
     survey = surveyed(asked)
+    _check_each(request, target, survey, mapping)
     size_bytes = _size_bytes(request, target, survey)
     phase = Phase(
         name=f"replay {request.mode}",
@@ -160,7 +167,31 @@ def _check(request: ReplayRequest) -> None:
         raise SpecError("--speed changes nothing in --mode fast", "omit it, or give --mode timed")
 
 
+def _target(request: ReplayRequest, mapping: Mapping) -> Target:
+    """The target of PATH, or of all files and devices that targets of the trace are mapped to. Raises IocastError."""
+    named = request.options.destroy
+    if not mapping.paths:
+        return find_targets((request.path,), (named,) if named else ())
+    return find_targets(mapping.paths, tuple(filter(None, named.split(","))))
+
+
+def _check_each(request: ReplayRequest, target: Target, survey: Survey, mapping: Mapping) -> None:
+    """Raises TargetError where the targets of the trace do not fit into the file or device that they are mapped to."""
+    if request.remap != "refuse" or len(mapping.paths) < 2:
+        return
+    needed = needed_bytes({each.name: each.end_bytes for each in survey.targets}, mapping)
+    for member, need in zip(target.members, needed, strict=True):
+        if need > (member.size_bytes or 0):
+            raise TargetError(
+                f"what is mapped to {member.path} reaches to {need:,} bytes, it has {member.size_bytes:,}",
+                "map it to a larger one, or give --remap wrap or scale",
+            )
+
+
 def _block_bytes(target: Target) -> int:
+    """The largest logical block of all."""
+    if target.members:
+        return max(_block_bytes(member) for member in target.members)
     if target.kind == "sim":
         return 1
     return (target.device.logical_block_bytes if target.device else None) or 512
@@ -233,7 +264,7 @@ def _notes(request: ReplayRequest, survey: Survey, may_write: bool) -> list[str]
         )
     if facts.rounded:
         notes.append(f"{facts.rounded:,} I/Os are rounded to whole blocks, which direct I/O requires")
-    if len(survey.targets) > 1:
+    if len(survey.targets) > 1 and not mapping_of(request).files:
         notes.append(f"The {len(survey.targets)} targets of the trace lie one after the other on {request.path}")
     sizes = len(survey.classes)
     if sizes > CLASSES_MOST:

@@ -22,13 +22,17 @@ def time_grid(table: Table, key: str, y: Spec, low: float, high: float, theme: T
     """The chart of a table whose rows have "start" and "end" in ns and the counts of their cells under `key`."""
     columns = [several(row.cells[key]) for row in table.rows]
     end = max(number(row.cells["end"]) or 0.0 for row in table.rows) / 1e9
-    clock = {"title": None, "grid": False, "tickCount": 8, "labelExpr": _LABEL}
-    x = quantitative("x", {"domain": [0, end], "nice": False}, clock)
+    x = quantitative("x", {"domain": [0, end], "nice": False}, clock_axis())
     image = {"type": "image", "width": width, "height": HEIGHT, "aspect": False, "align": "left", "baseline": "top"}
     place: Spec = {"x": {"value": 0}, "y": {"value": 0}, "url": {"field": "url", "type": "nominal"}}
     picture = layer({**image, "smooth": False}, [{"url": data_url(levels(columns))}], place)
     band: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
     return chart(width, HEIGHT, [picture, layer("rect", _tips(table, low, high), band, silent=False, opacity=0)], theme)
+
+
+def clock_axis() -> Spec:
+    """An axis of seconds from the start."""
+    return {"title": None, "grid": False, "tickCount": 8, "labelExpr": _LABEL}
 
 
 def _tips(table: Table, low: float, high: float) -> list[Spec]:

@@ -61,7 +61,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         "format(datum.value / 1048576, '.3~r') + ' MiB' : format(datum.value / 1024, '.3~r') + ' KiB'"
     )
     ticks = [float(1 << power) for power in range(70) if min(sizes) <= 1 << power <= max(sizes)]
-    step = max(1, len(ticks) // 10)
+    step = -(-len(ticks) // 9) or 1
     x = quantitative(
         "x",
         {"type": "log", "domain": [min(sizes), max(max(sizes), 2 * min(sizes))]},

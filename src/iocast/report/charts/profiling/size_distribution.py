@@ -24,6 +24,8 @@ from iocast.report.charts.place import Place
 
 PLACE = Place("profile")
 HEIGHT = 240
+COUNTS = "datum.value ? format(datum.value, '~s') : '0'"
+READS, WRITES = ("reads", -0.38, 0.36), ("writes", 0.02, 0.36)
 MOST = 14
 COLUMNS = (Column("size", "up to", "bytes"), Column("reads", "reads", "count"), Column("writes", "writes", "count"))
 
@@ -39,37 +41,47 @@ def tell(profile: Profile) -> Iterator[Chart]:
     rows = tuple(Row({"size": size, "reads": both[0], "writes": both[1]}) for size, both in sorted(counts.items()))
     most = max(counts, key=lambda size: sum(counts[size]))
     share = sum(counts[most]) / sum(map(sum, counts.values()))
+    exact = not any(each.op in (READ, WRITE) and most // 2 < (each.size or 0) < most for each in profile.sizes)
+    only = [name for name, at in (("reads", READ), ("writes", WRITE)) if any(both[at] for both in counts.values())]
     yield Chart(
         kind="size_distribution",
         key="profile-sizes",
         title="Sizes of reads and writes",
-        summary=f"{text.brief_percent(share)} of the I/Os are of up to {text.size(most)} and above half of that.",
+        summary=f"{text.brief_percent(share)} of the I/Os are {_class(most, exact=exact)}.",
         x=Axis("size", "bytes", log=True),
         y=Axis("I/Os", "count"),
         tables=(Table("", COLUMNS, rows[:MOST], key="sizes"),),
-        notes=("Blue: reads. Orange: writes. Sizes by powers of two.",),
+        notes=("Blue: reads. Orange: writes. Sizes by powers of two." if len(only) > 1 else f"All are {only[0]}.",),
     )
 
 
+def _class(most: int, *, exact: bool) -> str:
+    """The sizes of a class: one, or all above the half of it."""
+    return text.size(most) if exact else f"above {text.size(most // 2)} and up to {text.size(most)}"
+
+
 def draw(about: Chart, theme: Theme, width: int) -> Spec:
-    """Two bars for each class of sizes."""
+    """Two bars for each class of sizes; one in the middle where all I/Os are reads, or writes."""
     table = needed(about.table("sizes"))
     labels = [text.size(number(row.cells["size"])) for row in table.rows]
     x = quantitative(
         "x", {"domain": [-0.5, len(labels) - 0.5], "nice": False}, {**positions_of(labels), "title": about.x.title}
     )
-    y = quantitative("y", {"nice": True}, {"title": about.y.title, "format": "~s", "grid": True, "tickCount": 5})
+    y = quantitative("y", {"nice": True}, {"title": about.y.title, "labelExpr": COUNTS, "grid": True, "tickCount": 5})
+    told = [bar for bar in (READS, WRITES) if any(number(row.cells[bar[0]]) for row in table.rows)]
+    told = [(told[0][0], -0.3, 0.6)] if len(told) == 1 else told
+    colours = {"reads": theme.faster, "writes": theme.tail}
     bars = [
         {
             "x": at + left,
-            "x2": at + left + 0.36,
+            "x2": at + left + wide,
             "y": 0,
             "y2": number(row.cells[key]) or 0.0,
-            "c": colour,
+            "c": colours[key],
             "tip": tip(table, row, "size"),
         }
         for at, row in enumerate(table.rows)
-        for key, left, colour in (("reads", -0.38, theme.faster), ("writes", 0.02, theme.tail))
+        for key, left, wide in told
     ]
     place: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "color": OWN_COLOUR}
     return chart(width, HEIGHT, [layer("rect", bars, place, silent=False)], theme)

@@ -45,7 +45,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         for row in table.rows
     ]
     share: Spec = {"domain": [0, 1]}
-    x = quantitative("x", share, {"title": about.x.title, "format": ".0%", "grid": False})
+    x = quantitative("x", share, {"title": about.x.title, "format": ".0%", "grid": False, "tickCount": 5})
     y = quantitative("y", share, {"title": about.y.title, "format": ".0%", "grid": True})
     layers = [
         layer("line", [{"x": 0, "y": 0}, {"x": 1, "y": 1}], {"x": x, "y": y}, color=theme.muted, strokeDash=[4, 3]),

@@ -13,7 +13,7 @@ use crate::trace::fields::whole;
 use crate::trace::line_verdict::{Broken, Taken, Verdict};
 use crate::trace::little::Little;
 use crate::trace::reader::{Clock, Format, Head, LineReader, Options, Reading};
-use crate::trace::readers::oracle::oracle_calls::{CALLS, CallLine, Cursors};
+use crate::trace::readers::oracle::oracle_calls::{CALLS, CallLine, Cursors, LOB_CALLS};
 use crate::trace::readers::oracle::oracle_clock::{Stamps, Tick, calibrated, tick_of};
 use crate::trace::readers::oracle::oracle_waits::{Kind, Place, Wait, kind_of};
 use crate::trace::report::FileReport;
@@ -38,6 +38,7 @@ fn sniff(head: &Head<'_>) -> bool {
             || (line.starts_with(b"Oracle") && memmem::find(line, b" Release ").is_some())
             || line.starts_with(b"*** SESSION ID:(")
             || call_of(line).is_some()
+            || lob_call_of(line).is_some()
             || OTHERS.iter().any(|name| line.starts_with(name))
     };
     head.lines().take(500).any(said)
@@ -126,22 +127,12 @@ impl OracleReader {
     }
 }
 
-const OTHERS: [&[u8]; 14] = [
-    b"STAT #",
-    b"XCTEND ",
-    b"ERROR #",
-    b"LOBREAD:",
-    b"LOBWRITE:",
-    b"LOBGETLEN:",
-    b"LOBPGSIZE:",
-    b"LOBTMPCREATE:",
-    b"LOBTMPFREE:",
-    b"LOBAPPEND:",
-    b"LOBARRREAD:",
-    b"LOBARRTMPFRE:",
-    b"LOBTRIM:",
-    b"RPC ",
-];
+const OTHERS: [&[u8]; 4] = [b"STAT #", b"XCTEND ", b"ERROR #", b"RPC "];
+
+/// The length of the name of a call for a LOB.
+fn lob_call_of(line: &[u8]) -> Option<usize> {
+    LOB_CALLS.iter().find(|name| line.starts_with(name)).map(|name| name.len())
+}
 
 /// The kind of a call and the length of its name.
 fn call_of(line: &[u8]) -> Option<(Option<CallKind>, usize)> {
@@ -178,12 +169,19 @@ impl LineReader for OracleReader {
         if let Some((kind, length)) = call_of(line) {
             self.inside = Inside::Nothing;
             two_records(line)?;
-            return self.call(line, (kind, length), number, rows);
+            let found = CallLine::of(line, length)?;
+            return self.call(&found, kind, number, rows);
         }
         if OTHERS.iter().any(|name| line.starts_with(name)) {
             self.inside = Inside::Nothing;
             two_records(line)?;
-            return Ok(Taken::Ignored("statistics, transaction end, LOB call or error"));
+            return Ok(Taken::Ignored("statistics, transaction end or error"));
+        }
+        if let Some(start) = lob_call_of(line) {
+            self.inside = Inside::Nothing;
+            two_records(line)?;
+            let found = CallLine::of_lob(line, start)?;
+            return self.call(&found, Some(CallKind::Lob), number, rows);
         }
         self.around(line, rows)
     }
@@ -317,12 +315,11 @@ impl OracleReader {
 
     fn call(
         &mut self,
-        line: &[u8],
-        (kind, start): (Option<CallKind>, usize),
+        found: &CallLine<'_>,
+        kind: Option<CallKind>,
         number: u64,
         rows: &mut Rows,
     ) -> Verdict {
-        let found = CallLine::of(line, start)?;
         self.seen.calls += 1;
         let tick_ns = self.tick.ns(false).or_else(|| self.unix.map(|_| 1_000));
         let ns = |ticks: Option<i64>| ticks?.checked_mul(tick_ns?);

@@ -42,6 +42,20 @@ pub const CALLS: [(&[u8], Option<CallKind>); 6] = [
     (b"SORT UNMAP #", None),
 ];
 
+/// What a line is called that is a call for a LOB: `LOBREAD: type=PERSISTENT LOB,bytes=8,c=9,e=9,p=1,cr=2,cu=0,tim=99`.
+pub const LOB_CALLS: [&[u8]; 10] = [
+    b"LOBREAD:",
+    b"LOBWRITE:",
+    b"LOBGETLEN:",
+    b"LOBPGSIZE:",
+    b"LOBTMPCREATE:",
+    b"LOBTMPFREE:",
+    b"LOBAPPEND:",
+    b"LOBARRREAD:",
+    b"LOBARRTMPFRE:",
+    b"LOBTRIM:",
+];
+
 impl<'a> CallLine<'a> {
     /// `12:c=0,e=42,p=0,...,tim=99`, which begins at `start` of its line.
     pub fn of(line: &'a [u8], start: usize) -> Result<CallLine<'a>, Broken> {
@@ -50,17 +64,41 @@ impl<'a> CallLine<'a> {
         let cursor = &line[start..colon];
         unsigned(cursor).ok_or(at(start, "not a cursor"))?;
         let mut call = CallLine { cursor, ..CallLine::default() };
-        let mut from = colon + 1;
+        call.fields(line, colon + 1, false)?;
+        match (call.elapsed, call.dep) {
+            (Some(elapsed), Some(_)) if elapsed >= 0 => Ok(call),
+            (Some(_), Some(_)) => Err(at(start, "a negative time")),
+            _ => Err(at(line.len(), "no e= and dep=: the line is cut")),
+        }
+    }
+
+    /// ` type=TEMPORARY LOB,bytes=5,c=169,e=169,p=0,cr=0,cu=7,tim=99`, which begins at `start` of its line.
+    pub fn of_lob(line: &'a [u8], start: usize) -> Result<CallLine<'a>, Broken> {
+        let mut call = CallLine::default();
+        call.fields(line, start, true)?;
+        match (call.elapsed, call.tim) {
+            (Some(elapsed), Some(_)) if elapsed >= 0 => Ok(call),
+            (Some(_), Some(_)) => Err(Broken { column: start + 1, rule: "a negative time" }),
+            _ => Err(Broken { column: line.len() + 1, rule: "no e= and tim=: the line is cut" }),
+        }
+    }
+
+    /// The fields `name=value` from `from` on. Of a LOB the type is words.
+    fn fields(&mut self, line: &'a [u8], mut from: usize, lob: bool) -> Result<(), Broken> {
+        let at = |column: usize, rule| Broken { column: column + 1, rule };
+        let call = self;
         loop {
             let end = memchr(b',', &line[from..]).map_or(line.len(), |comma| from + comma);
             let field = &line[from..end];
             let equals = memchr(b'=', field).ok_or(at(from, "no name=value"))?;
             let value = field[equals + 1..].trim_ascii();
+            let name = field[..equals].trim_ascii();
             let number = signed(value);
-            if number.is_none() && unsigned(value).is_none() {
+            if number.is_none() && unsigned(value).is_none() && !(lob && name == b"type") {
                 return Err(at(from + equals + 1, "not a whole number"));
             }
-            match field[..equals].trim_ascii() {
+            match name {
+                b"bytes" if lob => {}
                 b"c" => call.cpu = number,
                 b"e" => call.elapsed = number,
                 b"p" => call.work[0] = number,
@@ -75,14 +113,9 @@ impl<'a> CallLine<'a> {
                 _ => return Err(at(from, "not a field of a call")),
             }
             if end == line.len() {
-                break;
+                return Ok(());
             }
             from = end + 1;
-        }
-        match (call.elapsed, call.dep) {
-            (Some(elapsed), Some(_)) if elapsed >= 0 => Ok(call),
-            (Some(_), Some(_)) => Err(at(start, "a negative time")),
-            _ => Err(at(line.len(), "no e= and dep=: the line is cut")),
         }
     }
 }
@@ -178,6 +211,17 @@ mod tests {
                 String::from_utf8_lossy(bad)
             );
         }
+    }
+
+    #[test]
+    fn a_call_for_a_lob_has_words_as_its_type() {
+        let line = b"LOBREAD: type=PERSISTENT LOB,bytes=8132,c=145,e=1450,p=1,cr=2,cu=7,tim=4696599891187";
+        let call = CallLine::of_lob(line, 8).unwrap();
+        assert_eq!((call.cpu, call.elapsed, call.tim), (Some(145), Some(1450), Some(4_696_599_891_187)));
+        assert_eq!((call.dep, call.work), (None, [Some(1), Some(2), Some(7), None, None]));
+        let cut = CallLine::of_lob(b"LOBREAD: type=PERSISTENT LOB,bytes=8132,c=145,e=14", 8).unwrap_err();
+        assert_eq!(cut, Broken { column: 51, rule: "no e= and tim=: the line is cut" });
+        assert_eq!(CallLine::of_lob(b"LOBREAD: type=X,bytes=many", 8).unwrap_err().column, 23);
     }
 
     #[test]
