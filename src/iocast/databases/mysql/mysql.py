@@ -50,12 +50,14 @@ class _MySQL:
         self._instrumented = False
         self._mariadb = False
         self._started_ns = 0
+        self._own: set[str] = set()  # our connections; for a moment a statement is shown without its text
         self._histograms: frozenset[str] = frozenset()
 
     def identify(self, session: Session) -> Server:
         """The server; both products answer alike."""
         (row,) = session.rows(mysql_queries.IDENTITY)
         version = str(row["version"])
+        self._own.add(str(row["id"]))
         self._mariadb = "mariadb" in version.lower()
         self._instrumented = bool(number(row["instrumented"]))
         return Server(
@@ -133,7 +135,7 @@ class _MySQL:
             found[str(row["id"])] = Active(
                 str(row["id"]), event or (f"State|{state}" if state else ON_CPU), str(row["digest"] or "")
             )
-        return list(found.values())
+        return [each for session_id, each in found.items() if session_id not in self._own]
 
     def texts(self, session: Session, counts: ActivityCounts, known: Mapping[str, str]) -> dict[str, str]:
         """Settings, statements by digest, sessions."""

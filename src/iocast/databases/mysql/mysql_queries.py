@@ -59,7 +59,7 @@ _STATUS: Final = (
 )
 
 IDENTITY: Final = (
-    "select version() as version, @@version_comment as comment, @@hostname as host, @@port as port,"
+    "select connection_id() as id, version() as version, @@hostname as host, @@port as port,"
     " @@performance_schema as instrumented, @@read_only as read_only, database() as container"
 )
 CLOCK: Final = "select cast(unix_timestamp(now(6)) * 1000000 as unsigned) as now_us"
@@ -88,12 +88,12 @@ ACTIVE: Final = (
     " left join performance_schema.events_statements_current s on s.thread_id = t.thread_id and s.end_event_id is null"
     " where t.type = 'FOREGROUND' and t.processlist_id is not null and t.processlist_id <> connection_id()"
     " and coalesce(t.processlist_info, '') not like '%/* iocast */%'"
-    " and t.processlist_command not in ('Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID')"
+    " and t.processlist_command in ('Query', 'Execute', 'Prepare', 'Fetch')"
 )
 ACTIVE_WITHOUT: Final = (
     "select id as id, state as state, null as event, null as digest from information_schema.processlist"
     " where id <> connection_id() and coalesce(info, '') not like '%/* iocast */%'"
-    " and command not in ('Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID')"
+    " and command in ('Query', 'Execute', 'Prepare', 'Fetch')"
 )
 SESSIONS: Final = "select id as id, user as user, host as host, db as db from information_schema.processlist"
 THREADS: Final = (
