@@ -121,7 +121,7 @@ def test_the_level_after_a_fall_begins_behind_the_interval_in_which_it_fell() ->
 
 def _found(*ios: int) -> Drop:
     series = Series(interval_ns=10**9, ios=ios, bytes=tuple(4096 * each for each in ios), response_ns=(1,) * len(ios))
-    found = drop(series, change_points(series.rates_per_s), 0.3)
+    found = drop(series, change_points(series.rates_per_s))
     assert found is not None
     return found
 
@@ -154,6 +154,6 @@ def test_a_rate_that_rose_to_where_it_fell_from_came_back() -> None:
     changes = change_points(series.rates_per_s)
     assert changes is not None
     assert len(changes.reported) == 2
-    assert drop(series, changes, 0.3) is None
+    assert drop(series, changes) is None
     below = _found(*[200, 201] * 8, *[220, 225] * 12, *[95, 96] * 6)  # it had never been as low
     assert (round(below.before_per_s), round(below.after_per_s)) == (222, 96)

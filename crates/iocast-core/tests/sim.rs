@@ -210,12 +210,20 @@ fn sessions_pause_after_their_steps_or_keep_their_rate() {
     let servers = json!({"servers": 2, "fsync_ns": 1_000_000});
     let closed = run(session(json!({"kind": "closed", "think_ns": 3_333_333})), servers.clone());
     let share = |result: &iocast_core::record::result::PhaseResult| {
-        result.classes.iter().map(|class| class.service.total() as f64 / result.ios as f64).collect::<Vec<_>>()
+        result
+            .classes
+            .iter()
+            .map(|class| class.service.total() as f64 / result.ios as f64)
+            .collect::<Vec<_>>()
     };
     assert!(share(&closed).iter().all(|share| (share - 1.0 / 3.0).abs() < 0.001), "{:?}", share(&closed));
     let rounds = closed.ios as f64 / 3.0 / 2.0;
     assert!((rounds - 10_000.0 / 13.0).abs() < 2.0, "{rounds} rounds of each session in ten seconds");
     let open = run(session(json!({"kind": "stepped", "rate_per_s": 600.0})), servers);
-    assert!(open.ios.abs_diff(6000) <= 6, "ten milliseconds a round, whatever the device takes: {}", open.ios);
+    assert!(
+        open.ios.abs_diff(6000) <= 6,
+        "ten milliseconds a round, whatever the device takes: {}",
+        open.ios
+    );
     assert!(share(&open).iter().all(|share| (share - 1.0 / 3.0).abs() < 0.001));
 }

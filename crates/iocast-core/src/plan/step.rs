@@ -87,10 +87,14 @@ impl PhasePlan {
         refuse(weights.into_iter().all(|w| w.is_finite() && *w >= 0.0), "weights are 0 or more")?;
         refuse(step.next.iter().sum::<f64>() > 0.0, "something comes next: one weight above 0")?;
         refuse(step.joins < self.steps.len(), "joins is the number of a step")?;
-        refuse(step.op.has_place() != step.sizes.is_empty(), "reads, writes and trims have sizes, syncs none")?;
+        refuse(
+            step.op.has_place() != step.sizes.is_empty(),
+            "reads, writes and trims have sizes, syncs none",
+        )?;
         let whole: f64 = step.sizes.iter().map(|each| each.weight).sum();
         refuse(step.sizes.is_empty() || whole > 0.0, "one weight of the sizes is above 0")?;
-        let known = |item: MixItem| self.mix.iter().any(|m| (m.op, m.size_bytes) == (item.op, item.size_bytes));
+        let known =
+            |item: MixItem| self.mix.iter().any(|m| (m.op, m.size_bytes) == (item.op, item.size_bytes));
         refuse(step.mix().into_iter().all(known), "the mix has every operation and size of theirs")?;
         let largest = step.sizes.iter().map(|each| each.size_bytes).max().unwrap_or(1);
         refuse(step.size_bytes >= largest, "a region holds the largest I/O of its step")?;

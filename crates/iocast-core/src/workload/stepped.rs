@@ -75,7 +75,10 @@ impl Ready {
         let (file, from) = plan.file_of(step).expect("a checked plan has the regions of its steps");
         let classes = plan.classes();
         let class = |op: Op, size: u64| {
-            classes.iter().position(|c| (c.op, c.size_bytes) == (op, size)).expect("each step has its classes")
+            classes
+                .iter()
+                .position(|c| (c.op, c.size_bytes) == (op, size))
+                .expect("each step has its classes")
         };
         let mut alone = plan.clone();
         alone.steps.clear();
@@ -309,7 +312,10 @@ mod tests {
         }
         assert_eq!(stepped.next_due(), first + 50_000 * 1000);
         let writes: Vec<_> = done.iter().filter(|io| io.0 == Op::Write).collect();
-        assert!((writes.len() as f64 / 50_000.0 - 0.2).abs() < 0.01, "one in four reads is followed by a write");
+        assert!(
+            (writes.len() as f64 / 50_000.0 - 0.2).abs() < 0.01,
+            "one in four reads is followed by a write"
+        );
         assert!(writes.iter().all(|io| io.2 >= 65536));
         assert!(done.windows(2).all(|two| two[0].0 == Op::Read || two[1].0 == Op::Read));
         assert_eq!(stepped.skip(first + 50_003 * 1000, &mut rng), 3);
@@ -327,10 +333,15 @@ mod tests {
         };
         assert!(refused(json!({"depth": 2})).contains("depth 1"));
         assert!(refused(json!({"fsync_every": 2})).contains("fsync_every"));
-        assert!(refused(json!({"steps": [step("write", 24, json!({"size_bytes": 8}))]})).contains("largest I/O"));
+        assert!(
+            refused(json!({"steps": [step("write", 24, json!({"size_bytes": 8}))]})).contains("largest I/O")
+        );
         assert!(refused(json!({"steps": [step("write", 24, json!({"next": [0]}))]})).contains("comes next"));
         assert!(refused(json!({"steps": [step("write", 100, json!({}))]})).contains("mix"));
-        assert!(refused(json!({"steps": [step("write", 24, json!({"start_bytes": 1 << 20}))]})).contains("one file"));
+        assert!(
+            refused(json!({"steps": [step("write", 24, json!({"start_bytes": 1 << 20}))]}))
+                .contains("one file")
+        );
         assert!(refused(json!({"arrival": {"kind": "constant", "rate_per_s": 5.0}})).contains("own pauses"));
     }
 }

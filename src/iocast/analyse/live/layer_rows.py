@@ -8,27 +8,23 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from iocast.analyse.live.latency_columns import Latencies, latencies
+from iocast.metrics import BLOCK_LAYER, BYTES, PART, SYSTEM_CALLS
 from iocast.model.live.seen import Seen
 from iocast.model.view import View
 
-LayerCode = Literal["system_call", "bio", "request", "driver"]
-
-# Observers of the layers; their subjects are parts joined by this.
-_CALLS: Final = "system_calls"  # command|call|size class
-_BLOCK: Final = "block_layer"  # device|clock|operation|size class
-_PART: Final = "|"
+ClockCode = Literal["system_call", "bio", "request", "driver"]
 
 # Calls by what they do to storage: ioh's R, W and sync.
-READING: Final = ("pread64", "read", "preadv", "preadv2", "readv")
-WRITING: Final = ("pwrite64", "write", "pwritev", "pwritev2", "writev")
-SYNCING: Final = ("fdatasync", "fsync", "sync_file_range", "msync", "sync", "syncfs")
-_CLOCKS: Final[tuple[LayerCode, ...]] = ("bio", "request", "driver")
+READING: Final = ("pread64", "read", "preadv", "preadv2", "readv", "uring_read")
+WRITING: Final = ("pwrite64", "write", "pwritev", "pwritev2", "writev", "uring_write")
+SYNCING: Final = ("fdatasync", "fsync", "sync_file_range", "msync", "sync", "syncfs", "uring_fsync")
+_CLOCKS: Final[tuple[ClockCode, ...]] = ("bio", "request", "driver")
 
 
 class LayerRow(Struct, frozen=True):
     """One layer and what it was asked. `op` is a call or an operation of the block layer; `where` a device or ""."""
 
-    layer: LayerCode
+    layer: ClockCode
     op: str
     where: str
     found: Latencies
@@ -57,10 +53,10 @@ def layer_rows(seen: Seen, commands: Iterable[str] = ()) -> list[LayerRow]:
     """
     wanted = frozenset(commands)
     calls: dict[tuple[str, str], list[View]] = {}
-    for subject, view in seen.views(_CALLS).items():
-        command, _, rest = subject.partition(_PART)
+    for subject, view in seen.views(SYSTEM_CALLS).items():
+        command, _, rest = subject.partition(PART)
         if rest and (not wanted or command in wanted):
-            calls.setdefault(("", rest.partition(_PART)[0]), []).append(view)
+            calls.setdefault(("", rest.partition(PART)[0]), []).append(view)
     rows = [*_rows("system_call", calls)]
     order = {call: at for at, call in enumerate((*READING, *WRITING, *SYNCING))}
     rows.sort(key=lambda row: order.get(row.op, len(order)))
@@ -69,20 +65,20 @@ def layer_rows(seen: Seen, commands: Iterable[str] = ()) -> list[LayerRow]:
     return rows
 
 
-def _of_clock(seen: Seen, clock: LayerCode) -> dict[tuple[str, str], list[View]]:
+def _of_clock(seen: Seen, clock: ClockCode) -> dict[tuple[str, str], list[View]]:
     found: dict[tuple[str, str], list[View]] = {}
-    for subject, view in seen.views(_BLOCK).items():
-        parts = subject.split(_PART)
+    for subject, view in seen.views(BLOCK_LAYER).items():
+        parts = subject.split(PART)
         if len(parts) >= 3 and parts[1] == clock:
             found.setdefault((parts[0], parts[2]), []).append(view)
     return found
 
 
-def _rows(layer: LayerCode, views: dict[tuple[str, str], list[View]]) -> Iterator[LayerRow]:
+def _rows(layer: ClockCode, views: dict[tuple[str, str], list[View]]) -> Iterator[LayerRow]:
     for (where, op), each in views.items():
         found = together([one for view in each if (one := latencies(view)) is not None])
         if found is not None and found.total:
-            sizes = [view.delta("bytes") for view in each]
+            sizes = [view.delta(BYTES) for view in each]
             yield LayerRow(layer, op, where, found, _sum(sizes))
 
 

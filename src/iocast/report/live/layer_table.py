@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from iocast.analyse.live.latency_columns import on_grid, shade
-from iocast.analyse.live.layer_rows import LayerCode, LayerRow
+from iocast.analyse.live.layer_rows import ClockCode, LayerRow
 from iocast.report.live.styled_lines import HEATS, Line, Piece, line
 from iocast.text import brief_time
 
 _US: Final = 1_000
 _BOUNDS_NS: Final = tuple((1 << power) * _US for power in range(3, 18))  # 8 us to 131 ms
-_NAMES: Final[dict[LayerCode, str]] = {
+_NAMES: Final[dict[ClockCode, str]] = {
     "system_call": "call",
     "bio": "block layer",
     "request": "request",
@@ -24,7 +24,7 @@ _LABEL, _CELL = 26, 6
 def layer_table(rows: Sequence[LayerRow], width: int) -> Iterator[Line]:
     """As many columns of latencies as fit: from the lowest that has any count to the highest."""
     if not rows:
-        yield line("No I/O in this interval.", "dim")
+        yield line("No I/O of the layers in this interval, or they are not watched (key n: notes).", "dim")
         return
     columns = _columns(rows, max(1, (width - _LABEL - 25) // _CELL))
     heads = [f"{_bound(bound):>{_CELL}}" for bound in columns]

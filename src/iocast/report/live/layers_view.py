@@ -14,6 +14,7 @@ from iocast.report.live.device_lines import device_lines, processor_line
 from iocast.report.live.instance_line import instance_lines
 from iocast.report.live.layer_table import layer_table
 from iocast.report.live.styled_lines import Line, cut, line
+from iocast.report.live.verdict_lines import verdict_lines
 
 
 def overview(interval: Interval, texts: Mapping[str, str], width: int) -> Iterator[Line]:
@@ -24,6 +25,7 @@ def overview(interval: Interval, texts: Mapping[str, str], width: int) -> Iterat
 
 def _panels(interval: Interval, texts: Mapping[str, str], width: int) -> Iterator[Line]:
     yield line(_when(interval), "dim")
+    yield from verdict_lines(interval, width)
     yield processor_line(interval)
     yield ()
     yield from device_lines(interval)

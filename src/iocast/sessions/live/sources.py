@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from iocast import metrics
 from iocast.errors import SpecError
 from iocast.model.run import Blind, Sample
 from iocast.observe import OBSERVERS, ObserverModule, Watch
+from iocast.observe.live import live_observers
+from iocast.observe.live.watched import Watched
 from iocast.observe.machine import machine_target
 
 if TYPE_CHECKING:
@@ -52,7 +55,7 @@ class Machine:
     names: tuple[str, ...] = ()
 
     def __init__(self, asked: Asked) -> None:
-        self._watch = Watch(machine_target(asked.devices), (), _chosen(asked.observers))
+        self._watch = Watch(machine_target(asked.devices), (), _chosen(asked))
 
     def __enter__(self) -> Machine:
         self._watch.__enter__()
@@ -75,8 +78,15 @@ class Machine:
         return self._watch.blind
 
 
-def _chosen(names: tuple[str, ...]) -> tuple[ObserverModule, ...]:
-    return tuple(module for module in OBSERVERS if not names or module.NAME in names)
+# Of the observers of a load, those that say something of a machine without one.
+_OF_A_LOAD = (metrics.DISKSTATS, metrics.CPU, metrics.PRESSURE)
+
+
+def _chosen(asked: Asked) -> tuple[ObserverModule, ...]:
+    """Live observers follow the processes that are asked for; none asked for: everybody."""
+    quick = [module for module in OBSERVERS if module.NAME in _OF_A_LOAD]
+    live = live_observers(Watched(pids=asked.pids))
+    return tuple(module for module in (*quick, *live) if not asked.observers or module.NAME in asked.observers)
 
 
 def _require_unlike(urls: tuple[str, ...]) -> None:

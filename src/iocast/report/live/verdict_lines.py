@@ -1,0 +1,51 @@
+"""The layer that loses the time, named on a live screen: verdict, figures, what would refute it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from iocast import metrics
+from iocast.analyse.live.layer_times import LayerTime, layer_times
+from iocast.diagnose.live.layers_verdict import verdict
+from iocast.model.live.moment import Interval
+from iocast.model.run import Sample
+from iocast.report.live.styled_lines import Line, Style, line
+
+_STACKED = ("loop", "dm-", "md", "zram", "ram")
+
+
+def verdict_lines(interval: Interval, width: int) -> Iterator[Line]:
+    """What is slow, by which figures; then what would refute it, and the way out."""
+    found = verdict(layer_times(_samples(interval), _devices(interval), given=tuple(_database(interval))))
+    said: Style = "warn" if found.rule else "strong"
+    parts: list[tuple[str, Style]] = [(found.says, said)]
+    if found.rule:
+        parts += [(f"Refuted by: {found.refuted_by}.", "dim"), (found.remedy, "dim")]
+    for text, style in parts:
+        for each in textwrap.wrap(text, width):
+            yield line(each, style)
+
+
+def _samples(interval: Interval) -> Iterator[Sample]:
+    yield from interval.before.samples
+    yield from interval.after.samples
+
+
+def _devices(interval: Interval) -> tuple[str, ...]:
+    """Disks, not what is stacked on them: an I/O of a loop device is seen at its disk, too. Without disks: all."""
+    names = {subject.partition(metrics.PART)[0] for subject in interval.views(metrics.BLOCK_LAYER) if subject}
+    return tuple(sorted(name for name in names if not name.startswith(_STACKED)))
+
+
+def _database(interval: Interval) -> Iterator[LayerTime]:
+    """Reads of PostgreSQL 18 are operations; before, combined reads are counted as blocks, which is no latency."""
+    views = [
+        view
+        for subject, view in interval.views("postgresql.pg_stat_io").items()
+        if subject.endswith("|relation|normal") and view.delta("read_bytes") is not None
+    ]
+    known = [view for view in views if view.delta("read_time_ns") is not None]
+    if known:
+        count = sum(view.delta("reads") or 0 for view in known)
+        yield LayerTime(layer="database", count=count, sum_ns=sum(view.delta("read_time_ns") or 0 for view in known))
