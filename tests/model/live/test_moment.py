@@ -5,7 +5,7 @@ from __future__ import annotations
 from makers.live_moments import BEGAN_NS, SECOND_NS, device, moment
 
 from iocast import metrics
-from iocast.model.live.moment import Interval, intervals, moments_of
+from iocast.model.live.moment import Interval, Moment, intervals, moments_of
 from iocast.model.run import Sample
 
 VDA = (metrics.DISKSTATS, "vda")
@@ -48,3 +48,16 @@ def test_a_tape_is_cut_into_its_moments() -> None:
 def test_what_stands_before_the_first_tick_belongs_to_no_moment() -> None:
     stray = Sample(BEGAN_NS - 1, metrics.DISKSTATS, "vda", metrics.READS, 1)
     assert list(moments_of([stray, *moment(0, {}).samples])) == [moment(0, {})]
+
+
+def test_what_stood_at_nought_before_the_interval_began_is_no_part_of_it() -> None:
+    """A layer tells of a counter that is new, with its first value, that it was 0 at the sample before."""
+    layer = ("block_layer", "vda|driver|read|8192")
+    first = moment(1, {layer: {"count": 10.0, "lt_8000ns": 10.0}})
+    zeros = [Sample(BEGAN_NS, *layer, metric, 0.0) for metric in ("count", "lt_8000ns")]
+    begun = Moment(first.time_ns, (first.samples[0], *zeros, *first.samples[1:]))
+    after = moment(2, {layer: {"count": 25.0, "lt_8000ns": 25.0}})
+    view = Interval(begun, after).views("block_layer")[layer[1]]
+    assert (view.elapsed_ns, view.delta("count"), view.delta("lt_8000ns")) == (SECOND_NS, 15, 15)
+    opening = Interval(moment(0, {}), begun).views("block_layer")[layer[1]]
+    assert (opening.elapsed_ns, opening.delta("count"), opening.delta("lt_8000ns")) == (SECOND_NS, 10, 10)

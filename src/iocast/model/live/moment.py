@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -62,10 +62,15 @@ class Interval(Struct, frozen=True, dict=True):
     def views(self, observer: str) -> dict[str, View]:
         """How far the counters of each subject went. A subject that is new in this interval is not in it."""
         if observer not in self._views:
-            both = (moment.by_observer.get(observer, ()) for moment in (self.before, self.after))
-            found = views(chain.from_iterable(both), observer)
+            found = views((*self._at_the_start(observer), *self.after.by_observer.get(observer, ())), observer)
             self._views[observer] = {subject: self._with_new_buckets(observer, view) for subject, view in found.items()}
         return self._views[observer]
+
+    def _at_the_start(self, observer: str) -> Iterable[Sample]:
+        """The last sample of each counter of the first moment: a source may tell of a new one that it stood at nought
+        a moment earlier, which is no part of this interval.
+        """
+        return {(each.subject, each.metric): each for each in self.before.by_observer.get(observer, ())}.values()
 
     def _with_new_buckets(self, observer: str, view: View) -> View:
         """Buckets of a histogram appear when they are first needed (Oracle's do): one that was not there was empty."""

@@ -18,7 +18,7 @@ _NAMES: Final[dict[ClockCode, str]] = {
     "request": "request",
     "driver": "device",
 }
-_LABEL, _CELL = 26, 6
+_LABEL, _FIGURES, _CELL = 26, 8 + 8 + 9, 6
 
 
 def layer_table(rows: Sequence[LayerRow], width: int) -> Iterator[Line]:
@@ -26,7 +26,7 @@ def layer_table(rows: Sequence[LayerRow], width: int) -> Iterator[Line]:
     if not rows:
         yield line("No I/O of the layers in this interval, or they are not watched (key n: notes).", "dim")
         return
-    columns = _columns(rows, max(1, (width - _LABEL - 25) // _CELL))
+    columns = _columns(rows, max(1, (width - _LABEL - _FIGURES) // _CELL - 1))
     heads = [f"{_bound(bound):>{_CELL}}" for bound in columns]
     yield line(f"{'layer':<{_LABEL}}{'/s':>8}{'MB/s':>8}{'mean':>9}{''.join(heads)}{'more':>{_CELL}}", "head")
     for row in rows:
