@@ -11,149 +11,19 @@ use self::simulated::SimDevice;
 use self::step::Step;
 
 pub mod checks;
+pub mod operations;
 pub mod replay_plan;
 pub mod simulated;
 pub mod step;
+pub mod step_checks;
+
+pub use self::operations::{Class, Locality, MixItem, Op, Start};
 
 /// The `engine` of a plan whose engine is to be chosen for it.
 pub const AUTO: &str = "auto";
 
-/// What an I/O does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Op {
-    /// Read `size_bytes` at an offset.
-    Read,
-    /// Write `size_bytes` at an offset.
-    Write,
-    /// fsync(2) of the file written last by this user.
-    Fsync,
-    /// fdatasync(2) of the file written last by this user.
-    Fdatasync,
-    /// Give `size_bytes` at an offset back to the storage: a hole in a file, a discard on a device.
-    Trim,
-}
-
-impl Op {
-    /// True for the operations that move data.
-    pub fn moves_data(self) -> bool {
-        matches!(self, Op::Read | Op::Write)
-    }
-
-    /// True for the operations that go to a range of bytes.
-    pub fn has_place(self) -> bool {
-        self.moves_data() || self == Op::Trim
-    }
-
-    /// The name used in JSON and in columns.
-    pub fn name(self) -> &'static str {
-        match self {
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::Fsync => "fsync",
-            Op::Fdatasync => "fdatasync",
-            Op::Trim => "trim",
-        }
-    }
-}
-
-/// Op × size: the key of every figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Class {
-    /// Operation.
-    pub op: Op,
-    /// Size asked for.
-    pub size_bytes: u64,
-}
-
-/// One op × size of the mix; weights are relative.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MixItem {
-    /// What it does.
-    pub op: Op,
-    /// Bytes an I/O; 0 for fsync and fdatasync.
-    pub size_bytes: u64,
-    /// Relative weight.
-    #[serde(default = "one")]
-    pub weight: f64,
-}
-
 fn fsync() -> Op {
     Op::Fsync
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-/// Where sequential users begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Start {
-    /// Each user has its own part of the region and stays in it.
-    #[default]
-    OwnRegion,
-    /// Each user begins at its share and goes on through the whole region.
-    OwnOffset,
-}
-
-/// Where I/Os go.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Locality {
-    /// Block after block.
-    Sequential {
-        /// Where each user begins.
-        #[serde(default)]
-        start: Start,
-        /// From the end towards the beginning.
-        #[serde(default)]
-        backwards: bool,
-    },
-    /// From the start of one I/O to the start of the next is `stride_bytes`.
-    Stride {
-        /// Distance in bytes.
-        stride_bytes: u64,
-    },
-    /// All blocks equally likely.
-    Uniform {
-        /// False: a block comes again only when all others have been visited.
-        #[serde(default = "yes")]
-        repeats: bool,
-    },
-    /// Rank k with probability ∝ k^-theta, ranks scattered over the region.
-    Zipf {
-        /// Skew.
-        #[serde(default = "theta")]
-        theta: f64,
-    },
-    /// `access_percent` of the I/Os go to the first `space_percent` of the region.
-    Hotspot {
-        /// Size of the hot part.
-        space_percent: f64,
-        /// Share of I/Os that go there.
-        access_percent: f64,
-    },
-    /// Where the rows of a trace say (`replay`).
-    Recorded {},
-    /// Only of a step: where the I/O before it ended, of those that share its end; the last block of it again by a share.
-    Append {
-        /// How much is written again: a block that was not full.
-        #[serde(default)]
-        again_bytes: u64,
-        /// Share of the I/Os that do.
-        #[serde(default)]
-        again_percent: f64,
-    },
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn theta() -> f64 {
-    0.99
 }
 
 /// When I/Os are due. Rates are over all users together.
