@@ -1,0 +1,107 @@
+"""Levels of the rate that a cap makes behind a delay, and that a device makes that serves a few I/Os at a time."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+from makers import planted
+
+from iocast.diagnose.detectors.limits import throttle
+from iocast.diagnose.examination import examine
+from iocast.model.finding import Examination, Finding
+from iocast.model.run import Run
+
+# What a card measures, in fewer rows: small reads, commits, writes and mixes, and large I/Os.
+KINDS = """\
+name = "kinds"
+interval = "500ms"
+[files]
+size = "4GiB"
+[defaults]
+time = "3s"
+size = "8k"
+pattern = "random"
+direct = true
+[[phase]]
+test = "randread"
+users = [1, 2, 4, 8, 16, 32, 64]
+[[phase]]
+test = "commit"
+write = 100
+pattern = "sequential"
+fsync_every = 1
+users = [1, 2, 4, 16]
+[[phase]]
+test = "randwrite"
+write = 100
+users = [1, 8, 32]
+[[phase]]
+test = "mixed"
+write = 30
+users = [1, 8, 32]
+[[phase]]
+test = "read"
+size = "1M"
+pattern = "sequential"
+users = [1, 4, 8]
+[[phase]]
+test = "scan"
+size = "128k"
+pattern = "sequential"
+users = [1, 8]
+[[phase]]
+test = "write"
+write = 100
+size = "1M"
+pattern = "sequential"
+users = [1, 4]
+"""
+
+
+@cache
+def measured(target: str) -> tuple[Run, Examination]:
+    run = planted.measured(target, KINDS, Path(mkdtemp()))
+    return run, examine(run)
+
+
+def suspicions(target: str) -> list[Finding]:
+    return [each for each in measured(target)[1].findings if each.code == throttle.CODE]
+
+
+@pytest.mark.parametrize("target", ["sim:nvme,link=300MB/s:1ms,iops=9000/s", "sim:nvme,link=1GB/s:300us,iops=9000/s"])
+def test_a_cap_is_seen_through_a_delay(target: str) -> None:
+    found = {each.phase: each for each in suspicions(target) if each.severity == "warn"}
+    full = ("randread 8k 16x1", "randread 8k 64x1", "randwrite 8k 32x1", "mixed 8k 32x1")
+    assert set(full) <= set(found)
+    assert all(each.evidence["rate_per_s"] == pytest.approx(9000, rel=0.01) for each in found.values())
+    bounds = measured(target)[1].bounds
+    assert bounds["randread 8k 16x1"].by == "device_or_limit"
+    assert "a rate limit in front of it (suspected, 70%)" in bounds["randread 8k 16x1"].says
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "sim:nvme,link=300MB/s:1ms",
+        "sim:nvme,servers=8,write=same,link=1GB/s:1ms",  # as full, and no kind alone takes another time
+        "sim:nvme,servers=2",
+        "sim:sata-ssd",
+        "sim:hdd,stripe=4:256KiB",
+        "sim:nfs-filer",
+        "sim:cached-array",
+    ],
+)
+def test_a_full_device_behind_a_delay_is_not_suspected(target: str) -> None:
+    assert not [each for each in suspicions(target) if each.severity == "warn"]
+
+
+def test_what_a_few_servers_explain_is_no_sign_of_a_cap() -> None:
+    target = "sim:hdd,size=500GiB,service=constant:5ms,servers=3,bandwidth=none,fsync=0ms"
+    found = suspicions(target)
+    assert found and {each.severity for each in found} == {"note"}
+    small = next(each for each in found if each.phase == "randread 8k 8x1")
+    assert small.evidence["servers"] == 3 and small.confidence == 0.3
+    assert "or as of a device that serves 3 at a time, each in 5 ms" in small.says
