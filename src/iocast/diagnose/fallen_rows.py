@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import NamedTuple
 
-from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.rate_drops import FALLS
 from iocast.model.finding import LeftOut
 from iocast.text import number
@@ -29,6 +29,7 @@ class Fall(NamedTuple):
     later: tuple[RowFacts, ...]
 
 
+@once
 def fallen(facts: Facts) -> dict[str, LeftOut]:
     """Each row that fell, and those of its side that has fewer, by name with why."""
     out: dict[str, LeftOut] = {}

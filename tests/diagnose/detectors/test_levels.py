@@ -105,3 +105,11 @@ def test_what_a_few_servers_explain_is_no_sign_of_a_cap() -> None:
     small = next(each for each in found if each.phase == "randread 8k 8x1")
     assert small.evidence["servers"] == 3 and small.confidence == 0.3
     assert "or as of a device that serves 3 at a time, each in 5 ms" in small.says
+
+
+def test_a_lone_row_whose_rate_fell_is_no_measure_of_a_level(tmp_path: Path) -> None:
+    """A disk became slower within it: beside that mixture any deeper row is even."""
+    run = planted.measured("sim:hdd,slow=27s..60s:2", planted.ladder(40), tmp_path)
+    found = examine(run)
+    assert "randread 8k 1x1" in found.left_out
+    assert not [each for each in found.findings if each.code == throttle.CODE and each.severity == "warn"]

@@ -28,6 +28,7 @@ from iocast.analyse.facts import Facts, RowFacts, once, point
 from iocast.analyse.ladder import Curve, Point
 from iocast.analyse.load_kind import is_synced
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.fallen_rows import fallen
 from iocast.diagnose.same_load import same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -230,7 +231,7 @@ def _level(facts: Facts, curve: Curve) -> list[_Level]:
     held = [point for point in curve.points if 1 / within <= deep.rate_per_s / point.rate_per_s <= within]
     few = min(point.record.measurement.ios for point in held) < LEAST_IOS
     one = curve.at(1)
-    if few or one is None or deep.load < max(DEEPER, 2 * held[0].load):
+    if few or one is None or one.record.phase.name in fallen(facts) or deep.load < max(DEEPER, 2 * held[0].load):
         return []
     if not (_by_the_clock(one, deep) or _constant(facts, one, held) or _whatever_the_kind(facts, one, deep)):
         return []
