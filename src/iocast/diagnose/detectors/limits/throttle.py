@@ -335,7 +335,9 @@ def _told(level: _Level, alike: list[RowFacts], rows: list[PhaseRecord]) -> Iter
     others = ""
     if alike:
         more = f" and {counted(len(alike) - 1, 'more row')}" if len(alike) > 1 else ""
-        others = f"; {alike[0].name}{more} go{'' if more else 'es'} at the same rate, though the I/Os differ in kind or size"
+        others = (
+            f"; {alike[0].name}{more} go{'' if more else 'es'} at the same rate, though the I/Os differ in kind or size"
+        )
     says = (
         f"{many} outstanding I/Os reached {number(deep.rate_per_s)} IOPS, {least.load} reached"
         f" {number(least.rate_per_s)}; {_evenly(deep, spread)}, as behind a rate"
