@@ -27,6 +27,18 @@ PLUG_INS = (
         "They watch the machine while a load runs; one that cannot see says why.",
     ),
     (
+        "observe.live",
+        "LIVE_OBSERVERS",
+        "Live observers",
+        "They watch the machine as it works, for live screens and tapes, and are told whom to follow. Cards have none.",
+    ),
+    (
+        "databases",
+        "DATABASES",
+        "Databases",
+        "They watch a server over connections of their own that only read; [guide](../guide/databases.md).",
+    ),
+    (
         "load.loaders",
         "LOADERS",
         "Loaders",
@@ -93,7 +105,7 @@ def plug_in_pages() -> Iterator[tuple[str, str]]:
             stem = module.__name__.rpartition(".")[2]
             price = [f"- {key.lower()}: {value}" for key in ("NEEDS", "OVERHEAD") if (value := _fact(module, key))]
             sections.append("\n".join([f"## {stem}\n", paragraphs(module.__doc__ or ""), "", *price]).strip())
-        yield f"{title.lower()}.md", page(title, "\n\n".join(sections))
+        yield f"{title.lower().replace(' ', '-')}.md", page(title, "\n\n".join(sections))
 
 
 def _fact(module: object, key: str) -> str:

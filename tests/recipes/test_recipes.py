@@ -16,7 +16,19 @@ from makers.recipe import ROOT, Copy, Edit, cargo, entered, recipe
 
 from iocast import archive
 
-KINDS = ("engine", "observer", "detector", "chart", "importer", "reader", "loader", "renderer", "experiment", "verb")
+KINDS = (
+    "engine",
+    "observer",
+    "database",
+    "detector",
+    "chart",
+    "importer",
+    "reader",
+    "loader",
+    "renderer",
+    "experiment",
+    "verb",
+)
 READERS_PAGE = "docs/reference/readers.md"
 IN_MEMORY = Path("/dev/shm")
 NULL_RUN = """\
@@ -82,6 +94,11 @@ def use_observer(copy: Copy) -> None:
     assert "entropy" not in {each.observer for each in run.blind}
     for record in run.measured:
         assert len([sample for sample in record.samples if sample.observer == "entropy"]) >= 2
+
+
+def use_database(copy: Copy) -> None:
+    program = "from iocast import databases; print(databases.connect('duckdb:///no/file').url)"
+    assert copy.run("-c", program) == "duckdb:///no/file\n"
 
 
 def use_detector(copy: Copy) -> None:
@@ -151,6 +168,7 @@ def use_verb(copy: Copy) -> None:
 USES: dict[str, Callable[[Copy], None]] = {
     "engine": use_engine,
     "observer": use_observer,
+    "database": use_database,
     "detector": use_detector,
     "chart": use_chart,
     "importer": use_importer,

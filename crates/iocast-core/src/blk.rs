@@ -86,6 +86,10 @@ pub enum Step {
     Merge,
     /// It, or the first part of it, is done.
     Complete,
+    /// A bio, of which requests are made, came in.
+    Bio,
+    /// A bio was cut in two: the event's sectors are those of the first part.
+    Split,
 }
 
 /// One record of a tracepoint.

@@ -21,6 +21,7 @@ mod choose;
 pub mod copy_speed;
 pub mod engine;
 pub mod error;
+pub mod layers;
 pub mod perform;
 pub mod plan;
 pub mod profile;

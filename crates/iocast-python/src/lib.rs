@@ -3,6 +3,7 @@
 mod blk_watch;
 mod capturing;
 mod core_error;
+mod layer_watching;
 mod profiling;
 mod statistics;
 mod traces;
@@ -193,6 +194,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<blk_watch::BlkWatch>()?;
     module.add_class::<capturing::Capture>()?;
+    module.add_class::<layer_watching::LayerWatch>()?;
     module.add_class::<Intervals>()?;
     module.add_class::<SimWorld>()?;
     module.add_function(wrap_pyfunction!(statistics::student_t_quantile, module)?)?;

@@ -1,9 +1,11 @@
-"""A rate that fell within a row and stayed down: when, after how much, from what to what, and its slow part then."""
+"""A rate that fell within a row: for good, when, after how much, from what to what, and its slow part then; or for a
+moment, as in a stall."""
 
 from __future__ import annotations
 
 import math
-from statistics import fmean, pstdev
+from collections.abc import Sequence
+from statistics import fmean, median, pstdev
 
 from msgspec import Struct
 
@@ -23,6 +25,14 @@ class Drop(Struct, frozen=True):
     ios: int  # that were done until then
     bytes: int
     constant: float
+
+
+LEAST_INTERVALS = 15  # of fewer some part is constant by chance [J]
+LEAST_BESIDE = 10  # intervals: of fewer one is no exception
+FEW = 0.1  # of the intervals, one always: a stall may lie in two [J]
+SIGMAS, DEEP = 5.0, 0.15  # below the median, of its own scatter and of the rate [J]
+MAD_TO_SIGMA = 1.4826  # of a normal distribution
+BESIDE = 2  # intervals on each side that say what its level was
 
 
 class SlowPart(Struct, frozen=True):
@@ -71,3 +81,28 @@ def drop(series: Series, changes: ChangePoints | None) -> Drop | None:
         bytes=sum(series.bytes[: deepest.at]),
         constant=pstdev(last) / after if after else 0.0,
     )
+
+
+class LoneDips(Struct, frozen=True):
+    """Which intervals they were, how deep the deepest of them was as a share, and the series without them."""
+
+    at: tuple[int, ...]
+    deepest: float
+    levelled: list[float]
+
+
+def lone_dips(rates: Sequence[float]) -> LoneDips | None:
+    """None where there are none, or so many that they are part of what the row was."""
+    if len(rates) < LEAST_BESIDE:
+        return None
+    middle = median(rates)
+    sigma = MAD_TO_SIGMA * median(abs(rate - middle) for rate in rates)
+    floor = middle - max(SIGMAS * sigma, DEEP * middle)
+    at = tuple(number for number, rate in enumerate(rates) if rate < floor)
+    if not 0 < len(at) <= max(1, int(FEW * len(rates))):
+        return None
+    out, levelled = frozenset(at), list(rates)
+    for number in at:
+        reach = range(number - BESIDE - len(at), number + BESIDE + len(at) + 1)
+        levelled[number] = median(rates[each] for each in reach if 0 <= each < len(rates) and each not in out)
+    return LoneDips(at, 1 - min(rates[number] for number in at) / middle, levelled)

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from iocast.databases.address import scheme_of
-from iocast.databases.database import AskPassword, DatabaseModule, DatabaseObserver
+from iocast.databases.database import AskPassword, DatabaseObserver
 from iocast.databases.mysql import mysql
 from iocast.databases.oracle import oracle
 from iocast.databases.postgresql import postgresql
 from iocast.errors import SpecError
+
+
+class DatabaseModule(Protocol):
+    """One kind of database, as a module."""
+
+    NAME: str
+    SCHEMES: tuple[str, ...]
+    NEEDS: str
+    OVERHEAD: str
+
+    def connect(
+        self, url: str, *, ask: AskPassword | None = None, polls_per_s: float = 10.0, packs: bool = False
+    ) -> DatabaseObserver:
+        """The observer of a server, not yet entered. `packs`: views that cost a licence of their own may be read."""
+
 
 DATABASES: tuple[DatabaseModule, ...] = (
     postgresql,

@@ -53,17 +53,3 @@ class DatabaseObserver(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Disconnects; harmless when called twice."""
-
-
-class DatabaseModule(Protocol):
-    """One kind of database, as a module."""
-
-    NAME: str
-    SCHEMES: tuple[str, ...]
-    NEEDS: str
-    OVERHEAD: str
-
-    def connect(
-        self, url: str, *, ask: AskPassword | None = None, polls_per_s: float = 10.0, packs: bool = False
-    ) -> DatabaseObserver:
-        """The observer of a server, not yet entered. `packs`: views that cost a licence of their own may be read."""

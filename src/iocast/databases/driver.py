@@ -1,18 +1,18 @@
-"""The driver of a database: an optional package, loaded when it is needed."""
+"""The drivers of databases: optional packages, imported when they are needed."""
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from iocast.errors import DatabaseError
 
 
-def driver(name: str, product: str) -> ModuleType:
-    """The package. Raises DatabaseError with the way out where it is not installed."""
+@contextmanager
+def needed_for(product: str) -> Iterator[None]:
+    """Around the import of a driver. Raises DatabaseError with the way out where it is not installed."""
     try:
-        return importlib.import_module(name)
+        yield
     except ImportError as error:
-        raise DatabaseError(
-            f"{product} cannot be reached without the package {name}: {error}", "pip install 'iocast[databases]'"
-        ) from None
+        said = f"{product} cannot be reached without its driver: {error}"
+        raise DatabaseError(said, "pip install 'iocast[databases]'") from None

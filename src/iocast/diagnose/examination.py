@@ -33,7 +33,7 @@ def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination
         except Exception as error:  # whatever it is: the card is worth more than one finding
             failed.append(failure(detector, codes(detector), error))
     if diagnosis is not None:
-        found = list(with_steps(tuple(found), diagnosis))
+        found = list(with_steps(tuple(found), diagnosis, {row.name: row.kind for row in facts.rows}))
     findings = tuple(sorted(worth_saying(facts, found), key=lambda finding: SEVERITIES.index(finding.severity)))
     grades = {row.name: row_trust.judge(row, findings) for row in facts.rows}
     out = left_out(facts, findings, grades)

@@ -1,7 +1,8 @@
 """Rows in which the rate fell for good (credits or a cache ran out), and which rows met the storage on which side.
 
 Such a row is two measurements in one. What went before it met other storage than what came after, so a ladder, or a
-pair of rows of the same I/Os, may only have rows of one side: of the one that has most.
+pair of rows of the same I/Os, may only have rows of one side: of the one that has most. The rate may also fall between
+two rows: then no row shows it, and the ladder has the same two sides.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import NamedTuple
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.rate_drops import FALLS
+from iocast.diagnose.lower_level import Between, falls_between, rate
 from iocast.model.finding import LeftOut
-from iocast.text import number
+from iocast.text import brief_throughput, number
 
 LEVEL = 0.03  # rates nearer to each other are the same level [J]
 LEAST_INTERVALS = 3  # of fewer none lies between the two levels
@@ -39,10 +41,35 @@ def fallen(facts: Facts) -> dict[str, LeftOut]:
         if fall is None:
             continue
         says = f"IOPS fell from {number(fall.before_per_s)} to {number(fall.after_per_s)} within it and stayed there"
-        out[row.name] = LeftOut(FELL, f"two states in one row: {says}")
+        out[row.name] = LeftOut(FELL, f"two states in one row: {says}", "within")
         for name, why in _other_side(fall, rows[:at]).items():
             out.setdefault(name, why)
+    for between in falls_between(facts):
+        for name, why in _other_side_of(between, out).items():
+            out.setdefault(name, why)
     return out
+
+
+def _other_side_of(fall: Between, out: Mapping[str, LeftOut]) -> Mapping[str, LeftOut]:
+    """The rows of the side of which fewer are of the kind that fell. Of later rows those of the same sizes count: they
+    would be compared with the ones before."""
+    sizes = {item.size_bytes for item in fall.row.workload.mix}
+    before = [each for each in fall.before if each.name not in out]
+    later = [each for each in fall.level.rows if {item.size_bytes for item in each.workload.mix} == sizes]
+    after = [each for each in later if each.kind == fall.row.kind]
+    if not before:
+        return {}
+    where = f"between {before[-1].name} and {fall.row.name}"
+    fell = f"{_told(rate(before[-1], fall.level.unit), fall)} to {_told(fall.level.per_s, fall)}"
+    if len(before) >= len(after):
+        brief, why = f"after {before[-1].name}", f"it met the storage after the rate had fallen from {fell}, {where}"
+        return {each.name: LeftOut(brief, why, "after") for each in later}
+    brief, why = f"before {fall.row.name}", f"it met the storage before the rate fell from {fell}, {where}"
+    return {each.name: LeftOut(brief, why, "before") for each in before}
+
+
+def _told(per_s: float, fall: Between) -> str:
+    return brief_throughput(per_s) if fall.level.unit == "bytes" else f"{number(per_s)} IOPS"
 
 
 def _fall(row: RowFacts, following: tuple[RowFacts, ...]) -> Fall | None:
@@ -86,8 +113,9 @@ def _other_side(fall: Fall, earlier: tuple[RowFacts, ...]) -> Mapping[str, LeftO
     after = [each for each in fall.later if each.kind == fall.row.kind]
     if len(before) >= len(after):
         after_it = LeftOut(
-            f"after {fall.row.name}", f"it met the storage after its rate had fallen, within {fall.row.name}"
+            f"after {fall.row.name}", f"it met the storage after its rate had fallen, within {fall.row.name}", "after"
         )
         return {each.name: after_it for each in fall.later}
-    before_it = LeftOut(f"before {fall.row.name}", f"it met the storage before its rate fell, within {fall.row.name}")
+    why = f"it met the storage before its rate fell, within {fall.row.name}"
+    before_it = LeftOut(f"before {fall.row.name}", why, "before")
     return {each.name: before_it for each in before}

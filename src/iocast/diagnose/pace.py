@@ -53,10 +53,22 @@ def _rows_of(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterato
         return
     if own.by in ("device", "queue") or (own.by == "unknown" and finding.certain):
         yield finding.phase
+    if finding.code == "burst_credits":
+        yield from _at_the_baseline(facts, finding, found)
     here = next(row.record for row in facts.rows if row.name == finding.phase)
     for flat in _flat(facts, found):
         if here in flat:
             yield from (row.phase.name for row in flat if _held_back_alike(finding.code, here, row))
+
+
+def _at_the_baseline(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterator[str]:
+    """Rows of other I/Os that go at what spent credits leave, in I/Os or in bytes: more load brought them no more."""
+    ios, of_bytes = finding.evidence["after_per_s"], finding.evidence.get("baseline_bytes_per_s")
+    for row in facts.rows:
+        did = row.measurement
+        got, left = (did.rate_per_s, ios) if of_bytes is None else (did.bytes_per_s, of_bytes)
+        if found[row.name].by == "device" and _near(got, left, SAME_RATE):
+            yield row.name
 
 
 def _flat(facts: Facts, found: dict[str, Bound]) -> Iterator[list[PhaseRecord]]:
@@ -85,6 +97,8 @@ def _elsewhere(facts: Facts, findings: tuple[Finding, ...], found: dict[str, Bou
     for finding in findings:
         if finding.code not in ("throttle", "burst_credits") or not finding.certain or finding.phase not in rates:
             continue
+        if "baseline_bytes_per_s" in finding.evidence:
+            continue  # its rows are known by their throughput, whatever their rates
         cap = finding.evidence.get("after_per_s", rates[finding.phase])
         spent = finding.code == "burst_credits"
         for flat in _flat(facts, found):

@@ -17,15 +17,20 @@ def stalled_rows(examination: Examination) -> dict[str, str]:
 
 
 def stall_caution(examination: Examination) -> str:
-    """One sentence of a run whose I/O stalled, or waited behind others', "" of any other."""
+    """What the figures of a run that stalled leave out, "" of any other. Of I/Os that ended in turn it is not known
+    what they queued behind."""
     found = [each.evidence for each in _found(examination)]
     if not found:
         return ""
     stood = [each for each in found if each["stalls"]]
     rows, longest = counted(len(stood or found), "row"), brief_time(max(each["longest_ns"] for each in stood or found))
+    out = "It is left out" if len(stood or found) == 1 else "They are left out"
     if not stood:
-        return f"I/O waited behind other work on {rows}, for up to {longest} each: the figures hold beside it only."
-    return f"I/O stalled on {rows} for up to {longest}: the figures hold between stalls only."
+        seen = (
+            f"On {rows} I/Os completed one after another and took up to {longest} each, for a reason that is unknown."
+        )
+        return f"{seen} {out}: the figures exclude such queues."
+    return f"{rows} had stalls of up to {longest}. {out}: the figures exclude stalls."
 
 
 def row_stops(facts: Facts, examination: Examination) -> tuple[RowStops, ...]:

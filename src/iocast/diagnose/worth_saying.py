@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.evidence import waited_for_a_processor
@@ -13,23 +13,27 @@ CAUSES = frozenset(
 )
 MISSES = 4.0  # times the slow group of reads: as long as that some of them take, and no stall [J]
 SLICES_NS = 150_000_000  # stalls up to here are those of a throttle, which works in slices of 100 ms [J]
+BASELINE = 0.05  # a suspected limit so near to what spent credits leave is that [J]
 STEPS_APART = 4.0  # of a coarse clock: peaks that are further apart have another cause as well [J]
+
+Rates = Mapping[str, tuple[float, float]]  # of each row by name: I/Os and bytes a second
 
 
 def worth_saying(facts: Facts, found: Sequence[Finding]) -> list[Finding]:
     """One explanation for each thing that was seen, and no suspicion by times that were spent waiting for a CPU."""
     others = [each for each in found if each.code in CAUSES and each.state != "rejected"]
     writing = frozenset(row.name for row in facts.rows if row.workload.writes)
+    rates = {row.name: (row.measurement.rate_per_s, row.measurement.bytes_per_s) for row in facts.rows}
     busy = frozenset(busy_rows(facts)) if any(each.state == "suggested" for each in found) else frozenset()
     return [
         each
         for each in found
         if not (each.state == "suggested" and each.phase in busy)
-        and not any(_explains(other, each, writing) for other in others)
+        and not any(_explains(other, each, writing, rates) for other in others)
     ]
 
 
-def _explains(cause: Finding, seen: Finding, writing: frozenset[str]) -> bool:
+def _explains(cause: Finding, seen: Finding, writing: frozenset[str], rates: Rates) -> bool:
     """Peaks are hits and misses of a cache, or the ticks of a clock; quick and slow reads, or a rate that varied, those
     before a fall and after; a write rate that varied, or fell, that of blocks which were written before or not.
     """
@@ -37,6 +41,8 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str]) -> bool:
         return seen.state == "suggested" and seen.phase in writing and seen.code in ("shared_drives", "write_cliff")
     if cause.code == "elided_reads":  # in any row that meets such blocks
         return cause.certain and seen.state == "suggested" and seen.code == "cache_in_the_storage"
+    if cause.code == "burst_credits" and seen.code in ("throttle", "write_cliff"):
+        return seen.state == "suggested" and _at_the_baseline(cause, seen, rates)
     if cause.phase not in ("", seen.phase):
         return False
     if cause.code == "cache_in_the_storage":
@@ -46,7 +52,20 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str]) -> bool:
     if cause.code == "coarse_clock":
         ticks = STEPS_APART * cause.evidence["step_ns"]
         return seen.code == "several_peaks" and seen.evidence["widest_gap_ns"] <= ticks
+    if cause.code == "burst_credits" and seen.code in ("several_peaks", "stalls"):
+        turn_ns = MISSES * cause.evidence.get("turn_ns", 0.0)
+        return seen.code == "several_peaks" or seen.evidence["longest_ns"] <= turn_ns
     return seen.state == "suggested" and seen.code in ("cache_in_the_storage", "shared_drives")
+
+
+def _at_the_baseline(credits: Finding, level: Finding, rates: Rates) -> bool:
+    """Whether a suspected rate limit, or what writes fell to, is what spent credits leave."""
+    per_s, bytes_per_s = rates.get(level.phase, (0.0, 0.0))
+    per_s = level.evidence.get("after_per_s", per_s)  # to which writes fell
+    bytes_per_s = level.evidence.get("after_bytes_per_s", bytes_per_s)
+    left, left_bytes = credits.evidence["after_per_s"], credits.evidence.get("baseline_bytes_per_s")
+    got, leaves = (per_s, left) if left_bytes is None else (bytes_per_s, left_bytes)
+    return abs(got / leaves - 1) <= BASELINE
 
 
 def _missed(cause: Finding, seen: Finding) -> bool:

@@ -148,6 +148,46 @@ CalibrationRefusalCode = Literal[
     "rows_refused",
 ]
 
+# The layers between an application and the medium whose times are compared.
+LayerCode = Literal[
+    "client",
+    "database",
+    "read_call",
+    "write_call",
+    "sync_call",
+    "bio_read",
+    "bio_write",
+    "bio_flush",
+    "request_read",
+    "request_write",
+    "driver_read",
+    "driver_write",
+    "driver_flush",
+    "run_queue",
+    "nfs_queue",
+    "nfs_round_trip",
+]
+
+# Which of them loses the time; "none": all are quick enough; "unknown": too little was seen.
+LostTimeCode = Literal[
+    "none",
+    "unknown",
+    "cpu",
+    "throttle",
+    "file_system",
+    "device_queue",
+    "device",
+    "journal",
+    "nfs_slots",
+    "nfs_server",
+    "engine",
+    "client_path",
+    "late_statistics",
+]
+
+# The three questions of ioh.
+LayerQuestionCode = Literal["storage_slow", "network_or_client_slow", "file_system_slow"]
+
 ReportCode = Literal[
     "card",
     "comparison",

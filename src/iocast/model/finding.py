@@ -62,6 +62,7 @@ class LeftOut(Struct, frozen=True):
 
     brief: str  # in a word or two: "stalled"
     why: str  # with its figures, fit to follow a colon: no capital, no full stop
+    fell: Literal["", "within", "before", "after"] = ""  # the rate fell within it, or it lies on a side of such a fall
 
 
 class Span(Struct, frozen=True):

@@ -129,7 +129,7 @@ def _went(metric: str, values: list[tuple[int, float]]) -> int | None:
     for (_, before), (_, after) in pairwise(values):
         if after < before and period is not None and before > period / 2 > after:
             went += period  # it starts again near nought, and was near its end before
-        elif after < before / 2:
+        elif after < before / 2 and before > 0:  # the kernel lets some sums of times be negative
             return None  # another device of the same name, or a counter that was cleared
         went += after - before
     return round(went) if went >= 0 else None

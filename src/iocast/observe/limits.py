@@ -76,7 +76,7 @@ class Observer:
         """What holds now: a limit may be set while a test runs."""
         now_ns, lowest = time.time_ns(), Limits()
         for folder in self._groups():
-            for key, value in _limits(folder).items():
+            for key, value in limits_of(folder).items():
                 lowest[key] = min(value, lowest.get(key, value))
         return [
             Sample(now_ns, NAME, self._names[number], metric, value)
@@ -85,31 +85,37 @@ class Observer:
         ]
 
     def _groups(self) -> list[str]:
-        """The folders of our group and of those above it, of both versions."""
-        found = []
-        for line in _read(os.path.join(self._root, "proc/self/cgroup")).splitlines():
-            _, controllers, path = line.split(":", 2)
-            base = os.path.join(self._root, "sys/fs/cgroup")
-            if "blkio" in controllers.split(","):
-                base = os.path.join(base, "blkio")
-            elif controllers:
-                continue
-            parts = [part for part in path.split("/") if part not in ("", "..")]
-            found += [os.path.join(base, *parts[:deep]) for deep in range(len(parts), -1, -1)]
-        return [folder for folder in found if os.path.isdir(folder)]
+        return groups_of("self", self._root)
 
     def __exit__(self, *_: object) -> None:
         """Nothing is kept open."""
 
 
-def _limits(folder: str) -> Limits:
-    found = parse_io_max(_read(f"{folder}/{V2_FILE}"))
+def groups_of(process: str, root: str = "/", controller: str = "blkio") -> list[str]:
+    """The folders of a process's group and of those above it: of version 2, and of one controller of version 1."""
+    found = []
+    for line in read_or_empty(os.path.join(root, f"proc/{process}/cgroup")).splitlines():
+        _, controllers, path = line.split(":", 2)
+        base = os.path.join(root, "sys/fs/cgroup")
+        if controller in controllers.split(","):
+            base = os.path.join(base, controller)
+        elif controllers:
+            continue
+        parts = [part for part in path.split("/") if part not in ("", "..")]
+        found += [os.path.join(base, *parts[:deep]) for deep in range(len(parts), -1, -1)]
+    return [folder for folder in found if os.path.isdir(folder)]
+
+
+def limits_of(folder: str) -> Limits:
+    """The limits that one group sets itself."""
+    found = parse_io_max(read_or_empty(f"{folder}/{V2_FILE}"))
     for name, metric in V1_FILES.items():
-        found |= parse_throttle(_read(f"{folder}/{name}"), metric)
+        found |= parse_throttle(read_or_empty(f"{folder}/{name}"), metric)
     return found
 
 
-def _read(path: str) -> str:
+def read_or_empty(path: str) -> str:
+    """The text of a file of the kernel; "" where it cannot be read."""
     try:
         with open(path, encoding="ascii", errors="replace") as file:
             return file.read()

@@ -10,6 +10,7 @@ import pytest
 from makers import planted
 from msgspec.structs import replace
 
+from iocast import load, runner
 from iocast.diagnose.detectors.limits import credits, write_cliff
 from iocast.diagnose.detectors.shortcuts import (
     elided,
@@ -20,7 +21,12 @@ from iocast.diagnose.detectors.shortcuts import (
     storage_cache,
     tiers,
 )
+from iocast.diagnose.experiments.design import judge, plan_of
+from iocast.jobs import parse_target
 from iocast.model.finding import Span
+from iocast.model.plan import WorkFiles
+from iocast.model.run import Run
+from iocast.sessions.listener import QuietProgress
 
 SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")
 
@@ -104,3 +110,25 @@ def test_data_that_shrink_are_written_as_the_rows_were(tmp_path: Path) -> None:
     assert experiment is not None
     loads = [arm.workload for arm in (*experiment.prepare, *experiment.arms)]
     assert {(load.direct, load.sync, load.depth) for load in loads} == {(False, "dsync", 4)}
+
+
+def test_the_order_of_arms_makes_no_write_cliff(tmp_path: Path) -> None:
+    """What slows down from second to second is slowest where it is measured last, whatever was written before."""
+    target = "sim:qlc-ssd,slc=10GiB:160MB/s:50MB/s"
+    run = planted.measured(target, SURVEY, tmp_path)
+    experiment = write_cliff.confirm(run, planted.suspected(run)[write_cliff.CODE])
+    assert experiment is not None
+
+    def outcome(device: str) -> Run:
+        plan = plan_of("cliff", experiment, parse_target(device), WorkFiles(1, 4 << 30))
+        return runner.perform(plan, load.lay_out(plan), str(tmp_path), QuietProgress(), lambda: False).run
+
+    assert judge(experiment, outcome(target)).verdict == "confirmed"
+    assert judge(experiment, outcome("sim:qlc-ssd,slc=none")).verdict == "rejected"
+    slower = "sim:nvme,servers=4,bandwidth=none,service=constant:300us,drift=8:20s"
+    found = judge(experiment, outcome(slower))
+    assert found.verdict == "undecided"
+    writes_only = replace(experiment, also=experiment.also[:1])  # though reads had not slowed down
+    assert judge(writes_only, outcome(slower)).verdict == "undecided"
+    by_order = replace(experiment, also=())
+    assert judge(by_order, outcome(slower)).verdict == "confirmed", "what the order alone would have decided"

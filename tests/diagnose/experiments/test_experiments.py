@@ -210,6 +210,20 @@ def test_a_diagnosis_refines_the_findings() -> None:
     assert z.confidence == 0.25
 
 
+def test_an_outcome_is_of_the_finding_that_was_tested() -> None:
+    """Of its row, of the same I/O at another load, and of rows of which the very same was seen; of no other."""
+    rows = ("row", "same load kind", "same sentence", "other")
+    says = ("seen", "seen too", "seen", "seen elsewhere")
+    findings = tuple(_suspicion("x", phase=row, says=said) for row, said in zip(rows, says, strict=True))
+    outcome = Outcome(verdict="rejected", says="it was not so.")
+    step = Step(finding="x", phase="row", hypothesis="", question="?", outcome=outcome)
+    kinds = {"row": "k", "same load kind": "k", "same sentence": "l", "other": "m"}
+    found = next_step.with_steps(findings, Diagnosis(steps=(step,)), kinds)
+    assert [each.state for each in found] == ["rejected", "rejected", "rejected", "suggested"]
+    assert found[3].learned == "Not tested on this row; on row: it was not so."
+    assert found[3].confidence == findings[3].confidence
+
+
 def test_arms_of_one_name_are_observations_and_regions_move_on() -> None:
     arm = Arm(
         name="first", workload=WRITES, ios=64, region_start_bytes=1 << 20, region_size_bytes=4096, step_bytes=8192

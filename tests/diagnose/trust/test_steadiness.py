@@ -202,7 +202,7 @@ def test_the_figures_behind_a_letter() -> None:
     assert told(found) == TrustComponent(
         "steady",
         "B",
-        "steady over 60 s; a later change is not excluded in less than 5 minutes",
+        "steady over 60 s from t=5 s on; a later change is not excluded in less than 5 minutes",
         {
             "whole_intervals": 60.0,
             "steady_from_ns": 5e9,
@@ -382,3 +382,52 @@ def test_the_cliffs_of_reads_are_told_with_their_figures() -> None:
 def test_long_intervals_need_a_longer_row() -> None:
     record = replace(card_runs.reads(), series=replace(series([1000.0] * 29), interval_ns=10 * card_runs.SECOND_NS))
     assert told(replace(UNSETTLED, length=29), record).clause == "too short to judge steadiness: 290 s; 300 s needed"
+
+
+@pytest.mark.parametrize(("at", "kept"), [(0, 1000), (40, 700), (59, 300), (59, 0)])
+def test_one_stall_is_no_drift_wherever_it_lies(at: int, kept: int) -> None:
+    rates = [1000.0 + 10 * (second % 3) for second in range(60)]
+    rates[at] = kept
+    part = judged(rates)
+    assert part.grade in ("B", "C")
+    assert "drifted" not in part.reason
+    if at == 59:
+        seen = "I/O stalled" if not kept else "the rate was 70% lower"
+        assert (part.grade, part.reason) == ("C", f"Steady over 60 s but for 1 s at t=59 s, in which {seen}.")
+
+
+def test_two_stalls_that_lie_in_two_intervals_each_are_no_drift() -> None:
+    """Seen on a disk: a second in which nothing ended, twice, once near the end."""
+    rates = [1000.0 + 10 * (second % 3) for second in range(60)]
+    rates[17:19] = rates[57:59] = [560.0, 450.0]
+    says = "Steady over 60 s but for 4 s between t=17 s and t=59 s, in which the rate was up to 55% lower."
+    assert judged(rates).reason == says
+
+
+def test_a_drift_is_a_drift_with_a_stall_in_it_too() -> None:
+    rates = [1000.0 + 3 * second for second in range(60)]
+    alone = judged(rates)
+    rates[59] = 300.0
+    assert alone.grade == judged(rates).grade == "D"
+    assert "but for" not in judged(rates).reason
+
+
+def test_a_stall_at_the_end_of_a_short_row_is_no_fall_of_its_second_half() -> None:
+    rates = [1000.0 + 10 * (second % 3) for second in range(22)]
+    assert judged([*rates[:11], *(each / 2 for each in rates[11:])]).grade == "D"
+    assert judged([*rates[:21], 0.0]).reason == "Too short to judge steadiness: 22 s; 30 s needed."
+
+
+def test_stalls_again_and_again_are_part_of_the_row() -> None:
+    rates = [1000.0 + 10 * (second % 3) if second % 10 < 8 else 200.0 for second in range(60)]
+    assert "but for" not in judged(rates).reason
+
+
+def test_what_was_far_faster_at_first_was_no_warm_up() -> None:
+    """A write cache that was full after 12 s: the row's mean is neither of its two rates."""
+    part = judged([53_000.0] * 12 + [14_600.0 + 50 * (second % 3) for second in range(48)])
+    assert (part.grade, part.reason) == (
+        "D",
+        "Not steady: the rate fell within the first 15 s, by 72%, and stayed there.",
+    )
+    assert judged([10_000.0] * 12 + [14_600.0] * 48).grade == "B", "a warm-up is slower"

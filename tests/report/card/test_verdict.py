@@ -12,7 +12,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
 from iocast.model.codes import TrustCode
 from iocast.model.finding import Examination, Trust, TrustComponent
-from iocast.model.measurement import SlowIo
+from iocast.model.measurement import ErrorCount, ErrorPlace, SlowIo
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Op, Sequential, Stride, Uniform, Workload, Zipf
 from iocast.report.card.card_report import card
@@ -272,3 +272,11 @@ def test_what_pauses_reaches_nothing() -> None:
     for think_ns, said in ((0, 2), (10_000_000, 0)):
         rows = [_phase(*mix, arrival=Closed(think_ns)), _phase(*scan, locality=Sequential(), arrival=Closed(think_ns))]
         assert sum("reach" in each for each in sentences(Facts(card_runs.run(*rows)), rows)) == said
+
+
+def test_rows_that_cannot_be_used_are_not_called_missing() -> None:
+    """Random reads of which one failed, beside a row at a rate that can be used."""
+    broken = ErrorCount("read", 5, "EIO", 1, (ErrorPlace(2_400_000_000, 0, 8192),))
+    run = card_runs.run(card_runs.reads(errors=(broken,)), card_runs.paced())
+    assert "No row of random reads, scans, commits or mixes can be used: see the reasons below." in _verdict(run)
+    assert "The run has no plain random reads" in _verdict(card_runs.run(card_runs.paced()))

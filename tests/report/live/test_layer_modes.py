@@ -7,7 +7,8 @@ from makers.live_moments import histogram, moment
 
 from iocast.metrics import NO_BOUND
 from iocast.model.live.moment import Interval
-from iocast.report.live import LINE_MODES, ioh_lines, iolatency_lines
+from iocast.report.live import ioh_lines, iolatency_lines
+from iocast.report.live.line_modes import LINE_MODES
 
 DRIVER_READ = ("block_layer", "vda|driver|read|8192")
 DRIVER_WRITE = ("block_layer", "vda|driver|write|65536")

@@ -3,7 +3,7 @@
 use super::{BlkOp, Event, Step};
 
 /// Where one field lies in a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Field {
     offset: usize,
     size: usize,
@@ -45,7 +45,7 @@ impl Layout {
             step,
             device: named("dev")?,
             sector: named("sector")?,
-            sectors: named("nr_sector")?,
+            sectors: named(if step == Step::Split { "new_sector" } else { "nr_sector" })?,
             letters: named("rwbs")?,
             // "errors" until Linux 5.x; only completions have it.
             error: if step == Step::Complete { named("error").or_else(|| named("errors")) } else { None },
@@ -57,13 +57,15 @@ impl Layout {
         let letters = self.letters.bytes(record)?;
         let end = letters.iter().position(|&letter| letter == 0).unwrap_or(letters.len());
         let sector = self.sector.number(record)?;
+        let sectors = self.sectors.number(record)?;
+        let sectors = if self.step == Step::Split { sectors.saturating_sub(sector) } else { sectors };
         Some(Event {
             at_ns,
             step: self.step,
             device: self.device.number(record)? as u32,
             // A flush is issued at sector 0 and completed at -1.
             sector: if sector == u64::MAX { 0 } else { sector },
-            sectors: self.sectors.number(record)? as u32,
+            sectors: sectors as u32,
             op: BlkOp::from_letters(&letters[..end]),
             failed: self.error.and_then(|error| error.number(record)).is_some_and(|number| number != 0),
         })

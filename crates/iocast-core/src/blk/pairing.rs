@@ -94,11 +94,19 @@ impl Pairing {
         Pairing { wanted, tallies, ..Pairing::default() }
     }
 
-    /// Takes one event; they come in order of time.
+    /// Takes one event, and counts the request that it ends; they come in order of time.
     pub fn take(&mut self, event: &Event) {
+        let Some(done) = self.ended(event) else { return };
+        if self.wanted.size_bytes.is_none_or(|size| size == done.size_bytes()) {
+            self.tallies.entry(event.device).or_default().record(&done, self.wanted.slow_ns);
+        }
+    }
+
+    /// Takes one event; the request that it ends, which is counted by nobody yet.
+    pub fn ended(&mut self, event: &Event) -> Option<Done> {
         let of_interest = self.wanted.devices.is_empty() || self.tallies.contains_key(&event.device);
         if !of_interest || !(self.wanted.ops.is_empty() || self.wanted.ops.contains(&event.op)) {
-            return;
+            return None;
         }
         let key = (event.device, event.sector, event.op);
         match event.step {
@@ -107,8 +115,10 @@ impl Pairing {
             Step::Issue => self.issue(key, event),
             Step::Requeue => self.requeue(key),
             Step::Merge => self.forget_queued(key),
-            Step::Complete => self.complete(key, event),
+            Step::Complete => return self.complete(key, event),
+            Step::Bio | Step::Split => {}
         }
+        None
     }
 
     fn insert(&mut self, key: Key, event: &Event) {
@@ -160,20 +170,21 @@ impl Pairing {
         }
     }
 
-    fn complete(&mut self, key: Key, event: &Event) {
+    fn complete(&mut self, key: Key, event: &Event) -> Option<Done> {
         let Some(open) = self.take_issued(key) else {
             // The carrier of a flush has nothing to issue: the flush itself is a request of its own.
             // While the watch closes, others end that it never followed.
             self.apart.unpaired += u64::from(event.sectors > 0 && !self.closing);
-            return;
+            return None;
         };
         if event.sectors > 0 && event.sectors < open.left && !event.failed {
             let rest = Open { left: open.left - event.sectors, ..open };
             let at = (event.device, event.sector + u64::from(event.sectors), event.op);
             self.open.entry(at).or_default().0.push(rest);
-            return;
+            return None;
         }
-        self.record(event, &open);
+        self.done += 1;
+        Some(done_by(event, &open))
     }
 
     fn take_issued(&mut self, key: Key) -> Option<Open> {
@@ -185,22 +196,6 @@ impl Pairing {
             self.open.remove(&key);
         }
         Some(open)
-    }
-
-    fn record(&mut self, event: &Event, open: &Open) {
-        let done = Done {
-            at_ns: event.at_ns,
-            op: event.op,
-            sector: open.sector,
-            sectors: open.sectors,
-            queue_ns: (open.inserted_ns > 0).then(|| open.issued_ns.saturating_sub(open.inserted_ns)),
-            device_ns: event.at_ns.saturating_sub(open.issued_ns),
-            failed: event.failed,
-        };
-        self.done += 1;
-        if self.wanted.size_bytes.is_none_or(|size| size == done.size_bytes()) {
-            self.tallies.entry(event.device).or_default().record(&done, self.wanted.slow_ns);
-        }
     }
 
     /// From now on nothing new begins: only what is on its way is followed to its end.
@@ -232,6 +227,11 @@ impl Pairing {
         self.done
     }
 
+    /// What was counted apart since this, or a drain, was asked for.
+    pub fn take_apart(&mut self) -> Apart {
+        std::mem::take(&mut self.apart)
+    }
+
     /// Everything since the last drain, device by device.
     pub fn drain(&mut self) -> (Vec<DeviceTimes>, Apart) {
         let mut in_flight: HashMap<u32, u64> = HashMap::new();
@@ -242,6 +242,18 @@ impl Pairing {
             tally.drain(Device::from_kernel(number), in_flight.get(&number).copied().unwrap_or(0))
         };
         (self.tallies.iter_mut().map(drained).collect(), std::mem::take(&mut self.apart))
+    }
+}
+
+fn done_by(event: &Event, open: &Open) -> Done {
+    Done {
+        at_ns: event.at_ns,
+        op: event.op,
+        sector: open.sector,
+        sectors: open.sectors,
+        queue_ns: (open.inserted_ns > 0).then(|| open.issued_ns.saturating_sub(open.inserted_ns)),
+        device_ns: event.at_ns.saturating_sub(open.issued_ns),
+        failed: event.failed,
     }
 }
 

@@ -77,6 +77,24 @@ pub const CALLS: &[(c_long, Call)] = &[
     (libc::SYS_dup2, Call::Duplicate),
 ];
 
+/// The calls that move data, or make them durable, by the names that people know them by.
+pub const NAMED: &[(c_long, &str)] = &[
+    (libc::SYS_read, "read"),
+    (libc::SYS_write, "write"),
+    (libc::SYS_pread64, "pread64"),
+    (libc::SYS_pwrite64, "pwrite64"),
+    (libc::SYS_readv, "readv"),
+    (libc::SYS_writev, "writev"),
+    (libc::SYS_preadv, "preadv"),
+    (libc::SYS_pwritev, "pwritev"),
+    (libc::SYS_preadv2, "preadv2"),
+    (libc::SYS_pwritev2, "pwritev2"),
+    (libc::SYS_fsync, "fsync"),
+    (libc::SYS_fdatasync, "fdatasync"),
+    (libc::SYS_sync_file_range, "sync_file_range"),
+    (libc::SYS_msync, "msync"),
+];
+
 /// What a call of this number is; None for one that is not listened to.
 pub fn call_of(number: c_long) -> Option<Call> {
     CALLS.iter().find(|(known, _)| *known == number).map(|(_, call)| *call)
@@ -84,5 +102,10 @@ pub fn call_of(number: c_long) -> Option<Call> {
 
 /// The kernel's filter that lets only these pass.
 pub fn filter() -> String {
-    CALLS.iter().map(|(number, _)| format!("id == {number}")).collect::<Vec<_>>().join(" || ")
+    passing(CALLS.iter().map(|(number, _)| *number))
+}
+
+/// The kernel's filter that lets only calls of these numbers pass.
+pub fn passing(numbers: impl Iterator<Item = c_long>) -> String {
+    numbers.map(|number| format!("id == {number}")).collect::<Vec<_>>().join(" || ")
 }

@@ -22,6 +22,11 @@ pub fn threads_of(pids: &[u32]) -> BTreeSet<u32> {
     threads
 }
 
+/// The threads of this process.
+pub fn own_threads() -> Vec<u32> {
+    numbers("/proc/self/task").collect()
+}
+
 fn numbers(folder: &str) -> impl Iterator<Item = u32> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())

@@ -69,6 +69,11 @@ impl OpenFiles {
         Some(self.put(process, descriptor, OpenFile { kind, flags, place: None, looked_ns: now_ns }))
     }
 
+    /// How many were seen, those that are closed by now included.
+    pub fn seen(&self) -> usize {
+        self.files.len()
+    }
+
     /// A file.
     pub fn file(&self, number: u32) -> &OpenFile {
         &self.files[number as usize]

@@ -9,6 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use super::block_requests::BlockRequests;
+use super::family::own_threads;
 use super::rings::Whose;
 use super::system_calls::SystemCalls;
 use crate::blk::Device;
@@ -184,7 +185,9 @@ impl Capture {
             true => None,
             false => Some(BlockRequests::new(&root, &named, options.ring_kb, 0)?),
         };
-        let whose = Whose { pids: options.pids.clone(), not: own_threads(options.pids.is_empty()) };
+        // What our own threads write would be captured, and written.
+        let not = if options.pids.is_empty() { own_threads() } else { Vec::new() };
+        let whose = Whose { pids: options.pids.clone(), not };
         let source = u32::from(blocks.is_some());
         let calls = match wants_calls {
             true => Some(SystemCalls::new(&root, &whose, &options.path, options.ring_kb, source)?),
@@ -258,15 +261,6 @@ impl Drop for Capture {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-/// Our own threads: what they write would be captured, and written.
-fn own_threads(wanted: bool) -> Vec<u32> {
-    if !wanted {
-        return Vec::new();
-    }
-    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
 }
 
 fn empty_rings(shared: &Shared) {

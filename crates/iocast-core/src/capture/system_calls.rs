@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
+use super::call_records::{CallRecords, Seen};
 use super::call_table::{Call, call_of, filter};
 use super::open_files::{Kind, OpenFiles};
 use super::rings::{Rings, Whose};
-use crate::blk::instance;
-use crate::blk::layout::{Field, field};
 use crate::error::Result;
 use crate::trace::columns::Rows;
 use crate::trace::event::{Event, Layer, Op, flags};
@@ -26,22 +25,6 @@ struct Begun {
     args: [u64; 6],
 }
 
-/// One record.
-#[derive(Clone, Copy)]
-enum Seen {
-    Enter { thread: u32, number: i64, args: [u64; 6] },
-    Exit { thread: u32, number: i64, result: i64 },
-}
-
-struct Fields {
-    enter: u64,
-    exit: u64,
-    pid: Field,
-    number: Field,
-    args: Field,
-    result: Field,
-}
-
 /// An event whose file may still turn out to be another one, until all that happened before the look is known.
 struct Held {
     event: Event,
@@ -52,9 +35,8 @@ struct Held {
 /// See the module.
 pub struct SystemCalls {
     rings: Rings,
-    fields: Fields,
+    records: CallRecords,
     path: String,
-    waiting: Vec<(u64, Seen)>,
     begun: HashMap<u32, Begun>,
     processes: HashMap<u32, u32>,
     actors: HashMap<u32, Option<u32>>,
@@ -85,27 +67,11 @@ impl SystemCalls {
         source: u32,
     ) -> Result<SystemCalls> {
         let mut rings = Rings::create(root, whose, ring_kb)?;
-        let missing = || instance::unknown("raw_syscalls");
-        let exit = rings.add("raw_syscalls/sys_exit", &filter())?.ok_or_else(missing)?;
-        let enter = rings.add("raw_syscalls/sys_enter", &filter())?.ok_or_else(missing)?;
-        let id =
-            |text: &str| text.lines().find_map(|line| line.strip_prefix("ID:"))?.trim().parse::<u64>().ok();
-        let named = |text: &str, name: &str| text.lines().find_map(|line| field(line, name));
-        let fields = || {
-            Some(Fields {
-                enter: id(&enter)?,
-                exit: id(&exit)?,
-                pid: named(&enter, "common_pid")?,
-                number: named(&enter, "id")?,
-                args: named(&enter, "args")?,
-                result: named(&exit, "ret")?,
-            })
-        };
+        let records = CallRecords::listen(&mut rings, &filter())?;
         Ok(SystemCalls {
             rings,
-            fields: fields().ok_or_else(missing)?,
+            records,
             path: path.to_string(),
-            waiting: Vec::new(),
             begun: HashMap::new(),
             processes: HashMap::new(),
             actors: HashMap::new(),
@@ -125,14 +91,10 @@ impl SystemCalls {
     /// Takes what was recorded. What happened before `until_ns` is paired; it is told one round later, when it is known
     /// whether the names that were looked up are right. `now_ns` is read when all records are in.
     pub fn round(&mut self, until_ns: u64, now_ns: &dyn Fn() -> u64, rows: &mut Rows) -> Result<()> {
-        let SystemCalls { rings, fields, waiting, .. } = self;
-        rings.read(until_ns, &mut |at_ns, record| {
-            waiting.extend(seen(fields, record).map(|seen| (at_ns, seen)));
-        })?;
-        waiting.sort_by_key(|(at_ns, _)| *at_ns); // stable: an exit follows its entry on one processor
-        let ready = waiting.partition_point(|(at_ns, _)| *at_ns < until_ns);
+        let SystemCalls { rings, records, .. } = self;
+        let ready = records.read(rings, until_ns, &mut |_, _| {})?;
         let held = std::mem::take(&mut self.held);
-        for (at_ns, seen) in self.waiting.drain(..ready).collect::<Vec<_>>() {
+        for (at_ns, seen) in ready {
             self.report.lines += 1;
             match seen {
                 Seen::Enter { thread, number, args } => self.entered(at_ns, thread, number, args),
@@ -329,22 +291,6 @@ fn actor_name(process: u32, thread: u32) -> String {
     let comm = fs::read_to_string(format!("/proc/{thread}/comm")).unwrap_or_default();
     let who = if process == thread { process.to_string() } else { format!("{process}/{thread}") };
     format!("{who} {}", comm.trim()).trim_end().to_string()
-}
-
-fn seen(fields: &Fields, record: &[u8]) -> Option<Seen> {
-    let id = u64::from(u16::from_le_bytes(record.get(..2)?.try_into().ok()?));
-    let (thread, number) = (fields.pid.number(record)? as u32, fields.number.number(record)? as i64);
-    if id == fields.exit {
-        return Some(Seen::Exit { thread, number, result: fields.result.number(record)? as i64 });
-    }
-    if id != fields.enter {
-        return None;
-    }
-    let mut args = [0; 6];
-    for (argument, bytes) in args.iter_mut().zip(fields.args.bytes(record)?.chunks_exact(8)) {
-        *argument = u64::from_le_bytes(bytes.try_into().ok()?);
-    }
-    Some(Seen::Enter { thread, number, args })
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ from iocast.errors import SpecError
 
 if TYPE_CHECKING:
     from iocast.model.live.moment import Interval
-    from iocast.report.live import LineMode
+    from iocast.report.live.line_modes import LineMode
     from iocast.sessions.live.line_watch import TapeRequest
     from iocast.sessions.live.sources import Asked
     from iocast.sessions.live.watching import LiveRequest
@@ -53,7 +53,7 @@ def watch(
     printed while a tape is recorded or scrapers are answered.
     """
     from iocast.model.live.moment import Interval
-    from iocast.report.live import LINE_MODES
+    from iocast.report.live.line_modes import LINE_MODES
     from iocast.sessions.live.line_watch import watched
 
     if as_json and as_csv:

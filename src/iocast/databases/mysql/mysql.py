@@ -92,6 +92,8 @@ class _MySQL:
             how = "run: install soname 'query_response_time'" if self._mariadb else "MySQL has one from 8.0 on"
             missing.append(f"histograms of statements: this server has none; {how}")
         if self._mariadb:
+            if self._instrumented:
+                missing.append("statements of sessions: MariaDB tells the digest of one when it has ended")
             missing.append("the redo log: MariaDB does not instrument it; commits show in the kernel's layers")
         return missing
 

@@ -87,11 +87,13 @@ ACTIVE: Final = (
     " left join performance_schema.events_waits_current w on w.thread_id = t.thread_id and w.end_event_id is null"
     " left join performance_schema.events_statements_current s on s.thread_id = t.thread_id and s.end_event_id is null"
     " where t.type = 'FOREGROUND' and t.processlist_id is not null and t.processlist_id <> connection_id()"
+    " and coalesce(t.processlist_info, '') not like '%/* iocast */%'"
     " and t.processlist_command not in ('Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID')"
 )
 ACTIVE_WITHOUT: Final = (
     "select id as id, state as state, null as event, null as digest from information_schema.processlist"
-    " where id <> connection_id() and command not in ('Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID')"
+    " where id <> connection_id() and coalesce(info, '') not like '%/* iocast */%'"
+    " and command not in ('Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID')"
 )
 SESSIONS: Final = "select id as id, user as user, host as host, db as db from information_schema.processlist"
 THREADS: Final = (

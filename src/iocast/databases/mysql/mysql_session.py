@@ -8,7 +8,7 @@ from typing import Any
 
 from iocast.databases.address import Address, parsed, password_of
 from iocast.databases.database import AskPassword
-from iocast.databases.driver import driver
+from iocast.databases.driver import needed_for
 from iocast.databases.query import LostError, RefusedError, Session
 from iocast.errors import DatabaseError, SpecError
 from iocast.formats.database_rows.row_shapes import Row
@@ -16,6 +16,7 @@ from iocast.formats.database_rows.row_shapes import Row
 STATEMENT_TIMEOUT_S = 5
 CONNECT_TIMEOUT_S = 10
 PORT = 3306
+OURS = "/* iocast */"  # by which our own statements are known among those that run
 _WAY_OUT = "give the password in MYSQL_PWD, in ~/.my.cnf under [client], or wait to be asked for it"
 _OPTIONS = {"socket", "ssl_ca", "ssl_cert", "ssl_key", "option_file"}
 # Errors after which asking again is of no use: no right to it, not there.
@@ -38,8 +39,16 @@ def dialler(url: str, ask: AskPassword | None) -> tuple[str, Callable[[], Sessio
     return address.redacted, dial
 
 
+def _driver() -> Any:
+    """PyMySQL, with the parts that are used."""
+    with needed_for("MySQL or MariaDB"):
+        import pymysql
+        import pymysql.cursors
+    return pymysql
+
+
 def _dial(address: Address, ask: AskPassword | None, asked: list[str]) -> Session:
-    pymysql = driver("pymysql", "MySQL or MariaDB")
+    pymysql = _driver()
     host, port = address.hosts[0] if address.hosts else ("localhost", 0)
     settings: dict[str, Any] = {
         "host": host or "localhost",
@@ -50,7 +59,7 @@ def _dial(address: Address, ask: AskPassword | None, asked: list[str]) -> Sessio
         "connect_timeout": CONNECT_TIMEOUT_S,
         "read_timeout": STATEMENT_TIMEOUT_S * 2,
         "program_name": "iocast",
-        "cursorclass": driver("pymysql.cursors", "MySQL or MariaDB").DictCursor,
+        "cursorclass": pymysql.cursors.DictCursor,
         **_from_options(address),
     }
     if address.user:
@@ -118,7 +127,7 @@ class MySession:
         """One statement."""
         try:
             with self._connection.cursor() as cursor:
-                cursor.execute(sql, parameters or None)
+                cursor.execute(f"{sql} {OURS}", parameters or None)
                 return list(cursor.fetchall())
         except (self._pymysql.Error, OSError) as error:
             said = str(error.args[1] if len(error.args) > 1 else error)

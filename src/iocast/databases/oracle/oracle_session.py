@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from iocast.databases.address import Address, parsed, password_of
 from iocast.databases.database import AskPassword
-from iocast.databases.driver import driver
+from iocast.databases.driver import needed_for
 from iocast.databases.query import LostError, RefusedError, Session
 from iocast.errors import DatabaseError, SpecError
 from iocast.formats.database_rows.row_shapes import Row
@@ -49,8 +50,15 @@ def _of_host(address: Address, at: int, ask: AskPassword | None, asked: list[str
     return one.redacted, dial
 
 
+def _driver() -> Any:
+    """oracledb, in thin mode as long as nobody asks for another."""
+    with needed_for("Oracle"):
+        import oracledb
+    return oracledb
+
+
 def _dial(address: Address, ask: AskPassword | None, asked: list[str]) -> Session:
-    oracledb = driver("oracledb", "Oracle")
+    oracledb = _driver()
     host, port = address.hosts[0]
     settings: dict[str, Any] = {
         "user": address.user or None,
@@ -92,9 +100,9 @@ def _refused(address: Address, error: Exception) -> DatabaseError:
 
 
 def _code(error: Exception) -> int:
-    """The number behind ORA-; 0 for other errors."""
-    found = getattr(error.args[0], "code", 0) if error.args else 0
-    return found if isinstance(found, int) else 0
+    """The number behind ORA-; 0 for errors of the driver itself (DPY-)."""
+    found = re.search(r"\bORA-(\d{5})", str(error))
+    return int(found[1]) if found else 0
 
 
 class OracleSession:

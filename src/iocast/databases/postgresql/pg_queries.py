@@ -75,7 +75,7 @@ RIGHTS: Final = (
 EXTENSIONS: Final = (
     "select e.extname as name, e.extversion as version, quote_ident(n.nspname) as schema from pg_extension e"
     " join pg_namespace n on n.oid = e.extnamespace"
-    " where e.extname in ('pg_stat_statements', 'pg_wait_sampling', 'pg_stat_kcache')"
+    " where e.extname in ('pg_stat_statements', 'pg_wait_sampling')"
 )
 # The client shows what it waits for; workers of asynchronous I/O show it a second time, so they are not counted.
 ACTIVE: Final = (
@@ -185,14 +185,14 @@ def _statements(version: str, schema: str) -> Query:
     number = _number(version)
     known = [each for each in _STATEMENTS_OF if each <= number] or [min(_STATEMENTS_OF)]
     shape = Rows(key=_STATEMENT_KEY, counters=counters(f"{_STATEMENTS} {_STATEMENTS_OF[max(known)]}"))
-    since = "stats_since" if number >= (1, 11) else ""
+    since = "stats_since" if number >= (1, 11) else f"(select stats_reset from {schema}.pg_stat_statements_info)"
     view = f"{schema}.pg_stat_statements(false)"
     return Query(
         name="pg_stat_statements",
         sql=_select(shape.columns, view, reset=since, where="queryid is not null"),
         shape=shape,
-        reset="reset_s" if since else "",
-        resets="row",
+        reset="reset_s",
+        resets="row" if number >= (1, 11) else "view",
         timing={each.column: IO_TIMING for each in shape.counters if "blk_" in each.column},
         since_entered=True,
     )

@@ -7,13 +7,14 @@ from typing import Any
 
 from iocast.databases.address import parsed
 from iocast.databases.database import AskPassword
-from iocast.databases.driver import driver
+from iocast.databases.driver import needed_for
 from iocast.databases.query import LostError, RefusedError, Session
 from iocast.errors import DatabaseError, SpecError
 from iocast.formats.database_rows.row_shapes import Row
 
 STATEMENT_TIMEOUT_MS = 5000
 CONNECT_TIMEOUT_S = 10
+OURS = "/* iocast */"  # by which our own statements are known among all others; one in front of them would be dropped
 _WAY_OUT = "give the password in PGPASSWORD, in ~/.pgpass or in a service file, or wait to be asked for it"
 # Classes of SQLSTATE and single ones after which asking again is of no use: no right to it, not there, not preloaded.
 _LASTING = ("42", "0A", "55000")
@@ -32,8 +33,17 @@ def dialler(url: str, ask: AskPassword | None) -> tuple[str, Callable[[], Sessio
     return address.redacted, dial
 
 
+def _driver() -> Any:
+    """psycopg, with the parts that are used."""
+    with needed_for("PostgreSQL"):
+        import psycopg
+        import psycopg.conninfo
+        import psycopg.rows
+    return psycopg
+
+
 def _dial(url: str, redacted: str, ask: AskPassword | None, asked: list[str]) -> Session:
-    psycopg = driver("psycopg", "PostgreSQL")
+    psycopg = _driver()
     conninfo = _conninfo(url)
     settings: dict[str, Any] = {
         "application_name": "iocast",
@@ -57,9 +67,9 @@ def _dial(url: str, redacted: str, ask: AskPassword | None, asked: list[str]) ->
 
 def _conninfo(url: str) -> dict[str, Any]:
     """The parts of a URL as libpq reads them. Raises SpecError."""
-    psycopg = driver("psycopg", "PostgreSQL")
+    psycopg = _driver()
     try:
-        found: dict[str, Any] = driver("psycopg.conninfo", "PostgreSQL").conninfo_to_dict(url)
+        found: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError:  # its text may have parts of the URL in it
         raise SpecError("libpq cannot read this URL", "postgresql://user@host:5432/database") from None
     return found
@@ -76,6 +86,8 @@ def _refused(redacted: str, error: Exception, conninfo: dict[str, Any]) -> Datab
     hint = _WAY_OUT if _wants_password(error) else "check host, port and database: psql takes the same URL"
     if "role" in said and "does not exist" in said:
         hint = "name the role in the URL: postgresql://user@host/database"
+    if "startup parameter" in said:
+        hint = "connect to the server itself: a pooler does not pass the settings on that make the session read-only"
     return DatabaseError(f"cannot connect to {redacted}: {said}", hint)
 
 
@@ -84,14 +96,14 @@ class PgSession:
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-        self._psycopg = driver("psycopg", "PostgreSQL")
-        self._dict_row = driver("psycopg.rows", "PostgreSQL").dict_row
+        self._psycopg = _driver()
+        self._dict_row = self._psycopg.rows.dict_row
 
     def rows(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Row]:
         """All rows by the names of their columns."""
         try:
             with self._connection.cursor(row_factory=self._dict_row) as cursor:
-                cursor.execute(f"/* iocast */ {sql}", parameters or None)
+                cursor.execute(sql.replace("select ", f"select {OURS} ", 1), parameters or None)
                 found: list[Row] = cursor.fetchall()
                 return found
         except UnicodeDecodeError as error:

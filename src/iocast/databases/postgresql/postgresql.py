@@ -6,7 +6,7 @@ times a second. Connections are read-only, named `iocast`, and every statement e
 Why it matters: it says which statements, files and events the time goes to, above all that the kernel sees.
 Needs: a role with pg_monitor; without it, only its own sessions and statements are seen. `track_io_timing` and
 `track_wal_io_timing` for times; they are off by default, and then times are unknown, never 0.
-Overhead: a millisecond or two of one backend a sample, and 0.1 ms ten times a second.
+Overhead: half a millisecond of one backend a sample, and 0.07 ms ten times a second; more with thousands of tables.
 What it cannot see: what a running statement has read so far. PostgreSQL counts it at the end of the statement, or a
 second later. In 17 its reads are blocks, even where one system call reads several; no version has histograms.
 """
@@ -28,7 +28,7 @@ from iocast.metrics import ACTIVE_SQL, ON_CPU, SESSIONS
 NAME = "postgresql"
 SCHEMES: tuple[str, ...] = ("postgresql", "postgres")
 NEEDS = "a role with pg_monitor; track_io_timing and track_wal_io_timing for times"
-OVERHEAD = "about a millisecond of one backend a sample, 0.1 ms ten times a second"
+OVERHEAD = "0.5 ms of one backend a sample, 0.07 ms ten times a second (measured: 40 connections, a small schema)"
 
 _TEXT_CHARACTERS = 4000
 _INSUFFICIENT = "<insufficient privilege>"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.model.codes import FindingCode, SeverityCode
-from iocast.model.experiment import Arm, Diagnosis, Experiment, Outcome
+from iocast.model.experiment import Arm, Diagnosis, Experiment, Outcome, Step
 from iocast.model.finding import FailedDetector, Finding
 from iocast.model.run import Run
 from iocast.model.workload import Closed
 from iocast.text import capacity
 
+SAME_CAP = 1.02  # rates of one cap [J]
 LONGER = 2  # an undecided experiment is repeated, with this many times the rounds
 GRAVEST_FIRST: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
 
@@ -125,18 +126,43 @@ def refined(finding: Finding, outcome: Outcome) -> Finding:
     return replace(finding, learned=outcome.says, state=outcome.verdict, confidence=0.01)
 
 
-def with_steps(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> tuple[Finding, ...]:
-    """All findings, those of a tested code refined by the last step that was about them.
+def with_steps(
+    findings: tuple[Finding, ...], diagnosis: Diagnosis, kinds: Mapping[str, str] | None = None
+) -> tuple[Finding, ...]:
+    """All findings, those that an experiment tested refined by the last step that was about them. `kinds` says of each
+    row by name which load it has, users and depth apart.
 
     A confirmed one rejects no rival by itself, but a rival that is only suggested becomes half as likely.
     """
-    outcomes = {step.finding: step.outcome for step in diagnosis.steps}
-    confirmed = {code for code, outcome in outcomes.items() if outcome.verdict == "confirmed"}
+    confirmed = {step.finding for step in diagnosis.steps if step.outcome.verdict == "confirmed"}
     found = []
     for finding in findings:
-        if finding.state == "suggested" and finding.code in outcomes:
-            finding = refined(finding, outcomes[finding.code])
+        about = [step for step in diagnosis.steps if step.finding == finding.code]
+        step = next((each for each in reversed(about) if _tested(each, finding, findings, kinds or {})), None)
+        if finding.state == "suggested" and step is not None:
+            finding = refined(finding, step.outcome)
+        elif finding.state == "suggested" and about:
+            finding = replace(
+                finding, learned=f"Not tested on this row; on {about[-1].phase}: {about[-1].outcome.says}"
+            )
         elif finding.state == "suggested" and confirmed & set(finding.rivals):
             finding = replace(finding, confidence=finding.confidence / 2)
         found.append(finding)
     return tuple(found)
+
+
+def _tested(step: Step, finding: Finding, findings: tuple[Finding, ...], kinds: Mapping[str, str]) -> bool:
+    """Whether a step was about this finding: about its row, about one of the same I/O at another load, or about one of
+    which the very same was seen."""
+    if "" in (step.phase, finding.phase) or finding.phase == step.phase:
+        return True
+    if step.phase in kinds and kinds[step.phase] == kinds.get(finding.phase):
+        return True
+    subjects = [each for each in findings if each.code == step.finding and each.phase == step.phase]
+    return any(each.says == finding.says or _one_cap(each, finding) for each in subjects)
+
+
+def _one_cap(one: Finding, other: Finding) -> bool:
+    """Whether both suspect a cap at the same rate, on whatever I/Os."""
+    rates = [each.evidence.get("rate_per_s", 0.0) for each in (one, other)]
+    return one.code == "throttle" and min(rates) > 0 and max(rates) <= SAME_CAP * min(rates)

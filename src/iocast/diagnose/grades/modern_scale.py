@@ -99,6 +99,11 @@ def scan(facts: Facts, examination: Examination) -> Graded:
     believed = [r for r in rows if rate_believed(examination.trust[r.phase.name])]
     if not believed:
         return _unusable("scan", rows[0], examination)
+    held = [r for r in believed if not _fell_within(r, examination)]
+    if not held:
+        why = examination.left_out[believed[0].phase.name].why
+        return pick.ungraded("scan", f"{believed[0].phase.name}: {why}.", (believed[0].phase.name,))
+    believed = held
     best = max(record.measurement.bytes_per_s for record in believed)
     as_good = [record for record in believed if record.measurement.bytes_per_s >= AS_GOOD * best]
     at = min(as_good, key=lambda record: record.measurement.asked_depth)  # more load than that brings nothing
@@ -117,6 +122,11 @@ def scan(facts: Facts, examination: Examination) -> Graded:
         figures={"mb_per_s": mb_per_s},
         source=scale.source,
     )
+
+
+def _fell_within(record: PhaseRecord, examination: Examination) -> bool:
+    out = examination.left_out.get(record.phase.name)
+    return out is not None and out.fell == "within"
 
 
 def _beside(record: PhaseRecord) -> str:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from statistics import fmean
 
 from iocast.analyse.facts import RowFacts
 from iocast.analyse.load_kind import bytes_of, data_bytes, is_open_loop, simulated
-from iocast.analyse.steady import LAG_MOST, LEAST_INTERVALS, WITHIN, Steadiness
+from iocast.analyse.rate_drops import FALLS, LoneDips, lone_dips
+from iocast.analyse.steady import LAG_MOST, LEAST_INTERVALS, WITHIN, Steadiness, steadiness
 from iocast.diagnose import thresholds as limits
 from iocast.model.codes import TrustCode
 from iocast.model.finding import TrustComponent
@@ -20,6 +22,7 @@ from iocast.model.run import PhaseRecord, Run, SteadyEnd
 from iocast.text import brief_percent, brief_time, number
 
 CODE: TrustCode = "steady"
+NOTHING = 0.99  # of the rate is gone
 
 
 def steady(row: RowFacts) -> TrustComponent:
@@ -37,9 +40,15 @@ def steady(row: RowFacts) -> TrustComponent:
     if end is not None and end.rule == "snia":
         return TrustComponent(CODE, "C", "five rounds agree, which a slow drift can do too", figures)
     paired = end is not None and end.before is not None  # else it is of an older folder, and its figures are whole
+    # A stall at one end of a row looks like a drift, or like halves that differ: the rest is judged without it.
+    dips = None if found.b3 or row.is_open_loop else lone_dips(row.rates_per_s)
+    rest = found if dips is None else steadiness(dips.levelled)
     if found.length * series.interval_ns < limits.STEADY_B_NS or not found.judged:
-        return _short(found, over, figures, record)
+        return _short(rest, over, figures, record)
+    if dips is not None and rest.b3 and not paired:
+        return TrustComponent(CODE, "C", f"steady over {over} but for {_dips(dips, series.interval_ns)}", figures)
     if not found.b3 and not paired:
+        found = rest
         why = f"{_why_not(found, record)}"
         if found.snia and found.change is None:
             return TrustComponent(CODE, "C", f"five rounds agree, but {why}", figures)
@@ -47,19 +56,37 @@ def steady(row: RowFacts) -> TrustComponent:
             known = f"the mean is only known to ±{brief_percent(found.half_width)}"
             return TrustComponent(CODE, "C", f"too short to judge steadiness: {known} after {over}", figures)
         return TrustComponent(CODE, "D", f"not steady: {why}", figures)
+    fell = _fell_before(row, found) if not paired else ""
+    if fell:
+        return TrustComponent(CODE, "D", f"not steady: {fell}", figures)
     since = f" from t={brief_time(found.cut * series.interval_ns)} on" if found.cut else ""
     pair = _pair(record, end, figures) if end is not None and paired else ""
     if found.length * series.interval_ns < limits.STEADY_A_NS:
         return TrustComponent(
             CODE,
             "B",
-            f"{pair or f'steady over {over}'}; a later change is not excluded in less than 5 minutes",
+            f"{pair or f'steady over {over}{since}'}; a later change is not excluded in less than 5 minutes",
             figures,
         )
     why = "" if _has_no_cliff(run) else next(_cliffs(run, record, figures), "")
     if why:
         return TrustComponent(CODE, "B", f"{pair or 'steady'}, but a later cliff is not excluded: {why}", figures)
     return TrustComponent(CODE, "A", pair or f"steady over {over}{since}", figures)
+
+
+def _fell_before(row: RowFacts, found: Steadiness) -> str:
+    """That a row was far faster in what was taken for its warm-up: a cache, credits or an SLC area, and no warm-up."""
+    if row.is_open_loop or not found.cut or not found.mean > 0:
+        return ""
+    before = fmean(row.rates_per_s[: found.cut])
+    if found.mean > (1 - FALLS) * before:
+        return ""
+    within = brief_time(found.cut * row.record.series.interval_ns)
+    first = next(
+        at for at, rate in enumerate(row.rates_per_s) if rate <= (1 - FALLS) * max(row.rates_per_s[: found.cut])
+    )
+    lower = brief_percent(1 - found.mean / max(row.rates_per_s[: first or 1]))
+    return f"the rate fell within the first {within}, by {lower}, and stayed there"
 
 
 def _pair(record: PhaseRecord, end: SteadyEnd, figures: dict[str, float]) -> str:
@@ -100,6 +127,19 @@ def _is_chance(found: Steadiness) -> bool:
     """
     scattered = found.change is None and found.lag_1 < 2 * LAG_MOST and found.half_width <= limits.PLAIN_DRIFT
     return scattered and abs(found.halves) <= 2 * found.half_width and abs(found.drift) <= 3.5 * found.half_width
+
+
+def _dips(dips: LoneDips, interval_ns: int) -> str:
+    """What fell out of the level and came back: "1 s at t=59 s, in which the rate was 70% lower"."""
+    count, first, last = len(dips.at), dips.at[0], dips.at[-1]
+    lasted, begins = brief_time(count * interval_ns), brief_time(first * interval_ns)
+    when = f"at t={begins}" if count == 1 else f"from t={begins} on"
+    if last - first >= count:
+        when = f"between t={begins} and t={brief_time((last + 1) * interval_ns)}"
+    if dips.deepest >= NOTHING:
+        return f"{lasted} {when}, in which I/O stalled"
+    most = "up to " if count > 1 else ""
+    return f"{lasted} {when}, in which the rate was {most}{brief_percent(dips.deepest)} lower"
 
 
 def _why_not(found: Steadiness, record: PhaseRecord) -> str:

@@ -20,6 +20,7 @@ from iocast.model.run import PhaseRecord, Run
 from iocast.report.card.results_table import times_of
 from iocast.report.card.summary_sentences import (
     FLUSHES,
+    State,
     busiest,
     is_commit,
     is_random,
@@ -27,7 +28,9 @@ from iocast.report.card.summary_sentences import (
     least_load_at_peak,
     lone_read,
     only,
+    rows_that_held,
     size_of,
+    state_words,
     who,
 )
 from iocast.report.card.verdict import USABLE
@@ -69,51 +72,59 @@ def figures(facts: Facts, examination: Examination) -> tuple[Figure, ...]:
         for record in facts.run.measured
         if record.measurement.ios and not is_open_loop(record) and {"users", "depth"}.isdisjoint(record.unstated)
     ]
+    state = state_words(every, examination)
+    every = rows_that_held(every, examination)
     trust = {record.phase.name: examination.trust[record.phase.name] for record in every}
     usable = [record for record in every if trust[record.phase.name].grade in USABLE]
     of_rates = [record for record in every if rate_believed(trust[record.phase.name])]
     valid = [record for record in every if not trust[record.phase.name].void]
-    return (*_random_reads(facts, usable, valid), *_scans(of_rates), *_commits(facts, usable))
+    return (
+        *_random_reads(facts, usable, valid, state),
+        *_scans(of_rates, state),
+        *_commits(facts, usable, state),
+    )
 
 
-def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRecord]) -> Iterator[Figure]:
+def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRecord], state: State) -> Iterator[Figure]:
     found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
     if not found:
         return
     alone = lone_read(found)
     times = times_of(facts.row(alone), "read")
     name = f"Random {text.size(size_of(alone))} read"
-    yield from _median(name, times, alone)
+    yield from _median(name, times, alone, state)
     most = busiest(found, alone)
     least = least_load_at_peak(facts, found, alone)
     top = max(each.measurement.rate_per_s for each in every if kind(each) == kind(most))
     peak = "peak" if most.measurement.rate_per_s >= top else "highest of the rows that can be trusted"
-    where = f"{peak}, at {who(most)}" if least is most else f"{peak}, at {who(most)}; the same from {who(least)} on"
+    where = f"{peak}, at {who(most)}{state(most)}"
+    where += "" if least is most else f"; the same from {who(least)} on"
     yield Figure(f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", where)
 
 
-def _scans(records: list[PhaseRecord]) -> Iterator[Figure]:
+def _scans(records: list[PhaseRecord], state: State) -> Iterator[Figure]:
     found = [each for each in records if is_scan(each)]
     if found:
         best = max(found, key=lambda each: each.measurement.bytes_per_s)
-        yield Figure(f"{text.size(size_of(best))} scan", best.measurement.bytes_per_s, "bytes_per_s", f"at {who(best)}")
+        where = f"at {who(best)}{state(best)}"
+        yield Figure(f"{text.size(size_of(best))} scan", best.measurement.bytes_per_s, "bytes_per_s", where)
 
 
-def _commits(facts: Facts, records: list[PhaseRecord]) -> Iterator[Figure]:
+def _commits(facts: Facts, records: list[PhaseRecord], state: State) -> Iterator[Figure]:
     found = [each for each in records if is_commit(each) and size_of(each)]
     if found:
         alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
         flush = facts.row(alone).response(*FLUSHES)
         times = flush if flush.total else times_of(facts.row(alone), "write")
         name = f"{text.size(size_of(alone))} commit"
-        yield from _median(name, times, alone)
+        yield from _median(name, times, alone, state)
 
 
-def _median(name: str, times: Histogram, record: PhaseRecord) -> Iterator[Figure]:
+def _median(name: str, times: Histogram, record: PhaseRecord, state: State) -> Iterator[Figure]:
     """Nothing where another tool measured and states no median."""
     half_ns = times.quantile_ns(0.5)
     if not math.isnan(half_ns):
-        yield Figure(name, half_ns, "duration", _tail(published(times, 0.99), who(record)))
+        yield Figure(name, half_ns, "duration", _tail(published(times, 0.99), f"{who(record)}{state(record)}"))
 
 
 def _tail(p99_ns: float | None, whose: str) -> str:

@@ -1,15 +1,17 @@
-"""What the storage does, in sentences: random reads, scans, commits, mixes. Only of rows that can be used."""
+"""What the storage does, in sentences: random reads, scans, commits, mixes. Only of rows that can be used, and, where a
+rate fell for good, of those of one state."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from iocast import text
 from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import kind
 from iocast.analyse.load_kind import data_bytes, is_open_loop
 from iocast.analyse.statistics import published
+from iocast.model.finding import Examination, LeftOut
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Hotspot, Op, Sequential, Uniform, Zipf
@@ -19,15 +21,27 @@ DATABASE_BLOCK_BYTES = 8 << 10  # the size to speak of where several were measur
 TWO_PEAKS = 2.0  # a mean this many times the median says that neither tells the whole
 SAME_RATE = 0.01  # rates nearer to each other are the same, however well a peak is known [J]
 
+BEFORE, AFTER = "before the rate fell", "after the rate fell"
+State = Callable[[PhaseRecord], str]
 FLUSHES: tuple[Op, ...] = ("fsync", "fdatasync")
 
 
-def sentences(facts: Facts, records: list[PhaseRecord], rates_only: list[PhaseRecord] | None = None) -> list[str]:
+def sentences(
+    facts: Facts,
+    records: list[PhaseRecord],
+    rates_only: list[PhaseRecord] | None = None,
+    state: State = lambda _: "",
+) -> list[str]:
     """All that can be said of these rows, in the order in which a database administrator asks; of the rows in
-    `rates_only` no percentile is known well."""
+    `rates_only` no percentile is known well. `state` says on which side of a fall of the rate a row lies."""
     closed = [each for each in records if _can_be_told(each)]
     scans = [each for each in rates_only or () if _can_be_told(each)]
-    return [*_random_reads(facts, closed), *_scans(closed, scans), *_commits(closed), *_mixes(closed)]
+    return [
+        *_random_reads(facts, closed, state),
+        *_scans(closed, scans, state),
+        *_commits(closed, state),
+        *_mixes(closed, state),
+    ]
 
 
 def _can_be_told(record: PhaseRecord) -> bool:
@@ -40,7 +54,7 @@ def _is_known(record: PhaseRecord) -> bool:
     return timed and not {"users", "depth"} & {*record.unstated}
 
 
-def _random_reads(facts: Facts, records: list[PhaseRecord]) -> Iterator[str]:
+def _random_reads(facts: Facts, records: list[PhaseRecord], state: State) -> Iterator[str]:
     found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
     if not found:
         return
@@ -50,7 +64,7 @@ def _random_reads(facts: Facts, records: list[PhaseRecord]) -> Iterator[str]:
     sentence = f"A random {text.size(size)} read takes {takes(alone.measurement.response('read'))}{together}"
     if most is not alone and most.measurement.rate_per_s > 1.1 * alone.measurement.rate_per_s:
         sentence += f"; {who(most)} reaches {text.rate(most.measurement.rate_per_s)} IOPS"
-    yield f"{sentence}."
+    yield f"{sentence}{state(most)}."
 
 
 def lone_read(records: list[PhaseRecord]) -> PhaseRecord:
@@ -81,16 +95,16 @@ def least_load_at_peak(facts: Facts, records: list[PhaseRecord], alone: PhaseRec
     return min(fast, key=lambda each: (each.measurement.asked_depth, each is not peak), default=peak)
 
 
-def _scans(records: list[PhaseRecord], rates_only: list[PhaseRecord]) -> Iterator[str]:
+def _scans(records: list[PhaseRecord], rates_only: list[PhaseRecord], state: State) -> Iterator[str]:
     found = [each for each in (*records, *rates_only) if is_scan(each)]
     if found:
         best = max(found, key=lambda each: each.measurement.bytes_per_s)
         speed = text.brief_throughput(best.measurement.bytes_per_s)
         few = " (the rate only: its percentiles are imprecise)" if best not in records else ""
-        yield f"{text.size(size_of(best))} sequential reads reach {speed} at {who(best)}{few}."
+        yield f"{text.size(size_of(best))} sequential reads reach {speed} at {who(best)}{state(best)}{few}."
 
 
-def _commits(records: list[PhaseRecord]) -> Iterator[str]:
+def _commits(records: list[PhaseRecord], state: State) -> Iterator[str]:
     found = [each for each in records if is_commit(each) and size_of(each)]
     if not found:
         return
@@ -99,19 +113,20 @@ def _commits(records: list[PhaseRecord]) -> Iterator[str]:
     flush = alone.measurement.response(*FLUSHES)
     with_others = f" at {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
     if flush.total:
-        yield f"The flush of {text.article(size)} {size} commit takes {takes(flush)}{with_others}."
+        yield f"The flush of {text.article(size)} {size} commit takes {takes(flush)}{with_others}{state(alone)}."
     else:
         times = takes(alone.measurement.response("write"))
-        yield f"{text.article(size).capitalize()} {size} commit takes {times}{with_others}."
+        yield f"{text.article(size).capitalize()} {size} commit takes {times}{with_others}{state(alone)}."
 
 
-def _mixes(records: list[PhaseRecord]) -> Iterator[str]:
+def _mixes(records: list[PhaseRecord], state: State) -> Iterator[str]:
     found = [each for each in records if _data_ops(each) == {"read", "write"} and never_pauses(each)]
     if found:
         best = max(found, key=_rate_of_data)
         size = size_of(best)
         blocks = f"{text.size(size)} reads and writes" if size else "reads and writes"
-        yield f"A {_split(best)} mix of {blocks} reaches {text.rate(_rate_of_data(best))} IOPS at {who(best)}."
+        rate = text.rate(_rate_of_data(best))
+        yield f"A {_split(best)} mix of {blocks} reaches {rate} IOPS at {who(best)}{state(best)}."
 
 
 def _data_ops(record: PhaseRecord) -> set[Op]:
@@ -196,3 +211,57 @@ def size_of(record: PhaseRecord) -> int:
     """The size of the I/Os that move data when all have the same, else 0."""
     sizes = {item.size_bytes for item in record.phase.workload.mix if item.size_bytes}
     return sizes.pop() if len(sizes) == 1 else 0
+
+
+def rows_that_held(records: Sequence[PhaseRecord], examination: Examination) -> list[PhaseRecord]:
+    """Without the rows in which the rate fell, and without those of the state that has fewer rows; these are kept where
+    nothing else does such I/Os, those never."""
+    out = examination.left_out
+    kept = [each for each in records if not _fell(each, out)]
+    sorts = {sort(each) for each in kept}
+    return [each for each in records if each in kept or (_fell(each, out) != "within" and sort(each) not in sorts)]
+
+
+def two_states(records: Sequence[PhaseRecord], examination: Examination) -> Iterator[str]:
+    """A sentence for each row in which the rate fell, where no other row does such I/Os. Of plain writes no headline
+    speaks."""
+    sorts = {sort(each) for each in rows_that_held(records, examination)}
+    for each in records:
+        plain_writes = only(each, "write") and not is_commit(each)
+        if _fell(each, examination.left_out) == "within" and sort(each) not in sorts and not plain_writes:
+            yield f"No figure stands for {each.phase.name}, {examination.left_out[each.phase.name].why}."
+
+
+def state_words(records: Sequence[PhaseRecord], examination: Examination) -> Callable[[PhaseRecord], str]:
+    """On which side of a fall of its kind of I/O a row lies, as it follows the load: ", after the rate fell" or ""."""
+    place = {each.phase.name: at for at, each in enumerate(records)}
+    fallen = [(each, _fell(each, examination.left_out)) for each in records if _fell(each, examination.left_out)]
+
+    def words(record: PhaseRecord) -> str:
+        own = _fell(record, examination.left_out)
+        sides = [own] if own else [_side(place, record, other, fell) for other, fell in fallen if _same(record, other)]
+        return "" if not sides else f", {BEFORE if sides[0] == 'before' else AFTER}"
+
+    return words
+
+
+def _side(place: Mapping[str, int], record: PhaseRecord, other: PhaseRecord, fell: str) -> str:
+    if fell == "within":
+        return "before" if place[record.phase.name] < place[other.phase.name] else "after"
+    return "before" if fell == "after" else "after"
+
+
+def _same(record: PhaseRecord, other: PhaseRecord) -> bool:
+    return kind(record) == kind(other)
+
+
+def _fell(record: PhaseRecord, out: Mapping[str, LeftOut]) -> str:
+    found = out.get(record.phase.name)
+    return "" if found is None else found.fell
+
+
+def sort(record: PhaseRecord) -> tuple[object, ...]:
+    """What a headline tells apart: which operations, in order or not, durable or not."""
+    load = record.phase.workload
+    ops = frozenset(item.op for item in load.mix)
+    return ops, isinstance(load.locality, Sequential), load.sync != "none" or load.fsync_every > 0

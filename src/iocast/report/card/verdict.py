@@ -19,7 +19,7 @@ from iocast.model.finding import GRADES, Examination, Finding, Grade, Trust, Tru
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord
 from iocast.report.card.replay_section import sentence as replayed
-from iocast.report.card.summary_sentences import sentences
+from iocast.report.card.summary_sentences import rows_that_held, sentences, state_words, two_states
 from iocast.report.wording import words
 
 USABLE: tuple[Grade, ...] = ("A", "B", "C")  # what is graded worse is not put into words
@@ -53,11 +53,21 @@ def verdict(facts: Facts, examination: Examination) -> str:
     usable = [record for record, trust in judged if trust.grade in USABLE]
     rates_only = [record for record, trust in judged if trust.grade not in USABLE and rate_believed(trust)]
     leads = list(_leads(judged, examination))
-    said = [*filter(None, map(replayed, usable)), *sentences(facts, usable, rates_only)]
+    state = state_words(facts.run.measured, examination)
+    held, of_rates = rows_that_held(usable, examination), rows_that_held(rates_only, examination)
+    said = [*filter(None, map(replayed, usable)), *sentences(facts, held, of_rates, state)]
+    said += two_states(usable, examination)
     if usable and not said:
-        said = ["The run has no plain random reads, scans, commits or mixes: see the rows below."]
+        said = [_nothing_to_say(facts)]
     told = frozenset[FindingCode]().union(*(lead.told for lead in leads))
     return " ".join([*(lead.says for lead in leads), *said, *_belief(judged, told)])
+
+
+def _nothing_to_say(facts: Facts) -> str:
+    """Whether such rows are missing, or only none that can be used."""
+    if sentences(facts, list(facts.run.measured)):
+        return "No row of random reads, scans, commits or mixes can be used: see the reasons below."
+    return "The run has no plain random reads, scans, commits or mixes: see the rows below."
 
 
 def _leads(judged: Judged, examination: Examination) -> Iterator[_Lead]:

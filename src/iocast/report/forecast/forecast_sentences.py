@@ -114,7 +114,7 @@ def _stalls(of: Answer) -> str:
     found, q, limit_s = of.stalled, of.question.q, of.question.limit_s
     assert found is not None
     rows = text.counted(len(found.rows), "row")
-    stood = f"I/O stood still for up to {time(found.longest_s)} on {rows} that the forecast does not use"
+    stood = f"{rows} that the forecast leaves out had stalls of up to {time(found.longest_s)}"
     if q is None:
         return f"{stood}; arrivals at random would find {time(found.added_s)} more on average"
     late, leaves = text.percent(found.late(limit_s)), text.percent(1 - q)

@@ -33,6 +33,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord
+from iocast.model.workload import Op
 from iocast.text import brief_time, counted, sentence
 
 NEEDS: tuple[str, ...] = ()
@@ -48,6 +49,7 @@ LEVEL = 10  # I/Os of each outstanding one that make a level [J]
 # Waits one behind another: so many in turn, with no more between two of them than this share of the shorter; or so many
 # that overlap, over so many times the longest of them. Who stands still ends with the others. [J]
 WAITS, TIMES_ONE, BETWEEN = 3, 2.5, 0.1
+ONE = 1.5  # times its longest I/O: who stands still ends with the others [J]
 STILL = 0.5  # of the longest I/O of a stall no other may have ended [J]
 TAIL = 20  # recorded I/Os beside the stalls show how a row's times fall off [J]
 
@@ -147,7 +149,7 @@ def period_ns(found: tuple[Stall, ...]) -> int:
 def _stood_still(row: RowFacts, least_ns: int) -> tuple[Stall, ...]:
     """I/Os that took so long, and far longer than others of their kind, those that overlap together."""
     late = [io for io in row.measurement.slow if io.service_ns >= least_ns]
-    median_ns = {op: row.service(op).quantile_ns(0.5) for op in {io.op for io in late}}
+    median_ns = {op: _usual_ns(row, op) for op in {io.op for io in late}}
     # A kind of I/O of which none ended without error has no median, and nothing is ever as large as nan.
     slowed = _slowed(row)
     usual_ns = [max(median_ns[io.op], slowed.each_ns if io.time_ns >= slowed.from_ns else 0.0) for io in late]
@@ -164,6 +166,14 @@ def _stood_still(row: RowFacts, least_ns: int) -> tuple[Stall, ...]:
     return tuple(each for each in _waits_together(found) if _holds(row, each, rest))
 
 
+def _usual_ns(row: RowFacts, op: Op) -> float:
+    """The median, or the mean of all I/Os but the slowest, which is longer where most reads were read ahead."""
+    times, slow = row.service(op), [io.service_ns for io in row.measurement.slow if io.op == op]
+    rest = times.total - len(slow)
+    mean_ns = max(0, times.sum_ns - sum(slow)) / rest if rest > 0 and row.measurement.asked_depth > 1 else 0.0
+    return max(times.quantile_ns(0.5), mean_ns)
+
+
 def _others(row: RowFacts, stood: list[SlowIo]) -> list[SlowIo]:
     """The recorded I/Os that did not stand still."""
     took = {id(io) for io in stood}
@@ -175,6 +185,8 @@ def _holds(row: RowFacts, stall: Stall, rest: list[SlowIo]) -> bool:
     depth = max(1, row.measurement.asked_depth)
     if stall.queued:
         return stall.longest_ns >= OVER_MEDIAN * depth * stall.usual_ns
+    if stall.ios > 1 and stall.duration_ns > ONE * stall.longest_ns:
+        return False  # what began later ended later: no moment was the same for all of them
     return _still_ns(row, stall) >= STILL * stall.longest_ns and (stall.ios >= depth or not _of_the_tail(stall, rest))
 
 

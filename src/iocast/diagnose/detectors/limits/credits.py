@@ -3,8 +3,9 @@
 What it is: storage, mostly in clouds, that exceeds its baseline for as long as it has burst credits.
 Why it matters: the rate before they ran out does not last: a database that works all day gets the baseline.
 How it shows: the read rate drops to a much lower constant rate and stays there, or is already there when a later row
-raises the load; a pause restores exactly as many credits as it saved. Where only a part of the data lies on such a
-volume, the slow reads come at a constant rate, and the quick ones between them do not.
+raises the load; a pause restores exactly as many credits as it saved. Rows of other sizes at the same IOPS, or at the
+same throughput, tell what is counted. Where only a part of the data lies on such a volume, the slow reads come at a
+constant rate, and the quick ones between them do not.
 How to confirm: spend all credits, pause, and go on: the rate is high again for a short time.
 What to change: measure for longer than the credits last (the finding says how long), or buy the rate that you need.
 """
@@ -12,23 +13,23 @@ What to change: measure for longer than the credits last (the finding says how l
 from __future__ import annotations
 
 from collections.abc import Iterator
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from iocast.analyse.changepoint import MIN_LENGTH
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import simulated
 from iocast.analyse.rate_drops import FALLS, Drop, slow_part
 from iocast.diagnose.evidence import row_of
-from iocast.diagnose.thresholds import DEVICE_SHARE
+from iocast.diagnose.lower_level import Between, Level, counts, fall_before, fell_within, level_of, rate
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
+from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Constant, MixItem, Uniform, Workload
-from iocast.text import brief_time, counted, number
+from iocast.text import brief_throughput, brief_time, capacity, counted, number
 
 NEEDS: tuple[str, ...] = ()
 
@@ -48,14 +49,19 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for at, row in enumerate(facts.rows):
         if not row.is_only("read") or row.is_open_loop or facts.imported:
             continue
-        found = row.drop or _before_it_began(facts.rows[:at], row)
+        found, level = row.drop, None
+        if found is None and (between := fall_before(facts, at)) is not None:
+            found, level = _between(between), between.level
+        if found is None and row.change_points is None and counts(row):
+            found, level = _in_a_short_row(facts, at)
         limited = None if found is None else _limited(row, found)
         if found is None or limited is None or limited.per_s < LEAST_PER_S:
             continue
-        fell, inside = _where_it_fell(facts.rows[:at], row, found)
-        spent = _spent(fell, inside, limited)
-        if spent > 0:
-            yield _finding(fell.record, inside, limited, spent, "" if fell is row else f" on {row.name}")
+        level = level or _level_after(facts, at, found)
+        fell, inside = _where_it_fell(facts.rows[:at], row, found, level)
+        spent = _spent(fell, inside, limited, level)
+        if spent.ios > 0:
+            yield _finding(fell, inside, limited, spent, level, "" if fell is row else f" on {row.name}")
             return
 
 
@@ -73,7 +79,8 @@ def _limited(row: RowFacts, found: Drop) -> _Limited | None:
         return _Limited(1.0, found.after_per_s, found.constant)
     changes = row.change_points
     series = row.series_of("read")
-    if not found.at_ns or series is None or changes is None:
+    # In order the places change with time too, and with them what answers: a tier, a cache.
+    if not found.at_ns or series is None or changes is None or not isinstance(row.workload.locality, Uniform):
         return None
     slow = slow_part(series, changes)
     if slow is None or slow.share > A_PART or slow.by_chance > REGULAR:
@@ -81,74 +88,128 @@ def _limited(row: RowFacts, found: Drop) -> _Limited | None:
     return _Limited(slow.share, slow.share * found.after_per_s, slow.constant)
 
 
-def _before_it_began(earlier: tuple[RowFacts, ...], row: RowFacts) -> Drop | None:
-    """A fall between two rows: this one has more at once than one before it, does far less, and always the same."""
-    if not isinstance(row.workload.locality, Uniform) or row.record.phase.together:
-        return None  # in order a disk alone is quick, and two readers are not; beside others nobody is
-    rates, did = row.rates_per_s, row.measurement
-    alike = [each for each in earlier if each.kind == row.kind and not each.record.phase.together]
-    rows = [each for each in alike if each.measurement.asked_depth < did.asked_depth]
-    before = max((each.measurement.rate_per_s for each in rows if _reached_the_device(each)), default=0.0)
-    level = rates[len(rates) // 4 :]  # a last bit may have been left
-    if len(level) < MIN_LENGTH or max(fmean(level), did.rate_per_s) > (1 - FALLS) * before:
-        return None
-    after = fmean(level)
-    constant = pstdev(level) / after if after else 0.0
-    return Drop(at_ns=0, before_per_s=before, after_per_s=after, ios=0, bytes=0, constant=constant)
+def _between(fall: Between) -> Drop:
+    """A fall between two rows: this one has more outstanding I/Os than one before it, does far less, and always the
+    same."""
+    size = fall.row.measurement.bytes / max(1, fall.row.measurement.ios)
+    before = max(rate(each, "ios") for each in fall.before)
+    after = fall.level.per_s / (size if fall.level.unit == "bytes" else 1.0)
+    return Drop(at_ns=0, before_per_s=before, after_per_s=after, ios=0, bytes=0, constant=fall.level.constant)
 
 
-def _where_it_fell(earlier: tuple[RowFacts, ...], row: RowFacts, found: Drop) -> tuple[RowFacts, Drop]:
+def _in_a_short_row(facts: Facts, at: int) -> tuple[Drop | None, Level | None]:
+    """A fall within a row of a few intervals, to a level at which later rows of quite other sizes go."""
+    row, later = facts.rows[at], facts.rows[at + 1 :]
+    size = row.measurement.bytes / max(1, row.measurement.ios)
+    for each in later:
+        level = level_of(facts, each, later) if counts(each) else None
+        if level is not None and level.known and fell_within(row, level):
+            after = level.per_s / (size if level.unit == "bytes" else 1.0)
+            plain = Drop(0, row.rates_per_s[0], after, 0, 0, level.constant)
+            return _in_few_intervals(row, plain), level
+    return None, None
+
+
+def _level_after(facts: Facts, at: int, found: Drop) -> Level | None:
+    """The level to which a row fell, by the rows after it: what it counts."""
+    row, size = facts.rows[at], facts.rows[at].measurement.bytes / max(1, facts.rows[at].measurement.ios)
+    for each in facts.rows[at + 1 :]:
+        level = level_of(facts, each, facts.rows[at + 1 :]) if counts(each) else None
+        fell_to = found.after_per_s * (size if level is not None and level.unit == "bytes" else 1.0)
+        if level is not None and abs(level.per_s / fell_to - 1) <= AGREES and (level.known or each.kind == row.kind):
+            return level
+    return None
+
+
+def _where_it_fell(
+    earlier: tuple[RowFacts, ...], row: RowFacts, found: Drop, level: Level | None
+) -> tuple[RowFacts, Drop]:
     """The row within which it fell to the rate of this one, and the fall with this one's scatter.
 
     A stall after the fall hides how constant the rate is there. The mean of such a row is neither of the two rates.
     """
     for each in earlier if not found.at_ns else ():
-        inside = each.drop if each.kind == row.kind and not each.record.phase.together else None
+        if each.kind != row.kind or each.record.phase.together:
+            continue
+        inside = each.drop
         if inside is not None and abs(inside.after_per_s / found.after_per_s - 1) <= AGREES:
             return each, replace(inside, after_per_s=found.after_per_s, constant=found.constant)
+        if inside is None and level is not None and fell_within(each, level):
+            return each, _in_few_intervals(each, found)
     return row, found
 
 
-def _reached_the_device(row: RowFacts) -> bool:
-    """False where a cache in this machine answered: that spent no credits, and its rate is not the storage's."""
-    share = row.share_of_device("read")
-    return share is None or share[0] >= DEVICE_SHARE
+def _in_few_intervals(row: RowFacts, found: Drop) -> Drop:
+    """The fall in a row of a few intervals: it lies in the first that is far below the one before."""
+    series, rates = row.record.series, row.rates_per_s
+    at = next(at for at, per_s in enumerate(rates) if per_s <= (1 - FALLS) * rates[0])
+    before = fmean(rates[:at])
+    return replace(
+        found,
+        at_ns=at * series.interval_ns,
+        before_per_s=before,
+        ios=sum(series.ios[:at]),
+        bytes=sum(series.bytes[:at]),
+    )
 
 
-def _spent(row: RowFacts, found: Drop, limited: _Limited) -> float:
-    """Credits: what was done beyond the baseline until they ran out, phases before it included."""
+class _Spent(NamedTuple):
+    """Credits: what was done beyond the baseline until they ran out, in I/Os of the row, and in bytes."""
+
+    ios: float
+    bytes: float
+
+
+def _spent(row: RowFacts, found: Drop, limited: _Limited, level: Level | None) -> _Spent:
+    """Phases before it included. What counts bytes is spent by the size of each I/O."""
+    size = row.measurement.bytes / max(1, row.measurement.ios)
+    in_bytes = level is not None and level.counts_bytes
+    per_s = limited.per_s * (size if in_bytes else 1.0)
+
+    def did(measurement: Measurement) -> float:
+        return float(measurement.bytes if in_bytes else measurement.ios)
+
     beyond = 0.0
     phases = row.run.phases
     for each in map(row.facts.row, phases[: phases.index(row.record)]):
         if each.beside[0] is each.record:  # of phases at once the first stands for all: they share the time
-            did = each.seen_by_devices.measurement
-            beyond = max(0.0, beyond + limited.share * did.ios - limited.per_s * did.elapsed_ns / 1e9)
-    return beyond + limited.share * found.ios - limited.per_s * found.at_ns / 1e9
+            whole = each.seen_by_devices.measurement
+            beyond = max(0.0, beyond + limited.share * did(whole) - per_s * whole.elapsed_ns / 1e9)
+    here = found.bytes if in_bytes else found.ios
+    total = beyond + limited.share * here - per_s * found.at_ns / 1e9
+    return _Spent(total / size, total) if in_bytes else _Spent(total, total * size)
 
 
-def _finding(record: PhaseRecord, found: Drop, limited: _Limited, credits: float, where: str) -> Finding:
+def _finding(row: RowFacts, found: Drop, limited: _Limited, spent: _Spent, level: Level | None, where: str) -> Finding:
+    record, size = row.record, row.measurement.bytes / max(1, row.measurement.ios)
     burst_per_s = limited.share * found.before_per_s
-    lasts_s = credits / max(1.0, burst_per_s - limited.per_s)
+    lasts_s = spent.ios / max(1.0, burst_per_s - limited.per_s)
     stayed = f" and stayed there within {limited.constant:.1%}{where}"
     if limited.share < 1:
         stayed = (
             f"; {number(limited.per_s)} slow reads per second completed from then on, within"
             f" {limited.constant:.1%}{where}"
         )
+    in_bytes = level is not None and level.counts_bytes
+    what, told = ("throughput", lambda per_s: brief_throughput(per_s * size)) if in_bytes else ("IOPS", number)
+    credits = capacity(spent.bytes) if in_bytes else counted(round(spent.ios), "I/O")
+    others = _others(level, row, where)
     return Finding(
         code=CODE,
         severity="severe",
         phase=record.phase.name,
-        says=f"{_when(record, found)} IOPS fell from {number(found.before_per_s)} to {number(found.after_per_s)}"
-        f"{stayed}: credits for about {counted(round(credits), 'I/O')} beyond that"
+        says=f"{_when(record, found)} {what} fell from {told(found.before_per_s)} to {told(found.after_per_s)}"
+        f"{stayed}{others}: credits for about {credits} beyond that"
         f" rate were spent by then; a full bucket lasts {brief_time(lasts_s * 1e9)} at the burst rate.",
         evidence={
             "at_ns": float(found.at_ns),
             "burst_per_s": burst_per_s,
             "baseline_per_s": limited.per_s,
             "after_per_s": found.after_per_s,
-            "credits": credits,
+            "credits": spent.ios,
             "lasts_s": lasts_s,
+            "turn_ns": 1e9 * record.measurement.asked_depth / found.after_per_s,
+            **({"baseline_bytes_per_s": limited.per_s * size, "credit_bytes": spent.bytes} if in_bytes else {}),
         },
         remedy="Plan with the lower rate, the one that lasts, or buy the rate that you need.",
         hypothesis="the burst credits are spent and only the baseline is left",
@@ -158,6 +219,20 @@ def _finding(record: PhaseRecord, found: Drop, limited: _Limited, credits: float
         rivals=("throttle",),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
     )
+
+
+def _others(level: Level | None, row: RowFacts, where: str) -> str:
+    """The rows of other sizes that tell what is counted; "" where none do."""
+    if level is None or not level.known:
+        return ""
+    sizes = {item.size_bytes for item in row.workload.mix}
+    other = [each.name for each in level.rows if {item.size_bytes for item in each.workload.mix} != sizes]
+    other = [name for name in other if not where.endswith(f" {name}")]
+    if not other:
+        return ""
+    more = f" and {counted(len(other) - 1, 'more row')}" if len(other) > 1 else ""
+    same = "throughput" if level.unit == "bytes" else "IOPS"
+    return f", and {other[0]}{more} of other sizes go{'' if more else 'es'} at the same {same}"
 
 
 def _when(record: PhaseRecord, found: Drop) -> str:

@@ -18,6 +18,7 @@ from itertools import pairwise
 from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import Curve
 from iocast.analyse.scalability import LEAST_POINTS, Scalability
+from iocast.diagnose.fallen_rows import fallen
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -33,8 +34,10 @@ FALLS_TO = 0.95  # models C, 22: X(2N) < .95 X(N)
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Curves of random reads or writes that fall."""
-    for curve in facts.random_curves("read", "write"):
-        found = _falls(curve)
+    out = fallen(facts)
+    for whole in facts.random_curves("read", "write"):
+        curve = whole.only(lambda row: row.phase.name not in out)  # one state of the storage
+        found = None if curve is None else _falls(curve)
         if found is not None:
             yield _finding(*found)
 

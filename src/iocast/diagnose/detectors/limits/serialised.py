@@ -22,6 +22,8 @@ from iocast.analyse.ladder import Curve
 from iocast.analyse.load_kind import is_synced
 from iocast.diagnose.detectors.limits.throttle import known_limits
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.fallen_rows import fallen
+from iocast.diagnose.lower_level import level_of
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -57,9 +59,20 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if device is not None and alone and not told and row.is_really_direct and not _gains(row):
             yield from _above_the_device(row.record, device)
     pairs = [(writes, reads) for writes in facts.random_curves("write") for reads in facts.random_curves("read")]
-    for writes, reads in pairs:
+    out = fallen(facts)
+    held = [tuple(curve.only(lambda row: row.phase.name not in out) for curve in pair) for pair in pairs]
+    for writes, reads in held:
+        if writes is None or reads is None or _as_many_bytes(facts, writes):
+            continue
         if _size(writes) == _size(reads) and not any(_several_passed(facts.row(row)) for row in writes.rows):
             yield from _flat(writes, reads)
+
+
+def _as_many_bytes(facts: Facts, writes: Curve) -> bool:
+    """Whether writes of quite another size go at the same constant throughput: then bytes are what is full, as those of
+    flash whose SLC area is, and no lock."""
+    level = level_of(facts, facts.row(writes.rows[0]), facts.rows)
+    return level is not None and level.counts_bytes
 
 
 def _size(curve: Curve) -> int:

@@ -4,7 +4,8 @@ What it is: drives keep part of their flash in a fast mode (SLC); arrays and con
 memory. Both have a fixed size, and writes are slower once it is full.
 Why it matters: a larger load or restore runs at the rate beyond the cliff; a short test never reaches it.
 How it shows: the write rate falls for good after a certain volume, whatever the rate; reads stay as quick.
-How to confirm: after an idle time the same volume is fast again, and reads do not slow down with the writes.
+How to confirm: writes are slow after the volume, but not after the same time without it, so that the order of the test
+decides nothing; and reads do not slow down with the writes.
 What to change: write twice the device's capacity (or four times the cache) before trusting a write rate.
 """
 
@@ -47,7 +48,6 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if found is not None:
             earlier = phases[: phases.index(row.record)]
             yield _finding(row.record, found, sum(bytes_of(each.measurement, "write") for each in earlier))
-            return
 
 
 def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
@@ -63,11 +63,12 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
             "volume_bytes": float(found.bytes + earlier_bytes),
             "before_bytes_per_s": found.before_per_s * size,
             "after_bytes_per_s": found.after_per_s * size,
+            "after_per_s": found.after_per_s,
         },
         remedy="Write twice the device's capacity (or four times its cache) before trusting a write rate.",
         hypothesis="the SLC area of the flash, or a write cache, is full",
         confidence=0.6,
-        confirm="write the same volume again after an idle time, with reads before and after",
+        confirm="write the same volume again, with writes and reads before and after, and after such a time without it",
         state="suggested",
         rivals=("burst_credits", "throttle"),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
@@ -75,7 +76,9 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
-    """Writes and reads before the cliff, so much that it must come, and both again."""
+    """Writes and reads, as long a time of reads alone as the volume takes, writes again, then so much that the cliff
+    must come, and both again. What the time or the order of the arms does, a drift or a neighbour, it does to writes
+    after the time without the volume too."""
     record = row_of(run, finding)
     load, seen = record.phase.workload, finding.evidence
     start, size = record.phase.region_start_bytes, record.phase.region_size_bytes
@@ -88,13 +91,18 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         arm = Arm(name=name, workload=workload, seconds=seconds, region_start_bytes=start, region_size_bytes=size)
         return [arm] * OBSERVATIONS
 
+    def passing(name: str, workload: Workload) -> Arm:
+        return replace(observed(name, workload)[0], seconds=drain_s, measured=False)
+
     return Experiment(
-        question="Do writes, and only writes, slow down after that volume?",
+        question="Do writes, and only writes, slow down after that volume, and not after that time?",
         prepare=() if simulated(run) else (Arm(name="idle", workload=quiet, seconds=_idle_s(seen)),),
         arms=(
             *observed("reads before", reads),
+            *observed("writes first", load),
+            passing("the same time without writes", quiet),
             *observed("writes before", load),
-            replace(observed("writing", load)[0], seconds=drain_s, measured=False),
+            passing("writing", load),
             *observed("writes beyond", load),
             *observed("reads beyond", reads),
         ),
@@ -105,12 +113,16 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         ),
         also=(
             Decision(
+                statistic="bytes_per_s", first="writes first", other="writes before", limit=SLOWER, direction="above"
+            ),
+            Decision(
                 statistic="bytes_per_s", first="reads before", other="reads beyond", limit=READS_KEEP, direction="above"
             ),
         ),
-        if_confirmed="Write cliff: after that volume writes are slow and reads are unchanged.",
+        if_confirmed="Write cliff: after that volume writes are slow, after that time alone they are not, and reads are"
+        " unchanged.",
         if_rejected="The volume written does not explain it: writes keep their rate.",
-        if_split="reads fell too, which a write cliff alone does not explain",
+        if_split="reads fell too, or writes did after that time alone, which a write cliff does not explain",
     )
 
 

@@ -28,6 +28,10 @@ CODE: FindingCode = "several_peaks"
 APART = 2.0  # peaks nearer to each other do not mislead [J]
 SHARE = 0.02  # of the I/Os, in each of them [J]
 TOLD = "Report the peaks with their shares; look for what distinguishes their I/Os."
+TOLD_OF_READS = (
+    "Report the peaks with their shares. Hits and misses of a cache in front of the medium would give such peaks:"
+    " `iocast diagnose` reads single blocks repeatedly beside random ones to test that."
+)
 STARVED = "Measure again with CPUs to spare; peaks that stay are the storage's."
 
 
@@ -57,5 +61,5 @@ def detect(facts: Facts) -> Iterator[Finding]:
                 "widest_gap_ns": gap_ns,
                 "short_of_cpu": float(starved),
             },
-            remedy=STARVED if starved else TOLD,
+            remedy=STARVED if starved else TOLD_OF_READS if row.is_only("read") and row.is_past_the_host else TOLD,
         )

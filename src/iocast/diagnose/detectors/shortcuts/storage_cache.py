@@ -6,7 +6,8 @@ size sees other figures.
 How it shows: some random reads take a small fraction of the time of the others, most clearly on media that are never
 that quick; or repeated reads of a small region are twice as quick as reads of the whole.
 How to confirm: read single blocks again and again, and the whole of the data at random, in turns: a block that is
-quick every time is cached. (A disk has to wait for a full rotation to read a block again.)
+quick every time is cached. (A disk has to wait for a full rotation to read a block again.) On flash two groups may
+also be two kinds of blocks, so there they are no more than a note until that is tested.
 What to change: use ten times as much data as the cache, or the real working set; report both groups.
 """
 
@@ -15,7 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.modes import modes
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.detectors.limits import credits
 from iocast.diagnose.detectors.limits.throttle import known_limits
@@ -61,6 +65,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         found = _groups(row, arm=arm)
         if found is not None:
             yield _finding(row.record, *found)
+        elif not arm and (peaks := _flash_peaks(row)) is not None:
+            yield _of_flash(row.record, *peaks)
     yield from _remembered(facts)
 
 
@@ -139,12 +145,33 @@ def _valley(taken: Histogram, quick: float, low_ns: float, high_ns: float) -> bo
 
 def _by_peaks(row: RowFacts) -> tuple[float, float, float] | None:
     """The same by the peaks of the distribution, which charts and other findings name; None where it shows none."""
-    quick = [mode for mode in row.modes if mode.location_ns < FLOOR_NS]
-    slow = [mode for mode in row.modes if mode.location_ns >= FLOOR_NS]
+    found = row.modes if row.is_only("read") else modes(row.response("read"))  # writes have peaks of their own
+    quick = [mode for mode in found if mode.location_ns < FLOOR_NS]
+    slow = [mode for mode in found if mode.location_ns >= FLOOR_NS]
     if row.is_open_loop or not quick or not slow:
         return None
     low, high = (max(some, key=lambda mode: mode.share).location_ns for some in (quick, slow))
     return sum(mode.share for mode in quick), low, high
+
+
+def _flash_peaks(row: RowFacts) -> tuple[float, float, float] | None:
+    """The same where the slow group too is quicker than any disk: exactly two peaks, far apart, neither of a few."""
+    peaks = [mode for mode in row.modes if mode.share >= SHARE]
+    if row.is_open_loop or row.service("read").total < ENOUGH or len(peaks) != 2:
+        return None
+    low, high = peaks
+    apart = high.location_ns >= APART * low.location_ns and high.location_ns < FLOOR_NS
+    return (low.share, low.location_ns, high.location_ns) if apart and min(low.share, high.share) >= MISSES else None
+
+
+def _of_flash(record: PhaseRecord, quick: float, low_ns: float, high_ns: float) -> Finding:
+    """Two service times are known, their cause is not."""
+    found = _finding(record, quick, low_ns, high_ns)
+    says = (
+        f"{brief_percent(quick)} of the reads took about {brief_time(low_ns)}, {brief_percent(1 - quick)} about"
+        f" {brief_time(high_ns)}: two service times, as of hits and misses of a cache in front of the flash."
+    )
+    return replace(found, severity="note", says=says, confidence=0.5)
 
 
 def _finding(record: PhaseRecord, quick: float, low_ns: float, high_ns: float) -> Finding:

@@ -1,0 +1,159 @@
+//! How long threads wait for a processor: from when one can run, woken or sent away, until it does.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use super::followed::{Followed, Who};
+use super::power_counts::PowerCounts;
+use crate::blk::instance;
+use crate::blk::layout::{Field, field};
+use crate::blk::pairing::Quick;
+use crate::capture::call_records::id_of;
+use crate::capture::rings::Rings;
+use crate::error::Result;
+
+const WOKEN: [&str; 2] = ["sched/sched_wakeup", "sched/sched_wakeup_new"];
+const SWITCH: &str = "sched/sched_switch";
+/// The bits of a thread's state that say why it cannot run; those above say how it was sent away.
+const CANNOT_RUN: u64 = 0xff;
+
+#[derive(Clone, Copy, Debug)]
+enum Seen {
+    Woken { thread: u32 },
+    Switch { from: u32, can_run: bool, to: u32 },
+}
+
+/// See the module.
+pub struct RunQueue {
+    woken: Vec<(u64, Field)>,
+    switch: u64,
+    from: Field,
+    state: Field,
+    to: Field,
+    waiting: Vec<(u64, Seen)>,
+    able: HashMap<u32, u64, BuildHasherDefault<Quick>>,
+    counts: HashMap<u32, PowerCounts>,
+}
+
+impl RunQueue {
+    /// Adds its tracepoints to the rings, which record those who are followed.
+    pub fn listen(rings: &mut Rings, who: &Who) -> Result<RunQueue> {
+        let missing = || instance::unknown("sched");
+        let named = |text: &str, name: &str| text.lines().find_map(|line| field(line, name));
+        let switched = who.condition(&["prev_comm", "next_comm"]);
+        let switch = rings.add(SWITCH, &switched)?.ok_or_else(missing)?;
+        let mut woken = Vec::new();
+        for point in WOKEN {
+            if let Some(text) = rings.add(point, &who.condition(&["comm"]))? {
+                woken.push((id_of(&text).ok_or_else(missing)?, named(&text, "pid").ok_or_else(missing)?));
+            }
+        }
+        let made = || {
+            Some(RunQueue {
+                woken,
+                switch: id_of(&switch)?,
+                from: named(&switch, "prev_pid")?,
+                state: named(&switch, "prev_state")?,
+                to: named(&switch, "next_pid")?,
+                waiting: Vec::new(),
+                able: HashMap::default(),
+                counts: HashMap::new(),
+            })
+        };
+        made().ok_or_else(missing)
+    }
+
+    /// Keeps a record, if it is one of these.
+    pub fn seen(&mut self, at_ns: u64, record: &[u8]) {
+        self.waiting.extend(self.understood(record).map(|seen| (at_ns, seen)));
+    }
+
+    fn understood(&self, record: &[u8]) -> Option<Seen> {
+        let id = u64::from(u16::from_le_bytes(record.get(..2)?.try_into().ok()?));
+        if id == self.switch {
+            let can_run = self.state.number(record)? & CANNOT_RUN == 0;
+            let (from, to) = (self.from.number(record)? as u32, self.to.number(record)? as u32);
+            return Some(Seen::Switch { from, can_run, to });
+        }
+        let (_, thread) = self.woken.iter().find(|(known, _)| *known == id)?;
+        Some(Seen::Woken { thread: thread.number(record)? as u32 })
+    }
+
+    /// Counts what happened before `until_ns`; returns how many records that were.
+    pub fn round(&mut self, until_ns: u64, followed: &mut Followed) -> u64 {
+        self.waiting.sort_by_key(|(at_ns, _)| *at_ns);
+        let ready = self.waiting.partition_point(|(at_ns, _)| *at_ns < until_ns);
+        let later = self.waiting.split_off(ready);
+        for (at_ns, seen) in std::mem::replace(&mut self.waiting, later) {
+            self.take(at_ns, seen, followed);
+        }
+        ready as u64
+    }
+
+    fn take(&mut self, at_ns: u64, seen: Seen, followed: &mut Followed) {
+        match seen {
+            Seen::Woken { thread } => {
+                self.able.entry(thread).or_insert(at_ns);
+            }
+            Seen::Switch { from, can_run, to } => {
+                if can_run && from != 0 {
+                    self.able.insert(from, at_ns); // sent away, and could go on
+                }
+                let Some(since_ns) = self.able.remove(&to) else { return };
+                let process = followed.process(to);
+                if process.followed {
+                    self.counts.entry(process.name).or_default().record(
+                        at_ns.saturating_sub(since_ns),
+                        0,
+                        false,
+                    );
+                }
+            }
+        }
+    }
+
+    /// Records were lost.
+    pub fn give_up(&mut self) {
+        self.able.clear();
+    }
+
+    /// (number of a command's name, what was counted)
+    pub fn counts(&self) -> impl Iterator<Item = (u32, &PowerCounts)> {
+        self.counts.iter().map(|(name, counts)| (*name, counts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_woken_and_the_sent_away_wait_and_sleepers_do_not() {
+        let nowhere = Field::default();
+        let mut queue = RunQueue {
+            woken: vec![],
+            switch: 0,
+            from: nowhere,
+            state: nowhere,
+            to: nowhere,
+            waiting: vec![],
+            able: HashMap::default(),
+            counts: HashMap::new(),
+        };
+        let mut followed = Followed::new(Who::Everybody);
+        let (one, other) = (u32::MAX - 1, u32::MAX - 2); // threads that are gone: counted without a name
+        queue.waiting = vec![
+            (100, Seen::Woken { thread: one }),
+            (5_100, Seen::Switch { from: 0, can_run: true, to: one }), // 5 µs after it was woken
+            (8_000, Seen::Switch { from: one, can_run: true, to: other }), // of the other nothing is known
+            (18_000, Seen::Switch { from: other, can_run: false, to: one }), // 10 µs after it was sent away
+            (20_000, Seen::Switch { from: one, can_run: false, to: other }), // it slept: no wait
+            (99_000, Seen::Woken { thread: one }),
+        ];
+        assert_eq!(queue.round(99_000, &mut followed), 5);
+        let counts: Vec<(u64, u64)> =
+            queue.counts().map(|(_, counts)| (counts.count, counts.sum_ns)).collect();
+        assert_eq!(counts, [(2, 15_000)]);
+        assert_eq!(queue.waiting.len(), 1, "what comes later waits for the next round");
+    }
+}

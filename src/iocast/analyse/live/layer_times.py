@@ -1,0 +1,261 @@
+"""The times of the layers between two instants: of calls, bios, requests, the driver, the run queue and NFS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from iocast import metrics
+from iocast.model.codes import LayerCode
+from iocast.model.run import Sample
+from iocast.model.view import View, views
+
+Buckets = Mapping[int | None, int]  # by the bound that is not reached; None: the bucket without one
+
+READ_CALLS = frozenset({"read", "pread64", "readv", "preadv", "preadv2", "uring_read"})
+WRITE_CALLS = frozenset({"write", "pwrite64", "writev", "pwritev", "pwritev2", "uring_write"})
+SYNC_CALLS = frozenset({"fsync", "fdatasync", "sync_file_range", "msync", "uring_fsync"})
+_CALLS: Mapping[LayerCode, frozenset[str]] = {
+    "read_call": READ_CALLS,
+    "write_call": WRITE_CALLS,
+    "sync_call": SYNC_CALLS,
+}
+_BLOCK: Mapping[tuple[str, str], LayerCode] = {
+    ("bio", "read"): "bio_read",
+    ("bio", "write"): "bio_write",
+    ("bio", "flush"): "bio_flush",
+    ("request", "read"): "request_read",
+    ("request", "write"): "request_write",
+    ("driver", "read"): "driver_read",
+    ("driver", "write"): "driver_write",
+    ("driver", "flush"): "driver_flush",
+}
+# Of a limit: from here on it sets the rate.
+REACHED = 0.9
+
+
+class LayerTime(Struct, frozen=True, kw_only=True):
+    """What one layer did: how many, their times together, and their distribution where its source has one."""
+
+    layer: LayerCode
+    count: int
+    sum_ns: int
+    bytes: int | None = None
+    buckets: Buckets = {}
+
+    @property
+    def mean_ns(self) -> float | None:
+        """None where nothing was done."""
+        return self.sum_ns / self.count if self.count else None
+
+    def below_ns(self, share: float) -> int | None:
+        """The bound below which so large a share of the times lies; None where no bucket says so."""
+        counted, all_of_them = 0, sum(self.buckets.values())
+        for upper_ns, count in sorted(self.buckets.items(), key=lambda bucket: (bucket[0] is None, bucket[0] or 0)):
+            counted += count
+            if all_of_them and counted >= share * all_of_them:
+                return upper_ns
+        return None
+
+
+class ReachedLimit(Struct, frozen=True, kw_only=True):
+    """A limit of a control group, and what was done of what it limits."""
+
+    device: str
+    metric: str  # as in metrics.LIMITED
+    limit_per_s: float
+    rate_per_s: float
+
+    @property
+    def share(self) -> float:
+        """Of the limit."""
+        return self.rate_per_s / self.limit_per_s
+
+
+class LayerTimes(Struct, frozen=True, kw_only=True):
+    """All layers that were seen between two instants. `quota_share`: of the time in which a CPU quota held a group."""
+
+    elapsed_ns: int
+    layers: Mapping[LayerCode, LayerTime]
+    limits: tuple[ReachedLimit, ...] = ()
+    quota_share: float | None = None
+
+    def mean_ns(self, layer: LayerCode) -> float | None:
+        """None where the layer was not seen, or did nothing."""
+        found = self.layers.get(layer)
+        return found.mean_ns if found else None
+
+    @property
+    def cached_share(self) -> float | None:
+        """The share of the read calls that the page cache answered, at the least: those for which there was no bio.
+
+        Read-ahead, reads of others and calls of several bios make it smaller than it is. None where one was not seen.
+        """
+        calls = self.count("read_call")
+        if not calls or "bio_read" not in self.layers:
+            return None
+        return max(0.0, 1 - self.count("bio_read") / calls)
+
+    def count(self, layer: LayerCode) -> int:
+        """0 where it was not seen."""
+        found = self.layers.get(layer)
+        return found.count if found else 0
+
+    def sum_ns(self, layer: LayerCode) -> int | None:
+        """None where the layer was not seen."""
+        found = self.layers.get(layer)
+        return found.sum_ns if found else None
+
+
+def layer_times(
+    samples: Iterable[Sample],
+    devices: Sequence[str] = (),
+    commands: Sequence[str] = (),
+    given: Sequence[LayerTime] = (),
+) -> LayerTimes:
+    """From the samples of the layers, first to last; of these devices and commands, or of all of them.
+
+    Of a stack name one device: what goes through a loop device or a multipath is seen below it as well.
+    `given` are layers that other samples tell of: the database, its client.
+    """
+    seen = list(samples)
+    blocks = {
+        view.subject: view
+        for view in views(seen, metrics.BLOCK_LAYER).values()
+        if not devices or view.subject.split(metrics.PART)[0] in devices
+    }
+    calls = {
+        view.subject: view
+        for view in views(seen, metrics.SYSTEM_CALLS).values()
+        if not commands or view.subject.split(metrics.PART)[0] in commands
+    }
+    found: dict[LayerCode, LayerTime] = {}
+    for clock, layer in _BLOCK.items():
+        _add(found, layer, blocks.values(), (1, frozenset({clock[0]})), (2, frozenset({clock[1]})))
+    for layer, names in _CALLS.items():
+        _add(found, layer, calls.values(), (1, names))
+    for time in (_run_queue(seen, commands), *_nfs(seen), *given):
+        if time is not None:
+            found[time.layer] = time
+    elapsed_ns = _elapsed_ns(seen)
+    limits = _limits(seen, devices, blocks, elapsed_ns)
+    return LayerTimes(elapsed_ns=elapsed_ns, layers=found, limits=limits, quota_share=_quota_share(seen))
+
+
+def _add(
+    found: dict[LayerCode, LayerTime],
+    layer: LayerCode,
+    of: Iterable[View],
+    *parts: tuple[int, frozenset[str]],
+) -> None:
+    """Adds up the views whose subjects have one of these names at each place.
+
+    A layer that was watched and did nothing is one of count 0; one that was not watched is left out.
+    """
+    these = list(of)
+    if not these:
+        return
+    count = sum_ns = size = 0
+    buckets: dict[int | None, int] = {}
+    for view in these:
+        named = view.subject.split(metrics.PART)
+        if not all(named[place] in names for place, names in parts):
+            continue
+        count += view.delta(metrics.COUNT) or 0
+        sum_ns += view.delta(metrics.SUM_NS) or 0
+        size += view.delta(metrics.BYTES) or 0
+        for metric, went in view.deltas.items():
+            upper_ns = metrics.bucket_upper_ns(metric)
+            if upper_ns is not None or metric == metrics.NO_BOUND:
+                buckets[upper_ns] = buckets.get(upper_ns, 0) + went
+    found[layer] = LayerTime(layer=layer, count=count, sum_ns=sum_ns, bytes=size, buckets=buckets)
+
+
+def _run_queue(samples: Sequence[Sample], commands: Sequence[str]) -> LayerTime | None:
+    """By tracepoints where they were on; else by the schedstat of the processes, which has no distribution."""
+    traced = views(samples, metrics.RUN_DELAYS).values()
+    found: dict[LayerCode, LayerTime] = {}
+    wanted = ((0, frozenset(commands)),) if commands else ()
+    _add(found, "run_queue", traced, *wanted)
+    if found:
+        return found["run_queue"]
+    stated = [
+        view
+        for view in views(samples, metrics.PROCESSES).values()
+        if view.delta(metrics.RUN_DELAY_NS) is not None
+        and (not commands or view.subject.partition(metrics.PART)[2] in commands)
+    ]
+    if not stated:
+        return None
+    sum_ns = sum(view.delta(metrics.RUN_DELAY_NS) or 0 for view in stated)
+    return LayerTime(
+        layer="run_queue", count=sum(view.delta(metrics.TIMESLICES) or 0 for view in stated), sum_ns=sum_ns
+    )
+
+
+def _nfs(samples: Sequence[Sample]) -> Iterable[LayerTime]:
+    """READ, WRITE and COMMIT of all mounts together."""
+    data = [
+        view
+        for view in views(samples, metrics.NFS_CLIENT).values()
+        if view.subject.rpartition(metrics.PART)[2] in ("READ", "WRITE", "COMMIT") and view.delta(metrics.OPS)
+    ]
+    count = sum(view.delta(metrics.OPS) or 0 for view in data)
+    sources: tuple[tuple[LayerCode, str], ...] = (("nfs_queue", metrics.QUEUE_NS), ("nfs_round_trip", metrics.RTT_NS))
+    for layer, metric in sources:
+        known = [view.delta(metric) for view in data]
+        if count and all(value is not None and value >= 0 for value in known):
+            yield LayerTime(layer=layer, count=count, sum_ns=sum(value or 0 for value in known))
+
+
+def _limits(
+    samples: Sequence[Sample], devices: Sequence[str], blocks: Mapping[str, View], elapsed_ns: int
+) -> tuple[ReachedLimit, ...]:
+    """Limits that a group came near to, by what it did itself; by the bios of the device where that is not counted."""
+    limits = {
+        (sample.subject, sample.metric): sample.value
+        for sample in samples
+        if sample.observer == metrics.THROTTLING and sample.metric in metrics.LIMITED and sample.value > 0
+    }
+    groups = views(samples, metrics.THROTTLING)
+    found = []
+    for (subject, metric), limit in sorted(limits.items()):
+        device = subject.rpartition(metrics.PART)[2]
+        if devices and device not in devices:
+            continue
+        op, total = metrics.LIMITED[metric]
+        done = groups[subject].per_s(_COUNTERS[op, total]) if subject in groups else None
+        if done is None:
+            done = _bios_per_s(blocks, (device, "bio", op), total, elapsed_ns)
+        if done >= REACHED * limit:
+            found.append(ReachedLimit(device=device, metric=metric, limit_per_s=limit, rate_per_s=done))
+    return tuple(found)
+
+
+def _bios_per_s(blocks: Mapping[str, View], of: tuple[str, str, str], total: str, elapsed_ns: int) -> float:
+    what = metrics.COUNT if total == metrics.IOS else metrics.BYTES
+    bios = (view for name, view in blocks.items() if tuple(name.split(metrics.PART)[:3]) == of)
+    return sum(view.delta(what) or 0 for view in bios) * 1e9 / elapsed_ns if elapsed_ns else 0.0
+
+
+_COUNTERS = {
+    ("read", metrics.IOS): metrics.READS,
+    ("write", metrics.IOS): metrics.WRITES,
+    ("read", metrics.BYTES): metrics.READ_BYTES,
+    ("write", metrics.BYTES): metrics.WRITTEN_BYTES,
+}
+
+
+def _quota_share(samples: Sequence[Sample]) -> float | None:
+    """Of the group that was held the longest; None without a quota."""
+    held = [view for view in views(samples, metrics.THROTTLING).values() if metrics.PART not in view.subject]
+    shares = [
+        view.deltas[metrics.THROTTLED_NS] / view.elapsed_ns for view in held if metrics.THROTTLED_NS in view.deltas
+    ]
+    return max(shares, default=None)
+
+
+def _elapsed_ns(samples: Sequence[Sample]) -> int:
+    times = [sample.time_ns for sample in samples]
+    return max(times) - min(times) if times else 0

@@ -1,0 +1,1 @@
+"""Opinions on what a live watch sees."""

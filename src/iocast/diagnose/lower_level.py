@@ -1,0 +1,155 @@
+"""A constant rate, in I/Os or in bytes, at which rows go that did far more with fewer outstanding I/Os before.
+
+Credits that ran out between two rows leave no row in which the rate falls: the ladder itself falls. Short rows have too
+few intervals each to show that the rate is constant; all rows at that level together have enough.
+"""
+
+from __future__ import annotations
+
+from statistics import fmean, pstdev
+from typing import Literal, NamedTuple
+
+from iocast.analyse.changepoint import MIN_LENGTH
+from iocast.analyse.facts import Facts, RowFacts, once
+from iocast.analyse.rate_drops import FALLS
+from iocast.diagnose.thresholds import DEVICE_SHARE
+from iocast.model.workload import Closed, Uniform
+
+Unit = Literal["ios", "bytes"]
+UNITS: tuple[Unit, ...] = ("ios", "bytes")
+CONSTANT = 0.02  # scatter over mean (models C, 18)
+AT_LEVEL = 0.02  # rates nearer to each other are the same level [J]
+SIZE_APART = 4.0  # sizes of I/Os so far apart tell I/Os and bytes from each other [J]
+
+
+class Level(NamedTuple):
+    """The rate in a unit, the rows that go at it in order of time, and its scatter. Of rows of one size both units say
+    the same, and which of them is limited is not known."""
+
+    unit: Unit
+    known: bool
+    per_s: float
+    rows: tuple[RowFacts, ...]
+    constant: float
+
+    @property
+    def counts_bytes(self) -> bool:
+        """Whether it is known to be one of bytes."""
+        return self.known and self.unit == "bytes"
+
+
+class Between(NamedTuple):
+    """The first row that goes at the level, the rows of its kind before it that did more, and the level."""
+
+    row: RowFacts
+    before: tuple[RowFacts, ...]
+    level: Level
+
+
+def rate(row: RowFacts, unit: Unit) -> float:
+    """The whole row's."""
+    return row.measurement.rate_per_s if unit == "ios" else row.measurement.bytes_per_s
+
+
+@once
+def falls_between(facts: Facts) -> tuple[Between, ...]:
+    """The first of each kind of rows, in order of time; none of what another tool measured."""
+    found: dict[str, Between] = {}
+    for at, row in enumerate(() if facts.imported else facts.rows):
+        if row.kind not in found and (fall := fall_before(facts, at)) is not None:
+            found[row.kind] = fall
+    return tuple(found.values())
+
+
+def fall_before(facts: Facts, at: int) -> Between | None:
+    """Whether the row at this place begins at a level far below what a lower load of its kind did before it."""
+    row = facts.rows[at]
+    if not counts(row):
+        return None
+    level = level_of(facts, row, facts.rows[at:])
+    if level is None:
+        return None
+    earlier = [each for each in facts.rows[:at] if each.kind == row.kind and counts(each)]
+    least = max(level.per_s, rate(row, level.unit)) / (1 - FALLS)
+    lower = [each for each in earlier if each.measurement.asked_depth < row.measurement.asked_depth]
+    above = tuple(each for each in lower if rate(each, level.unit) >= least and _reached_the_device(each))
+    # In order a disk alone is quick, and two readers are not: there other I/Os must go at the same level.
+    sure = isinstance(row.workload.locality, Uniform) or level.known
+    return Between(row, above, level) if above and sure else None
+
+
+def level_of(facts: Facts, row: RowFacts, rows: tuple[RowFacts, ...]) -> Level | None:
+    """The level at which a row goes, by those of `rows` that share it; None where its rate is not constant."""
+    levels = [level for unit in UNITS if (level := _level(row, rows, unit)) is not None]
+    if not levels:
+        return None
+    apart = [len(_unlike(row, level.rows)) for level in levels]
+    best = max(range(len(levels)), key=lambda at: (apart[at], len(levels[at].rows), -at))
+    known = apart[best] > 0 and (len(levels) == 1 or apart[best] > apart[1 - best])
+    return levels[best]._replace(known=known)
+
+
+def _level(row: RowFacts, rows: tuple[RowFacts, ...], unit: Unit) -> Level | None:
+    own = _settled(row, unit)
+    middle = fmean(own) if own else 0.0
+    if middle <= 0:
+        return None
+    # The whole row, its first part included: nothing is far above the level, as a rest of credits would be.
+    at_level = [each for each in rows if counts(each) and each.workload.arrival == Closed() and _at(each, unit, middle)]
+    pool = [value for each in at_level for value in _settled(each, unit)]
+    if len(pool) < MIN_LENGTH or row not in at_level:
+        return None
+    mean = fmean(pool)
+    constant = pstdev(pool) / mean
+    return Level(unit, False, mean, tuple(at_level), constant) if constant <= CONSTANT else None
+
+
+def _at(row: RowFacts, unit: Unit, middle: float) -> bool:
+    """Whether it goes at this rate all the time."""
+    settled = _settled(row, unit)
+    if not settled or abs(fmean(settled) / middle - 1) > AT_LEVEL:
+        return False
+    return pstdev(settled) <= CONSTANT * middle
+
+
+def _settled(row: RowFacts, unit: Unit) -> list[float]:
+    """Its intervals without the first quarter: a last bit of credits may have been left."""
+    series = row.record.series
+    values = series.ios if unit == "ios" else series.bytes
+    per_s = [value * 1e9 / series.interval_ns for value in values]
+    return per_s[len(per_s) // 4 :]
+
+
+def _unlike(row: RowFacts, rows: tuple[RowFacts, ...]) -> list[RowFacts]:
+    """Those whose I/Os are of quite another size."""
+    (least, most), found = _sizes(row), []
+    for each in rows:
+        low, high = _sizes(each)
+        if low and least and (high * SIZE_APART <= least or low >= most * SIZE_APART):
+            found.append(each)
+    return found
+
+
+def _sizes(row: RowFacts) -> tuple[int, int]:
+    sizes = [item.size_bytes for item in row.workload.mix if item.size_bytes]
+    return min(sizes, default=0), max(sizes, default=0)
+
+
+def counts(row: RowFacts) -> bool:
+    """A row whose rate is that of the storage for its load."""
+    return bool(row.measurement.ios) and not row.is_open_loop and not row.record.phase.together
+
+
+def _reached_the_device(row: RowFacts) -> bool:
+    """False where a cache in this machine answered: that spent no credits, and its rate is not the storage's."""
+    share = row.share_of_device("read")
+    return share is None or share[0] >= DEVICE_SHARE
+
+
+def fell_within(row: RowFacts, level: Level) -> bool:
+    """Whether a row of few intervals went down, without coming back, to the level that later rows keep."""
+    series = row.record.series
+    values = series.ios if level.unit == "ios" else series.bytes
+    per_s = [value * 1e9 / series.interval_ns for value in values]
+    down = len(per_s) > 1 and list(per_s) == sorted(per_s, reverse=True)
+    return down and per_s[0] > level.per_s / (1 - FALLS) and abs(per_s[-1] / level.per_s - 1) <= AT_LEVEL

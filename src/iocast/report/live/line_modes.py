@@ -1,0 +1,39 @@
+"""Line modes of a live watch: what people of iostat, ioh and MOATS are used to, one file a mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from iocast.model.live.moment import Interval
+from iocast.report.live import ioh_lines, iolatency_lines, iostat_lines
+from iocast.report.live.line_table import Table
+
+
+class LineMode(Protocol):
+    """One mode, as a module."""
+
+    @property
+    def NAME(self) -> str:
+        """As it is called on the command line."""
+
+    @property
+    def OBSERVERS(self) -> tuple[str, ...]:
+        """Whose samples it reads."""
+
+    @property
+    def DATABASE(self) -> str:
+        """The product that it needs: "PostgreSQL", "Oracle"; "" for none."""
+
+    def table(self, interval: Interval) -> Table:
+        """The figures of an interval by column, for --json and --csv; unknown ones are None."""
+
+    def lines(self, interval: Interval) -> Iterator[str]:
+        """The same as its model prints them."""
+
+
+LINE_MODES: tuple[LineMode, ...] = (
+    iostat_lines,
+    iolatency_lines,
+    ioh_lines,
+)

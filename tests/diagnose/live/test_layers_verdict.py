@@ -1,0 +1,221 @@
+"""The verdict on means that were measured on PostgreSQL with planted conditions, and the three questions of ioh."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from iocast import metrics
+from iocast.analyse.live.layer_times import LayerTime, LayerTimes, ReachedLimit, layer_times
+from iocast.diagnose.live.layer_questions import answers
+from iocast.diagnose.live.layers_verdict import verdict
+from iocast.model.codes import LayerCode
+from iocast.model.run import Sample
+
+SECOND_NS = 1_000_000_000
+Means = dict[str, Any]
+COUNT = 1000
+CAP = ReachedLimit(device="vda", metric=metrics.READ_IOS_PER_S, limit_per_s=2000, rate_per_s=1990)
+
+
+def times(**told: Any) -> LayerTimes:
+    """A second in which each layer was used a thousand times, with these means in µs; or `name=(mean, count)`.
+
+    `limits` are those that were reached, `quota` the share of the time in which a quota held the group.
+    """
+    limits, quota = told.pop("limits", ()), told.pop("quota", None)
+    layers: dict[LayerCode, LayerTime] = {}
+    for name, mean in told.items():
+        mean_us, count = mean if isinstance(mean, tuple) else (mean, COUNT)
+        layer: LayerCode = name  # type: ignore[assignment]
+        layers[layer] = LayerTime(layer=layer, count=count, sum_ns=round(mean_us * 1000 * count))
+    return LayerTimes(elapsed_ns=SECOND_NS, layers=layers, limits=limits, quota_share=quota)
+
+
+# Means in µs, measured on PostgreSQL: database, pread, bio, request, driver, wait for a processor.
+STARVED: Means = {
+    "database": 138,
+    "read_call": 117,
+    "bio_read": 45,
+    "request_read": 46,
+    "driver_read": 43,
+    "run_queue": 67,
+}
+CAPPED: Means = {
+    "database": 1827,
+    "read_call": 1592,
+    "bio_read": 353,
+    "request_read": 349,
+    "driver_read": 33,
+    "run_queue": 177,
+}
+NEIGHBOUR: Means = {
+    "database": 2030,
+    "read_call": 3230,
+    "bio_read": 3130,
+    "request_read": 3087,
+    "driver_read": 34,
+    "run_queue": 51,
+}
+CACHED: Means = {
+    "database": 68,
+    "read_call": 59,
+    "bio_read": (75, 640),
+    "request_read": (76, 640),
+    "driver_read": (65, 640),
+}
+QUIET: Means = {
+    "database": 125,
+    "read_call": 110,
+    "bio_read": 92,
+    "request_read": 91,
+    "driver_read": 85,
+    "run_queue": 9,
+}
+
+
+@pytest.mark.parametrize(
+    ("seen", "code", "rule"),
+    [
+        (times(**STARVED), "cpu", 1),
+        (times(**CAPPED, limits=(CAP,)), "throttle", 2),
+        # At its limit a group is no slower for waiting for a processor meanwhile.
+        (times(**{**CAPPED, "run_queue": 1100}, limits=(CAP,)), "throttle", 2),
+        (times(**CAPPED), "file_system", 2),
+        (times(**NEIGHBOUR), "device_queue", 3),
+        (times(**CACHED), "none", None),
+        (times(**QUIET), "none", None),
+        (times(**{**CAPPED, "run_queue": 9}, quota=0.4), "cpu", 1),
+        (times(read_call=9100, bio_read=9000, request_read=9000, driver_read=8900, run_queue=5), "device", 4),
+        (times(sync_call=28_000, bio_write=150, bio_flush=50, run_queue=5), "journal", 5),
+        (times(sync_call=173, bio_write=37, bio_flush=27, run_queue=5), "none", None),
+        (times(nfs_queue=507_000, nfs_round_trip=10_500), "nfs_slots", 6),
+        (times(nfs_queue=0, nfs_round_trip=61_000), "nfs_server", 6),
+        (times(nfs_queue=0, nfs_round_trip=900), "none", None),
+        (times(**{**QUIET, "database": 900}), "engine", 7),
+        (times(**QUIET, client=4000), "client_path", 8),
+        (times(**{**QUIET, "database": (0, 0)}), "late_statistics", 9),
+        (times(**{name: (mean, 3) for name, mean in CAPPED.items()}), "unknown", None),
+        (times(), "unknown", None),
+    ],
+)
+def test_the_layer_that_loses_the_time(seen: LayerTimes, code: str, rule: int | None) -> None:
+    found = verdict(seen)
+    assert (found.code, found.rule) == (code, rule)
+    assert found.says
+    assert found.refuted_by
+
+
+def test_a_write_throttle_is_named_by_its_commits() -> None:
+    cap = ReachedLimit(device="vda", metric=metrics.WRITE_IOS_PER_S, limit_per_s=100, rate_per_s=98)
+    found = verdict(times(sync_call=28_000, bio_write=150, bio_flush=50, run_queue=5, limits=(cap,)))
+    assert (found.code, found.rule) == ("throttle", 2)
+    assert "98 of 100 IOPS on vda" in found.says
+
+
+def test_the_figures_stand_in_the_verdict() -> None:
+    found = verdict(times(**CAPPED, limits=(CAP,)))
+    assert found.says == (
+        "Throttle above the block layer: a read call takes 1.6 ms, its bio 353 µs; a call waits 177 µs for a "
+        "processor; its control group does 1990 of 2000 IOPS on vda. iostat does not see it."
+    )
+    assert found.evidence["limit_per_s"] == 2000
+    assert found.lost_share == pytest.approx(1.239)
+    assert [lost.code for lost in found.others] == ["device_queue"]
+
+
+def test_what_was_not_seen_is_said() -> None:
+    found = verdict(times(read_call=1592, bio_read=353))
+    assert found.code == "file_system"
+    assert "it may be the CPU" in found.says
+    assert found.missing == ("driver_read", "run_queue")
+
+
+def test_calls_without_a_bio_came_from_the_page_cache() -> None:
+    assert times(**CACHED).cached_share == pytest.approx(0.36)
+    assert times(read_call=3, bio_read=(0, 0)).cached_share == 1
+    assert times(read_call=3, bio_read=(70, 5000)).cached_share == 0, "read-ahead, or others"
+    assert times(read_call=3).cached_share is None
+
+
+def test_io_of_others_is_not_ours() -> None:
+    """Writes of others wait in the queue of the device: those who are followed wrote nothing."""
+    others = {"request_write": 6000, "bio_write": 6100, "driver_write": 500}
+    assert verdict(times(**QUIET, **others)).code == "none"
+    assert verdict(times(**others)).code == "device_queue"
+
+
+@pytest.mark.parametrize(
+    ("seen", "yes", "code"),
+    [
+        # The sample of ioh: io 4.60, file system 8.51, NFS client 22.67 ms.
+        (times(bio_read=4600, driver_read=4600, read_call=8510), (False, None, True), "file_system"),
+        (times(nfs_round_trip=8510, nfs_queue=0, client=22_670), (None, True, None), "client_path"),
+        (times(bio_read=14_000, driver_read=13_900, read_call=14_100), (True, None, False), "device"),
+        (times(), (None, None, None), "unknown"),
+    ],
+)
+def test_the_three_questions_of_ioh(seen: LayerTimes, yes: tuple[bool | None, ...], code: str) -> None:
+    found = answers(seen)
+    assert tuple(answer.yes for answer in found) == yes
+    assert verdict(seen).code == code
+
+
+def test_the_questions_are_answered_in_sentences() -> None:
+    said = [answer.says for answer in answers(times(bio_read=4600, read_call=8510, client=22_670))]
+    assert said == [
+        "Is the storage slow? No, for a disk: a read takes 4.60 ms; 3.00 ms to 12.0 ms are usual.",
+        "Do the network or the client lose time? Yes: the client waits 22.7 ms, the server takes 8.51 ms.",
+        "Does the file system lose time? Yes: a read of a file takes 8.51 ms, of the device 4.60 ms.",
+    ]
+
+
+READS_OF_IT = {"count": 1000, "sum_ns": 1_592_000_000, "lt_2000000ns": 900}
+
+
+def test_samples_become_times() -> None:
+    """Deltas between two instants, by names; the group that is at its limit is found by what it did itself."""
+
+    def at(time_ns: int, factor: int) -> list[Sample]:
+        told = [
+            (metrics.SYSTEM_CALLS, "postgres|pread64|8192", READS_OF_IT),
+            (metrics.SYSTEM_CALLS, "postgres|fdatasync|0", {"count": 10, "sum_ns": 1_000_000}),
+            (metrics.SYSTEM_CALLS, "other|pread64|8192", {"count": 7, "sum_ns": 7}),
+            (metrics.BLOCK_LAYER, "vda|bio|read|8192", {"count": 500, "sum_ns": 176_500_000, "bytes": 4_096_000}),
+            (metrics.BLOCK_LAYER, "vda|driver|read|8192", {"count": 500, "sum_ns": 16_500_000}),
+            (metrics.BLOCK_LAYER, "sdb|bio|read|8192", {"count": 9, "sum_ns": 9}),
+            (metrics.PROCESSES, "4711|postgres", {"run_delay_ns": 177_000_000, "timeslices": 1000}),
+            (metrics.THROTTLING, "/blkio/db|vda", {"reads": 500}),
+        ]
+        samples = [
+            Sample(time_ns, observer, subject, metric, float(7 + value * factor))
+            for observer, subject, counters in told
+            for metric, value in counters.items()
+        ]
+        limit = Sample(time_ns, metrics.THROTTLING, "/blkio/db|vda", metrics.READ_IOS_PER_S, 250.0)
+        return [*samples, limit]
+
+    found = layer_times([*at(0, 0), *at(2 * SECOND_NS, 1)], devices=("vda",), commands=("postgres",))
+    assert found.elapsed_ns == 2 * SECOND_NS
+    assert (found.count("read_call"), found.mean_ns("read_call")) == (1000, 1_592_000)
+    assert found.layers["read_call"].buckets == {2_000_000: 900}
+    assert found.layers["read_call"].below_ns(0.5) == 2_000_000
+    assert (found.count("sync_call"), found.count("bio_read"), found.count("write_call")) == (10, 500, 0)
+    assert found.sum_ns("run_queue") == 177_000_000
+    assert found.limits == (
+        ReachedLimit(device="vda", metric=metrics.READ_IOS_PER_S, limit_per_s=250.0, rate_per_s=250.0),
+    )
+    assert verdict(found).code == "throttle"
+
+
+def test_a_quota_is_a_share_of_the_time_and_a_far_limit_is_none() -> None:
+    def at(time_ns: int, held_ns: float, reads: float) -> list[Sample]:
+        return [
+            Sample(time_ns, metrics.THROTTLING, "/cpu/db", metrics.THROTTLED_NS, held_ns),
+            Sample(time_ns, metrics.THROTTLING, "/blkio/db|vda", metrics.READS, reads),
+            Sample(time_ns, metrics.THROTTLING, "/blkio/db|vda", metrics.READ_IOS_PER_S, 250.0),
+        ]
+
+    found = layer_times([*at(0, 5.0, 100.0), *at(SECOND_NS, 5.0 + SECOND_NS / 4, 120.0)])
+    assert (found.quota_share, found.limits) == (0.25, ())
