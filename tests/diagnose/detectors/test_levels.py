@@ -32,7 +32,7 @@ users = [1, 2, 4, 8, 16, 32, 64]
 test = "commit"
 write = 100
 pattern = "sequential"
-fsync_every = 1
+sync = "dsync"
 users = [1, 2, 4, 16]
 [[phase]]
 test = "randwrite"
@@ -40,6 +40,7 @@ write = 100
 users = [1, 8, 32]
 [[phase]]
 test = "mixed"
+read = 70
 write = 30
 users = [1, 8, 32]
 [[phase]]
@@ -98,12 +99,30 @@ def test_a_full_device_behind_a_delay_is_not_suspected(target: str) -> None:
     assert not [each for each in suspicions(target) if each.severity == "warn"]
 
 
+def test_rows_at_the_end_of_their_curve_are_as_full_as_others() -> None:
+    """The link is full of scans and writes, the cap of commits and mixes: none of them gains by a higher load."""
+    bounds = measured("sim:nvme,link=300MB/s:1ms,iops=9000/s")[1].bounds
+    assert {bounds[name].by for name in ("scan 128k 8x1", "write 1M 4x1", "commit 8k 16x1")} == {"device_or_limit"}
+    assert bounds["scan 128k 8x1"].says == (
+        "Bound by the device or a limit in front of it at 8x1: it moves 300 MB/s, as read 1M 4x1 does, where more load"
+        " brought nothing."
+    )
+    assert not [name for name, bound in bounds.items() if "a higher load may give more" in bound.says]
+
+
+def test_a_row_that_nothing_held_back_is_not_full_because_it_is_as_fast() -> None:
+    bounds = measured("sim:nvme,link=300MB/s:1ms")[1].bounds
+    assert bounds["commit 8k 16x1"].says.endswith("a higher load may give more.")
+
+
 def test_what_a_few_servers_explain_is_no_sign_of_a_cap() -> None:
     target = "sim:hdd,size=500GiB,service=constant:5ms,servers=3,bandwidth=none,fsync=0ms"
     found = suspicions(target)
-    assert found and {each.severity for each in found} == {"note"}
+    assert found
+    assert {each.severity for each in found} == {"note"}
     small = next(each for each in found if each.phase == "randread 8k 8x1")
-    assert small.evidence["servers"] == 3 and small.confidence == 0.3
+    assert small.evidence["servers"] == 3
+    assert small.confidence == 0.3
     assert "or as of a device that serves 3 at a time, each in 5 ms" in small.says
 
 

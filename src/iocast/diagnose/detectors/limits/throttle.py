@@ -6,7 +6,8 @@ Why it matters: the row measures a setting. The device itself may be many times 
 cap.
 How it shows: the same IOPS with one outstanding I/O, or some, as with many, and a response time that grows exactly
 with their number, or the same number of I/Os in every second; other operations and sizes at that rate, although alone
-they take other times; or most I/Os quick and the others 100 ms; or a limit of this process's cgroup that the rate has reached.
+they take other times; or most I/Os quick and the others 100 ms; or a limit of this process's cgroup that the rate has
+reached.
 How to confirm: run at half of that rate, evenly spaced: where each I/O then takes much less time than lies between
 two I/Os at full rate, the device is not the limit. Where one I/O at a time does not reach the rate, no experiment
 tells a cap from a device that is full: the row is then bound by one of the two.
@@ -265,20 +266,23 @@ def _whatever_the_kind(facts: Facts, one: Point, deep: Point) -> bool:
     moved = max(row.measurement.bytes_per_s for row in facts.rows if not row.record.phase.together)
     if moved < MORE_BYTES * deep.bytes_per_s:
         return False
-    kinds = 0
+    kinds = set()
     for curve in facts.curves:
         alone = curve.at(1)
         if alone is None or curve.rows[0].phase.workload.arrival != Closed():
             continue
         apart = abs(math.log(alone.rate_per_s / one.rate_per_s))
         near = min(AS_EXACT, apart / FAR_NEARER)
-        kinds += apart >= UNLIKE and any(
+        exactly = any(
             point.load > 1
             and point.record.measurement.ios >= LEAST_IOS
             and abs(math.log(point.rate_per_s / deep.rate_per_s)) <= near
             for point in curve.points
         )
-    return kinds >= LEAST_KINDS - 1
+        if apart >= UNLIKE and exactly:
+            mix = alone.record.phase.workload.mix
+            kinds.add((is_synced(alone.record), *((item.op, item.size_bytes) for item in mix)))
+    return len(kinds) >= LEAST_KINDS - 1
 
 
 def _constant(facts: Facts, one: Point, held: list[Point]) -> bool:
