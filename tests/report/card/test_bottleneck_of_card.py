@@ -60,7 +60,7 @@ def test_rows_left_out_are_counted_with_the_reason() -> None:
         _bottleneck(_examination({"a 1x1": "device"}, **out))
         == f"device on 1 of 5 rows. a 1x1: It is the device. {left}"
     )
-    assert _bottleneck(_examination({}, **out)) == f"unknown. {left}"
+    assert _bottleneck(_examination({}, **out)) == "unknown on 2 of 5 rows (stalled)."
 
 
 def test_a_row_is_not_counted_on_both_sides() -> None:

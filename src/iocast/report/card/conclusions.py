@@ -69,7 +69,7 @@ def _bottleneck(run: Run, examination: Examination) -> str:
     found = tuple(each for each in found if not first.isdisjoint(each.phases)) or found
     left = f" Not compared with others: {len(aside)} of {every} rows ({why})." if why else ""
     if not found:
-        return f"unknown.{left}" if left else "unknown"
+        return f"unknown on {len(aside)} of {every} rows ({why})." if why else "unknown"
     counts: Counter[str] = Counter()
     for each in found:
         counts[each.by] += len(each.phases)
