@@ -77,6 +77,27 @@ def _part(run: Run, found: Examination, code: str) -> Graded:
     return next(part for part in grade(run, found).parts if part.code == code)
 
 
+def test_bursts_that_met_every_row_set_none_apart(tmp_path: Path) -> None:
+    """Others are at work for one second of six: a row of nine seconds meets one such second or two."""
+    job = READS.replace("3s", "9s")
+    run = planted.measured("sim:nvme,noise=20000/s:1s/6s", job, tmp_path)
+    shares = [each.others for each in states(Facts(run)).values()]
+    assert min(shares) > 0
+    assert max(shares) - min(shares) > 0.05
+    assert not [each for each in examine(run).left_out.values() if each.brief == "other I/O"]
+
+
+@pytest.mark.parametrize("target", ["sim:nvme,throughput=200MB/s,stall=500ms/5s", "sim:sata-ssd,stall=300ms/7s"])
+def test_stalls_of_every_row_leave_the_bottleneck_known(target: str, tmp_path: Path) -> None:
+    """All rows stand still for a like share of their time: a verdict on a percentile is spoilt, one on rates is not."""
+    run = planted.measured(target, READS.replace("3s", "15s"), tmp_path)
+    found = examine(run)
+    assert {each.brief for each in found.left_out.values()} == {"stalled"}
+    assert len(found.left_out) == len(run.measured)
+    assert "unknown" not in {each.by for each in found.bounds.values()}
+    assert "Left out" not in "".join(each.says for each in found.bounds.values())
+
+
 def test_what_all_rows_met_alike_is_no_difference(tmp_path: Path) -> None:
     run = planted.measured("sim:nvme,servers=4,service=constant:1ms,noise=100/s", READS, tmp_path)
     found = examine(run)

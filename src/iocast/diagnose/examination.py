@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose.detectors import DETECTORS, codes, failure, module_name
 from iocast.diagnose.experiments.next_step import with_steps
-from iocast.diagnose.left_out import left_out
+from iocast.diagnose.left_out import left_out, rates_apart
 from iocast.diagnose.pace import paced
 from iocast.diagnose.trust import row_trust
 from iocast.diagnose.worth_saying import busy_rows, worth_saying
@@ -41,7 +41,7 @@ def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination
     return Examination(
         trust=grades,
         findings=findings,
-        bounds=paced(facts, findings, out, void),
+        bounds=paced(facts, findings, rates_apart(facts, findings, out), void),
         left_out=out,
         failed=tuple(failed),
         unsuspected=busy_rows(facts),

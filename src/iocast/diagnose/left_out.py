@@ -66,6 +66,30 @@ def _distrusted(trust: Trust, refused: TrustComponent) -> LeftOut:
     return LeftOut(f"trust {trust.grade}", f"{letter}: {refused.clause or refused.reason}".rstrip("."))
 
 
+def rates_apart(facts: Facts, findings: tuple[Finding, ...], out: Mapping[str, LeftOut]) -> dict[str, LeftOut]:
+    """Of the rows left out those whose rate, too, is no measure for others: storage that stands still for a like share
+    of every row of a curve slows all of them alike, and what more load gains is seen beside it."""
+    shares = {row.name: _stalled_share(row, findings) for row in facts.rows}
+    alike = set()
+    for row in facts.rows:
+        curve = facts.curve_of(row)
+        beside = [shares[each.phase.name] for each in curve.rows] if curve is not None and len(curve.rows) > 1 else []
+        if beside and shares[row.name] - min(beside) <= ALIKE:
+            alike.add(row.name)
+    return {name: why for name, why in out.items() if why.brief != DISTURBED["stalls"] or name not in alike}
+
+
+def _stalled_share(row: RowFacts, findings: tuple[Finding, ...]) -> float:
+    """For how much of a row the storage stood still; all of it where the list of slow I/Os does not tell."""
+    met = states(row.facts).get(row.name)
+    if met is not None:
+        return met.stalled
+    if len(row.measurement.slow) >= row.record.plan.slow_limit or not row.measurement.elapsed_ns:
+        return 1.0
+    about = (each for each in findings if each.phase == row.name and each.code == "stalls" and each.state != "rejected")
+    return max((each.evidence["stalled_ns"] / row.measurement.elapsed_ns for each in about), default=0.0)
+
+
 def rate_believed(trust: Trust) -> bool:
     """Whether the rate of a row can be believed: trust that is low only for the precision of a percentile says nothing
     against it."""
@@ -107,13 +131,14 @@ def _in_another_state(facts: Facts) -> dict[str, LeftOut]:
 
 def _more(state: State, least: State) -> Iterator[LeftOut]:
     """In what a row's state lies beyond that of the least disturbed."""
-    if state.others - least.others > ALIKE:
+    # What met every row for some of its time is part of this storage: rows differ by chance in how much fell to them.
+    if state.others - least.others > max(ALIKE, least.others):
         share = brief_percent(state.others)
         yield LeftOut(DISTURBED["shared_drives"], f"the simulated device had other I/O for {share} of the row")
     if state.slower - least.slower > ALIKE:
         times = number(1 + state.slower)
         yield LeftOut("device slower", f"the simulated device took {times} times as long for an I/O during this row")
-    if state.stalled - least.stalled > STALLED:
+    if state.stalled - least.stalled > max(STALLED, least.stalled):
         share = brief_percent(state.stalled)
         yield LeftOut(DISTURBED["stalls"], f"the simulated device stood still for {share} of the row")
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from iocast.analyse.facts import Facts
+from iocast.diagnose.as_full import as_full
 from iocast.diagnose.bound import DEVICE, bounds_without
 from iocast.model.codes import BoundCode, FindingCode
 from iocast.model.finding import Bound, Finding, LeftOut
+from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord
 from iocast.text import brief_percent, number, percent
 
@@ -24,6 +26,7 @@ PACES: dict[FindingCode, tuple[BoundCode, str, str]] = {
 }
 AS_FAST = 0.1  # rows of one curve that the same limit holds back are as fast as each other within that [J]
 ALMOST = 0.001  # of a rate: a difference that one does not name
+SAME_LEVEL = 0.02  # rows of other curves that go level at the same rate, or move as much [J]
 SAME_RATE = 0.05  # rows of other curves, where only their rate says that it is the same limit [J]
 
 
@@ -43,7 +46,13 @@ def paced(
                 surest[name] = key, finding
     told = {name: _by(finding, found[name]) for name, (_, finding) in surest.items()}
     others = {name: bound for name, bound in _elsewhere(facts, findings, found) if name not in told}
-    return found | told | others
+    capped = {
+        name: finding
+        for name, (_, finding) in surest.items()
+        if finding.code == "throttle" and told[name].by == "device_or_limit"
+    }
+    beside = {name: bound for name, bound in _beside_a_suspicion(facts, found, capped) if name not in told}
+    return as_full(facts, found | beside | others | told, out)
 
 
 def _rows_of(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterator[str]:
@@ -107,6 +116,24 @@ def _elsewhere(facts: Facts, findings: tuple[Finding, ...], found: dict[str, Bou
             for name in names if spent and same else same:
                 why = "burst credits were spent" if spent else _as_it_goes(rates[name], cap)
                 yield name, Bound("rate", f"Rate-limited: {why}, as on {finding.phase}.", finding.evidence)
+
+
+def _beside_a_suspicion(
+    facts: Facts, found: dict[str, Bound], suspicions: Mapping[str, Finding]
+) -> Iterator[tuple[str, Bound]]:
+    """Rows of other curves that go level, too, at the rate or the bytes of rows where a cap is suspected."""
+    did = {row.name: row.measurement for row in facts.rows}
+    for flat in _flat(facts, found):
+        for name in (row.phase.name for row in flat if row.phase.name not in suspicions):
+            for beside, finding in suspicions.items():
+                if _same_limit(did[beside], did[name]):
+                    yield name, _by(finding, found[name])
+                    break
+
+
+def _same_limit(one: Measurement, other: Measurement) -> bool:
+    """Whether two rows are as fast, in I/Os or in bytes."""
+    return _near(one.rate_per_s, other.rate_per_s, SAME_LEVEL) or _near(one.bytes_per_s, other.bytes_per_s, SAME_LEVEL)
 
 
 def _as_it_goes(rate_per_s: float, cap_per_s: float) -> str:

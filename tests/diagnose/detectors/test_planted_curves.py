@@ -79,7 +79,7 @@ def test_other_kinds_at_the_same_rate_make_a_cap_likelier(tmp_path: Path) -> Non
     found = {each.phase: each for each in examine(run).findings if each.code == throttle.CODE}
     assert "randwrite 8k 8x1" in found
     assert found["randread 8k 64x1"].confidence == 0.7
-    assert "though the I/Os are others" in found["randread 8k 64x1"].says
+    assert "though the I/Os differ in kind or size" in found["randread 8k 64x1"].says
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from makers import card_runs
+from makers import card_runs, planted
 from msgspec.structs import replace
 
 from iocast.diagnose.examination import examine
@@ -400,3 +402,32 @@ def _classic_row(name: str, order: str, op: Op, kib: int, users: int) -> PhaseRe
     workload = Workload(mix=(MixItem(op, kib << 10),), users=users, locality=locality)
     times = card_runs.part(op, kib << 10, card_runs.histogram((2 * MS, 20_000)))
     return card_runs.record(name, workload, card_runs.measurement((times,), users=users))
+
+
+@pytest.mark.parametrize(("target", "graded"), [("sim:nvme,stall=500ms/5s", False), ("sim:nvme,stall=110ms/20s", True)])
+def test_storage_that_stands_still_has_no_overall_grade(target: str, graded: bool, tmp_path: Path) -> None:
+    """A closed loop submits nothing meanwhile: its p99 of 100 us says nothing of one wait in ten."""
+    job = """\
+name = "both"
+[files]
+size = "4GiB"
+[defaults]
+time = "10s"
+size = "8k"
+direct = true
+[[phase]]
+test = "randread"
+pattern = "random"
+users = [1, 4]
+[[phase]]
+test = "commit"
+write = 100
+pattern = "sequential"
+sync = "dsync"
+users = 1
+"""
+    run = planted.measured(target, job, tmp_path)
+    found = grade(run, examine(run))
+    assert (found.overall is not None) is graded
+    if not graded:
+        assert found.says.startswith("No overall grade: the storage stood still for 10% of ")

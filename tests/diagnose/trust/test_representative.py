@@ -195,6 +195,18 @@ def test_what_may_answer_for_a_simulated_device_is_named(has: dict[str, Any], na
     )
 
 
+def test_read_ahead_and_a_cache_of_reads_answer_no_write() -> None:
+    has = {"cache": SimulatedCache(50.0, 1000), "read_ahead": SimulatedReadAhead(1 << 20, 1000)}
+    record, reads = card_runs.commits(), card_runs.reads()
+    target = replace(card_runs.SIMULATED, simulated=replace(card_runs.SIMULATED.simulated, **has))
+    facts = Facts(card_runs.run(reads, record, target=target))
+    assert representative(facts.row(record)).grade == "A"
+    assert representative(facts.row(reads)).grade == "B"
+    back = replace(target.simulated, cache=SimulatedCache(50.0, 1000, write_back=True))
+    behind = Facts(card_runs.run(record, target=replace(target, simulated=back)))
+    assert representative(behind.row(record)).clause.startswith("the simulated device has a cache, which")
+
+
 def test_a_simulated_device_whose_holes_are_read_answers_as_described() -> None:
     record = card_runs.reads()
     device = replace(card_runs.SIMULATED.simulated, thin=SimulatedThin())

@@ -60,4 +60,11 @@ def test_rows_left_out_are_counted_with_the_reason() -> None:
         _bottleneck(_examination({"a 1x1": "device"}, **out))
         == f"device on 1 of 5 rows. a 1x1: It is the device. {left}"
     )
-    assert _bottleneck(_examination({}, **out)) == "unknown. Left out: stalled."
+    assert _bottleneck(_examination({}, **out)) == "unknown on 2 of 5 rows (stalled)."
+
+
+def test_a_row_is_not_counted_on_both_sides() -> None:
+    """An open row keeps its rate whatever it met: it has an answer, and is not among those that have none."""
+    out = {name.replace(" ", "_"): LeftOut("stalled", "it stalled") for name in ROWS}
+    found = _examination({"c 1x1": "rate"}, **out)
+    assert _bottleneck(found) == "unknown on 4 of 5 rows (stalled). c 1x1: It is the rate."

@@ -141,6 +141,14 @@ def test_next_steps_start_with_the_remedy() -> None:
     assert "The run is incomplete" in card(stopped, examine(stopped)).next_steps[0]
 
 
+def test_a_run_with_all_its_rows_says_which_were_cut_short() -> None:
+    """A full pool ends the rows that write; the others follow, and none is missing."""
+    whole, cut = card_runs.reads("a"), card_runs.reads("b")
+    cut = replace(cut, measurement=replace(cut.measurement, stopped="errors"))
+    run = card_runs.run(whole, cut, status="failed")
+    assert "The run is incomplete: errors cut 1 row short." in card(run, examine(run)).next_steps
+
+
 @pytest.mark.parametrize(
     ("whole", "kind", "said"), [(True, "directory", True), (True, "sim", False), (False, "file", False)]
 )

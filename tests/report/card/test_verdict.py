@@ -189,6 +189,35 @@ def test_the_least_load_that_reaches_the_peak_is_named() -> None:
     assert (rate.value, rate.says) == (more.measurement.rate_per_s, "peak, at 32x1; the same from 8x1 on")
 
 
+def test_scans_and_mixes_too_are_told_at_the_least_load_that_is_as_fast() -> None:
+    """Eight only wait longer than one."""
+    scans = [
+        card_runs.reads(
+            f"scan {users}x1",
+            users=users,
+            size_bytes=1 << 20,
+            times=card_runs.histogram((users * 1e6, 10_000)),
+            sequential=True,
+        )
+        for users in (1, 8)
+    ]
+    assert "1M sequential reads reach 1 GB/s at 1x1." in _sim(*scans)
+    mixes = [
+        replace(
+            each,
+            phase=replace(
+                each.phase,
+                name=f"mix {each.plan.users}",
+                workload=replace(
+                    each.phase.workload, mix=(MixItem("read", 8192, 70), MixItem("write", 8192, 30)), locality=Uniform()
+                ),
+            ),
+        )
+        for each in scans
+    ]
+    assert "IOPS at 1x1." in _sim(*mixes)
+
+
 def test_a_rate_that_a_row_without_trust_passes_is_no_peak() -> None:
     """21,600 at 64 were called the peak, with 70,700 at 32 in the same table."""
     one, eight, more = (

@@ -12,8 +12,11 @@ from iocast.model.codes import AspectCode
 from iocast.model.finding import Examination, Grade
 from iocast.model.grading import Graded, Grades, Letter, Scale, ServiceLevel, letter_rank, stepped_down, worst_letter
 from iocast.model.run import Run
+from iocast.text import brief_percent
 
 FAR_WORSE = 2  # letters by which scan or interference must lie below the rest to pull it down
+
+SEEN = 0.01  # of the time: of I/Os that arrive evenly a p99 shows what lasts longer
 
 
 def grade(
@@ -41,6 +44,9 @@ def _modern(parts: tuple[Graded, ...], examination: Examination) -> Grades:
         says = f"{what} is not graded: {why}" if failed.phases else f"the run has no {what} test ({why.rstrip('.')})."
         says = f"No overall grade: {says}"
         return _grades("modern", None, says, (), parts, examination)
+    stood = _stood_still(bearing, examination)
+    if stood:
+        return _grades("modern", None, f"No overall grade: {stood}", (), parts, examination)
     overall = worst_letter(*(part.letter for part in graded if part.letter))
     weakest = [part for part in graded if part.letter == overall]
     lower = "both" if len(weakest) > 1 else ASPECTS[weakest[0].code]
@@ -56,6 +62,24 @@ def _modern(parts: tuple[Graded, ...], examination: Examination) -> Grades:
             overall = stepped_down(overall)
             break
     return _grades("modern", overall, says, tuple(graded), parts, examination)
+
+
+def _stood_still(bearing: list[Graded], examination: Examination) -> str:
+    """Why the letters say nothing of what a user waits, "" where they do: while storage stands still a closed loop
+    submits nothing, so that its p99 does not show for how long."""
+    rows = {name for part in bearing for name in part.phases}
+    stood = {
+        each.phase: each.evidence["stalled_ns"] / max(1.0, each.evidence["elapsed_ns"])
+        for each in examination.findings
+        if each.code == "stalls" and each.state != "rejected" and each.phase in rows and each.evidence["stalls"]
+    }
+    row = max(stood, key=lambda name: stood[name], default="")
+    if not row or stood[row] <= SEEN:
+        return ""
+    return (
+        f"the storage stood still for {brief_percent(stood[row])} of {row}. Of I/Os that arrive evenly as many wait for"
+        " it; the p99 here, of users that wait for each I/O, does not show it. Find the cause and measure again."
+    )
 
 
 def _hailey(facts: Facts, examination: Examination) -> Grades:

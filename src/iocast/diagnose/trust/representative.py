@@ -17,7 +17,7 @@ def representative(row: RowFacts) -> TrustComponent:
     """Payload, page cache, layout; caches inside a drive or an array stay unknown, so a B is the best."""
     run = row.run
     if row.facts.simulated:
-        return _simulated(run)
+        return _simulated(row)
     missing = [*_payload_faults(run, row.record), *_access_faults(row)]
     if missing:
         grade: Grade = "C" if len(missing) == 1 else "D"
@@ -30,14 +30,17 @@ def representative(row: RowFacts) -> TrustComponent:
     return TrustComponent("representative", "B", unknown)
 
 
-def _simulated(run: Run) -> TrustComponent:
+def _simulated(row: RowFacts) -> TrustComponent:
     """What of a simulated device's own description stands between a row and its storage."""
-    device = run.plan.target.simulated
+    device = row.run.plan.target.simulated
+    reads = any(item.op == "read" for item in row.workload.mix)  # of them alone a cache without write-back knows
     parts = {
-        "a cache": device is not None and device.cache is not None,
+        "a cache": device is not None and device.cache is not None and (reads or device.cache.write_back),
         "a fast tier": device is not None and device.tier is not None,
-        "read-ahead": device is not None and device.read_ahead is not None,
-        "holes that are never read": device is not None and device.thin is not None and device.thin.hole_ns is not None,
+        "read-ahead": reads and device is not None and device.read_ahead is not None,
+        "holes that are never read": (
+            reads and device is not None and device.thin is not None and device.thin.hole_ns is not None
+        ),
         "compression or dedupe": device is not None and device.reduction is not None,
     }
     there = [what for what, has in parts.items() if has]

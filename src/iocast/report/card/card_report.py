@@ -206,6 +206,14 @@ def _path(record: PhaseRecord, file: int) -> str | None:
     return record.plan.files[file].path if 0 <= file < len(record.plan.files) else None
 
 
+def _incomplete(run: Run) -> str:
+    """What of it is missing: rows, or the ends of some."""
+    cut = [each for each in run.measured if each.measurement.stopped == "errors"]
+    if cut and len(run.measured) == sum(each.role == "measure" for each in run.plan.phases):
+        return f"errors cut {text.counted(len(cut), 'row')} short"
+    return "the rows above are those that finished"
+
+
 def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str]:
     real = [each for each in examination.findings if each.state != "rejected"]
     yield from _remedies(real)
@@ -213,7 +221,7 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
         yield "The run is dead: its process no longer exists. The rows above are those that finished."
         yield f"To close it: iocast runs --mend {shlex.quote(folder)}"
     if run.status in ("interrupted", "failed"):
-        yield "The run is incomplete: the rows above are those that finished."
+        yield f"The run is incomplete: {_incomplete(run)}."
     elif run.measured and not real and run.plan.target.kind != "sim":
         yield "Run it again at another time of day: one run says nothing about repeatability."
     if run.files_whole and run.plan.target.kind in ("directory", "file"):

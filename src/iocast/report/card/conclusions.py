@@ -62,10 +62,14 @@ def _worst_of(found: tuple[Found, ...]) -> Found:
 def _bottleneck(run: Run, examination: Examination) -> str:
     """What limited most rows, in the words of the case with most rows; what is certain and severe comes first."""
     found, first = limited(run, examination), held_back(examination)
-    why = ", ".join(dict.fromkeys(each.brief for each in examination.left_out.values()))
+    every = len(run.measured)
+    known = {name for each in found for name in each.phases}
+    aside = {name: each.brief for name, each in examination.left_out.items() if name not in known}
+    why = ", ".join(dict.fromkeys(aside.values()))
     found = tuple(each for each in found if not first.isdisjoint(each.phases)) or found
+    left = f" Not compared with others: {len(aside)} of {every} rows ({why})." if why else ""
     if not found:
-        return f"unknown. Left out: {why}." if why else "unknown"
+        return f"unknown on {len(aside)} of {every} rows ({why})." if why else "unknown"
     counts: Counter[str] = Counter()
     for each in found:
         counts[each.by] += len(each.phases)
@@ -73,8 +77,8 @@ def _bottleneck(run: Run, examination: Examination) -> str:
         counts["device_or_limit"] += counts.pop("device", 0)
     by, often = counts.most_common(1)[0]
     most = max((each for each in found if each.by == by), key=lambda each: len(each.phases))
-    every = len(run.measured)
     if every == 1:
         return f"{words(by)}: {most.says}"
-    left = f" Not compared with others: {len(examination.left_out)} of {every} rows ({why})." if why else ""
+    if by == "rate" and len(aside) > len(known) and not first:  # what a job asks of a few rows is no answer
+        return f"unknown on {len(aside)} of {every} rows ({why}). {most.phases[0]}: {most.says}"
     return f"{words(by)} on {often} of {every} rows. {most.phases[0]}: {most.says}{left}"

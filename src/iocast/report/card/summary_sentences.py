@@ -98,7 +98,7 @@ def least_load_at_peak(facts: Facts, records: list[PhaseRecord], alone: PhaseRec
 def _scans(records: list[PhaseRecord], rates_only: list[PhaseRecord], state: State) -> Iterator[str]:
     found = [each for each in (*records, *rates_only) if is_scan(each)]
     if found:
-        best = max(found, key=lambda each: each.measurement.bytes_per_s)
+        best = _least_load(found, lambda each: each.measurement.bytes_per_s)
         speed = text.brief_throughput(best.measurement.bytes_per_s)
         few = " (the rate only: its percentiles are imprecise)" if best not in records else ""
         yield f"{text.size(size_of(best))} sequential reads reach {speed} at {who(best)}{state(best)}{few}."
@@ -122,11 +122,18 @@ def _commits(records: list[PhaseRecord], state: State) -> Iterator[str]:
 def _mixes(records: list[PhaseRecord], state: State) -> Iterator[str]:
     found = [each for each in records if _data_ops(each) == {"read", "write"} and never_pauses(each)]
     if found:
-        best = max(found, key=_rate_of_data)
+        best = _least_load(found, _rate_of_data)
         size = size_of(best)
         blocks = f"{text.size(size)} reads and writes" if size else "reads and writes"
         rate = text.rate(_rate_of_data(best))
         yield f"A {_split(best)} mix of {blocks} reaches {rate} IOPS at {who(best)}{state(best)}."
+
+
+def _least_load(records: list[PhaseRecord], speed: Callable[[PhaseRecord], float]) -> PhaseRecord:
+    """Of the rows that do what the fastest does the one of the least load that is as fast: more load brings nothing."""
+    peak = max(records, key=speed)
+    fast = [each for each in records if kind(each) == kind(peak) and speed(each) >= (1 - SAME_RATE) * speed(peak)]
+    return min(fast, key=lambda each: (each.measurement.asked_depth, each is not peak))
 
 
 def _data_ops(record: PhaseRecord) -> set[Op]:

@@ -5,8 +5,9 @@ Linux's cgroup version 1 does so in slices of 100 ms.
 Why it matters: the row measures a setting. The device itself may be many times faster, and production may have another
 cap.
 How it shows: the same IOPS with one outstanding I/O, or some, as with many, and a response time that grows exactly
-with their number, or the same number of I/Os in every second; other operations and sizes at that rate; or most I/Os
-quick and the others 100 ms; or a limit of this process's cgroup that the rate has reached.
+with their number, or the same number of I/Os in every second; other operations and sizes at that rate, although alone
+they take other times; or most I/Os quick and the others 100 ms; or a limit of this process's cgroup that the rate has
+reached.
 How to confirm: run at half of that rate, evenly spaced: where each I/O then takes much less time than lies between
 two I/Os at full rate, the device is not the limit. Where one I/O at a time does not reach the rate, no experiment
 tells a cap from a device that is full: the row is then bound by one of the two.
@@ -28,6 +29,7 @@ from iocast.analyse.facts import Facts, RowFacts, once, point
 from iocast.analyse.ladder import Curve, Point
 from iocast.analyse.load_kind import is_synced
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.fallen_rows import fallen
 from iocast.diagnose.same_load import same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -57,6 +59,10 @@ SLICE_NS, SLICE_WITHIN = 100_000_000, 0.06  # models C, 20, and load-engines 4.4
 QUICK_NS = 5_000_000  # the I/Os between the slices [J]
 LARGE_BYTES = 128 << 10  # what a scan reads in one I/O: its rate is the bandwidth of something [J]
 LEAST_KINDS = 3  # of I/Os at one rate: two may take equally long by chance [J]
+MORE_BYTES = 1.2  # moved by others, where bytes are not what is full [J]
+# Kinds of I/O that take so unlike times alone, and go so exactly at one rate: nearer by that than their times. [J]
+UNLIKE, AS_EXACT, FAR_NEARER = 0.03, 0.005, 8.0
+WHOLE = 0.01  # of a number of I/Os at a time [J]
 LEAST_IOS = 100
 LEAST_S = 1.5  # many times the slices of a throttle
 LONE = 0.8  # the time of one I/O at half the rate over the distance at full rate; a free device gives 1 or more [J]
@@ -180,6 +186,7 @@ class _Level(NamedTuple):
 
     points: tuple[Point, ...]
     bandwidth: bool  # that of the device, or of a link, would look the same
+    servers: int  # so many I/Os at a time, each as long as one alone, would be as fast; 0 where no number is
 
     @property
     def deep(self) -> Point:
@@ -225,15 +232,15 @@ def _level(facts: Facts, curve: Curve) -> list[_Level]:
     held = [point for point in curve.points if 1 / within <= deep.rate_per_s / point.rate_per_s <= within]
     few = min(point.record.measurement.ios for point in held) < LEAST_IOS
     one = curve.at(1)
-    if few or one is None or deep.load < max(DEEPER, 2 * held[0].load):
+    if few or one is None or one.record.phase.name in fallen(facts) or deep.load < max(DEEPER, 2 * held[0].load):
         return []
-    if not (_by_the_clock(one, deep) or _constant(facts, one, held)):
+    if not (_by_the_clock(one, deep) or _constant(facts, one, held) or _whatever_the_kind(facts, one, deep)):
         return []
     size = min((item.size_bytes for item in deep.record.phase.workload.mix), default=0)
     # One large I/O may fill the device by itself: then more of them are as even, and nothing caps them. With small ones
     # that takes more than one at once, and as many bytes as other sizes reach.
     full = size >= LARGE_BYTES or (not from_one and _as_many_bytes(facts, deep, size))
-    return [_Level(tuple(held), full)]
+    return [_Level(tuple(held), full, 0 if from_one else _servers(one, deep))]
 
 
 def _by_the_clock(one: Point, deep: Point) -> bool:
@@ -241,6 +248,41 @@ def _by_the_clock(one: Point, deep: Point) -> bool:
     even_one, even_deep = _spread(one), _spread(deep)
     averaged = even_one / math.sqrt(deep.load)
     return even_deep < EVEN and (even_one < EXACT or even_deep < MORE_EVEN * averaged)
+
+
+def _servers(one: Point, deep: Point) -> int:
+    """How many I/Os at a time explain the rate, where one alone always takes the same: 0 for none or one."""
+    busy = deep.rate_per_s / one.rate_per_s
+    whole = round(busy)
+    return whole if _spread(one) < EXACT and whole > 1 and abs(busy / whole - 1) < WHOLE else 0
+
+
+def _whatever_the_kind(facts: Facts, one: Point, deep: Point) -> bool:
+    """Whether several other kinds of I/O go at exactly that rate, though one of them alone takes another time.
+
+    What a full device ends in a second goes by how long each I/O keeps it; a fixed delay on the way to it hides how
+    evenly a cap lets them pass, and leaves this sign. Of I/Os of one size, bytes may be what is full.
+    """
+    moved = max(row.measurement.bytes_per_s for row in facts.rows if not row.record.phase.together)
+    if moved < MORE_BYTES * deep.bytes_per_s:
+        return False
+    kinds = set()
+    for curve in facts.curves:
+        alone = curve.at(1)
+        if alone is None or curve.rows[0].phase.workload.arrival != Closed():
+            continue
+        apart = abs(math.log(alone.rate_per_s / one.rate_per_s))
+        near = min(AS_EXACT, apart / FAR_NEARER)
+        exactly = any(
+            point.load > 1
+            and point.record.measurement.ios >= LEAST_IOS
+            and abs(math.log(point.rate_per_s / deep.rate_per_s)) <= near
+            for point in curve.points
+        )
+        if apart >= UNLIKE and exactly:
+            mix = alone.record.phase.workload.mix
+            kinds.add((is_synced(alone.record), *((item.op, item.size_bytes) for item in mix)))
+    return len(kinds) >= LEAST_KINDS - 1
 
 
 def _constant(facts: Facts, one: Point, held: list[Point]) -> bool:
@@ -297,11 +339,13 @@ def _told(level: _Level, alike: list[RowFacts], rows: list[PhaseRecord]) -> Iter
     others = ""
     if alike:
         more = f" and {counted(len(alike) - 1, 'more row')}" if len(alike) > 1 else ""
-        others = f"; {alike[0].name}{more} go{'' if more else 'es'} at the same rate, though the I/Os are others"
+        others = (
+            f"; {alike[0].name}{more} go{'' if more else 'es'} at the same rate, though the I/Os differ in kind or size"
+        )
     says = (
         f"{many} outstanding I/Os reached {number(deep.rate_per_s)} IOPS, {least.load} reached"
         f" {number(least.rate_per_s)}; {_evenly(deep, spread)}, as behind a rate"
-        f" limit{', or at the full bandwidth of the device' if level.bandwidth else ''}{others}."
+        f" limit{_or_else(level)}{others}."
     )
     evidence = {
         "rate_per_s": deep.rate_per_s,
@@ -309,14 +353,26 @@ def _told(level: _Level, alike: list[RowFacts], rows: list[PhaseRecord]) -> Iter
         "depth": many,
         "from_depth": least.load,
         **({"bandwidth": 1.0} if level.bandwidth else {}),
+        **({"servers": level.servers} if level.servers else {}),
         **({"other_kinds": len(alike)} if alike else {}),
     }
-    confidence = 0.3 if level.bandwidth else 0.7 if alike else 0.5
+    explained = level.bandwidth or level.servers
+    confidence = 0.3 if explained else 0.7 if alike else 0.5
     for row in rows:
         found = _suspicion(row, says, evidence, confidence=confidence)
         if least.load > 1:  # one alone does not reach it: nothing to be run at half of the rate
             found = replace(found, confirm="ask whoever runs the storage; or run other sizes and operations")
-        yield replace(found, severity="note") if level.bandwidth else found
+        yield replace(found, severity="note") if explained else found
+
+
+def _or_else(level: _Level) -> str:
+    """What else would look the same."""
+    if level.bandwidth:
+        return ", or at the full bandwidth of the device"
+    if level.servers:
+        each = brief_time(level.servers / level.rate_per_s * 1e9)
+        return f", or as of a device that serves {level.servers} at a time, each in {each}"
+    return ""
 
 
 def _evenly(deep: Point, spread: float) -> str:
