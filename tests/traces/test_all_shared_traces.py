@@ -56,7 +56,7 @@ READ = {
     "oracle_10046/ora12201_pdb_session2.trc": ("oracle_10046", 297, 3, 0, 3),
     "oracle_10046/ora1910_direct_path_temp.trc": ("oracle_10046", 20, 20, 0, 20),
     "oracle_10046/ora8174_9206_10104_waits.txt": ("oracle_10046", 35, 16, 8, 16),
-    "oracle_10046/trctools_broken_trace.trc": ("oracle_10046", 60, 1, 2, 1),
+    "oracle_10046/trctools_broken_trace.trc": ("oracle_10046", 60, 1, 3, 1),
     "oracle_10046/trctools_mixed_execs.trc": ("oracle_10046", 123, 7, 0, 7),
     "perf_ftrace_block/pg_perf_script_part1.txt": ("block_events", 5_200, 4_703, 0, 1_567),
     "strace/arastoob__multithread_strace1.log": ("strace", 2_105, 257, 0, 244),

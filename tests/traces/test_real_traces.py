@@ -21,7 +21,7 @@ COUNTS = [
     ("oracle_10046/ora12201_pdb_session1.trc", 4_226, 8, 0),
     ("oracle_10046/ora1910_direct_path_temp.trc", 20, 20, 0),
     ("oracle_10046/ora8174_9206_10104_waits.txt", 35, 16, 8),  # eight lines end in a remark
-    ("oracle_10046/trctools_broken_trace.trc", 60, 1, 2),  # two records on one line, a call that is cut
+    ("oracle_10046/trctools_broken_trace.trc", 60, 1, 3),  # two records on one line, two calls that are cut
     ("block_csv/alibaba_fragment.csv", 6, 6, 0),
     ("block_csv/cloudphysics_part.csv", 40_000, 39_999, 0),
     ("block_csv/msr_fragment.csv", 6, 6, 0),

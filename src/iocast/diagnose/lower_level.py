@@ -18,6 +18,7 @@ from iocast.model.workload import Closed, Uniform
 Unit = Literal["ios", "bytes"]
 UNITS: tuple[Unit, ...] = ("ios", "bytes")
 CONSTANT = 0.02  # scatter over mean (models C, 18)
+STEP = 0.1  # of the rate: loads that differ by more have no common level [J]
 AT_LEVEL = 0.02  # rates nearer to each other are the same level [J]
 SIZE_APART = 4.0  # sizes of I/Os so far apart tell I/Os and bytes from each other [J]
 
@@ -74,8 +75,18 @@ def fall_before(facts: Facts, at: int) -> Between | None:
     lower = [each for each in earlier if each.measurement.asked_depth < row.measurement.asked_depth]
     above = tuple(each for each in lower if rate(each, level.unit) >= least and _reached_the_device(each))
     # In order a disk alone is quick, and two readers are not: there other I/Os must go at the same level.
-    sure = isinstance(row.workload.locality, Uniform) or level.known
+    sure = level.known or (isinstance(row.workload.locality, Uniform) and not _falls_by_load(facts, at, above, level))
     return Between(row, above, level) if above and sure else None
+
+
+def _falls_by_load(facts: Facts, at: int, above: tuple[RowFacts, ...], level: Level) -> bool:
+    """Whether the rate is another one at each load, as where users hinder each other, and no level at all."""
+    later = [each for each in facts.rows[at + 1 :] if each.kind == facts.rows[at].kind and counts(each)]
+    if any(rate(each, level.unit) < (1 - FALLS) * level.per_s for each in later):
+        return True
+    rates = [rate(each, level.unit) for each in above]
+    shared = len({each.measurement.asked_depth for each in level.rows}) > 1
+    return not shared and len(rates) > 1 and min(rates) < (1 - STEP) * max(rates)
 
 
 def level_of(facts: Facts, row: RowFacts, rows: tuple[RowFacts, ...]) -> Level | None:
@@ -107,7 +118,7 @@ def _level(row: RowFacts, rows: tuple[RowFacts, ...], unit: Unit) -> Level | Non
 def _at(row: RowFacts, unit: Unit, middle: float) -> bool:
     """Whether it goes at this rate all the time."""
     settled = _settled(row, unit)
-    if not settled or abs(fmean(settled) / middle - 1) > AT_LEVEL:
+    if not settled or abs(fmean(settled) / middle - 1) > AT_LEVEL or rate(row, unit) > middle / (1 - FALLS):
         return False
     return pstdev(settled) <= CONSTANT * middle
 

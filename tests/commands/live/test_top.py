@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -20,6 +21,9 @@ def test_a_pipe_gets_lines_and_a_tape_the_same(tmp_path: Path) -> None:
     assert "\x1b" not in live.stdout
     folder = next(path.name for path in tmp_path.iterdir())
     assert _top(folder, cwd=tmp_path).stdout == live.stdout
+    objects = [json.loads(line) for line in _top(folder, "--json", cwd=tmp_path).stdout.splitlines()]
+    assert len(objects) == 2
+    assert all(each["devices"] and each["verdict"]["code"] for each in objects)
 
 
 @pytest.mark.parametrize(

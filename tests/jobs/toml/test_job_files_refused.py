@@ -30,7 +30,7 @@ TOP = "allowed at the top: name, phase, description, runs, files, interval, defa
             f'{HEAD}[defaults]\ntest = "x"\n[[phase]]\n',
             '3: [defaults]: unknown field "test"; it belongs in [[phase]]',
             "allowed in [defaults]: engine, polling, "
-            + PHASE_FIELDS.removeprefix("test, role, together, follows, engine, "),
+            + PHASE_FIELDS.removeprefix("test, role, steps, pauses, together, follows, engine, "),
         ),
         (
             f'{HEAD}[files]\nsise = "1M"\n' + phase("").removeprefix(HEAD),

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 @click.option("--record", is_flag=False, flag_value="iocast-runs", metavar="DIR", help="Record a tape, a run folder.")
 @click.option("--speed", type=float, default=1.0, show_default=True, help="With TAPE: 1 as it was, 0 no waiting.")
 @click.option("--plain", is_flag=True, help="Print each interval as lines: for pipes and logs.")
-@click.option("--count", type=click.IntRange(1), metavar="N", help="With --plain: stop after N intervals.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object an interval.")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="With --plain or --json: stop after N intervals.")
 def top(
     tape: str | None,
     asked: Asked,
@@ -34,6 +35,7 @@ def top(
     record: str | None,
     speed: float,
     plain: bool,
+    as_json: bool,
     count: int | None,
 ) -> int:
     """Show where the time of I/Os goes, layer by layer, on a live screen; or play TAPE in it.
@@ -44,7 +46,7 @@ def top(
     from iocast.sessions.live.watching import LiveRequest
     from iocast.sessions.watch_blocks import interval_of
 
-    as_lines = plain or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb"
+    as_lines = plain or as_json or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb"
     if count is not None and not as_lines:
         raise SpecError("--count needs --plain", "add --plain; on the screen, q quits")
     if tape is not None and (is_named(asked) or record):
@@ -56,7 +58,7 @@ def top(
         request = LiveRequest(asked=asked, interval_ns=interval_of(interval), count=count, record_to=record or "")
     listener = TerminalListener()
     if as_lines:
-        return _print(request, listener)
+        return _print(request, listener, as_json)
     with reel_of(request, listener) as reel:
         _show(reel, f"tape {tape}" if tape else ", ".join(("this machine", *reel.sources)))
     return 0
@@ -73,8 +75,9 @@ def _show(reel: Reel, says: str) -> None:
     TopApp(reel, says).run()
 
 
-def _print(request: LiveRequest | TapeRequest, listener: TerminalListener) -> int:
+def _print(request: LiveRequest | TapeRequest, listener: TerminalListener, as_json: bool) -> int:
     from iocast.model.live.moment import Interval
+    from iocast.report.live.interval_json import interval_json
     from iocast.report.live.layers_view import overview
     from iocast.report.live.styled_lines import ansi
     from iocast.report.live.styled_lines import plain as without_styles
@@ -84,7 +87,9 @@ def _print(request: LiveRequest | TapeRequest, listener: TerminalListener) -> in
     width = shutil.get_terminal_size((100, 30)).columns
     before = None
     for reel, moment in watched(request, listener):
-        if before is not None:
+        if before is not None and as_json:
+            print(interval_json(Interval(before, moment)), flush=True)
+        elif before is not None:
             lines = overview(Interval(before, moment), reel.texts, width)
             print((ansi if coloured else without_styles)(lines), end="\n\n", flush=True)
         before = moment

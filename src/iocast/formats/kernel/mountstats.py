@@ -14,6 +14,7 @@ from msgspec import Struct
 from iocast import metrics
 
 _MS_NS = 1_000_000
+_OCTAL = re.compile(r"\\([0-7]{3})")
 _SIGNED = 1 << 63
 _MOUNT = re.compile(r"^device (.+) mounted on (.+) with fstype (nfs4?)(?: statvers=\S+)?$")
 _OPERATION = re.compile(r"^\s+(\w+): ([\d ]+)$")
@@ -84,4 +85,4 @@ def _counters(numbers: list[int]) -> dict[str, int]:
 
 def _unescaped(path: str) -> str:
     """Blanks stand as \\040."""
-    return re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), path)
+    return _OCTAL.sub(lambda octal: chr(int(octal[1], 8)), path)

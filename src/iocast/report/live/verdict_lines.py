@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from iocast import metrics
 from iocast.analyse.live.layer_times import LayerTime, layer_times
-from iocast.diagnose.live.layers_verdict import verdict
+from iocast.diagnose.live.layers_verdict import LayersVerdict, verdict
 from iocast.model.live.moment import Interval
 from iocast.model.run import Sample
 from iocast.report.live.styled_lines import Line, Style, line
@@ -15,9 +15,14 @@ from iocast.report.live.styled_lines import Line, Style, line
 _STACKED = ("loop", "dm-", "md", "zram", "ram")
 
 
+def verdict_of(interval: Interval) -> LayersVerdict:
+    """The layer that loses the time in an interval."""
+    return verdict(layer_times(_samples(interval), _devices(interval), given=tuple(_database(interval))))
+
+
 def verdict_lines(interval: Interval, width: int) -> Iterator[Line]:
     """What is slow, by which figures; then what would refute it, and the way out."""
-    found = verdict(layer_times(_samples(interval), _devices(interval), given=tuple(_database(interval))))
+    found = verdict_of(interval)
     said: Style = "warn" if found.rule else "strong"
     parts: list[tuple[str, Style]] = [(found.says, said)]
     if found.rule:

@@ -1,0 +1,40 @@
+"""An interval of a live watch as one JSON object: the verdict, devices, layers, what sessions did."""
+
+from __future__ import annotations
+
+import msgspec
+
+from iocast.analyse.live.layer_rows import LayerRow, layer_rows
+from iocast.analyse.live.session_shares import activity, watched_databases
+from iocast.model.live.moment import Interval
+from iocast.report.live import iostat_lines
+from iocast.report.live.line_table import Cell
+from iocast.report.live.verdict_lines import verdict_of
+
+
+def interval_json(interval: Interval) -> str:
+    """Raw values, each with its unit in the name of its key; unknown ones are null."""
+    found = verdict_of(interval)
+    devices = iostat_lines.table(interval)
+    return msgspec.json.encode(
+        {
+            "time_ns": interval.after.time_ns,
+            "elapsed_ns": interval.elapsed_ns,
+            "verdict": {"code": found.code, "says": found.says, "lost_share": found.lost_share},
+            "devices": [dict(zip(devices.columns, row, strict=True)) for row in devices.rows],
+            "layers": [_layer(row) for row in layer_rows(interval)],
+            "databases": {name: activity(interval, name) for name in watched_databases(interval)},
+        }
+    ).decode()
+
+
+def _layer(row: LayerRow) -> dict[str, Cell | dict[int, int]]:
+    return {
+        "layer": row.layer,
+        "operation": row.op,
+        "device": row.where,
+        "per_s": row.per_s,
+        "bytes_per_s": row.bytes_per_s,
+        "mean_ns": row.found.mean_ns,
+        "below_ns": dict(row.found.counts),
+    }
