@@ -23,7 +23,7 @@ _POSITIONAL = re.compile(r"^p(?:read|write)")
 _PREFIX = re.compile(r"^(?:\[pid +(?P<pid>\d+)\] |(?P<bare>\d+) +)?(?:(?P<time>\d+\.\d+|\d\d:\d\d:\d\d(?:\.\d+)?) )?")
 _CALL = re.compile(r"(?P<name>\w+)\((?P<rest>.*)$")
 _RESUMED = re.compile(r"<\.\.\. (?P<name>\w+) resumed>(?P<rest>.*)$")
-_FD = re.compile(r"(?P<fd>\d+)(?:<(?P<path>[^>]*)>)?(?=[,)])")
+_FD = re.compile(r"(?<!\d)(?P<fd>\d++)(?:<(?P<path>[^>]*)>)?(?=[,)])")
 _RESULT = re.compile(
     r" {0,80}= (?P<value>-?\d+|\?)(?:<[^>]{0,4096}>)?"
     r"(?: (?P<error>E[A-Z0-9]+) \([^)]{0,200}\))?(?: <(?P<took>[\d.]+)>)?"
