@@ -21,7 +21,15 @@ def test_totals_are_the_sum_of_all_intervals() -> None:
     assert set(found.observers) == {metrics.WATCH, metrics.DISKSTATS, "block_layer"}
     counted = [each.histograms[LAYER].total for each in found.course if LAYER in each.histograms]
     assert sum(counted) == 30
+    assert [each.histograms[LAYER].total for each in found.course] == [3] * 10, "no stretch is shorter than an interval"
+
+
+def test_the_course_of_a_long_tape_has_no_more_stretches() -> None:
+    made = [moment(at, {VDA: device(reads=at * 10)}) for at in range(1001)]
+    found = summarise(made, SECOND_NS, 1000 * SECOND_NS)
+    assert found is not None
     assert len(found.course) == STRETCHES
+    assert sum(each.devices["vda"].delta(metrics.READS) or 0 for each in found.course) == 10_000
 
 
 def test_a_gap_was_not_watched() -> None:

@@ -12,7 +12,7 @@ from iocast.analyse.live.latency_columns import Latencies, latencies
 from iocast.model.live.moment import Interval, Moment, intervals
 from iocast.model.view import View
 
-STRETCHES: Final = 120  # of equal length, over which the course is told
+STRETCHES: Final = 120  # at most, of equal length, over which the course is told
 _GAP = 5  # times the interval of the tape: a longer rest was not watched, and is no interval
 
 
@@ -70,7 +70,8 @@ class _Sums:
 
 def summarise(moments: Iterable[Moment], interval_ns: int, length_ns: int) -> TapeSummary | None:
     """None for a tape without two moments. `length_ns`: how long it is, as its run says."""
-    whole, parts = _Sums(), [_Sums() for _ in range(STRETCHES)]
+    stretches = max(1, min(STRETCHES, length_ns // max(1, interval_ns)))  # none is shorter than an interval
+    whole, parts = _Sums(), [_Sums() for _ in range(stretches)]
     first: Interval | None = None
     last: Interval | None = None
     count = elapsed_ns = 0
@@ -80,7 +81,8 @@ def summarise(moments: Iterable[Moment], interval_ns: int, length_ns: int) -> Ta
             continue
         elapsed_ns += interval.elapsed_ns
         since_ns = interval.after.time_ns - first.before.time_ns
-        part = parts[min(STRETCHES - 1, since_ns * STRETCHES // max(1, length_ns + 1))]
+        middle_ns = since_ns - interval.elapsed_ns // 2
+        part = parts[min(stretches - 1, middle_ns * stretches // max(1, length_ns))]
         for observer in interval.observers:
             for view in interval.views(observer).values():
                 whole.add(observer, view)
@@ -95,11 +97,14 @@ def summarise(moments: Iterable[Moment], interval_ns: int, length_ns: int) -> Ta
         last.after.time_ns - first.before.time_ns,
         count + 1,
         whole.views(),
-        tuple(_stretch(at, part, length_ns) for at, part in enumerate(parts)),
+        tuple(
+            _stretch(at * length_ns // stretches, (at + 1) * length_ns // stretches, part)
+            for at, part in enumerate(parts)
+        ),
     )
 
 
-def _stretch(at: int, part: _Sums, length_ns: int) -> Stretch:
+def _stretch(start_ns: int, end_ns: int, part: _Sums) -> Stretch:
     seen = part.views()
     found = {
         (observer, subject): one
@@ -107,5 +112,4 @@ def _stretch(at: int, part: _Sums, length_ns: int) -> Stretch:
         for subject, view in views.items()
         if (one := latencies(view)) is not None and one.total
     }
-    start_ns, end_ns = (length_ns * each // STRETCHES for each in (at, at + 1))
     return Stretch(start_ns, end_ns, seen.get(metrics.DISKSTATS, {}), found)
