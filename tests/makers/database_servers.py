@@ -142,7 +142,8 @@ def _from_maven(version: int) -> Path:
             (inner,) = [name for name in jar.namelist() if name.endswith(".txz")]
             jar.extract(inner, made)
         with tarfile.open(Path(made) / inner) as programs:
-            programs.extractall(unpacked, filter="tar")
+            # Python 3.11.4 and later ask what an archive may do; before, nobody could say.
+            programs.extractall(unpacked, **({"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}))
         if not kept.exists():
             unpacked.rename(kept)
     return kept / "bin"
