@@ -275,7 +275,7 @@ def test_sessions_are_counted_by_what_they_wait_for(server: Postgres) -> None:
     polls = told(samples, "waits", "", "polls")
     found = told(samples, "waits", "Timeout|PgSleep", "samples")
     assert 0 < found <= polls
-    assert told(samples, "sessions", str(pid), "samples") == found
+    assert found <= told(samples, "sessions", str(pid), "samples") <= polls, "a look may meet it before it sleeps"
     assert sum(seen.delta("samples") or 0 for seen in views(samples, "postgresql.active_sql").values()) >= found
     assert texts[f"session|{pid}"].startswith(server.user) if f"session|{pid}" in texts else True
     assert not any(each.subject == "Timeout|PgSleep" for each in before)
