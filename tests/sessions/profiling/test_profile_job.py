@@ -13,7 +13,7 @@ from iocast.errors import SpecError
 from iocast.jobs.fio.fio_reading import parse_fio_job
 from iocast.jobs.toml.job_reading import parse_job
 from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
-from iocast.model.workload import Poisson, Sequential
+from iocast.model.workload import Poisson, Sequential, Stepped
 from iocast.sessions.profiling.check_likeness import check_likeness
 from iocast.sessions.profiling.profile_job import generate_job, language_of
 from iocast.sessions.profiling.profile_traces import Profiled, ProfileRequest, profile_traces
@@ -87,7 +87,8 @@ def test_buffered_calls_keep_their_sizes_and_their_flushes(tmp_path: Path) -> No
     assert writes / flushes == pytest.approx(2.5, rel=0.01)
 
 
-def test_sessions_whose_pauses_differ_are_random_arrivals(tmp_path: Path) -> None:
+def test_sessions_whose_pauses_differ_keep_their_rate_and_their_pauses(tmp_path: Path) -> None:
+    """A job of iocast has the pauses themselves, that of fio has random arrivals at the rate."""
     drawn, rows = random.Random(5), []
     for session in range(4):
         at = 0.0
@@ -95,11 +96,14 @@ def test_sessions_whose_pauses_differ_are_random_arrivals(tmp_path: Path) -> Non
             at += drawn.expovariate(1 / 2_000_000)
             rows.append(f"0, {drawn.randrange(4000) * 4096}, 4096, {round(at)}, 300000, {session}")
             at += 300_000
-    generate_job(_calls(tmp_path, rows), str(tmp_path / "job.toml"))
+    profiled = _calls(tmp_path, rows)
+    generate_job(profiled, str(tmp_path / "job.toml"))
     (phase,) = parse_job((tmp_path / "job.toml").read_text(), "job.toml").phases
-    assert isinstance(phase.workload.arrival, Poisson)
+    assert isinstance(phase.workload.arrival, Stepped)
     assert phase.workload.arrival.rate_per_s == pytest.approx(4 / 0.0023, rel=0.05)
-    assert 1 < phase.workload.users <= 4, "as many threads as calls were under way"
+    assert phase.workload.users == 4
+    (other,) = parse_fio_job(generate_job(profiled, "fio").text, "job.fio").phases
+    assert isinstance(other.workload.arrival, Poisson)
 
 
 def test_a_hot_part_becomes_whole_per_cents_for_fio(tmp_path: Path) -> None:
