@@ -135,8 +135,17 @@ def test_waits_for_a_processor_are_counted_when_asked_for(loop_device: Callable[
         samples = seen_while(device, Watched(pids=(reader.pid,), scheduler=True), reader.work)
     (waits,) = views(samples, metrics.RUN_DELAYS).values()
     (stated,) = (view for view in views(samples, metrics.PROCESSES).values() if view.delta(metrics.RUN_DELAY_NS))
-    # The kernel counts the same waits itself; it is asked a little earlier and later than the rings are read.
-    assert waits.delta(metrics.SUM_NS) == pytest.approx(stated.delta(metrics.RUN_DELAY_NS), rel=0.2, abs=2_000_000)
+    # The kernel counts the same waits itself; it is asked a little earlier and later than the rings are read, and does
+    # not count how long a processor that slept takes to come: some ten microseconds a wait.
+    traced, counted, kernel = (
+        waits.delta(metrics.SUM_NS),
+        waits.delta(metrics.COUNT),
+        stated.delta(metrics.RUN_DELAY_NS),
+    )
+    assert traced is not None
+    assert counted is not None
+    assert kernel is not None
+    assert 0.8 * kernel - 2_000_000 <= traced <= 1.2 * kernel + 2_000_000 + 200_000 * counted
 
 
 def test_ios_of_a_ring_are_counted(loop_device: Callable[[int], str]) -> None:
