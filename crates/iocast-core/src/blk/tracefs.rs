@@ -41,9 +41,11 @@ impl Tracefs {
         &self.root
     }
 
-    /// True when it was mounted for this process: it vanishes with it.
-    pub fn is_private(&self) -> bool {
-        self.mount.is_some()
+    /// What somebody should know of how it was found.
+    pub fn notes(&self) -> Vec<String> {
+        // It vanishes with this process.
+        let private = self.mount.as_ref().map(|_| "tracefs was not mounted: mounted for this process only");
+        private.into_iter().map(str::to_string).collect()
     }
 }
 

@@ -1,20 +1,18 @@
 //! A watch on block devices: a thread that empties the rings in time, and snapshots of what was counted.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 use serde::{Deserialize, Serialize};
 
 use super::device_times::DeviceTimes;
 use super::gate::{Gate, Listen};
 use super::pairing::{Pairing, Wanted};
 use super::request_points::RequestPoints;
+use super::ring_thread::{Emptied, RingThread, clock_ns};
 use super::tracefs::Tracefs;
 use super::{BlkOp, Device, Event};
-use crate::error::{Error, Result};
-use crate::signals;
+use crate::error::Result;
 
 /// What to watch.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -59,14 +57,20 @@ struct Reader {
     events: Vec<Event>,
     snapshot_ns: u64,
     lost_before: u64,
-    failed: Option<Error>,
+}
+
+impl Emptied for Reader {
+    fn round(&mut self) -> Result<Duration> {
+        self.take()?;
+        Ok(self.gate.pause(clock_ns(ClockId::Monotonic)))
+    }
 }
 
 impl Reader {
     /// Takes all that happened until now. What happens meanwhile waits: on another processor its beginning may
     /// not have been read yet.
-    fn round(&mut self) -> Result<()> {
-        let now_ns = clock_ns();
+    fn take(&mut self) -> Result<()> {
+        let now_ns = clock_ns(ClockId::Monotonic);
         self.points.read(now_ns, &mut self.events)?;
         self.events.sort_by_key(|event| event.at_ns);
         let ready = self.events.partition_point(|event| event.at_ns < now_ns);
@@ -90,8 +94,8 @@ impl Reader {
     }
 
     fn snapshot(&mut self) -> Result<Snapshot> {
-        self.round()?;
-        let now_ns = clock_ns();
+        self.take()?;
+        let now_ns = clock_ns(ClockId::Monotonic);
         let lost = self.points.lost()?;
         if lost > self.lost_before {
             self.pairing.give_up();
@@ -108,16 +112,9 @@ impl Reader {
     }
 }
 
-struct Shared {
-    reader: Mutex<Reader>,
-    ended: Mutex<bool>,
-    end: Condvar,
-}
-
 /// A watch that is on; it is off, and its instance gone, when it is dropped.
 pub struct Watch {
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: RingThread<Reader>,
     notes: Vec<String>,
 }
 
@@ -126,7 +123,7 @@ impl Watch {
     pub fn start(options: &Options) -> Result<Watch> {
         let tracefs = Tracefs::find()?;
         let mut points = RequestPoints::create(tracefs.root(), &options.devices, options.ring_kb)?;
-        let now_ns = clock_ns();
+        let now_ns = clock_ns(ClockId::Monotonic);
         let wanted = Wanted {
             devices: options.devices.clone(),
             ops: options.ops.clone(),
@@ -135,28 +132,18 @@ impl Watch {
         };
         let mut gate = Gate::new(options.budget_per_s, now_ns);
         points.listen(gate.next(now_ns, 0, 0))?;
-        let notes = tracefs
-            .is_private()
-            .then(|| "tracefs was not mounted: mounted for this process only".to_string());
+        let notes = tracefs.notes();
         let reader = Reader {
             points,
             _tracefs: tracefs,
             pairing: Pairing::new(wanted),
             gate,
             events: Vec::new(),
-            snapshot_ns: clock_ns(),
+            snapshot_ns: clock_ns(ClockId::Monotonic),
             lost_before: 0,
-            failed: None,
         };
-        let shared = Arc::new(Shared { reader: reader.into(), ended: false.into(), end: Condvar::new() });
-        let theirs = Arc::clone(&shared);
-        let work = move || {
-            signals::only_waker();
-            empty_rings(&theirs);
-        };
-        let thread =
-            std::thread::Builder::new().name("iocast-blk".into()).spawn(work).map_err(Error::Thread)?;
-        Ok(Watch { shared, thread: Some(thread), notes: notes.into_iter().collect() })
+        let thread = RingThread::start("iocast-blk", reader, Duration::ZERO)?;
+        Ok(Watch { thread, notes })
     }
 
     /// What somebody should know of how it was set up.
@@ -166,46 +153,6 @@ impl Watch {
 
     /// What was seen since the last snapshot, or the beginning.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        let mut reader = lock(&self.shared.reader);
-        match reader.failed.take() {
-            Some(error) => Err(error),
-            None => reader.snapshot(),
-        }
+        self.thread.ask(Reader::snapshot)
     }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        *lock(&self.shared.ended) = true;
-        self.shared.end.notify_all();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-fn empty_rings(shared: &Shared) {
-    let mut pause = Duration::ZERO;
-    loop {
-        let ended = lock(&shared.ended);
-        let waited = shared.end.wait_timeout_while(ended, pause, |ended| !*ended);
-        if *waited.unwrap_or_else(PoisonError::into_inner).0 {
-            return;
-        }
-        let mut reader = lock(&shared.reader);
-        if let Err(error) = reader.round() {
-            reader.failed = Some(error);
-            return;
-        }
-        pause = reader.gate.pause(clock_ns());
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn clock_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

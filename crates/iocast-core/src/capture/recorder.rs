@@ -1,11 +1,9 @@
 //! A capture that is on: a thread that empties the rings in time and writes the event table.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 use serde::{Deserialize, Serialize};
 
 use super::block_requests::BlockRequests;
@@ -13,9 +11,9 @@ use super::family::own_threads;
 use super::rings::Whose;
 use super::system_calls::SystemCalls;
 use crate::blk::Device;
+use crate::blk::ring_thread::{Emptied, RingThread, clock_ns};
 use crate::blk::tracefs::Tracefs;
 use crate::error::{Error, Result};
-use crate::signals;
 use crate::trace::columns::{Rows, hand_on, schema};
 use crate::trace::read_traces::facts;
 use crate::trace::report::{FileReport, Report};
@@ -66,11 +64,17 @@ struct Recorder {
     group: GroupMaker,
     progress: Progress,
     epoch_ns: i64,
-    failed: Option<Error>,
+}
+
+impl Emptied for Recorder {
+    fn round(&mut self) -> Result<Duration> {
+        self.record(false)?;
+        Ok(ROUND)
+    }
 }
 
 impl Recorder {
-    fn round(&mut self, last: bool) -> Result<()> {
+    fn record(&mut self, last: bool) -> Result<()> {
         let now_ns = clock_ns(ClockId::Monotonic);
         let until_ns = if last { u64::MAX } else { now_ns };
         if let Some(blocks) = &mut self.blocks {
@@ -98,16 +102,13 @@ impl Recorder {
     }
 
     fn finish(mut self) -> Result<Report> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
         if let Some(blocks) = &self.blocks {
             blocks.rings().off();
         }
         if let Some(calls) = &self.calls {
             calls.rings().off();
         }
-        self.round(true)?;
+        self.record(true)?;
         let [lost_blocks, lost_calls] = self.lost()?;
         let mut report = Report { epoch_ns: Some(self.epoch_ns), tick_ns: Some(1), ..Report::default() };
         report.clock = Some("monotonic".into());
@@ -150,16 +151,9 @@ fn titled(mut report: FileReport, what: &str, lost: u64) -> FileReport {
     report
 }
 
-struct Shared {
-    recorder: Mutex<Recorder>,
-    ended: Mutex<bool>,
-    end: Condvar,
-}
-
 /// See the module; its instances are gone when it is finished or dropped.
 pub struct Capture {
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: RingThread<Recorder>,
     notes: Vec<String>,
 }
 
@@ -170,9 +164,7 @@ impl Capture {
             return Err(Error::Plan("capture: neither devices nor processes nor a path".into()));
         }
         let tracefs = Tracefs::find()?;
-        let notes = tracefs
-            .is_private()
-            .then(|| "tracefs was not mounted: mounted for this process only".to_string());
+        let notes = tracefs.notes();
         let file = TableFile::create(&to, schema()).map_err(|error| Error::Trace {
             why: format!("{}: cannot write the event table: {error}", to.display()),
             hint: "check the folder and the room on its file system",
@@ -196,32 +188,15 @@ impl Capture {
         let epoch_ns = clock_ns(ClockId::Realtime) as i64 - clock_ns(ClockId::Monotonic) as i64;
         let (rows, progress) = (Rows::default(), Progress::default());
         let group = file.groups().maker();
-        let recorder = Recorder {
-            blocks,
-            calls,
-            _tracefs: tracefs,
-            rows,
-            file,
-            group,
-            progress,
-            epoch_ns,
-            failed: None,
-        };
+        let recorder = Recorder { blocks, calls, _tracefs: tracefs, rows, file, group, progress, epoch_ns };
         if let Some(blocks) = &recorder.blocks {
             blocks.rings().on()?;
         }
         if let Some(calls) = &recorder.calls {
             calls.rings().on()?;
         }
-        let shared = Arc::new(Shared { recorder: recorder.into(), ended: false.into(), end: Condvar::new() });
-        let theirs = Arc::clone(&shared);
-        let work = move || {
-            signals::only_waker();
-            empty_rings(&theirs);
-        };
-        let thread =
-            std::thread::Builder::new().name("iocast-capture".into()).spawn(work).map_err(Error::Thread)?;
-        Ok(Capture { shared, thread: Some(thread), notes: notes.into_iter().collect() })
+        let thread = RingThread::start("iocast-capture", recorder, ROUND)?;
+        Ok(Capture { thread, notes })
     }
 
     /// What somebody should know of how it was set up.
@@ -231,58 +206,14 @@ impl Capture {
 
     /// How far it is. Fails when it could not go on.
     pub fn progress(&self) -> Result<Progress> {
-        let mut recorder = lock(&self.shared.recorder);
-        if let Some(error) = recorder.failed.take() {
-            return Err(error);
-        }
-        let events = recorder.progress.events + recorder.rows.held() as u64;
-        Ok(Progress { events, lost: recorder.lost()?.iter().sum() })
+        self.thread.ask(|recorder| {
+            let events = recorder.progress.events + recorder.rows.held() as u64;
+            Ok(Progress { events, lost: recorder.lost()?.iter().sum() })
+        })
     }
 
     /// Ends it: the table is written, the instances are removed.
-    pub fn finish(mut self) -> Result<Report> {
-        self.stop();
-        let shared = Arc::clone(&self.shared);
-        drop(self);
-        let shared = Arc::into_inner(shared).expect("the thread that had the other one has ended");
-        shared.recorder.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+    pub fn finish(self) -> Result<Report> {
+        self.thread.end()?.finish()
     }
-
-    fn stop(&mut self) {
-        *lock(&self.shared.ended) = true;
-        self.shared.end.notify_all();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Capture {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-fn empty_rings(shared: &Shared) {
-    loop {
-        let ended = lock(&shared.ended);
-        let waited = shared.end.wait_timeout_while(ended, ROUND, |ended| !*ended);
-        if *waited.unwrap_or_else(PoisonError::into_inner).0 {
-            return;
-        }
-        let mut recorder = lock(&shared.recorder);
-        if let Err(error) = recorder.round(false) {
-            recorder.failed = Some(error);
-            return;
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn clock_ns(clock: ClockId) -> u64 {
-    let now = clock_gettime(clock);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

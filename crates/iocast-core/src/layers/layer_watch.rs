@@ -1,10 +1,8 @@
 //! A watch on the layers: a thread that empties the rings in time, and what was counted since the beginning.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 use serde::{Deserialize, Serialize};
 
 use super::block_clocks::{BlockApart, BlockClocks, BlockCounts};
@@ -12,9 +10,9 @@ use super::followed::{Followed, Who};
 use super::power_counts::PowerCounts;
 use super::timed_calls::{CallCounts, CallsApart, FileTotals, ProcessTotals, TimedCalls};
 use crate::blk::Device;
+use crate::blk::ring_thread::{Emptied, RingThread, clock_ns};
 use crate::blk::tracefs::Tracefs;
-use crate::error::{Error, Result};
-use crate::signals;
+use crate::error::Result;
 
 /// How often the rings are emptied: at 100,000 I/Os a second 20 ms fill a fifteenth of them.
 const ROUND: Duration = Duration::from_millis(20);
@@ -81,7 +79,13 @@ struct Reader {
     events: u64,
     cpu_ns: u64,
     forgot_ns: u64,
-    failed: Option<Error>,
+}
+
+impl Emptied for Reader {
+    fn round(&mut self) -> Result<Duration> {
+        self.count()?;
+        Ok(ROUND)
+    }
 }
 
 impl Reader {
@@ -117,13 +121,12 @@ impl Reader {
             events: 0,
             cpu_ns: 0,
             forgot_ns: clock_ns(ClockId::Monotonic),
-            failed: None,
         })
     }
 
     /// Counts all that happened until now. What happens meanwhile waits: on another processor its beginning may not
     /// have been read yet.
-    fn round(&mut self) -> Result<()> {
+    fn count(&mut self) -> Result<()> {
         let (now_ns, begun_ns) = (clock_ns(ClockId::Monotonic), clock_ns(ClockId::ThreadCPUTime));
         if now_ns > self.asked_ns + ASK_NS {
             self.asked_ns = now_ns;
@@ -160,7 +163,7 @@ impl Reader {
     }
 
     fn snapshot(&mut self) -> Result<Snapshot> {
-        self.round()?;
+        self.count()?;
         let begun_ns = clock_ns(ClockId::ThreadCPUTime);
         let lost_events = self.lost()?;
         let followed = &self.followed;
@@ -194,16 +197,9 @@ impl Reader {
     }
 }
 
-struct Shared {
-    reader: Mutex<Reader>,
-    ended: Mutex<bool>,
-    end: Condvar,
-}
-
 /// A watch that is on; it is off, and its instances gone, when it is dropped.
 pub struct LayerWatch {
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: RingThread<Reader>,
     notes: Vec<String>,
 }
 
@@ -211,19 +207,10 @@ impl LayerWatch {
     /// Begins to watch. Fails where tracing cannot be used.
     pub fn start(options: &Options) -> Result<LayerWatch> {
         let tracefs = Tracefs::find()?;
-        let notes = tracefs
-            .is_private()
-            .then(|| "tracefs was not mounted: mounted for this process only".to_string());
+        let notes = tracefs.notes();
         let reader = Reader::start(options, tracefs)?;
-        let shared = Arc::new(Shared { reader: reader.into(), ended: false.into(), end: Condvar::new() });
-        let theirs = Arc::clone(&shared);
-        let work = move || {
-            signals::only_waker();
-            empty_rings(&theirs);
-        };
-        let thread =
-            std::thread::Builder::new().name("iocast-layers".into()).spawn(work).map_err(Error::Thread)?;
-        Ok(LayerWatch { shared, thread: Some(thread), notes: notes.into_iter().collect() })
+        let thread = RingThread::start("iocast-layers", reader, ROUND)?;
+        Ok(LayerWatch { thread, notes })
     }
 
     /// What somebody should know of how it was set up.
@@ -233,44 +220,6 @@ impl LayerWatch {
 
     /// What was counted since the beginning.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        let mut reader = lock(&self.shared.reader);
-        match reader.failed.take() {
-            Some(error) => Err(error),
-            None => reader.snapshot(),
-        }
+        self.thread.ask(Reader::snapshot)
     }
-}
-
-impl Drop for LayerWatch {
-    fn drop(&mut self) {
-        *lock(&self.shared.ended) = true;
-        self.shared.end.notify_all();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-fn empty_rings(shared: &Shared) {
-    loop {
-        let ended = lock(&shared.ended);
-        let waited = shared.end.wait_timeout_while(ended, ROUND, |ended| !*ended);
-        if *waited.unwrap_or_else(PoisonError::into_inner).0 {
-            return;
-        }
-        let mut reader = lock(&shared.reader);
-        if let Err(error) = reader.round() {
-            reader.failed = Some(error);
-            return;
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn clock_ns(clock: ClockId) -> u64 {
-    let now = clock_gettime(clock);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
