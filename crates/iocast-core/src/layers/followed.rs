@@ -90,6 +90,12 @@ impl Followed {
         process
     }
 
+    /// A thread began, started by another one of its process. It may be gone before anything else is read of it.
+    pub fn born(&mut self, thread: u32, by: u32) {
+        let process = self.process(by);
+        self.known.insert(thread, process);
+    }
+
     fn number(&mut self, name: String) -> u32 {
         let next = self.names.len() as u32;
         *self.numbers.entry(name.clone()).or_insert_with(|| {
@@ -152,6 +158,17 @@ mod tests {
         assert!(!asked(Who::Commands(vec!["postgres".into()])).2);
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_thread_that_is_gone_is_of_the_process_that_began_it() {
+        let gone = u32::MAX;
+        let mut followed = Followed::new(Who::Processes(vec![std::process::id()]));
+        assert!(!followed.process(gone).followed, "nothing is known of it");
+        followed.born(gone, std::process::id());
+        let process = followed.process(gone);
+        assert_eq!((process.pid, process.followed), (std::process::id(), true));
+        assert!(!followed.name(process.name).is_empty());
     }
 
     #[test]

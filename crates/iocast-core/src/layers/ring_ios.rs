@@ -16,6 +16,10 @@ use crate::error::Result;
 
 const SUBMIT: &str = "io_uring/io_uring_submit_req";
 const COMPLETE: &str = "io_uring/io_uring_complete";
+/// Threads that are started: one that makes its I/Os and ends between two rounds is asked for too late.
+const BORN: &str = "task/task_newtask";
+/// CLONE_THREAD: what is started is a thread of the process that starts it.
+const THREADS: &str = "clone_flags & 65536";
 /// What a request asks, as it is named with the calls.
 const ASKED: [(u8, &str); 7] = [
     (opcode::Read::CODE, "uring_read"),
@@ -30,6 +34,7 @@ const MOST_OPEN: usize = 1 << 17;
 
 #[derive(Clone, Copy)]
 enum Seen {
+    Born { thread: u32, by: u32 },
     Submit { thread: u32, request: u64, code: u8 },
     Complete { request: u64, result: i32 },
 }
@@ -48,7 +53,14 @@ pub struct RingCounts {
     pub counts: PowerCounts,
 }
 
+struct Birth {
+    id: u64,
+    thread: Field,
+    by: Field,
+}
+
 struct Fields {
+    birth: Option<Birth>,
     submit: u64,
     complete: u64,
     thread: Field,
@@ -73,8 +85,12 @@ impl RingIos {
         let Some(complete) = rings.add(COMPLETE, "")? else { return Ok(None) };
         let Some(submit) = rings.add(SUBMIT, &wanted)? else { return Ok(None) };
         let named = |text: &str, name: &str| text.lines().find_map(|line| field(line, name));
+        let birth = rings.add(BORN, THREADS)?.and_then(|born| {
+            Some(Birth { id: id_of(&born)?, thread: named(&born, "pid")?, by: named(&born, "common_pid")? })
+        });
         let fields = || {
             Some(Fields {
+                birth,
                 submit: id_of(&submit)?,
                 complete: id_of(&complete)?,
                 thread: named(&submit, "common_pid")?,
@@ -101,6 +117,10 @@ impl RingIos {
                 (fields.done.number(record)?, fields.result.number(record)? as u32 as i32);
             return Some(Seen::Complete { request, result });
         }
+        if let Some(birth) = fields.birth.as_ref().filter(|birth| birth.id == id) {
+            let (thread, by) = (birth.thread.number(record)? as u32, birth.by.number(record)? as u32);
+            return Some(Seen::Born { thread, by });
+        }
         (id == fields.submit).then_some(())?;
         Some(Seen::Submit {
             thread: fields.thread.number(record)? as u32,
@@ -115,6 +135,7 @@ impl RingIos {
         let ready = self.waiting.partition_point(|(at_ns, _)| *at_ns < until_ns);
         for (at_ns, seen) in self.waiting.drain(..ready) {
             match seen {
+                Seen::Born { thread, by } => followed.born(thread, by),
                 Seen::Submit { thread, request, code } => {
                     let process = followed.process(thread);
                     if process.followed && self.open.len() < MOST_OPEN {
