@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import zlib
 from pathlib import Path
@@ -61,18 +62,40 @@ def test_a_whole_file_is_used_again_untouched(tmp_path: Path) -> None:
     assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
 
 
-def test_the_mark_is_there_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mark_is_there_before_the_file_and_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(tmp_path / "iocast-work.0.dat")
+    real, marks = os.link, []
+
+    def watch(source: str, name: str, **more: int) -> None:
+        marks.append(read_mark(path))
+        real(source, name, **more)
+
+    monkeypatch.setattr(os, "link", watch)
+    create(WorkFile(path, MIB, fill=True))
+    status = os.stat(path)
+    assert [(mark.inode, mark.whole) for mark in marks if mark] == [(status.st_ino, False)]
+    assert (status.st_nlink, status.st_mode & 0o777) == (1, 0o600)
+
+
+def test_where_files_need_names_the_mark_is_there_before_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = str(tmp_path / "iocast-work.0.dat")
     real, marks = os.open, []
 
-    def watch(name: str, flags: int, mode: int = 0o777) -> int:
+    def watch(name: str, flags: int, mode: int = 0o777, **more: int) -> int:
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(errno.EOPNOTSUPP, "not supported")
         if name == path and flags & os.O_CREAT:
             marks.append(read_mark(path))
-        return real(name, flags, mode)
+        return real(name, flags, mode, **more)
 
     monkeypatch.setattr(os, "open", watch)
     create(WorkFile(path, MIB, fill=True))
     assert marks == [Mark("iocast", MIB, whole=False)]
+    made = made_here(path)
+    assert made is not None
+    assert made.inode == os.stat(path).st_ino
 
 
 def test_a_file_without_its_fill_is_not_whole(tmp_path: Path) -> None:

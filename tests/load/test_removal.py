@@ -10,6 +10,7 @@ from makers.work_files import MIB, lay, listing, plan
 
 from iocast import load
 from iocast.errors import TargetError
+from iocast.load import removal
 from iocast.load.filling import claimed, create
 from iocast.load.removal import remove
 from iocast.load.work_files import WorkFile
@@ -106,3 +107,28 @@ def test_one_file_is_cleaned_by_its_name(tmp_path: Path) -> None:
     os.unlink(tmp_path / "iocast-work.0.dat")
     load.clean(str(tmp_path / "iocast-work.0.dat"))
     assert listing(tmp_path) == []
+
+
+@pytest.mark.parametrize("by", ["rename", "link", "directory"])
+def test_what_takes_the_name_between_the_look_and_the_removal_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    path, victim = tmp_path / "iocast-work.0.dat", tmp_path / "victim"
+    lay(plan(tmp_path))
+    victim.write_text("precious")
+
+    def swap(_: int) -> str:
+        path.rename(tmp_path / "moved")
+        if by == "rename":
+            victim.rename(path)
+        elif by == "link":
+            path.symlink_to(victim)
+        else:
+            path.mkdir()
+        return "0123"
+
+    monkeypatch.setattr(removal.secrets, "token_hex", swap)
+    with pytest.raises(TargetError, match="was replaced"):
+        remove(str(path))
+    assert victim.exists() or path.read_text() == "precious"
+    assert (path.is_symlink(), path.is_dir()) == (by == "link", by == "directory")

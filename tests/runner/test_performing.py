@@ -130,11 +130,11 @@ def test_stopped_before_the_first_file(tmp_path: Path) -> None:
 def test_a_phase_that_cannot_run_keeps_those_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, calls = core_phases.measure_together, []
 
-    def measure(*arguments: Any) -> Any:
+    def measure(*arguments: Any, **more: Any) -> Any:
         calls.append(1)
         if len(calls) == 3:
             raise LoadError("randread: no more memory")
-        return real(*arguments)
+        return real(*arguments, **more)
 
     monkeypatch.setattr(core_phases, "measure_together", measure)
     done = perform(plan(tmp_path, 2 * MIB, 1, phase(), phase(), phase()), tmp_path / "runs")
@@ -160,7 +160,7 @@ def test_an_archive_that_fails_keeps_what_was_measured_in_hand(tmp_path: Path, m
 
 @pytest.mark.parametrize("kind", [LoadError("no"), RuntimeError("a bug"), KeyboardInterrupt()])
 def test_a_fill_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: BaseException) -> None:
-    def broken(*_: Any) -> Any:
+    def broken(*_: Any, **__: Any) -> Any:
         raise kind
 
     monkeypatch.setattr(core_phases, "measure_together", broken)
@@ -195,8 +195,8 @@ def test_data_that_repeats_is_not_taken_for_whole_next_time(tmp_path: Path) -> N
 def test_what_the_engine_did_without_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = core_phases.measure_together
 
-    def measure(*arguments: Any) -> Any:
-        ((measurement, intervals),) = real(*arguments)
+    def measure(*arguments: Any, **more: Any) -> Any:
+        ((measurement, intervals),) = real(*arguments, **more)
         return ((replace(measurement, engine=replace(measurement.engine, notes=("without huge pages",))), intervals),)
 
     monkeypatch.setattr(core_phases, "measure_together", measure)

@@ -4,6 +4,8 @@
 //! folder keeps, so that a bug report is a folder that `cargo test` can run. What a plan must be to be run is
 //! in [`checks`], the device of a simulated phase in [`simulated`], the trace of a replayed one in [`replay`].
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use self::replay_plan::ReplayPlan;
@@ -160,6 +162,20 @@ pub struct FileRegion {
     pub start_bytes: u64,
     /// Length in bytes.
     pub size_bytes: u64,
+    /// A descriptor of it that the caller holds open: whatever took its path meanwhile is not touched. No part of
+    /// a plan that is kept.
+    #[serde(skip)]
+    pub opened: Option<i32>,
+}
+
+impl FileRegion {
+    /// What to open: the very file of the held descriptor, without one whatever is at the path.
+    pub fn place(&self) -> Cow<'_, str> {
+        match self.opened {
+            Some(descriptor) => format!("/proc/self/fd/{descriptor}").into(),
+            None => (&*self.path).into(),
+        }
+    }
 }
 
 /// Who looks for completions; only on request, because polling burns a processor.

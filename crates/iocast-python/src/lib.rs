@@ -8,6 +8,7 @@ mod profiling;
 mod statistics;
 mod traces;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -108,21 +109,26 @@ impl SimWorld {
 
 /// Runs phases at once. `on_tick(elapsed_ns, ios, bytes, errors, response_ns)`, of all together, is called up to
 /// ten times a second; false, or an exception, stops them, "enough" ends them well. Returns each one's result as
-/// JSON and its interval series. A simulated device is the one that earlier phases left in `world`.
+/// JSON and its interval series. A simulated device is the one that earlier phases left in `world`. Files that are in
+/// `opened` are reached by those descriptors, and not by their paths.
 #[pyfunction]
-#[pyo3(signature = (plans_json, on_tick, world=None))]
+#[pyo3(signature = (plans_json, on_tick, world=None, opened=HashMap::new()))]
 fn run_together(
     py: Python<'_>,
     plans_json: Vec<String>,
     on_tick: Py<PyAny>,
     world: Option<&SimWorld>,
+    opened: HashMap<String, i32>,
 ) -> PyResult<Vec<(String, Intervals)>> {
     let world = world.map(|kept| kept.world.clone()).unwrap_or_default();
-    let plans: Vec<PhasePlan> = plans_json
+    let mut plans: Vec<PhasePlan> = plans_json
         .iter()
         .map(|json| PhasePlan::from_json(json))
         .collect::<Result<_, _>>()
         .map_err(refused)?;
+    for region in plans.iter_mut().flat_map(|plan| &mut plan.files) {
+        region.opened = opened.get(&region.path).copied();
+    }
     let mut raised: Option<PyErr> = None;
     let tick = |tick: Tick| {
         Python::attach(|py| {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Literal, Protocol
 
@@ -106,17 +106,22 @@ def measure(plan: PhasePlan, on_tick: CoreTick, world: World | None = None) -> t
 
 
 def measure_together(
-    plans: tuple[PhasePlan, ...], on_tick: CoreTick, world: World | None = None
+    plans: tuple[PhasePlan, ...],
+    on_tick: CoreTick,
+    world: World | None = None,
+    opened: Mapping[str, int] | None = None,
 ) -> tuple[tuple[Measurement, Intervals], ...]:
     """Runs phases at once, from one start. Raises LoadError.
 
     `on_tick(elapsed_ns, ios, bytes, errors, response_ns)`, of all together, returns False to stop, "enough" to end
     them well (which means nothing on virtual time). `response_ns` is the sum over all I/Os so far.
-    A simulated device is the one that earlier phases left in `world` (see `sim_world`), a new one without.
+    A simulated device is the one that earlier phases left in `world` (see `sim_world`), a new one without. Files in
+    `opened` (path: descriptor) are reached by that descriptor, whatever is at their paths by then.
     """
     module = core()
     try:
-        results = module.run_together([msgspec.json.encode(plan).decode() for plan in plans], on_tick, world)
+        told = [msgspec.json.encode(plan).decode() for plan in plans]
+        results = module.run_together(told, on_tick, world, dict(opened or {}))
     except module.CoreError as error:
         message, hint, _errno = error.args
         raise LoadError(f"{' and '.join(plan.name for plan in plans)}: {message}", hint) from error

@@ -37,7 +37,7 @@ class Extents(Struct, frozen=True):
 
 def survey(path: str) -> Extents:
     """Looks at every extent of a regular file. Raises OSError when it cannot be opened."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a FIFO does not hang it
     try:
         size = os.fstat(descriptor).st_size
         try:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from iocast.errors import TargetError
 from iocast.load.extents import survey
-from iocast.load.marks import MAKER, Mark, held, identity, made_here, mark_path, read_mark, write_mark
+from iocast.load.marks import MAKER, Mark, held, identity, made_here, mark_path, read_mark, require_ours, write_mark
 from iocast.load.os_refusals import refusal, way_out
 from iocast.load.work_files import Layout, WorkFile
 from iocast.model.measurement import Measurement
@@ -61,12 +61,10 @@ def create(file: WorkFile) -> None:
     """Makes, or takes back, one work file of the right size, allocated, not yet filled. Raises TargetError."""
     try:
         if not os.path.lexists(file.path):
-            # The mark comes first: a kill between the two leaves a mark without a file, never the reverse.
-            write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
-            os.close(os.open(file.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+            _make(file)
         descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
-            _refuse_others(file.path, descriptor)
+            require_ours(file.path, descriptor)
             write_mark(file.path, Mark(MAKER, file.size_bytes, False, *identity(descriptor)))
             os.ftruncate(descriptor, file.size_bytes)
             _allocate(descriptor, file.size_bytes)
@@ -76,12 +74,27 @@ def create(file: WorkFile) -> None:
         raise refusal("cannot lay out", file.path, error) from error
 
 
-def _refuse_others(path: str, descriptor: int) -> None:
-    """Looks once more, now at the open file, whether it is ours alone."""
-    if made_here(path) is None or os.stat(path, follow_symlinks=False).st_ino != os.fstat(descriptor).st_ino:
-        raise TargetError(f"{path} is not the file that iocast created", "move it away, or choose another directory")
-    if os.fstat(descriptor).st_nlink != 1:
-        raise TargetError(f"{path} has a second name (hard link)", "remove the other name, or choose another directory")
+def _make(file: WorkFile) -> None:
+    """Makes an empty file. Its mark comes first: a kill between the two leaves a mark without a file, never the
+    reverse. Where the file system can make a file without a name, the mark names that very file from the start.
+    """
+    try:
+        descriptor = os.open(os.path.dirname(file.path) or ".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
+            raise
+        write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
+        os.close(os.open(file.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+        return
+    try:
+        write_mark(file.path, Mark(MAKER, file.size_bytes, False, *identity(descriptor)))
+        names = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.link(str(descriptor), file.path, src_dir_fd=names)
+        finally:
+            os.close(names)
+    finally:
+        os.close(descriptor)
 
 
 def _allocate(descriptor: int, size_bytes: int) -> None:
@@ -140,6 +153,7 @@ def finish(file: WorkFile) -> None:
     try:
         descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW)
         try:
+            require_ours(file.path, descriptor)
             os.ftruncate(descriptor, file.size_bytes)
             os.fsync(descriptor)
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -171,7 +185,7 @@ def cut(files: tuple[WorkFile, ...]) -> None:
         try:
             descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW)
             try:
-                _refuse_others(file.path, descriptor)
+                require_ours(file.path, descriptor)
                 spoil(file)
                 os.ftruncate(descriptor, 0)
             finally:

@@ -2,7 +2,8 @@
 
 A mark is written before its file is made, so that no kill can leave a file without one. It names the very
 file, by inode and generation: another file that later takes the place, or a symbolic link put there, is not
-the one that iocast made. It is one short record, written in place by one call.
+the one that iocast made. It is one short record, written in place by one call. A mark counts only when it
+belongs to the caller or to root, whoever can write in the directory.
 """
 
 from __future__ import annotations
@@ -43,19 +44,28 @@ def mark_path(path: str) -> str:
 
 
 def read_mark(path: str) -> Mark | None:
-    """What stands beside `path`, None when there is no mark. It may be the mark of another, earlier file."""
+    """What stands beside `path`, None when there is no mark of the caller or of root. It may be the mark of another,
+    earlier file.
+    """
     try:
         descriptor = os.open(mark_path(path), os.O_RDONLY | _SAFELY)
     except OSError:
         return None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        mark = msgspec.json.decode(os.read(descriptor, 16 * _RECORD_BYTES), type=Mark)
-    except (OSError, msgspec.MsgspecError):
-        return None
+        return _mark_in(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _mark_in(descriptor: int) -> Mark | None:
+    """The mark in an open file; None when it is none, or is another user's, who may have written anything there."""
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid not in (os.geteuid(), 0):
+            return None
+        mark = msgspec.json.decode(os.pread(descriptor, 16 * _RECORD_BYTES, 0), type=Mark)
+    except (OSError, msgspec.MsgspecError):
+        return None
     return mark if mark.made_by == MAKER else None
 
 
@@ -65,7 +75,8 @@ def begun(path: str) -> bool:
         status = os.lstat(mark_path(path))
     except OSError:
         return False
-    return stat.S_ISREG(status.st_mode) and status.st_size == 0 and not os.path.lexists(path)
+    ours = status.st_uid in (os.geteuid(), 0)
+    return stat.S_ISREG(status.st_mode) and status.st_size == 0 and ours and not os.path.lexists(path)
 
 
 def write_mark(path: str, mark: Mark) -> None:
@@ -76,10 +87,13 @@ def write_mark(path: str, mark: Mark) -> None:
             f"{name} exists and is not an iocast mark",
             "move it away, or choose another path: iocast writes only to files that it created",
         )
-    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | _SAFELY, 0o600)
+    descriptor = os.open(name, os.O_RDWR | os.O_CREAT | _SAFELY, 0o600)
     try:
-        if os.fstat(descriptor).st_nlink != 1:
+        status = os.fstat(descriptor)
+        if status.st_nlink != 1:
             raise TargetError(f"{name} has a second name (hard link)", "remove the other name, or choose another path")
+        if status.st_size and _mark_in(descriptor) is None:
+            raise TargetError(f"{name} was replaced while iocast worked", "choose a directory that only you can change")
         os.pwrite(descriptor, msgspec.json.encode(mark).ljust(_RECORD_BYTES - 1) + b"\n", 0)
         os.fsync(descriptor)
     finally:
@@ -106,22 +120,56 @@ def made_here(path: str) -> Mark | None:
         if not stat.S_ISREG(status.st_mode):
             return None
         descriptor = os.open(path, os.O_RDONLY | _SAFELY)
-    except PermissionError:
-        return mark if mark.inode == status.st_ino else None
     except OSError:
         return None
     try:
-        return mark if _names(mark, descriptor) else None
+        return mark if is_named(mark, path, descriptor) else None
     finally:
         os.close(descriptor)
 
 
-def _names(mark: Mark, descriptor: int) -> bool:
-    """True when the open file is the one that the mark names; before it names one, an empty file is."""
+def require_ours(path: str, descriptor: int) -> None:
+    """Raises TargetError unless the open file is the one that iocast made at `path`, and has no other name."""
+    mark = read_mark(path)
+    if mark is None or not stat.S_ISREG(os.fstat(descriptor).st_mode) or not is_named(mark, path, descriptor):
+        raise TargetError(f"{path} is not the file that iocast created", "move it away, or choose another directory")
+    if os.fstat(descriptor).st_nlink != 1:
+        raise TargetError(f"{path} has a second name (hard link)", "remove the other name, or choose another directory")
+
+
+def is_named(mark: Mark, path: str, descriptor: int) -> bool:
+    """True when the open file is the one that the mark names.
+
+    Where the file system keeps no generations an inode number may have been used before, so that the mark is
+    believed only where nobody else can put files under names of ours.
+    """
+    status = os.fstat(descriptor)
     if mark.inode is None:
-        return os.fstat(descriptor).st_size == 0
+        return _begun_file(status, path)
     inode, generation = identity(descriptor)
-    return inode == mark.inode and (None in (generation, mark.generation) or generation == mark.generation)
+    if (inode, generation) != (mark.inode, mark.generation):
+        return False
+    return generation is not None or _is_ours_alone(os.path.dirname(path) or ".", status)
+
+
+def _begun_file(status: os.stat_result, path: str) -> bool:
+    """An empty file beside a mark that names none yet: made after that mark, by us, where nobody else can make it."""
+    try:
+        marked_ns = os.lstat(mark_path(path)).st_mtime_ns
+    except OSError:
+        return False
+    later = status.st_mtime_ns >= marked_ns and status.st_uid in (os.geteuid(), 0)
+    return status.st_size == 0 and later and _is_ours_alone(os.path.dirname(path) or ".", status)
+
+
+def _is_ours_alone(directory: str, status: os.stat_result) -> bool:
+    """Whether nobody but us and root can move what is in the directory; with the sticky bit, our own files only."""
+    place = os.stat(directory)
+    ours = (os.geteuid(), 0)
+    if place.st_uid not in ours:
+        return False
+    open_to_others = bool(place.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+    return not open_to_others or (bool(place.st_mode & stat.S_ISVTX) and status.st_uid in ours)
 
 
 @contextmanager

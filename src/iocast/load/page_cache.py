@@ -15,7 +15,7 @@ def drop_cached(files: tuple[WorkFile, ...]) -> None:
     """
     for file in files:
         try:
-            descriptor = os.open(file.path, os.O_RDONLY)
+            descriptor = os.open(file.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
                 os.fsync(descriptor)
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import re
+import secrets
+import stat
 from pathlib import Path
 
 from msgspec import Struct
 
 from iocast.errors import TargetError
-from iocast.load.marks import MARK_SUFFIX, begun, held, made_here, mark_path, read_mark
+from iocast.load.marks import MARK_SUFFIX, begun, held, is_named, made_here, mark_path, read_mark
 from iocast.load.os_refusals import refusal
 from iocast.load.work_files import MOUNT_NAME, WORK_NAME
 
@@ -30,10 +32,43 @@ def remove(path: str) -> int:
     if why:
         raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
     freed = _allocated(path)
-    for name in (path, mark_path(path)):
-        if os.path.lexists(name):
-            os.unlink(name)
+    if os.path.lexists(path):
+        _unlink_ours(path)
+    if os.path.lexists(mark_path(path)):
+        os.unlink(mark_path(path))
     return freed
+
+
+def _unlink_ours(path: str) -> None:
+    """Unlinks the file that the mark of `path` names. Raises TargetError, OSError.
+
+    Another file may take the name between a look and an unlink: so it gets a name that nobody else knows first.
+    """
+    mark, aside = read_mark(path), f"{path}.{secrets.token_hex(8)}"
+    os.rename(path, aside)
+    descriptor = None
+    try:
+        descriptor = os.open(aside, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        ours = mark is not None and is_named(mark, path, descriptor)
+    except OSError:
+        ours = False
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+    if ours:
+        os.unlink(aside)
+    else:
+        _put_back(aside, path)
+        raise TargetError(f"{path} was replaced while iocast removed it", "it was put back: look at it yourself")
+
+
+def _put_back(aside: str, path: str) -> None:
+    """Gives a file its name again, and fails rather than replace what came there meanwhile. Raises OSError."""
+    if stat.S_ISDIR(os.lstat(aside).st_mode):
+        os.rename(aside, path)  # over an empty directory, at most
+    else:
+        os.link(aside, path, follow_symlinks=False)
+        os.unlink(aside)
 
 
 def clean(path: str, dry_run: bool = False) -> Cleaned:

@@ -12,6 +12,7 @@ from iocast.archive import RunFolder, TimeLeft, new_run_id
 from iocast.errors import IocastError, LoadError
 from iocast.load import Layout, Loader, PlannedGroup, loader_of
 from iocast.load.filling import claimed
+from iocast.load.opened_files import OpenedFiles
 from iocast.load.process_limits import check_limits
 from iocast.load.storage_failures import broken
 from iocast.model.measurement import Measurement
@@ -71,9 +72,15 @@ def perform(
     if judge is not None:
         script = UntilSteady(script, judge, loader.step_ns)
     writing = [phase.name for phase in plan.phases if phase.workload.writes]
-    with claimed(layout), held(plan.target, writing) as recheck, kept_between_phases():
+    with (
+        claimed(layout),
+        held(plan.target, writing) as recheck,
+        kept_between_phases(),
+        OpenedFiles(layout) as opened,
+    ):
         loader.check(layout)
-        job = _Performance(layout, loader, script, Saving(RunFolder.create(out, run), run), progress, stopped, recheck)
+        saving = Saving(RunFolder.create(out, run), run)
+        job = _Performance(layout, loader, script, saving, progress, stopped, recheck, opened)
         error = None
         try:
             job.perform()
@@ -109,9 +116,11 @@ class _Performance:
         progress: Progress,
         stopped: Callable[[], bool],
         recheck: Callable[[], None],
+        opened: OpenedFiles,
     ) -> None:
         self.plan, self.layout, self.loader, self.script = saving.run.plan, layout, loader, script
         self.saving, self.progress, self.stopped = saving, progress, stopped
+        self.opened = opened
         self.recheck = recheck  # whether the device is still the one that may be overwritten
         self.files = WorkFiles(layout, loader, bool(self.plan.target.direct), self._fill, stopped)
         self.verifying = Verifying()
@@ -192,6 +201,7 @@ class _Performance:
         number, total, left = self._begin(shown)
         self.saving.folder.begin(shown.name, number, total, left)
         files = tuple(file.path for file in self.layout.files)
+        opened = self._opened(plans)
         with Watch(self.plan.target, files, OBSERVERS if self.loader.real_time else ()) as watch:
             verified = any(plan.verify is not None for plan in plans)
             observing = Observing(watch, self.verifying.sync if verified else None)
@@ -202,9 +212,14 @@ class _Performance:
                 self.saving.folder.tick(elapsed_ns, ios, bytes_moved, errors)
                 return not self.stopped()
 
-            measured = self.loader.measure(PlannedGroup(plans, group.until), on_tick)
+            measured = self.loader.measure(PlannedGroup(plans, group.until, opened), on_tick)
             seen = observing.end()
         return self.saving.keep(group.phases, measured, seen, group.until.end if group.until else None, self.progress)
+
+    def _opened(self, plans: tuple[PhasePlan, ...]) -> dict[str, int]:
+        """The descriptors that the load goes to; simulated devices have none."""
+        paths = (region.path for plan in plans for region in plan.files)
+        return self.opened.descriptors(paths) if self.loader.real_time else {}
 
     def _begin(self, shown: Phase) -> tuple[int, int, TimeLeft | None]:
         """Tells how far the run is; the number of the group that begins (from 1), of all, and the time left."""

@@ -79,8 +79,8 @@ impl Setup {
             .iter()
             .map(|region| {
                 // Without O_NOATIME a read can cost the device a write; only a file's owner may ask for it.
-                open(&region.path, flags | libc::O_NOATIME)
-                    .or_else(|_| open(&region.path, flags))
+                open(&region.place(), flags | libc::O_NOATIME)
+                    .or_else(|_| open(&region.place(), flags))
                     .map_err(|source| Error::Open { path: region.path.clone(), how: how.clone(), source })
             })
             .collect()

@@ -41,9 +41,9 @@ pub fn ring_refuses(plan: &PhasePlan) -> Option<String> {
         return None;
     }
     let device = plan.files.iter().find(|region| {
-        std::fs::metadata(&region.path).is_ok_and(|found| found.file_type().is_block_device())
+        std::fs::metadata(&*region.place()).is_ok_and(|found| found.file_type().is_block_device())
     })?;
-    match ring_knows_discard(&device.path) {
+    match ring_knows_discard(&device.place()) {
         Ok(true) => None,
         Ok(false) => {
             Some("io_uring of this kernel cannot discard on block devices (needs Linux 6.12)".into())

@@ -142,7 +142,8 @@ mod tests {
     use std::collections::HashSet;
 
     fn regions(sizes: &[u64]) -> Vec<FileRegion> {
-        let region = |size: &u64| FileRegion { path: "f".into(), start_bytes: 4096, size_bytes: *size };
+        let region =
+            |size: &u64| FileRegion { path: "f".into(), start_bytes: 4096, size_bytes: *size, opened: None };
         sizes.iter().map(region).collect()
     }
 

@@ -84,8 +84,8 @@ impl Ready {
         alone.steps.clear();
         alone.mix = step.mix();
         alone.locality = step.locality.clone();
-        let path = plan.files[file].path.clone();
-        alone.files = vec![FileRegion { path, start_bytes: from, size_bytes: step.size_bytes }];
+        let of = plan.files[file].clone();
+        alone.files = vec![FileRegion { start_bytes: from, size_bytes: step.size_bytes, ..of }];
         let sizes = alone.mix.iter().map(|m| (m.weight, (class(m.op, m.size_bytes), m.size_bytes)));
         let again = match step.locality {
             Locality::Append { again_bytes, again_percent } if again_percent > 0.0 => {

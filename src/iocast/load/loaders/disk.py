@@ -51,5 +51,5 @@ class Loader:
                 return "enough"
             return goes_on
 
-        results = core_phases.measure_together(group.plans, tick)
+        results = core_phases.measure_together(group.plans, tick, opened=group.opened)
         return tuple(Measured(plan, *result) for plan, result in zip(group.plans, results, strict=True))

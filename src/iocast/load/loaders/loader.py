@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 from iocast.load.core_phases import Intervals
@@ -20,6 +20,7 @@ class PlannedGroup(NamedTuple):
 
     plans: tuple[PhasePlan, ...]
     until: StopRule | None = None
+    opened: Mapping[str, int] = {}  # descriptors of their files, by path
 
 
 class Measured(NamedTuple):
