@@ -12,6 +12,7 @@ from iocast.errors import TargetError
 from iocast.load.marks import require_ours
 from iocast.load.os_refusals import refusal
 from iocast.load.work_files import Layout
+from iocast.model.target import Target
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -26,11 +27,13 @@ class _Opened(Struct, frozen=True):
 class OpenedFiles:
     """Opens each file of a layout when it is first needed, as it can be a work file that is still to be made.
 
-    A context manager: at its end all are closed.
+    A block device must have the number that it was planned with. A context manager: at its end all are closed.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, target: Target) -> None:
         self._layout = layout
+        devices = (target, *target.members)
+        self._numbers = {each.path: each.identity.number for each in devices if each.identity is not None}
         self._opened: dict[str, _Opened] = {}
 
     def __enter__(self) -> OpenedFiles:
@@ -68,10 +71,15 @@ class OpenedFiles:
                 raise _replaced(path)
             if self._layout.own:
                 require_ours(path, descriptor)
+            elif stat.S_ISBLK(status.st_mode) and not self._is_planned(path, status.st_rdev):
+                raise _replaced(path)
         except BaseException:
             os.close(descriptor)
             raise
         return _Opened(descriptor, _what(status))
+
+    def _is_planned(self, path: str, number: int) -> bool:
+        return self._numbers.get(path) == f"{os.major(number)}:{os.minor(number)}"
 
     def close(self) -> None:
         """Closes all of them."""

@@ -76,7 +76,7 @@ def perform(
         claimed(layout),
         held(plan.target, writing) as recheck,
         kept_between_phases(),
-        OpenedFiles(layout) as opened,
+        OpenedFiles(layout, plan.target) as opened,
     ):
         loader.check(layout)
         saving = Saving(RunFolder.create(out, run), run)
