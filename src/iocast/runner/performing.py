@@ -24,7 +24,7 @@ from iocast.observe import OBSERVERS, Watch
 from iocast.observe.background import Background
 from iocast.observe.block import kept_between_phases
 from iocast.observe.host import describe_host
-from iocast.observe.target.overwriting import held
+from iocast.observe.target.overwriting import held, unseen_users
 from iocast.runner.observing import Observing
 from iocast.runner.refilling import WorkFiles
 from iocast.runner.reporting import Progress
@@ -189,6 +189,7 @@ class _Performance:
         """Looks once more whether the device is the one that was given up, and says what becomes of it."""
         self.recheck()
         target = self.plan.target
+        self.saving.warn(*filter(None, (unseen_users(target),)))
         self.saving.warn(f"This run overwrote {target.path} ({target.destroy}): its previous contents are lost")
 
     def _fill(self, phase: Phase, plan: PhasePlan) -> Measurement:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from iocast.observe.target.identity import loop_inode
 from iocast.observe.target.mounts import Mount, read_mounts, unescape
 from iocast.observe.target.sysfs import (
     device_directory,
@@ -54,7 +55,8 @@ def loop_claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ..
     file = read_text(loop / "loop/backing_file") if loop is not None else None
     if loop is None or file is None:
         return ()
-    others = [other for other in _loop_files(root).get(file, ()) if other != loop]
+    this = _behind(loop, file, root)
+    others = [other for other, its in _loop_files(root).items() if other != loop and _behind(other, its, root) == this]
     said = [f"{kernel_name(other)} uses the same file, {file}" for other in others]
     below = source_directory(file, root)
     if below is not None and below != loop:
@@ -65,23 +67,37 @@ def loop_claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ..
     return tuple(said)
 
 
-def _loop_files(root: Path) -> dict[str, list[Path]]:
-    """The loop devices by the file that each stands on."""
-    found: dict[str, list[Path]] = {}
+def _loop_files(root: Path) -> dict[Path, str]:
+    """The file that each loop device stands on, as the kernel names it."""
+    found: dict[Path, str] = {}
     for entry in sorted(root.glob("sys/class/block/loop*")):
         directory = named_directory(entry.name, root)
         file = read_text(entry / "loop/backing_file")
         if directory is not None and file is not None:
-            found.setdefault(file, []).append(directory)
+            found[directory] = file
     return found
+
+
+def _behind(loop: Path, file: str, root: Path) -> tuple[int, int] | str:
+    """Which file it is, by device and inode: hard links and bind mounts give one file several names. The name, where
+    the file cannot be reached by it.
+    """
+    inode = loop_inode(kernel_name(loop)) if root == Path("/") else None
+    if inode is not None:
+        return inode
+    try:
+        status = os.stat(root / file.lstrip("/"))
+    except OSError:
+        return file
+    return status.st_dev, status.st_ino
 
 
 def _loops(root: Path) -> dict[Path, list[Path]]:
     """The loop devices by the block device that each stands on; the kernel does not name them as holders."""
     found: dict[Path, list[Path]] = {}
-    for file, loops in _loop_files(root).items():
+    for loop, file in _loop_files(root).items():
         if (below := source_directory(file, root)) is not None:
-            found.setdefault(below, []).extend(loops)
+            found.setdefault(below, []).append(loop)
     return found
 
 

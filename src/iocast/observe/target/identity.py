@@ -76,16 +76,37 @@ def _disk_marks(disk: Path, descriptor: int | None) -> Iterator[str]:
 
 def _behind_loop(descriptor: int) -> Iterator[str]:
     """The file behind a loop by its inode, since another one can take its name; a device by its number."""
-    buffer = bytearray(_LOOP_INFO_BYTES)
-    try:
-        fcntl.ioctl(descriptor, _LOOP_GET_STATUS64, buffer)
-    except OSError:
+    status = _loop_status(descriptor)
+    if status is None:
         return
-    device, inode, own_number, offset, limit = _LOOP_INFO.unpack_from(buffer)
+    device, inode, own_number, offset, limit = status
     where = f"{os.major(own_number)}:{os.minor(own_number)}" if own_number else None
     span = f"+{offset}" if offset else ""
     span += f"..{limit}" if limit else ""
     yield f"loop:{where or f'{os.major(device)}:{os.minor(device)}:{inode}'}{span}"
+
+
+def _loop_status(descriptor: int) -> tuple[int, int, int, int, int] | None:
+    buffer = bytearray(_LOOP_INFO_BYTES)
+    try:
+        fcntl.ioctl(descriptor, _LOOP_GET_STATUS64, buffer)
+    except OSError:
+        return None
+    device, inode, own_number, offset, limit = _LOOP_INFO.unpack_from(buffer)
+    return device, inode, own_number, offset, limit
+
+
+def loop_inode(name: str) -> tuple[int, int] | None:
+    """Device and inode of the file behind a loop device, None when it cannot be asked."""
+    try:
+        descriptor = os.open(f"/dev/{name}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        status = _loop_status(descriptor)
+    finally:
+        os.close(descriptor)
+    return status[:2] if status is not None else None
 
 
 def _links(folder: Path, directory: Path) -> list[str]:

@@ -13,17 +13,31 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 from iocast.errors import TargetError
 from iocast.model.permission import permission
 from iocast.model.target import Identity, Target
 from iocast.observe.target.claims import claims, loop_claims
+from iocast.observe.target.device_users import device_users
 from iocast.observe.target.identity import identify
 from iocast.observe.target.signatures import Signature, signatures
-from iocast.observe.target.sysfs import device_directory, read_int, read_text
+from iocast.observe.target.sysfs import device_directory, read_int
 
 _USED_TRIES, _USED_PAUSE_S = 5, 0.1  # whoever only looks at a new device (udev) is gone by then
+
+
+def unseen_users(target: Target) -> str:
+    """Who may use the device without being seen, as a sentence; "" when every process could be looked at."""
+    count = 0
+    for device in target.members or (target,):
+        if device.identity is not None:
+            major, minor = map(int, device.identity.number.split(":"))
+            count = max(count, device_users(major, minor)[1])
+    if not count:
+        return ""
+    processes = "1 process" if count == 1 else f"{count} processes"
+    more = " (root sees more)" if os.geteuid() else ""
+    return f"The open files of {processes} could not be read{more}: each may have {target.path} open"
 
 
 def refuse_overwriting(target: Target, writing: Sequence[str]) -> None:
@@ -123,7 +137,7 @@ def _require_free(target: Target, writing: Sequence[str]) -> None:
     if directory is not None and read_int(directory / "ro"):
         raise TargetError(f"{target.path} is read-only{_would(target, writing)}", "give a writable device")
     for attempt in range(_USED_TRIES):
-        users = _users(major, minor)
+        users, _ = device_users(major, minor)
         if not users:
             break
         if attempt < _USED_TRIES - 1:
@@ -139,30 +153,6 @@ def _in_use(target: Target, writing: Sequence[str], used: list[str]) -> TargetEr
         "run only the phases that read, or give a directory; a device in use is never overwritten, even "
         "with --destroy: unmount it, stop its users or detach it first",
     )
-
-
-def _users(major: int, minor: int) -> list[str]:
-    """The other processes that have the device open, as far as this user may see them."""
-    number, found = os.makedev(major, minor), []
-    for folder in Path("/proc").glob("[0-9]*/fd"):
-        pid = folder.parent.name
-        if pid == str(os.getpid()):
-            continue
-        try:
-            names = os.listdir(folder)
-        except OSError:
-            continue
-        if any(_is_open(f"{folder}/{name}", number) for name in names):
-            found.append(f"process {pid} ({read_text(folder.parent / 'comm') or '?'}) has it open")
-    return found
-
-
-def _is_open(entry: str, number: int) -> bool:
-    try:
-        status = os.stat(entry) if os.readlink(entry).startswith("/dev/") else None
-    except OSError:
-        return False
-    return status is not None and stat.S_ISBLK(status.st_mode) and status.st_rdev == number
 
 
 def _would(target: Target, writing: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 
@@ -34,16 +35,20 @@ def named_directory(name: str, root: Path = Path("/")) -> Path | None:
 
 
 def source_directory(source: str, root: Path = Path("/")) -> Path | None:
-    """The resolved sysfs directory of a device by its path ("/dev/mapper/vg-db"), by link and number."""
-    if not source.startswith("/dev/"):
+    """The resolved sysfs directory of a device by its path ("/dev/mapper/vg-db"), by link and number.
+
+    A node may stand anywhere; by its name alone only one in /dev is taken for a device.
+    """
+    if not source.startswith("/"):
         return None
     node = Path(os.path.realpath(root / source.lstrip("/")))
     try:
-        number = node.stat().st_rdev
+        status = node.stat()
+        number = status.st_rdev if stat.S_ISBLK(status.st_mode) else 0
     except OSError:
         number = 0
     found = device_directory(os.major(number), os.minor(number), root) if number else None
-    return found or named_directory(node.name, root)
+    return found or (named_directory(node.name, root) if source.startswith("/dev/") else None)
 
 
 def kernel_name(directory: Path) -> str:
