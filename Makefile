@@ -12,14 +12,15 @@ TEST_NEEDS := fio:fio iostat:sysstat tmux:tmux mkfs.ext4:e2fsprogs losetup:mount
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test fuzz lab matrix coverage forecast-coverage mutants lint format bench docs lock clean
+.PHONY: help card setup test fuzz safety lab matrix coverage forecast-coverage mutants lint format bench docs lock clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
 BIN := .venv/bin
 CORE := src/iocast/_core.abi3.so
 RUST := $(shell find crates) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
-LOCKED := $(if $(CI),--locked)
+# What Cargo.lock says, never something newer: after a change of Cargo.toml, `cargo update --workspace` first.
+LOCKED := --locked
 # Where nobody can look, a test that fails gets a second try; -r R lists each, so that none is overlooked.
 ONCE_MORE := $(if $(CI),-rsR --reruns 1 --reruns-delay 2,-rs)
 
@@ -57,6 +58,13 @@ test: $(CORE) ## run the tests of the core (Rust) and of the rest (Python)
 fuzz: $(CORE) ## change result files, job files, run folders and plans at random, TIMES as often as `make test`
 	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/imports/test_fuzz.py tests/jobs/test_fuzz_of_jobs.py \
 		tests/archive/test_damaged_folders.py tests/load/test_fuzz_of_plans.py
+
+safety: $(CORE) ## swap, forge, hold, kill and damage what iocast works on, TIMES as often as `make test` (root for devices)
+	@scripts/need tests $(TEST_NEEDS)
+	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/runner/test_replaced_targets.py tests/load/test_marks.py \
+		tests/load/test_removal.py tests/load/test_filling.py tests/load/test_fuzz_of_plans.py \
+		tests/archive/test_damaged_folders.py tests/device/test_flipped_links.py tests/device/test_device_users.py \
+		tests/device/test_raw_devices.py tests/device/test_interrupts.py tests/device/test_failing.py
 
 lab: $(CORE) ## check the engine against a device with known answers (root, a quiet machine)
 	@scripts/need tests $(TEST_NEEDS)

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM, SIGHUP and kill -9 at any moment: a quick end, what was measured kept, nothing half made."""
+"""Ctrl-C, SIGTERM, SIGHUP, SIGQUIT and kill -9 at any moment: a quick end, what was measured kept, nothing half made."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ def end(run: subprocess.Popen[str], number: int) -> tuple[str, str]:
         pytest.param("", signal.SIGINT, id="closed"),
         pytest.param("", signal.SIGTERM, id="closed, SIGTERM"),
         pytest.param("", signal.SIGHUP, id="closed, SIGHUP"),
+        pytest.param("", signal.SIGQUIT, id="closed, SIGQUIT"),
         pytest.param("users = 32", signal.SIGINT, id="32 users"),
         pytest.param('rate = "1/s"\narrival = "poisson"', signal.SIGTERM, id="slow open loop"),
         pytest.param('write = 100\nsync = "sync"', signal.SIGINT, id="synchronous writes"),

@@ -1,7 +1,7 @@
 """The command line: one file a verb, found when it is asked for; the one place where errors become words.
 
 Exit codes: 0 done, 1 a grade asked for was missed (later), 2 could not measure, 129, 130 and 143 stopped by
-SIGHUP, SIGINT and SIGTERM with what was measured kept.
+SIGHUP, SIGINT, SIGQUIT and SIGTERM with what was measured kept.
 """
 
 from __future__ import annotations

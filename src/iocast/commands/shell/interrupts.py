@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM and SIGHUP as a question that the work asks: was I told to stop?"""
+"""SIGINT, SIGTERM, SIGHUP and SIGQUIT as a question that the work asks: was I told to stop?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Interrupts:
-    """While it is entered, the first SIGINT, SIGTERM or SIGHUP only makes `stopped` true; the next one kills at once.
+    """While it is entered, the first SIGINT, SIGTERM, SIGHUP or SIGQUIT only makes `stopped` true; the next one kills at once.
 
     A signal that was ignored before (nohup, a shell's background job) stays so.
     """
@@ -33,7 +33,7 @@ class Interrupts:
             signal.signal(each, signal.SIG_DFL)
 
     def __enter__(self) -> Interrupts:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             before = signal.getsignal(number)
             if before is not signal.SIG_IGN:
                 self._before[number] = before
