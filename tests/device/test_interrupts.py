@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM, SIGHUP, SIGQUIT and kill -9 at any moment: a quick end, what was measured kept, nothing half made."""
+"""Ctrl-C, SIGTERM, SIGHUP, SIGQUIT, kill -9 at any moment: a quick end, what was measured kept, nothing half made."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Interrupts:
-    """While it is entered, the first SIGINT, SIGTERM, SIGHUP or SIGQUIT only makes `stopped` true; the next one kills at once.
+    """While it is entered, the first SIGINT, SIGTERM, SIGHUP or SIGQUIT only makes `stopped` true; the next one kills.
 
     A signal that was ignored before (nohup, a shell's background job) stays so.
     """
