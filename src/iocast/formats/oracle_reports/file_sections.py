@@ -15,7 +15,7 @@ from iocast.formats.oracle_reports.report_tables import Table, cut
 
 NAMES: Final = ("Tablespace", "Filename")
 _DASHES = re.compile(r"-{2,}")
-_RULE = re.compile(r"-[- ]{9,}$")
+_RULE = re.compile(r"^-[- ]{9,}$")
 _END = re.compile(r" {4,}-{20,}$")
 _FIGURE = re.compile(r"[\d,.#]*$")
 
