@@ -18,6 +18,7 @@ from makers.rootly import Mount, command, need
 from iocast import archive
 from iocast.diagnose.examination import examine
 from iocast.model.run import Run
+from iocast.observe.target.device_stack import describe
 
 pytestmark = pytest.mark.device
 MIB = 1 << 20
@@ -67,11 +68,16 @@ def told(started: subprocess.Popen[str], words: str, within_s: float) -> str:
     return said
 
 
-def begin(place: Path, *words: str | Path) -> subprocess.Popen[str]:
-    """Starts the job and waits until its second phase runs: each is told of when it has ended."""
+def begin(place: Path, *words: str | Path, first: bool = True) -> subprocess.Popen[str]:
+    """Starts the job and waits until its second phase runs, or its first one: each is told of when it has ended."""
     started = start("run", *words, "--full", "--out", place / "runs", cwd=place, start_new_session=True)
-    told(started, "first", 60)
-    time.sleep(0.3)
+    if first:
+        told(started, "first", 60)
+        time.sleep(0.3)
+    else:
+        while not list((place / "runs").glob("*/run.json")):
+            time.sleep(0.05)
+        time.sleep(1)
     return started
 
 
@@ -179,15 +185,51 @@ def test_a_device_that_hangs(tmp_path: Path, more: str) -> None:
     measured = kept.phases[1].measurement
     assert (kept.status, measured.stopped, measured.abandoned_ios) == ("failed", "hung", 4)
     assert f"{tmp_path}/device does not respond: 4 I/Os of second" in errors
-    if "sync" in more:  # threads that the kernel holds in pread cannot say which I/O it is
-        assert measured.left_behind == ()
-        return
+    assert measured.ios > 100  # what came before is not lost, though the kernel holds the threads that counted it
     assert len(measured.left_behind) == 4
     longest = measured.left_behind[0]
     assert 25e9 < longest.service_ns < 45e9
     assert "4 I/Os never completed before iocast gave up waiting; outstanding for " in said
     assert f"a read of 4,096 bytes at byte {longest.offset_bytes:,} of {tmp_path}/device" in said
     assert any(finding.code == "hung" for finding in examine(kept).findings)
+
+
+def test_what_hangs_in_system_calls_is_kept_after_ctrl_c(tmp_path: Path) -> None:
+    """The kernel holds every thread that counts: what they counted is reached from outside."""
+    with lab(tmp_path / "device", "read_latency=200us", exact=False) as device:
+        started = begin(tmp_path, job(tmp_path, 'engine = "sync"', time="30s"), "device", first=False)
+        device.send_signal(signal.SIGSTOP)
+        try:
+            time.sleep(1)
+            started.send_signal(signal.SIGINT)
+            before = told(started, "stopped: 1 of 3 rows", 20)
+            device.send_signal(signal.SIGCONT)  # threads in pread are held until the device answers
+            said, _errors, kept = ended(started, tmp_path, 130, 60, before)
+        finally:
+            device.send_signal(signal.SIGCONT)
+    measured = kept.phases[0].measurement
+    assert (kept.status, measured.stopped, measured.abandoned_ios) == ("interrupted", "interrupted", 4)
+    assert measured.ios > 100
+    assert [outstanding.service_ns > 1_000_000_000 for outstanding in measured.left_behind] == [True] * 4
+    assert "first" in said
+
+
+def test_what_was_overwritten_is_kept_though_nothing_came_back(tmp_path: Path, attach: Callable[..., str]) -> None:
+    file = job(tmp_path, 'engine = "sync"\nwrite = 100', time="30s")
+    with lab(tmp_path / "image", "write_latency=8s", exact=False):
+        loop = attach(tmp_path / "image", "--direct-io=on")
+        identity = describe(loop).identity
+        assert identity is not None
+        started = begin(tmp_path, file, loop, "--destroy", identity.name, first=False)
+        (folder,) = (tmp_path / "runs").glob("*")
+        lost = f"This run overwrote {loop} ({identity.name}): its previous contents are lost"
+        assert lost in archive.load(str(folder)).warnings  # before anything has been written
+        started.send_signal(signal.SIGINT)
+        before = told(started, "stopped: no row was finished", 20)
+        said, _errors, kept = ended(started, tmp_path, 130, 60, before)
+    assert (kept.status, kept.phases) == ("interrupted", ())
+    assert lost in kept.warnings
+    assert lost in said
 
 
 def test_a_loop_whose_file_is_cut_short(tmp_path: Path, attach: Callable[..., str]) -> None:

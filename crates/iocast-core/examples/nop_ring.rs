@@ -91,11 +91,12 @@ fn main() {
     let lane = Lane::new(0, Arc::new(Mutex::new(Stream::new(&plan, 0))), 0..depth);
     let parts = vec![Part::new(0, Arc::clone(&plan), vec![lane], 0)];
     let engine = NopRing { clock: Clock::start(), ring };
-    let mut worker = Worker::new(Arc::new(Control::new(1)), engine, parts, 0, false);
+    let mut worker = Worker::new(Arc::new(Control::new(1)), engine, parts, 0, false, Arc::default());
     let before = cpu_ns();
     worker.engine_mut().start(Clock::start());
     let (outcomes, _engine) = worker.run();
     let cpu = cpu_ns() - before;
-    let ios: u64 = outcomes.expect("no-ops do not fail").iter().map(|outcome| outcome.tallied.ios).sum();
+    let outcomes = outcomes.expect("nobody else took them").expect("no-ops do not fail");
+    let ios: u64 = outcomes.iter().map(|outcome| outcome.tallied.ios).sum();
     println!(r#"{{"depth": {depth}, "ios": {ios}, "cpu_ns": {cpu}, "seconds": {seconds}}}"#);
 }

@@ -1,11 +1,13 @@
 //! Phases under load: who is hired ([`hire`]) and watched ([`crew`]), the loop of each ([`worker`]), its
 //! [`part`] in a phase with one [`lane`] a user and its [`slots`], how these are refilled ([`refill`]), what they
-//! share ([`control`]), when they did not run ([`attendance`]), and what all did together ([`merge`]).
+//! share ([`control`]), where each leaves its counts while it waits ([`desk`]), when they did not run
+//! ([`attendance`]), and what all did together ([`merge`]).
 
 pub mod attendance;
 pub mod control;
 mod cpu_usage;
 mod crew;
+pub mod desk;
 mod hire;
 pub mod lane;
 mod merge;

@@ -190,7 +190,7 @@ class _Performance:
         self.recheck()
         target = self.plan.target
         self.saving.warn(*filter(None, (unseen_users(target),)))
-        self.saving.warn(f"This run overwrote {target.path} ({target.destroy}): its previous contents are lost")
+        self.saving.overwritten(f"This run overwrote {target.path} ({target.destroy}): its previous contents are lost")
 
     def _fill(self, phase: Phase, plan: PhasePlan) -> Measurement:
         (record,) = self._run(Group((phase,)), (plan,))

@@ -35,10 +35,18 @@ class Saving:
     def __init__(self, folder: RunFolder, run: Run) -> None:
         self.folder, self.run = folder, run
         self.cut_short = False  # a phase was ended from outside
+        self.overwrote = False  # a device lost what was on it: that is kept, whatever was measured
 
     def warn(self, *notes: str) -> None:
         """Adds warnings to the run, each once."""
         self.run = replace(self.run, warnings=tuple(dict.fromkeys((*self.run.warnings, *notes))))
+
+    def overwritten(self, note: str) -> None:
+        """A device is about to lose its contents: that stands in the folder before the first byte is written."""
+        if not self.overwrote:
+            self.overwrote = True
+            self.warn(note)
+            self.folder.save(self.run)
 
     def follow(self, phases: tuple[Phase, ...]) -> None:
         """The plan of the run says what its script asked for."""
@@ -93,9 +101,10 @@ class Saving:
         self.warn(*(f"Engine: {note}" for note in record.measurement.engine.notes))
 
     def close(self, status: Status, error: IocastError | None, *, keep: bool) -> Performed:
-        """Saves the final state; a folder without any measured phase is left behind only with `keep`."""
+        """Saves the final state; a folder without any measured phase is left behind only with `keep`, or where a device
+        was overwritten."""
         self.run = replace(self.run, status=status)
-        if not self.run.measured and not keep:
+        if not (self.run.measured or keep or self.overwrote):
             self.folder.discard()
             return Performed(self.run, None, error)
         try:

@@ -69,7 +69,7 @@ def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener)
     done = perform(fitted.plan, layout, options.out, listener, until_steady=True, background=background, script=script)
     if done.stopped:
         planned = sum(phase.role == "measure" for phase in fitted.plan.phases)
-        listener.tell(Stopped(measured=len(done.run.measured), planned=planned))
+        listener.tell(Stopped(measured=len(done.run.measured), planned=planned, kept=done.folder is not None))
     return replace(done, error=_failed(done) or done.error)
 
 

@@ -37,6 +37,7 @@ class Stopped(Struct, frozen=True):
 
     measured: int
     planned: int
+    kept: bool = True  # there is a folder
 
 
 class CardMade(Struct, frozen=True):

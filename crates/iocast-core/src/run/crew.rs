@@ -11,9 +11,10 @@ use rustix::thread::set_current_timer_slack;
 
 use super::attendance::Attendance;
 use super::control::{Answer, Control, Tick};
+use super::desk::Desk;
 use super::merge::Outcome;
 use super::part::Part;
-use super::worker::Worker;
+use super::worker::{Work, Worker};
 use crate::engine::{Clock, Engine};
 use crate::error::{Error, Result};
 use crate::plan::{Arrival, PhasePlan};
@@ -77,6 +78,8 @@ struct Hand {
     /// Of its first part.
     phase: usize,
     done: bool,
+    /// What it counted, while it waits in the kernel.
+    desk: Arc<Desk<Work>>,
 }
 
 /// See the module.
@@ -164,9 +167,11 @@ impl Crew {
         let speaks = self.hands.iter().all(|hand| hand.phase != phase);
         let leading = parts.iter().filter(|part| !self.plans[part.phase()].length.follows).count();
         self.control.leading.fetch_add(leading, Relaxed);
+        let desk = Arc::<Desk<Work>>::default();
+        let left = Arc::clone(&desk);
         let body = move || {
             signals::only_waker();
-            match build().map(|engine| Worker::new(control, engine, parts, index as u32, spin)) {
+            match build().map(|engine| Worker::new(control, engine, parts, index as u32, spin, left)) {
                 Ok(mut worker) => {
                     let reports = if speaks { worker.reports() } else { Vec::new() };
                     let _ = sender.send(Message::Ready(reports));
@@ -175,7 +180,10 @@ impl Crew {
                     let _ = set_current_timer_slack(NonZeroU64::new(1));
                     worker.engine_mut().start(clock);
                     let (outcomes, engine) = worker.run();
-                    let _ = sender.send(Message::Done(index, outcomes));
+                    // `None`: whoever has the counts has long gone on without it.
+                    if let Some(outcomes) = outcomes {
+                        let _ = sender.send(Message::Done(index, outcomes));
+                    }
                     gates.end.wait();
                     drop(engine);
                 }
@@ -186,7 +194,7 @@ impl Crew {
         };
         let builder = std::thread::Builder::new().name(format!("iocast-{index}")).stack_size(512 << 10);
         let thread = builder.spawn(body).map_err(Error::Thread)?;
-        self.hands.push(Hand { thread, phase, done: false });
+        self.hands.push(Hand { thread, phase, done: false, desk });
         Ok(())
     }
 
@@ -235,7 +243,7 @@ impl Crew {
     /// Waits for all workers; ticks; wakes those that block when it is time to go.
     pub(crate) fn watch(
         &mut self,
-        begun: Instant,
+        (begun, clock): (Instant, Clock),
         begin: bool,
         on_tick: &mut impl FnMut(Tick) -> Answer,
     ) -> Result<Watched> {
@@ -275,6 +283,7 @@ impl Crew {
                 break;
             }
         }
+        outcomes.extend(self.take_over(clock));
         let (interrupted, missing) = (times.stop_at.is_some(), self.missing());
         match failure {
             Some(why) => Err(why),
@@ -338,6 +347,18 @@ impl Crew {
         let leaders = self.plans.iter().filter(|plan| !plan.length.follows);
         let seconds: Option<Vec<f64>> = leaders.map(|plan| real(plan)).collect();
         seconds.map(|all| Duration::from_secs_f64(all.into_iter().fold(0.0, f64::max)))
+    }
+
+    /// What those counted that the kernel holds: it lies on their desks. Virtual time is not the clock's, and there
+    /// nothing holds anybody.
+    fn take_over(&mut self, clock: Clock) -> Vec<Outcome> {
+        let held = self.hands.iter_mut().filter(|hand| !hand.done && !self.virtual_time);
+        let work = held.filter_map(|hand| {
+            let work = hand.desk.take()?;
+            hand.done = true;
+            Some(work.taken_over(&self.control, clock.now()))
+        });
+        work.flatten().collect()
     }
 
     fn missing(&self) -> Vec<usize> {

@@ -167,6 +167,19 @@ impl Part {
         }
     }
 
+    /// The thread entered the engine at `submitted` and had not come back at `now`: it would have stopped issuing at
+    /// the end of the phase, and the I/Os in flight were so until now.
+    pub(crate) fn left_in_the_kernel(&mut self, control: &Control, submitted: u64, now: u64) {
+        let end_ns = self.end_ns.min(control.end_ns.load(Relaxed));
+        if self.issued.is_none() {
+            let at = end_ns.clamp(submitted, now);
+            let depth_area = self.depth_area + f64::from(self.in_flight()) * (at - submitted) as f64;
+            let cut = control.stop.load(Relaxed) && now < end_ns;
+            self.issued = Some(Issued { at_ns: at, depth_area, cut });
+        }
+        self.waited(submitted, now);
+    }
+
     /// The I/Os in flight, with the times they have taken so far.
     fn outstanding(&self, now: u64) -> Vec<SlowIo> {
         let idle = |slot: u32| {

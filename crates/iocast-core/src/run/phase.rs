@@ -49,7 +49,7 @@ pub fn run_chosen(
     let started_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
     let (begun, clock) = (Instant::now(), Clock::start());
     crew.begin(clock);
-    let watched = crew.watch(begun, begin, on_tick);
+    let watched = crew.watch((begun, clock), begin, on_tick);
     let cpu_after = CpuUsage::of_process();
     crew.dismiss();
     let shared = Shared {

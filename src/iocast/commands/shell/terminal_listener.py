@@ -78,9 +78,10 @@ def lines(
     match event:
         case events.Planned():
             yield from planned_lines(event)
+        case events.Stopped(0, _, kept):
+            yield "stopped: no row was finished" + ("" if kept else "; nothing was kept")
         case events.Stopped(measured, planned):
-            rows = f"{measured} of {planned} rows finished and kept"
-            yield f"stopped: {rows if measured else 'no row was finished; nothing was kept'}"
+            yield f"stopped: {measured} of {planned} rows finished and kept"
         case events.RunBegun(number, of, side, path):
             yield f"round {number} of {of}: {side}, {path}" if side else f"run {number} of {of}"
         case events.FloorMissed(name, floor, grades):
