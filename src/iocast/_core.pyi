@@ -97,13 +97,15 @@ def run_together(
     on_tick: Callable[[int, int, int, int, int], bool | Literal["enough"]],
     world: SimWorld | None = None,
     opened: dict[str, int] = ...,
+    spool: str | None = None,
 ) -> list[tuple[str, Intervals]]:
     """Run phases at once (each a PhasePlan as JSON); returns a Measurement as JSON and the interval series of each.
 
     on_tick(elapsed_ns, ios, bytes, errors, response_ns), of all together, is called up to ten times a second; False
     or an exception stops them, "enough" ends them well. A simulated device is the one that earlier phases left
     in `world`, a new one without. Files in `opened` (path: descriptor) are reached by that descriptor, whatever is at
-    their paths by then. Raises CoreError.
+    their paths by then. Series that are too long for memory wait in a nameless file in the directory `spool`. Raises
+    CoreError.
     """
 
 def read_back(plan_json: str, on_tick: Callable[[int, int], bool]) -> str:

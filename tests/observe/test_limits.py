@@ -45,3 +45,12 @@ def test_no_group_is_blind_and_no_limit_is_nothing(tmp_path: Path) -> None:
     _group(tmp_path, "0::/\n")
     (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
     assert _seen(tmp_path) == {}
+
+
+def test_version_two_beside_version_one_is_in_a_tree_of_its_own(tmp_path: Path) -> None:
+    _group(tmp_path, "5:blkio:/\n0::/db\n")
+    (tmp_path / "sys/fs/cgroup/blkio").mkdir(parents=True)
+    folder = tmp_path / "sys/fs/cgroup/unified/db"
+    folder.mkdir(parents=True)
+    (folder / "io.max").write_text("8:16 rbps=max wbps=max riops=500 wiops=max\n")
+    assert _seen(tmp_path) == {("sdb", "read_ios_per_s"): 500.0}

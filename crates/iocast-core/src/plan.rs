@@ -4,6 +4,8 @@
 //! folder keeps, so that a bug report is a folder that `cargo test` can run. What a plan must be to be run is
 //! in [`checks`], the device of a simulated phase in [`simulated`], the trace of a replayed one in [`replay`].
 
+use std::path::PathBuf;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
@@ -282,6 +284,9 @@ pub struct PhasePlan {
     /// What a session does one after the other; empty: all I/Os are drawn from the mix.
     #[serde(default)]
     pub steps: Vec<Step>,
+    /// Directory for what of the series is too much for memory. No part of a plan that is kept.
+    #[serde(skip)]
+    pub spool: Option<PathBuf>,
 }
 
 impl PhasePlan {

@@ -9,18 +9,17 @@ mod statistics;
 mod traces;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use arrow_array::builder::{ListBuilder, StringBuilder, UInt32Builder, UInt64Builder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, UInt32Array, UInt64Array};
+use arrow_array::{RecordBatch, RecordBatchIterator};
 use iocast_core::engine::sim::world;
 use iocast_core::error::Error;
 use iocast_core::perform;
 use iocast_core::plan::{PhasePlan, ReadBack};
-use iocast_core::record::histogram::Histogram;
-use iocast_core::record::result::IntervalRow;
+use iocast_core::record::interval_batch::batch;
+use iocast_core::record::spool::Spooled;
 use iocast_core::run::control::{Answer, Tick};
 use iocast_core::verify::read_back::read_back as core_read_back;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -32,6 +31,8 @@ use crate::core_error::{CoreError, refused};
 /// The interval series of a phase, as an Arrow C stream: DuckDB scans it as it is.
 #[pyclass(frozen, module = "iocast._core")]
 struct Intervals {
+    /// What was too much for memory, and comes first.
+    spooled: Option<Spooled>,
     batch: RecordBatch,
 }
 
@@ -44,48 +45,17 @@ impl Intervals {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let spooled = self.spooled.as_ref().map(Spooled::read).transpose().map_err(failed)?;
+        let last = std::iter::once(Ok(self.batch.clone()));
+        let batches =
+            RecordBatchIterator::new(spooled.into_iter().flatten().chain(last), self.batch.schema());
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
     fn __len__(&self) -> usize {
-        self.batch.num_rows()
+        self.batch.num_rows() + self.spooled.as_ref().map_or(0, Spooled::rows)
     }
-}
-
-fn batch(rows: &[IntervalRow], interval_ns: u64) -> PyResult<RecordBatch> {
-    let mut columns: Vec<(String, ArrayRef)> = Vec::new();
-    let mut ops = StringBuilder::new();
-    rows.iter().for_each(|row| ops.append_value(row.op.name()));
-    let numbers = |get: &dyn Fn(&IntervalRow) -> u64| {
-        Arc::new(rows.iter().map(get).collect::<UInt64Array>()) as ArrayRef
-    };
-    columns.push(("interval".into(), Arc::new(rows.iter().map(|r| r.interval).collect::<UInt32Array>())));
-    columns.push(("start_ns".into(), numbers(&|r| u64::from(r.interval) * interval_ns)));
-    columns.push(("op".into(), Arc::new(ops.finish())));
-    columns.push(("size_bytes".into(), numbers(&|r| r.size_bytes)));
-    columns.push(("ios".into(), numbers(&|r| r.service.total())));
-    columns.push(("bytes".into(), numbers(&|r| r.bytes)));
-    columns.push(("errors".into(), numbers(&|r| r.errors)));
-    for (name, pick) in
-        [("response", (|r| &r.response) as fn(&IntervalRow) -> &Histogram), ("service", |r| &r.service)]
-    {
-        let (mut index, mut count) =
-            (ListBuilder::new(UInt32Builder::new()), ListBuilder::new(UInt64Builder::new()));
-        for histogram in rows.iter().map(pick) {
-            index.append_value(histogram.index.iter().copied().map(Some));
-            count.append_value(histogram.count.iter().copied().map(Some));
-        }
-        columns.push((format!("{name}_index"), Arc::new(index.finish())));
-        columns.push((format!("{name}_count"), Arc::new(count.finish())));
-        columns.push((format!("{name}_sum_ns"), numbers(&|r| pick(r).sum_ns)));
-        let squares = rows.iter().map(|r| pick(r).sum_squares).collect::<Float64Array>();
-        columns.push((format!("{name}_sum_squares"), Arc::new(squares)));
-        columns.push((format!("{name}_min_ns"), numbers(&|r| pick(r).min_ns)));
-        columns.push((format!("{name}_max_ns"), numbers(&|r| pick(r).max_ns)));
-    }
-    RecordBatch::try_from_iter(columns).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
 /// The simulated device between the phases of a run; a new one holds a device as it is delivered.
@@ -110,15 +80,17 @@ impl SimWorld {
 /// Runs phases at once. `on_tick(elapsed_ns, ios, bytes, errors, response_ns)`, of all together, is called up to
 /// ten times a second; false, or an exception, stops them, "enough" ends them well. Returns each one's result as
 /// JSON and its interval series. A simulated device is the one that earlier phases left in `world`. Files that are in
-/// `opened` are reached by those descriptors, and not by their paths.
+/// `opened` are reached by those descriptors, and not by their paths. Series that are too long for memory wait in a
+/// nameless file in the directory `spool`.
 #[pyfunction]
-#[pyo3(signature = (plans_json, on_tick, world=None, opened=HashMap::new()))]
+#[pyo3(signature = (plans_json, on_tick, world=None, opened=HashMap::new(), spool=None))]
 fn run_together(
     py: Python<'_>,
     plans_json: Vec<String>,
     on_tick: Py<PyAny>,
     world: Option<&SimWorld>,
     opened: HashMap<String, i32>,
+    spool: Option<PathBuf>,
 ) -> PyResult<Vec<(String, Intervals)>> {
     let world = world.map(|kept| kept.world.clone()).unwrap_or_default();
     let mut plans: Vec<PhasePlan> = plans_json
@@ -129,6 +101,7 @@ fn run_together(
     for region in plans.iter_mut().flat_map(|plan| &mut plan.files) {
         region.opened = opened.get(&region.path).copied();
     }
+    plans.iter_mut().for_each(|plan| plan.spool.clone_from(&spool));
     let mut raised: Option<PyErr> = None;
     let tick = |tick: Tick| {
         Python::attach(|py| {
@@ -148,10 +121,15 @@ fn run_together(
     let finished = plans.iter().zip(results.map_err(refused)?);
     finished
         .map(|(plan, result)| {
-            let json = serde_json::to_string(&result).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-            Ok((json, Intervals { batch: batch(&result.intervals, plan.interval_ns)? }))
+            let json = serde_json::to_string(&result).map_err(failed)?;
+            let batch = batch(&result.intervals, plan.interval_ns).map_err(failed)?;
+            Ok((json, Intervals { spooled: result.spooled, batch }))
         })
         .collect()
+}
+
+fn failed(why: impl std::fmt::Display) -> PyErr {
+    PyRuntimeError::new_err(why.to_string())
 }
 
 fn answer(said: &Bound<'_, PyAny>) -> PyResult<Answer> {

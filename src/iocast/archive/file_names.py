@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 RUN_FILE = "run.json"
+ROWS_FILE = "rows.jsonl"  # while the run is under way
 SUMMARY_FILE = "summary.json"
 DIAGNOSIS_FILE = "diagnosis.json"
 NOTES_FILE = "notes.json"

@@ -22,6 +22,7 @@ from iocast.archive.parquet import ArrowStream, Identity
 from iocast.archive.renewal import renew_tables
 from iocast.archive.run_document import document_of, version_of
 from iocast.archive.run_id import new_run_id
+from iocast.archive.running.saved_rows import append_rows, remove_rows
 from iocast.archive.sample_tables import save_samples
 from iocast.archive.summary_file import save_summary
 from iocast.archive.under_way_file import save_under_way
@@ -63,6 +64,8 @@ class RunFolder:
         self._made = made  # folders above it that were not there before
         self._owner: Owner | None = None
         self._rows: tuple[RowSoFar, ...] = ()
+        self._document: Run | None = None  # what run.json says while the run is under way: all but its phases
+        self._appended = 0  # phases
         self._now = UnderWay()
         self._told = (0, 0, 0)
         self._left: TimeLeft | None = None
@@ -137,8 +140,28 @@ class RunFolder:
             renew_tables(self.path, run, self._whose)
         self._run_id = run.run_id
         self._rows += tuple(row_so_far(record) for record in run.measured[len(self._rows) :])
-        put_readable(self.path / RUN_FILE, document_of(run))
+        if run.status == "running":
+            self._save_what_is_new(run)
+        else:
+            put_readable(self.path / RUN_FILE, document_of(run))
+            remove_rows(self.path)
         save_summary(self.path, summary_of(run))
+
+    def _save_what_is_new(self, run: Run) -> None:
+        """The phases go into a file of their own, one after the other, and are not written again."""
+        known = self._document
+        if known is None:
+            remove_rows(self.path)
+        rest = msgspec.structs.replace(run, phases=())
+        new = len(run.phases) > self._appended
+        if new and known is not None:  # the line of a phase has them, too
+            rest = msgspec.structs.replace(rest, warnings=known.warnings, blind=known.blind)
+        if rest != known:
+            put_readable(self.path / RUN_FILE, document_of(rest))
+            self._document = rest
+        if new:
+            append_rows(self.path, run, self._appended)
+            self._appended = len(run.phases)
 
     def save_phase(self, number: int, name: str, intervals: ArrowStream | None, samples: tuple[Sample, ...]) -> None:
         """Writes the series (an imported phase has none) and the samples of one phase. Raises ArchiveError."""

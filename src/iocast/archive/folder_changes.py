@@ -13,6 +13,7 @@ from iocast.archive.file_names import (
     INTERVALS,
     NOTES_FILE,
     REPORT_PAGE,
+    ROWS_FILE,
     RUN_FILE,
     SAMPLES,
     SUMMARY_FILE,
@@ -24,7 +25,7 @@ from iocast.errors import ArchiveError, SpecError
 
 LONGEST_NAME = 120
 # run.json goes last: what is interrupted is still listed, and can be deleted again.
-_FILES = (UNDER_WAY_FILE, REPORT_PAGE, NOTES_FILE, DIAGNOSIS_FILE, SUMMARY_FILE, RUN_FILE)
+_FILES = (UNDER_WAY_FILE, REPORT_PAGE, NOTES_FILE, DIAGNOSIS_FILE, SUMMARY_FILE, ROWS_FILE, RUN_FILE)
 _TABLE = re.compile(r"\d+\.parquet")
 _NEW = ".new"  # of a file that was being written when its process died
 

@@ -9,8 +9,11 @@ import msgspec
 
 from iocast.archive.file_names import RUN_FILE, folder_of
 from iocast.archive.interval_tables import load_series
+from iocast.archive.json_files import not_understood
 from iocast.archive.run_document import run_of
+from iocast.archive.running.saved_rows import with_saved_rows
 from iocast.archive.sample_tables import load_samples
+from iocast.archive.soundness import fault_of
 from iocast.archive.warm_up import samples_from, warm_up_of
 from iocast.errors import ArchiveError
 from iocast.model.run import PhaseRecord, Run, Series, at_once
@@ -20,7 +23,9 @@ from iocast.text import is_text, shown
 def load(folder: str) -> Run:
     """Reads a run folder (or its run.json). Raises ArchiveError when it is none, or of a newer iocast."""
     path = folder_of(folder)
-    run = run_of(path / RUN_FILE, _text(folder, path))
+    run = with_saved_rows(run_of(path / RUN_FILE, _text(folder, path)), path)
+    if fault := fault_of(run):
+        raise not_understood(path / RUN_FILE, fault)
     return msgspec.structs.replace(run, phases=tuple(_with_series(run, path)))
 
 

@@ -110,18 +110,20 @@ def measure_together(
     on_tick: CoreTick,
     world: World | None = None,
     opened: Mapping[str, int] | None = None,
+    spool: str | None = None,
 ) -> tuple[tuple[Measurement, Intervals], ...]:
     """Runs phases at once, from one start. Raises LoadError.
 
     `on_tick(elapsed_ns, ios, bytes, errors, response_ns)`, of all together, returns False to stop, "enough" to end
     them well (which means nothing on virtual time). `response_ns` is the sum over all I/Os so far.
     A simulated device is the one that earlier phases left in `world` (see `sim_world`), a new one without. Files in
-    `opened` (path: descriptor) are reached by that descriptor, whatever is at their paths by then.
+    `opened` (path: descriptor) are reached by that descriptor, whatever is at their paths by then. A series that is too
+    long for memory (64 MiB) waits in a nameless file in the directory `spool`; without one it stays in memory.
     """
     module = core()
     try:
         told = [msgspec.json.encode(plan).decode() for plan in plans]
-        results = module.run_together(told, on_tick, world, dict(opened or {}))
+        results = module.run_together(told, on_tick, world, dict(opened or {}), spool)
     except module.CoreError as error:
         message, hint, _errno = error.args
         raise LoadError(f"{' and '.join(plan.name for plan in plans)}: {message}", hint) from error

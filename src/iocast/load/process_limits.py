@@ -1,4 +1,4 @@
-"""What this process may have, checked before the first row: open files and address space."""
+"""What this process may have, checked before the first row: open files, address space and memory."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ _OTHER_FILES = 64  # of the observers, the run folder and the database, at most 
 _OTHER_BYTES = 1 << 30  # address space of Python, the core and the database with its threads [M: 0.88 GiB in use]
 _USER_BYTES = 1 << 20  # its thread's stack, its ring, its counters
 _MIB = 1 << 20
+# Memory in use, not only reserved [M: 256 users, 4 operations]:
+_WORKER_BYTES = 300 << 10  # touched of its stack, its ring, its rest
+_CLASS_BYTES = 2 * 70 << 10  # the histograms of an operation of a size: response and service
+_SERIES_BYTES = 160 << 20  # of intervals, at most: what is more waits in the run folder
+_INTERVAL_BYTES = 4 << 10  # of one operation of one size of one user
+_REPORT_BYTES = 200 << 20  # the database that writes the tables, and the report
 
 
 def check_limits(plan: Plan, layout: Layout) -> None:
@@ -20,6 +26,41 @@ def check_limits(plan: Plan, layout: Layout) -> None:
     if plan.target.kind != "sim":
         _refuse_open_files(plan, len(layout.files))
     _refuse_address_space(plan)
+
+
+def check_memory(plan: Plan, left_bytes: int, limited_by: str) -> None:
+    """Raises LoadError where a group of the plan needs more memory than there is."""
+    need, group = max(((memory_need_bytes(group, plan), group) for group in plan.groups), key=_bytes, default=(0, ()))
+    if need <= left_bytes:
+        return
+    name = " and ".join(phase.name for phase in group)
+    raise LoadError(
+        f"{name} needs {need // _MIB:,} MiB of memory; {limited_by} has {left_bytes // _MIB:,} MiB left",
+        "use fewer users, a smaller queue depth or a smaller I/O size",
+    )
+
+
+def memory_need_bytes(group: tuple[Phase, ...], plan: Plan) -> int:
+    """The memory of phases that run at once: I/O buffers, histograms, the series, and the report afterwards."""
+    held = sum(_buffer_bytes(phase, plan) + _counter_bytes(phase, plan) for phase in group)
+    series = min(_SERIES_BYTES, sum(_interval_bytes(phase, plan) for phase in group))
+    return held + series + _REPORT_BYTES
+
+
+def _bytes(needed: tuple[int, tuple[Phase, ...]]) -> int:
+    return needed[0]
+
+
+def _counter_bytes(phase: Phase, plan: Plan) -> int:
+    workers = 1 if plan.target.kind == "sim" else _workers(phase, plan)
+    return workers * (_WORKER_BYTES + len(phase.workload.mix) * _CLASS_BYTES)
+
+
+def _interval_bytes(phase: Phase, plan: Plan) -> int:
+    workers = 1 if plan.target.kind == "sim" else _workers(phase, plan)
+    seconds = phase.length.seconds
+    intervals = _SERIES_BYTES if seconds is None else round(seconds * 1e9) // plan.interval_ns + 1
+    return intervals * workers * len(phase.workload.mix) * _INTERVAL_BYTES
 
 
 def _refuse_open_files(plan: Plan, files: int) -> None:
@@ -59,6 +100,10 @@ def _refuse_address_space(plan: Plan) -> None:
 
 
 def _bytes_of(phase: Phase, plan: Plan) -> int:
+    return _workers(phase, plan) * _USER_BYTES + _buffer_bytes(phase, plan)
+
+
+def _buffer_bytes(phase: Phase, plan: Plan) -> int:
+    """Simulated devices move no data."""
     load = phase.workload
-    buffers = load.asked_depth * max(item.size_bytes for item in load.mix) if plan.target.kind != "sim" else 0
-    return _workers(phase, plan) * _USER_BYTES + buffers
+    return load.asked_depth * max(item.size_bytes for item in load.mix) if plan.target.kind != "sim" else 0

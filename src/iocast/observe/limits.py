@@ -101,6 +101,8 @@ def groups_of(process: str, root: str = "/", controller: str = "blkio") -> list[
             base = os.path.join(base, controller)
         elif controllers:
             continue
+        elif os.path.isdir(os.path.join(base, "unified")):  # both versions are mounted
+            base = os.path.join(base, "unified")
         parts = [part for part in path.split("/") if part not in ("", "..")]
         found += [os.path.join(base, *parts[:deep]) for deep in range(len(parts), -1, -1)]
     return [folder for folder in found if os.path.isdir(folder)]

@@ -13,7 +13,7 @@ from iocast.errors import IocastError, LoadError
 from iocast.load import Layout, Loader, PlannedGroup, loader_of
 from iocast.load.filling import claimed
 from iocast.load.opened_files import OpenedFiles
-from iocast.load.process_limits import check_limits
+from iocast.load.process_limits import check_limits, check_memory
 from iocast.load.storage_failures import broken
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan, left_is, seconds_of, stand_in
@@ -24,6 +24,7 @@ from iocast.observe import OBSERVERS, Watch
 from iocast.observe.background import Background
 from iocast.observe.block import kept_between_phases
 from iocast.observe.host import describe_host
+from iocast.observe.memory_left import memory_left
 from iocast.observe.target.overwriting import held, unseen_users
 from iocast.runner.observing import Observing
 from iocast.runner.refilling import WorkFiles
@@ -55,6 +56,8 @@ def perform(
     before. Raises IocastError when the work could not even begin.
     """
     check_limits(plan, layout)
+    if (left := memory_left()) is not None:
+        check_memory(plan, *left)
     loader = loader_of(plan)
     started_unix_ns = time.time_ns()
     run = Run(
@@ -202,7 +205,7 @@ class _Performance:
         number, total, left = self._begin(shown)
         self.saving.folder.begin(shown.name, number, total, left)
         files = tuple(file.path for file in self.layout.files)
-        opened = self._opened(plans)
+        opened, spool = self._opened(plans), str(self.saving.folder.path)
         with Watch(self.plan.target, files, OBSERVERS if self.loader.real_time else ()) as watch:
             verified = any(plan.verify is not None for plan in plans)
             observing = Observing(watch, self.verifying.sync if verified else None)
@@ -213,7 +216,7 @@ class _Performance:
                 self.saving.folder.tick(elapsed_ns, ios, bytes_moved, errors)
                 return not self.stopped()
 
-            measured = self.loader.measure(PlannedGroup(plans, group.until, opened), on_tick)
+            measured = self.loader.measure(PlannedGroup(plans, group.until, opened, spool), on_tick)
             seen = observing.end()
         return self.saving.keep(group.phases, measured, seen, group.until.end if group.until else None, self.progress)
 

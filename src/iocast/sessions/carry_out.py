@@ -49,12 +49,14 @@ def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener)
     """Plans, announces, lays out, performs; the run goes into `options.out`. Raises IocastError."""
     from iocast import load
     from iocast.observe.background import look
+    from iocast.observe.target.results_place import results_on_target
     from iocast.sessions.fitted_plan import make_plan
 
     target = target if options.price is None else replace(target, price=options.price)
     fitted = make_plan(job, target, options.seed)
     layout = load.lay_out(fitted.plan)
     background = look(target)
+    shared = results_on_target(target, options.out)
     listener.tell(
         Planned(
             plan=fitted.plan,
@@ -63,6 +65,7 @@ def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener)
             left_out=fitted.left_out,
             idle_size_bytes=None if layout.own else options.size_bytes,
             maintenance=background.tasks,
+            results_on=shared,
         )
     )
     script = _script(job, fitted.plan)

@@ -19,6 +19,11 @@ pub enum Op {
 }
 
 impl Op {
+    /// The first in order.
+    pub const FIRST: Op = Op::Read;
+}
+
+impl Op {
     /// True for the operations that move data.
     pub fn moves_data(self) -> bool {
         matches!(self, Op::Read | Op::Write)

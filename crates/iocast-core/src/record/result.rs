@@ -1,12 +1,11 @@
 //! `PhaseResult`: what happened in one phase; the JSON form is `src/iocast/model/measurement.py`.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::generator::Generator;
 use super::histogram::Histogram;
 use super::lateness::Lateness;
+use super::spool::Spooled;
 use crate::plan::Op;
 use crate::replay::facts::ReplayFacts;
 
@@ -115,6 +114,22 @@ pub struct IntervalRow {
     pub service: Histogram,
 }
 
+impl IntervalRow {
+    /// About how much memory it takes.
+    pub fn memory_bytes(&self) -> usize {
+        let buckets = self.response.index.capacity() + self.service.index.capacity();
+        size_of::<IntervalRow>() + buckets * (size_of::<u32>() + size_of::<u64>())
+    }
+
+    /// Adds what another user did in the same interval, with the same operation and size.
+    pub fn add(&mut self, other: &IntervalRow) {
+        self.bytes += other.bytes;
+        self.errors += other.errors;
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+    }
+}
+
 /// Why a phase ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -191,60 +206,10 @@ pub struct PhaseResult {
     pub generator: Generator,
     /// How many phases ran at once, whose CPU time it is.
     pub cpu_phases: u32,
-    /// The series.
+    /// The beginning of the series, where it was too much for memory.
+    #[serde(skip)]
+    pub spooled: Option<Spooled>,
+    /// The series, or the rest of it.
     #[serde(skip)]
     pub intervals: Vec<IntervalRow>,
-}
-
-/// Adds rows of several workers that are of the same interval, op and size.
-pub fn merge_intervals(rows: Vec<IntervalRow>) -> Vec<IntervalRow> {
-    let mut merged: BTreeMap<(u32, Op, u64), IntervalRow> = BTreeMap::new();
-    for row in rows {
-        match merged.entry((row.interval, row.op, row.size_bytes)) {
-            std::collections::btree_map::Entry::Vacant(place) => {
-                place.insert(row);
-            }
-            std::collections::btree_map::Entry::Occupied(mut place) => {
-                let sum = place.get_mut();
-                sum.bytes += row.bytes;
-                sum.errors += row.errors;
-                sum.response.merge(&row.response);
-                sum.service.merge(&row.service);
-            }
-        }
-    }
-    merged.into_values().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::histogram::Recorder;
-
-    fn row(interval: u32, op: Op, value_ns: u64) -> IntervalRow {
-        let of = |value_ns| {
-            let mut live = Recorder::default();
-            live.record(value_ns);
-            live.drain()
-        };
-        IntervalRow {
-            interval,
-            op,
-            size_bytes: 512,
-            bytes: value_ns,
-            errors: 2 * value_ns,
-            response: of(value_ns),
-            service: of(value_ns + 1),
-        }
-    }
-
-    #[test]
-    fn rows_of_one_interval_operation_and_size_are_added_in_order() {
-        let rows = vec![row(1, Op::Read, 7), row(0, Op::Write, 1), row(1, Op::Read, 4), row(0, Op::Read, 2)];
-        let merged = merge_intervals(rows);
-        let seen: Vec<_> = merged.iter().map(|r| (r.interval, r.op, r.bytes, r.errors)).collect();
-        assert_eq!(seen, [(0, Op::Read, 2, 4), (0, Op::Write, 1, 2), (1, Op::Read, 11, 22)]);
-        assert_eq!((merged[2].response.total(), merged[2].response.sum_ns), (2, 11));
-        assert_eq!((merged[2].service.total(), merged[2].service.sum_ns), (2, 13));
-    }
 }

@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use super::histogram::{Histogram, Recorder};
+use super::interval_log::Outlet;
 use super::lateness::Lateness;
 use super::result::{ErrorCount, ErrorPlace, IntervalRow, SlowIo};
 use crate::error::errno_name;
@@ -86,7 +88,7 @@ pub struct Tally {
     slow_ios: Vec<SlowIo>,
     slow_limit: usize,
     slow_floor: u64,
-    intervals: Vec<IntervalRow>,
+    outlet: Arc<Outlet>,
     /// Completed without error.
     pub ios: u64,
     /// Failed.
@@ -112,7 +114,7 @@ pub struct Tallied {
     pub errors: Vec<ErrorCount>,
     /// Slowest I/Os, slowest first.
     pub slow: Vec<SlowIo>,
-    /// The series.
+    /// The series, as far as nobody took it before.
     pub intervals: Vec<IntervalRow>,
     /// Completed without error.
     pub ios: u64,
@@ -158,12 +160,17 @@ impl Tally {
             slow_ios: Vec::new(),
             slow_limit,
             slow_floor: if slow_limit == 0 { u64::MAX } else { 0 },
-            intervals: Vec::new(),
+            outlet: Arc::default(),
             ios: 0,
             error_count: 0,
             bytes: 0,
             response_ns: 0,
         }
+    }
+
+    /// Where it leaves the intervals that it has closed.
+    pub fn outlet(&self) -> Arc<Outlet> {
+        Arc::clone(&self.outlet)
     }
 
     /// Closes intervals that have ended before `now`. Called once a batch.
@@ -285,6 +292,7 @@ impl Tally {
 
     #[cold]
     fn close_interval(&mut self, now: u64) {
+        let mut rows = Vec::new();
         for tally in &mut self.classes {
             let service = tally.service.drain();
             let response = if self.response_is_service { service.clone() } else { tally.response.drain() };
@@ -297,7 +305,7 @@ impl Tally {
             tally.all.response.merge(&response);
             tally.all.bytes += bytes;
             let Class { op, size_bytes } = tally.class;
-            self.intervals.push(IntervalRow {
+            rows.push(IntervalRow {
                 interval: self.interval,
                 op,
                 size_bytes,
@@ -313,12 +321,13 @@ impl Tally {
         self.lateness.add(u64::from(self.interval), &late);
         self.issue_error_all.merge(&late);
         self.interval = (now / self.interval_ns).min(u64::from(u32::MAX)) as u32;
-        self.interval_end = (u64::from(self.interval) + 1) * self.interval_ns;
+        self.interval_end = (u64::from(self.interval) + 1).saturating_mul(self.interval_ns);
+        self.outlet.leave(rows.into_iter(), self.interval);
     }
 
     /// Closes the last interval and hands everything over.
     pub fn finish(mut self) -> Tallied {
-        self.close_interval(0);
+        self.close_interval(u64::MAX);
         let mut slow = self.slow_ios;
         slow.sort_by_key(|io| Reverse(io.response_ns));
         Tallied {
@@ -329,7 +338,7 @@ impl Tally {
             lateness: self.lateness,
             errors: self.errors,
             slow,
-            intervals: self.intervals,
+            intervals: self.outlet.take().0,
             ios: self.ios,
             bytes: self.bytes,
         }

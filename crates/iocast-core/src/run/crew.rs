@@ -19,7 +19,9 @@ use crate::engine::{Clock, Engine};
 use crate::error::{Error, Result};
 use crate::plan::{Arrival, PhasePlan};
 use crate::record::generator::Absence;
+use crate::record::interval_log::IntervalLog;
 use crate::record::result::EngineReport;
+use crate::record::spool::Spool;
 use crate::signals;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -90,6 +92,8 @@ pub(crate) struct Crew {
     sender: Sender<Message>,
     receiver: Receiver<Message>,
     hands: Vec<Hand>,
+    /// The series of each phase.
+    pub(crate) logs: Vec<IntervalLog>,
     virtual_time: bool,
     spin: bool,
 }
@@ -143,6 +147,8 @@ impl Crew {
     pub(crate) fn new(plans: Vec<Arc<PhasePlan>>, virtual_time: bool, spin: bool) -> Crew {
         let (sender, receiver) = channel();
         let control = Arc::new(Control::new(plans.len()));
+        let spool = |plan: &Arc<PhasePlan>| Spool::new(plan.spool.clone(), plan.interval_ns);
+        let logs = plans.iter().map(|plan| IntervalLog::new(spool(plan))).collect();
         Crew {
             plans,
             control,
@@ -150,6 +156,7 @@ impl Crew {
             sender,
             receiver,
             hands: Vec::new(),
+            logs,
             virtual_time,
             spin,
         }
@@ -167,6 +174,7 @@ impl Crew {
         let speaks = self.hands.iter().all(|hand| hand.phase != phase);
         let leading = parts.iter().filter(|part| !self.plans[part.phase()].length.follows).count();
         self.control.leading.fetch_add(leading, Relaxed);
+        parts.iter().for_each(|part| self.logs[part.phase()].add(part.outlet()));
         let desk = Arc::<Desk<Work>>::default();
         let left = Arc::clone(&desk);
         let body = move || {
@@ -275,6 +283,7 @@ impl Crew {
                 Err(RecvTimeoutError::Timeout) => next_tick = Instant::now() + TICK,
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            self.logs.iter_mut().for_each(IntervalLog::collect);
             let tick = Tick { elapsed_ns: begun.elapsed().as_nanos() as u64, counts: self.control.counts() };
             if times.stop_at.is_none() {
                 self.heed(on_tick(tick), begun.elapsed(), &mut times);

@@ -7,10 +7,9 @@ use crate::engine::Clock;
 use crate::plan::PhasePlan;
 use crate::record::generator::Generator;
 use crate::record::histogram::Histogram;
+use crate::record::interval_log::IntervalLog;
 use crate::record::lateness::Lateness;
-use crate::record::result::{
-    ClassResult, ErrorCount, PhaseResult, SlowIo, Stopped, UserResult, merge_intervals,
-};
+use crate::record::result::{ClassResult, ErrorCount, PhaseResult, SlowIo, Stopped, UserResult};
 use crate::record::tally::Tallied;
 
 /// What a worker hands back of a phase.
@@ -37,10 +36,11 @@ pub struct Outcome {
     pub generator: Generator,
 }
 
-/// What all workers of a phase did, as one result. `missing` workers never came back.
+/// What all workers of a phase did, as one result: what they hand back, and what of its series was taken before.
+/// `missing` workers never came back.
 pub(crate) fn merge(
     plan: &PhasePlan,
-    outcomes: Vec<Outcome>,
+    (outcomes, log): (Vec<Outcome>, IntervalLog),
     missing: usize,
     interrupted: bool,
     (control, phase): (&Control, usize),
@@ -82,6 +82,7 @@ pub(crate) fn merge(
         cpu_phases: 1,
         unsent_arrivals: 0,
         generator: Generator::default(),
+        spooled: None,
         intervals: Vec::new(),
     };
     let mut intervals = Vec::new();
@@ -105,7 +106,7 @@ pub(crate) fn merge(
         merge_slow(&mut result.slow, tallied.slow, plan.slow_limit);
         merge_slow(&mut result.left_behind, outcome.left_behind, plan.slow_limit);
     }
-    result.intervals = merge_intervals(intervals);
+    (result.spooled, result.intervals) = log.finish(intervals);
     result
 }
 

@@ -12,6 +12,7 @@ use super::slots::{Slot, Slots};
 use crate::engine::{Completion, Engine, Request};
 use crate::plan::{Arrival, Op, PhasePlan, SyncMode};
 use crate::record::generator::Generator;
+use crate::record::interval_log::Outlet;
 use crate::record::result::SlowIo;
 use crate::record::tally::{Counts, Tally};
 use crate::workload::payload::PayloadMaker;
@@ -116,6 +117,11 @@ impl Part {
     /// Which of the phases that run at once.
     pub(crate) fn phase(&self) -> usize {
         self.phase
+    }
+
+    /// Where its closed intervals lie.
+    pub(crate) fn outlet(&self) -> Arc<Outlet> {
+        self.tally.outlet()
     }
 
     /// True where its users go from step to step.

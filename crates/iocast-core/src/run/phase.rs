@@ -14,6 +14,7 @@ use crate::engine::sim::world::SimWorld;
 use crate::error::Result;
 use crate::plan::PhasePlan;
 use crate::record::generator::Generator;
+use crate::record::interval_log::IntervalLog;
 use crate::record::result::{EngineReport, PhaseResult};
 use crate::record::tally::Counts;
 use crate::replay::facts::ReplayFacts;
@@ -52,12 +53,13 @@ pub fn run_chosen(
     let watched = crew.watch((begun, clock), begin, on_tick);
     let cpu_after = CpuUsage::of_process();
     crew.dismiss();
+    let logs = std::mem::take(&mut crew.logs);
     let shared = Shared {
         started_unix_ns,
         cpu_user_ns: cpu_after.user_ns - cpu_before.user_ns,
         cpu_system_ns: cpu_after.system_ns - cpu_before.system_ns,
     };
-    Ok(results(&crew, watched?, reports, replays, clock, &shared))
+    Ok(results(&crew, watched?, logs, (reports, replays), clock, &shared))
 }
 
 /// What is measured of all phases together.
@@ -70,8 +72,8 @@ struct Shared {
 fn results(
     crew: &Crew,
     watched: Watched,
-    reports: Vec<EngineReport>,
-    replays: Vec<Option<ReplayFacts>>,
+    logs: Vec<IntervalLog>,
+    (reports, replays): (Vec<EngineReport>, Vec<Option<ReplayFacts>>),
     clock: Clock,
     shared: &Shared,
 ) -> Vec<PhaseResult> {
@@ -80,10 +82,11 @@ fn results(
     for outcome in outcomes {
         of_phase[outcome.phase].push(outcome);
     }
-    let finished = crew.plans.iter().zip(of_phase).zip(reports).zip(missing).zip(replays).enumerate();
+    let counted = of_phase.into_iter().zip(logs);
+    let finished = crew.plans.iter().zip(counted).zip(reports).zip(missing).zip(replays).enumerate();
     finished
-        .map(|(phase, ((((plan, outcomes), report), missing), replay))| {
-            let mut result = merge(plan, outcomes, missing, interrupted, (&crew.control, phase), clock);
+        .map(|(phase, ((((plan, counted), report), missing), replay))| {
+            let mut result = merge(plan, counted, missing, interrupted, (&crew.control, phase), clock);
             result.generator.add(Generator { absences: absences.clone(), ..Generator::default() });
             (result.engine, result.replay) = (report, replay);
             result.started_unix_ns = shared.started_unix_ns;

@@ -51,5 +51,5 @@ class Loader:
                 return "enough"
             return goes_on
 
-        results = core_phases.measure_together(group.plans, tick, opened=group.opened)
+        results = core_phases.measure_together(group.plans, tick, opened=group.opened, spool=group.spool)
         return tuple(Measured(plan, *result) for plan, result in zip(group.plans, results, strict=True))

@@ -21,6 +21,7 @@ class PlannedGroup(NamedTuple):
     plans: tuple[PhasePlan, ...]
     until: StopRule | None = None
     opened: Mapping[str, int] = {}  # descriptors of their files, by path
+    spool: str | None = None  # directory for series that are too long for memory
 
 
 class Measured(NamedTuple):

@@ -55,7 +55,7 @@ class Loader:
         if self._device is None:
             self._device = core_phases.sim_world()
         before = self._device.copied() if group.until is not None else None
-        measured = self._run(group.plans, on_tick)
+        measured = self._run(group.plans, on_tick, group.spool)
         if group.until is None or before is None:
             return measured
         ((plan, measurement, intervals),) = measured
@@ -63,13 +63,14 @@ class Loader:
         if seconds is None or measurement.stopped != "finished":
             return measured
         self._device = before
-        return self._run((replace(plan, length=replace(plan.length, seconds=seconds)),), on_tick)
+        shorter = replace(plan, length=replace(plan.length, seconds=seconds))
+        return self._run((shorter,), on_tick, group.spool)
 
-    def _run(self, plans: tuple[PhasePlan, ...], on_tick: OnTick) -> tuple[Measured, ...]:
+    def _run(self, plans: tuple[PhasePlan, ...], on_tick: OnTick, spool: str | None) -> tuple[Measured, ...]:
         def tick(elapsed_ns: int, ios: int, bytes_moved: int, errors: int, _response_ns: int) -> bool:
             return on_tick(elapsed_ns, ios, bytes_moved, errors)
 
-        results = core_phases.measure_together(plans, tick, self._device)
+        results = core_phases.measure_together(plans, tick, self._device, spool=spool)
         return tuple(Measured(plan, *result) for plan, result in zip(plans, results, strict=True))
 
 

@@ -1,0 +1,75 @@
+"""rows.jsonl: the phases of a run that is under way, a line each; run.json takes them over when the run ends.
+
+A run of a thousand rows would else write its whole document a thousand times.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast.archive.file_names import ROWS_FILE
+from iocast.archive.json_files import decoded, unwritable
+from iocast.model.run import Blind, PhaseRecord, Run, Series
+
+
+class _Line(Struct, frozen=True, forbid_unknown_fields=True):
+    """A phase, and what the run says beside it when the phase has ended."""
+
+    phase: PhaseRecord
+    warnings: tuple[str, ...] = ()
+    blind: tuple[Blind, ...] = ()
+
+
+def append_rows(folder: Path, run: Run, first: int) -> None:
+    """Adds the phases of a run from number `first` on. Raises ArchiveError."""
+    lines = (
+        _Line(replace(record, samples=(), series=Series()), run.warnings, run.blind) for record in run.phases[first:]
+    )
+    text = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+    path = folder / ROWS_FILE
+    try:
+        with path.open("ab", buffering=0) as file:
+            before = file.tell()
+            written = 0
+            try:
+                while written < len(text):
+                    written += file.write(text[written:])
+            except OSError:
+                with contextlib.suppress(OSError):  # half a line must not stand before the next one
+                    os.ftruncate(file.fileno(), before)
+                raise
+    except OSError as error:
+        raise unwritable(folder, error.strerror or str(error)) from error
+
+
+def with_saved_rows(run: Run, folder: Path) -> Run:
+    """The run with the phases that were added since its document was written. Raises ArchiveError.
+
+    A line without an end was being written when the process died.
+    """
+    path = folder / ROWS_FILE
+    try:
+        *lines, _cut = path.read_bytes().split(b"\n")
+    except OSError:
+        return run
+    if run.status != "running" or not lines:  # its document has them all
+        return run
+    added = [decoded(path, line, _Line) for line in lines]
+    return replace(
+        run,
+        phases=(*run.phases, *(line.phase for line in added)),
+        warnings=tuple(dict.fromkeys((*run.warnings, *added[-1].warnings))),
+        blind=tuple(dict.fromkeys((*run.blind, *added[-1].blind))),
+    )
+
+
+def remove_rows(folder: Path) -> None:
+    """The document has them now."""
+    with contextlib.suppress(OSError):
+        (folder / ROWS_FILE).unlink(missing_ok=True)

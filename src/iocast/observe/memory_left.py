@@ -1,0 +1,53 @@
+"""How much memory this process may still take: of the machine, or of a control group that allows less."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from iocast.observe.limits import groups_of, read_or_empty
+
+_NO_LIMIT = 1 << 60  # version 1 writes the largest multiple of a page, version 2 "max"
+_FILES = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
+# The page cache of a group is given back before anything is killed.
+_CACHED = ("inactive_file", "active_file", "total_inactive_file", "total_active_file")
+
+
+class MemoryLeft(NamedTuple):
+    """Bytes that can be had without swapping, and what sets that limit."""
+
+    size_bytes: int
+    limited_by: str
+
+
+def memory_left(root: str = "/") -> MemoryLeft | None:
+    """The least of machine and control groups; None where the kernel says nothing of it."""
+    known = [
+        left
+        for left in (_of_machine(root), *map(_of_group, groups_of("self", root, "memory")))
+        if left is not None
+    ]
+    return min(known, default=None)
+
+
+def _of_machine(root: str) -> MemoryLeft | None:
+    for line in read_or_empty(os.path.join(root, "proc/meminfo")).splitlines():
+        name, _, rest = line.partition(":")
+        if name == "MemAvailable":
+            return MemoryLeft(int(rest.split()[0]) * 1024, "this machine")
+    return None
+
+
+def _of_group(folder: str) -> MemoryLeft | None:
+    for limit_file, used_file in _FILES:
+        limit, used = (read_or_empty(f"{folder}/{name}").strip() for name in (limit_file, used_file))
+        if limit.isdigit() and used.isdigit() and int(limit) < _NO_LIMIT:
+            return MemoryLeft(max(0, int(limit) - int(used) + _cached(folder)), f"its control group {folder}")
+    return None
+
+
+def _cached(folder: str) -> int:
+    """Version 1 counts the groups below apart, and with them as "total_": these, where they are there."""
+    pairs = dict(line.split() for line in read_or_empty(f"{folder}/memory.stat").splitlines() if line.count(" ") == 1)
+    own, total = (sum(int(pairs.get(name, 0)) for name in names) for names in (_CACHED[:2], _CACHED[2:]))
+    return max(own, total)
