@@ -53,8 +53,8 @@ def test_a_row_has_the_name_the_work_and_the_figures_of_its_phase() -> None:
     assert (row.kind, row.marks) == (kind(record), marks(record))
     assert (row.data_bytes, row.region) == (load_kind.data_bytes(record), load_kind.region(record))
     assert (row.data_bytes, row.region) == (8 * card_runs.GIB, (0, 8 * card_runs.GIB))
-    assert not row.is_only("read")
-    assert facts_of_one(card_runs.reads()).is_only("read")
+    assert not row.only_reads
+    assert facts_of_one(card_runs.reads()).only_reads
 
 
 def test_the_rate_that_came_by_the_clock_and_its_share_of_the_one_asked_for() -> None:
@@ -267,8 +267,8 @@ def test_curves_of_random_io_come_operation_by_operation() -> None:
     assert names == [["commit 4k"], ["ordered"], ["one", "four"]]
     assert found.random_curves("read", "write") == (found.curves[2], found.curves[0])
     assert found.random_curves("read") == (found.curves[2],)
-    assert found.curve_of(found.rows[3]) is found.curves[2]
-    assert found.curve_of(Facts(card_runs.run(card_runs.paced())).rows[0]) is None
+    assert found.rows[3].curve is found.curves[2]
+    assert Facts(card_runs.run(card_runs.paced())).rows[0].curve is None
 
 
 def test_pairs_and_groups_are_of_rows_in_their_order() -> None:

@@ -20,7 +20,7 @@ from iocast.analyse.ladder import Curve, Point, closed_curves, kind, of_random
 from iocast.analyse.modes import Mode, modes
 from iocast.analyse.places import Place, moved_share, passed_by_all, places
 from iocast.analyse.rate_drops import Drop, drop
-from iocast.analyse.row_pairs import Marks, groups, marks, pairs, written_before
+from iocast.analyse.row_pairs import Marks, groups, left_before, marks, pairs, written_before
 from iocast.analyse.statistics import (
     MeanEstimate,
     QuantileEstimate,
@@ -35,7 +35,7 @@ from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
 from iocast.model.run import OpSeries, PhaseRecord, Run
 from iocast.model.view import View, views
-from iocast.model.workload import Op, Workload
+from iocast.model.workload import Op, Payload, Workload
 
 T = TypeVar("T")
 Subject = TypeVar("Subject", "Facts", "RowFacts")
@@ -112,8 +112,13 @@ class RowFacts(_Kept):
         return self.facts.simulated or self.is_really_direct
 
     @cached_property
+    def paced_ios(self) -> int:
+        """I/Os that came by the clock, or after a pause."""
+        return load_kind.paced_ios(self.record)
+
+    @cached_property
     def paced_rate_per_s(self) -> float:
-        """I/Os a second that came by the clock, or after a pause."""
+        """The same a second."""
         return load_kind.paced_rate_per_s(self.record)
 
     @property
@@ -122,9 +127,20 @@ class RowFacts(_Kept):
         asked = self.measurement.asked_rate_per_s
         return self.paced_rate_per_s / asked if asked else 0.0
 
-    def is_only(self, op: Op) -> bool:
-        """True when it asks for this operation and nothing else."""
-        return load_kind.only(self.record, op)
+    @cached_property
+    def only_reads(self) -> bool:
+        """True when it asks for nothing but reads."""
+        return load_kind.only(self.record, "read")
+
+    @cached_property
+    def only_writes(self) -> bool:
+        """True when it asks for nothing but writes."""
+        return load_kind.only(self.record, "write")
+
+    @cached_property
+    def waits_for_the_device(self) -> bool:
+        """True for nothing but writes, each of which, or a flush after them, waits until it is durable."""
+        return load_kind.waits_for_the_device(self.record)
 
     @cached_property
     def region(self) -> tuple[int, int]:
@@ -150,6 +166,17 @@ class RowFacts(_Kept):
     def written_before(self) -> bool:
         """True when the run wrote to what it may touch before it, and did not trim it since."""
         return written_before(self.run, self.record)
+
+    @cached_property
+    def left_before(self) -> Payload:
+        """What the run left on the target before it, as far as it is not all unique data."""
+        return left_before(self.run, self.record)
+
+    @cached_property
+    def curve(self) -> Curve | None:
+        """The first curve of its kind; None where it is on none."""
+        curves = self.facts.curves
+        return next((curve for curve in curves if self.facts.row(curve.rows[0]).kind == self.kind), None)
 
     # How long its I/Os took.
 
@@ -277,6 +304,12 @@ class RowFacts(_Kept):
         )
         return found
 
+    @property
+    def device_share_of_reads(self) -> float | None:
+        """The share of what it read that the device delivered; None when it is not known."""
+        found = self.share_of_device("read")
+        return None if found is None else found[0]
+
     @cached_property
     def residency(self) -> Residency | None:
         """How much of the work files lay in the page cache before and after it."""
@@ -317,10 +350,6 @@ class Facts(_Kept):
     def curves(self) -> tuple[Curve, ...]:
         """The curves of closed rows that ran alone; none of what another tool measured."""
         return () if self.imported else closed_curves(point(row) for row in self.rows)
-
-    def curve_of(self, row: RowFacts) -> Curve | None:
-        """The first curve of a row's kind."""
-        return next((curve for curve in self.curves if self.row(curve.rows[0]).kind == row.kind), None)
 
     def random_curves(self, *ops: Op) -> tuple[Curve, ...]:
         """The curves of random I/O of nothing but one of these operations, in their order."""

@@ -7,7 +7,6 @@ import math
 from msgspec.structs import replace
 
 from iocast.analyse.facts import RowFacts
-from iocast.analyse.load_kind import paced_ios
 from iocast.analyse.statistics import LEAST_INTERVALS, QuantileEstimate, enough_beyond, interval_range
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.bound import own_threads
@@ -52,7 +51,7 @@ def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
     # A closed loop is full only while it issues, so what drains afterwards is left out; a user who thinks
     # holds his place.
     drained_ns = max(0.0, did.in_flight_ns - did.depth_mean * did.issuing_ns)
-    thought_ns = float(_thought_ns(row.record))
+    thought_ns = float(_thought_ns(row))
     return served_ns - drained_ns + thought_ns, float(did.asked_depth * did.issuing_ns), "requested"
 
 
@@ -176,15 +175,15 @@ def load_achieved(row: RowFacts) -> TrustComponent:
 
 def _depth_expected(row: RowFacts) -> float:
     """The depth of a closed loop, less the part of the time that its users spend thinking."""
-    served_ns, thought_ns = row.service().sum_ns, _thought_ns(row.record)
+    served_ns, thought_ns = row.service().sum_ns, _thought_ns(row)
     asked = float(row.measurement.asked_depth)
     return asked * served_ns / (served_ns + thought_ns) if thought_ns and served_ns > 0 else asked
 
 
-def _thought_ns(record: PhaseRecord) -> int:
+def _thought_ns(row: RowFacts) -> int:
     """All think time of a row. A sync that follows its write comes without a pause."""
-    arrival = record.phase.workload.arrival
-    return paced_ios(record) * arrival.think_ns if isinstance(arrival, Closed) else 0
+    arrival = row.workload.arrival
+    return row.paced_ios * arrival.think_ns if isinstance(arrival, Closed) else 0
 
 
 def _lag(row: RowFacts) -> TrustComponent | None:

@@ -11,7 +11,7 @@ import math
 from msgspec import Struct
 
 from iocast.analyse.facts import RowFacts, once
-from iocast.analyse.load_kind import MOVING, bytes_of, waits_for_the_device
+from iocast.analyse.load_kind import MOVING, bytes_of
 from iocast.analyse.places import PAGE_BYTES, Place
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.simulated_state import others_ns
@@ -73,7 +73,7 @@ def isolation(row: RowFacts) -> TrustComponent:
         return TrustComponent(CODE, "B", unseen)
     if not any((place.io.read_bytes or 0) + (place.io.written_bytes or 0) for place in seen):
         return TrustComponent(CODE, "B", "other I/O is unknown: the device counted nothing")
-    if not every.is_really_direct and not waits_for_the_device(record):
+    if not every.is_really_direct and not every.waits_for_the_device:
         return TrustComponent(CODE, "B", "other I/O is unknown: with buffered I/O it looks the same as read-ahead")
     if not any(part.op in MOVING for part in record.measurement.classes):
         # Beside nothing, every byte of others would be all there was.
