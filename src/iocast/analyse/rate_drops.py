@@ -31,7 +31,7 @@ class Drop(Struct, frozen=True):
 
 
 class EarlyFall(Struct, frozen=True):
-    """That a row was far faster in what was taken for its warm-up, by which share of that rate its mean is lower."""
+    """That a row was far faster in what was taken for its warm-up. `share`: how far its mean is below the highest rate."""
 
     within_ns: int
     share: float
@@ -107,12 +107,10 @@ def early_fall(series: Series, found: Steadiness) -> EarlyFall | None:
     """A fall before a row was steady, as of a cache, credits or an SLC area; None where it only warmed up."""
     if not found.cut or not found.mean > 0:
         return None
-    rates = series.rates_per_s
-    early = rates[: found.cut]
+    early = series.rates_per_s[: found.cut]
     if found.mean > (1 - FALLS) * fmean(early):
         return None
-    first = next(at for at, rate in enumerate(rates) if rate <= (1 - FALLS) * max(early))
-    return EarlyFall(found.cut * series.interval_ns, 1 - found.mean / max(rates[: first or 1]))
+    return EarlyFall(found.cut * series.interval_ns, 1 - found.mean / max(early))
 
 
 class LoneDips(Struct, frozen=True):
