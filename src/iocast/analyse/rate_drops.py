@@ -31,7 +31,7 @@ class Drop(Struct, frozen=True):
 
 
 class EarlyFall(Struct, frozen=True):
-    """That a row was far faster in what was taken for its warm-up. `share`: how far its mean is below the highest rate."""
+    """A row that was far faster in what was taken for its warm-up; `share`: how far its mean is below the fastest."""
 
     within_ns: int
     share: float
