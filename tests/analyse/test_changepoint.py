@@ -94,6 +94,17 @@ def test_one_change_of_level(vector: Any) -> None:
         assert found.shift == pytest.approx(vector["relative_shifts"][0], rel=1e-6)
 
 
+@pytest.mark.parametrize("lengths", [(2, 3, 3, 3), (3, 3, 3, 2), (1, 5, 3, 3), (3, 3, 6, 1)])
+def test_a_stretch_that_stood_still_for_half_of_its_time_has_the_level_of_the_other_half(
+    lengths: tuple[int, ...],
+) -> None:
+    """Nothing lay near its median, and the card of a run with such a row ended in an error."""
+    levels = [1000.0 * (1 - at % 2) for at, length in enumerate(lengths) for _ in range(length)]
+    for series in (levels, [1000.0 - level for level in levels]):
+        assert one_change(series) is None
+    assert one_change([0.0] + [1000.0] * 4 + [0.0] * 5 + [300.0] * 5) == Change(5, pytest.approx(-0.7))
+
+
 def test_one_change_counts_a_standstill() -> None:
     """Several changes are not looked for where nothing came back; one is."""
     found = one_change([100.0, 102.0, 98.0, 101.0] * 5 + [0.0] * 10)

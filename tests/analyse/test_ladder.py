@@ -36,7 +36,7 @@ def test_a_curve_ascends_whatever_the_order_of_its_rows() -> None:
 def test_of_two_rows_of_one_load_the_one_of_more_ios_is_on_the_first_curve() -> None:
     facts = Facts(card_runs.run(_row(1, 1.0, 100, "few"), _row(1, 1.0, 900, "many"), _row(4, 1.0)))
     assert [[row.phase.name for row in curve.rows] for curve in facts.curves] == [["many", "x4"], ["few"]]
-    assert facts.curve_of(facts.rows[0]) is facts.curves[0]
+    assert facts.rows[0].curve is facts.curves[0]
 
 
 def test_rows_that_differ_in_more_than_load_are_on_other_curves() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from iocast.analyse.changepoint import Change, ChangePoints, change_points
-from iocast.analyse.rate_drops import Drop, SlowPart, drop, slow_part
+from iocast.analyse.rate_drops import Drop, EarlyFall, SlowPart, drop, early_fall, slow_part
+from iocast.analyse.steady import steadiness
 from iocast.model.run import OpSeries, Series
 
 
@@ -157,3 +159,16 @@ def test_a_rate_that_rose_to_where_it_fell_from_came_back() -> None:
     assert drop(series, changes) is None
     below = _found(*[200, 201] * 8, *[220, 225] * 12, *[95, 96] * 6)  # it had never been as low
     assert (round(below.before_per_s), round(below.after_per_s)) == (222, 96)
+
+
+@pytest.mark.parametrize(
+    ("early", "share"),
+    [((1000,) * 10, 0.7), ((1000, 400, 300, 300, 300), 0.7), ((420,) * 10, None)],
+    ids=["after ten", "after one", "a little"],
+)
+def test_a_warm_up_that_was_far_faster_is_a_fall(early: tuple[int, ...], share: float | None) -> None:
+    series = Series(interval_ns=500_000_000, ios=(*early, *(300,) * 60))
+    found = early_fall(series, replace(steadiness(series.rates_per_s), cut=len(early), mean=600.0))
+    fell = EarlyFall(len(early) * 500_000_000, pytest.approx(share)) if share else None
+    assert found == fell
+    assert early_fall(series, replace(steadiness(series.rates_per_s), cut=0)) is None

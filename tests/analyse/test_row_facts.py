@@ -13,7 +13,7 @@ from iocast.analyse.file_residency import Residency
 from iocast.analyse.ladder import Point, kind
 from iocast.analyse.modes import modes
 from iocast.analyse.places import places
-from iocast.analyse.rate_drops import drop
+from iocast.analyse.rate_drops import drop, lone_dips
 from iocast.analyse.row_pairs import marks
 from iocast.analyse.steady import steadiness
 from iocast.analyse.time_breakdown import whereabouts
@@ -53,13 +53,21 @@ def test_a_row_has_the_name_the_work_and_the_figures_of_its_phase() -> None:
     assert (row.kind, row.marks) == (kind(record), marks(record))
     assert (row.data_bytes, row.region) == (load_kind.data_bytes(record), load_kind.region(record))
     assert (row.data_bytes, row.region) == (8 * card_runs.GIB, (0, 8 * card_runs.GIB))
-    assert not row.is_only("read")
-    assert facts_of_one(card_runs.reads()).is_only("read")
+    assert not row.only_reads
+    assert facts_of_one(card_runs.reads()).only_reads
+    assert facts_of_one(card_runs.fill()).only_writes
+    assert not facts_of_one(card_runs.reads()).only_writes
+    assert facts_of_one(card_runs.commits()).waits_for_the_device
+    assert not row.waits_for_the_device
+    did = record.measurement
+    assert (row.bytes_read, row.bytes_written) == tuple(load_kind.bytes_of(did, op) for op in ("read", "write"))
+    assert row.bytes_read != row.bytes_written
 
 
 def test_the_rate_that_came_by_the_clock_and_its_share_of_the_one_asked_for() -> None:
     record = card_runs.paced()
     row, did = facts_of_one(record), record.measurement
+    assert row.paced_ios == load_kind.paced_ios(record) == did.ios
     assert row.paced_rate_per_s == load_kind.paced_rate_per_s(record) > 0
     assert did.asked_rate_per_s is not None
     assert row.kept_up == row.paced_rate_per_s / did.asked_rate_per_s
@@ -100,6 +108,24 @@ def test_percentiles_and_means_have_the_intervals_of_their_own_operation() -> No
     assert row.mean("read") != row.mean("write")
 
 
+def test_the_percentiles_of_a_row_are_those_of_the_operation_that_it_did_most() -> None:
+    row = facts_of_one(card_runs.mixed())
+    assert (row.main_op, facts_of_one(card_runs.commits()).main_op) == ("read", "write")
+    assert row.percentiles == tuple(row.quantile("read", q) for q in (0.99, 0.95, 0.5))
+    assert row.percentiles[0].relative_half_width is not None
+    assert row.percentile_range is None, "an interval says more than the range"
+
+
+def test_where_no_interval_is_known_the_range_over_the_intervals_is() -> None:
+    row = facts_of_one(card_runs.mixed())
+    unbounded = [replace(each, low_ns=None, high_ns=None) for each in row.percentiles]
+    row.percentiles = (replace(unbounded[0], total=500), *unbounded[1:])  # 5 beyond the first: not published
+    series, times = row.series_of("read"), row.response("read")
+    assert series is not None
+    low_ns, high_ns = statistics.interval_range(times, 0.95, series)
+    assert row.percentile_range == replace(unbounded[1], low_ns=low_ns, high_ns=high_ns)
+
+
 def test_an_operation_that_a_row_never_made_has_no_intervals() -> None:
     row = facts_of_one(card_runs.reads())
     assert row.series_of("write") is None
@@ -127,6 +153,28 @@ def test_a_rate_that_halved_has_a_change_and_a_drop() -> None:
     assert [(each.at, round(each.shift, 2)) for each in found.reported] == [(150, -0.5)]
     assert row.drop == drop(record.series, found)
     assert row.drop is not None
+
+
+def test_a_stall_is_no_part_of_the_level_of_a_row() -> None:
+    record = card_runs.reads()
+    ios = tuple(each if at != 100 else 0 for at, each in enumerate(record.series.ios))
+    row = facts_of_one(replace(record, series=replace(record.series, ios=ios)))
+    assert row.lone_dips == lone_dips(row.rates_per_s)
+    assert row.lone_dips is not None
+    assert row.steadiness_but_dips == steadiness(row.lone_dips.levelled) != row.steadiness
+    steady = facts_of_one(record)
+    assert steady.lone_dips is None
+    assert steady.steadiness_but_dips is steady.steadiness
+
+
+def test_only_the_rate_of_a_closed_loop_can_fall_before_it_is_steady() -> None:
+    for record, fell in ((card_runs.reads(), True), (card_runs.paced(), False)):
+        series = record.series
+        ios = tuple(3 * each if at < 20 else each for at, each in enumerate(series.ios))
+        row = facts_of_one(replace(record, series=replace(series, ios=ios)))
+        row.steadiness = replace(row.steadiness, cut=20, mean=float(series.rates_per_s[-1]))
+        assert (row.early_fall is not None) == fell
+        assert row.record.series.elapsed_ns == len(ios) * series.interval_ns
 
 
 def test_what_the_processors_did_while_a_row_ran() -> None:
@@ -181,6 +229,7 @@ def test_what_the_device_moved_for_what_the_test_did() -> None:
     assert (round(share, 4), device.layer) == (2.5, "vda1")
     row = facts_of_one(record)
     assert [row.share_of_device(op) for op in ("write", "read")] == [found, None], "each operation by itself"
+    assert row.device_share_of_reads is None
     assert facts_of_one(replace(record, samples=())).share_of_device("write") is None
 
 
@@ -193,6 +242,7 @@ def test_of_all_layers_that_it_passed_the_one_that_moved_least_counts() -> None:
     assert found is not None
     share, device = found
     assert (round(share, 4), device.layer) == (0.6, "vda")
+    assert facts_of_one(replace(record, samples=(*record.samples, *disk))).device_share_of_reads == share
 
 
 def test_all_that_ran_together_is_what_a_device_saw() -> None:
@@ -267,8 +317,8 @@ def test_curves_of_random_io_come_operation_by_operation() -> None:
     assert names == [["commit 4k"], ["ordered"], ["one", "four"]]
     assert found.random_curves("read", "write") == (found.curves[2], found.curves[0])
     assert found.random_curves("read") == (found.curves[2],)
-    assert found.curve_of(found.rows[3]) is found.curves[2]
-    assert found.curve_of(Facts(card_runs.run(card_runs.paced())).rows[0]) is None
+    assert found.rows[3].curve is found.curves[2]
+    assert Facts(card_runs.run(card_runs.paced())).rows[0].curve is None
 
 
 def test_pairs_and_groups_are_of_rows_in_their_order() -> None:

@@ -6,9 +6,9 @@ import pytest
 from makers import card_runs
 from msgspec.structs import replace
 
-from iocast.analyse.row_pairs import groups, marks, pairs, written_before
+from iocast.analyse.row_pairs import groups, left_before, marks, pairs, written_before
 from iocast.model.run import PhaseRecord
-from iocast.model.workload import MixItem, Op, Sequential, Workload, Zeros
+from iocast.model.workload import MixItem, Op, Sequential, Unique, Workload, Zeros
 
 MIB = 1 << 20
 
@@ -64,6 +64,17 @@ def test_writes_of_the_row_itself_of_its_repeats_and_of_later_rows_do_not_count(
     again = phase_of("write", name="row")
     assert not written_before(card_runs.run(row, again), again), "the first of its name has asked for all of them"
     assert written_before(card_runs.run(phase_of("write"), row, again), again)
+
+
+def test_other_data_stays_until_as_much_unique_data_is_written_as_may_be_read() -> None:
+    row, fill = phase_of("read", name="row"), phase_of("write", name="fill", size=100 * MIB)
+    zeros = replace(fill, phase=replace(fill.phase, workload=replace(fill.phase.workload, payload=Zeros())))
+    assert left_before(card_runs.run(row), row) == Unique()
+    assert left_before(card_runs.run(zeros, row), row) == Zeros()
+    assert left_before(card_runs.run(zeros, fill, row), row) == Unique()  # 1000 writes of 1 MiB
+    wide = phase_of("read", name="row", size=1001 * MIB)
+    assert left_before(card_runs.run(zeros, fill, wide), wide) == Zeros()
+    assert left_before(card_runs.run(row, zeros), row) == Unique(), "later phases do not count"
 
 
 def test_marks_are_the_work_the_region_and_the_company_and_no_name() -> None:

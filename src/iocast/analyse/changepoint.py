@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from statistics import fmean, median
+from statistics import fmean, median, median_high
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -90,8 +90,12 @@ def one_change(levels: Sequence[float]) -> Change | None:
 
 def _level(logs: list[float]) -> float:
     """The mean of a stretch without its stalls."""
-    middle = median(logs)
-    return fmean(log for log in logs if abs(log - middle) < NO_LEVEL)
+    near = _near(logs, median(logs))
+    return fmean(near or _near(logs, median_high(logs)))  # of two halves far apart the lower one is the stall
+
+
+def _near(logs: list[float], middle: float) -> list[float]:
+    return [log for log in logs if abs(log - middle) < NO_LEVEL]
 
 
 def _stayed(logs: list[float], at: int, shift: float) -> bool:

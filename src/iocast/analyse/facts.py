@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from iocast import metrics
 from iocast.analyse import load_kind
 from iocast.analyse.changepoint import ChangePoints, change_points
@@ -19,13 +21,16 @@ from iocast.analyse.file_residency import Residency, residency
 from iocast.analyse.ladder import Curve, Point, closed_curves, kind, of_random
 from iocast.analyse.modes import Mode, modes
 from iocast.analyse.places import Place, moved_share, passed_by_all, places
-from iocast.analyse.rate_drops import Drop, drop
-from iocast.analyse.row_pairs import Marks, groups, marks, pairs, written_before
+from iocast.analyse.rate_drops import Drop, EarlyFall, LoneDips, drop, early_fall, lone_dips
+from iocast.analyse.row_pairs import Marks, groups, left_before, marks, pairs, written_before
 from iocast.analyse.statistics import (
+    FALLBACK_QS,
+    HEADLINE_Q,
     MeanEstimate,
     QuantileEstimate,
     design_effect,
     design_effects,
+    interval_range,
     mean_interval,
     quantile_interval,
 )
@@ -35,7 +40,9 @@ from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
 from iocast.model.run import OpSeries, PhaseRecord, Run
 from iocast.model.view import View, views
-from iocast.model.workload import Op, Workload
+from iocast.model.workload import Op, Payload, Workload
+
+OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
 
 T = TypeVar("T")
 Subject = TypeVar("Subject", "Facts", "RowFacts")
@@ -112,8 +119,13 @@ class RowFacts(_Kept):
         return self.facts.simulated or self.is_really_direct
 
     @cached_property
+    def paced_ios(self) -> int:
+        """I/Os that came by the clock, or after a pause."""
+        return load_kind.paced_ios(self.record)
+
+    @cached_property
     def paced_rate_per_s(self) -> float:
-        """I/Os a second that came by the clock, or after a pause."""
+        """The same a second."""
         return load_kind.paced_rate_per_s(self.record)
 
     @property
@@ -122,9 +134,30 @@ class RowFacts(_Kept):
         asked = self.measurement.asked_rate_per_s
         return self.paced_rate_per_s / asked if asked else 0.0
 
-    def is_only(self, op: Op) -> bool:
-        """True when it asks for this operation and nothing else."""
-        return load_kind.only(self.record, op)
+    @cached_property
+    def bytes_read(self) -> int:
+        """Bytes that the engine read."""
+        return load_kind.bytes_of(self.measurement, "read")
+
+    @cached_property
+    def bytes_written(self) -> int:
+        """Bytes that the engine wrote."""
+        return load_kind.bytes_of(self.measurement, "write")
+
+    @cached_property
+    def only_reads(self) -> bool:
+        """True when it asks for nothing but reads."""
+        return load_kind.only(self.record, "read")
+
+    @cached_property
+    def only_writes(self) -> bool:
+        """True when it asks for nothing but writes."""
+        return load_kind.only(self.record, "write")
+
+    @cached_property
+    def waits_for_the_device(self) -> bool:
+        """True for nothing but writes, each of which, or a flush after them, waits until it is durable."""
+        return load_kind.waits_for_the_device(self.record)
 
     @cached_property
     def region(self) -> tuple[int, int]:
@@ -151,6 +184,17 @@ class RowFacts(_Kept):
         """True when the run wrote to what it may touch before it, and did not trim it since."""
         return written_before(self.run, self.record)
 
+    @cached_property
+    def left_before(self) -> Payload:
+        """What the run left on the target before it, as far as it is not all unique data."""
+        return left_before(self.run, self.record)
+
+    @cached_property
+    def curve(self) -> Curve | None:
+        """The first curve of its kind; None where it is on none."""
+        curves = self.facts.curves
+        return next((curve for curve in curves if self.facts.row(curve.rows[0]).kind == self.kind), None)
+
     # How long its I/Os took.
 
     def response(self, *ops: Op) -> Histogram:
@@ -170,6 +214,27 @@ class RowFacts(_Kept):
             lambda: quantile_interval(self.response(op), q, design_effect(self._effects(op), q)),
         )
         return found
+
+    @cached_property
+    def main_op(self) -> Op:
+        """The operation of which it did most."""
+        return max(OPS, key=lambda op: self.response(op).total)
+
+    @cached_property
+    def percentiles(self) -> tuple[QuantileEstimate, ...]:
+        """The headline percentile of that operation, and those that stand in for it where a row is short."""
+        return tuple(self.quantile(self.main_op, q) for q in (HEADLINE_Q, *FALLBACK_QS))
+
+    @cached_property
+    def percentile_range(self) -> QuantileEstimate | None:
+        """The highest of them that is published, with the range in which it lay in every interval: None where it has
+        an interval. A drift by less than a per cent makes all I/Os of a time depend on each other, and moves nothing.
+        """
+        highest, series = next((each for each in self.percentiles if each.enough), None), self.series_of(self.main_op)
+        if highest is None or series is None or highest.relative_half_width is not None:
+            return None
+        low_ns, high_ns = interval_range(self.response(self.main_op), highest.q, series)
+        return None if low_ns is None or high_ns is None else replace(highest, low_ns=low_ns, high_ns=high_ns)
 
     def _effects(self, op: Op) -> tuple[float, ...] | None:
         found: tuple[float, ...] | None = self.keep(("effects", op), lambda: design_effects(self.series_of(op)))
@@ -222,6 +287,21 @@ class RowFacts(_Kept):
     def steadiness(self) -> Steadiness:
         """Whether its rate had settled, or the response of an open loop."""
         return steadiness(self.record.series.responses_ns if self.is_open_loop else self.rates_per_s)
+
+    @cached_property
+    def lone_dips(self) -> LoneDips | None:
+        """The few intervals in which its rate was far below the rest; None where there are none."""
+        return lone_dips(self.rates_per_s)
+
+    @cached_property
+    def steadiness_but_dips(self) -> Steadiness:
+        """Whether its rate had settled, those intervals apart."""
+        return self.steadiness if self.lone_dips is None else steadiness(self.lone_dips.levelled)
+
+    @cached_property
+    def early_fall(self) -> EarlyFall | None:
+        """That a closed loop was far faster in what was taken for its warm-up."""
+        return None if self.is_open_loop else early_fall(self.record.series, self.steadiness)
 
     @cached_property
     def drop(self) -> Drop | None:
@@ -277,6 +357,12 @@ class RowFacts(_Kept):
         )
         return found
 
+    @property
+    def device_share_of_reads(self) -> float | None:
+        """The share of what it read that the device delivered; None when it is not known."""
+        found = self.share_of_device("read")
+        return None if found is None else found[0]
+
     @cached_property
     def residency(self) -> Residency | None:
         """How much of the work files lay in the page cache before and after it."""
@@ -317,10 +403,6 @@ class Facts(_Kept):
     def curves(self) -> tuple[Curve, ...]:
         """The curves of closed rows that ran alone; none of what another tool measured."""
         return () if self.imported else closed_curves(point(row) for row in self.rows)
-
-    def curve_of(self, row: RowFacts) -> Curve | None:
-        """The first curve of a row's kind."""
-        return next((curve for curve in self.curves if self.row(curve.rows[0]).kind == row.kind), None)
 
     def random_curves(self, *ops: Op) -> tuple[Curve, ...]:
         """The curves of random I/O of nothing but one of these operations, in their order."""

@@ -1,5 +1,5 @@
-"""A rate that fell within a row: for good, when, after how much, from what to what, and its slow part then; or for a
-moment, as in a stall."""
+"""A rate that fell within a row: for good, when, after how much, from what to what, and its slow part then; in what was
+taken for its warm-up; or for a moment, as in a stall."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from statistics import fmean, median, pstdev
 from msgspec import Struct
 
 from iocast.analyse.changepoint import MIN_LENGTH, ChangePoints, sharpest
+from iocast.analyse.steady import Steadiness
 from iocast.model.run import OpSeries, Series
 
 FALLS = 0.3  # of the rate: less is no fall [J]
@@ -29,7 +30,13 @@ class Drop(Struct, frozen=True):
     in_first: bool = False  # in the first interval: it came then at the latest, and from so much at least
 
 
-LEAST_INTERVALS = 15  # of fewer some part is constant by chance [J]
+class EarlyFall(Struct, frozen=True):
+    """A row that was far faster in what was taken for its warm-up; `share`: how far its mean is below the fastest."""
+
+    within_ns: int
+    share: float
+
+
 LEAST_BESIDE = 10  # intervals: of fewer one is no exception
 FEW = 0.1  # of the intervals, one always: a stall may lie in two [J]
 SIGMAS, DEEP = 5.0, 0.15  # below the median, of its own scatter and of the rate [J]
@@ -94,6 +101,16 @@ def drop(series: Series, changes: ChangePoints | None) -> Drop | None:
         constant=pstdev(last) / after if after else 0.0,
         in_first=cut == 1,
     )
+
+
+def early_fall(series: Series, found: Steadiness) -> EarlyFall | None:
+    """A fall before a row was steady, as of a cache, credits or an SLC area; None where it only warmed up."""
+    if not found.cut or not found.mean > 0:
+        return None
+    early = series.rates_per_s[: found.cut]
+    if found.mean > (1 - FALLS) * fmean(early):
+        return None
+    return EarlyFall(found.cut * series.interval_ns, 1 - found.mean / max(early))
 
 
 class LoneDips(Struct, frozen=True):

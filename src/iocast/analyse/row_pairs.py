@@ -1,4 +1,4 @@
-"""Rows of a run that differ in one thing only, and which parts of the target its rows have written."""
+"""Rows of a run that differ in one thing only; which parts of the target its rows have written, and with what data."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import asdict
 
-from iocast.analyse.load_kind import region
+from iocast.analyse.load_kind import bytes_of, data_bytes, region
 from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Payload, Unique
 
 Marks = dict[str, object]  # everything that tells rows apart
 
@@ -51,3 +52,18 @@ def written_before(run: Run, record: PhaseRecord) -> bool:
         if earlier.phase.workload.writes and begin < start + size and start < begin + length:
             written = not earlier.phase.workload.trims
     return written
+
+
+def left_before(run: Run, record: PhaseRecord) -> Payload:
+    """What earlier phases of any kind left on the target, as far as it is not all unique data.
+
+    Unique data takes the place of other data only when as much is written as may be read.
+    """
+    left: Payload = Unique()
+    for earlier in run.phases:
+        if earlier.phase.name == record.phase.name:
+            break
+        payload, written = earlier.phase.workload.payload, bytes_of(earlier.measurement, "write")
+        if written and (not isinstance(payload, Unique) or written >= data_bytes(record)):
+            left = payload
+    return left

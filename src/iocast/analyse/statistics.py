@@ -17,6 +17,8 @@ from iocast.model.run import MARKS, OpSeries, Series
 
 CONFIDENCE = 0.95
 MIN_BEYOND = 10.0  # models B1: a percentile is published only with n(1-q) >= 10
+HEADLINE_Q = 0.99  # the percentile that a database's users feel
+FALLBACK_QS = (0.95, 0.50)  # what a row still publishes when it is too short for p99
 HAIR = 1e-6  # 1000 x (1 - 0.99) is 10 on paper and a little less in binary
 
 # Above this variance the binomial is so near to the normal distribution that ranks agree to a few in a

@@ -41,7 +41,7 @@ def as_full(facts: Facts, found: Mapping[str, Bound], out: Mapping[str, LeftOut]
 def _beside(row: RowFacts, full: list[RowFacts], found: Mapping[str, Bound]) -> Iterator[Bound]:
     """What a row at the end of its curve is bound by, where one of another kind shows it."""
     own = found[row.name]
-    curve = row.facts.curve_of(row)
+    curve = row.curve
     if own.by != "queue" or curve is None or row.measurement.asked_depth < curve.loads[-1]:
         return
     if own.evidence.get(DOUBLING, 1.0) + 1 > HELD_BACK:

@@ -156,7 +156,7 @@ def _evidence(facts: Facts, step: Step) -> dict[str, float]:
 def _by_curve(row: RowFacts, out: Mapping[str, LeftOut]) -> Bound:
     """Of the rows with the same workload: whether a higher load gave more IOPS."""
     facts, depth, here = row.facts, row.measurement.asked_depth, _load(row.record)
-    whole = facts.curve_of(row)
+    whole = row.curve
     curve = None if whole is None else whole.only(lambda record: record.phase.name not in out)
     left = "" if whole is None else named({each.phase.name: _load(each) for each in whole.rows}, out)
     if curve is None or not curve.steps:

@@ -44,7 +44,7 @@ def has_an_arm(facts: Facts) -> bool:
     target = facts.run.plan.target
     if target.simulated is not None:
         return isinstance(target.simulated.service, DiskLaw)
-    reads = [row for row in facts.rows if row.is_only("read") and row.measurement.asked_depth == 1]
+    reads = [row for row in facts.rows if row.only_reads and row.measurement.asked_depth == 1]
     # The median service: a stall, or a wait for what was due before, makes a mean of any length. A row that waited for
     # a processor took as long as that.
     slow = any(

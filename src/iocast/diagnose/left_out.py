@@ -72,7 +72,7 @@ def rates_apart(facts: Facts, findings: tuple[Finding, ...], out: Mapping[str, L
     shares = {row.name: _stalled_share(row, findings) for row in facts.rows}
     alike = set()
     for row in facts.rows:
-        curve = facts.curve_of(row)
+        curve = row.curve
         beside = [shares[each.phase.name] for each in curve.rows] if curve is not None and len(curve.rows) > 1 else []
         if beside and shares[row.name] - min(beside) <= ALIKE:
             alike.add(row.name)

@@ -153,8 +153,8 @@ def counts(row: RowFacts) -> bool:
 
 def _reached_the_device(row: RowFacts) -> bool:
     """False where a cache in this machine answered: that spent no credits, and its rate is not the storage's."""
-    share = row.share_of_device("read")
-    return share is None or share[0] >= DEVICE_SHARE
+    share = row.device_share_of_reads
+    return share is None or share >= DEVICE_SHARE
 
 
 def fell_within(row: RowFacts, level: Level) -> bool:

@@ -68,8 +68,6 @@ STEAL_TOLD = 0.01  # [J] of all processor time; less is in every virtual machine
 DEVICE_SHARE = 0.95  # models C 1: device bytes over engine bytes; less means that something else answered
 DATA_OVER_MEMORY = 10.0  # models C, trust table: data >= 10 x cache
 DATA_BARELY_OVER_MEMORY = 2.0  # models E, lru_uniform_hit: at 2 x half of all reads still hit
-HEADLINE_Q = 0.99  # the percentile that a database's users feel
-FALLBACK_QS = (0.95, 0.50)  # what a row still publishes when it is too short for p99
 
 ANOMALY: dict[str, Grade] = {"void": "F", "severe": "D", "warn": "C", "note": "B"}  # models C, trust table
 

@@ -104,6 +104,11 @@ class Series(Struct, frozen=True, kw_only=True):
     ops: tuple[OpSeries, ...] = ()
 
     @property
+    def elapsed_ns(self) -> int:
+        """How long all of its intervals are together."""
+        return len(self.ios) * self.interval_ns
+
+    @property
     def rates_per_s(self) -> list[float]:
         """I/Os a second of each interval: what a closed loop is judged by."""
         return [ios * 1e9 / self.interval_ns for ios in self.ios]

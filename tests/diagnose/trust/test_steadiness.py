@@ -431,3 +431,10 @@ def test_what_was_far_faster_at_first_was_no_warm_up() -> None:
         "Not steady: the rate fell within the first 15 s, by 72%, and stayed there.",
     )
     assert judged([10_000.0] * 12 + [14_600.0] * 48).grade == "B", "a warm-up is slower"
+
+
+@pytest.mark.parametrize("first", [14_600.0, 30_000.0, 52_000.0])
+def test_how_far_a_rate_fell_counts_from_its_highest(first: float) -> None:
+    """It counted from the rates before the first slow interval: of one that began slowly "by 0%" was left."""
+    part = judged([first, *[53_000.0] * 11, *(14_600.0 + 50 * (second % 3) for second in range(48))])
+    assert part.reason == "Not steady: the rate fell within the first 15 s, by 72%, and stayed there."

@@ -9,11 +9,10 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve
-from iocast.analyse.statistics import enough_beyond, published, quantile_interval
+from iocast.analyse.statistics import HEADLINE_Q, enough_beyond, published, quantile_interval
 from iocast.diagnose.grades import gradable as pick
 from iocast.diagnose.grades.scales import LetterScale, letter_scale
 from iocast.diagnose.left_out import named, rate_believed
-from iocast.diagnose.thresholds import HEADLINE_Q
 from iocast.model.codes import AspectCode
 from iocast.model.finding import Examination, LeftOut
 from iocast.model.grading import Graded, Letter

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 
-from msgspec.structs import replace
-
 from iocast.analyse.facts import RowFacts
-from iocast.analyse.load_kind import paced_ios
-from iocast.analyse.statistics import LEAST_INTERVALS, QuantileEstimate, enough_beyond, interval_range
+from iocast.analyse.statistics import FALLBACK_QS, HEADLINE_Q, LEAST_INTERVALS, QuantileEstimate, enough_beyond
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.bound import own_threads
 from iocast.model.finding import GRADES, Finding, Grade, TrustComponent
@@ -16,8 +13,6 @@ from iocast.model.histogram import SUB_BUCKETS
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Op
 from iocast.text import brief_percent, brief_time, counted, number
-
-OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
 
 BUCKET_HALF_WIDTH = 1 / (2 * SUB_BUCKETS)  # of a histogram: no percentile is known better
 
@@ -52,28 +47,26 @@ def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
     # A closed loop is full only while it issues, so what drains afterwards is left out; a user who thinks
     # holds his place.
     drained_ns = max(0.0, did.in_flight_ns - did.depth_mean * did.issuing_ns)
-    thought_ns = float(_thought_ns(row.record))
+    thought_ns = float(_thought_ns(row))
     return served_ns - drained_ns + thought_ns, float(did.asked_depth * did.issuing_ns), "requested"
 
 
 def precision(row: RowFacts) -> TrustComponent:
     """How far chance alone can have moved the headline percentile, or the highest that is bounded at all."""
-    op = max(OPS, key=lambda each: row.response(each).total)
-    histogram = row.response(op)
-    if not histogram.total:
+    op, every = row.main_op, row.percentiles
+    ios = every[0].total
+    if not ios:
         return TrustComponent("precision", "F", "no response times to judge")
-    every = [row.quantile(op, q) for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS)]
     published = [each for each in every if each.enough]
     if not published:
-        few = f"only {counted(histogram.total, 'I/O')}, too few for any percentile"
-        return TrustComponent("precision", "F", few, {"ios": histogram.total}, "Run the phase for longer.")
+        few = f"only {counted(ios, 'I/O')}, too few for any percentile"
+        return TrustComponent("precision", "F", few, {"ios": ios}, "Run the phase for longer.")
     if published[0].effective is None:
-        series = row.record.series
-        lasted = brief_time(len(series.ios) * series.interval_ns or row.measurement.elapsed_ns)
-        needed = brief_time(LEAST_INTERVALS * series.interval_ns)
-        clause = f"too short to judge precision: {lasted}; {needed} needed"
-        return TrustComponent("precision", "C", clause, {"ios": histogram.total})
-    ranged = _in_every_interval(row, op, published[0])
+        lasted_ns = row.record.series.elapsed_ns or row.measurement.elapsed_ns
+        needed_ns = LEAST_INTERVALS * row.record.series.interval_ns
+        clause = f"too short to judge precision: {brief_time(lasted_ns)}; {brief_time(needed_ns)} needed"
+        return TrustComponent("precision", "C", clause, {"ios": ios})
+    ranged = row.percentile_range
     bounded = next((each for each in published if each.relative_half_width is not None), None)
     parts = [_precision_of(bounded, op, every[0])] if bounded is not None else []
     if ranged is not None:
@@ -82,18 +75,6 @@ def precision(row: RowFacts) -> TrustComponent:
         clause = f"{_dependent(published[-1], op)}: even its range is unknown"
         return TrustComponent("precision", "F", clause, _figures(published[-1], None), "Run the phase for longer.")
     return min(parts, key=lambda part: GRADES.index(part.grade))
-
-
-def _in_every_interval(row: RowFacts, op: Op, estimate: QuantileEstimate) -> QuantileEstimate | None:
-    """A percentile that has no interval, with the range in which it lay in every interval of the row.
-
-    A drift by less than a per cent makes all I/Os of a time depend on each other, and moves nothing.
-    """
-    series = row.series_of(op)
-    if estimate.relative_half_width is not None or series is None:
-        return None
-    low_ns, high_ns = interval_range(row.response(op), estimate.q, series)
-    return None if low_ns is None or high_ns is None else replace(estimate, low_ns=low_ns, high_ns=high_ns)
 
 
 def _figures(estimate: QuantileEstimate, half: float | None) -> dict[str, float]:
@@ -176,24 +157,22 @@ def load_achieved(row: RowFacts) -> TrustComponent:
 
 def _depth_expected(row: RowFacts) -> float:
     """The depth of a closed loop, less the part of the time that its users spend thinking."""
-    served_ns, thought_ns = row.service().sum_ns, _thought_ns(row.record)
+    served_ns, thought_ns = row.service().sum_ns, _thought_ns(row)
     asked = float(row.measurement.asked_depth)
     return asked * served_ns / (served_ns + thought_ns) if thought_ns and served_ns > 0 else asked
 
 
-def _thought_ns(record: PhaseRecord) -> int:
+def _thought_ns(row: RowFacts) -> int:
     """All think time of a row. A sync that follows its write comes without a pause."""
-    arrival = record.phase.workload.arrival
-    return paced_ios(record) * arrival.think_ns if isinstance(arrival, Closed) else 0
+    arrival = row.workload.arrival
+    return row.paced_ios * arrival.think_ns if isinstance(arrival, Closed) else 0
 
 
 def _lag(row: RowFacts) -> TrustComponent | None:
     lag, response = row.measurement.lag, row.response()
     if not lag.total or not response.total:
         return None
-    q = next(
-        (q for q in (limits.HEADLINE_Q, *limits.FALLBACK_QS) if enough_beyond(lag.total, q)), limits.FALLBACK_QS[-1]
-    )
+    q = next((q for q in (HEADLINE_Q, *FALLBACK_QS) if enough_beyond(lag.total, q)), FALLBACK_QS[-1])
     late_ns, response_ns = lag.quantile_ns(q), response.quantile_ns(q)
     share = late_ns / response_ns if response_ns else 0.0
     clause = (
@@ -237,8 +216,7 @@ def _generator_cpu(row: RowFacts) -> TrustComponent | None:
         return None
     users = max(1, len(did.users))
     whose = "its" if users == 1 else "their"
-    used = brief_percent(min(1.0, share))
-    clause = f"the row may be CPU-bound: {own_threads(users)} used {used} of {whose} CPU time"
+    clause = f"the row may be CPU-bound: {own_threads(users)} used {brief_percent(min(1.0, share))} of {whose} CPU time"
     return TrustComponent("load_achieved", "C", clause, {"cpu_share": share})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from iocast.analyse.facts import RowFacts
-from iocast.analyse.statistics import enough_beyond
+from iocast.analyse.statistics import HEADLINE_Q, enough_beyond
 from iocast.diagnose import thresholds as limits
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Run
@@ -53,13 +53,13 @@ def _precision(row: RowFacts) -> TrustComponent | None:
     if "ios" in row.record.unstated:
         return None
     most = max((row.service(part.op).total for part in row.measurement.classes), default=0)
-    beyond = most * (1 - limits.HEADLINE_Q)
+    beyond = most * (1 - HEADLINE_Q)
     if not most:
         return TrustComponent("precision", "C", "the source states no response times")
     grade = limits.worst("B", limits.BEYOND.grade(beyond + 1e-9))
     few = f"{counted(most, 'I/O')} {'is' if most == 1 else 'are'} too few for p99"
     many = f"about {number(round(beyond))} I/Os lie beyond the p99; its statistical error is unknown"
-    clause = many if enough_beyond(most, limits.HEADLINE_Q) else few
+    clause = many if enough_beyond(most, HEADLINE_Q) else few
     return TrustComponent("precision", grade, clause, {"beyond": beyond})
 
 

@@ -11,7 +11,7 @@ import math
 from msgspec import Struct
 
 from iocast.analyse.facts import RowFacts, once
-from iocast.analyse.load_kind import MOVING, bytes_of, waits_for_the_device
+from iocast.analyse.load_kind import MOVING
 from iocast.analyse.places import PAGE_BYTES, Place
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.simulated_state import others_ns
@@ -73,13 +73,13 @@ def isolation(row: RowFacts) -> TrustComponent:
         return TrustComponent(CODE, "B", unseen)
     if not any((place.io.read_bytes or 0) + (place.io.written_bytes or 0) for place in seen):
         return TrustComponent(CODE, "B", "other I/O is unknown: the device counted nothing")
-    if not every.is_really_direct and not waits_for_the_device(record):
+    if not every.is_really_direct and not every.waits_for_the_device:
         return TrustComponent(CODE, "B", "other I/O is unknown: with buffered I/O it looks the same as read-ahead")
     if not any(part.op in MOVING for part in record.measurement.classes):
         # Beside nothing, every byte of others would be all there was.
         unknown = "other I/O is unknown: the row itself moved no bytes"
         return TrustComponent(CODE, "B", unknown)
-    found = [_foreign(record, place) for place in seen]
+    found = [_foreign(every, place) for place in seen]
     # Of equal letters the one with the most; of equal shares the uppermost, because max keeps the first.
     worst = max(found, key=lambda each: (GRADES.index(each.grade), each.share))
     clause, more = _why(record, worst)
@@ -105,13 +105,13 @@ def _counted(place: Place) -> bool:
     return place.io.read_bytes is not None and place.io.written_bytes is not None
 
 
-def _foreign(record: PhaseRecord, place: Place) -> _Foreign:
-    io, did = place.io, record.measurement
-    own_read, own_written = bytes_of(did, "read"), bytes_of(did, "write")
+def _foreign(row: RowFacts, place: Place) -> _Foreign:
+    io, record = place.io, row.record
+    own_read, own_written = row.bytes_read, row.bytes_written
     read, written = io.read_bytes or 0, io.written_bytes or 0
     more_read = 0 if own_written and place.reads_multiply else max(0, read - own_read)
     more_written = 0 if own_written and place.writes_multiply else max(0, written - own_written)
-    allowed = _file_system_bytes(record, place) if own_written else _late_bytes(place)
+    allowed = _file_system_bytes(row, place) if own_written else _late_bytes(place)
     ahead = float(min(more_read, own_read)) if place.cached else 0.0  # a cache above may have read ahead
     unsure = min(float(more_written), allowed) + ahead
     foreign = more_read + more_written - unsure
@@ -129,16 +129,16 @@ def _foreign(record: PhaseRecord, place: Place) -> _Foreign:
     )
 
 
-def _file_system_bytes(record: PhaseRecord, place: Place) -> float:
+def _file_system_bytes(row: RowFacts, place: Place) -> float:
     """What a file system may have written for itself: metadata, and a journal for whatever must be durable."""
     if not place.journalled:
         return 0.0
-    did, workload = record.measurement, record.phase.workload
+    did, workload = row.measurement, row.workload
     ops = {part.op: part.ios for part in did.classes}
     durable = sum(count for op, count in ops.items() if op in ("fsync", "fdatasync"))
     if workload.sync != "none":
         durable += sum(part.ios for part in did.classes if part.op == "write")
-    metadata = limits.METADATA_SHARE * bytes_of(did, "write") + limits.METADATA_BYTES_PER_S * did.elapsed_ns / 1e9
+    metadata = limits.METADATA_SHARE * row.bytes_written + limits.METADATA_BYTES_PER_S * did.elapsed_ns / 1e9
     return metadata + limits.JOURNAL_BYTES * durable
 
 

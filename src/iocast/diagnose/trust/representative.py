@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import RowFacts
-from iocast.analyse.load_kind import bytes_of, data_bytes, waits_for_the_device
 from iocast.diagnose import thresholds as limits
 from iocast.model.finding import Grade, TrustComponent
-from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Compressible, Dedupable, Payload, Repeated, Unique, Zeros
+from iocast.model.workload import Compressible, Dedupable, Payload, Repeated, Zeros
 from iocast.text import brief_percent, capacity
 
 
@@ -18,7 +16,7 @@ def representative(row: RowFacts) -> TrustComponent:
     run = row.run
     if row.facts.simulated:
         return _simulated(row)
-    missing = [*_payload_faults(run, row.record), *_access_faults(row)]
+    missing = [*_payload_faults(row), *_access_faults(row)]
     if missing:
         grade: Grade = "C" if len(missing) == 1 else "D"
         return TrustComponent("representative", grade, "; ".join(missing), {"missing": len(missing)})
@@ -50,11 +48,11 @@ def _simulated(row: RowFacts) -> TrustComponent:
     return TrustComponent("representative", "A", "the simulated device answers exactly as described")
 
 
-def _payload_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
-    workload = record.phase.workload
+def _payload_faults(row: RowFacts) -> Iterator[str]:
+    workload = row.workload
     met: list[Payload] = [workload.payload] if workload.writes else []
     if any(item.op == "read" for item in workload.mix):
-        met.append(_left_by_earlier(run, record))
+        met.append(row.left_before)
         if workload.trims:
             yield "reads of trimmed blocks do not reach the storage"
     for payload in dict.fromkeys(met):
@@ -69,28 +67,13 @@ def _payload_faults(run: Run, record: PhaseRecord) -> Iterator[str]:
                 yield f"{brief_percent(zeros / 100)} of the data is zero bytes: storage may compress it"
 
 
-def _left_by_earlier(run: Run, record: PhaseRecord) -> Payload:
-    """What earlier phases of any kind left on the target, as far as it is not all unique data.
-
-    Unique data takes the place of other data only when as much is written as may be read.
-    """
-    left: Payload = Unique()
-    for earlier in run.phases:
-        if earlier.phase.name == record.phase.name:
-            break
-        payload, written = earlier.phase.workload.payload, bytes_of(earlier.measurement, "write")
-        if written and (not isinstance(payload, Unique) or written >= data_bytes(record)):
-            left = payload
-    return left
-
-
 def _access_faults(row: RowFacts) -> Iterator[str]:
     workload = row.workload
     if row.is_really_direct:
         return
     if workload.direct:
         yield "direct I/O was requested but not available"
-    elif not waits_for_the_device(row.record):
+    elif not row.waits_for_the_device:
         yield "buffered I/O goes through the page cache"
     else:
         return
@@ -111,5 +94,5 @@ def _seen_laid_out(row: RowFacts) -> bool:
     """iocast wrote everything, now or in an earlier run, or the device really delivered all that was read."""
     if row.run.files_whole or any(each.phase.role == "fill" for each in row.run.phases):
         return True
-    found = row.share_of_device("read")
-    return row.is_only("read") and found is not None and found[0] >= limits.DEVICE_SHARE
+    share = row.device_share_of_reads
+    return row.only_reads and share is not None and share >= limits.DEVICE_SHARE

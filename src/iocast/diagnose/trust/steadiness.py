@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from statistics import fmean
 
 from iocast.analyse.facts import RowFacts
-from iocast.analyse.load_kind import bytes_of, data_bytes, is_open_loop, simulated
-from iocast.analyse.rate_drops import FALLS, LoneDips, lone_dips
-from iocast.analyse.steady import LAG_MOST, LEAST_INTERVALS, WITHIN, Steadiness, steadiness
+from iocast.analyse.rate_drops import LoneDips
+from iocast.analyse.steady import LAG_MOST, LEAST_INTERVALS, WITHIN, Steadiness
 from iocast.diagnose import thresholds as limits
 from iocast.model.codes import TrustCode
 from iocast.model.finding import TrustComponent
@@ -27,7 +25,7 @@ NOTHING = 0.99  # of the rate is gone
 
 def steady(row: RowFacts) -> TrustComponent:
     """The letter for steadiness: what is too short to judge is a C."""
-    run, record = row.run, row.record
+    record = row.record
     series = record.series
     if not series.ios:
         return TrustComponent(CODE, "C", _without_series(record))
@@ -35,81 +33,82 @@ def steady(row: RowFacts) -> TrustComponent:
         return TrustComponent(CODE, "C", "too few IOPS to judge steadiness")
     found = row.steadiness
     figures = _figures(found, series.interval_ns)
-    over = brief_time(found.length * series.interval_ns)
+    lasted_ns = found.length * series.interval_ns
+    over = f"steady over {brief_time(lasted_ns)}"
     end = record.steady if record.steady is not None and record.steady.reached else None
     if end is not None and end.rule == "snia":
         return TrustComponent(CODE, "C", "five rounds agree, which a slow drift can do too", figures)
     paired = end is not None and end.before is not None  # else it is of an older folder, and its figures are whole
     # A stall at one end of a row looks like a drift, or like halves that differ: the rest is judged without it.
-    dips = None if found.b3 or row.is_open_loop else lone_dips(row.rates_per_s)
-    rest = found if dips is None else steadiness(dips.levelled)
-    if found.length * series.interval_ns < limits.STEADY_B_NS or not found.judged:
-        return _short(rest, over, figures, record)
+    dips = None if found.b3 or row.is_open_loop else row.lone_dips
+    rest = found if dips is None else row.steadiness_but_dips
+    if lasted_ns < limits.STEADY_B_NS or not found.judged:
+        return _short(row, rest, lasted_ns, figures)
     if dips is not None and rest.b3 and not paired:
-        return TrustComponent(CODE, "C", f"steady over {over} but for {_dips(dips, series.interval_ns)}", figures)
+        return TrustComponent(CODE, "C", f"{over} but for {_dips(dips, series.interval_ns)}", figures)
     if not found.b3 and not paired:
         found = rest
-        why = f"{_why_not(found, record)}"
+        why = f"{_why_not(found, row)}"
         if found.snia and found.change is None:
             return TrustComponent(CODE, "C", f"five rounds agree, but {why}", figures)
         if _is_chance(found):
             known = f"the mean is only known to ±{brief_percent(found.half_width)}"
-            return TrustComponent(CODE, "C", f"too short to judge steadiness: {known} after {over}", figures)
+            return TrustComponent(
+                CODE, "C", f"too short to judge steadiness: {known} after {brief_time(lasted_ns)}", figures
+            )
         return TrustComponent(CODE, "D", f"not steady: {why}", figures)
-    fell = _fell_before(row, found) if not paired else ""
+    fell = _fell_before(row) if not paired else ""
     if fell:
         return TrustComponent(CODE, "D", f"not steady: {fell}", figures)
     since = f" from t={brief_time(found.cut * series.interval_ns)} on" if found.cut else ""
-    pair = _pair(record, end, figures) if end is not None and paired else ""
-    if found.length * series.interval_ns < limits.STEADY_A_NS:
+    pair = _pair(row, end, figures) if end is not None and paired else ""
+    if lasted_ns < limits.STEADY_A_NS:
         return TrustComponent(
             CODE,
             "B",
-            f"{pair or f'steady over {over}{since}'}; a later change is not excluded in less than 5 minutes",
+            f"{pair or over + since}; a later change is not excluded in less than 5 minutes",
             figures,
         )
-    why = "" if _has_no_cliff(run) else next(_cliffs(run, record, figures), "")
+    why = "" if _has_no_cliff(row) else next(_cliffs(row, figures), "")
     if why:
         return TrustComponent(CODE, "B", f"{pair or 'steady'}, but a later cliff is not excluded: {why}", figures)
-    return TrustComponent(CODE, "A", pair or f"steady over {over}{since}", figures)
+    return TrustComponent(CODE, "A", pair or over + since, figures)
 
 
-def _fell_before(row: RowFacts, found: Steadiness) -> str:
+def _fell_before(row: RowFacts) -> str:
     """That a row was far faster in what was taken for its warm-up: a cache, credits or an SLC area, and no warm-up."""
-    if row.is_open_loop or not found.cut or not found.mean > 0:
+    fall = row.early_fall
+    if fall is None:
         return ""
-    before = fmean(row.rates_per_s[: found.cut])
-    if found.mean > (1 - FALLS) * before:
-        return ""
-    within = brief_time(found.cut * row.record.series.interval_ns)
-    first = next(
-        at for at, rate in enumerate(row.rates_per_s) if rate <= (1 - FALLS) * max(row.rates_per_s[: found.cut])
+    return (
+        f"the rate fell within the first {brief_time(fall.within_ns)}, by {brief_percent(fall.share)}, and stayed there"
     )
-    lower = brief_percent(1 - found.mean / max(row.rates_per_s[: first or 1]))
-    return f"the rate fell within the first {within}, by {lower}, and stayed there"
 
 
-def _pair(record: PhaseRecord, end: SteadyEnd, figures: dict[str, float]) -> str:
+def _pair(row: RowFacts, end: SteadyEnd, figures: dict[str, float]) -> str:
     """The two results that agree, and what was left out before them."""
-    whole_ns = end.warm_up_ns + len(record.series.ios) * record.series.interval_ns
+    whole_ns = end.warm_up_ns + row.record.series.elapsed_ns
     before, after = end.before or 0.0, end.after or 0.0
     figures |= {"before_doubling": before, "after_doubling": after, "warm_up_ns": end.warm_up_ns}
-    told = brief_time if is_open_loop(record) else _iops
+    told = brief_time if row.is_open_loop else _iops
     warm_up = f" after a warm-up of {brief_time(end.warm_up_ns)}, left out" if end.warm_up_ns else ""
-    middle = brief_time(whole_ns / 2)
-    return f"steady{warm_up}: {told(before)} until t={middle}, {told(after)} from then to t={brief_time(whole_ns)}"
+    return (
+        f"steady{warm_up}: {told(before)} until t={brief_time(whole_ns / 2)},"
+        f" {told(after)} from then to t={brief_time(whole_ns)}"
+    )
 
 
 def _iops(rate: float) -> str:
     return f"{number(rate)} IOPS"
 
 
-def _short(found: Steadiness, over: str, figures: dict[str, float], record: PhaseRecord) -> TrustComponent:
+def _short(row: RowFacts, found: Steadiness, lasted_ns: int, figures: dict[str, float]) -> TrustComponent:
     """Less than can be judged; what plainly goes up or down is reported all the same."""
     if found.length >= limits.STEADY_LEAST_SECONDS and abs(found.halves) > limits.PLAIN_DRIFT and not found.snia:
-        return TrustComponent(CODE, "D", f"not steady over {over}: {_halves(found, record)}", figures)
-    needed = brief_time(max(LEAST_INTERVALS * record.series.interval_ns, limits.STEADY_B_NS))
-    return TrustComponent(CODE, "C", f"too short to judge steadiness: {over}; {needed} needed", figures)
+        return TrustComponent(CODE, "D", f"not steady over {brief_time(lasted_ns)}: {_halves(found, row)}", figures)
+    needed_ns = max(LEAST_INTERVALS * row.record.series.interval_ns, limits.STEADY_B_NS)
+    clause = f"too short to judge steadiness: {brief_time(lasted_ns)}; {brief_time(needed_ns)} needed"
+    return TrustComponent(CODE, "C", clause, figures)
 
 
 def _without_series(record: PhaseRecord) -> str:
@@ -142,36 +141,36 @@ def _dips(dips: LoneDips, interval_ns: int) -> str:
     return f"{lasted} {when}, in which the rate was {most}{brief_percent(dips.deepest)} lower"
 
 
-def _why_not(found: Steadiness, record: PhaseRecord) -> str:
-    at_ns = record.series.interval_ns
+def _why_not(found: Steadiness, row: RowFacts) -> str:
+    at_ns = row.record.series.interval_ns
     if found.change is not None:
         way = "rose" if found.change.shift > 0 else "fell"
         moment = brief_time((found.cut + found.change.at) * at_ns)
-        return f"at t={moment} {_what(record)} {way} by {brief_percent(abs(found.change.shift))} and stayed there"
+        return f"at t={moment} {_what(row)} {way} by {brief_percent(abs(found.change.shift))} and stayed there"
     if not found.cut_valid:
         return "it settled only after half of its time"
     if not abs(found.halves) <= WITHIN:
-        return _halves(found, record)
+        return _halves(found, row)
     if not abs(found.drift) <= WITHIN:
-        return f"{_what(record)} drifted by {brief_percent(abs(found.drift))}"
+        return f"{_what(row)} drifted by {brief_percent(abs(found.drift))}"
     if not found.half_width <= WITHIN:
-        return f"{_what(record)} varied: its mean is only known to ±{brief_percent(found.half_width)}"
+        return f"{_what(row)} varied: its mean is only known to ±{brief_percent(found.half_width)}"
     return f"its fluctuations last too long (correlation {number(found.lag_1)}, {number(LAG_MOST)} at most)"
 
 
-def _halves(found: Steadiness, record: PhaseRecord) -> str:
+def _halves(found: Steadiness, row: RowFacts) -> str:
     way = "lower" if found.halves > 0 else "higher"
     change = abs(1 / (1 + found.halves) - 1) if found.halves > -1 else 1.0
-    return f"{_what(record)} was {brief_percent(change)} {way} in the second half than in the first"
+    return f"{_what(row)} was {brief_percent(change)} {way} in the second half than in the first"
 
 
-def _what(record: PhaseRecord) -> str:
-    return "the response time" if is_open_loop(record) else "the rate"
+def _what(row: RowFacts) -> str:
+    return "the response time" if row.is_open_loop else "the rate"
 
 
-def _has_no_cliff(run: Run) -> bool:
+def _has_no_cliff(row: RowFacts) -> bool:
     """True for a simulated device that answers the same however much was moved before."""
-    device = run.plan.target.simulated if simulated(run) else None
+    device = row.run.plan.target.simulated if row.facts.simulated else None
     if device is None:
         return False
     cache = device.cache if device.cache and (device.cache.size_bytes or device.cache.dirty_bytes) else None
@@ -179,25 +178,25 @@ def _has_no_cliff(run: Run) -> bool:
     return not any(each is not None for each in remembers)
 
 
-def _cliffs(run: Run, record: PhaseRecord, figures: dict[str, float]) -> Iterator[str]:
+def _cliffs(row: RowFacts, figures: dict[str, float]) -> Iterator[str]:
     """Why more of the same may still meet a cliff: caches that were not full, erased blocks that were not used up.
 
     The reason is the same for all rows that share it; its figures go to the evidence.
     """
-    ops = {item.op for item in record.phase.workload.mix}
+    ops = {item.op for item in row.workload.mix}
     if "write" in ops:
-        capacity, written = _capacity(run), bytes_of(record.measurement, "write")
+        capacity, written = _capacity(row.run), row.bytes_written
         figures |= {"written_bytes": written, "device_bytes": capacity}
         if not capacity:
             yield "the size of the device is unknown"
         elif written < limits.CLIFF_WRITES * capacity:
             yield "less than twice the size of the device was written"
     if "read" in ops:
-        size, read = data_bytes(record), bytes_of(record.measurement, "read")
+        size, read = row.data_bytes, row.bytes_read
         figures |= {"read_bytes": read, "data_bytes": size}
         if read < size:
             yield "less than the whole of the data was read"
-        elif size < limits.DATA_OVER_MEMORY * run.host.memory_bytes:
+        elif size < limits.DATA_OVER_MEMORY * row.run.host.memory_bytes:
             yield "the data is less than ten times this machine's memory, and caches below may be as large"
 
 

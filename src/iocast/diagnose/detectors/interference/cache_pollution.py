@@ -80,7 +80,7 @@ class _Harm(Struct, frozen=True):
 
 
 def _at_random(row: RowFacts) -> bool:
-    return row.is_only("read") and not isinstance(row.workload.locality, Sequential | Stride)
+    return row.only_reads and not isinstance(row.workload.locality, Sequential | Stride)
 
 
 def _in_order(record: PhaseRecord) -> int:

@@ -47,7 +47,7 @@ LEAST_PER_S = 20.0  # of a rate that can be called constant within seconds [J]
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of reads whose rate fell to a constant. Writes fall for other reasons too (write cliff)."""
     for at, row in enumerate(facts.rows):
-        if not row.is_only("read") or row.is_open_loop or facts.imported:
+        if not row.only_reads or row.is_open_loop or facts.imported:
             continue
         found, level = row.drop, None
         if found is None and (between := fall_before(facts, at)) is not None:

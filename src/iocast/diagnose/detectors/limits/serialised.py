@@ -81,7 +81,7 @@ def _size(curve: Curve) -> int:
 
 def _gains(row: RowFacts) -> bool:
     """Whether it did more than its kind did with one outstanding I/O, or had to wait for a processor."""
-    curve = row.facts.curve_of(row)
+    curve = row.curve
     one = curve.at(1) if curve is not None else None
     more = one is not None and row.measurement.rate_per_s > GAINED * one.rate_per_s
     return more or waited_for_a_processor(row)

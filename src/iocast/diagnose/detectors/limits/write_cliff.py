@@ -42,7 +42,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of writes whose rate fell for good."""
     phases = facts.run.phases
     for row in facts.rows:
-        if not row.is_only("write") or row.is_open_loop:
+        if not row.only_writes or row.is_open_loop:
             continue
         found = row.drop
         if found is not None:

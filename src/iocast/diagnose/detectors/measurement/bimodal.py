@@ -61,5 +61,5 @@ def detect(facts: Facts) -> Iterator[Finding]:
                 "widest_gap_ns": gap_ns,
                 "short_of_cpu": float(starved),
             },
-            remedy=STARVED if starved else TOLD_OF_READS if row.is_only("read") and row.is_past_the_host else TOLD,
+            remedy=STARVED if starved else TOLD_OF_READS if row.only_reads and row.is_past_the_host else TOLD,
         )

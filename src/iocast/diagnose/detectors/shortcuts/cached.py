@@ -161,7 +161,7 @@ def _unseen(row: RowFacts) -> Iterator[Finding]:
     run, record, reads = row.run, row.record, row.response("read")
     if run.source is not None and {"direct", "users", "depth"} & {*record.unstated}:
         return
-    if row.share_of_device("read") is not None or not reads.total:
+    if row.device_share_of_reads is not None or not reads.total:
         return
     quick = record.measurement.asked_depth == 1 and reads.quantile_ns(0.5) < QUICK_NS
     fits = 0 < data_bytes(record) < run.host.memory_bytes

@@ -57,7 +57,7 @@ def _paired(facts: Facts) -> Finding | None:
     """Rows of the same reads on a part that the run had written, and on one that it had not."""
     for one, other in () if facts.run.files_whole else facts.pairs("region"):
         alike = one.region[1] == other.region[1]  # or a cache, or a short way of an arm, would make the difference
-        if not alike or not one.is_only("read") or not one.is_past_the_host:
+        if not alike or not one.only_reads or not one.is_past_the_host:
             continue
         if min(one.measurement.ios, other.measurement.ios) < ENOUGH:
             continue
@@ -137,13 +137,12 @@ def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
         evidence=times,
         remedy="Fill everything with unique data first: reads of holes measure nothing.",
     )
-    shares = [found[0] for each in (fresh, written) if (found := each.share_of_device("read")) is not None]
-    if len(shares) == 2 and shares[0] < NOT_READ and shares[1] > READ:
+    share, later = fresh.device_share_of_reads, written.device_share_of_reads
+    if share is not None and later is not None and share < NOT_READ and later > READ:
         counted = (
-            f"The device read {brief_percent(shares[0])} of the former's bytes and {brief_percent(shares[1])}"
-            " of the latter's."
+            f"The device read {brief_percent(share)} of the former's bytes and {brief_percent(later)} of the latter's."
         )
-        return replace(certain, says=f"{certain.says} {counted}", evidence={**times, "device_share": shares[0]})
+        return replace(certain, says=f"{certain.says} {counted}", evidence={**times, "device_share": share})
     if times["ratio"] >= QUICKER or waited_for_a_processor(written):
         return None
     return replace(

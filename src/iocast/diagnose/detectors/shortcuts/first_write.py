@@ -40,7 +40,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         return
     for first, second in facts.pairs():
         enough = min(first.measurement.ios, second.measurement.ios) >= ENOUGH
-        if not first.is_only("write") or not enough or first.written_before:
+        if not first.only_writes or not enough or first.written_before:
             continue
         ratio = first.p50_ns / second.p50_ns
         if ratio > SUGGESTS:

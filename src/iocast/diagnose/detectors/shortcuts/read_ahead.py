@@ -46,12 +46,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for one, other in facts.pairs("locality"):
         by_kind = {type(each.workload.locality): each for each in (one, other)}
         ordered, random = by_kind.get(Sequential), by_kind.get(Uniform)
-        if (
-            ordered is None
-            or random is None
-            or not one.is_only("read")
-            or (arm and one.measurement.asked_depth < READERS)
-        ):
+        if ordered is None or random is None or not one.only_reads or (arm and one.measurement.asked_depth < READERS):
             continue
         if min(one.measurement.ios, other.measurement.ios) < ENOUGH or waited_for_a_processor(random):
             continue
@@ -63,7 +58,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _more_than_asked(row: RowFacts) -> Iterator[Finding]:
     """Buffered: what direct reads move beyond their own bytes is other I/O."""
     size = min((item.size_bytes for item in row.workload.mix), default=0)
-    if row.is_really_direct or not row.is_only("read") or size % PAGE_BYTES or not size:
+    if row.is_really_direct or not row.only_reads or size % PAGE_BYTES or not size:
         return  # of smaller reads a page is read whole
     found = row.share_of_device("read") if isinstance(row.workload.locality, Uniform | Zipf | Hotspot) else None
     if found is None or found[0] <= MORE:

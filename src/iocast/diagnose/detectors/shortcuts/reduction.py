@@ -49,7 +49,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if waited_for_a_processor(one) or waited_for_a_processor(other):
             continue
         plain = [each for each in (one, other) if isinstance(each.workload.payload, Unique)]
-        if not plain or not one.is_only("write") or min(one.measurement.ios, other.measurement.ios) < ENOUGH:
+        if not plain or not one.only_writes or min(one.measurement.ios, other.measurement.ios) < ENOUGH:
             continue
         unique, same = plain[0], other if plain[0] is one else one
         busy = unique.measurement.cpu_user_ns / max(1, unique.measurement.elapsed_ns)

@@ -34,7 +34,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     if not disk or not has_an_arm(facts):
         return
     rows = [row for row in facts.rows if isinstance(row.workload.locality, Uniform)]
-    reads = [row.record for row in rows if row.is_only("read") and row.is_past_the_host]
+    reads = [row.record for row in rows if row.only_reads and row.is_past_the_host]
     if not reads:
         return
     widest = max(reads, key=data_bytes)

@@ -76,14 +76,14 @@ def _may_tell(row: RowFacts, *, arm: bool) -> bool:
     load = row.workload
     if not isinstance(load.locality, Uniform) or not row.is_past_the_host:
         return False
-    alone = row.is_only("read") and row.measurement.asked_depth == 1
+    alone = row.only_reads and row.measurement.asked_depth == 1
     return alone or (arm and any(item.op == "read" for item in load.mix))
 
 
 def _host_answers(row: RowFacts) -> bool:
     """True when the devices were seen to deliver less than was read."""
-    found = None if row.facts.simulated else row.share_of_device("read")
-    return found is not None and found[0] < DEVICE_SHARE
+    share = None if row.facts.simulated else row.device_share_of_reads
+    return share is not None and share < DEVICE_SHARE
 
 
 def _remembered(facts: Facts) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def _remembered(facts: Facts) -> Iterator[Finding]:
     for one, other in facts.pairs("region"):
         small, whole = sorted((one, other), key=lambda row: row.data_bytes)
         load = small.workload
-        if not (small.is_only("read") and isinstance(load.locality, Uniform) and load.asked_depth == 1):
+        if not (small.only_reads and isinstance(load.locality, Uniform) and load.asked_depth == 1):
             continue
         enough = min(one.measurement.ios, other.measurement.ios) >= ENOUGH
         if whole.measurement.rate_per_s < BASELINE * spent or waited_for_a_processor(whole):
@@ -145,7 +145,7 @@ def _valley(taken: Histogram, quick: float, low_ns: float, high_ns: float) -> bo
 
 def _by_peaks(row: RowFacts) -> tuple[float, float, float] | None:
     """The same by the peaks of the distribution, which charts and other findings name; None where it shows none."""
-    found = row.modes if row.is_only("read") else modes(row.response("read"))  # writes have peaks of their own
+    found = row.modes if row.only_reads else modes(row.response("read"))  # writes have peaks of their own
     quick = [mode for mode in found if mode.location_ns < FLOOR_NS]
     slow = [mode for mode in found if mode.location_ns >= FLOOR_NS]
     if row.is_open_loop or not quick or not slow:

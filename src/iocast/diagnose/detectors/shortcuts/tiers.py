@@ -48,7 +48,7 @@ WAITS_S = 5.0  # a run whose passes took longer is repeated with as long a wait 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that went over the same blocks at least four times, and were faster at the end than the second time."""
     for passes in facts.groups:
-        if len(passes) < PASSES or not passes[0].is_only("read") or not passes[0].is_past_the_host:
+        if len(passes) < PASSES or not passes[0].only_reads or not passes[0].is_past_the_host:
             continue
         if min(each.measurement.ios for each in passes) < ENOUGH:
             continue
@@ -64,7 +64,7 @@ def _ramp(row: RowFacts) -> Iterator[Finding]:
     series = row.record.series
     random = isinstance(row.workload.locality, Uniform | Zipf | Hotspot)
     closed = not row.is_open_loop and not row.record.phase.together and not row.facts.imported
-    if not (random and closed and row.is_only("read") and row.is_past_the_host) or len(series.ios) < RAMP_INTERVALS:
+    if not (random and closed and row.only_reads and row.is_past_the_host) or len(series.ios) < RAMP_INTERVALS:
         return
     times, size = series.responses_ns, len(series.ios) // PARTS
     parts = [times[at * size : (at + 1) * size] for at in range(PARTS - 1)] + [times[(PARTS - 1) * size :]]
