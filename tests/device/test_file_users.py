@@ -134,10 +134,11 @@ def test_a_loop_device_stands_on_it(tmp_path: Path, mounted: Mount, attach: Atta
 def test_a_file_system_on_it_is_mounted(tmp_path: Path, attach: Attach, mounted: Mount) -> None:
     need("mkfs.ext4")
     work = work_file(tmp_path / "here")
-    command("mkfs.ext4", "-q", "-F", "-E", "nodiscard", work)
+    command("mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", work)
     device = attach(work)
     place = mounted("there", device)
     (place / "precious").write_text("data")
+    os.sync()
     refused(work, f"it is the file behind {device[5:]}; {device[5:]} is mounted on {place}", reads="")
     assert (place / "precious").read_text() == "data"
 

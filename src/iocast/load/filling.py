@@ -21,7 +21,7 @@ from iocast.load.marks import (
     mark_path,
     read_mark,
     require_ours,
-    unlink_asides,
+    unlink_aside,
     write_mark,
 )
 from iocast.load.os_refusals import refusal, way_out
@@ -89,7 +89,7 @@ def _make(file: WorkFile) -> None:
     """Makes an empty file. Its mark comes first: a kill between the two leaves a mark without a file, never the
     reverse. Where the file system can make a file without a name, the mark names that very file from the start.
     """
-    unlink_asides(file.path)
+    unlink_aside(file.path)
     try:
         descriptor = os.open(os.path.dirname(file.path) or ".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:

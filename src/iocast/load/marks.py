@@ -201,15 +201,15 @@ def unlink_mark(path: str) -> None:
     os.unlink(aside)
 
 
-def unlink_asides(path: str) -> int:
-    """Removes what a killed removal had given another name: the file that the mark of `path` names, and marks. Returns
-    the bytes that were allocated. Raises OSError.
+def unlink_aside(path: str) -> int:
+    """Removes the file that the mark of `path` names where a killed removal had given it another name already.
+    Returns the bytes that were allocated. Raises OSError.
     """
     mark, freed = read_mark(path), 0
     place, name = os.path.split(path)
-    for entry in os.listdir(place or "."):
+    for entry in os.listdir(place or ".") if mark is not None and mark.inode is not None else ():
         known = _ASIDE.fullmatch(entry)
-        if known is None or known["name"] not in (name, name + MARK_SUFFIX):
+        if mark is None or known is None or known["name"] != name:
             continue
         aside = os.path.join(place, entry)
         try:
@@ -218,17 +218,32 @@ def unlink_asides(path: str) -> int:
             continue
         try:
             status = os.fstat(descriptor)
-            if known["name"] == name:
-                named = mark is not None and mark.inode is not None and is_named(mark, aside, descriptor)
-                ours = named and stat.S_ISREG(status.st_mode)
-            else:
-                ours = _mark_in(descriptor) is not None
+            ours = stat.S_ISREG(status.st_mode) and is_named(mark, aside, descriptor)
         finally:
             os.close(descriptor)
         if ours:
             os.unlink(aside)
             freed += status.st_blocks * 512
     return freed
+
+
+def stray_marks(directory: str) -> list[str]:
+    """Marks that a killed removal had given another name already."""
+    found = []
+    for entry in sorted(os.listdir(directory)) if os.path.isdir(directory) else ():
+        known = _ASIDE.fullmatch(entry)
+        if known is None or not known["name"].endswith(MARK_SUFFIX):
+            continue
+        try:
+            descriptor = os.open(os.path.join(directory, entry), os.O_RDONLY | _SAFELY)
+        except OSError:
+            continue
+        try:
+            if _mark_in(descriptor) is not None:
+                found.append(os.path.join(directory, entry))
+        finally:
+            os.close(descriptor)
+    return found
 
 
 def put_back(aside: str, path: str) -> None:

@@ -24,7 +24,8 @@ from iocast.load.marks import (
     mark_path,
     put_back,
     read_mark,
-    unlink_asides,
+    stray_marks,
+    unlink_aside,
     unlink_mark,
 )
 from iocast.load.os_refusals import refusal
@@ -53,7 +54,7 @@ def remove(path: str) -> int:
     why = _why_not(path)
     if why:
         raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
-    freed = unlink_asides(path) + _allocated(path)
+    freed = unlink_aside(path) + _allocated(path)
     if os.path.lexists(path):
         _unlink_ours(path)
     if os.path.lexists(mark_path(path)):
@@ -100,6 +101,10 @@ def clean(path: str, dry_run: bool = False, users: Users = free) -> Cleaned:
             why = f"could not be removed: {error.strerror or error}"
         if why:
             left.append((name, why))
+    for stray in stray_marks(path):
+        if not dry_run:
+            os.unlink(stray)
+        removed.append((stray, 0))
     place = str(Path(path) / MOUNT_NAME)
     if os.path.isdir(place) and not os.path.islink(place):
         try:
