@@ -138,7 +138,7 @@ def test_a_file_system_on_it_is_mounted(tmp_path: Path, attach: Attach, mounted:
     device = attach(work)
     place = mounted("there", device)
     (place / "precious").write_text("data")
-    os.sync()
+    command("sync", "--file-system", work)
     refused(work, f"it is the file behind {device[5:]}; {device[5:]} is mounted on {place}", reads="")
     assert (place / "precious").read_text() == "data"
 
