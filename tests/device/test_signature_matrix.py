@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from makers.command_line import in_this_process
 from makers.disk_images import HOLDING, MIB, UNRECOGNISED, tool
 from makers.msr_traces import msr
 from makers.mutations import TIMES
 from makers.rootly import command
 
 import iocast
-from iocast.commands import run_command_line
 from iocast.errors import IocastError
 
 pytestmark = pytest.mark.device
@@ -66,7 +66,7 @@ def verb(*words: str) -> Callable[[Place], int]:
     def ask(place: Place) -> int:
         known = {"DEVICE": place.device, "LINK": str(place.folder / "link"), "TRACE": str(place.folder / "trace.csv")}
         known |= {name: str(place.folder / name) for name in JOBS}
-        return run_command_line([*(known.get(word, word) for word in words)])
+        return in_this_process(*(known.get(word, word) for word in words))
 
     return ask
 
