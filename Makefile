@@ -59,12 +59,17 @@ fuzz: $(CORE) ## change result files, job files, run folders and plans at random
 	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/imports/test_fuzz.py tests/jobs/test_fuzz_of_jobs.py \
 		tests/archive/test_damaged_folders.py tests/load/test_fuzz_of_plans.py
 
+# The matrix of what iocast may touch, about 15 minutes with 20 TIMES.
+SAFETY := tests/runner/test_replaced_targets.py tests/load/test_marks.py tests/load/test_removal.py \
+	tests/load/test_removal_cases.py tests/load/test_filling.py tests/load/test_fuzz_of_plans.py \
+	tests/archive/test_damaged_folders.py tests/device/test_flipped_links.py tests/device/test_device_users.py \
+	tests/device/test_more_device_users.py tests/device/test_file_users.py tests/device/test_raw_devices.py \
+	tests/device/test_signature_matrix.py tests/device/test_interrupts.py tests/device/test_many_kills.py \
+	tests/device/test_failing.py
+
 safety: $(CORE) ## swap, forge, hold, kill and damage what iocast works on, TIMES as often as `make test` (root for devices)
 	@scripts/need tests $(TEST_NEEDS)
-	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/runner/test_replaced_targets.py tests/load/test_marks.py \
-		tests/load/test_removal.py tests/load/test_filling.py tests/load/test_fuzz_of_plans.py \
-		tests/archive/test_damaged_folders.py tests/device/test_flipped_links.py tests/device/test_device_users.py \
-		tests/device/test_raw_devices.py tests/device/test_interrupts.py tests/device/test_failing.py
+	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs $(SAFETY)
 
 lab: $(CORE) ## check the engine against a device with known answers (root, a quiet machine)
 	@scripts/need tests $(TEST_NEEDS)

@@ -78,3 +78,16 @@ def test_an_interrupt_while_the_page_is_written_leaves_no_half_of_it(
     assert shown.err.endswith("stopped\n")
     (folder,) = (tmp_path / "iocast-runs").iterdir()
     assert sorted(os.listdir(folder)) == ["intervals", "run.json", "summary.json"]
+
+
+def test_an_interrupt_while_a_query_runs_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """DuckDB answers Ctrl-C with an error of its own."""
+
+    def query(*_: object, **__: object) -> None:
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr("iocast.sessions.clean_up.clean_up", query)
+    assert run_command_line(["clean", "."]) == 130
+    assert capsys.readouterr().err.endswith("stopped\n")

@@ -14,7 +14,7 @@ from makers.command_line import iocast, small_job
 from makers.disk_images import MIB, blank, gpt, tool
 from makers.rootly import Mount, command, need
 
-from iocast.observe.target import device_users, overwriting
+from iocast.observe.target import overwriting, process_files
 from iocast.observe.target.device_stack import describe
 from iocast.sessions.target_finding import find_target
 
@@ -153,7 +153,7 @@ def test_what_could_not_be_looked_at_is_said(tmp_path: Path, attach: Attach, mon
     def hidden(*_: object) -> Iterator[str]:
         raise PermissionError
 
-    monkeypatch.setattr(device_users.os, "listdir", hidden)
+    monkeypatch.setattr(process_files.os, "listdir", hidden)
     said = overwriting.unseen_users(target)
     count = int(said.removeprefix("The open files of ").partition(" ")[0])
     assert 0.5 * everybody <= count <= 1.5 * everybody

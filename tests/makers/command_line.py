@@ -67,6 +67,13 @@ def iocast(
     )
 
 
+def in_this_process(*arguments: str) -> int:
+    """The exit code of `iocast`, without the time that a process of its own takes to start."""
+    from iocast.commands import run_command_line
+
+    return run_command_line(list(arguments))
+
+
 def start(*arguments: str | Path, cwd: Path, **popen: Any) -> subprocess.Popen[str]:
     """Starts `iocast` and lets it run."""
     return subprocess.Popen(

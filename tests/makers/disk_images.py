@@ -95,4 +95,15 @@ HOLDING: dict[str, Callable[[Path], None]] = {
     "gpt partition table": gpt,
     "gpt partition table, only its copy at the end": gpt_at_the_end,
     "dos partition table": magic((446, _mbr())),
+    "ext3 file system": tool("mkfs.ext3", "-q"),
+    "minix file system": tool("mkfs.minix"),
+    "jbd volume": tool("mke2fs", "-q", "-F", "-O", "journal_dev"),
+}
+# What databases put on raw devices and no library recognises: the header of an Oracle data file, of 8 KiB blocks, and
+# the first page of an InnoDB raw tablespace.
+UNRECOGNISED: dict[str, Callable[[Path], None]] = {
+    "Oracle data file": magic(
+        (0, b"\x00\xa2\x00\x00" + bytes(24) + b"}|{z" + b"\xa0\x0a"), (8192, b"\x0b\xa2\x00\x00")
+    ),
+    "InnoDB raw tablespace": magic((24, struct.pack(">H", 8)), (38, struct.pack(">I", 0)), (16384 + 24, b"\x00\x05")),
 }

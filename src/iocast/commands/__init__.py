@@ -94,6 +94,9 @@ class Verbs(click.RichGroup):
         raise click.UsageError(f'unknown command "{name}"{near(name, VERBS)}', ctx)
 
 
+_INTERRUPTED = "Query interrupted"  # what DuckDB makes of a KeyboardInterrupt that meets it
+
+
 def _marked(text: str) -> str:
     """What Markdown has of code, in Rich's own markup."""
     return re.sub(r"`([^`]+)`", r"[markdown.code]\1[/]", text.replace("[", r"\["))
@@ -131,6 +134,11 @@ def run_command_line(arguments: list[str] | None = None) -> int:
     except IocastError as error:
         return _refused(error.message, error.hint)
     except (KeyboardInterrupt, click.Abort):
+        print("stopped", file=sys.stderr)
+        return 130
+    except RuntimeError as error:
+        if str(error) != _INTERRUPTED:
+            raise
         print("stopped", file=sys.stderr)
         return 130
     except (BrokenPipeError, SystemExit):  # click leaves so when the pipe is broken

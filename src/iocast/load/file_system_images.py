@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from iocast.errors import LoadError, TargetError
+from iocast.load.file_attributes import refuse_fixed
 from iocast.load.filling import claimed_file, create
 from iocast.load.os_refusals import refusal
 from iocast.load.removal import remove
@@ -38,6 +39,11 @@ _CLONE_NEWNS = 0x00020000  # linux/sched.h; os.unshare is of Python 3.12
 _GONE_WITHIN_S = 5.0
 
 
+def image_path(directory: str) -> str:
+    """The work file that `loop_device` stands on."""
+    return str(Path(directory).resolve() / f"{WORK_NAME}.image.dat")
+
+
 @contextmanager
 def loop_device(directory: str, size_bytes: int) -> Iterator[str]:
     """While entered, a loop device over a written file in `directory`. Raises TargetError, LoadError."""
@@ -51,7 +57,8 @@ def loop_device(directory: str, size_bytes: int) -> Iterator[str]:
             f"{directory} has not enough free space for an image of {size_bytes // _MIB} MiB",
             "give a directory with more free space",
         )
-    file = WorkFile(str(Path(directory).resolve() / f"{WORK_NAME}.image.dat"), size_bytes, fill=True)
+    file = WorkFile(image_path(directory), size_bytes, fill=True)
+    refuse_fixed(file.path)
     with claimed_file(file):
         create(file)
         try:

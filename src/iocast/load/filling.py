@@ -12,7 +12,18 @@ from msgspec.structs import replace
 
 from iocast.errors import TargetError
 from iocast.load.extents import survey
-from iocast.load.marks import MAKER, Mark, held, identity, made_here, mark_path, read_mark, require_ours, write_mark
+from iocast.load.marks import (
+    MAKER,
+    Mark,
+    held,
+    identity,
+    made_here,
+    mark_path,
+    read_mark,
+    require_ours,
+    unlink_aside,
+    write_mark,
+)
 from iocast.load.os_refusals import refusal, way_out
 from iocast.load.work_files import Layout, WorkFile
 from iocast.model.measurement import Measurement
@@ -78,6 +89,7 @@ def _make(file: WorkFile) -> None:
     """Makes an empty file. Its mark comes first: a kill between the two leaves a mark without a file, never the
     reverse. Where the file system can make a file without a name, the mark names that very file from the start.
     """
+    unlink_aside(file.path)
     try:
         descriptor = os.open(os.path.dirname(file.path) or ".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
+import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,8 +24,10 @@ from iocast.errors import TargetError
 
 MARK_SUFFIX = ".iocast"
 MAKER = "iocast"
+PUT_BACK = "it was put back: look at it yourself"
 _RECORD_BYTES = 256
 _FS_IOC_GETVERSION = 0x80087601
+_ASIDE = re.compile(r"(?P<name>.+)\.[0-9a-f]{16}", re.DOTALL)  # what a removal renames to
 # A link is not followed, and a FIFO of the name does not block.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -170,6 +174,85 @@ def _is_ours_alone(directory: str, status: os.stat_result) -> bool:
         return False
     open_to_others = bool(place.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
     return not open_to_others or (bool(place.st_mode & stat.S_ISVTX) and status.st_uid in ours)
+
+
+def unlink_mark(path: str) -> None:
+    """Removes the mark of `path`. Raises TargetError, OSError.
+
+    What takes its name between a look and the removal is no mark: so it gets a name that nobody else knows first.
+    """
+    aside = f"{mark_path(path)}.{secrets.token_hex(8)}"
+    os.rename(mark_path(path), aside)
+    descriptor = None
+    try:
+        descriptor = os.open(aside, os.O_RDONLY | _SAFELY)
+        status = os.fstat(descriptor)
+        ours = _mark_in(descriptor) is not None or (
+            stat.S_ISREG(status.st_mode) and not status.st_size and status.st_uid in (os.geteuid(), 0)
+        )
+    except OSError:
+        ours = False
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+    if not ours:
+        put_back(aside, mark_path(path))
+        raise TargetError(f"{mark_path(path)} was replaced while iocast removed it", PUT_BACK)
+    os.unlink(aside)
+
+
+def unlink_aside(path: str) -> int:
+    """Removes the file that the mark of `path` names where a killed removal had given it another name already.
+    Returns the bytes that were allocated. Raises OSError.
+    """
+    mark, freed = read_mark(path), 0
+    place, name = os.path.split(path)
+    for entry in os.listdir(place or ".") if mark is not None and mark.inode is not None else ():
+        known = _ASIDE.fullmatch(entry)
+        if mark is None or known is None or known["name"] != name:
+            continue
+        aside = os.path.join(place, entry)
+        try:
+            descriptor = os.open(aside, os.O_RDONLY | _SAFELY)
+        except OSError:
+            continue
+        try:
+            status = os.fstat(descriptor)
+            ours = stat.S_ISREG(status.st_mode) and is_named(mark, aside, descriptor)
+        finally:
+            os.close(descriptor)
+        if ours:
+            os.unlink(aside)
+            freed += status.st_blocks * 512
+    return freed
+
+
+def stray_marks(directory: str) -> list[str]:
+    """Marks that a killed removal had given another name already."""
+    found = []
+    for entry in sorted(os.listdir(directory)) if os.path.isdir(directory) else ():
+        known = _ASIDE.fullmatch(entry)
+        if known is None or not known["name"].endswith(MARK_SUFFIX):
+            continue
+        try:
+            descriptor = os.open(os.path.join(directory, entry), os.O_RDONLY | _SAFELY)
+        except OSError:
+            continue
+        try:
+            if _mark_in(descriptor) is not None:
+                found.append(os.path.join(directory, entry))
+        finally:
+            os.close(descriptor)
+    return found
+
+
+def put_back(aside: str, path: str) -> None:
+    """Gives a file its name again, and fails rather than replace what came there meanwhile. Raises OSError."""
+    if stat.S_ISDIR(os.lstat(aside).st_mode):
+        os.rename(aside, path)  # over an empty directory, at most
+    else:
+        os.link(aside, path, follow_symlinks=False)
+        os.unlink(aside)
 
 
 @contextmanager

@@ -6,17 +6,40 @@ import errno
 import os
 import re
 import secrets
-import stat
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from msgspec import Struct
 
 from iocast.errors import TargetError
-from iocast.load.marks import MARK_SUFFIX, begun, held, is_named, made_here, mark_path, read_mark
+from iocast.load.file_attributes import fixed
+from iocast.load.marks import (
+    MARK_SUFFIX,
+    PUT_BACK,
+    begun,
+    held,
+    is_named,
+    made_here,
+    mark_path,
+    put_back,
+    read_mark,
+    stray_marks,
+    unlink_aside,
+    unlink_mark,
+)
 from iocast.load.os_refusals import refusal
 from iocast.load.work_files import MOUNT_NAME, WORK_NAME
 
 _OURS = re.compile(re.escape(WORK_NAME) + r"\.\w+\.dat")
+
+# Who uses these files, in a sentence each: told by the room that looks at the machine.
+Users = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
+
+
+def free(paths: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """Nobody uses anything."""
+    return {}
 
 
 class Cleaned(Struct, frozen=True):
@@ -31,11 +54,11 @@ def remove(path: str) -> int:
     why = _why_not(path)
     if why:
         raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
-    freed = _allocated(path)
+    freed = unlink_aside(path) + _allocated(path)
     if os.path.lexists(path):
         _unlink_ours(path)
     if os.path.lexists(mark_path(path)):
-        os.unlink(mark_path(path))
+        unlink_mark(path)
     return freed
 
 
@@ -58,50 +81,30 @@ def _unlink_ours(path: str) -> None:
     if ours:
         os.unlink(aside)
     else:
-        _put_back(aside, path)
-        raise TargetError(f"{path} was replaced while iocast removed it", "it was put back: look at it yourself")
+        put_back(aside, path)
+        raise TargetError(f"{path} was replaced while iocast removed it", PUT_BACK)
 
 
-def _put_back(aside: str, path: str) -> None:
-    """Gives a file its name again, and fails rather than replace what came there meanwhile. Raises OSError."""
-    if stat.S_ISDIR(os.lstat(aside).st_mode):
-        os.rename(aside, path)  # over an empty directory, at most
-    else:
-        os.link(aside, path, follow_symlinks=False)
-        os.unlink(aside)
-
-
-def clean(path: str, dry_run: bool = False) -> Cleaned:
+def clean(path: str, dry_run: bool = False, users: Users = free) -> Cleaned:
     """Removes the work files at `path` (a directory, or a work file). Raises TargetError.
 
-    With `dry_run` nothing is removed.
+    With `dry_run` nothing is removed. `users` says who uses a file otherwise: such a file is left alone.
     """
-    if os.path.isdir(path):
-        marks = sorted(str(mark) for mark in Path(path).glob(f"*{MARK_SUFFIX}"))
-        found = [mark.removesuffix(MARK_SUFFIX) for mark in marks if _is_mark(mark)]
-    elif os.path.lexists(path) or os.path.lexists(mark_path(path)):
-        why = _why_not(path)
-        if why:
-            raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
-        found = [path]
-    else:
-        if path.startswith("sim:"):
-            raise TargetError(f"{path} is a simulated device: it has no work files", "give a directory or a file")
-        raise TargetError(f"{path} does not exist", "give the tested directory or file")
     removed: list[tuple[str, int]] = []
     left: list[tuple[str, str]] = []
-    for name in found:
-        why = _why_not(name)
-        if not why:
-            try:
-                with held(name):
-                    removed.append((name, _allocated(name) if dry_run else remove(name)))
-                continue
-            except TargetError:
-                why = "is in use by another iocast process"
-            except OSError as error:
+    for name in _found(path):
+        try:
+            why = _why_not(name) or _removed(name, dry_run, users, removed)
+        except OSError as error:
+            if name == path:
                 raise refusal("cannot remove", name, error) from error
-        left.append((name, why))
+            why = f"could not be removed: {error.strerror or error}"
+        if why:
+            left.append((name, why))
+    for stray in stray_marks(path):
+        if not dry_run:
+            os.unlink(stray)
+        removed.append((stray, 0))
     place = str(Path(path) / MOUNT_NAME)
     if os.path.isdir(place) and not os.path.islink(place):
         try:
@@ -109,6 +112,40 @@ def clean(path: str, dry_run: bool = False) -> Cleaned:
         except OSError as error:
             left.append((place, f"is not empty, or in use ({error.strerror})"))
     return Cleaned(tuple(removed), tuple(left))
+
+
+def _found(path: str) -> list[str]:
+    """The files whose marks are in a directory, or the one file. Raises TargetError."""
+    if os.path.isdir(path):
+        marks = sorted(str(mark) for mark in Path(path).glob(f"*{MARK_SUFFIX}"))
+        return [mark.removesuffix(MARK_SUFFIX) for mark in marks if _is_mark(mark)]
+    if os.path.lexists(path) or os.path.lexists(mark_path(path)):
+        why = _why_not(path)
+        if why:
+            raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
+        return [path]
+    if path.startswith("sim:"):
+        raise TargetError(f"{path} is a simulated device: it has no work files", "give a directory or a file")
+    raise TargetError(f"{path} does not exist", "give the tested directory or file")
+
+
+def _removed(name: str, dry_run: bool, users: Users, removed: list[tuple[str, int]]) -> str:
+    """Removes one file of ours, or would; why not, in words that follow its name. Raises OSError."""
+    what, letter = next((found for each in (name, mark_path(name)) if (found := fixed(each))[0]), ("", ""))
+    if what:
+        return f"is {what} (chattr -{letter} makes it removable)"
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(name))
+        except TargetError:
+            return "is in use by another iocast process"
+        if used := users([name]).get(name):
+            return f"is in use: {'; '.join(used)}"
+        try:
+            removed.append((name, _allocated(name) if dry_run else remove(name)))
+        except TargetError:
+            return "was replaced while iocast removed it, and was put back"
+    return ""
 
 
 def _removed_directory(place: str, dry_run: bool) -> list[tuple[str, int]]:
@@ -121,7 +158,11 @@ def _removed_directory(place: str, dry_run: bool) -> list[tuple[str, int]]:
 
 
 def _allocated(path: str) -> int:
-    return os.lstat(path).st_blocks * 512 if os.path.lexists(path) else 0
+    """What its removal frees: nothing where the file has a second name."""
+    if not os.path.lexists(path):
+        return 0
+    status = os.lstat(path)
+    return status.st_blocks * 512 if status.st_nlink == 1 else 0
 
 
 def _is_mark(mark: str) -> bool:

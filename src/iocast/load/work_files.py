@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from iocast.errors import TargetError
 from iocast.load.extents import survey
+from iocast.load.file_attributes import refuse_fixed
 from iocast.load.marks import begun, made_here, mark_path, read_mark
 from iocast.load.os_refusals import refusal
 from iocast.model.permission import Permission, permission
@@ -93,7 +94,10 @@ def lay_out(plan: Plan) -> Layout:
     except OSError as error:
         raise refusal("cannot read", error.filename or target.path, error) from error
     layout = Layout(files, own=True)
+    changed = files if any(phase.workload.writes for phase in plan.phases) else [file for file in files if file.fill]
+    refuse_fixed(*(path for file in changed for path in (file.path, mark_path(file.path))))
     if layout.fill_bytes:
+        refuse_fixed(os.path.dirname(files[0].path))
         _check_writable(os.path.dirname(files[0].path))
     if any(phase.workload.writes for phase in plan.phases):
         _check_files_writable(layout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -25,7 +26,7 @@ from iocast.observe.background import Background
 from iocast.observe.block import kept_between_phases
 from iocast.observe.host import describe_host
 from iocast.observe.memory_left import memory_left
-from iocast.observe.target.overwriting import held, unseen_users
+from iocast.observe.target.overwriting import held, refuse_used_files, unseen_users
 from iocast.runner.observing import Observing
 from iocast.runner.refilling import WorkFiles
 from iocast.runner.reporting import Progress
@@ -81,6 +82,7 @@ def perform(
         kept_between_phases(),
         OpenedFiles(layout, plan.target) as opened,
     ):
+        run = replace(run, warnings=(*run.warnings, *_users_of(layout, writing)))
         loader.check(layout)
         saving = Saving(RunFolder.create(out, run), run)
         job = _Performance(layout, loader, script, saving, progress, stopped, recheck, opened)
@@ -95,6 +97,14 @@ def perform(
         finally:
             progress.close()
         return job.close("failed" if error else "done" if job.complete else "interrupted", error)
+
+
+def _users_of(layout: Layout, writing: list[str]) -> tuple[str, ...]:
+    """What is to be said of others who use the work files. Raises TargetError when they would be overwritten."""
+    if not layout.own:
+        return ()
+    filling = [f"lay out {Path(file.path).name}" for file in layout.files if file.fill]
+    return refuse_used_files([file.path for file in layout.files], [*filling, *writing])
 
 
 def _measured_host(loader: Loader) -> Host:

@@ -16,7 +16,9 @@ __all__ = ["Cleaned", "Mended", "clean_up", "mend_runs"]
 
 def clean_up(path: str, *, dry_run: bool = False) -> Cleaned:
     """Removes the work files in a path; with `dry_run` only says which. Raises IocastError."""
-    return clean(path, dry_run=dry_run)
+    from iocast.observe.target.file_users import file_users
+
+    return clean(path, dry_run=dry_run, users=file_users)
 
 
 class Mended(Struct, frozen=True):

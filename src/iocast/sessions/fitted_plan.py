@@ -9,7 +9,7 @@ from iocast import jobs
 from iocast.errors import TargetError
 from iocast.jobs import Job
 from iocast.jobs.shared_starts import shared_starts
-from iocast.load.work_files import permission_of
+from iocast.load.work_files import permission_of, work_paths
 from iocast.model.plan import Plan
 from iocast.model.target import Target
 from iocast.sessions.target_finding import with_direct_tried
@@ -46,7 +46,17 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
         if job.fits_target and not allowed.may_write:
             raise TargetError(error.message, _OTHER_TARGET) from None
         raise
+    _refuse_used(plan, target, allowed.may_write)
     return Fitted(plan, (*job.notes, *notes, *shared_starts(plan)), tuple(left_out))
+
+
+def _refuse_used(plan: Plan, target: Target, may_write: bool) -> None:
+    """Says before anything is announced what the runner looks at again. Raises TargetError."""
+    writing = [phase.name for phase in plan.phases if phase.workload.writes]
+    if may_write and writing and target.kind in ("directory", "file"):
+        from iocast.observe.target.overwriting import refuse_used_files
+
+        refuse_used_files(work_paths(target, plan.files.count), writing)
 
 
 def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]]:

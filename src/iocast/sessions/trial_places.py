@@ -50,9 +50,11 @@ def targets_of(places: Places, listener: Listener) -> Generator[Target, None, No
         for path in places.paths:
             yield find_target(path, places.destroy)
         return
-    from iocast.load.file_system_images import loop_device
+    from iocast.load.file_system_images import image_path, loop_device
+    from iocast.observe.target.overwriting import refuse_used_files
 
     directory = places.paths[0]
+    refuse_used_files((image_path(directory),), ("lay out an image",))
     listener.tell(ImageAnnounced(directory, IMAGE_BYTES))
     with loop_device(directory, IMAGE_BYTES) as device:
         for kind in places.images:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from iocast.observe.target.identity import loop_inode
-from iocast.observe.target.mounts import Mount, read_mounts, unescape
+from iocast.observe.target.mounts import Mount, read_mounts, remote_places, unescape
 from iocast.observe.target.sysfs import (
     device_directory,
+    device_number,
     kernel_name,
     linked_devices,
     named_directory,
     read_text,
     source_directory,
 )
+
+# Storage that the kernel serves to other machines: of SCSI (LIO) and of NVMe.
+_EXPORTS = {
+    "sys/kernel/config/target/core/*/*/udev_path": "exported as SCSI storage",
+    "sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path": "exported as NVMe storage",
+}
 
 
 def claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ...]:
@@ -26,11 +34,13 @@ def claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ...]:
     if top is None:
         return ()
     mounts, swaps, loops = read_mounts(root), _swap_devices(root), _loops(root)
+    served = {source_directory(path, root): what for path, what in exports(root)}
     said: list[str] = []
     waiting, seen = [top], {top}
     while waiting:
         device = waiting.pop(0)
         said += _claims_on(device, mounts, swaps, root)
+        said += [f"{kernel_name(device)} is {served[device]}"] if device in served else []
         said += [f"{kernel_name(loop)} is built on {kernel_name(device)}" for loop in loops.get(device, ())]
         for above in [*_partitions(device), *linked_devices(device / "holders"), *loops.get(device, ())]:
             if above not in seen:
@@ -56,24 +66,29 @@ def loop_claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ..
     if loop is None or file is None:
         return ()
     this = _behind(loop, file, root)
-    others = [other for other, its in _loop_files(root).items() if other != loop and _behind(other, its, root) == this]
+    others = [other for other, its in loop_files(root, file).items() if other != loop and _behind(other, its, root) == this]
     said = [f"{kernel_name(other)} uses the same file, {file}" for other in others]
     below = source_directory(file, root)
     if below is not None and below != loop:
-        major, minor = _number(below)
+        major, minor = device_number(below)
         own = f"{kernel_name(loop)} is built on "
         said += [claim for claim in claims(major, minor, root) if not claim.startswith(own)]
         said += loop_claims(major, minor, root)
     return tuple(said)
 
 
-def _loop_files(root: Path) -> dict[Path, str]:
-    """The file that each loop device stands on, as the kernel names it."""
+def loop_files(root: Path, besides: str = "/") -> dict[Path, str]:
+    """The file that each loop device stands on, as the kernel names it.
+
+    Left out are those on the file system of another machine or process, where a look may never come back, but for the
+    one on which `besides` lies.
+    """
     found: dict[Path, str] = {}
+    remote = remote_places(besides, root)
     for entry in sorted(root.glob("sys/class/block/loop*")):
         directory = named_directory(entry.name, root)
         file = read_text(entry / "loop/backing_file")
-        if directory is not None and file is not None:
+        if directory is not None and file is not None and not file.startswith(remote):
             found[directory] = file
     return found
 
@@ -82,33 +97,29 @@ def _behind(loop: Path, file: str, root: Path) -> tuple[int, int] | str:
     """Which file it is, by device and inode: hard links and bind mounts give one file several names. The name, where
     the file cannot be reached by it.
     """
-    inode = loop_inode(kernel_name(loop)) if root == Path("/") else None
-    if inode is not None:
-        return inode
-    try:
-        status = os.stat(root / file.lstrip("/"))
-    except OSError:
-        return file
-    return status.st_dev, status.st_ino
+    return loop_inode(kernel_name(loop), file, root) or file
+
+
+def exports(root: Path) -> Iterator[tuple[str, str]]:
+    """The path of each device or file that the kernel serves to other machines, and as what."""
+    for pattern, what in _EXPORTS.items():
+        for entry in sorted(root.glob(pattern)):
+            if (path := read_text(entry)) is not None:
+                yield path, what
 
 
 def _loops(root: Path) -> dict[Path, list[Path]]:
     """The loop devices by the block device that each stands on; the kernel does not name them as holders."""
     found: dict[Path, list[Path]] = {}
-    for loop, file in _loop_files(root).items():
+    for loop, file in loop_files(root).items():
         if (below := source_directory(file, root)) is not None:
             found.setdefault(below, []).append(loop)
     return found
 
 
-def _number(directory: Path) -> tuple[int, int]:
-    major, _, minor = (directory / "dev").read_text().strip().partition(":")
-    return int(major), int(minor)
-
-
 def _claims_on(directory: Path, mounts: tuple[Mount, ...], swaps: set[Path], root: Path) -> list[str]:
     name = kernel_name(directory)
-    number = _number(directory)
+    number = device_number(directory)
     said = [f"{name} is mounted on {m.mount_point}" for m in mounts if _is_of(m, directory, number, root)]
     if directory in swaps:
         said.append(f"{name} is used as swap")

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
-from iocast.observe.target.mounts import read_mounts
+from iocast.observe.target.process_files import file_uses
 from iocast.observe.target.sysfs import device_directory, kernel_name, read_text
-
-# A look at an open file of a dead server may never come back.
-_REMOTE = re.compile(r"nfs|cifs|smb|ceph|fuse|9p|afs|gfs|ocfs|lustre|glusterfs|beegfs|virtiofs")
-_NO_FILE = re.compile(r"(socket|pipe|anon_inode|mnt|net|pid|user|uts|ipc|cgroup|time):")
 
 
 def related(major: int, minor: int, root: Path = Path("/")) -> dict[int, str]:
@@ -35,60 +29,14 @@ def device_users(major: int, minor: int) -> tuple[list[str], int]:
     """One sentence for each other process that uses any of them, as far as this user may see; and how many processes
     could not be looked at.
     """
-    numbers, remote = related(major, minor), _remote_places()
-    found, unseen = [], 0
-    seen_maps: dict[str, int] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        if folder.name == str(os.getpid()):
-            continue
-        try:
-            opened = {number for entry in _descriptors(folder, remote) if (number := _number(entry)) in numbers}
-            mapped = {number for number in _mapped(folder, remote, seen_maps) if number in numbers} - opened
-        except PermissionError:
-            unseen += 1
-            continue
-        except OSError:
-            continue  # it ended meanwhile
-        who = f"process {folder.name} ({read_text(folder / 'comm') or '?'})"
-        found += [f"{who} has {numbers[number]} open" for number in sorted(opened)]
-        found += [f"{who} has {numbers[number]} mapped into its memory" for number in sorted(mapped)]
-    return found, unseen
-
-
-def _remote_places() -> tuple[str, ...]:
-    return tuple(f"{mount.mount_point}/" for mount in read_mounts() if _REMOTE.match(mount.filesystem))
-
-
-def _descriptors(folder: Path, remote: tuple[str, ...]) -> Iterator[str]:
-    for name in os.listdir(folder / "fd"):
-        entry = f"{folder}/fd/{name}"
-        try:
-            place = os.readlink(entry)
-        except FileNotFoundError:
-            continue
-        if not _NO_FILE.match(place) and not place.startswith(remote):
-            yield entry
-
-
-def _mapped(folder: Path, remote: tuple[str, ...], seen: dict[str, int]) -> set[int]:
-    """Device numbers of what is mapped. Libraries are mapped by every process: each is looked at once."""
-    found = set()
-    for line in (folder / "maps").read_bytes().decode("utf-8", "replace").splitlines():
-        span, _, _, _, inode, *name = line.split(maxsplit=5)
-        if inode == "0" or not name or name[0].startswith(remote):
-            continue
-        what = line.split(maxsplit=3)[3]
-        if what not in seen:
-            first, _, last = span.partition("-")
-            seen[what] = _number(f"{folder}/map_files/{first.lstrip('0')}-{last.lstrip('0')}")
-        found.add(seen[what])
-    return found
-
-
-def _number(entry: str) -> int:
-    """The number of the block device behind a link of /proc, 0 for everything else."""
-    try:
-        status = os.stat(entry)
-    except OSError:
-        return 0
-    return status.st_rdev if stat.S_ISBLK(status.st_mode) else 0
+    numbers = related(major, minor)
+    uses, unseen = file_uses(lambda status: stat.S_ISBLK(status.st_mode) and status.st_rdev in numbers)
+    opened = {(use.pid, use.status.st_rdev) for use in uses if use.how == "open"}
+    found = []
+    for use in uses:
+        name = numbers[use.status.st_rdev]
+        if use.how == "open":
+            found.append(f"{use.who} has {name} open")
+        elif (use.pid, use.status.st_rdev) not in opened:
+            found.append(f"{use.who} has {name} mapped into its memory")
+    return list(dict.fromkeys(found)), unseen

@@ -11,12 +11,14 @@ from pathlib import Path
 
 from iocast.model.target import Identity
 from iocast.observe.target.layers import hardware_identity
+from iocast.observe.target.patience import within
 from iocast.observe.target.sysfs import device_directory, read_int, read_text
 
 _SECTOR_BYTES = 512
 _LOOP_GET_STATUS64 = 0x4C05
 _LOOP_INFO = struct.Struct("=QQQQQ")  # device, inode, device number of the file itself, offset, size limit
 _LOOP_INFO_BYTES = 232
+_PATIENCE_S = 2.0
 
 
 def identify(descriptor: int, root: Path = Path("/")) -> Identity:
@@ -96,8 +98,22 @@ def _loop_status(descriptor: int) -> tuple[int, int, int, int, int] | None:
     return device, inode, own_number, offset, limit
 
 
-def loop_inode(name: str) -> tuple[int, int] | None:
-    """Device and inode of the file behind a loop device, None when it cannot be asked."""
+def loop_inode(name: str, file: str, root: Path = Path("/")) -> tuple[int, int] | None:
+    """Device and inode of the file behind a loop device, by its name where the device cannot be asked. None when there
+    is no answer: the file system below may hang.
+    """
+    return within(_PATIENCE_S, lambda: (_asked(name) if root == Path("/") else None) or _inode(root, file))
+
+
+def _inode(root: Path, file: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(root / file.lstrip("/"))
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _asked(name: str) -> tuple[int, int] | None:
     try:
         descriptor = os.open(f"/dev/{name}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+_REMOTE = re.compile(r"nfs|cifs|smb|ceph|fuse|9p|afs|gfs|ocfs|lustre|glusterfs|beegfs|virtiofs")
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
@@ -83,6 +84,12 @@ def read_mounts(root: Path = Path("/")) -> tuple[Mount, ...]:
     except OSError:
         return ()
     return parse_mountinfo(os.fsdecode(raw))
+
+
+def remote_places(besides: str = "", root: Path = Path("/")) -> tuple[str, ...]:
+    """Where a look at a file may never come back, because its server is dead; not where the path `besides` lies."""
+    remote = (f"{mount.mount_point.rstrip('/')}/" for mount in read_mounts(root) if _REMOTE.match(mount.filesystem))
+    return tuple(each for each in remote if not besides.startswith(each))
 
 
 def find_mount(path: str, root: Path = Path("/")) -> Mount | None:

@@ -1,4 +1,4 @@
-"""May a block device be overwritten: it is the one that was planned, nobody uses it, and a person gave it up.
+"""May a device or a work file be overwritten: it is the one that was planned, and nobody else uses it.
 
 A device carries no mark as a work file does, so writing to it always needs its identity in `--destroy`: no
 signature says only that nothing was recognised. What is in use is refused even so. While a run writes, the
@@ -19,6 +19,7 @@ from iocast.model.permission import permission
 from iocast.model.target import Identity, Target
 from iocast.observe.target.claims import claims, loop_claims
 from iocast.observe.target.device_users import device_users
+from iocast.observe.target.file_users import file_users, loop_file_users
 from iocast.observe.target.identity import identify
 from iocast.observe.target.signatures import Signature, signatures
 from iocast.observe.target.sysfs import device_directory, read_int
@@ -133,6 +134,7 @@ def _require_free(target: Target, writing: Sequence[str]) -> None:
         return  # refused as another device than the one planned for
     major, minor = map(int, target.identity.number.split(":"))
     used = [*claims(major, minor), *loop_claims(major, minor)]
+    used += [] if used else loop_file_users(major, minor)
     directory = device_directory(major, minor)
     if directory is not None and read_int(directory / "ro"):
         raise TargetError(f"{target.path} is read-only{_would(target, writing)}", "give a writable device")
@@ -145,6 +147,25 @@ def _require_free(target: Target, writing: Sequence[str]) -> None:
     used += users
     if used:
         raise _in_use(target, writing, list(dict.fromkeys(used)))
+
+
+def refuse_used_files(paths: Sequence[str], writing: Sequence[str]) -> tuple[str, ...]:
+    """What is to be said of work files that others use, in a run that only reads.
+
+    Raises TargetError when anything is `writing`: a file that iocast made may hold what others put on it since.
+    """
+    used = file_users(paths)
+    for path, users in used.items() if writing else ():
+        more = f" and {len(writing) - 1} more" if len(writing) > 1 else ""
+        raise TargetError(
+            f'{path} is in use: {"; ".join(users)}, and phase "{writing[0]}"{more} would overwrite it',
+            "run only the phases that read, give another directory, or stop its users first: unmount it, detach the "
+            "loop device (losetup -d), swapoff, or end the process",
+        )
+    return tuple(
+        f"{path} is in use while it is read: {'; '.join(users)}. The figures include what its users do with it"
+        for path, users in used.items()
+    )
 
 
 def _in_use(target: Target, writing: Sequence[str], used: list[str]) -> TargetError:

@@ -56,6 +56,12 @@ def kernel_name(directory: Path) -> str:
     return directory.name.replace("!", "/")
 
 
+def device_number(directory: Path) -> tuple[int, int]:
+    """Major and minor of the device that a directory of sysfs is of."""
+    major, _, minor = (directory / "dev").read_text().strip().partition(":")
+    return int(major), int(minor)
+
+
 def linked_devices(folder: Path) -> list[Path]:
     """The resolved targets of all links in `folder` (slaves, holders), by name."""
     try:

@@ -1,0 +1,264 @@
+"""A work file that others use is not written to, whoever they are: each is named, with the way out; reads go on."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from makers.command_line import iocast, small_job
+from makers.rootly import Mount, command, need
+from makers.work_files import MIB, lay, plan
+
+from iocast.load.filling import claimed
+from iocast.load.work_files import lay_out
+from iocast.observe.target import file_users as user_look
+from iocast.observe.target.file_users import aliases, file_users
+
+pytestmark = pytest.mark.device
+Attach = Callable[..., str]
+OPEN = "import fcntl, mmap, os, sys; f = os.open(sys.argv[1], os.O_RDWR if 'rw' in sys.argv else os.O_RDONLY)"
+PROCESSES = {  # what a process does with the file -> its program, and what is said of it
+    "writes": (OPEN + "; ", "rw", "has it open for writing"),
+    "maps": (OPEN + "; m = mmap.mmap(f, 4096, mmap.MAP_SHARED, mmap.PROT_READ)", "ro", "has it mapped into its memory"),
+    "locks": (OPEN + "; fcntl.flock(f, fcntl.LOCK_SH)", "ro", "holds a lock on it"),
+    "locks a range": (OPEN + "; fcntl.lockf(f, fcntl.LOCK_EX, 8)", "rw", "holds a lock on it"),
+    "leases": (OPEN + "; fcntl.fcntl(f, fcntl.F_SETLEASE, fcntl.F_RDLCK)", "ro", "has a lease on it"),
+    "mapped and closed": (
+        "import ctypes as c, os, sys; f = os.open(sys.argv[1], os.O_RDWR); call = c.CDLL(None).mmap; "
+        "call.restype = c.c_void_p; call.argtypes = c.c_void_p, c.c_size_t, c.c_int, c.c_int, c.c_int, c.c_long; "
+        "call(None, 4096, 3, 1, f, 0); os.close(f)",
+        "rw",
+        "has it mapped into its memory",
+    ),
+}
+READING = (
+    'name = "reads"\n[files]\nsize = "4MiB"\n[[phase]]\ntest = "reads"\nsize = "8k"\ntime = "50ms"\ndirect = false\n'
+)
+
+
+@pytest.fixture
+def started() -> Iterator[Callable[..., int]]:
+    """A process that uses a file until the end of the test."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(way: str, file: Path) -> int:
+        program, mode, _ = PROCESSES[way]
+        words = [sys.executable, "-c", f"{program}\nprint(flush=True)\ninput()", str(file), mode]
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        processes.append(process)
+        assert process.stdout is not None
+        process.stdout.readline()
+        return process.pid
+
+    yield start
+    for process in processes:
+        process.communicate("\n")
+
+
+@pytest.fixture
+def fixed() -> Iterator[Callable[[Path, str], None]]:
+    """A file or directory with an attribute that forbids changes, until the end of the test."""
+    changed: list[tuple[Path, str]] = []
+
+    def change(path: Path, letter: str) -> None:
+        need("chattr")
+        command("chattr", f"+{letter}", path)
+        changed.append((path, letter))
+
+    yield change
+    for path, letter in changed:
+        subprocess.run(["chattr", f"-{letter}", str(path)], check=True)
+
+
+def work_file(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    lay(plan(folder, 4 * MIB))
+    return folder / "iocast-work.0.dat"
+
+
+def refused(work: Path, *said: str, clean: bool = True, reads: str = "is in use while it is read") -> None:
+    """Nothing is written or removed; who uses it is said, with the way out; a run that only reads goes on."""
+    home = work.parent.parent
+    before = hashlib.sha256(work.read_bytes()).digest()
+    for verb in ("plan", "run") if reads else ("run",):
+        done = iocast(verb, small_job(home, direct=False), work.parent, cwd=home)
+        told = " ".join(done.stderr.split())
+        assert done.returncode == 2, done.stdout
+        for each in said:
+            assert each in told
+        assert "hint: " in told
+    assert not (home / "iocast-runs").exists()
+    if clean:
+        kept = iocast("clean", work.parent, cwd=home)
+        assert kept.stdout == f"no iocast work files in {work.parent}\n"
+        assert all(each in kept.stderr for each in said[:1])
+    assert hashlib.sha256(work.read_bytes()).digest() == before
+    if not reads:
+        return
+    job = home / "reading.toml"
+    job.write_text(READING)
+    done = iocast("run", job, work.parent, "--full", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert reads in " ".join(done.stdout.split())
+    assert hashlib.sha256(work.read_bytes()).digest() == before
+
+
+@pytest.mark.parametrize("way", PROCESSES)
+def test_a_process_uses_it(tmp_path: Path, started: Callable[..., int], way: str) -> None:
+    work = work_file(tmp_path / "here")
+    pid = started(way, work)
+    said = f"process {pid} ("
+    refused(work, said, PROCESSES[way][2], f"{work} is in use: {said}", reads=said)
+
+
+@pytest.mark.parametrize("by", ["its name", "a hard link that has gone", "a bind mount", "read-only"])
+def test_a_loop_device_stands_on_it(tmp_path: Path, mounted: Mount, attach: Attach, by: str) -> None:
+    work = work_file(tmp_path / "here")
+    name, options = work, ["--read-only"] if by == "read-only" else []
+    if by == "a hard link that has gone":
+        name = tmp_path / "link"
+        os.link(work, name)
+    elif by == "a bind mount":
+        name = mounted("bound", "--bind", work.parent) / work.name
+    device = attach(name, *options)
+    if by == "a hard link that has gone":
+        name.unlink()
+    refused(work, f"it is the file behind {device[5:]}")
+
+
+def test_a_file_system_on_it_is_mounted(tmp_path: Path, attach: Attach, mounted: Mount) -> None:
+    need("mkfs.ext4")
+    work = work_file(tmp_path / "here")
+    command("mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", work)
+    device = attach(work)
+    place = mounted("there", device)
+    (place / "precious").write_text("data")
+    command("sync", "--file-system", work)
+    refused(work, f"it is the file behind {device[5:]}; {device[5:]} is mounted on {place}", reads="")
+    assert (place / "precious").read_text() == "data"
+
+
+def test_it_is_swap(tmp_path: Path) -> None:
+    need("mkswap", "swapon", "swapoff")
+    work = work_file(tmp_path / "here")
+    command("mkswap", work)
+    command("swapon", work)
+    try:
+        refused(work, "it is used as swap")
+    finally:
+        subprocess.run(["swapoff", str(work)], check=True)
+
+
+@pytest.mark.parametrize("over", ["the work file is on the overlay", "the work file is below it"])
+def test_an_overlay_shows_it_under_other_numbers(tmp_path: Path, mounted: Mount, attach: Attach, over: str) -> None:
+    lower, upper, inside = tmp_path / "lower", tmp_path / "upper", tmp_path / "inside"
+    for each in (lower, upper, inside):
+        each.mkdir()
+    options = f"lowerdir={lower},upperdir={upper},workdir={inside}"
+    merged = mounted("merged", "-t", "overlay", "overlay", "-o", options)
+    (merged / "here").mkdir()
+    here, there = (merged, upper) if "is on" in over else (upper, merged)
+    work = work_file(here / "here")
+    device = attach(there / "here" / work.name)
+    assert len(aliases(str(work))) == 2, "device numbers differ"
+    assert file_users([str(work)]) == {str(work): [f"it is the file behind {device[5:]}"]}
+    refused(work, f"it is the file behind {device[5:]}")
+
+
+@pytest.mark.parametrize(("letter", "what"), [("i", "immutable"), ("a", "append-only")])
+@pytest.mark.parametrize("which", ["file", "mark"])
+def test_it_must_not_be_changed(
+    tmp_path: Path, fixed: Callable[[Path, str], None], letter: str, what: str, which: str
+) -> None:
+    work = work_file(tmp_path / "here")
+    path = work if which == "file" else Path(f"{work}.iocast")
+    fixed(path, letter)
+    refused(work, f"is {what}", f"chattr -{letter}", reads="Results")
+
+
+def test_its_directory_must_not_be_changed(tmp_path: Path, fixed: Callable[[Path, str], None]) -> None:
+    place = tmp_path / "here"
+    place.mkdir()
+    fixed(place, "i")
+    done = iocast("run", small_job(tmp_path), place, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"{place} is immutable" in done.stderr
+    assert os.listdir(place) == []
+
+
+def test_another_iocast_uses_it(tmp_path: Path) -> None:
+    work = work_file(tmp_path / "here")
+    with claimed(lay_out(plan(work.parent, 4 * MIB))):
+        done = iocast("run", small_job(tmp_path, direct=False), work.parent, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "in use by another iocast process" in done.stderr
+
+
+def test_this_very_process_uses_it(tmp_path: Path) -> None:
+    """A program that calls iocast may hold a file of its own there."""
+    work = work_file(tmp_path / "here")
+    assert file_users([str(work)]) == {}
+    with open(work, "r+b"):
+        assert file_users([str(work)]) == {str(work): [f"process {os.getpid()} ({name()}) has it open for writing"]}
+    with open(work, "rb"):
+        assert file_users([str(work)]) == {}, "who only reads it loses nothing"
+
+
+def name() -> str:
+    return Path("/proc/self/comm").read_text().strip()
+
+
+def test_a_lock_of_a_process_that_cannot_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An ordinary user sees no descriptors of root, but the kernel lists locks for everybody."""
+    work = work_file(tmp_path / "here")
+    monkeypatch.setattr(user_look, "file_uses", lambda *_, **__: ([], 1))
+    with open(work, "r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert file_users([str(work)]) == {}, "who can be looked into is told by what it has open"
+        monkeypatch.setattr(user_look.os, "access", lambda *_: False)
+        assert file_users([str(work)]) == {str(work): [f"process {os.getpid()} holds a lock on it"]}
+
+
+def test_who_only_reads_it_does_not_hinder(tmp_path: Path) -> None:
+    work = work_file(tmp_path / "here")
+    with open(work, "rb"):
+        done = iocast("run", small_job(tmp_path, direct=False), work.parent, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_exports_of_the_kernel_and_swap_are_told_by_name(tmp_path: Path) -> None:
+    """A tree as the kernel shows it: what serves files to other machines cannot be set up everywhere."""
+    root, file = tmp_path, tmp_path / "data" / "work.dat"
+    file.parent.mkdir()
+    file.write_bytes(b"x")
+    for place in ("target/core/fileio_0/disk/udev_path", "nvmet/subsystems/nqn/namespaces/1/device_path"):
+        entry = root / "sys/kernel/config" / place
+        entry.parent.mkdir(parents=True)
+        entry.write_text("/data/work.dat\n")
+    (root / "proc").mkdir()
+    (root / "proc/swaps").write_text("Filename Type Size Used Priority\n/data/work.dat file 100 0 -2\n")
+    assert file_users([str(file)], root) == {
+        str(file): ["it is used as swap", "it is exported as SCSI storage", "it is exported as NVMe storage"]
+    }
+
+
+def test_the_image_of_an_experiment_is_looked_at_too(tmp_path: Path, attach: Attach) -> None:
+    need("losetup", "mkfs.ext4")
+    image = tmp_path / "iocast-work.image.dat"
+    lay(plan(image, 4 * MIB))
+    device = attach(image)
+    before = image.read_bytes()
+    done = iocast("experiment", "dio-matrix", tmp_path, "--filesystems", "ext4", "--time", "50ms", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert f"it is the file behind {device[5:]}" in done.stderr
+    assert image.read_bytes() == before
+
+
+def test_what_is_not_there_has_no_users(tmp_path: Path) -> None:
+    assert file_users([str(tmp_path / "absent"), str(tmp_path)]) == {}
