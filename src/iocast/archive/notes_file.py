@@ -8,6 +8,7 @@ import re
 import msgspec
 
 from iocast.archive.file_names import NOTES_FILE, RUN_FILE, folder_of
+from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.json_files import decoded, not_understood, put_readable
 from iocast.errors import ArchiveError, SpecError
 from iocast.model.summary import Notes
@@ -60,7 +61,7 @@ def load_notes(folder: str) -> Notes:
     """What people say about a run, nothing where there is no file. Raises ArchiveError."""
     path = folder_of(folder) / NOTES_FILE
     try:
-        text = path.read_bytes()
+        text = regular_bytes(path, LARGEST_SMALL)
     except (FileNotFoundError, NotADirectoryError):
         return Notes()
     except OSError as error:

@@ -8,7 +8,9 @@ from pathlib import Path
 import msgspec
 
 from iocast.archive.file_names import RUN_FILE, folder_of
+from iocast.archive.guarded.regular_file import UnfitFile, regular_bytes
 from iocast.archive.interval_tables import load_series
+from iocast.archive.json_files import not_understood
 from iocast.archive.run_document import run_of
 from iocast.archive.sample_tables import load_samples
 from iocast.archive.warm_up import samples_from, warm_up_of
@@ -30,7 +32,9 @@ def _text(folder: str, path: Path) -> bytes:
             f"the name {shown(folder)} is not UTF-8 text", "rename the folder, or open it by a symbolic link"
         )
     try:
-        return (path / RUN_FILE).read_bytes()
+        return regular_bytes(path / RUN_FILE)
+    except UnfitFile as error:
+        raise not_understood(path / RUN_FILE, error.strerror, "remove it, or give another folder") from error
     except OSError as error:
         absent = isinstance(error, FileNotFoundError) and path.exists()
         why = f"{RUN_FILE} is missing" if absent else error.strerror

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed
+from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed, untyped
 from iocast.archive.migrations import migrated_run
 from iocast.archive.soundness import fault_of
 from iocast.errors import ArchiveError
@@ -151,7 +151,7 @@ def run_of(path: Path, text: bytes) -> Run:
         if version == SCHEMA_VERSION:
             document = parsed(text, _Document)
         else:
-            document = converted(migrated_run(version, msgspec.json.decode(text)), _Document)
+            document = converted(migrated_run(version, untyped(text)), _Document)
     except BROKEN as error:
         raise not_understood(path, error) from error
     run = _run_of(document, path)
