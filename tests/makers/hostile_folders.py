@@ -15,7 +15,9 @@ import duckdb
 from makers.damaged_folders import FILES, ODD, damaged
 
 # Titles, colours, 8-bit controls, overrides of direction, ends of lines, formulas, tags: for every reader something.
-HOSTILE = "=1+1\x1b]0;owned\x07\x1b[31m\x9b2J\u202egnp\u2066\u2028# h\x7f\x00\r\n![x](http://evil.example/x)<script>|`*_"
+HOSTILE = (
+    "=1+1\x1b]0;owned\x07\x1b[31m\x9b2J\u202egnp\u2066\u2028# h\x7f\x00\r\n![x](http://evil.example/x)<script>|`*_"
+)
 SEEN = ("\x1b", "\x07", "\x9b", "\u202e", "\u2066", "\u2028", "\x7f", "\x00", "\r")
 TABLES = ("intervals/000.parquet", "samples/000.parquet")
 _EVERY = (*FILES, "notes.json", *TABLES)
@@ -163,13 +165,15 @@ def _many_phases(folder: Path, chance: random.Random) -> None:
     (folder / "run.json").write_text(json.dumps(document))
 
 
-def _other_table(folder: Path, chance: random.Random) -> None:
+def _other_table(folder: Path, chance: random.Random) -> str:
     name = chance.choice(TABLES)
     file, fresh = folder / name, folder / "fresh.parquet"
-    query = QUERIES[name][chance.choice(sorted(QUERIES[name]))].format(file=file)
+    kind = chance.choice(sorted(QUERIES[name]))
+    query = QUERIES[name][kind].format(file=file)
     with duckdb.connect(config={"memory_limit": "1GB", "threads": 2}) as base:
         base.execute(f"COPY ({query}) TO '{fresh}' (FORMAT parquet, COMPRESSION zstd)").fetchall()
     fresh.replace(file)
+    return f"{name} {kind}"
 
 
 def _noise(folder: Path, chance: random.Random) -> None:
@@ -189,9 +193,10 @@ def _one_fault(folder: Path, chance: random.Random) -> None:
         file.write_bytes(damaged(file.read_bytes(), chance))
 
 
-def _in_place(folder: Path, chance: random.Random) -> None:
-    file = _replaced(folder / chance.choice(_EVERY))
-    IN_PLACE[chance.choice(sorted(IN_PLACE))](file)
+def _in_place(folder: Path, chance: random.Random) -> str:
+    file, kind = _replaced(folder / chance.choice(_EVERY)), chance.choice(sorted(IN_PLACE))
+    IN_PLACE[kind](file)
+    return f"{file.name} {kind}"
 
 
 def _in_folder_place(folder: Path, chance: random.Random) -> None:
@@ -217,7 +222,7 @@ def _values(folder: Path, chance: random.Random) -> None:
             return
 
 
-_WAYS: tuple[tuple[Callable[[Path, random.Random], None], int], ...] = (
+_WAYS: tuple[tuple[Callable[[Path, random.Random], object], int], ...] = (
     (_one_fault, 8),
     (_values, 4),
     (_noise, 4),
@@ -235,5 +240,4 @@ def make_hostile(folder: Path, chance: random.Random) -> str:
     """Makes one or two faults in a whole folder; says which."""
     ways, weights = zip(*_WAYS, strict=True)
     (way,) = chance.choices(ways, weights)
-    way(folder, chance)
-    return way.__name__
+    return f"{way.__name__} {way(folder, chance) or ''}"

@@ -6,6 +6,7 @@ python -m makers.verbs_in_bounds WHOLE_FOLDER SCRATCH FIRST_SEED NUMBER
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import json
 import os
@@ -18,7 +19,6 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 from makers.hostile_folders import SEEN, make_hostile
 
@@ -26,19 +26,12 @@ from iocast import archive
 from iocast.commands import run_command_line
 from iocast.errors import IocastError
 from iocast.report.card.judged import judge
+from iocast.web import folders
 from iocast.web.folders import Folders
 
 MEMORY = 3 << 30
-LONGEST_S = 120  # a hang, wherever it is: what is slow takes some seconds
+LONGEST_S = 300  # a hang, wherever it is: what is slow takes some seconds
 GOOD, BAD = "2026-01-01T000000-good", "2026-01-02T000000-bad"
-
-
-class Hung(BaseException):
-    """A verb that does not come back."""
-
-
-def _hung(_number: int, _frame: FrameType | None) -> None:
-    raise Hung
 
 
 def _said(arguments: list[str]) -> tuple[int, str]:
@@ -82,40 +75,55 @@ def _ways(base: Path) -> dict[str, Callable[[], object]]:
     }
 
 
-def _tried(base: Path, seed: int, whole: Path) -> list[dict[str, object]]:
-    shutil.copytree(whole, base / BAD)
-    fault = make_hostile(base / BAD, random.Random(seed))
+def _failures(base: Path, seed: int, fault: str) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for name, way in _ways(base).items():
-        signal.alarm(LONGEST_S)
         begun = time.monotonic()
         try:
             way()
-        except BaseException as error:  # also Hung and SystemExit
+        except BaseException as error:  # also SystemExit
             where = traceback.format_exc(limit=-4)
             found.append({"seed": seed, "fault": fault, "verb": name, "error": repr(error)[:400], "where": where})
-        finally:
-            signal.alarm(0)
-        if "SLOW" in os.environ and time.monotonic() - begun > float(os.environ["SLOW"]):
-            print(json.dumps({"slow": name, "seed": seed, "fault": fault, "s": time.monotonic() - begun}), flush=True)
+        for cached in (folders._page, folders._rows, folders._points):  # a process of serve keeps some, a verb none
+            cached.cache_clear()
+        gc.collect()
+        if "TOLD" in os.environ:
+            most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            seconds = round(time.monotonic() - begun, 2)
+            told = {"told": name, "seed": seed, "fault": fault, "s": seconds, "most_mib": most}
+            print(json.dumps(told), file=sys.stderr, flush=True)
+    return found
+
+
+def _tried(base: Path, seed: int, whole: Path) -> tuple[int, int]:
+    """Makes one folder and tries it in a process of its own, as a verb is; returns failures and most memory."""
+    shutil.copytree(whole, base / BAD)
+    fault = make_hostile(base / BAD, random.Random(seed))
+    child = os.fork()
+    if not child:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        signal.alarm(LONGEST_S)
+        found = _failures(base, seed, fault)
+        for each in found:
+            print(json.dumps(each), flush=True)
+        os._exit(min(len(found), 100))
+    _, status, used = os.wait4(child, 0)
+    if os.WIFSIGNALED(status):
+        print(json.dumps({"seed": seed, "fault": fault, "error": f"signal {os.WTERMSIG(status)}"}), flush=True)
     for folder, _, _ in os.walk(base / BAD):
         os.chmod(folder, 0o700)
     shutil.rmtree(base / BAD)
-    return found
+    return 1 if os.WIFSIGNALED(status) else os.WEXITSTATUS(status), used.ru_maxrss >> 10
 
 
 def main(whole: Path, scratch: Path, first: int, number: int) -> None:
     """Tries seeds; one JSON line for each failure, one at the end with the figures."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    signal.signal(signal.SIGALRM, _hung)
     base = scratch / "runs"
     shutil.copytree(whole, base / GOOD)
-    failures = 0
+    failures, most = 0, 0
     for seed in range(first, first + number):
-        for failure in _tried(base, seed, whole):
-            failures += 1
-            print(json.dumps(failure), flush=True)
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        failed, used = _tried(base, seed, whole)
+        failures, most = failures + failed, max(most, used)
     print(json.dumps({"tried": number, "failures": failures, "most_mib": most}), flush=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 
 import msgspec
@@ -45,7 +46,7 @@ def save_notes(folder: str, notes: Notes) -> Notes:
 
 def change_notes(folder: str, text: str | None, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Notes:
     """Changes the note (None: leaves it) and the tags of a run; returns what is kept. Raises IocastError."""
-    if not (folder_of(folder) / RUN_FILE).is_file():
+    if not os.path.isfile(folder_of(folder) / RUN_FILE):
         raise ArchiveError(f"{folder} is not a run folder", "notes belong to one run: `iocast runs` lists them")
     notes = load_notes(folder)
     if unknown := [tag for tag in remove if tag not in notes.tags]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def _text(folder: str, path: Path) -> bytes:
     except UnfitFile as error:
         raise not_understood(path / RUN_FILE, error.strerror, "remove it, or give another folder") from error
     except OSError as error:
-        absent = isinstance(error, FileNotFoundError) and path.exists()
+        absent = isinstance(error, FileNotFoundError) and os.path.exists(path)
         why = f"{RUN_FILE} is missing" if absent else error.strerror
         raise ArchiveError(
             f"{folder} is not a run folder: {why}",

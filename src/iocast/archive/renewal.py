@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from iocast.archive.file_names import INTERVALS, SAMPLES
@@ -19,5 +20,5 @@ def renew_tables(folder: Path, run: Run, whose: Identity) -> None:
     for number, record in enumerate(run.phases):
         for name, columns in _TABLES.items():
             file = folder / name / f"{number:03}.parquet"
-            if file.is_file():
+            if os.path.isfile(file):
                 write(file, columns, "read_parquet(?)", whose, record.phase.name, parameters=(as_pattern(file),))

@@ -35,7 +35,9 @@ def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
     """The samples of each phase, by its number, in the order in which they were read. Raises ArchiveError."""
     # In the order in which they were written, which is that of time.
     columns = ", ".join(f"{column.name}::{column.type}" for column in SAMPLE_COLUMNS)
-    found = rows_of_phases(folder / SAMPLES, f"SELECT phase, {columns} FROM {PHASES}", "its samples", sample_of, MOST_SAMPLES)
+    found = rows_of_phases(
+        folder / SAMPLES, f"SELECT phase, {columns} FROM {PHASES}", "its samples", sample_of, MOST_SAMPLES
+    )
     return {number: tuple(samples) for number, samples in found.items()}
 
 

@@ -46,7 +46,7 @@ def save(folder: Path, profile: Profile) -> None:
 def is_profile(path: str) -> bool:
     """Whether a path is a profile's folder, or its profile.json."""
     found = Path(path)
-    return (found / PROFILE).is_file() or (found.name == PROFILE and found.is_file())
+    return os.path.isfile(found / PROFILE) or (found.name == PROFILE and os.path.isfile(found))
 
 
 def is_events(path: str) -> bool:
@@ -63,7 +63,7 @@ def events_of(path: str) -> str:
     """The table of events of a profile. Raises ArchiveError where it is gone."""
     folder = Path(path) if os.path.isdir(path) else Path(path).parent
     events = folder / EVENTS
-    if not events.is_file():
+    if not os.path.isfile(events):
         raise ArchiveError(f"{events} is missing", "profile the trace again: its events were deleted")
     return str(events)
 

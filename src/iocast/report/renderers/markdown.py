@@ -6,6 +6,7 @@ from typing import TextIO
 
 from iocast.model.report import Chart, Column, Kind, Report, Row, Table
 from iocast.report.cells import cell_text
+from iocast.report.renderers.safe_words import safe
 from iocast.report.subjects import measured_when
 
 LEFT: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
@@ -14,10 +15,11 @@ CHART_ROWS = 40  # of a chart's figures; longer tables are for other forms
 
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
     """Writes the report. `colour` and `width` mean nothing here."""
+    report = safe(report)
     out.write(f"# {_plain(report.title)}\n\n{_plain(report.verdict)}\n")
     if about := measured_when(report):
         out.write(f"\n{_plain(about)}\n")
-    heads = [f"- **{badge.title}: {badge.letter or '–'}** {badge.says}".rstrip() for badge in report.badges]
+    heads = [f"- **{badge.title}: {badge.letter or '–'}** {_plain(badge.says)}".rstrip() for badge in report.badges]
     heads += [f"- **{each.title}:** {_plain(each.says)}" for each in report.conclusions]
     if heads:
         out.write("\n" + "\n".join(heads) + "\n")
