@@ -223,14 +223,14 @@ def _values(folder: Path, chance: random.Random) -> None:
 
 
 _WAYS: tuple[tuple[Callable[[Path, random.Random], object], int], ...] = (
-    (_one_fault, 8),
-    (_values, 4),
-    (_noise, 4),
-    (_in_place, 5),
+    (_one_fault, 10),
+    (_values, 5),
+    (_noise, 5),
+    (_in_place, 8),
     (_in_folder_place, 1),
     (_words, 3),
     (_tiny_intervals, 2),
-    (_other_table, 2),
+    (_other_table, 1),
     (_many_phases, 1),
 )
 assert ODD

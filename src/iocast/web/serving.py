@@ -1,4 +1,4 @@
-"""Serves an application to whoever connects: half requests are given up, connections are counted, its log is harmless."""
+"""Serves an application to whoever connects: half requests are given up, connections counted, its log is harmless."""
 
 from __future__ import annotations
 

@@ -24,7 +24,10 @@ def _safe(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isprintable() else harmless(value).replace("\n", " ").replace("\t", " ")
     if isinstance(value, Column):  # whose title may be of two lines
-        return replace(value, title=harmless(value.title)) if not value.title.isprintable() else value
+        titled = harmless(value.title)
+        rest = {name: _safe(getattr(value, name)) for name in ("key", "explain")}
+        same = titled is value.title and all(new is getattr(value, name) for name, new in rest.items())
+        return value if same else replace(value, title=titled, **rest)
     if isinstance(value, Struct):
         changed = {name: new for name in _fields(type(value)) if (new := _safe(old := getattr(value, name))) is not old}
         return replace(value, **changed) if changed else value
