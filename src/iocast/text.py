@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -16,6 +17,13 @@ _FAMILIES = {"lvm": "LVM", "zfs": "ZFS"}
 EXACT = 5  # signs
 STRIP_LEVELS = "·▁▂▃▄▅▆▇█"
 UNSHOWN = "\N{REPLACEMENT CHARACTER}"
+# What terminals, editors and browsers obey: controls but for tabs and ends of lines, other ends of lines, marks that
+# turn the direction of text round, and halves of characters.
+_OBEYED = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
+_HARMFUL = re.compile(rf"[{_OBEYED}\ud800-\udfff]")
+_UNESCAPED = re.compile(rf"[{_OBEYED}]")
+_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+-]?[\d.,]+%?")
 
 
 def maintenance(task: str, subject: str, done: float | None) -> str:
@@ -260,3 +268,23 @@ def is_text(name: str) -> bool:
 def shown(name: str) -> str:
     """A name as it can be shown and sent: UNSHOWN for what is no text, and for what would move the cursor."""
     return "".join(each if each.isprintable() else UNSHOWN for each in name)
+
+
+def harmless(words: str) -> str:
+    """Words of a file as they can be printed: UNSHOWN for what a terminal would obey; tabs and ends of lines stay."""
+    return words if words.isprintable() else _HARMFUL.sub(UNSHOWN, words)
+
+
+def harmless_line(words: str) -> str:
+    """The same on one line."""
+    return words if words.isprintable() else " ".join(harmless(words).splitlines()).replace("\t", " ")
+
+
+def harmless_json(document: str) -> str:
+    """A JSON document that says the same with escapes for what a terminal would obey."""
+    return document if document.isprintable() else _UNESCAPED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", document)
+
+
+def no_formula(words: str) -> str:
+    """Words as a cell of a table that a spreadsheet does not compute: a quote in front of what it would."""
+    return f"'{words}" if _FORMULA.match(words) and not _NUMBER.fullmatch(words) else words

@@ -37,7 +37,7 @@ SAMPLES = st.builds(
     TEXTS,
     TEXTS,
     TEXTS,
-    st.floats(allow_nan=False),
+    st.floats(allow_nan=False, allow_infinity=False),
 )
 
 
@@ -243,7 +243,7 @@ def test_a_folder_takes_as_many_queries_as_a_row(tmp_path: Path, monkeypatch: py
     for numbers in ((0,), (0, 10, 0, 10)):
         run, folder = saved(tmp_path / str(len(numbers)), (Sample(5, "o", "s", "m", 1.0),), numbers)
         with monkeypatch.context() as patch:
-            patch.setattr("iocast.archive.parquet.database", lambda: type("", (), {"cursor": Counting}))
+            patch.setattr("iocast.archive.parquet.reading_database", lambda: type("", (), {"cursor": Counting}))
             assert archive.load(str(folder.path)) == run
             assert len(archive.load_courses(str(folder.path))) == len(numbers)
         counts.append(len(asked))

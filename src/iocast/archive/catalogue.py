@@ -52,9 +52,7 @@ def run_folders(directory: str, deepest: int = DEEPEST) -> Iterator[str]:
     try:
         entries = list(os.scandir(directory))
     except OSError as error:
-        raise ArchiveError(
-            f"{directory} cannot be listed: {error.strerror}", "give the directory of run folders"
-        ) from error
+        raise _unlisted(directory, error) from error
     names = {entry.name for entry in entries}
     if RUN_FILE in names:
         yield directory
@@ -64,6 +62,10 @@ def run_folders(directory: str, deepest: int = DEEPEST) -> Iterator[str]:
             if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
                 with contextlib.suppress(ArchiveError):  # a folder that is not ours to read is no run
                     yield from run_folders(entry.path, deepest - 1)
+
+
+def _unlisted(directory: str, error: OSError) -> ArchiveError:
+    return ArchiveError(f"{directory} cannot be listed: {error.strerror}", "give the directory of run folders")
 
 
 def runs_below(directory: str) -> list[Found]:
@@ -135,9 +137,12 @@ def _beginning(runs: list[Found], directory: str, name: str) -> Iterator[str]:
 def runs_in(folder: str) -> tuple[Run, ...]:
     """The run in `folder`, or all runs in the folders right below it, by name. Raises ArchiveError."""
     path = Path(folder)
-    if (path / RUN_FILE).exists() or not path.is_dir():
+    if os.path.exists(path / RUN_FILE) or not os.path.isdir(path):
         return (load(folder),)
-    below = sorted(child for child in path.iterdir() if (child / RUN_FILE).exists())
+    try:
+        below = sorted(child for child in path.iterdir() if os.path.exists(child / RUN_FILE))
+    except OSError as error:
+        raise _unlisted(folder, error) from error
     if not below:
         raise ArchiveError(
             f"{folder} contains no run folder",

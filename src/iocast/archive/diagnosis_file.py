@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from iocast.archive.file_names import DIAGNOSIS_FILE, folder_of
-from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed, put_readable
+from iocast.archive.guarded.regular_file import regular_bytes
+from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed, put_readable, untyped
 from iocast.archive.migrations import migrated_diagnosis
 from iocast.errors import ArchiveError
 from iocast.model.experiment import Diagnosis
@@ -30,8 +31,8 @@ def load_diagnosis(folder: str) -> Diagnosis | None:
     """What was tested about a run; None when nothing was. Raises ArchiveError."""
     path = folder_of(folder) / DIAGNOSIS_FILE
     try:
-        text = path.read_bytes()
-    except FileNotFoundError:
+        text = regular_bytes(path)
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise not_understood(path, error.strerror, _HINT) from error
@@ -44,7 +45,7 @@ def load_diagnosis(folder: str) -> Diagnosis | None:
     try:
         if version == SCHEMA_VERSION:
             return parsed(text, Diagnosis)
-        document: Any = msgspec.json.decode(text)
+        document: Any = untyped(text)
         return converted(migrated_diagnosis(version, document), Diagnosis)
     except BROKEN as error:
         raise not_understood(path, error, _HINT) from error

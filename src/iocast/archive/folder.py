@@ -14,6 +14,7 @@ import msgspec
 
 from iocast import metrics
 from iocast.archive.file_names import RUN_FILE, UNDER_WAY_FILE
+from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.interval_tables import save_intervals
 from iocast.archive.json_files import put_readable
 from iocast.archive.opening import load
@@ -128,7 +129,7 @@ class RunFolder:
 
     def _schema(self) -> int:
         path = self.path / RUN_FILE
-        return version_of(path, path.read_bytes()) if path.exists() else SCHEMA_VERSION
+        return version_of(path, regular_bytes(path)) if path.exists() else SCHEMA_VERSION
 
     def save(self, run: Run) -> None:
         """Writes run.json; call it whenever the run has changed. Raises ArchiveError."""

@@ -62,7 +62,7 @@ def delete_run(folder: str) -> tuple[str, ...]:
     Links are not followed. Raises ArchiveError.
     """
     path = Path(os.path.abspath(folder))
-    if path.is_symlink() or not (path / RUN_FILE).is_file():
+    if path.is_symlink() or not os.path.isfile(path / RUN_FILE):
         raise ArchiveError(f"{path} is not a run folder", "give the folder that has a run.json")
     for each in (path, *_experiments_of(path)):
         _refuse_under_way(str(each))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,6 @@ from typing import Any
 import msgspec
 
 from iocast.archive.file_names import INTERVALS, folder_of
-from iocast.archive.json_files import BROKEN
 from iocast.archive.parquet import PHASES, ArrowStream, Column, Identity, database, rows_of_phases, unreadable, write
 from iocast.archive.soundness import fault_of_buckets
 from iocast.archive.warm_up import warm_up_of
@@ -61,6 +62,7 @@ WITH marks(phase, op, bucket) AS (VALUES {marks}),
 SELECT phase, interval::BIGINT, op, {columns} FROM held GROUP BY ALL
 """
 _OWN = "(SELECT 0 AS phase, * FROM intervals)"
+_MOST_CELLS = 60_000_000  # of the series of a run: most are 0, which takes 8 bytes
 _MOST_SILENT = 20_000  # intervals without a completion at the end of a phase: hours of seconds
 
 
@@ -91,21 +93,32 @@ def _counting(tables: str, phases: Iterable[Measurement]) -> str:
 def load_series(folder: Path, phases: tuple[PhaseRecord, ...]) -> dict[int, Series]:
     """The series of each phase that has a table, by the number of the phase. Raises ArchiveError."""
     what = "its time series"
-    sums = rows_of_phases(folder / INTERVALS, _SUMS.format(tables=PHASES), what)
+    sums = rows_of_phases(folder / INTERVALS, _SUMS.format(tables=PHASES), what, _of_op)
     counting = _counting(PHASES, [record.measurement for record in phases]) if sums else ""
-    counts = rows_of_phases(folder / INTERVALS, counting, what) if counting else {}
+    counts = rows_of_phases(folder / INTERVALS, counting, what, _of_op) if counting else {}
+    cells = 0
     loaded: dict[int, Series] = {}
     for number, record in enumerate(phases):
         if number in sums:
-            rows, interval_ns = sums[number], record.plan.interval_ns
+            rows, interval_ns = sums.pop(number), record.plan.interval_ns
             warm_up_ns = warm_up_of(record)
             issuing_ns = record.measurement.issuing_ns + warm_up_ns
             silent = issuing_ns // interval_ns - (rows[-1][0] if rows else 0)
             if silent > _MOST_SILENT or (rows and rows[-1][-1] != rows[-1][0] * interval_ns):
                 file = folder / INTERVALS / f"{number:03}.parquet"
                 raise unreadable(file, "its intervals do not match run.json", what)
-            loaded[number] = _series(rows, counts.get(number, []), interval_ns, record.measurement, warm_up_ns)
+            ops = len({part.op for part in record.measurement.classes})
+            cells += issuing_ns // interval_ns * (3 + ops * (2 + len(MARKS)))
+            if cells > _MOST_CELLS:
+                raise unreadable(folder / INTERVALS, f"its series have more than {_MOST_CELLS:,} figures", what)
+            loaded[number] = _series(rows, counts.pop(number, []), interval_ns, record.measurement, warm_up_ns)
     return loaded
+
+
+def _of_op(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row of a query: its operation is kept once, not for each row."""
+    interval, op, *rest = row
+    return (interval, sys.intern(op), *rest)
 
 
 def _series(
@@ -145,26 +158,36 @@ def load_courses(folder: str) -> dict[int, Course]:
     path = folder_of(folder) / INTERVALS
     # Lists come as text: to make their values one by one, as the database does, takes twice as long.
     columns = ", ".join(f"{name}::{'VARCHAR' if name in _LISTS else _TYPES[name]}" for name in _READ)
-    found = rows_of_phases(path, f"SELECT phase, {columns} FROM {PHASES} ORDER BY phase, interval", "its time series")
-    courses: dict[int, Course] = {}
-    for number, rows in found.items():
-        try:
-            courses[number] = tuple(_interval(row) for row in rows)
-        except BROKEN as error:
-            raise unreadable(path / f"{number:03}.parquet", str(error), "its time series") from error
-    return courses
+    query, kept = f"SELECT phase, {columns} FROM {PHASES} ORDER BY phase, interval", _Kept()
+    found = rows_of_phases(path, query, "its time series", kept.interval)
+    return {number: tuple(rows) for number, rows in found.items()}
 
 
 _HISTOGRAM = tuple(f"response_{part}" for part in ("index", "count", "sum_ns", "sum_squares", "min_ns", "max_ns"))
 _LISTS = _HISTOGRAM[:2]
 _READ = ("start_ns", "op", "size_bytes", "bytes", "errors", *_HISTOGRAM)
 _TYPES = {column.name: column.type for column in INTERVAL_COLUMNS}
+_MOST_BUCKETS = 12_000_000  # of the courses of a run: 800 MB
 _numbers = msgspec.json.Decoder(tuple[int, ...]).decode
 
 
-def _interval(row: tuple[Any, ...]) -> Interval:
-    start_ns, op, size_bytes, moved, errors, index, count, *rest = row
-    response = Histogram(_numbers(index), _numbers(count), *rest)
-    if fault := fault_of_buckets(response):
-        raise msgspec.ValidationError(fault)
-    return Interval(start_ns, op, size_bytes, moved, errors, response)
+class _Kept:
+    """Makes intervals of rows, and counts what they hold: a table may have more buckets than memory."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_BUCKETS
+
+    def interval(self, row: tuple[Any, ...]) -> Interval:
+        """The interval of a row. Raises ValidationError."""
+        start_ns, op, size_bytes, moved, errors, index, count, *rest = row
+        response = Histogram(_numbers(index), _numbers(count), *rest)
+        self._left -= len(response.index)
+        if self._left < 0:
+            raise msgspec.ValidationError(f"it has more than {_MOST_BUCKETS:,} buckets")
+        if fault := fault_of_buckets(response):
+            raise msgspec.ValidationError(fault)
+        if min(start_ns, size_bytes, moved, errors, response.sum_ns, response.min_ns, response.max_ns) < 0:
+            raise msgspec.ValidationError("a number is negative")
+        if not math.isfinite(response.sum_squares):
+            raise msgspec.ValidationError(f"response_sum_squares is {response.sum_squares}")
+        return Interval(start_ns, sys.intern(op), size_bytes, moved, errors, response)

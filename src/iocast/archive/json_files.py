@@ -16,10 +16,12 @@ T = TypeVar("T")
 _ONE_AT_A_TIME = threading.Lock()
 # What decoding raises: besides its own errors, text that is not UTF-8 and nesting deeper than Python's stack.
 BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+MOST_VALUES = 6_000_000  # of a document: each takes up to 200 bytes of memory, and two of the file
 
 
 def parsed(text: bytes, kind: type[T]) -> T:
     """What a text says, as a type. Raises what BROKEN lists."""
+    refuse_swollen(text)
     with _ONE_AT_A_TIME:
         return msgspec.json.decode(text, type=kind)
 
@@ -28,6 +30,18 @@ def converted(document: Any, kind: type[T]) -> T:
     """The same for what was decoded already."""
     with _ONE_AT_A_TIME:
         return msgspec.convert(document, kind)
+
+
+def untyped(text: bytes) -> Any:
+    """The same where the type is not known yet."""
+    refuse_swollen(text)
+    return msgspec.json.decode(text)
+
+
+def refuse_swollen(text: bytes) -> None:
+    """Raises ValidationError for a document of more values than any run has: it would take all memory."""
+    if len(text) > MOST_VALUES and sum(map(text.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise msgspec.ValidationError(f"it has more than {MOST_VALUES:,} values")
 
 
 def put(path: Path, text: bytes) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 
 import msgspec
 
 from iocast.archive.file_names import NOTES_FILE, RUN_FILE, folder_of
+from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.json_files import decoded, not_understood, put_readable
 from iocast.errors import ArchiveError, SpecError
 from iocast.model.summary import Notes
@@ -44,7 +46,7 @@ def save_notes(folder: str, notes: Notes) -> Notes:
 
 def change_notes(folder: str, text: str | None, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Notes:
     """Changes the note (None: leaves it) and the tags of a run; returns what is kept. Raises IocastError."""
-    if not (folder_of(folder) / RUN_FILE).is_file():
+    if not os.path.isfile(folder_of(folder) / RUN_FILE):
         raise ArchiveError(f"{folder} is not a run folder", "notes belong to one run: `iocast runs` lists them")
     notes = load_notes(folder)
     if unknown := [tag for tag in remove if tag not in notes.tags]:
@@ -60,7 +62,7 @@ def load_notes(folder: str) -> Notes:
     """What people say about a run, nothing where there is no file. Raises ArchiveError."""
     path = folder_of(folder) / NOTES_FILE
     try:
-        text = path.read_bytes()
+        text = regular_bytes(path, LARGEST_SMALL)
     except (FileNotFoundError, NotADirectoryError):
         return Notes()
     except OSError as error:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from iocast.archive.file_names import RUN_FILE, folder_of
+from iocast.archive.guarded.regular_file import UnfitFile, regular_bytes
 from iocast.archive.interval_tables import load_series
 from iocast.archive.json_files import not_understood
 from iocast.archive.run_document import run_of
@@ -35,9 +37,11 @@ def _text(folder: str, path: Path) -> bytes:
             f"the name {shown(folder)} is not UTF-8 text", "rename the folder, or open it by a symbolic link"
         )
     try:
-        return (path / RUN_FILE).read_bytes()
+        return regular_bytes(path / RUN_FILE)
+    except UnfitFile as error:
+        raise not_understood(path / RUN_FILE, error.strerror, "remove it, or give another folder") from error
     except OSError as error:
-        absent = isinstance(error, FileNotFoundError) and path.exists()
+        absent = isinstance(error, FileNotFoundError) and os.path.exists(path)
         why = f"{RUN_FILE} is missing" if absent else error.strerror
         raise ArchiveError(
             f"{folder} is not a run folder: {why}",

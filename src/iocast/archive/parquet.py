@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from iocast.archive.json_files import unwritable
+from iocast.archive.guarded.reading_database import as_pattern, reading_database, tables_in
+from iocast.archive.json_files import BROKEN, unwritable
 from iocast.errors import ArchiveError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+T = TypeVar("T")
 
 
 class ArrowStream(Protocol):
@@ -96,37 +100,62 @@ PHASES = (
 )
 
 
-def rows_of_phases(folder: Path, query: str, what: str) -> dict[int, list[tuple[Any, ...]]]:
+MOST_ROWS = 1_500_000  # of one query: more would take more than a gigabyte
+_AT_A_TIME = 20_000
+
+
+def rows_of_phases(
+    folder: Path,
+    query: str,
+    what: str,
+    made: Callable[[tuple[Any, ...]], T] = lambda row: row,  # type: ignore[assignment,return-value]
+    most: int = MOST_ROWS,
+) -> dict[int, list[T]]:
     """What a query from `PHASES` gives for each phase of a folder of tables, by its first column: the phase's number.
 
-    One query for all tables: to plan one takes as long as to read a table. Raises ArchiveError.
+    One query for all tables: to plan one takes as long as to read a table. `made` turns each row into what is kept,
+    and raises what BROKEN lists for a row that cannot be. Raises ArchiveError, also for more than `most` rows.
     """
-    files = sorted(file for file in folder.glob("[0-9]*.parquet") if file.stem.isdecimal())
+    try:
+        files = tables_in(folder)
+    except OSError as error:
+        raise unreadable(Path(error.filename or folder), error.strerror or str(error), what) from error
     if not files:
         return {}
     import duckdb
 
-    found: dict[int, list[tuple[Any, ...]]] = {int(file.stem): [] for file in files}
-    with database().cursor() as connection:
+    try:
+        return _rows(folder, files, query, what, made, most)
+    except duckdb.Error:
+        pass
+    found: dict[int, list[T]] = {}
+    for file in files:  # each alone, where all together could not be read: its error names it
         try:
-            rows = connection.execute(query, [[str(file) for file in files]]).fetchall()
-        except duckdb.Error:
-            rows = [row for file in files for row in _rows_of(connection, file, query, what)]
-    for number, *row in rows:
-        if None in row:
-            raise unreadable(folder / f"{number:03}.parquet", "a value is missing", what)
-        found[number].append(tuple(row))
+            found |= _rows(folder, [file], query, what, made, most - sum(map(len, found.values())))
+        except duckdb.Error as error:
+            raise unreadable(file, str(error).partition("\n")[0], what) from error
     return found
 
 
-def _rows_of(connection: DuckDBPyConnection, file: Path, query: str, what: str) -> list[tuple[Any, ...]]:
-    """One table alone, where all together could not be read: its error names it."""
-    import duckdb
-
-    try:
-        return connection.execute(query, [[str(file)]]).fetchall()
-    except duckdb.Error as error:
-        raise unreadable(file, str(error).partition("\n")[0], what) from error
+def _rows(
+    folder: Path, files: list[Path], query: str, what: str, made: Callable[[tuple[Any, ...]], T], most: int
+) -> dict[int, list[T]]:
+    found: dict[int, list[T]] = {int(file.stem): [] for file in files}
+    left = most
+    with reading_database().cursor() as connection:
+        result = connection.execute(query, [[as_pattern(file) for file in files]])
+        while rows := result.fetchmany(_AT_A_TIME):
+            left -= len(rows)
+            if left < 0:
+                raise unreadable(folder, f"it has more than {most:,} rows", what)
+            for number, *row in rows:
+                if None in row:
+                    raise unreadable(folder / f"{number:03}.parquet", "a value is missing", what)
+                try:
+                    found[number].append(made(tuple(row)))
+                except BROKEN as error:
+                    raise unreadable(folder / f"{number:03}.parquet", str(error), what) from error
+    return found
 
 
 def unreadable(file: Path, why: str, what: str) -> ArchiveError:

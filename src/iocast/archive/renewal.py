@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from iocast.archive.file_names import INTERVALS, SAMPLES
+from iocast.archive.guarded.reading_database import as_pattern
 from iocast.archive.interval_tables import INTERVAL_COLUMNS
 from iocast.archive.parquet import Identity, write
 from iocast.archive.sample_tables import SAMPLE_COLUMNS
@@ -18,5 +20,5 @@ def renew_tables(folder: Path, run: Run, whose: Identity) -> None:
     for number, record in enumerate(run.phases):
         for name, columns in _TABLES.items():
             file = folder / name / f"{number:03}.parquet"
-            if file.exists():
-                write(file, columns, "read_parquet(?)", whose, record.phase.name, parameters=(str(file),))
+            if os.path.isfile(file):
+                write(file, columns, "read_parquet(?)", whose, record.phase.name, parameters=(as_pattern(file),))

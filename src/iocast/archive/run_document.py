@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed
+from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed, untyped
 from iocast.archive.migrations import migrated_run
 from iocast.errors import ArchiveError
 from iocast.model.forecasting.calibration_asked import CalibrationAsked
@@ -150,7 +149,7 @@ def run_of(path: Path, text: bytes) -> Run:
         if version == SCHEMA_VERSION:
             document = parsed(text, _Document)
         else:
-            document = converted(migrated_run(version, msgspec.json.decode(text)), _Document)
+            document = converted(migrated_run(version, untyped(text)), _Document)
     except BROKEN as error:
         raise not_understood(path, error) from error
     return _run_of(document, path)

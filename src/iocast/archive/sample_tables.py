@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from iocast.archive.file_names import SAMPLES
 from iocast.archive.parquet import PHASES, Column, Identity, rows_of_phases, write
@@ -15,6 +20,7 @@ SAMPLE_COLUMNS = (
     Column("metric", "VARCHAR", "counter name"),
     Column("value", "DOUBLE", "raw value in the kernel's unit"),
 )
+MOST_SAMPLES = 5_000_000  # of a run: 600 MB
 # One list for each column, in their order.
 _SOURCE = "(SELECT {})".format(", ".join(f"unnest(?::{column.type}[]) AS {column.name}" for column in SAMPLE_COLUMNS))
 
@@ -29,5 +35,15 @@ def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
     """The samples of each phase, by its number, in the order in which they were read. Raises ArchiveError."""
     # In the order in which they were written, which is that of time.
     columns = ", ".join(f"{column.name}::{column.type}" for column in SAMPLE_COLUMNS)
-    found = rows_of_phases(folder / SAMPLES, f"SELECT phase, {columns} FROM {PHASES}", "its samples")
-    return {number: tuple(Sample(*row) for row in rows) for number, rows in found.items()}
+    found = rows_of_phases(
+        folder / SAMPLES, f"SELECT phase, {columns} FROM {PHASES}", "its samples", sample_of, MOST_SAMPLES
+    )
+    return {number: tuple(samples) for number, samples in found.items()}
+
+
+def sample_of(row: tuple[Any, ...]) -> Sample:
+    """A row of a table; its names are kept once, not for each row. Raises ValidationError."""
+    time_ns, observer, subject, metric, value = row
+    if not math.isfinite(value):
+        raise msgspec.ValidationError(f"a value is {value}")
+    return Sample(time_ns, sys.intern(observer), sys.intern(subject), sys.intern(metric), value)

@@ -11,6 +11,7 @@ from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord, Run
 
 MOST_INTERVALS = 4_000_000  # of a phase: seven weeks of seconds
+MOST_PHASES = 20_000
 _MOST = 1 << 64  # seeds go up to it; all that is counted stays below 2^63
 _LAST_BUCKET = 1 << 15  # that of 2^64 ns and some
 _COUNTED = ("_ns", "_bytes")
@@ -21,6 +22,8 @@ def fault_of(run: Run) -> str:
     """What cannot be true of a run, with the field; "" when nothing is found."""
     if fault := _fault(run, "run"):
         return fault
+    if len(run.phases) > MOST_PHASES:
+        return f"it has {len(run.phases)} phases, more than {MOST_PHASES}"
     for record in run.phases:
         if fault := _fault_of_phase(record):
             return f"phase {record.phase.name}: {fault}"
@@ -65,7 +68,7 @@ def fault_of_buckets(histogram: Histogram) -> str:
     index, count = histogram.index, histogram.count
     if len(index) != len(count):
         return f"{len(index)} buckets with {len(count)} counts"
-    return "a bucket is out of range" if index and (index[0] < 0 or index[-1] > _LAST_BUCKET) else ""
+    return "a bucket is out of range" if index and (min(index) < 0 or max(index) > _LAST_BUCKET) else ""
 
 
 def _fault_of_histogram(histogram: Histogram) -> str:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from iocast.archive.file_names import SUMMARY_FILE
+from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.json_files import BROKEN, parsed, put
 from iocast.archive.opening import load
 from iocast.archive.ownership import owner_alive
@@ -32,6 +33,6 @@ def read_summary(folder: str) -> Summary:
 
 def _kept(folder: str) -> Summary | None:
     try:
-        return parsed(Path(folder, SUMMARY_FILE).read_bytes(), Summary)
+        return parsed(regular_bytes(Path(folder, SUMMARY_FILE), LARGEST_SMALL), Summary)
     except (OSError, *BROKEN):
         return None

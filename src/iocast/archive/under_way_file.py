@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from iocast.archive.file_names import UNDER_WAY_FILE
+from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import BROKEN, parsed, put
 from iocast.model.summary import UnderWay
 
@@ -19,6 +20,6 @@ def save_under_way(folder: Path, now: UnderWay) -> None:
 def load_under_way(folder: str) -> UnderWay | None:
     """How far a run is that is under way; None when it is not, or what is there is damaged."""
     try:
-        return parsed(Path(folder, UNDER_WAY_FILE).read_bytes(), UnderWay)
+        return parsed(regular_bytes(Path(folder, UNDER_WAY_FILE)), UnderWay)
     except (OSError, *BROKEN):
         return None

@@ -156,7 +156,9 @@ def run_command_line(arguments: list[str] | None = None) -> int:
 
 
 def _refused(message: str, hint: str) -> int:
-    print(f"error: {message}", file=sys.stderr)
+    from iocast.text import harmless
+
+    print(harmless(f"error: {message}"), file=sys.stderr)
     if hint:
-        print(f"\nhint: {hint}", file=sys.stderr)
+        print(harmless(f"\nhint: {hint}"), file=sys.stderr)
     return 2

@@ -32,11 +32,12 @@ def blk(iolatency: bool, micro: bool, queue: bool, timed: bool, as_json: bool, *
     """
     from iocast.report.renderers.block_lines import Shown, interval_text
     from iocast.sessions.watch_blocks import watch_blocks, watch_request
+    from iocast.text import harmless
 
     if (micro or queue) and not iolatency:
         raise SpecError("--micro and --queue need --iolatency", "add --iolatency, or omit them")
     request, listener = watch_request(**which), TerminalListener()
     shown = Shown(iolatency, "us" if micro else "ms", queue, as_json, request.slow_ns, timed)
     for times, ended_unix_ns in watch_blocks(request, listener):
-        print(interval_text(times, ended_unix_ns, shown), flush=True)
+        print(harmless(interval_text(times, ended_unix_ns, shown)), flush=True)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import rich_click as click
 
 from iocast.commands.shell.options import json_option
-from iocast.commands.shell.showing import print_json, say
+from iocast.commands.shell.showing import print_json, put, say
 
 
 @click.command()
@@ -25,9 +25,9 @@ def clean(path: str, dry_run: bool, as_json: bool) -> int:
         return 0
     verb = "would remove" if dry_run else "removed"
     for name, freed_bytes in cleaned.removed:
-        print(f"{verb} {name} ({capacity(freed_bytes)})")
+        put(f"{verb} {name} ({capacity(freed_bytes)})")
     for name, why in cleaned.left:
         say(f"kept: {name} {why}")
     if not cleaned.removed:
-        print(f"no iocast work files in {path}")
+        put(f"no iocast work files in {path}")
     return 0

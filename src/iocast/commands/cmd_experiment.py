@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from iocast.commands.shell.options import page_option, presenting, run_options
-from iocast.commands.shell.showing import print_json, print_listed, say, width
+from iocast.commands.shell.showing import print_json, print_listed, put, say, width
 from iocast.commands.shell.terminal_listener import TerminalListener
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ def _show_plans(request: TrialRequest) -> None:
         plan = planned.plan
         rows, totals = plan_lines.rows(plan, width()), plan_lines.totals(plan, planned.layout)
         for line in (*rows, *totals, plan_lines.writing_line(plan.phases)):
-            print(line)
+            put(line)
         for note in plan_lines.note_lines(planned.notes, plan, planned.left_out):
             say(note)
     if images := images_of(request):
-        print(plan_lines.image_line(images))
+        put(plan_lines.image_line(images))
     sys.stdout.flush()

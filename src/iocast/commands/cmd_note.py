@@ -7,7 +7,7 @@ import rich_click as click
 from iocast import archive
 from iocast.archive.catalogue import find_run
 from iocast.commands.shell.options import json_option, within
-from iocast.commands.shell.showing import print_json, say
+from iocast.commands.shell.showing import print_json, put, say
 
 
 @click.command()
@@ -29,9 +29,9 @@ def note(
         print_json({"note": kept.note, "tags": kept.tags})
         return 0
     if kept.note:
-        print(kept.note)
+        put(kept.note)
     if kept.tags:
-        print(f"Tags: {', '.join(kept.tags)}")
+        put(f"Tags: {', '.join(kept.tags)}")
     if not kept:
         say(f"no note: `iocast note {run} TEXT --tag TAG` adds one")
     return 0

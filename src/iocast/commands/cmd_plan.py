@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from iocast.commands.shell.options import json_option, run_options
-from iocast.commands.shell.showing import print_json, print_listed, say, width
+from iocast.commands.shell.showing import print_json, print_listed, put, say, width
 from iocast.sessions.requests import RunOptions
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ def _show(proposed: Proposed, as_json: bool) -> None:
     if as_json:
         print_json(plan)
         return
-    print("\n".join(plan_lines.rows(plan, width())))
+    put("\n".join(plan_lines.rows(plan, width())))
     if proposed.job.runs > 1:
-        print(plan_lines.repeated(plan, proposed.job.runs))
+        put(plan_lines.repeated(plan, proposed.job.runs))
     sys.stdout.flush()  # the rows come before what may now be wrong with the target
     layout = proposed.layout()
-    print("\n".join(plan_lines.totals(plan, layout)))
+    put("\n".join(plan_lines.totals(plan, layout)))
     for note in plan_lines.note_lines((*layout.notes, *proposed.fitted.notes), plan, proposed.fitted.left_out):
         say(note)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 
 import rich_click as click
 
@@ -40,7 +39,7 @@ def runs(
         _mend(directory)
     found = [run for run in runs_below(directory) if _matches(run, match) and set(tags) <= set(run.notes.tags)]
     if not found:
-        print(_nothing(directory, match, tags), file=sys.stderr)
+        say(_nothing(directory, match, tags))
         return 0
     from iocast.report.listing import listing
 

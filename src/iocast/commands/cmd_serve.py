@@ -35,10 +35,9 @@ def serve(directory: str, host: str, port: int, as_json: bool) -> int:
     import socket
 
     try:
-        import uvicorn
-
         from iocast.web.access import is_loopback
         from iocast.web.app import make_app
+        from iocast.web.serving import run
     except ModuleNotFoundError as missing:
         raise LoadError(
             f"serve needs {missing.name}, which is not installed", 'pip install "iocast[serve]"'
@@ -65,10 +64,7 @@ def serve(directory: str, host: str, port: int, as_json: bool) -> int:
         if local:
             say(f"to add notes, rename or delete: {full}")
     say("press Ctrl-C to stop")
-    config = uvicorn.Config(
-        make_app(directory, token, read_freely=local), log_level="warning", access_log=False, server_header=False
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    run(make_app(directory, token, read_freely=local), listening)
     return 0
 
 

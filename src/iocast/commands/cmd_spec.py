@@ -10,6 +10,7 @@ import rich_click as click
 from iocast.commands.shell.options import json_option, sizing
 from iocast.commands.shell.showing import print_json, say
 from iocast.sessions.requests import RunOptions
+from iocast.text import harmless
 
 
 @click.command()
@@ -32,5 +33,5 @@ def spec(job: str, to: Literal["fio", "toml"], as_json: bool, size_bytes: int | 
         return 0
     for note in written.notes:
         say(f"note: {note}")
-    sys.stdout.write(written.text)
+    sys.stdout.write(harmless(written.text))
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from msgspec import Struct
@@ -81,8 +82,7 @@ def _refuse_grade(folder: str, asked: GradeAsked) -> None:
 
 def is_group(folder: str) -> bool:
     """True for a folder that is no run, and has runs below it."""
-    path = Path(folder)
-    if not path.is_dir() or (path / archive.RUN_FILE).exists():
+    if not os.path.isdir(folder) or os.path.exists(os.path.join(folder, archive.RUN_FILE)):
         return False
     return next(run_folders(folder), None) is not None
 

@@ -24,6 +24,7 @@ from iocast.report.live.layers_view import overview
 from iocast.report.live.notes_lines import notes_lines
 from iocast.report.live.styled_lines import Line, Style, line
 from iocast.sessions.live.watching import Reel
+from iocast.text import harmless_line
 from iocast.top.history import History
 
 View = Literal["overview", "heat", "notes", "help"]
@@ -184,7 +185,9 @@ class TopApp(App[None]):
             parts.append(f"paused, {self.history.behind} behind the newest")
         if self._over:
             parts.append(self._over)
-        self.query_one("#state", Static).update(Text(f" {' · '.join(parts)}", no_wrap=True, overflow="ellipsis"))
+        self.query_one("#state", Static).update(
+            Text(harmless_line(f" {' · '.join(parts)}"), no_wrap=True, overflow="ellipsis")
+        )
 
     def _draw(self) -> None:
         if self.query("#body"):
@@ -214,5 +217,5 @@ def rich_text(lines: Iterable[Line]) -> Text:
         if at:
             found.append("\n")
         for piece in each:
-            found.append(piece.text, _STYLES[piece.style])
+            found.append(harmless_line(piece.text), _STYLES[piece.style])
     return found

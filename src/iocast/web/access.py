@@ -10,6 +10,8 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from iocast.text import shown
+
 COOKIE = "iocast_token"
 READING = ("GET", "HEAD")
 METHODS = (*READING, "POST")
@@ -97,7 +99,7 @@ class Access:
         if scope["method"] not in METHODS:
             return PlainTextResponse("method not allowed\n", 405, {"Allow": ", ".join(METHODS)})
         if self.read_freely and not is_loopback(name := name_asked_for(headers.get("host", ""))):
-            return PlainTextResponse(f"this server answers requests to localhost only, not to {name}\n", 403)
+            return PlainTextResponse(f"this server answers requests to localhost only, not to {shown(name)}\n", 403)
         if scope["method"] == "POST":
             return self._refusal_of_change(headers, may_change)
         return self._by_address(scope, may_change)
@@ -121,8 +123,8 @@ class Access:
         if not may_change and not self._is_token(given[0]):
             return _no_token()
         rest = urlencode([(name, value) for name, value in query if name != "token"])
-        # One slash at the start: two would name another machine.
-        answer = RedirectResponse("/" + scope["path"].lstrip("/") + (f"?{rest}" if rest else ""), 303)
+        # One slash at the start: two, of either kind, would name another machine.
+        answer = RedirectResponse("/" + scope["path"].lstrip("/\\") + (f"?{rest}" if rest else ""), 303)
         # Lax, not strict: a strict cookie is held back after a click on the address in a chat or a ticket. It is sent
         # with no POST of another site, so that a page elsewhere gains nothing by sending a visitor.
         answer.set_cookie(cookie_name(scope), self.token, httponly=True, samesite="lax")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from importlib import resources
@@ -13,7 +14,7 @@ from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
@@ -21,7 +22,8 @@ from iocast.archive.catalogue import Found, group_kind
 from iocast.errors import IocastError, SpecError
 from iocast.model.summary import Notes
 from iocast.report.renderers.html import with_links
-from iocast.text import shown
+from iocast.report.renderers.safe_words import safe
+from iocast.text import harmless, shown
 from iocast.web.access import Access
 from iocast.web.folders import Folders
 
@@ -29,6 +31,7 @@ KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 OWN_ONLY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 STATIC = ("style.css", "index.js", "list_state.js", "follow.js", "live_chart.js", "edit.js", "figures.js")
 _MAKING = threading.Lock()
+BODY_WITHIN_S = 10.0
 LARGEST_BODY = 100_000  # bytes of a change: the longest note, and room for what JSON makes of it
 
 
@@ -66,7 +69,9 @@ def make_app(directory: str, token: str, *, read_freely: bool = False) -> Starle
         Route("/api/rename/{name:path}", pages.rename, methods=["POST"]),
         Route("/api/delete/{name:path}", pages.delete, methods=["POST"]),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(Access, token=token, read_freely=read_freely)])
+    app = Starlette(routes=routes, middleware=[Middleware(Access, token=token, read_freely=read_freely)])
+    app.router.redirect_slashes = False  # to the host that the request names, whatever that is
+    return app
 
 
 class _Pages:
@@ -85,12 +90,12 @@ class _Pages:
 
     async def runs(self, request: Request) -> Response:
         found = await run_in_threadpool(self.folders.runs)
-        lines = [_line(run) for run in found]
+        lines = [_line(safe(run)) for run in found]
         may_change = request.state.may_change
         return _json({"directory": shown(self.folders.directory), "may_change": may_change, "runs": lines})
 
     async def progress(self, request: Request) -> Response:
-        return await _answer(self.folders.progress, request.path_params["name"])
+        return await _answer(lambda name: safe(self.folders.progress(name)), request.path_params["name"])
 
     async def run(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -158,10 +163,16 @@ async def _answer(make: Callable[..., Any], *what: Any, refused: int = 404) -> R
 async def _change(request: Request, kind: type[Any], change: Callable[[str, Any], Any]) -> Response:
     """Carries out what a page asks for, which `Access` has let in."""
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > LARGEST_BODY:
-            return _json({"error": "the request is too large", "hint": "shorten the note"}, 413)
+    try:
+        async with asyncio.timeout(BODY_WITHIN_S):
+            async for part in request.stream():
+                body += part
+                if len(body) > LARGEST_BODY:
+                    return _json({"error": "the request is too large", "hint": "shorten the note"}, 413)
+    except ClientDisconnect:
+        return _json({"error": "the request did not end", "hint": "try again"}, 400)
+    except TimeoutError:
+        return _json({"error": "the request did not end in time", "hint": "try again"}, 408)
     try:
         asked = msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -192,7 +203,7 @@ def _list(request: Request) -> str:
 
 def _refused(request: Request, message: str, hint: str) -> Response:
     frame = Markup(_text("refused.html"))
-    text = frame.format(message=message, hint=hint, back=_list(request))
+    text = frame.format(message=harmless(message), hint=harmless(hint), back=_list(request))
     return HTMLResponse(text, 404, {"Content-Security-Policy": OWN_ONLY})
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from iocast.archive.guarded.regular_file import refuse_unfit, regular_bytes
 from iocast.archive.json_files import decoded, not_understood, put, unwritable
 from iocast.errors import ArchiveError
 from iocast.model.profiling.profile import VERSION, Profile
@@ -45,12 +46,13 @@ def save(folder: Path, profile: Profile) -> None:
 def is_profile(path: str) -> bool:
     """Whether a path is a profile's folder, or its profile.json."""
     found = Path(path)
-    return (found / PROFILE).is_file() or (found.name == PROFILE and found.is_file())
+    return os.path.isfile(found / PROFILE) or (found.name == PROFILE and os.path.isfile(found))
 
 
 def is_events(path: str) -> bool:
     """Whether a file is a table of events: Parquet, by its first bytes."""
     try:
+        refuse_unfit(Path(path))  # to open a FIFO waits for its writer
         with open(path, "rb") as file:
             return file.read(4) == b"PAR1"
     except OSError:
@@ -61,7 +63,7 @@ def events_of(path: str) -> str:
     """The table of events of a profile. Raises ArchiveError where it is gone."""
     folder = Path(path) if os.path.isdir(path) else Path(path).parent
     events = folder / EVENTS
-    if not events.is_file():
+    if not os.path.isfile(events):
         raise ArchiveError(f"{events} is missing", "profile the trace again: its events were deleted")
     return str(events)
 
@@ -70,7 +72,7 @@ def load(path: str) -> Profile:
     """The profile of a folder, or of a profile.json. Raises ArchiveError."""
     file = Path(path) / PROFILE if os.path.isdir(path) else Path(path)
     try:
-        text = file.read_bytes()
+        text = regular_bytes(file)
     except OSError as error:
         raise ArchiveError(f"{file}: {error.strerror}", "name a profile's folder or its profile.json") from error
     version = decoded(file, text, _Version).schema_version

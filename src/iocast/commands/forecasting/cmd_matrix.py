@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from iocast.commands.shell.options import Command, full_option, grading, page_option, seed_option, showing_matrices
-from iocast.commands.shell.showing import print_json, say, width
+from iocast.commands.shell.showing import print_json, put, say, width
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.sessions.requests import RUNS, RunOptions
 
@@ -184,14 +184,14 @@ def _show(proposed: Matrix, *, as_json: bool) -> None:
             }
         )
         return
-    print(f"orion {text(proposed.settings)}")
+    put(f"orion {text(proposed.settings)}")
     print()
-    print(f"{counted(len(proposed.points), 'data point')}{_origin(proposed)}:")
+    put(f"{counted(len(proposed.points), 'data point')}{_origin(proposed)}:")
     for line in _grid(proposed):
-        print(f"  {line}")
+        put(f"  {line}")
     print()
     for line in (*plan_lines.rows(plan, width()), *plan_lines.totals(plan, proposed.planned.layout)):
-        print(line)
+        put(line)
     sys.stdout.flush()
     planned = proposed.planned
     for note in plan_lines.note_lines((*planned.layout.notes, *planned.notes), plan, planned.left_out):

@@ -12,6 +12,7 @@ from iocast.commands.live.watched_options import is_named, watched_options
 from iocast.commands.shell.showing import say
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
+from iocast.text import harmless
 
 if TYPE_CHECKING:
     from iocast.model.live.moment import Interval
@@ -109,7 +110,7 @@ class _Printer:
     def show(self, interval: Interval) -> None:
         """Each line is printed when it is made, so that a pipe gets it."""
         for line in self._lines(interval):
-            print(line, flush=True)
+            print(harmless(line), flush=True)
 
     def _lines(self, interval: Interval) -> Iterator[str]:
         from iocast.report.live.line_table import csv_lines, json_lines

@@ -49,6 +49,8 @@ def _answering(latest: Latest) -> type[BaseHTTPRequestHandler]:
     class Answer(BaseHTTPRequestHandler):
         """One request of a scraper."""
 
+        timeout = 10  # seconds: half a request keeps a thread no longer
+
         def do_GET(self) -> None:
             """/metrics, and nothing else."""
             if self.path.partition("?")[0] not in ("/", "/metrics"):

@@ -9,6 +9,7 @@ import rich_click as click
 
 from iocast.commands.shell.options import filing, presenting
 from iocast.commands.shell.showing import Into, deliver_report, say
+from iocast.text import harmless
 
 if TYPE_CHECKING:
     from iocast.model.codes import CountingEngine
@@ -109,5 +110,5 @@ def _write_job(found: Profiled, to: str) -> int:
     if made.path:
         say(f"wrote {made.path}")
     else:
-        sys.stdout.write(made.text)
+        sys.stdout.write(harmless(made.text))
     return 0

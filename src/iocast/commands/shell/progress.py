@@ -13,7 +13,7 @@ from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord
 from iocast.model.view import View
-from iocast.text import capacity, counted, duration, megabytes_per_s, rate
+from iocast.text import capacity, counted, duration, harmless_line, megabytes_per_s, rate
 
 if TYPE_CHECKING:
     from iocast.sessions.listener import Progress
@@ -50,7 +50,7 @@ class PlainProgress:
     def end(self, record: PhaseRecord) -> None:
         """What the phase did."""
         left = f", {_left(self._left)}" if self._left else ""
-        print(f"{self._place} {record.phase.name}: {_outcome(record)}{left}", file=self._out, flush=True)
+        print(f"{self._place} {harmless_line(record.phase.name)}: {_outcome(record)}{left}", file=self._out, flush=True)
 
     def close(self) -> None:
         """Nothing is to be put away."""
@@ -88,8 +88,9 @@ class LiveProgress:
             speed = f"{megabytes_per_s(seen.per_s(metrics.BYTES) or 0.0)} MB/s"
         wrong = counted(errors, "error") if errors else ""
         end = "stopping" if self._stopped() else "" if left is None else _left(left)
+        name = harmless_line(self._phase.name)
         done = min(1.0, (number + min(1.0, part)) / max(1, total))
-        self._draw(live_line(done, f"{number + 1}/{total}", self._phase.name, speed, wrong, end, self._columns() - 1))
+        self._draw(live_line(done, f"{number + 1}/{total}", name, speed, wrong, end, self._columns() - 1))
 
     def end(self, record: PhaseRecord) -> None:
         """The next phase, or `close`, writes over the line."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from iocast.errors import SpecError
+from iocast.text import harmless, harmless_json
 
 if TYPE_CHECKING:
     from iocast.model.report import Report
@@ -31,7 +32,12 @@ class Into(NamedTuple):
 
 def say(text: str) -> None:
     """A message for the person at the terminal: stderr, so that stdout is data only."""
-    print(text, file=sys.stderr, flush=True)
+    print(harmless(text), file=sys.stderr, flush=True)
+
+
+def put(text: str) -> None:
+    """Words on stdout, of which some may be from a file or the name of one."""
+    print(harmless(text))
 
 
 def show_card(card: Card, report: Report, form: str) -> None:
@@ -95,7 +101,7 @@ def print_json(value: object) -> None:
     """A value of a verb that has no report, as JSON on stdout."""
     import msgspec
 
-    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    print(harmless_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()))
 
 
 def _colour() -> bool:
@@ -109,7 +115,7 @@ def print_listed(said: Mapping[str, str]) -> None:
     names = max(map(len, said)) + 2
     for name, words in said.items():
         for at, line in enumerate(wrap(words, max(30, width() - names)) or [""]):
-            print(f"{'' if at else name:{names}}{line}".rstrip())
+            put(f"{'' if at else name:{names}}{line}".rstrip())
 
 
 def width() -> int:

@@ -10,13 +10,14 @@ from iocast.model.live.moment import Interval
 from iocast.report.live import iostat_lines
 from iocast.report.live.line_table import Cell
 from iocast.report.live.verdict_lines import verdict_of
+from iocast.text import harmless_json
 
 
 def interval_json(interval: Interval) -> str:
     """Raw values, each with its unit in the name of its key; unknown ones are null."""
     found = verdict_of(interval)
     devices = iostat_lines.table(interval)
-    return msgspec.json.encode(
+    document = msgspec.json.encode(
         {
             "time_ns": interval.after.time_ns,
             "elapsed_ns": interval.elapsed_ns,
@@ -26,6 +27,7 @@ def interval_json(interval: Interval) -> str:
             "databases": {name: activity(interval, name) for name in watched_databases(interval)},
         }
     ).decode()
+    return harmless_json(document)
 
 
 def _layer(row: LayerRow) -> dict[str, Cell | dict[int, int]]:

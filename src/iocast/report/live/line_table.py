@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
+from iocast.text import harmless_json, harmless_line, no_formula
+
 Cell = str | float | int | None
 
 
@@ -23,7 +25,7 @@ def json_lines(table: Table, ended_unix_ns: int) -> Iterator[str]:
     """One object a row, with the time at which the interval ended; unknown figures are left out."""
     for row in table.rows:
         known = {name: cell for name, cell in zip(table.columns, row, strict=True) if cell is not None}
-        yield msgspec.json.encode({"time_ns": ended_unix_ns, **known}).decode()
+        yield harmless_json(msgspec.json.encode({"time_ns": ended_unix_ns, **known}).decode())
 
 
 def csv_lines(table: Table, ended_unix_ns: int, head: bool) -> Iterator[str]:
@@ -36,5 +38,6 @@ def csv_lines(table: Table, ended_unix_ns: int, head: bool) -> Iterator[str]:
 
 def _csv(cells: tuple[Cell, ...]) -> str:
     out = io.StringIO()
-    csv.writer(out, lineterminator="").writerow(cells)
+    words = (no_formula(harmless_line(cell)) if isinstance(cell, str) else cell for cell in cells)
+    csv.writer(out, lineterminator="").writerow(words)
     return out.getvalue()

@@ -10,6 +10,7 @@ from iocast import metrics
 from iocast.metrics import COUNT, NO_BOUND, SUM_NS, bucket_upper_ns
 from iocast.model.live.moment import Moment
 from iocast.model.run import Sample
+from iocast.text import harmless
 
 CONTENT_TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
@@ -117,7 +118,7 @@ def _name(text: str) -> str:
 
 
 def _label(text: str) -> str:
-    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    return harmless(text).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
 def _number(value: float) -> str:

@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.text import harmless_line
+
 Style = Literal["plain", "head", "dim", "strong", "warn", "heat1", "heat2", "heat3", "heat4", "heat5", "heat6"]
 HEATS: tuple[Style, ...] = ("plain", "heat1", "heat2", "heat3", "heat4", "heat5", "heat6")
 
@@ -28,7 +30,7 @@ def line(text: str, style: Style = "plain") -> Line:
 
 def plain(lines: Iterable[Line]) -> str:
     """Without styles, for pipes and logs; nothing at the ends of lines."""
-    return "\n".join("".join(piece.text for piece in each).rstrip() for each in lines)
+    return "\n".join("".join(harmless_line(piece.text) for piece in each).rstrip() for each in lines)
 
 
 def cut(found: Line, width: int) -> Line:
@@ -66,5 +68,5 @@ def ansi(lines: Iterable[Line]) -> str:
 
 
 def _ansi(piece: Piece) -> str:
-    code = _ANSI.get(piece.style)
-    return f"\x1b[{code}m{piece.text}\x1b[0m" if code else piece.text
+    code, words = _ANSI.get(piece.style), harmless_line(piece.text)
+    return f"\x1b[{code}m{words}\x1b[0m" if code else words

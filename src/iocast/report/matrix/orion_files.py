@@ -7,11 +7,12 @@ from typing import TextIO
 from iocast.formats.orion.result_writing import files_of, summary_text
 from iocast.model.run import Run
 from iocast.report.matrix.measured_points import measured_points, orion_result, settings_of
+from iocast.report.renderers.safe_words import SafeLines
 
 
 def render_summary(run: Run, out: TextIO) -> None:
     """Writes what ORION prints: its summary. Raises ArchiveError for a run that is none of ORION's."""
-    out.write(summary_text(orion_result(run)))
+    SafeLines(out).write(summary_text(orion_result(run)))
 
 
 def orion_files(run: Run) -> dict[str, str]:

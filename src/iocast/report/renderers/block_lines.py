@@ -146,7 +146,7 @@ def json_line(times: BlockTimes, ended_unix_ns: int) -> str:
         "unpaired": times.unpaired,
         "devices": [_device(each) for each in times.devices],
     }
-    return msgspec.json.encode(document).decode()
+    return text.harmless_json(msgspec.json.encode(document).decode())
 
 
 def _device(device: BlockDevice) -> dict[str, object]:

@@ -17,6 +17,7 @@ from iocast.analyse.statistics import bucket_counts, bucket_shares
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
+from iocast.report.renderers.safe_words import SafeLines
 
 HEAD = "test  users size         MB       ms      min      max      std    IOPS"
 BUCKET_HEAD = "    50us   1ms   4ms  10ms  20ms  50ms   .1s    1s    2s   2s+"
@@ -32,10 +33,11 @@ OPS: tuple[Op, ...] = ("read", "write", "trim")
 def render_run(run: Run, out: TextIO, *, buckets: bool = True, percentiles: bool = True) -> None:
     """Writes the head and a line for each measured phase (`buckets` is its -v, `percentiles` its -p)."""
     head = HEAD + (BUCKET_HEAD if buckets else "") + (PERCENTILE_HEAD if percentiles else "")
+    safe_out = SafeLines(out)
     out.write(f"{head} \n")
     for record in run.measured:
         for line in _lines(record, buckets, percentiles):
-            out.write(f"{line}\n")
+            safe_out.write(f"{line}\n")
 
 
 def _lines(record: PhaseRecord, buckets: bool, percentiles: bool) -> Iterator[str]:

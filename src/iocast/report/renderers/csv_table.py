@@ -8,6 +8,8 @@ from typing import TextIO
 
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Kind, Report, Table
 from iocast.report.renderers.json_report import UNITS
+from iocast.report.renderers.safe_words import safe
+from iocast.text import no_formula
 
 TABLES = ("rows", "devices")  # what was measured; what iostat, sar, dstat or collectl saw of each device
 CURVE = "curve"  # of a calibration, which has no table of rows
@@ -16,6 +18,7 @@ CURVE = "curve"  # of a calibration, which has no table of rows
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
     """Writes the table of rows, or of devices (and no other); of a calibration its curve; of a report without them,
     such as a list of runs or a comparison, its first table. `colour` and `width` mean nothing here."""
+    report = safe(report)
     tables = [table for section in report.sections for table in section.tables if table.rows]
     curve = [table for table in tables if table.key == CURVE]
     for table in [table for table in tables if table.key in TABLES] or curve or tables[:1]:
@@ -34,7 +37,7 @@ def _write(table: Table, out: TextIO) -> None:
     writer.writerow([*names, "part", "void"])
     for row in table.rows:
         cells = [value for key, kind in kinds.items() for value in _values(kind, row.cells.get(key))]
-        writer.writerow([*cells, int(row.part), row.note if row.void else ""])
+        writer.writerow([*map(no_formula, cells), int(row.part), no_formula(row.note) if row.void else ""])
 
 
 def _names(key: str, kind: Kind) -> list[str]:

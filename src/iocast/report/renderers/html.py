@@ -19,6 +19,7 @@ from iocast.report.charts.drawing.engine import what_is_missing
 from iocast.report.renderers.page import policy, script, style
 from iocast.report.renderers.page.page_tables import grade_html, table_html
 from iocast.report.renderers.page.plots import charts_html, drawings
+from iocast.report.renderers.safe_words import safe
 from iocast.report.subjects import measured_when
 
 # A reader of the page wants results first; what was tested, and what to keep in mind, stand at the end.
@@ -62,6 +63,7 @@ END = Markup(
 
 def render(report: Report, out: TextIO, *, colour: bool = True, width: int = 0) -> None:
     """Writes the page. `colour` and `width` mean nothing here."""
+    report = safe(report)
     ordered = sorted(report.sections, key=lambda each: LAST.index(each.code) + 1 if each.code in LAST else 0)
     sections = [(_anchor(at, section), section) for at, section in enumerate(ordered)]
     out.write(FRAME.format(policy=policy(), title=report.title, style=Markup(style())))

@@ -19,6 +19,7 @@ from iocast.report.renderers import documents as doc
 from iocast.report.renderers import forecast_documents
 from iocast.report.renderers.calibration_rows import CALIBRATION_TABLES, RepeatedMaximumRow
 from iocast.report.renderers.forecast_rows import forecast_fields
+from iocast.text import harmless_json
 
 UNITS: dict[Kind, str] = {
     "bytes": "_bytes",
@@ -55,7 +56,7 @@ Json = dict[str, object]
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
     """Writes one JSON object. `colour` and `width` mean nothing here; not-a-number and blank become null."""
     text = msgspec.json.encode(document(report))
-    out.write(msgspec.json.format(text, indent=2).decode() + "\n")
+    out.write(harmless_json(msgspec.json.format(text, indent=2).decode()) + "\n")
 
 
 def document(report: Report) -> doc.Document:

@@ -12,6 +12,7 @@ from iocast.model.histogram import Histogram, bucket_bounds_ns
 from iocast.model.measurement import Course
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
+from iocast.report.renderers.safe_words import SafeLines
 
 OPS: tuple[Op, ...] = ("read", "write")
 NONE = (
@@ -30,7 +31,7 @@ def render_records(run: Run, courses: Mapping[int, Course], out: TextIO) -> None
     ]
     if not every:
         raise SpecError(*NONE)
-    out.write(records_text(every))
+    SafeLines(out).write(records_text(every))
 
 
 def _series(record: PhaseRecord, course: Course) -> Iterator[Series]:
@@ -46,7 +47,7 @@ def _series(record: PhaseRecord, course: Course) -> Iterator[Series]:
         for each in ended:
             grown[each.start_ns // step_ns].update(_by_octave(each.response))
         steps = tuple((begun_us + (at + 1) * step_ns // 1_000, counts) for at, counts in grown.items())
-        yield Series(f"{record.phase.name.replace(',', ' ')} {op}", begun_us, steps)
+        yield Series(f"{' '.join(record.phase.name.replace(',', ' ').split())} {op}", begun_us, steps)
 
 
 def _by_octave(times: Histogram) -> Counter[int]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TextIO
 
 from iocast.model.report import Chart, Column, Kind, Report, Row, Table
 from iocast.report.cells import cell_text
+from iocast.report.renderers.safe_words import safe
 from iocast.report.subjects import measured_when
 
 LEFT: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
@@ -14,11 +16,14 @@ CHART_ROWS = 40  # of a chart's figures; longer tables are for other forms
 
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
     """Writes the report. `colour` and `width` mean nothing here."""
-    out.write(f"# {_plain(report.title)}\n\n{_plain(report.verdict)}\n")
+    report = safe(report)
+    out.write(f"# {_plain(report.title)}\n\n{_paragraph(report.verdict)}\n")
     if about := measured_when(report):
         out.write(f"\n{_plain(about)}\n")
-    heads = [f"- **{badge.title}: {badge.letter or '–'}** {badge.says}".rstrip() for badge in report.badges]
-    heads += [f"- **{each.title}:** {_plain(each.says)}" for each in report.conclusions]
+    heads = [
+        f"- **{_plain(badge.title)}: {badge.letter or '–'}** {_plain(badge.says)}".rstrip() for badge in report.badges
+    ]
+    heads += [f"- **{_plain(each.title)}:** {_plain(each.says)}" for each in report.conclusions]
     if heads:
         out.write("\n" + "\n".join(heads) + "\n")
     for section in report.sections:
@@ -28,14 +33,14 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
         summary = f"\n<details>\n<summary>{heading}</summary>\n"
         out.write(summary if folded else f"\n## {heading}\n")
         for paragraph in section.paragraphs:
-            out.write(f"\n{_plain(paragraph)}\n")
+            out.write(f"\n{_paragraph(paragraph)}\n")
         for table in section.tables:
             _table(table, out)
         for chart in section.charts if report.kind != "comparison" else ():
             _chart(chart, out)
         out.write("\n</details>\n" if folded else "")
     if report.next_steps:
-        out.write("\n## Next\n\n" + "".join(f"- {_plain(step)}\n" for step in report.next_steps))
+        out.write("\n## Next\n\n" + "".join(f"- {_paragraph(step)}\n" for step in report.next_steps))
 
 
 def _table(table: Table, out: TextIO) -> None:
@@ -49,7 +54,7 @@ def _table(table: Table, out: TextIO) -> None:
     for row in table.rows:
         out.write("| " + " | ".join(_shown(column, table, row) for column in table.columns) + " |\n")
     for note in (*_row_notes(table), *table.notes):
-        out.write(f"\n{_plain(note)}\n")
+        out.write(f"\n{_paragraph(note)}\n")
 
 
 def _shown(column: Column, table: Table, row: Row) -> str:
@@ -71,7 +76,7 @@ def _row_notes(table: Table) -> list[str]:
 
 
 def _chart(chart: Chart, out: TextIO) -> None:
-    out.write(f"\n### {_plain(chart.title)}\n\n{_plain(chart.summary)}\n")
+    out.write(f"\n### {_plain(chart.title)}\n\n{_paragraph(chart.summary)}\n")
     if len(chart.tables[0].rows) <= CHART_ROWS:
         _table(chart.tables[0], out)
 
@@ -80,8 +85,13 @@ def _cell(words: str) -> str:
     return _plain(words).replace("|", "\\|").replace("\n", " ")
 
 
+def _paragraph(words: str) -> str:
+    """The same for what begins a line: it is no heading, list, quote nor rule."""
+    return re.sub(r"^(\s*\d{0,9})([#>+=.)|-])", r"\1\\\2", _plain(words))
+
+
 def _plain(words: str) -> str:
     """Signs that Markdown would take for its own, as signs."""
-    for sign in "\\`*_<~":
+    for sign in "\\`*_<~[]":
         words = words.replace(sign, f"\\{sign}" if sign != "<" else "&lt;")
     return words

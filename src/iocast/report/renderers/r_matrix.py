@@ -17,6 +17,7 @@ from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
 from iocast.report.charts.drawing.latency_buckets import BUCKET_EDGES_NS
 from iocast.report.renderers.classic import PERCENTILES, classic_lines, figures_of
+from iocast.text import harmless_line
 
 COLUMNS = (
     ("name", "users", "bs", "MB", "lat", "min", "max", "std", "iops"),
@@ -74,4 +75,4 @@ def _number(value: float | None, form: str) -> str:
 
 def _quoted(said: str) -> str:
     """A string of R, which has the escapes of JSON that names need."""
-    return json.dumps(said, ensure_ascii=False)
+    return json.dumps(harmless_line(said), ensure_ascii=False)

@@ -11,6 +11,7 @@ from iocast import text
 from iocast.model.report import Cell, Column, Kind, Report, Row, Table
 from iocast.report.cells import as_good, cell_text, numbers, with_unit
 from iocast.report.renderers.grid import GAP, SENTENCE_WIDTH, Grid, GridRow, lay_out, wrap
+from iocast.report.renderers.safe_words import safe
 from iocast.report.subjects import measured_when
 
 PROSE_WIDTH = 100  # longer lines are hard to read, however wide the screen
@@ -53,7 +54,7 @@ class Page:
 
     def write(self, report: Report) -> None:
         """All of it, its outcome once more at the end, where a terminal stands when it is done."""
-        prose = min(self.width, PROSE_WIDTH)
+        report, prose = safe(report), min(self.width, PROSE_WIDTH)
         self._head(report)
         for section in report.sections:
             self._line()
@@ -69,6 +70,7 @@ class Page:
 
     def write_screen(self, report: Report) -> None:
         """No more than a screen: verdict, next steps, where the rest is, outcome."""
+        report = safe(report)
         self._head(report)
         folder = report.subjects[0].folder if report.kind == "card" and report.subjects else ""
         more = (f"To see all figures: iocast report {shlex.quote(folder)}",) if folder else ()

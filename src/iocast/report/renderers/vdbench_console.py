@@ -14,6 +14,7 @@ from iocast.model.histogram import Histogram, merge
 from iocast.model.measurement import Course
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed
+from iocast.report.renderers.safe_words import SafeLines
 
 
 def render_console(run: Run, courses: Mapping[int, Course], out: TextIO) -> None:
@@ -23,7 +24,7 @@ def render_console(run: Run, courses: Mapping[int, Course], out: TextIO) -> None
         for number, record in enumerate(run.phases)
         if record.phase.role == "measure" and courses.get(number)
     ]
-    out.write("\n".join(texts))
+    SafeLines(out).write("\n".join(texts))
 
 
 def _figures(record: PhaseRecord, course: Course) -> RunFigures:
@@ -31,7 +32,7 @@ def _figures(record: PhaseRecord, course: Course) -> RunFigures:
     arrival = plan.arrival
     sizes = sorted({item.size_bytes for item in plan.mix})
     return RunFigures(
-        name=record.phase.name.replace(" ", "_"),
+        name="_".join(record.phase.name.split()),
         started_unix_ns=did.started_unix_ns,
         rate_per_s=None if isinstance(arrival, Closed) else arrival.rate_per_s,
         loops=f"xfersize={sizes[0] if len(sizes) == 1 else 'mixed'} threads={plan.users * plan.depth}",
