@@ -23,10 +23,11 @@ THEMES = ("light", "dark", "print", "classic")  # report.charts.drawing.theme.TH
 
 
 class Into(NamedTuple):
-    """The file that a report goes into, and the colours of pictures."""
+    """The file that a report goes into, the colours of pictures, and whether any file may be replaced."""
 
     path: Path
     theme: str
+    force: bool = False
 
 
 def say(text: str) -> None:
@@ -87,7 +88,7 @@ def deliver_report(report: Report, form: str, into: Into | None) -> None:
         return
     from iocast.sessions.report_files import write_file
 
-    for file in write_file(report, into.path, into.theme):
+    for file in write_file(report, into.path, into.theme, force=into.force):
         say(f"wrote {file}")
 
 
