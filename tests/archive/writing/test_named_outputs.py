@@ -75,6 +75,14 @@ def test_no_link_is_followed_even_with_force(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["nowhere", "other", "there"]
 
 
+def test_what_a_killed_iocast_left_is_removed_by_the_next_of_that_name(tmp_path: Path) -> None:
+    (tmp_path / ".card.csv.iocast.new").write_text("half")
+    (tmp_path / "card.csv.new").write_text("mine")  # iocast had that name for itself, and replaced it
+    put_output(tmp_path / "card.csv", b"rows")
+    assert sorted(os.listdir(tmp_path)) == ["card.csv", "card.csv.new"]
+    assert (tmp_path / "card.csv.new").read_text() == "mine"
+
+
 def test_a_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="is a directory"):
         put_output(tmp_path, b"new", force=True)
