@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from iocast.commands.shell.streams import work_goes_on
 from iocast.errors import SpecError
 
 if TYPE_CHECKING:
@@ -79,6 +80,19 @@ def present(report: Report, form: str) -> None:
 def deliver(made: Comparison | Repeats, form: str, into: Into | None) -> None:
     """Prints a report, or writes it into a file with charts. Raises IocastError."""
     deliver_report(made.report(charts=into is not None), form, into)
+
+
+def deliver_measured(made: Comparison | Repeats, form: str, into: Into | None) -> None:
+    """The same for runs that were just made; where they are is said even if nothing can be printed or written."""
+    from shlex import quote
+
+    try:
+        with work_goes_on():
+            deliver(made, form, into)
+    finally:
+        folder = os.path.relpath(made.folder)
+        say(f"run folders: {folder}" + ("/A and B" if os.path.isdir(os.path.join(made.folder, "A")) else ""))
+        say(f"to see this again: iocast report {quote(folder)}")
 
 
 def deliver_report(report: Report, form: str, into: Into | None) -> None:
