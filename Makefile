@@ -12,7 +12,7 @@ TEST_NEEDS := fio:fio iostat:sysstat tmux:tmux mkfs.ext4:e2fsprogs losetup:mount
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test fuzz safety lab matrix coverage forecast-coverage mutants lint format bench docs lock clean
+.PHONY: help card setup test fuzz safety lab matrix coverage forecast-coverage mutants lint format bench docs lock advisories clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -28,10 +28,13 @@ ONCE_MORE := $(if $(CI),-rsR --reruns 1 --reruns-delay 2,-rs)
 MUTMUT := 3.8.1
 CARGO_MUTANTS := 27.1.0
 MUTANTS := target/mutants
+# `make lock` and `make advisories` run these; nothing else needs them.
+TOOLS := target/tools
+CARGO_AUDIT := 0.22.2
 # The limit on memory ends mutants that collect for ever. 2 and 3: some survived, or ran into the limit of time.
 define MUTANTS_OF_RECORD
 ulimit -v 8000000; PATH="$(CURDIR)/$(MUTANTS)/bin:$$PATH" cargo mutants --package iocast-core --timeout 60 \
-	--file 'crates/iocast-core/src/record/*.rs' --output $(MUTANTS) --cargo-arg=--lib -- record:: \
+	--file 'crates/iocast-core/src/record/*.rs' --output $(MUTANTS) --cargo-arg=$(LOCKED) --cargo-arg=--lib -- record:: \
 	|| case $$? in 2 | 3) ;; *) exit 1 ;; esac
 endef
 
@@ -65,7 +68,8 @@ SAFETY := tests/runner/test_replaced_targets.py tests/load/test_marks.py tests/l
 	tests/archive/test_damaged_folders.py tests/device/test_flipped_links.py tests/device/test_device_users.py \
 	tests/device/test_more_device_users.py tests/device/test_file_users.py tests/device/test_raw_devices.py \
 	tests/device/test_signature_matrix.py tests/device/test_interrupts.py tests/device/test_many_kills.py \
-	tests/device/test_failing.py
+	tests/device/test_failing.py tests/archive/writing tests/commands/test_replaced_outputs.py \
+	tests/commands/test_streams.py tests/sessions/test_refused_groups.py
 
 safety: $(CORE) ## swap, forge, hold, kill and damage what iocast works on, TIMES as often as `make test` (root for devices)
 	@scripts/need tests $(TEST_NEEDS)
@@ -121,10 +125,17 @@ docs: $(CORE) ## write docs/reference again from the code
 
 # All but spark, which is 400 MB and needs Java: its tests are skipped without it.
 EXTRAS := charts databases serve top
-lock: .venv/.packages ## write requirements.lock again after a change of pyproject.toml
-	@[ -x $(BIN)/uv ] || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip compile --quiet pyproject.toml $(EXTRAS:%=--extra %) --group dev --universal --python-version 3.11 \
-		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" -o requirements.lock
+# uv, which writes the locks, is locked itself: by tools.lock, from the group `tools` of pyproject.toml.
+COMPILE := $(TOOLS)/venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--custom-compile-command "make lock"
+lock: $(TOOLS)/.locked ## write requirements.lock and tools.lock again after a change of pyproject.toml
+	$(COMPILE) pyproject.toml $(EXTRAS:%=--extra %) --group dev -o requirements.lock
+	$(COMPILE) --group tools -o tools.lock
+
+# It needs the internet. 1: some have advisories, 3: some could not be looked up, and nothing is said of them.
+advisories: $(TOOLS)/.locked $(TOOLS)/.cargo-audit-$(CARGO_AUDIT) ## look up known security advisories of all locked packages
+	@$(TOOLS)/venv/bin/python scripts/advisories.py --pip-audit $(TOOLS)/venv/bin/pip-audit \
+		--cargo-audit $(TOOLS)/bin/cargo-audit $(if $(RUST_DB),--rust-db '$(RUST_DB)')
 
 clean: ## remove everything that make made (run folders stay)
 	rm -rf .venv target $(CORE) .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -138,6 +149,17 @@ clean: ## remove everything that make made (run folders stay)
 .venv/.packages: requirements.lock | .venv/bin/python
 	@echo "Installing the Python packages of requirements.lock"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(TOOLS)/.locked: tools.lock | .venv/bin/python
+	@echo "Installing the Python packages of tools.lock into $(TOOLS)/venv"
+	@$(BIN)/python -m venv --clear $(TOOLS)/venv
+	@$(TOOLS)/venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools.lock
+	@touch $@
+
+$(TOOLS)/.cargo-audit-$(CARGO_AUDIT):
+	@echo "Installing cargo-audit $(CARGO_AUDIT) into $(TOOLS)/bin (a few minutes)"
+	@cargo install --quiet --locked --version $(CARGO_AUDIT) --root $(TOOLS) cargo-audit
 	@touch $@
 
 # It sees the locked packages through a path file, which leaves the editable iocast out: mutmut brings its own copy.

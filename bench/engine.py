@@ -179,7 +179,7 @@ def main() -> None:
         with place(cell, asked.dir.resolve()) as (plan, path):
             runs = runs_of(cell, plan, path)
             if "iocast" not in runs:
-                print(f"### {cell.name}\n\nskipped: build it with cargo build --release --example nop_ring\n")
+                print(f"### {cell.name}\n\nskipped: build it with cargo build --locked --release --example nop_ring\n")
                 continue
             results = compare(cell, runs, path, asked.rounds, max(asked.time, cell.least_s))
         print(table(cell, results), flush=True)

@@ -7,7 +7,7 @@ It makes traces of its own, reads each with every tool in turn, each time in a p
 that process took from the moment when it is loaded (programs: all of it). What counts is the ratio within a round and
 its median. PYTHON has the peers (`python -m venv peers && peers/bin/pip install duckdb polars pyarrow`); DuckDB alone
 is there without. blkparse is found on the PATH; parsetrc.pl is a script of its own. KIND is oracle, blktrace, msr,
-strace or blkparse. Build first: `cargo build --release --package iocast-core --example trace_columns`.
+strace or blkparse. Build first: `cargo build --locked --release --package iocast-core --example trace_columns`.
 
 A row is marked where iocast is the slower one, or misses the bar of `BARS`. The time on all processors means something
 on a machine with nothing else to do; the CPU time beside it says what sharing the work costs.

@@ -80,7 +80,9 @@ def test_more_memory_than_the_control_group_allows_is_refused_in_words(tmp_path:
     done = iocast("run", "greedy.toml", tmp_path, cwd=tmp_path, before=group)
     assert done.returncode == 2, done.stderr
     said = " ".join(done.stderr.split())
-    assert re.search(r"error: four 1M 64x64 needs 4,\d{3} MiB of memory; its control group .* has 1,\d{3} MiB left", said), said
+    assert re.search(
+        r"error: four 1M 64x64 needs 4,\d{3} MiB of memory; its control group .* has 1,\d{3} MiB left", said
+    ), said
     assert "hint: use fewer users, a smaller queue depth or a smaller I/O size" in done.stderr
     assert [file.name for file in tmp_path.iterdir()] == ["greedy.toml"], "something was left behind"
 

@@ -23,7 +23,7 @@ def why_no_lab() -> str:
         return "a lab device needs root, to mount"
     if not os.path.exists("/dev/fuse"):
         return "a lab device needs /dev/fuse"
-    return "" if PROGRAM.exists() else "iocast-lab is not built: cargo build --release -p iocast-lab"
+    return "" if PROGRAM.exists() else "iocast-lab is not built: cargo build --locked --release -p iocast-lab"
 
 
 @contextmanager

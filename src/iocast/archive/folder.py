@@ -27,6 +27,7 @@ from iocast.archive.running.saved_rows import append_rows, remove_rows
 from iocast.archive.sample_tables import save_samples
 from iocast.archive.summary_file import save_summary
 from iocast.archive.under_way_file import save_under_way
+from iocast.archive.writing.leftovers import make_unborn, sweep_run, sweep_unborn
 from iocast.errors import ArchiveError
 from iocast.model.plan import Left, Length
 from iocast.model.run import SCHEMA_VERSION, Run, Sample
@@ -70,6 +71,7 @@ class RunFolder:
         self._now = UnderWay()
         self._told = (0, 0, 0)
         self._left: TimeLeft | None = None
+        sweep_run(path)
 
     @classmethod
     def create(cls, base: str, run: Run) -> RunFolder:
@@ -83,9 +85,11 @@ class RunFolder:
         stamp = time.strftime("%Y-%m-%dT%H%M%S", time.localtime(started_s))
         slug = re.sub(r"[^a-z0-9]+", "-", run.plan.name.lower()).strip("-")[:40] or "run"
         fresh = root / f".{stamp}-{slug}.{os.getpid()}.new"
+        held = None
         try:
             root.mkdir(parents=True, exist_ok=True)
-            fresh.mkdir()
+            sweep_unborn(root)
+            held = make_unborn(fresh)
             folder = cls(fresh, made, run.run_id or new_run_id(run.started_unix_ns))
             folder.save(run)
             folder._own(run)
@@ -96,6 +100,9 @@ class RunFolder:
                 f"cannot create a run folder in {base}: {error.strerror}",
                 "choose another directory with --out DIR",
             ) from error
+        finally:
+            if held is not None:
+                os.close(held)
         return folder
 
     def _rename(self, root: Path, name: str) -> None:

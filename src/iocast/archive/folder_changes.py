@@ -21,13 +21,13 @@ from iocast.archive.file_names import (
 )
 from iocast.archive.ownership import owner_alive
 from iocast.archive.summary_file import read_summary
+from iocast.archive.writing.leftovers import new_files
 from iocast.errors import ArchiveError, SpecError
 
 LONGEST_NAME = 120
 # run.json goes last: what is interrupted is still listed, and can be deleted again.
 _FILES = (UNDER_WAY_FILE, REPORT_PAGE, NOTES_FILE, DIAGNOSIS_FILE, SUMMARY_FILE, ROWS_FILE, RUN_FILE)
 _TABLE = re.compile(r"\d+\.parquet")
-_NEW = ".new"  # of a file that was being written when its process died
 
 
 def rename_run(folder: str, name: str) -> str:
@@ -92,12 +92,13 @@ def _refuse_under_way(folder: str) -> None:
 
 
 def _delete(run: Path) -> None:
+    _unlink(tuple(new_files(run)))
     for tables in (run / INTERVALS, run / SAMPLES):
         if _is_own_folder(tables):
-            _unlink(each for each in tables.iterdir() if _TABLE.fullmatch(each.name.removesuffix(_NEW)))
+            _unlink(each for each in tables.iterdir() if _TABLE.fullmatch(each.name))
             _remove_if_empty(tables)
     _delete_runs_in(run / EXPERIMENTS)
-    _unlink(run / (name + suffix) for name in _FILES for suffix in (_NEW, ""))
+    _unlink(run / name for name in _FILES)
     _remove_if_empty(run)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
+from iocast.archive.writing.whole_files import put_whole
 from iocast.errors import ArchiveError
 
 T = TypeVar("T")
@@ -46,10 +46,8 @@ def refuse_swollen(text: bytes) -> None:
 
 def put(path: Path, text: bytes) -> None:
     """Writes a file beside its place and renames it: it is there whole, or as it was. Raises ArchiveError."""
-    fresh = path.with_name(path.name + ".new")
     try:
-        fresh.write_bytes(text + b"\n")
-        os.replace(fresh, path)
+        put_whole(path, text + b"\n")
     except OSError as error:
         raise unwritable(path.parent, error.strerror or str(error)) from error
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from iocast.archive.guarded.reading_database import as_pattern, reading_database, tables_in
 from iocast.archive.json_files import BROKEN, unwritable
+from iocast.archive.writing.whole_files import NEW, growing
 from iocast.errors import ArchiveError
 
 if TYPE_CHECKING:
@@ -78,15 +79,14 @@ def write(
     keys = ", ".join(f"?::{key.type} AS {key.name}" for key in KEYS)
     values = ", ".join(f"{column.name}::{column.type} AS {column.name}" for column in columns)
     query = f"SELECT {keys}, {values} FROM {source}"
-    fresh = path.with_suffix(".new")
-    target = str(fresh).replace("'", "''")
     try:
         path.parent.mkdir(exist_ok=True)
-        with database().cursor() as connection:
-            # DuckDB finds the stream by its name in this function.
-            copied = f"COPY ({query}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
+        with growing(path.with_name(path.name + NEW)) as file, database().cursor() as connection:
+            target = str(file.path).replace("'", "''")
+            # DuckDB finds the stream by its name in this function. It writes into our locked file, not beside it.
+            copied = f"COPY ({query}) TO '{target}' (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)"
             connection.execute(copied, [*whose, phase, *parameters])
-        os.replace(fresh, path)
+            os.replace(file.path, path)
     except OSError as error:
         raise unwritable(path, error.strerror or str(error)) from error
     except duckdb.Error as error:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-
 import rich_click as click
 
 from iocast.commands.shell.options import filing, presenting, run_options
-from iocast.commands.shell.showing import Into, deliver, say
+from iocast.commands.shell.showing import Into, deliver_measured
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.sessions.requests import RunOptions
 
@@ -55,8 +52,5 @@ def ab(
     request = AbRequest(job=job, paths=paths, rounds=rounds, destroy=destroy, options=options)
     made = measure_both(request, listener)
     if made is not None:
-        deliver(made, form, into)
-        folder = os.path.relpath(made.folder)
-        say(f"run folders: {folder}/A and B")
-        say(f"to see this again: iocast report {shlex.quote(folder)}")
+        deliver_measured(made, form, into)
     return listener.exit_code

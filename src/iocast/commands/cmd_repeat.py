@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-
 import rich_click as click
 
 from iocast.commands.shell.options import filing, presenting, run_options
-from iocast.commands.shell.showing import Into, deliver, say
+from iocast.commands.shell.showing import Into, deliver_measured
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
 from iocast.sessions.requests import RunOptions
@@ -38,8 +35,5 @@ def repeat(times: int, job: str, path: str, options: RunOptions, into: Into | No
     listener = TerminalListener()
     made = measure_again(RepeatRequest(job=job, path=path, times=times, options=options), listener)
     if made is not None:
-        deliver(made, form, into)
-        folder = os.path.relpath(made.folder)
-        say(f"run folders: {folder}")
-        say(f"to see this again: iocast report {shlex.quote(folder)}")
+        deliver_measured(made, form, into)
     return listener.exit_code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.shell.options import filing, grading, showing_matrices, within
+from iocast.commands.shell.options import filing_with_force, grading, showing_matrices, within
 from iocast.commands.shell.showing import Into
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
@@ -14,13 +14,21 @@ from iocast.model.grading import GradeAsked
 @click.command()
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @within
-@filing
+@filing_with_force
 @showing_matrices
 @click.option(
     "--files", metavar="DIR", default="", help="Write ORION's files of a run of `iocast matrix` into DIR instead."
 )
 @grading
-def report(runs: tuple[str, ...], directory: str, into: Into | None, form: str, files: str, asked: GradeAsked) -> int:
+def report(
+    runs: tuple[str, ...],
+    directory: str,
+    into: Into | None,
+    force: bool,
+    form: str,
+    files: str,
+    asked: GradeAsked,
+) -> int:
     """Show the card of RUN again, without any I/O to its target.
 
     RUN is a run folder, or a name that `iocast runs` lists in DIR; of `iocast repeat` and `iocast ab` the folder of
@@ -36,10 +44,10 @@ def report(runs: tuple[str, ...], directory: str, into: Into | None, form: str, 
     if files:
         from iocast.sessions.forecasting.matrix import write_again_for_orion
 
-        write_again_for_orion(folders, files, listener)
+        write_again_for_orion(folders, files, listener, force=force)
         return 0
     if into is None:
         passed = [show_again(folder, asked, listener) for folder in folders]
     else:
-        passed = write_again(folders, ReportFile(into.path, into.theme), asked, listener)
+        passed = write_again(folders, ReportFile(into.path, into.theme, force), asked, listener)
     return int(not all(passed))

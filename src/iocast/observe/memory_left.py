@@ -23,9 +23,7 @@ class MemoryLeft(NamedTuple):
 def memory_left(root: str = "/") -> MemoryLeft | None:
     """The least of machine and control groups; None where the kernel says nothing of it."""
     known = [
-        left
-        for left in (_of_machine(root), *map(_of_group, groups_of("self", root, "memory")))
-        if left is not None
+        left for left in (_of_machine(root), *map(_of_group, groups_of("self", root, "memory"))) if left is not None
     ]
     return min(known, default=None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,15 +97,15 @@ def compare(folders: tuple[str, ...]) -> Comparison:
 def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
     """Runs the job several times; None when it was stopped. Raises IocastError."""
     job, options = asked_job(request.job, request.options), request.options
-    find_target(request.path, options.destroy)  # what is wrong with it is said before anything is made
-    folder = group_folder(options.out, f"repeat-{job.name.replace(' ', '-')}")
-    for number in range(1, request.times + 1):
-        listener.tell(RunBegun(number, request.times))
-        # Other offsets in each run, or a lucky choice of them would repeat as well.
-        this = replace(options, seed=options.seed + number - 1, out=folder)
-        if _run(job, find_target(request.path, options.destroy), this, listener).stopped:
-            return None
-    return repeats_in(folder)
+    refuse_unfit(job, find_target(request.path, options.destroy), options)
+    with group_folder(options.out, f"repeat-{job.name.replace(' ', '-')}") as folder:
+        for number in range(1, request.times + 1):
+            listener.tell(RunBegun(number, request.times))
+            # Other offsets in each run, or a lucky choice of them would repeat as well.
+            this = replace(options, seed=options.seed + number - 1, out=folder)
+            if _run(job, find_target(request.path, options.destroy), this, listener).stopped:
+                return None
+        return repeats_in(folder)
 
 
 def repeats_in(folder: str) -> Repeats:
@@ -122,18 +123,36 @@ def ab(request: AbRequest, listener: Listener) -> Comparison | None:
     job, options = asked_job(request.job, request.options), request.options
     targets = dict(zip(SIDES, request.paths, strict=True))
     _refuse_unknown(request)
-    folder = group_folder(options.out, f"ab-{job.name.replace(' ', '-')}")
-    order = random.Random(options.seed)
-    for number in range(1, request.rounds + 1):
-        for name in order.sample(SIDES, 2):
-            listener.tell(RunBegun(number, request.rounds, name, targets[name]))
-            # The same offsets on both sides, others in each round.
-            this = replace(options, seed=options.seed + number - 1, out=os.path.join(folder, name))
-            target = find_target(targets[name])
-            target = replace(target, destroy=identity_name(target) if identity_name(target) in request.destroy else "")
-            if _run(job, target, this, listener).stopped:
-                return None
-    return Comparison(tuple(side(name, runs_in(os.path.join(folder, name))) for name in SIDES), folder)
+    for path in request.paths:  # both, before the first is measured
+        refuse_unfit(job, _side_target(path, request), options)
+    with group_folder(options.out, f"ab-{job.name.replace(' ', '-')}") as folder:
+        order = random.Random(options.seed)
+        for number in range(1, request.rounds + 1):
+            for name in order.sample(SIDES, 2):
+                listener.tell(RunBegun(number, request.rounds, name, targets[name]))
+                # The same offsets on both sides, others in each round.
+                this = replace(options, seed=options.seed + number - 1, out=os.path.join(folder, name))
+                if _run(job, _side_target(targets[name], request), this, listener).stopped:
+                    return None
+        return Comparison(tuple(side(name, runs_in(os.path.join(folder, name))) for name in SIDES), folder)
+
+
+def _side_target(path: str, request: AbRequest) -> Target:
+    """A target, with its identity where that may be overwritten. Raises TargetError."""
+    target = find_target(path)
+    return replace(target, destroy=identity_name(target) if identity_name(target) in request.destroy else "")
+
+
+def refuse_unfit(job: Job, target: Target, options: RunOptions) -> None:
+    """Says what keeps a job from its target before a folder is made; nothing is tried there. Raises IocastError."""
+    from iocast.load import lay_out
+    from iocast.observe.target.overwriting import held
+    from iocast.sessions.fitted_plan import make_plan
+
+    plan = make_plan(job, target, options.seed, dry=True).plan
+    lay_out(plan)
+    with held(target, [phase.name for phase in plan.phases if phase.workload.writes]):
+        pass
 
 
 def _run(job: Job, target: Target, options: RunOptions, listener: Listener) -> Carried:
@@ -153,13 +172,30 @@ def _refuse_unknown(request: AbRequest) -> None:
         )
 
 
-def group_folder(out: str, name: str) -> str:
-    """A fresh folder for the runs of one command, `out/<time>-<name>`. Raises ArchiveError."""
+@contextmanager
+def group_folder(out: str, name: str) -> Iterator[str]:
+    """A fresh folder for the runs of one command, `out/<time>-<name>`; one without a run is taken away at the end.
+
+    Raises ArchiveError.
+    """
+    base = Path(out)
+    made = [folder for folder in (base, *base.parents) if not folder.exists()]
+    folder = _fresh_folder(base, name)
+    try:
+        yield str(folder)
+    finally:
+        with suppress(OSError):  # not empty: what was measured stays
+            for each in (*(folder / side for side in SIDES), folder, *made):
+                if each.exists():
+                    each.rmdir()
+
+
+def _fresh_folder(out: Path, name: str) -> Path:
     import time
 
     stamp = time.strftime("%Y-%m-%dT%H%M%S")
     for attempt in range(1, 1000):
-        folder = Path(out) / (f"{stamp}-{name}" if attempt == 1 else f"{stamp}-{name}-{attempt}")
+        folder = out / (f"{stamp}-{name}" if attempt == 1 else f"{stamp}-{name}-{attempt}")
         try:
             folder.mkdir(parents=True)
         except FileExistsError:
@@ -168,5 +204,5 @@ def group_folder(out: str, name: str) -> str:
             raise ArchiveError(
                 f"cannot create a folder in {out}: {error.strerror}", "choose another directory with --out DIR"
             ) from error
-        return str(folder)
+        return folder
     raise ArchiveError(f"{out} already has 1000 folders of this second", "choose another directory with --out DIR")

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
+from io import StringIO
 from pathlib import Path
 
-from iocast.errors import ArchiveError, SpecError
+from iocast.errors import SpecError
 from iocast.model.report import Report
 from iocast.model.run import Run
 
 WIDTH = 120  # of a text file
 
 
-def write_file(report: Report, path: Path, theme: str = "light") -> list[Path]:
-    """Writes any report in the form that the suffix asks for; returns the files. Raises IocastError."""
+def write_file(
+    report: Report, path: Path, theme: str = "light", *, force: bool = False, own: bool = False
+) -> list[Path]:
+    """Writes any report in the form that the suffix asks for; returns the files. Raises IocastError.
+
+    A file that iocast did not make is replaced with `force` only; `own` is for those of a folder that iocast made.
+    """
+    from iocast.archive.writing.named_outputs import check_output, put_output
     from iocast.report.renderers import RENDERERS
     from iocast.report.renderers.pictures import write_pictures
 
@@ -22,19 +27,24 @@ def write_file(report: Report, path: Path, theme: str = "light") -> list[Path]:
     if form == "pictures":
         from iocast.report.charts.drawing.theme import THEMES
 
-        return write_pictures(report, path, THEMES[theme])
-    # Written beside and renamed, so that a page that is open in a browser is never half a page.
-    fresh = path.with_name(path.name + ".new")
-    try:
-        with fresh.open("w", encoding="utf-8", newline="") as out:
-            RENDERERS[form].render(report, out, colour=False, width=WIDTH)
-        os.replace(fresh, path)
-    except OSError as error:
-        raise ArchiveError(f"cannot write {path}: {error.strerror}", "choose another file with -o") from error
-    finally:
-        with contextlib.suppress(OSError):
-            fresh.unlink(missing_ok=True)
+        return write_pictures(report, path, THEMES[theme], force=force)
+    if not own:
+        check_output(path, force=force)
+    out = StringIO(newline="")
+    RENDERERS[form].render(report, out, colour=False, width=WIDTH)
+    put_output(path, out.getvalue().encode(errors="backslashreplace"), force=force or own)
     return [path]
+
+
+def check_file(path: Path, *, force: bool) -> None:
+    """Refuses, before anything is measured, a file that `write_file` would refuse. Raises IocastError.
+
+    Pictures have names that depend on what will be drawn.
+    """
+    from iocast.archive.writing.named_outputs import check_output
+
+    if form_of(path) != "pictures":
+        check_output(path, force=force)
 
 
 def form_of(path: Path) -> str:

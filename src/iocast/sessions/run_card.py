@@ -73,11 +73,14 @@ class Card(Struct, frozen=True):
         """The card as sections and tables, with charts if asked for. Raises ArchiveError for a damaged folder."""
         return self.judged.report(charts=charts)
 
-    def write(self, path: str | Path, theme: str = "light") -> list[Path]:
-        """Writes the card with charts in the form of the suffix; returns the files. Raises IocastError."""
+    def write(self, path: str | Path, theme: str = "light", *, force: bool = False) -> list[Path]:
+        """Writes the card with charts in the form of the suffix; returns the files. Raises IocastError.
+
+        With `force` a file that iocast did not make is replaced, too.
+        """
         from iocast.sessions.report_files import write_file
 
-        return write_file(self.report(charts=True), Path(path), theme)
+        return write_file(self.report(charts=True), Path(path), theme, force=force)
 
     def reaches(self, floor: Letter | None) -> bool:
         """True when the overall letter is at least `floor`, or none is asked for."""
@@ -123,10 +126,11 @@ def check_floor(card: Card, floor: Letter | None, listener: Listener) -> bool:
 def leave_page(card: Card, listener: Listener) -> None:
     """Writes the page into the run folder; the measurement is safe whether it can or not."""
     from iocast.archive import REPORT_PAGE
+    from iocast.sessions.report_files import write_file
 
     page = Path(card.folder, REPORT_PAGE)
     try:
-        card.write(page)
+        write_file(card.report(charts=True), page, own=True)
     except IocastError as error:
         listener.tell(PageFailed(error))
     else:

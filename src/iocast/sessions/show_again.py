@@ -16,15 +16,16 @@ from iocast.sessions.comparing import SIDES, Comparison, Repeats, compare, repea
 from iocast.sessions.events import AnswerMade, CardMade, FileWritten
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
-from iocast.sessions.report_files import begin_page, get_ready, write_file
+from iocast.sessions.report_files import begin_page, check_file, get_ready, write_file
 from iocast.sessions.run_card import check_floor, make_card, open_card
 
 
 class ReportFile(Struct, frozen=True):
-    """A file that cards go into, whose suffix says the form, and the colours of pictures."""
+    """A file that cards go into, whose suffix says the form, the colours of pictures, whether any file is replaced."""
 
     path: Path
     theme: str = "light"
+    force: bool = False
 
 
 def show_again(folder: str, asked: GradeAsked, listener: Listener) -> bool:
@@ -51,20 +52,23 @@ def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, l
     """
     get_ready(into.path)
     passed = []
-    for folder, file in zip(folders, _files(into.path, folders), strict=True):
+    files = _files(into.path, folders)
+    for file in files:
+        check_file(file, force=into.force)  # all of them, before the first is written
+    for folder, file in zip(folders, files, strict=True):
         if is_group(folder):
-            for written in write_file(group_of(folder, asked).report(charts=True), file, into.theme):
+            for written in write_file(group_of(folder, asked).report(charts=True), file, into.theme, force=into.force):
                 listener.tell(FileWritten(written))
             continue
         if is_tape(folder):
             _refuse_grade(folder, asked)
-            for written in write_file(report_of_tape(folder, charts=True), file, into.theme):
+            for written in write_file(report_of_tape(folder, charts=True), file, into.theme, force=into.force):
                 listener.tell(FileWritten(written))
             continue
         run = archive.load(folder)
         begin_page(into.path, run)
         card = make_card(run, folder, asked)
-        for written in write_file(card.report(charts=True), file, into.theme):
+        for written in write_file(card.report(charts=True), file, into.theme, force=into.force):
             listener.tell(FileWritten(written))
         passed.append(check_floor(card, asked.floor, listener))
     return passed

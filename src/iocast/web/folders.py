@@ -69,7 +69,9 @@ class Folders:
     def page(self, name: str) -> str:
         """The report of a run as one HTML page. Raises ArchiveError."""
         folder = self.folder(name)
-        return _page(folder, _stamps(folder, archive.RUN_FILE, archive.ROWS_FILE, archive.DIAGNOSIS_FILE, archive.NOTES_FILE))
+        return _page(
+            folder, _stamps(folder, archive.RUN_FILE, archive.ROWS_FILE, archive.DIAGNOSIS_FILE, archive.NOTES_FILE)
+        )
 
     def comparison(self, names: list[str]) -> str:
         """The comparison of some runs, or groups of repeats, as one HTML page. Raises IocastError."""

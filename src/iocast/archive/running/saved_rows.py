@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.archive.file_names import ROWS_FILE
-from iocast.archive.json_files import decoded, unwritable
+from iocast.archive.guarded.regular_file import regular_bytes
+from iocast.archive.json_files import decoded, not_understood, unwritable
 from iocast.model.run import Blind, PhaseRecord, Run, Series
 
 
@@ -55,9 +56,11 @@ def with_saved_rows(run: Run, folder: Path) -> Run:
     """
     path = folder / ROWS_FILE
     try:
-        *lines, _cut = path.read_bytes().split(b"\n")
-    except OSError:
+        *lines, _cut = regular_bytes(path).split(b"\n")
+    except FileNotFoundError:
         return run
+    except OSError as error:
+        raise not_understood(path, error.strerror or error) from error
     if run.status != "running" or not lines:  # its document has them all
         return run
     added = [decoded(path, line, _Line) for line in lines]

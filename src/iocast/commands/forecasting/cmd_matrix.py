@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from iocast.commands.shell.options import Command, full_option, grading, page_option, seed_option, showing_matrices
+from iocast.commands.shell.options import (
+    Command,
+    force_option,
+    full_option,
+    grading,
+    page_option,
+    seed_option,
+    showing_matrices,
+)
 from iocast.commands.shell.showing import print_json, put, say, width
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.sessions.requests import RUNS, RunOptions
@@ -104,6 +112,7 @@ def _one_of(*choices: str) -> click.Choice[str]:
 )
 @click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Directory for run folders.")
 @click.option("--files", metavar="DIR", default="", help="Write ORION's files into DIR: summary, iops, mbps, lat, …")
+@force_option
 @click.option("--plan", "dry", is_flag=True, help="Show the data points without running them.")
 @full_option
 @showing_matrices
@@ -138,6 +147,7 @@ def _request(
     destroy: tuple[str, ...],
     out: str,
     files: str,
+    force: bool,
     page: bool,
     asked: Any,
     storax: str,
@@ -159,6 +169,7 @@ def _request(
         asked=asked,
         page=page,
         files=files,
+        force=force,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from iocast.commands.shell.options import filing, presenting
+from iocast.commands.shell.options import filing_with_force, presenting
 from iocast.commands.shell.showing import Into, deliver_report, say
 from iocast.text import harmless
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 )
 @click.option("--check", is_flag=True, help="Hold TRACE 2, a generated load, against TRACE 1, the original.")
 @click.option("--out", default="iocast-profiles", show_default=True, metavar="DIR", help="Directory for profiles.")
-@filing
+@filing_with_force
 @presenting
 def profile(
     traces: tuple[str, ...],
@@ -55,6 +55,7 @@ def profile(
     check: bool,
     out: str,
     into: Into | None,
+    force: bool,
     form: str,
 ) -> int:
     """Profile a workload from traces of its I/Os.
@@ -89,20 +90,24 @@ def profile(
         checked = check_likeness(request)
         deliver_report(checked.report(charts=into is not None), form, into)
         return 0 if checked.check.verdict == "alike" else 1
+    if to is not None:
+        from iocast.sessions.profiling.profile_job import check_job_file
+
+        check_job_file(to, force=force)
     found = profile_traces(request)
     if to is not None:
-        return _write_job(found, to)
+        return _write_job(found, to, force)
     deliver_report(found.report(charts=into is not None), form, into)
     if found.folder:
         say(f"profile: {found.folder}")
     return 0
 
 
-def _write_job(found: Profiled, to: str) -> int:
+def _write_job(found: Profiled, to: str, force: bool) -> int:
     """The job into its file, or on stdout; notes on stderr."""
     from iocast.sessions.profiling.profile_job import generate_job
 
-    made = generate_job(found, to)
+    made = generate_job(found, to, force=force)
     for note in made.notes:
         say(f"note: {note}")
     if found.folder:

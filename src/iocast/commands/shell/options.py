@@ -166,10 +166,24 @@ def within(command: Command) -> Command:
 
 
 def filing(command: Command) -> Command:
-    """-o and --theme, handed over as one `into`: None for the terminal.
+    """-o, --theme and --force, handed over as one `into`: None for the terminal.
 
-    A suffix that no form has is refused before anything is measured or read.
+    A suffix that no form has, and a file that may not be written, are refused before anything is measured or read.
     """
+    return _filing(command, hand_force=False)
+
+
+def filing_with_force(command: Command) -> Command:
+    """The same for verbs that write other files, too: `force` is handed over beside `into`."""
+    return _filing(command, hand_force=True)
+
+
+force_option = click.option(
+    "--force", is_flag=True, help="Replace files that iocast did not make or that were changed."
+)
+
+
+def _filing(command: Command, *, hand_force: bool) -> Command:
     from functools import wraps
 
     @click.option("--theme", type=click.Choice(THEMES), help="Colours of .png and .svg; default light.")
@@ -182,16 +196,21 @@ def filing(command: Command) -> Command:
         help="Write a file with charts instead: .html, .md, .json, .csv, .txt; .png or .svg: one file per chart; "
         "- is stdout, in the form of --format.",
     )
+    @force_option
     @wraps(command)
-    def filed(*args: Any, outputs: tuple[str, ...], theme: str | None, **kwargs: Any) -> Any:
+    def filed(*args: Any, outputs: tuple[str, ...], theme: str | None, force: bool, **kwargs: Any) -> Any:
         output = _one_of(outputs)
-        into = None if output is None else Into(Path(output), theme or "light")
+        into = None if output is None else Into(Path(output), theme or "light", force)
         form = None if into is None else _form_of(into.path)
         if theme is not None and form != "pictures":
             raise SpecError(
                 "--theme applies to .png and .svg only; an .html page offers all themes itself",
                 f"for example -o card.png --theme {theme}",
             )
+        if into is not None and len(kwargs.get("runs", ())) < 2:  # several runs get files of other names
+            _check_file(into)
+        if hand_force:
+            kwargs["force"] = force
         return command(*args, into=into, **kwargs)
 
     return filed
@@ -210,6 +229,12 @@ def _form_of(path: Path) -> str:
     from iocast.sessions.report_files import form_of
 
     return form_of(path)
+
+
+def _check_file(into: Into) -> None:
+    from iocast.sessions.report_files import check_file
+
+    check_file(into.path, force=into.force)
 
 
 def grading(command: Command) -> Command:

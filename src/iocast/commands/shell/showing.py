@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from iocast.commands.shell.streams import work_goes_on
 from iocast.errors import SpecError
 from iocast.text import harmless, harmless_json
 
@@ -24,10 +25,11 @@ THEMES = ("light", "dark", "print", "classic")  # report.charts.drawing.theme.TH
 
 
 class Into(NamedTuple):
-    """The file that a report goes into, and the colours of pictures."""
+    """The file that a report goes into, the colours of pictures, and whether any file may be replaced."""
 
     path: Path
     theme: str
+    force: bool = False
 
 
 def say(text: str) -> None:
@@ -86,6 +88,19 @@ def deliver(made: Comparison | Repeats, form: str, into: Into | None) -> None:
     deliver_report(made.report(charts=into is not None), form, into)
 
 
+def deliver_measured(made: Comparison | Repeats, form: str, into: Into | None) -> None:
+    """The same for runs that were just made; where they are is said even if nothing can be printed or written."""
+    from shlex import quote
+
+    try:
+        with work_goes_on():
+            deliver(made, form, into)
+    finally:
+        folder = os.path.relpath(made.folder)
+        say(f"run folders: {folder}" + ("/A and B" if os.path.isdir(os.path.join(made.folder, "A")) else ""))
+        say(f"to see this again: iocast report {quote(folder)}")
+
+
 def deliver_report(report: Report, form: str, into: Into | None) -> None:
     """Prints a report that is made, or writes it into a file. Raises IocastError."""
     if into is None:
@@ -93,7 +108,7 @@ def deliver_report(report: Report, form: str, into: Into | None) -> None:
         return
     from iocast.sessions.report_files import write_file
 
-    for file in write_file(report, into.path, into.theme):
+    for file in write_file(report, into.path, into.theme, force=into.force):
         say(f"wrote {file}")
 
 

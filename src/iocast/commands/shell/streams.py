@@ -5,7 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO, cast
+
+_CANNOT_PRINT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EAGAIN, errno.EBADF)
 
 
 def open_all() -> None:
@@ -48,6 +52,29 @@ class Messages:
 def reader_left(error: OSError) -> bool:
     """True when whoever read stdout has gone, or the terminal was closed."""
     return error.filename is None and (isinstance(error, BrokenPipeError) or (error.errno == errno.EIO and not _tty()))
+
+
+def cannot_print(error: OSError) -> bool:
+    """True when stdout does not take what is written, whatever the reason; of a file, an error names it."""
+    return error.filename is None and (reader_left(error) or error.errno in _CANNOT_PRINT)
+
+
+@contextmanager
+def work_goes_on(folder: str = "") -> Iterator[None]:
+    """What was measured is safe in its folder: a stdout that is full, or whose reader left, ends nothing.
+
+    A reader who left needs no word; what is not printed for another reason is said once, with its folder.
+    """
+    try:
+        yield
+        sys.stdout.flush()  # it can be read while the work goes on
+    except OSError as error:
+        if not cannot_print(error):
+            raise
+        discard_output()
+        if not reader_left(error):
+            again = f"; to see it: iocast report {folder}" if folder else ""
+            print(f"note: not printed: {error.strerror}{again}", file=sys.stderr, flush=True)
 
 
 def discard_output() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from iocast.commands.shell.interrupts import Interrupts
 from iocast.commands.shell.showing import present, say, show_card
-from iocast.commands.shell.streams import discard_output, reader_left
+from iocast.commands.shell.streams import work_goes_on
 from iocast.sessions import events
 from iocast.units import duration_text
 
@@ -43,22 +43,16 @@ class TerminalListener:
         return progress(stopping)
 
     def tell(self, event: events.Event) -> None:
-        """Says it, or prints it where it is what was asked for; who reads may leave, and the session goes on."""
-        try:
+        """Says it, or prints it where it is what was asked for; who reads may leave, and stdout be full: it goes on."""
+        with work_goes_on(quote(event.card.folder) if isinstance(event, events.CardMade) else ""):
             self._tell(event)
-        except OSError as error:
-            if not reader_left(error):
-                raise
-            discard_output()
 
     def _tell(self, event: events.Event) -> None:
         match event:
             case events.CardMade():
                 show_card(event.card, event.report, self._form)
-                sys.stdout.flush()  # it can be read while the session goes on
             case events.AnswerMade():
                 present(event.report, self._form)
-                sys.stdout.flush()
             case _:
                 for line in lines(event):
                     say(line)

@@ -11,6 +11,8 @@ from typing import TextIO
 
 from markupsafe import Markup
 
+from iocast import __version__
+from iocast.archive.writing.named_outputs import GENERATOR
 from iocast.model.codes import SectionCode
 from iocast.model.report import Badge, Figure, Report, Section
 from iocast.report.cells import with_unit
@@ -28,7 +30,7 @@ LAST: tuple[SectionCode, ...] = ("target", "remarks")
 
 SHORT = 5  # columns of a table that half of a large screen has room for
 FRAME = Markup(
-    '<!doctype html>\n<html lang="en" class="no-script"><head><meta charset="utf-8">\n'
+    '<!doctype html>\n<html lang="en" class="no-script"><head><meta charset="utf-8">\n' + GENERATOR + '{version}">\n'
     '<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     "<title>{title}</title>\n<style>{style}</style></head>\n<body>"
@@ -66,7 +68,7 @@ def render(report: Report, out: TextIO, *, colour: bool = True, width: int = 0) 
     report = safe(report)
     ordered = sorted(report.sections, key=lambda each: LAST.index(each.code) + 1 if each.code in LAST else 0)
     sections = [(_anchor(at, section), section) for at, section in enumerate(ordered)]
-    out.write(FRAME.format(policy=policy(), title=report.title, style=Markup(style())))
+    out.write(FRAME.format(version=__version__, policy=policy(), title=report.title, style=Markup(style())))
     drawn = drawings(report.charts)
     out.write(_head(report, classic=any(place_of(chart).legends for chart in report.charts if chart.key in drawn)))
     out.write(_contents(sections))

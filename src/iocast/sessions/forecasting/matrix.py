@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 from msgspec import Struct
@@ -26,7 +28,8 @@ WORK_FILE_BYTES = 1024 * MIB  # of each work file, unless a size is given
 
 
 class MatrixRequest(Struct, frozen=True, kw_only=True):
-    """An ORION run: on the paths, or on those of TESTNAME.lun. `files` is where ORION's files go; "" for nowhere."""
+    """An ORION run: on the paths, or on those of TESTNAME.lun. `files` is where ORION's files go; "" for nowhere;
+    `force` replaces files there that iocast did not make."""
 
     settings: Settings
     paths: tuple[str, ...] = ()
@@ -36,6 +39,7 @@ class MatrixRequest(Struct, frozen=True, kw_only=True):
     asked: GradeAsked = GradeAsked()
     page: bool = False
     files: str = ""
+    force: bool = False
 
 
 class Matrix(Struct, frozen=True):
@@ -72,32 +76,32 @@ def run_matrix(request: MatrixRequest, listener: Listener) -> Measured:
     from iocast.report.matrix.orion_files import has_points
 
     if request.files and measured.card is not None and has_points(measured.run):
-        write_orion_files(measured.run, request.files, listener)
+        write_orion_files(measured.run, request.files, listener, force=request.force)
     return measured
 
 
-def write_orion_files(run: Run, directory: str, listener: Listener) -> tuple[Path, ...]:
-    """Writes ORION's files of a run into a directory. Raises ArchiveError for a run that is none of ORION's."""
+def write_orion_files(run: Run, directory: str, listener: Listener, *, force: bool = False) -> tuple[Path, ...]:
+    """Writes ORION's files of a run into a directory. Raises ArchiveError for a run that is none of ORION's, and for
+    a file there that iocast did not make."""
+    from iocast.archive.writing.named_outputs import check_output, put_output
     from iocast.report.matrix.orion_files import orion_files
 
-    texts, folder, written = orion_files(run), _made(directory), list[Path]()
-    for name, text in texts.items():
-        path = folder / name
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise ArchiveError(f"cannot write {path}: {error.strerror}", "choose another directory") from error
+    texts, folder = orion_files(run), _made(directory)
+    paths = {folder / name: text for name, text in texts.items()}
+    for path in paths:
+        check_output(path, "--files", force=force)  # all of them, before the first is written
+    for path, text in paths.items():
+        put_output(path, text.encode(), "--files", force=force)
         listener.tell(FileWritten(path))
-        written.append(path)
-    return tuple(written)
+    return tuple(paths)
 
 
-def write_again_for_orion(folders: tuple[str, ...], directory: str, listener: Listener) -> None:
+def write_again_for_orion(folders: tuple[str, ...], directory: str, listener: Listener, *, force: bool = False) -> None:
     """Writes ORION's files of runs from their folders alone. Raises ArchiveError."""
     from iocast import archive
 
     for folder in folders:
-        write_orion_files(archive.load(folder), directory, listener)
+        write_orion_files(archive.load(folder), directory, listener, force=force)
 
 
 def _made(directory: str) -> Path:
@@ -106,6 +110,8 @@ def _made(directory: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ArchiveError(f"cannot make {folder}: {error.strerror}", "choose another directory") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ArchiveError(f"cannot write in {folder}: {os.strerror(errno.EACCES)}", "choose another directory")
     return folder
 
 

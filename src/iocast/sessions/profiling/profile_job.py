@@ -15,7 +15,7 @@ from iocast.analyse.profiling.concurrency import concurrency
 from iocast.analyse.profiling.load_model import LoadModel, Missing, Part, direct_of, load_model
 from iocast.analyse.profiling.session_model import SessionModel
 from iocast.archive.profiles import profile_folder
-from iocast.errors import ArchiveError, SpecError
+from iocast.errors import SpecError
 from iocast.jobs.job import FileSize, Job
 from iocast.jobs.phase_names import unique_names
 from iocast.model.plan import Length, Phase
@@ -78,8 +78,19 @@ def language_of(to: str) -> Language:
     return SUFFIXES[suffix]
 
 
-def generate_job(found: Profiled, to: str) -> GeneratedJob:
-    """The job of a profile, written where `to` names a file. Raises IocastError."""
+def check_job_file(to: str, *, force: bool) -> None:
+    """Refuses, before any trace is read, a file that `generate_job` would refuse. Raises IocastError."""
+    from iocast.archive.writing.named_outputs import check_output
+
+    if to != language_of(to):
+        check_output(Path(to), "--to", force=force)
+
+
+def generate_job(found: Profiled, to: str, *, force: bool = False) -> GeneratedJob:
+    """The job of a profile, written where `to` names a file. Raises IocastError.
+
+    A file that iocast did not make, or that was changed since, is replaced with `force` only.
+    """
     language, profile = language_of(to), found.profile
     if language == "toml":
         from iocast.jobs.toml.job_writing import toml_text
@@ -87,7 +98,7 @@ def generate_job(found: Profiled, to: str) -> GeneratedJob:
 
         made = session_job(found, float(round(min(LONGEST_S, max(1.0, profile.length_ns / 1e9)))))
         if made is not None:
-            return _written(GeneratedJob(toml_text(made[0]), language, _notes_on_sessions(made[1])), to)
+            return _written(GeneratedJob(toml_text(made[0]), language, _notes_on_sessions(made[1])), to, force)
     model = _model(found)
     job = job_of(profile, model, whole_flushes=language != "toml")
     notes: tuple[str, ...] = ()
@@ -110,7 +121,7 @@ def generate_job(found: Profiled, to: str) -> GeneratedJob:
         case "vdbench":
             text, notes = _vdbench(model), tuple(_vdbench_notes(model))
     notes = (*(NOTES[each] for each in model.missing), *notes)
-    return _written(GeneratedJob(text, language, notes), to)
+    return _written(GeneratedJob(text, language, notes), to, force)
 
 
 def _notes_on_sessions(model: SessionModel) -> tuple[str, ...]:
@@ -118,14 +129,13 @@ def _notes_on_sessions(model: SessionModel) -> tuple[str, ...]:
     return ("sessions do not wait for each other, and blocks come again by their skew only", *rare)
 
 
-def _written(job: GeneratedJob, to: str) -> GeneratedJob:
+def _written(job: GeneratedJob, to: str, force: bool) -> GeneratedJob:
     """Writes it where `to` names a file. Raises ArchiveError."""
+    from iocast.archive.writing.named_outputs import put_output
+
     if to == job.language:
         return job
-    try:
-        Path(to).write_text(job.text)
-    except OSError as error:
-        raise ArchiveError(f"cannot write {to}: {error.strerror}", "choose another file with --to") from error
+    put_output(Path(to), job.text.encode(), "--to", force=force)
     return replace(job, path=to)
 
 

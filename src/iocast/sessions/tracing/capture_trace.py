@@ -89,7 +89,7 @@ def _check(request: CaptureRequest) -> None:
         raise SpecError("nothing to capture", "give --device, --pid, --path, or -- COMMAND")
     if request.seconds is not None and request.seconds <= 0:
         raise SpecError(f"--seconds {request.seconds:g} is not above 0", "omit it to capture until Ctrl-C")
-    if os.path.exists(request.to):
+    if os.path.lexists(request.to):  # a link that leads nowhere, too
         raise TargetError(f"{request.to} exists", "give another file (-o), or move it away")
     for pid in request.pids:
         if not os.path.exists(f"/proc/{pid}"):

@@ -1,0 +1,142 @@
+"""A file that a person named: what iocast did not make stays, its own is replaced, and it is whole or as it was."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from iocast.archive.writing import named_outputs
+from iocast.archive.writing.named_outputs import check_output, is_own, put_output
+from iocast.errors import ArchiveError
+
+PAGE = b'<!doctype html>\n<html><head><meta charset="utf-8">\n<meta name="generator" content="iocast 0.1">'
+DOCUMENT = b'{\n  "kind": "card",\n  "schema_version": 1,\n  "title": "card quick"\n}\n'
+
+
+def test_a_new_file_is_there_whole_and_nothing_else_is(tmp_path: Path) -> None:
+    put_output(tmp_path / "rows.csv", b"a,b\n")
+    assert (tmp_path / "rows.csv").read_bytes() == b"a,b\n"
+    assert os.listdir(tmp_path) == ["rows.csv"]
+
+
+def test_its_own_is_replaced_and_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    put_output(path, b"one\n")
+    path.chmod(0o600)
+    put_output(path, b"two\n")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"two\n", 0o600)
+    assert is_own(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"mine\n", b'{"kind": "card"}', b"<!doctype html>\n<p>mine"])
+def test_what_iocast_did_not_make_stays_without_force(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "card.html"
+    path.write_bytes(content)
+    for refused in (lambda: check_output(path), lambda: put_output(path, b"new")):
+        with pytest.raises(ArchiveError, match="exists, and iocast did not make it") as why:
+            refused()
+        assert "--force" in why.value.hint
+    assert path.read_bytes() == content
+    put_output(path, b"new", force=True)
+    assert path.read_bytes() == b"new"
+
+
+def test_what_was_changed_since_stays_without_force(tmp_path: Path) -> None:
+    path = tmp_path / "job.toml"
+    put_output(path, b"one\n", "--to")
+    with path.open("a") as file:
+        file.write("two\n")
+    with pytest.raises(ArchiveError, match="was changed after iocast wrote it") as why:
+        put_output(path, b"new", "--to")
+    assert "name another file with --to" in why.value.hint
+    assert path.read_text() == "one\ntwo\n"
+
+
+@pytest.mark.parametrize(("content", "own"), [(PAGE, True), (DOCUMENT, True), (b"a,b\n", False)])
+def test_without_attributes_a_page_and_a_document_say_whose_they_are(tmp_path: Path, content: bytes, own: bool) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    assert is_own(path) is own
+
+
+def test_no_link_is_followed_even_with_force(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("keep\n")
+    for name, to in (("there", other), ("nowhere", tmp_path / "nothing")):
+        (tmp_path / name).symlink_to(to)
+        for force in (False, True):
+            with pytest.raises(ArchiveError, match="is a symbolic link"):
+                put_output(tmp_path / name, b"new", force=force)
+    assert other.read_text() == "keep\n"
+    assert sorted(os.listdir(tmp_path)) == ["nowhere", "other", "there"]
+
+
+def test_what_a_killed_iocast_left_is_removed_by_the_next_of_that_name(tmp_path: Path) -> None:
+    (tmp_path / ".card.csv.iocast.new").write_text("half")
+    (tmp_path / "card.csv.new").write_text("mine")  # iocast had that name for itself, and replaced it
+    put_output(tmp_path / "card.csv", b"rows")
+    assert sorted(os.listdir(tmp_path)) == ["card.csv", "card.csv.new"]
+    assert (tmp_path / "card.csv.new").read_text() == "mine"
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match="is a directory"):
+        put_output(tmp_path, b"new", force=True)
+
+
+def test_a_pipe_and_the_null_device_get_the_bytes(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+    reader.start()
+    put_output(pipe, b"through\n")
+    reader.join()
+    assert got == [b"through\n"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    put_output(Path(os.devnull), b"gone")
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+def test_a_place_that_is_missing_is_named_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match=r"cannot write .*/no/card\.csv: No such file or directory"):
+        check_output(tmp_path / "no" / "card.csv")
+
+
+def test_what_came_meanwhile_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program takes the name after the look: before, a rename replaced its file."""
+    for before in (None, b"ours"):
+        path = tmp_path / f"card-{before is None}.csv"
+        if before is not None:
+            put_output(path, before)
+
+        def write_meanwhile(descriptor: int, data: bytes, path: Path = path) -> None:
+            theirs = path.with_name("theirs")
+            theirs.write_bytes(b"theirs")
+            os.replace(theirs, path)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(named_outputs, "write_all", write_meanwhile)
+            with pytest.raises(ArchiveError, match="was made by another program while iocast wrote"):
+                put_output(path, b"new")
+        assert path.read_bytes() == b"theirs"
+
+
+def test_a_write_that_fails_leaves_the_former_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "card.csv"
+    put_output(path, b"one")
+
+    def full(descriptor: int, data: bytes) -> None:
+        os.write(descriptor, data[:1])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(named_outputs, "write_all", full)
+    with pytest.raises(ArchiveError, match=r"cannot write .*card.csv: No space left on device"):
+        put_output(path, b"two")
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (b"one", ["card.csv"])

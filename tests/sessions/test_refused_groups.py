@@ -1,0 +1,70 @@
+"""A refused or stopped ab, repeat or calibrate --repeat leaves no folder; what was measured stays."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from makers.command_line import iocast, small_job
+
+
+def _refused(place: Path, *arguments: str) -> str:
+    before = sorted(os.listdir(place))
+    done = iocast(*arguments, cwd=place)
+    assert done.returncode == 2, done.stderr
+    assert sorted(os.listdir(place)) == before
+    return done.stderr
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A job that writes, a directory, a file of somebody, a work file name that is taken."""
+    small_job(tmp_path)
+    (tmp_path / "good").mkdir()
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "iocast-work.0.dat").write_text("mine")
+    (tmp_path / "file").write_bytes(b"x" * (8 << 20))
+    (tmp_path / "bad.toml").write_text("[[phase]]\nno = 1\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("repeat", "2", "nothing.toml"),
+        ("repeat", "2", "bad.toml"),
+        ("repeat", "2", "small.toml", "missing"),
+        ("repeat", "2", "small.toml", "file"),
+        ("repeat", "2", "small.toml", "taken"),
+        ("repeat", "2", "small.toml", "good", "--size", "1PiB"),
+        ("repeat", "2", "small.toml", "good", "--destroy", "other"),
+        ("ab", "small.toml", "good", "missing"),
+        ("ab", "small.toml", "good", "file"),
+        ("ab", "small.toml", "file", "good"),
+        ("ab", "small.toml", "good", "taken"),
+        ("ab", "small.toml", "taken", "good"),
+        ("ab", "small.toml", "good", "good", "--destroy", "other"),
+        ("calibrate", "taken", "--max-latency", "5ms", "--repeat", "2"),
+        ("calibrate", "missing", "--max-latency", "5ms", "--repeat", "2"),
+        ("repeat", "2", "small.toml", "good", "-o", "no/such/card.html"),
+        ("ab", "small.toml", "good", "good", "-o", "small.toml"),
+    ],
+)
+def test_a_refusal_leaves_no_folder(place: Path, arguments: tuple[str, ...]) -> None:
+    assert _refused(place, *arguments).startswith("error: ")
+    assert not os.listdir(place / "good")
+
+
+def test_a_second_side_that_is_refused_costs_no_first_run(place: Path) -> None:
+    """Side A was measured before side B was refused, and its folder stayed."""
+    for seed in ("1", "2"):
+        said = _refused(place, "ab", "small.toml", "good", "taken", "--seed", seed)
+        assert "round 1" not in said
+
+
+def test_the_folders_above_it_that_were_there_stay(place: Path) -> None:
+    (place / "runs").mkdir()
+    _refused(place, "repeat", "2", "small.toml", "taken", "--out", "runs")
+    _refused(place, "repeat", "2", "small.toml", "taken", "--out", "runs/new/deep")
+    assert not os.listdir(place / "runs")
