@@ -1,0 +1,109 @@
+"""The open and mapped files of processes, as far as this user may look into them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from iocast.observe.target.mounts import remote_places
+from iocast.observe.target.patience import within
+from iocast.observe.target.sysfs import read_text
+
+_PATIENCE_S = 2.0
+_NO_FILE = re.compile(r"(socket|pipe|anon_inode|mnt|net|pid|user|uts|ipc|cgroup|time):")
+
+
+class FileUse(NamedTuple):
+    """A process that has a file open, by the descriptor of that number, or mapped into its memory (-1)."""
+
+    pid: int
+    name: str
+    how: Literal["open", "mapped"]
+    status: os.stat_result
+    descriptor: int
+
+    @property
+    def who(self) -> str:
+        """The process as people look it up."""
+        return f"process {self.pid} ({self.name})"
+
+
+def file_uses(
+    wanted: Callable[[os.stat_result], bool], *, own: bool = False, place: str = ""
+) -> tuple[list[FileUse], int]:
+    """Every use of a `wanted` file by a process, this one left out unless `own`; and how many processes could not be
+    looked at. What lies on other machines is left out, but for the file system of `place`.
+    """
+    remote = remote_places(place)
+    found: list[FileUse] = []
+    unseen = 0
+    seen_maps: dict[str, os.stat_result | None] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        if not own and folder.name == str(os.getpid()):
+            continue
+        uses = within(_PATIENCE_S, partial(_uses_of, folder, wanted, remote, seen_maps))
+        if uses is None:
+            unseen += 1
+        else:
+            found += uses
+    return found, unseen
+
+
+def _uses_of(
+    folder: Path,
+    wanted: Callable[[os.stat_result], bool],
+    remote: tuple[str, ...],
+    seen_maps: dict[str, os.stat_result | None],
+) -> list[FileUse] | None:
+    """The uses of one process; None where they must not be seen."""
+    try:
+        opened = [(n, status) for n, status in _opened(folder, remote) if wanted(status)]
+        mapped = [status for status in _mapped(folder, remote, seen_maps) if wanted(status)]
+    except PermissionError:
+        return None
+    except OSError:
+        return []  # it ended meanwhile
+    if not opened and not mapped:
+        return []
+    pid, name = int(folder.name), read_text(folder / "comm") or "?"
+    uses = [FileUse(pid, name, "open", status, number) for number, status in opened]
+    return uses + [FileUse(pid, name, "mapped", status, -1) for status in mapped]
+
+
+def _opened(folder: Path, remote: tuple[str, ...]) -> Iterator[tuple[int, os.stat_result]]:
+    for name in os.listdir(folder / "fd"):
+        entry = f"{folder}/fd/{name}"
+        try:
+            place = os.readlink(entry)
+        except FileNotFoundError:
+            continue
+        if not _NO_FILE.match(place) and not place.startswith(remote) and (status := _status(entry)) is not None:
+            yield int(name), status
+
+
+def _mapped(folder: Path, remote: tuple[str, ...], seen: dict[str, os.stat_result | None]) -> list[os.stat_result]:
+    """What is mapped, each file once. Libraries are mapped by every process: each is looked at once."""
+    found: dict[str, os.stat_result] = {}
+    for line in (folder / "maps").read_bytes().decode("utf-8", "replace").splitlines():
+        span, _, _, _, inode, *name = line.split(maxsplit=5)
+        if inode == "0" or not name or name[0].startswith(remote):
+            continue
+        what = line.split(maxsplit=3)[3]
+        if what not in seen:
+            first, _, last = span.partition("-")
+            seen[what] = _status(f"{folder}/map_files/{first.lstrip('0')}-{last.lstrip('0')}")
+        status = seen[what]
+        if status is not None:
+            found[what] = status
+    return list(found.values())
+
+
+def _status(entry: str) -> os.stat_result | None:
+    try:
+        return os.stat(entry)
+    except OSError:
+        return None
