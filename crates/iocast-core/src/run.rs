@@ -8,6 +8,7 @@ mod cpu_usage;
 mod crew;
 mod hire;
 pub mod lane;
+pub(crate) mod memory_needs;
 mod merge;
 pub mod part;
 pub mod phase;
