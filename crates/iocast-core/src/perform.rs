@@ -9,6 +9,7 @@ use crate::plan::PhasePlan;
 use crate::plan::checks::check_together;
 use crate::record::result::PhaseResult;
 use crate::run::control::{Answer, Tick};
+use crate::run::memory_needs::afford;
 use crate::run::phase::run_chosen;
 
 /// Runs one phase: `run_together` with nobody beside it.
@@ -37,6 +38,7 @@ pub fn run_together_in<A: Into<Answer>>(
     mut on_tick: impl FnMut(Tick) -> A,
 ) -> Result<Vec<PhaseResult>> {
     check_together(plans)?;
+    afford(plans)?;
     let chosen = plans.iter().map(choose).collect::<Result<Vec<Choice>>>()?;
     let mut on_tick = |tick| on_tick(tick).into();
     match run_chosen(plans, &chosen, world, &mut on_tick) {

@@ -194,7 +194,7 @@ pub enum Polling {
 }
 
 /// How the writes of a phase are recorded.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VerifyPlan {
     /// The journal.
@@ -298,6 +298,11 @@ impl PhasePlan {
     /// The largest I/O of the mix that needs a buffer.
     pub fn largest_moved_bytes(&self) -> u64 {
         self.mix.iter().filter(|m| m.op.moves_data()).map(|m| m.size_bytes).max().unwrap_or(0)
+    }
+
+    /// Outstanding I/Os of all users.
+    pub fn outstanding(&self) -> u64 {
+        u64::from(self.users) * u64::from(self.depth)
     }
 
     /// True when anything is written.

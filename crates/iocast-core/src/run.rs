@@ -10,6 +10,7 @@ mod crew;
 pub mod desk;
 mod hire;
 pub mod lane;
+pub(crate) mod memory_needs;
 mod merge;
 pub mod part;
 pub mod phase;

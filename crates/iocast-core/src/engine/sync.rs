@@ -48,9 +48,11 @@ impl SyncEngine {
 
     fn perform(&mut self, request: &Request) -> i64 {
         let fd = self.descriptors[request.file as usize];
-        let (done, left) = (request.done as usize, (request.len - request.done) as usize);
+        let (done, len) =
+            (request.done as usize, if request.op.moves_data() { request.len as usize } else { 0 });
+        let left = len.saturating_sub(done);
         let offset = (request.offset + u64::from(request.done)) as libc::off_t;
-        let at = self.buffers.pointer(request.slot).wrapping_add(done).cast::<libc::c_void>();
+        let at = self.buffers.pointer(request.slot, done, done + left).cast::<libc::c_void>();
         // SAFETY: `at` points to `left` bytes of this slot's buffer, which nothing else uses.
         let result = unsafe {
             match request.op {

@@ -4,8 +4,10 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::RawFd;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::types::{CancelBuilder, Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 
 use self::ring::ENTER_GETEVENTS;
@@ -23,6 +25,9 @@ const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
 /// The kernel takes at most 1 GiB a registered buffer.
 const LARGEST_REGISTERED: usize = 1 << 30;
+/// How long a ring that is dropped waits for I/Os that it has cancelled: less than a crew waits for a worker.
+const SETTLES: Duration = Duration::from_millis(100);
+const LOOKS_AGAIN: Duration = Duration::from_millis(1);
 
 /// See the module.
 pub struct UringEngine {
@@ -38,6 +43,9 @@ pub struct UringEngine {
     wait_flags: u32,
     sqpoll: bool,
     pushed: u32,
+    /// Pushed, and not reaped yet: the kernel may write to their buffers.
+    outstanding: u32,
+    abandoned: bool,
     flags: Vec<String>,
     notes: Vec<String>,
 }
@@ -93,6 +101,8 @@ impl UringEngine {
             wait_flags,
             sqpoll: plan.polling == Polling::Sqpoll,
             pushed: 0,
+            outstanding: 0,
+            abandoned: false,
             flags,
             notes,
         };
@@ -122,19 +132,19 @@ impl UringEngine {
     }
 
     fn entry(&self, request: &Request) -> squeue::Entry {
-        let pointer = self.buffers.pointer(request.slot).wrapping_add(request.done as usize);
         let flags = self.write_flags;
         let (offset, len) = (request.offset + u64::from(request.done), request.len - request.done);
+        let pointer = || self.buffers.pointer(request.slot, request.done as usize, request.len as usize);
         macro_rules! build {
             ($fd:expr) => {
                 match (request.op, self.fixed_buffers) {
-                    (Op::Read, true) => opcode::ReadFixed::new($fd, pointer, len, 0).offset(offset).build(),
-                    (Op::Read, false) => opcode::Read::new($fd, pointer, len).offset(offset).build(),
+                    (Op::Read, true) => opcode::ReadFixed::new($fd, pointer(), len, 0).offset(offset).build(),
+                    (Op::Read, false) => opcode::Read::new($fd, pointer(), len).offset(offset).build(),
                     (Op::Write, true) => {
-                        opcode::WriteFixed::new($fd, pointer, len, 0).offset(offset).rw_flags(flags).build()
+                        opcode::WriteFixed::new($fd, pointer(), len, 0).offset(offset).rw_flags(flags).build()
                     }
                     (Op::Write, false) => {
-                        opcode::Write::new($fd, pointer, len).offset(offset).rw_flags(flags).build()
+                        opcode::Write::new($fd, pointer(), len).offset(offset).rw_flags(flags).build()
                     }
                     (Op::Fsync, _) => opcode::Fsync::new($fd).build(),
                     (Op::Fdatasync, _) => opcode::Fsync::new($fd).flags(FsyncFlags::DATASYNC).build(),
@@ -177,6 +187,7 @@ impl Engine for UringEngine {
         // SAFETY: the entry's buffer and file live as long as the ring; the ring has a place for each slot.
         unsafe { self.ring.submission().push(&entry) }.expect("a place in the ring for each slot");
         self.pushed += 1;
+        self.outstanding += 1;
     }
 
     #[inline]
@@ -212,11 +223,13 @@ impl Engine for UringEngine {
 
     #[inline]
     fn reap(&mut self, out: &mut Vec<Completion>) {
+        let before = out.len();
         out.extend(
             self.ring
                 .completion()
                 .map(|c| Completion { slot: c.user_data() as u32, result: i64::from(c.result()) }),
         );
+        self.outstanding -= (out.len() - before) as u32;
     }
 
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
@@ -224,6 +237,7 @@ impl Engine for UringEngine {
     }
 
     fn abandon(&mut self) {
+        self.abandoned = true;
         self.buffers.leak();
         // To close a file of storage that does not answer can hang as well (NFS and FUSE flush it).
         std::mem::forget(std::mem::take(&mut self.files));
@@ -239,11 +253,51 @@ impl Engine for UringEngine {
     }
 }
 
+impl UringEngine {
+    /// Cancels what is outstanding and waits for its end, for a short time; true when the kernel knows of no I/O any
+    /// more. False for what cannot be cancelled, and where the ring takes no calls from this thread.
+    fn settled(&mut self) -> bool {
+        if !self.sqpoll {
+            // What was pushed and not sent nobody will send any more.
+            self.outstanding = self.outstanding.saturating_sub(self.ring.submission().len() as u32);
+        }
+        if self.outstanding == 0 {
+            return true;
+        }
+        let patience = Timespec::from(SETTLES);
+        // Since Linux 6.0; before it, and after it where an I/O ended well meanwhile, the loop below looks for the ends.
+        let _ = self.ring.submitter().register_sync_cancel(Some(patience), CancelBuilder::any());
+        let until = Instant::now() + SETTLES;
+        loop {
+            self.outstanding = self.outstanding.saturating_sub(self.ring.completion().count() as u32);
+            if self.outstanding == 0 || Instant::now() >= until {
+                return self.outstanding == 0;
+            }
+            let wake = if self.sqpoll { ENTER_SQ_WAKEUP } else { 0 };
+            // SAFETY: submits nothing and waits for nothing: ends that were put off are told.
+            let told =
+                unsafe { self.ring.submitter().enter::<libc::sigset_t>(0, 0, ENTER_GETEVENTS | wake, None) };
+            match told.err().and_then(|why| why.raw_os_error()) {
+                None | Some(libc::EINTR | libc::EAGAIN | libc::EBUSY) => thread::sleep(LOOKS_AGAIN),
+                Some(_) => return false,
+            }
+        }
+    }
+}
+
 impl Drop for UringEngine {
+    /// Whatever the way out (the end of a phase, a failed submission, a panic): memory that the kernel may still write
+    /// to is never given back, as it would be somebody else's by then. What the kernel reads of a ring is its own.
     fn drop(&mut self) {
+        if self.abandoned || !self.settled() {
+            return self.abandon();
+        }
         // The ring must let go of the memory before it is unmapped.
         let _ = self.ring.submitter().unregister_buffers();
         // SAFETY: dropped once, here; leaked instead when I/Os are still in flight.
         unsafe { std::mem::ManuallyDrop::drop(&mut self.buffers) };
     }
 }
+
+#[cfg(test)]
+mod drop_tests;

@@ -2,7 +2,7 @@
 
 use super::replay_plan::ReplayMode;
 use super::simulated::{ServiceLaw, SimDevice};
-use super::{Arrival, Layout, Locality, Op, Payload, PhasePlan, Polling, VerifyPlan};
+use super::{Arrival, Layout, Locality, Op, Payload, PhasePlan, Polling, ReadBack, VerifyPlan};
 use crate::engine::table::{Row, asked};
 use crate::error::{Error, Result};
 use crate::verify::seal::SECTOR_BYTES;
@@ -11,6 +11,15 @@ use crate::verify::seal::SECTOR_BYTES;
 const MOST_BYTES: u64 = 1 << 62;
 /// No time in a plan is longer: 31 years.
 const MOST_NS: u64 = 1_000_000_000_000_000_000;
+/// A block that is written whole or not at all is not larger than an I/O.
+const MOST_BLOCK_BYTES: u64 = 1 << 30;
+/// Each has a slot, whose number is a u32 over all phases that run at once.
+const MOST_OUTSTANDING: u64 = 1 << 20;
+const OUTSTANDING: &str =
+    "users and depth: at most 1,048,576 outstanding I/Os over all phases that run together";
+const MOST_SLOW: usize = 1_000_000;
+/// Servers of a simulated device, over all its members.
+const MOST_SERVERS: u64 = 1 << 20;
 const MOST_RATE_PER_S: f64 = 1e12;
 const LEAST_RATE_PER_S: f64 = 1e-9;
 
@@ -30,6 +39,8 @@ impl PhasePlan {
     pub fn check(&self) -> Result<()> {
         refuse(self.users >= 1 && self.depth >= 1, "users and depth: at least 1")?;
         refuse(self.users <= 4096 && self.depth <= 16384, "users: at most 4096; depth: at most 16384")?;
+        refuse(self.outstanding() <= MOST_OUTSTANDING, OUTSTANDING)?;
+        refuse(self.slow_limit <= MOST_SLOW, "slow_limit: at most 1,000,000")?;
         refuse((1_000_000..=MOST_NS).contains(&self.interval_ns), "interval_ns: from 1 ms to 31 years")?;
         refuse(!self.fsync_op.has_place(), "fsync_op: fsync or fdatasync")?;
         self.check_mix()?;
@@ -160,7 +171,7 @@ impl PhasePlan {
     fn check_verify(&self, verify: &VerifyPlan, engine: Option<&Row>) -> Result<()> {
         let refuse = |ok: bool, why: &str| refuse(ok, &format!("verify: {why}"));
         let block = verify.block_bytes;
-        refuse(block > 0 && block % SECTOR_BYTES as u64 == 0, "block_bytes is a multiple of 512")?;
+        verify.check(self.files.len())?;
         match engine {
             Some(row) if row.virtual_time() => refuse(false, "a simulated device stores no data")?,
             Some(row) => refuse(row.stores, &format!("the {} engine stores no data", row.name))?,
@@ -168,7 +179,6 @@ impl PhasePlan {
         }
         refuse(matches!(self.payload, Payload::Unique {}), "the payload must be unique")?;
         refuse(self.mix.iter().all(|item| item.op != Op::Trim), "trims cannot be verified")?;
-        refuse(verify.first_blocks.len() == self.files.len(), "first_blocks has an entry for each file")?;
         let whole = |bytes: u64| bytes % block == 0;
         let writes = self.mix.iter().filter(|item| item.op == Op::Write);
         refuse(writes.into_iter().all(|item| whole(item.size_bytes)), "each write is of whole blocks")?;
@@ -202,6 +212,36 @@ impl PhasePlan {
     }
 }
 
+impl VerifyPlan {
+    fn check(&self, files: usize) -> Result<()> {
+        let refuse = |ok: bool, why: &str| refuse(ok, &format!("verify: {why}"));
+        let whole =
+            self.block_bytes % SECTOR_BYTES as u64 == 0 && (1..=MOST_BLOCK_BYTES).contains(&self.block_bytes);
+        refuse(whole, "block_bytes is a multiple of 512, at most 1 GiB")?;
+        refuse(self.first_blocks.len() == files, "first_blocks has an entry for each file")
+    }
+}
+
+impl ReadBack {
+    /// Refuses what cannot be read back, naming the field.
+    pub fn check(&self) -> Result<()> {
+        self.verify.check(self.files.len())?;
+        let bytes = self.files.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        refuse(bytes <= MOST_BYTES, "files: their total size exceeds 2^62 bytes")
+    }
+
+    /// Refuses a journal of so many entries when the files have blocks beyond them.
+    pub fn check_entries(&self, entries: u64) -> Result<()> {
+        let blocks = |bytes: u64| bytes / self.verify.block_bytes;
+        let ends = self.files.iter().zip(&self.verify.first_blocks);
+        let ends = ends.map(|((_, bytes), first)| first.saturating_add(blocks(*bytes)));
+        refuse(
+            ends.into_iter().all(|end| end <= entries),
+            "verify: the files have more blocks than the journal",
+        )
+    }
+}
+
 impl ServiceLaw {
     /// Why nothing can be drawn from it; `None` when it can.
     pub fn fault(&self) -> Option<&'static str> {
@@ -218,13 +258,24 @@ impl ServiceLaw {
 }
 
 impl SimDevice {
+    fn members(&self) -> u64 {
+        self.stripe.as_ref().map_or(1, |stripe| u64::from(stripe.members))
+    }
+
     /// Why it cannot be run, naming the field; `None` when it can.
     pub fn fault(&self) -> Option<&'static str> {
         let laws = [Some(&self.service), self.write_service.as_ref()];
         let tables = laws.into_iter().flatten().all(|law| law.fault().is_none());
         let rules = [
             (self.servers >= 1, "simulated: at least one server"),
-            (self.size_bytes >= 1, "simulated: a device has at least one byte"),
+            (
+                u64::from(self.servers) * self.members() <= MOST_SERVERS,
+                "simulated: at most 1,048,576 servers over all members",
+            ),
+            (
+                (self.members().max(1)..=MOST_BYTES).contains(&self.size_bytes),
+                "simulated: a device has at least one byte for each member, and at most 2^62",
+            ),
             (tables, "simulated: a table of quantiles ascends to 100 %, a cv is above 0"),
             (
                 self.stall.as_ref().is_none_or(|s| s.for_ns < s.every_ns),
@@ -262,8 +313,10 @@ impl SimDevice {
             ),
             (self.read_ahead.as_ref().is_none_or(|r| r.window_bytes > 0), "simulated: a window is above 0"),
             (
-                self.noise.as_ref().is_none_or(|n| n.rate_per_s > 0.0 && n.rate_per_s <= 1e7),
-                "simulated: noise is above 0/s, up to 10M/s",
+                self.noise.as_ref().is_none_or(|n| {
+                    n.rate_per_s > 0.0 && n.rate_per_s <= 1e7 && (n.burst_ns == 0 || n.every_ns > 0)
+                }),
+                "simulated: noise is above 0/s, up to 10M/s, and its bursts have a period",
             ),
             (
                 self.zones.as_ref().is_none_or(|z| z.inner_factor > 0.0 && z.inner_factor.is_finite()),
@@ -283,6 +336,8 @@ impl SimDevice {
 pub(crate) fn check_together(plans: &[PhasePlan]) -> Result<()> {
     refuse(!plans.is_empty(), "at least one phase is needed")?;
     plans.iter().try_for_each(PhasePlan::check)?;
+    let outstanding: u64 = plans.iter().map(PhasePlan::outstanding).sum();
+    refuse(outstanding <= MOST_OUTSTANDING, OUTSTANDING)?;
     refuse(
         plans.iter().any(|plan| !plan.length.follows),
         "length: a phase that follows needs another phase in its group that does not",

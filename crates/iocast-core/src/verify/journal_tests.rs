@@ -27,6 +27,31 @@ fn scratch(name: &str, entries: u64) -> Scratch {
     Scratch(path, VerifyPlan { journal, run_id: 7, block_bytes: 8192, first_blocks: vec![0, entries / 2] })
 }
 
+/// One block at a time, as most tests want it.
+trait One {
+    fn known(&self, index: u64) -> Known;
+    fn send(&self, index: u64) -> u32;
+    fn end(&self, file: u32, index: u64, well: bool, durable: bool);
+}
+
+impl One for Journal {
+    fn known(&self, index: u64) -> Known {
+        let mut known = [Known::default()];
+        self.read(index, &mut known).unwrap();
+        known[0]
+    }
+
+    fn send(&self, index: u64) -> u32 {
+        let mut numbers = Vec::new();
+        self.sending(index, 1, &mut numbers).unwrap();
+        numbers[0]
+    }
+
+    fn end(&self, file: u32, index: u64, well: bool, durable: bool) {
+        self.ended(file, index, 1, well, durable).unwrap();
+    }
+}
+
 fn known(sent: u32, floor: u32, durable: u32, blended: u32) -> Known {
     Known { sent, floor, durable, blended }
 }
@@ -36,10 +61,10 @@ fn one_write_after_the_other_raises_the_floor_to_the_last() {
     let scratch = scratch("alone", 8);
     let journal = Journal::open(&scratch.1, true).unwrap();
     for sequence in 1..=5 {
-        assert_eq!(journal.sending(3), sequence);
-        journal.ended(0, 3, true, false);
+        assert_eq!(journal.send(3), sequence);
+        journal.end(0, 3, true, false);
     }
-    assert_eq!(journal.sending(3), 6);
+    assert_eq!(journal.send(3), 6);
     drop(journal);
     let later = Journal::open(&scratch.1, false).unwrap();
     assert_eq!(later.known(3), known(6, 5, 0, 0), "the one in flight was sent, not acknowledged");
@@ -51,14 +76,14 @@ fn writes_that_overlap_leave_open_which_of_them_is_there() {
     let scratch = scratch("spell", 8);
     let journal = Journal::open(&scratch.1, true).unwrap();
     (0..3).for_each(|_| {
-        journal.sending(1);
+        journal.send(1);
     });
     for _ in 0..3 {
-        journal.ended(0, 1, true, false);
+        journal.end(0, 1, true, false);
         assert_eq!(journal.known(1), known(3, 1, 0, 3));
     }
-    journal.sending(1);
-    journal.ended(0, 1, true, false);
+    journal.send(1);
+    journal.end(0, 1, true, false);
     assert_eq!(journal.known(1), known(4, 4, 0, 3), "a write alone ends the doubt");
 }
 
@@ -66,10 +91,10 @@ fn writes_that_overlap_leave_open_which_of_them_is_there() {
 fn a_failed_write_leaves_the_floor_and_allows_parts() {
     let scratch = scratch("failed", 8);
     let journal = Journal::open(&scratch.1, true).unwrap();
-    journal.sending(1);
-    journal.ended(0, 1, true, false);
-    journal.sending(1);
-    journal.ended(0, 1, false, false);
+    journal.send(1);
+    journal.end(0, 1, true, false);
+    journal.send(1);
+    journal.end(0, 1, false, false);
     assert_eq!(journal.known(1), known(2, 1, 0, 2));
 }
 
@@ -79,17 +104,17 @@ fn a_flush_makes_durable_what_was_acknowledged_before_it_was_sent() {
     let mut journal = Journal::open(&scratch.1, true).unwrap();
     journal.flushes = true;
     for index in [0, 5] {
-        journal.sending(index);
-        journal.ended(u32::from(index == 5), index, true, false);
+        journal.send(index);
+        journal.end(u32::from(index == 5), index, true, false);
     }
     let flush = journal.flushing(0);
-    journal.sending(0);
-    journal.ended(0, 0, true, false);
-    journal.flushed(&flush);
+    journal.send(0);
+    journal.end(0, 0, true, false);
+    journal.flushed(flush).unwrap();
     assert_eq!(journal.known(0), known(2, 2, 1, 0), "not what came later");
     assert_eq!(journal.known(5), known(1, 1, 0, 0), "nor the other file");
-    journal.sending(5);
-    journal.ended(1, 5, true, true);
+    journal.send(5);
+    journal.end(1, 5, true, true);
     assert_eq!(journal.known(5), known(2, 2, 2, 0));
 }
 
@@ -105,6 +130,88 @@ fn the_journal_of_another_run_is_refused() {
     assert!(Journal::open(&scratch.1, true).err().expect("refused").to_string().contains("truncated"));
 }
 
+fn refused<T>(result: Result<T>) -> String {
+    result.err().expect("refused").to_string()
+}
+
+fn shorten(scratch: &Scratch, bytes: u64) {
+    File::options().write(true).open(&scratch.0).unwrap().set_len(bytes).unwrap();
+}
+
+#[test]
+fn blocks_that_follow_each_other_are_recorded_together() {
+    let scratch = scratch("range", 1000);
+    let journal = Journal::open(&scratch.1, true).unwrap();
+    let mut numbers = Vec::new();
+    journal.send(300);
+    journal.sending(100, 400, &mut numbers).unwrap();
+    assert_eq!((numbers.len(), numbers[199], numbers[200], numbers[201]), (400, 1, 2, 1));
+    journal.ended(0, 100, 400, true, false).unwrap();
+    journal.end(0, 300, true, false);
+    assert_eq!([99, 100, 300, 499, 500].map(|at| journal.known(at).floor), [0, 1, 1, 1, 0]);
+    assert_eq!(journal.known(300), known(2, 1, 0, 2));
+}
+
+#[test]
+fn a_journal_that_is_truncated_at_any_length_is_refused() {
+    let scratch = scratch("lengths", 8);
+    let whole = std::fs::read(&scratch.0).unwrap();
+    for bytes in (0..whole.len()).rev().step_by(7).chain([0, 31, 32, 4095, 4096]) {
+        std::fs::write(&scratch.0, &whole[..bytes]).unwrap();
+        assert!(refused(Journal::open(&scratch.1, true)).contains("truncated"), "{bytes}");
+    }
+}
+
+#[test]
+fn a_journal_that_is_truncated_while_it_is_used_is_an_error_and_no_signal() {
+    for bytes in [0, HEADER_BYTES as u64, (HEADER_BYTES + 5 * ENTRY_BYTES + 3) as u64] {
+        let scratch = scratch("during", 8);
+        let journal = Journal::open(&scratch.1, true).unwrap();
+        journal.send(7);
+        shorten(&scratch, bytes);
+        assert!(refused(journal.read(7, &mut [Known::default()])).contains("truncated"));
+        assert!(refused(journal.ended(0, 7, 1, true, false)).contains("truncated"));
+        assert!(refused(journal.sending(0, 1, &mut Vec::new())).contains("truncated"), "once failed, always");
+        assert!(journal.failure().is_some());
+        assert_eq!(std::fs::metadata(&scratch.0).unwrap().len(), bytes, "it is not made long again");
+    }
+}
+
+#[test]
+fn a_journal_that_is_emptied_and_made_long_again_is_noticed() {
+    let scratch = scratch("emptied", 8);
+    let journal = Journal::open(&scratch.1, true).unwrap();
+    journal.send(7);
+    let bytes = std::fs::metadata(&scratch.0).unwrap().len();
+    shorten(&scratch, HEADER_BYTES as u64);
+    shorten(&scratch, bytes);
+    assert!(refused(journal.ended(0, 7, 1, true, false)).contains("changed"));
+}
+
+#[test]
+fn hostile_numbers_are_refused() {
+    let scratch = scratch("hostile", 8);
+    let change = |at: usize, bytes: &[u8]| {
+        File::options().write(true).open(&scratch.0).unwrap().write_all_at(bytes, at as u64).unwrap();
+    };
+    change(HEADER_BYTES, &[0xFF; ENTRY_BYTES]);
+    let journal = Journal::open(&scratch.1, true).unwrap();
+    assert!(refused(journal.sending(0, 1, &mut Vec::new())).contains("2^32"));
+    let journal = Journal::open(&scratch.1, true).unwrap();
+    for (first, count) in [(8, 1), (0, 9), (u64::MAX, 1), (u64::MAX, 2)] {
+        let journal = Journal::open(&scratch.1, true).unwrap();
+        assert!(refused(journal.sending(first, count, &mut Vec::new())).contains("no entry"));
+    }
+    assert!(refused(journal.read(7, &mut [Known::default(); 2])).contains("no entry"));
+    let first_blocks = vec![0, u64::MAX];
+    let verify = VerifyPlan { first_blocks, ..scratch.1.clone() };
+    assert!(refused(Journal::open(&verify, true)).contains("no entries"));
+    for entries in [9u64, u64::MAX, u64::MAX / 16, 1 << 60] {
+        change(24, &entries.to_le_bytes());
+        assert!(refused(Journal::open(&scratch.1, true)).contains("truncated"), "{entries}");
+    }
+}
+
 proptest! {
     /// A device that lands each write at some moment between its sending and its acknowledgement: whatever
     /// the order, what stands there at the end is never below the floor, and never above what was sent.
@@ -116,7 +223,7 @@ proptest! {
         for (step, pick) in steps.iter().zip(&picks) {
             match step {
                 0 => {
-                    flying.insert(journal.sending(0));
+                    flying.insert(journal.send(0));
                 }
                 1 if !flying.is_empty() => {
                     let sequence = *flying.iter().nth(pick.index(flying.len())).unwrap();
@@ -127,7 +234,7 @@ proptest! {
                 2 if !landed.is_empty() => {
                     let sequence = *landed.iter().nth(pick.index(landed.len())).unwrap();
                     landed.remove(&sequence);
-                    journal.ended(0, 0, true, false);
+                    journal.end(0, 0, true, false);
                 }
                 _ => {}
             }

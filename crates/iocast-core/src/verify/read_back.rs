@@ -88,7 +88,9 @@ struct Reader<'a> {
 /// how many blocks of the files are behind it, those included that nobody wrote; false stops.
 pub fn read_back(plan: &ReadBack, mut on_tick: impl FnMut(u64, u64) -> bool) -> Result<Found> {
     let begun = Instant::now();
+    plan.check()?;
     let journal = Journal::open(&plan.verify, false)?;
+    plan.check_entries(journal.len())?;
     let (files, direct) = open_all(plan)?;
     let reader = Reader {
         plan,
@@ -125,7 +127,9 @@ pub fn read_back(plan: &ReadBack, mut on_tick: impl FnMut(u64, u64) -> bool) -> 
 
 /// The files, past the page cache where all of them can be opened so.
 fn open_all(plan: &ReadBack) -> Result<(Vec<File>, bool)> {
-    let open = |path: &str, flags: i32| File::options().read(true).custom_flags(flags).open(path);
+    // A FIFO in the place of a file does not hang.
+    let open =
+        |path: &str, flags: i32| File::options().read(true).custom_flags(flags | libc::O_NONBLOCK).open(path);
     let direct: std::io::Result<Vec<File>> =
         plan.files.iter().map(|(path, _)| open(path, libc::O_DIRECT)).collect();
     if let Ok(files) = direct {
@@ -142,17 +146,17 @@ impl Reader<'_> {
         let block = self.plan.verify.block_bytes;
         let chunk = (CHUNK_BYTES / block).max(1);
         let mut buffers = Buffers::new(1, (chunk * block) as usize)?;
+        let mut room = vec![Known::default(); chunk as usize];
         while let Some((file, first)) = self.take(chunk) {
-            let last = (first + chunk).min(self.plan.files[file as usize].1 / block);
-            let mut at = first;
-            while at < last {
-                let written = |number: u64| self.known(file, number).sent > 0;
-                let from = (at..last).find(|number| written(*number)).unwrap_or(last);
-                let to = (from..last).find(|number| !written(*number)).unwrap_or(last);
-                if from < to {
-                    self.read_run(file, from, to, &mut buffers);
+            let last = (first + chunk).min(self.plan.files[file as usize].1 / block).max(first);
+            let known = &mut room[..(last - first) as usize];
+            self.journal.read(self.plan.verify.first_blocks[file as usize] + first, known)?;
+            let mut at = 0;
+            for run in known.chunk_by(|a, b| (a.sent > 0) == (b.sent > 0)) {
+                if run[0].sent > 0 {
+                    self.read_run(file, first + at, run, &mut buffers);
                 }
-                at = to;
+                at += run.len() as u64;
             }
             self.passed_blocks.fetch_add(last - first, Relaxed);
         }
@@ -175,21 +179,15 @@ impl Reader<'_> {
         None
     }
 
-    /// The floor is that of the rule that was asked for.
-    fn known(&self, file: u32, number: u64) -> Known {
-        let known = self.journal.known(self.plan.verify.first_blocks[file as usize] + number);
-        Known { floor: if self.plan.durable_only { known.durable } else { known.floor }, ..known }
-    }
-
-    fn read_run(&self, file: u32, from: u64, to: u64, buffers: &mut Buffers) {
+    /// Blocks that follow each other and were all written.
+    fn read_run(&self, file: u32, from: u64, known: &[Known], buffers: &mut Buffers) {
         let block = self.plan.verify.block_bytes;
-        let bytes = buffers.slice(0, ((to - from) * block) as usize);
-        let whole = self.read_at(file, from * block, bytes).is_ok();
-        for number in from..to {
-            let place = ((number - from) * block) as usize;
-            let bytes = &mut buffers.slice(0, ((to - from) * block) as usize)[place..place + block as usize];
+        let len = known.len() * block as usize;
+        let whole = self.read_at(file, from * block, buffers.slice(0, len)).is_ok();
+        for ((number, known), place) in (from..).zip(known).zip((0..).step_by(block as usize)) {
+            let bytes = &mut buffers.slice(0, len)[place..place + block as usize];
             let error = if whole { None } else { self.read_at(file, number * block, bytes).err() };
-            self.count(file, number, bytes, error, true);
+            self.count(file, number, *known, bytes, error, true);
         }
     }
 
@@ -208,12 +206,22 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn count(&self, file: u32, number: u64, bytes: &[u8], error: Option<i32>, may_settle: bool) {
-        let known = self.known(file, number);
+    fn count(
+        &self,
+        file: u32,
+        number: u64,
+        known: Known,
+        bytes: &[u8],
+        error: Option<i32>,
+        may_settle: bool,
+    ) {
+        let acknowledged = known.floor;
+        // The floor is that of the rule that was asked for.
+        let floor = if self.plan.durable_only { known.durable } else { known.floor };
+        let known = Known { floor, ..known };
         let address =
             Address { run_id: self.plan.verify.run_id, file, offset: number * self.plan.verify.block_bytes };
         let verdict = error.is_none().then(|| judge(bytes, address, known));
-        let acknowledged = self.journal.known(self.plan.verify.first_blocks[file as usize] + number).floor;
         let outstanding = known.sent > acknowledged;
         let good = matches!(verdict, Some(Verdict::Intact | Verdict::Undecided));
         if may_settle && outstanding && !good {
@@ -273,7 +281,9 @@ impl Reader<'_> {
         for (file, number) in unsettled {
             let bytes = buffers.slice(0, block as usize);
             let error = self.read_at(file, number * block, bytes).err();
-            self.count(file, number, bytes, error, false);
+            let mut known = [Known::default()];
+            self.journal.read(self.plan.verify.first_blocks[file as usize] + number, &mut known)?;
+            self.count(file, number, known[0], bytes, error, false);
         }
         Ok(())
     }

@@ -21,65 +21,70 @@ pub struct Signed<E: Engine> {
     inner: E,
     journal: Option<Arc<Journal>>,
     open: Vec<Open>,
+    /// Of the blocks of the write that is signed.
+    numbers: Vec<u32>,
 }
 
 impl<E: Engine> Signed<E> {
     /// `inner` with the journal of the phase.
     pub fn new(inner: E, journal: Option<Arc<Journal>>) -> Signed<E> {
-        Signed { inner, journal, open: Vec::new() }
+        Signed { inner, journal, open: Vec::new(), numbers: Vec::new() }
     }
 
     #[cold]
-    fn sign(&mut self, journal: &Journal, request: Request) {
+    fn sign(&mut self, journal: &Journal, request: Request) -> Result<()> {
         let slot = request.slot as usize;
         while self.open.len() <= slot {
             self.open.push(Open::Nothing);
         }
         if request.done > 0 && matches!(self.open[slot], Open::Write { .. }) {
-            return; // the rest of a short write: its seals are there
+            return Ok(()); // the rest of a short write: its seals are there
         }
         // What came back interrupted and is not gone on with has failed.
-        self.close(journal, slot, false);
+        self.close(journal, slot, false)?;
         self.open[slot] = match request.op {
             Op::Write => {
                 let block_bytes = journal.plan().block_bytes;
                 let run_id = journal.plan().run_id;
+                let (first, count) = blocks(journal, &request);
+                journal.sending(first, count, &mut self.numbers)?;
                 let buffer = self.inner.buffer(request.slot, request.len as usize);
-                for (number, block) in buffer.chunks_exact_mut(block_bytes as usize).enumerate() {
-                    let offset = request.offset + number as u64 * block_bytes;
-                    let sequence = journal.sending(journal.index(request.file, offset));
-                    seal(block, Address { run_id, file: request.file, offset }, sequence);
+                let sealed = buffer.chunks_exact_mut(block_bytes as usize).zip(&self.numbers);
+                for (at, (block, number)) in sealed.enumerate() {
+                    let offset = request.offset + at as u64 * block_bytes;
+                    seal(block, Address { run_id, file: request.file, offset }, *number);
                 }
                 Open::Write { request, moved: 0 }
             }
             Op::Fsync | Op::Fdatasync => Open::Flush(journal.flushing(request.file)),
             Op::Read | Op::Trim => Open::Nothing,
         };
+        Ok(())
     }
 
-    fn close(&mut self, journal: &Journal, slot: usize, well: bool) {
+    fn close(&mut self, journal: &Journal, slot: usize, well: bool) -> Result<()> {
         match std::mem::replace(&mut self.open[slot], Open::Nothing) {
-            Open::Nothing => {}
+            Open::Nothing => Ok(()),
             Open::Write { request, .. } => {
-                indices(journal, &request)
-                    .for_each(|index| journal.ended(request.file, index, well, request.durable));
+                let (first, count) = blocks(journal, &request);
+                journal.ended(request.file, first, count, well, request.durable)
             }
-            Open::Flush(blocks) if well => journal.flushed(&blocks),
+            Open::Flush(blocks) if well => journal.flushed(blocks),
             // What a failed flush did to the data nobody knows: it stays undurable.
-            Open::Flush(_) => {}
+            Open::Flush(_) => Ok(()),
         }
     }
 
-    fn note(&mut self, journal: &Journal, completion: Completion) {
+    fn note(&mut self, journal: &Journal, completion: Completion) -> Result<()> {
         let slot = completion.slot as usize;
         match &mut self.open[slot] {
             Open::Write { request, moved } if completion.result > 0 => {
                 *moved += completion.result as u32;
                 if *moved < request.len {
-                    indices(journal, request).for_each(|index| journal.interrupted(index));
-                    return;
+                    let (first, count) = blocks(journal, request);
+                    return journal.interrupted(first, count);
                 }
-                self.close(journal, slot, true);
+                self.close(journal, slot, true)
             }
             Open::Write { .. } => self.close(journal, slot, false),
             _ => self.close(journal, slot, completion.result >= 0),
@@ -87,10 +92,10 @@ impl<E: Engine> Signed<E> {
     }
 }
 
-fn indices<'a>(journal: &'a Journal, request: &Request) -> impl Iterator<Item = u64> + use<'a> {
+/// The first block of a write in the journal, and how many it has.
+fn blocks(journal: &Journal, request: &Request) -> (u64, u64) {
     let Request { file, offset, len, .. } = *request;
-    let block = journal.plan().block_bytes;
-    (0..u64::from(len) / block).map(move |number| journal.index(file, offset + number * block))
+    (journal.index(file, offset), u64::from(len) / journal.plan().block_bytes)
 }
 
 impl<E: Engine> Engine for Signed<E> {
@@ -106,14 +111,20 @@ impl<E: Engine> Engine for Signed<E> {
     #[inline]
     fn push(&mut self, request: Request) {
         if let Some(journal) = self.journal.take() {
-            self.sign(&journal, request);
+            let signed = self.sign(&journal, request);
             self.journal = Some(journal);
+            if signed.is_err() {
+                return; // nothing is written that is not recorded; the submission that follows says why
+            }
         }
         self.inner.push(request);
     }
 
     #[inline]
     fn submit(&mut self, wait: u32, until: Option<u64>) -> Result<()> {
+        if let Some(why) = self.journal.as_ref().and_then(|journal| journal.failure()) {
+            return Err(why);
+        }
         self.inner.submit(wait, until)
     }
 
@@ -122,8 +133,12 @@ impl<E: Engine> Engine for Signed<E> {
         let before = out.len();
         self.inner.reap(out);
         if let Some(journal) = self.journal.take() {
-            out[before..].iter().for_each(|completion| self.note(&journal, *completion));
+            let noted = out[before..].iter().try_for_each(|completion| self.note(&journal, *completion));
             self.journal = Some(journal);
+            if noted.is_err() {
+                // As long as they are outstanding there is one more submission, which says why.
+                out.truncate(before);
+            }
         }
     }
 

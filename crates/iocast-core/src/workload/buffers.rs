@@ -27,16 +27,19 @@ pub struct Buffers {
 impl Buffers {
     /// `slots` page-aligned buffers of at least `size_bytes`.
     pub fn new(slots: usize, size_bytes: usize) -> Result<Buffers> {
-        let stride_bytes = size_bytes.max(1).next_multiple_of(PAGE_BYTES);
-        let bytes = slots * stride_bytes;
+        let stride_bytes = size_bytes.max(1).checked_next_multiple_of(PAGE_BYTES);
+        let bytes = stride_bytes.and_then(|stride| slots.max(1).checked_mul(stride));
+        let room =
+            bytes.and_then(|bytes| bytes.checked_next_multiple_of(HUGE_BYTES)?.checked_add(HUGE_BYTES));
+        let (Some(stride_bytes), Some(bytes), Some(room)) = (stride_bytes, bytes, room) else {
+            let source = std::io::ErrorKind::OutOfMemory.into();
+            return Err(Error::Memory { size_bytes: usize::MAX, source });
+        };
         let (bytes, mapped) = match bytes < HUGE_FROM_BYTES {
             true => (bytes, MmapOptions::new().len(bytes).populate().map_anon()),
-            false => {
-                let bytes = bytes.next_multiple_of(HUGE_BYTES);
-                // One huge page more than needed, so that an aligned start can be found in it; what is not
-                // touched takes no memory.
-                (bytes, MmapOptions::new().len(bytes + HUGE_BYTES).no_reserve_swap().map_anon())
-            }
+            // One huge page more than needed, so that an aligned start can be found in it; what is not
+            // touched takes no memory.
+            false => (room - HUGE_BYTES, MmapOptions::new().len(room).no_reserve_swap().map_anon()),
         };
         let mut mapped = mapped.map_err(|source| Error::Memory { size_bytes: bytes, source })?;
         let start = mapped.as_ptr() as usize;
@@ -52,21 +55,27 @@ impl Buffers {
         Ok(Buffers { memory: Some(memory), first, bytes, stride_bytes })
     }
 
-    /// The memory of one slot, which is below the number that the mapping was made for.
-    pub fn pointer(&self, slot: u32) -> *mut u8 {
-        with_exposed_provenance_mut(self.first + slot as usize * self.stride_bytes)
+    /// The memory of bytes `from..to` of a slot. Panics when the slot does not have them: whoever is handed the
+    /// pointer (the kernel) writes to it without another look.
+    #[inline]
+    pub fn pointer(&self, slot: u32, from: usize, to: usize) -> *mut u8 {
+        let at = slot as usize * self.stride_bytes;
+        // A slot is a u32 and a stride is below 2^48: the product is a number.
+        assert!(from <= to && to <= self.stride_bytes && at < self.bytes, "bytes of a slot's buffer");
+        with_exposed_provenance_mut(self.first + at + from)
     }
 
-    /// The first `len` bytes of a slot that has no I/O in flight.
+    /// The first `len` bytes of a slot that has no I/O in flight. Panics when the slot does not have them.
+    #[inline]
     pub fn slice(&mut self, slot: u32, len: usize) -> &mut [u8] {
-        debug_assert!(len <= self.stride_bytes);
-        // SAFETY: inside the mapping, and borrowed with it.
-        unsafe { std::slice::from_raw_parts_mut(self.pointer(slot), len) }
+        let start = self.pointer(slot, 0, len);
+        // SAFETY: inside the mapping (`pointer` looked), and borrowed with it.
+        unsafe { std::slice::from_raw_parts_mut(start, len) }
     }
 
     /// Start and length of all buffers together, for registration.
     pub fn mapping(&self) -> (*mut u8, usize) {
-        (self.pointer(0), self.bytes)
+        (with_exposed_provenance_mut(self.first), self.bytes)
     }
 
     /// How many of the mapping's bytes really are in huge pages, as smaps tells.
@@ -116,8 +125,27 @@ mod tests {
             buffers.slice(slot, 5000).fill(slot as u8 + 1);
         }
         for slot in 0..3 {
-            assert_eq!(buffers.pointer(slot) as usize % PAGE_BYTES, 0);
+            assert_eq!(buffers.pointer(slot, 0, 5000) as usize % PAGE_BYTES, 0);
             assert!(buffers.slice(slot, 5000).iter().all(|b| *b == slot as u8 + 1));
+        }
+    }
+
+    #[test]
+    fn bytes_that_a_slot_does_not_have_are_never_handed_out() {
+        let refused = |asks: fn(&mut Buffers)| {
+            std::panic::catch_unwind(|| asks(&mut Buffers::new(3, 5000).unwrap())).is_err()
+        };
+        assert!(refused(|buffers| drop(buffers.slice(0, 8193).to_vec())), "8192 bytes is the stride");
+        assert!(refused(|buffers| drop(buffers.slice(3, 1).to_vec())), "three slots");
+        assert!(refused(|buffers| drop(buffers.slice(u32::MAX, 1).to_vec())));
+        assert!(refused(|buffers| assert!(buffers.pointer(0, 2, 1).is_null())), "it ends before it begins");
+        assert!(!refused(|buffers| drop(buffers.slice(2, 8192).to_vec())));
+    }
+
+    #[test]
+    fn buffers_that_no_memory_holds_are_refused() {
+        for (slots, bytes) in [(1, usize::MAX), (usize::MAX, 2), (1 << 40, 1 << 40), (3, usize::MAX / 2)] {
+            assert!(matches!(Buffers::new(slots, bytes), Err(Error::Memory { .. })), "{slots} {bytes}");
         }
     }
 

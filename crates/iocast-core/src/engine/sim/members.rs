@@ -12,6 +12,9 @@ use crate::plan::simulated::{SimDevice, SimNoise, SimStall};
 use crate::random::exponential;
 use crate::random::mix64;
 
+/// So many I/Os of others, about, are made up for between two of ours.
+const MOST_FOREIGN: f64 = 1e6;
+
 #[derive(Clone, Debug)]
 struct Member {
     free_at: BinaryHeap<Reverse<u64>>,
@@ -155,6 +158,8 @@ impl Members {
     fn meet_others(&mut self, spec: &SimDevice, now: u64) {
         let Some(foreign) = &mut self.foreign else { return };
         let Foreign { noise, rng, next } = foreign;
+        // What came long ago was served long ago: a clock that jumps by years does not make it all.
+        *next = next.max(now as f64 - MOST_FOREIGN * 1e9 / noise.rate_per_s);
         while *next <= now as f64 {
             let came = *next as u64;
             *next += exponential(rng) * 1e9 / noise.rate_per_s;
