@@ -1,10 +1,11 @@
 //! What is counted: in a [`histogram`], by a worker's [`tally`], of the [`generator`] itself, over time in an
-//! [`interval_log`] (columns in an [`interval_batch`], on disk in a [`spool`]), all in one [`result`].
+//! [`interval_log`] of [`interval_row`]s (columns in an [`interval_batch`], on disk in a [`spool`]), all in one [`result`].
 
 pub mod generator;
 pub mod histogram;
 pub mod interval_batch;
 pub mod interval_log;
+pub mod interval_row;
 pub mod lateness;
 pub mod result;
 pub mod spool;

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt32Array, UInt64Array}
 use arrow_schema::ArrowError;
 
 use super::histogram::Histogram;
-use super::result::IntervalRow;
+use super::interval_row::IntervalRow;
 
 /// The rows of a series as columns; their order and types are those of the published table.
 pub fn batch(rows: &[IntervalRow], interval_ns: u64) -> Result<RecordBatch, ArrowError> {

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-use super::result::IntervalRow;
+use super::interval_row::IntervalRow;
 use super::spool::{Spool, Spooled};
 use crate::plan::Op;
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::generator::Generator;
 use super::histogram::Histogram;
+use super::interval_row::IntervalRow;
 use super::lateness::Lateness;
 use super::spool::Spooled;
 use crate::plan::Op;
@@ -93,41 +94,6 @@ pub struct UserResult {
     pub ios: u64,
     /// Its last completion.
     pub last_ns: u64,
-}
-
-/// One op × size in one interval of the series.
-#[derive(Clone, Debug)]
-pub struct IntervalRow {
-    /// Which interval, from 0.
-    pub interval: u32,
-    /// Operation.
-    pub op: Op,
-    /// Size asked for.
-    pub size_bytes: u64,
-    /// Bytes moved.
-    pub bytes: u64,
-    /// Failures.
-    pub errors: u64,
-    /// From the due time.
-    pub response: Histogram,
-    /// From submission.
-    pub service: Histogram,
-}
-
-impl IntervalRow {
-    /// About how much memory it takes.
-    pub fn memory_bytes(&self) -> usize {
-        let buckets = self.response.index.capacity() + self.service.index.capacity();
-        size_of::<IntervalRow>() + buckets * (size_of::<u32>() + size_of::<u64>())
-    }
-
-    /// Adds what another user did in the same interval, with the same operation and size.
-    pub fn add(&mut self, other: &IntervalRow) {
-        self.bytes += other.bytes;
-        self.errors += other.errors;
-        self.response.merge(&other.response);
-        self.service.merge(&other.service);
-    }
 }
 
 /// Why a phase ended.

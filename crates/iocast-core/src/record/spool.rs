@@ -10,7 +10,7 @@ use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 
 use super::interval_batch::batch;
-use super::result::IntervalRow;
+use super::interval_row::IntervalRow;
 
 /// Rows of a batch: some MiB.
 const BATCH_ROWS: usize = 2048;

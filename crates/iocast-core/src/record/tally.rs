@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use super::histogram::{Histogram, Recorder};
 use super::interval_log::Outlet;
+use super::interval_row::IntervalRow;
 use super::lateness::Lateness;
-use super::result::{ErrorCount, ErrorPlace, IntervalRow, SlowIo};
+use super::result::{ErrorCount, ErrorPlace, SlowIo};
 use crate::error::errno_name;
 use crate::plan::Class;
 

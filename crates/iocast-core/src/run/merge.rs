@@ -8,6 +8,7 @@ use crate::plan::PhasePlan;
 use crate::record::generator::Generator;
 use crate::record::histogram::Histogram;
 use crate::record::interval_log::IntervalLog;
+use crate::record::interval_row::IntervalRow;
 use crate::record::lateness::Lateness;
 use crate::record::result::{ClassResult, ErrorCount, PhaseResult, SlowIo, Stopped, UserResult};
 use crate::record::tally::Tallied;
@@ -87,27 +88,32 @@ pub(crate) fn merge(
     };
     let mut intervals = Vec::new();
     for outcome in outcomes {
-        for (user, done) in outcome.users {
-            let sum = &mut result.users[user];
-            sum.ios += done.ios;
-            sum.last_ns = sum.last_ns.max(done.last_ns);
-        }
-        result.unsent_arrivals += outcome.unsent;
-        result.generator.add(outcome.generator);
-        let tallied = outcome.tallied;
-        (result.ios, result.bytes) = (result.ios + tallied.ios, result.bytes + tallied.bytes);
-        result.lag.merge(&tallied.lag);
-        result.commit.merge(&tallied.commit);
-        result.issue_error.merge(&tallied.issue_error);
-        result.lateness.merge(tallied.lateness);
-        intervals.extend(tallied.intervals);
-        merge_classes(&mut result.classes, tallied.classes);
-        merge_errors(&mut result.errors, tallied.errors);
-        merge_slow(&mut result.slow, tallied.slow, plan.slow_limit);
-        merge_slow(&mut result.left_behind, outcome.left_behind, plan.slow_limit);
+        intervals.extend(add(&mut result, plan, outcome));
     }
     (result.spooled, result.intervals) = log.finish(intervals);
     result
+}
+
+/// Adds what one worker counted; returns its rows of the series.
+fn add(result: &mut PhaseResult, plan: &PhasePlan, outcome: Outcome) -> Vec<IntervalRow> {
+    for (user, done) in outcome.users {
+        let sum = &mut result.users[user];
+        sum.ios += done.ios;
+        sum.last_ns = sum.last_ns.max(done.last_ns);
+    }
+    result.unsent_arrivals += outcome.unsent;
+    result.generator.add(outcome.generator);
+    let tallied = outcome.tallied;
+    (result.ios, result.bytes) = (result.ios + tallied.ios, result.bytes + tallied.bytes);
+    result.lag.merge(&tallied.lag);
+    result.commit.merge(&tallied.commit);
+    result.issue_error.merge(&tallied.issue_error);
+    result.lateness.merge(tallied.lateness);
+    merge_classes(&mut result.classes, tallied.classes);
+    merge_errors(&mut result.errors, tallied.errors);
+    merge_slow(&mut result.slow, tallied.slow, plan.slow_limit);
+    merge_slow(&mut result.left_behind, outcome.left_behind, plan.slow_limit);
+    tallied.intervals
 }
 
 /// The rate of an open loop; one that waits for its own I/Os has none, whatever that of the trace was.
