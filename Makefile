@@ -63,7 +63,7 @@ safety: $(CORE) ## swap, forge, hold, kill and damage what iocast works on, TIME
 	@scripts/need tests $(TEST_NEEDS)
 	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/runner/test_replaced_targets.py tests/load/test_marks.py \
 		tests/load/test_removal.py tests/load/test_filling.py tests/load/test_fuzz_of_plans.py \
-		tests/archive/test_damaged_folders.py tests/device/test_flipped_links.py tests/device/test_device_users.py \
+		tests/archive/test_damaged_folders.py tests/web/test_serving.py tests/device/test_flipped_links.py tests/device/test_device_users.py \
 		tests/device/test_raw_devices.py tests/device/test_interrupts.py tests/device/test_failing.py
 
 lab: $(CORE) ## check the engine against a device with known answers (root, a quiet machine)
