@@ -108,7 +108,7 @@ QUERIES: dict[str, dict[str, str]] = {
         "infinite": "SELECT * REPLACE ('-inf'::DOUBLE AS value) FROM '{file}'",
         "nan": "SELECT * REPLACE ('nan'::DOUBLE AS value) FROM '{file}'",
         "times": "SELECT * REPLACE (-9223372036854775807 AS time_ns) FROM '{file}'",
-        "long": "SELECT a.* REPLACE (repeat('x', 2000000) AS subject) FROM '{file}' a, range(2000)",
+        "long": "SELECT a.* REPLACE (repeat('x', 2000000) AS subject) FROM '{file}' a, range(400)",
     },
 }
 
