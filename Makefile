@@ -69,7 +69,7 @@ SAFETY := tests/runner/test_replaced_targets.py tests/load/test_marks.py tests/l
 	tests/device/test_more_device_users.py tests/device/test_file_users.py tests/device/test_raw_devices.py \
 	tests/device/test_signature_matrix.py tests/device/test_interrupts.py tests/device/test_many_kills.py \
 	tests/device/test_failing.py tests/archive/writing tests/commands/test_replaced_outputs.py \
-	tests/commands/test_streams.py tests/sessions/test_refused_groups.py
+	tests/commands/test_streams.py tests/sessions/test_refused_groups.py tests/web/test_serving.py
 
 safety: $(CORE) ## swap, forge, hold, kill and damage what iocast works on, TIMES as often as `make test` (root for devices)
 	@scripts/need tests $(TEST_NEEDS)

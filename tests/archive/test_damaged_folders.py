@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
+import os
 import random
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.damaged_folders import FILES, damaged, whole_folder
-from makers.mutations import fuzzing
+from makers.hostile_folders import IN_PLACE, TABLES
+from makers.mutations import TIMES, fuzzing
 
 from iocast import archive
 from iocast.archive.catalogue import runs_below
+from iocast.archive.json_files import MOST_VALUES, refuse_swollen
+from iocast.archive.profiles import profile_folder
 from iocast.errors import ArchiveError
 from iocast.report.card.judged import judge
 from iocast.report.listing import listing
@@ -115,3 +124,101 @@ def test_the_file_and_the_way_out_are_said(whole: Path, tmp_path: Path, name: st
     with pytest.raises(ArchiveError, match=name) as refused:
         (archive.load if name == "run.json" else archive.load_diagnosis)(str(tmp_path / "run"))
     assert refused.value.hint == hint
+
+
+def test_hostile_folders_cost_their_own_line(whole: Path, tmp_path: Path) -> None:
+    """Each in a process of 3 GiB: no verb ends in a traceback, without memory or never, or prints what it should not.
+
+    105 folders, and as many times that as `make fuzz` asks for, each through all verbs and loaders that read one.
+    """
+    number = 35 * TIMES
+    command = [sys.executable, "-m", "makers.verbs_in_bounds", str(whole)]
+    tests = str(Path(__file__).parents[1])
+    where = {**os.environ, "PYTHONPATH": os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])}
+    tried = []
+    for at in range(3):
+        scratch = tmp_path / str(at)
+        scratch.mkdir()
+        seeds = (str(at * number), str(number))
+        tried.append(subprocess.Popen([*command, str(scratch), *seeds], stdout=subprocess.PIPE, text=True, env=where))
+    for process in tried:
+        said, _ = process.communicate()
+        *failures, figures = map(json.loads, said.splitlines())
+        assert not failures, json.dumps(failures[:3], indent=1)
+        assert figures["tried"] == number
+
+
+@pytest.mark.parametrize("kind", IN_PLACE)
+def test_what_is_no_file_is_refused_with_its_name(whole: Path, tmp_path: Path, kind: str) -> None:
+    """A FIFO, a device, a terabyte, a hundred thousand brackets: none is waited for, read or opened."""
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    for name in ("run.json", "diagnosis.json", "notes.json", *TABLES):
+        file, aside = folder / name, tmp_path / "aside"
+        had = file.exists()
+        if had:
+            file.rename(aside)
+        IN_PLACE[kind](file)
+        absent = kind == "dangling" and name != "run.json"
+        loads = {"run.json": archive.load, "diagnosis.json": archive.load_diagnosis, "notes.json": archive.load_notes}
+        if absent or (kind in ("locked", "latin", "digits") and name.endswith("json")):
+            with contextlib.suppress(ArchiveError):  # root reads it; what no noun has is not looked at
+                loads.get(name, archive.load)(str(folder))
+        elif kind == "dangling":
+            with pytest.raises(ArchiveError):
+                loads[name](str(folder))
+        else:
+            with pytest.raises(ArchiveError, match=re.escape(str(folder))) as refused:
+                loads.get(name, archive.load)(str(folder))
+            assert refused.value.hint
+        shutil.rmtree(file) if file.is_dir() and not file.is_symlink() else file.unlink()
+        if had:
+            aside.rename(file)
+    archive.load(str(folder))
+
+
+def test_one_bad_folder_costs_its_own_line(whole: Path, tmp_path: Path) -> None:
+    for at, kind in enumerate(("fifo", "terabyte", "arrays", "latin", "swollen", "endless")):
+        shutil.copytree(whole, folder := tmp_path / f"bad-{at}")
+        for name in ("run.json", "summary.json"):
+            (folder / name).unlink()
+            IN_PLACE[kind](folder / name)
+    shutil.copytree(whole, tmp_path / "good")
+    listed = {run.name: run for run in runs_below(str(tmp_path))}
+    assert listed["good"].summary is not None
+    assert len(listed) == 7
+    assert all(run.why for name, run in listed.items() if name != "good")
+
+
+def test_a_name_with_signs_of_patterns_is_read_alone(whole: Path, tmp_path: Path) -> None:
+    for name in ("run-*", "run-?", "run-[1]"):
+        shutil.copytree(whole, tmp_path / name)
+    asked = tmp_path / "run-*"
+    shutil.rmtree(tmp_path / "run-?" / "samples")
+    assert archive.load(str(asked)) == archive.load(str(whole))
+    assert archive.load_courses(str(tmp_path / "run-[1]")) == archive.load_courses(str(whole))
+    assert not archive.load(str(tmp_path / "run-?")).phases[0].samples
+
+
+def test_what_would_take_all_memory_is_counted_first() -> None:
+    refuse_swollen(b"[" + b"1," * (MOST_VALUES - 2) + b"1]")
+    with pytest.raises(msgspec.ValidationError, match="more than 6,000,000 values"):
+        refuse_swollen(b"[" + b"1," * MOST_VALUES + b"1]")
+
+
+def test_a_profile_that_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / profile_folder.PROFILE)
+    os.mkfifo(tmp_path / profile_folder.EVENTS)
+    with pytest.raises(ArchiveError, match="FIFO"):
+        profile_folder.load(str(tmp_path))
+    assert not profile_folder.is_profile(str(tmp_path))
+    assert not profile_folder.is_events(str(tmp_path / profile_folder.EVENTS))
+
+
+def test_a_tape_with_a_reel_that_is_no_file_is_refused(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole, folder := tmp_path / "run")
+    (folder / "samples/0x.parquet").write_text("stray")
+    assert len(list(archive.reel_samples(folder))) == 2
+    os.mkfifo(folder / "samples/007.parquet")
+    with pytest.raises(ArchiveError, match=r"007\.parquet cannot be read: it is a FIFO"):
+        list(archive.reel_samples(folder))

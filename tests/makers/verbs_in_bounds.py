@@ -137,6 +137,8 @@ def _import_all(base: Path) -> None:
     for name in names:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # or each child would look through them again, and again
 
 
 def main(whole: Path, scratch: Path, first: int, number: int) -> None:

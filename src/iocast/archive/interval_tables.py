@@ -190,4 +190,4 @@ class _Kept:
             raise msgspec.ValidationError("a number is negative")
         if not math.isfinite(response.sum_squares):
             raise msgspec.ValidationError(f"response_sum_squares is {response.sum_squares}")
-        return Interval(start_ns, sys.intern(op), size_bytes, moved, errors, response)
+        return Interval(start_ns, op, size_bytes, moved, errors, response)

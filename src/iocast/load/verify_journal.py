@@ -18,6 +18,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from iocast.archive.guarded.regular_file import regular_bytes
+from iocast.archive.json_files import BROKEN, parsed
 from iocast.errors import ArchiveError, LoadError, TargetError
 from iocast.load.core_phases import core
 from iocast.load.marks import identity
@@ -152,13 +154,13 @@ def read_description(run_folder: Path) -> Description:
     """The journal.json of a run. Raises ArchiveError when the run verified nothing."""
     path = run_folder / FOLDER / "journal.json"
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Description)
+        return parsed(regular_bytes(path), Description)
     except FileNotFoundError as error:
         raise ArchiveError(
             f"{run_folder} has no journal: no phase wrote with verify",
             "set verify = true in the phases that write",
         ) from error
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, *BROKEN) as error:
         raise ArchiveError(f"{path} is invalid: {error}", "the file was modified or truncated") from error
 
 

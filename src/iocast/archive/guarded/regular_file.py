@@ -29,6 +29,8 @@ def regular_bytes(path: Path, most: int = LARGEST_DOCUMENT) -> bytes:
     with open(descriptor, "rb") as file:
         _refuse(os.fstat(descriptor), path, most)  # another may have taken its name since
         text = file.read(most + 1)
+    if text is None:  # of /proc/kmsg, which others have read
+        raise UnfitFile(errno.EAGAIN, "it gives nothing to read", str(path))
     if len(text) > most:  # files of /proc have no size
         raise _too_large(path, most)
     return text

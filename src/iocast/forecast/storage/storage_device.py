@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from iocast import units
+from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.errors import SpecError
 from iocast.forecast.laws.volumes import GIB, MIB, counted_ios, limits_of
 
@@ -145,10 +146,10 @@ def built_in(name: str) -> StorageDevice:
 def read_device(path: Path) -> StorageDevice:
     """A device file. Raises SpecError, which names the file and the field."""
     try:
-        return device_of(path.stem, msgspec.toml.decode(path.read_bytes(), type=DeviceFile))
+        return device_of(path.stem, msgspec.toml.decode(regular_bytes(path, LARGEST_SMALL), type=DeviceFile))
     except OSError as error:
         raise SpecError(f"cannot read {path}: {error.strerror}", EXAMPLE) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SpecError(f"{path}: {_plainly(str(error))}", EXAMPLE) from error
     except SpecError as error:
         raise SpecError(f"{path}: {error.message}", error.hint or EXAMPLE) from error

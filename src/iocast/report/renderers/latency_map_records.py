@@ -42,10 +42,11 @@ def _series(record: PhaseRecord, course: Course) -> Iterator[Series]:
         if not ended:
             continue
         grown: dict[int, Counter[int]] = {}
-        for at in range(max(each.start_ns for each in ended) // step_ns + 1):
+        issued = record.measurement.issuing_ns // step_ns + 2  # a table may say that it ended long after
+        for at in range(min(issued, max(each.start_ns for each in ended) // step_ns + 1)):
             grown[at] = Counter()
         for each in ended:
-            grown[each.start_ns // step_ns].update(_by_octave(each.response))
+            grown.setdefault(each.start_ns // step_ns, Counter()).update(_by_octave(each.response))
         steps = tuple((begun_us + (at + 1) * step_ns // 1_000, counts) for at, counts in grown.items())
         yield Series(f"{' '.join(record.phase.name.replace(',', ' ').split())} {op}", begun_us, steps)
 

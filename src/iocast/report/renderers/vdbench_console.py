@@ -6,12 +6,12 @@ unknown here (NaN): how busy the machine was is in the section on the load gener
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from iocast.formats.vdbench.console_writing import IntervalFigures, RunFigures, run_text
 from iocast.model.histogram import Histogram, merge
-from iocast.model.measurement import Course
+from iocast.model.measurement import Course, Interval
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed
 from iocast.report.renderers.safe_words import SafeLines
@@ -30,6 +30,9 @@ def render_console(run: Run, courses: Mapping[int, Course], out: TextIO) -> None
 def _figures(record: PhaseRecord, course: Course) -> RunFigures:
     did, plan = record.measurement, record.plan
     arrival = plan.arrival
+    ended: dict[int, list[Interval]] = {}
+    for each in course:
+        ended.setdefault(each.start_ns // plan.interval_ns, []).append(each)
     sizes = sorted({item.size_bytes for item in plan.mix})
     return RunFigures(
         name="_".join(record.phase.name.split()),
@@ -38,16 +41,14 @@ def _figures(record: PhaseRecord, course: Course) -> RunFigures:
         loops=f"xfersize={sizes[0] if len(sizes) == 1 else 'mixed'} threads={plan.users * plan.depth}",
         interval_s=plan.interval_ns / 1e9,
         intervals=tuple(
-            _interval(course, number, plan.interval_ns)
+            _interval(ended.get(number, ()), plan.interval_ns)
             for number in range(max(1, round(did.issuing_ns / plan.interval_ns)))
         ),
     )
 
 
-def _interval(course: Course, number: int, interval_ns: int) -> IntervalFigures:
+def _interval(ended: Sequence[Interval], interval_ns: int) -> IntervalFigures:
     """What ended in one interval."""
-    start_ns = number * interval_ns
-    ended = [each for each in course if start_ns <= each.start_ns < start_ns + interval_ns]
     times: dict[str, Histogram] = {op: merge(e.response for e in ended if e.op == op) for op in ("read", "write")}
     moved = sum(each.bytes for each in ended)
     return IntervalFigures(interval_ns / 1e9, moved, times["read"], times["write"])

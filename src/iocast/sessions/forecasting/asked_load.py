@@ -15,6 +15,7 @@ from iocast.forecast.answer import Question
 from iocast.forecast.laws.bursts import Stretch
 from iocast.forecast.measured_ladder import AskedLoad
 from iocast.forecast.rate_profile import Profile, burst_profile
+from iocast.formats.file_kinds import special_kind
 from iocast.sessions.requests import option_value
 from iocast.units import parse_duration, parse_percent, parse_rate, parse_size
 
@@ -113,6 +114,8 @@ def parse_limit(text: str) -> tuple[float | None, float]:
 
 def read_rates(path: str) -> Profile:
     """A profile from a CSV file. Raises SpecError, which names the line."""
+    if kind := special_kind(path):
+        raise SpecError(f"--rates {path} is {kind}, not a file", RATES_FORM)
     try:
         lines = list(csv.reader(Path(path).read_text(encoding="utf-8-sig").splitlines()))
     except (OSError, UnicodeDecodeError, csv.Error) as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.errors import ArchiveError, SpecError
 from iocast.formats.orion.command_line import Settings, checked, lun_paths, of_disks
 from iocast.formats.orion.data_points import data_points
@@ -135,7 +136,7 @@ def _of_lun_file(testname: str) -> tuple[str, ...]:
     """The paths that ORION would read from TESTNAME.lun. Raises SpecError when there are none."""
     name = f"{testname}.lun"
     try:
-        paths = lun_paths(Path(name).read_text(encoding="utf-8").splitlines())
+        paths = lun_paths(regular_bytes(Path(name), LARGEST_SMALL).decode("utf-8").splitlines())
     except FileNotFoundError:
         raise SpecError(
             f"PATH is missing, and there is no {name} here", f"give a path, or write one path a line into {name}"
