@@ -70,7 +70,8 @@ safety: $(CORE) ## swap, forge, hold, kill and damage what iocast works on, TIME
 # crates are built once more.
 asan: ## run the tests of engines, buffers and journals under AddressSanitizer
 	@scripts/need build "$(PYTHON)"
-	CARGO_TARGET_DIR=target/asan RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0 \
+	CARGO_TARGET_DIR=target/asan RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address \
+		CARGO_PROFILE_DEV_DEBUG=0 ASAN_OPTIONS=detect_leaks=0 \
 		cargo test $(LOCKED) --target x86_64-unknown-linux-gnu --package iocast-core --lib -- engine:: workload:: verify::
 
 lab: $(CORE) ## check the engine against a device with known answers (root, a quiet machine)

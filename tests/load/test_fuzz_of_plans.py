@@ -139,3 +139,25 @@ def test_a_journal_of_any_length_but_its_own_is_refused(tmp_path: Path) -> None:
     cases = [place | {"journal": whole[:length].hex()} for length in lengths]
     assert set(in_batches(cases, tmp_path)) == {"refused"}
     assert answers([place | {"journal": whole.hex()}], tmp_path) == ["done"]
+
+
+def test_a_journal_that_is_truncated_during_a_run_is_a_refusal(tmp_path: Path) -> None:
+    text = json.dumps(real(tmp_path)[1] | {"length": {"seconds": 20.0}})
+    place = {"journal": journal().hex(), "journal_path": str(tmp_path / "journal.bin")}
+    assert answers([{"kind": "plan", "text": text, "truncates": True, **place}], tmp_path) == ["refused"]
+
+
+def test_what_no_machine_can_allocate_is_refused(tmp_path: Path) -> None:
+    sim, (reads, _) = simulated()[1], real(tmp_path)
+    device, large = sim["simulated"], [{"op": "read", "size_bytes": 1 << 30}]
+    region = [reads["files"][0] | {"size_bytes": 1 << 40}]
+    asked = [
+        sim | {"simulated": device | {"servers": 2**32 - 1}},
+        sim | {"simulated": device | {"servers": 2**20, "stripe": {"members": 4096, "stripe_bytes": 65536}}},
+        sim | {"users": 4096, "depth": 16384},
+        sim | {"slow_limit": 2**40},
+        reads | {"mix": large, "files": region, "depth": 16384},
+        reads | {"engine": "sync", "users": 4096, "depth": 256},
+    ]
+    cases = [{"kind": "plan", "text": json.dumps(plan)} for plan in asked]
+    assert answers(cases, tmp_path) == ["refused"] * len(cases)

@@ -1,12 +1,13 @@
 """A process that hands plans to the core within 4 GiB and says what came of each: a core that aborts takes it along.
 
 Standard input has a line of JSON a case: `kind` (plan or read_back), `text`, and `journal`, which is what the journal
-of `journal_path` holds before, as hex.
+of `journal_path` holds before, as hex. With `truncates` that journal is emptied while the plan is run.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
 from pathlib import Path
@@ -22,12 +23,20 @@ def outcome(case: dict[str, Any]) -> str:
     if case.get("journal") is not None:
         Path(case["journal_path"]).write_bytes(bytes.fromhex(case["journal"]))
     ticks = iter((True,))
+
+    def on_tick(elapsed_ns: int, *_: int) -> bool:
+        if not case.get("truncates"):
+            return next(ticks, False)
+        if elapsed_ns:
+            os.truncate(case["journal_path"], 0)
+        return True
+
     try:
         if case["kind"] == "plan":
-            ((result, _),) = _core.run_together([case["text"]], lambda *_: next(ticks, False))
+            ((result, _),) = _core.run_together([case["text"]], on_tick)
             assert json.loads(result)["ios"] >= 0
         else:
-            assert json.loads(_core.read_back(case["text"], lambda *_: next(ticks, False)))["blocks"] >= 0
+            assert json.loads(_core.read_back(case["text"], on_tick))["blocks"] >= 0
     except _core.CoreError as refused:
         message, hint, _ = refused.args
         assert message
