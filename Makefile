@@ -12,7 +12,7 @@ TEST_NEEDS := fio:fio iostat:sysstat tmux:tmux mkfs.ext4:e2fsprogs losetup:mount
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test fuzz safety lab matrix coverage forecast-coverage mutants lint format bench docs lock advisories clean
+.PHONY: help card setup test fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench docs lock advisories clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -74,6 +74,14 @@ SAFETY := tests/runner/test_replaced_targets.py tests/load/test_marks.py tests/l
 safety: $(CORE) ## swap, forge, hold, kill and damage what iocast works on, TIMES as often as `make test` (root for devices)
 	@scripts/need tests $(TEST_NEEDS)
 	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs $(SAFETY)
+
+# Without the search for leaks: what the kernel may still write to is leaked on purpose. It has files of its own, as all
+# crates are built once more.
+asan: ## run the tests of engines, buffers and journals under AddressSanitizer
+	@scripts/need build "$(PYTHON)"
+	CARGO_TARGET_DIR=target/asan RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address \
+		CARGO_PROFILE_DEV_DEBUG=0 ASAN_OPTIONS=detect_leaks=0 \
+		cargo test $(LOCKED) --target x86_64-unknown-linux-gnu --package iocast-core --lib -- engine:: workload:: verify::
 
 lab: $(CORE) ## check the engine against a device with known answers (root, a quiet machine)
 	@scripts/need tests $(TEST_NEEDS)

@@ -1,7 +1,7 @@
 //! Phases under load: who is hired ([`hire`]) and watched ([`crew`]), the loop of each ([`worker`]), its
 //! [`part`] in a phase with one [`lane`] a user and its [`slots`], how these are refilled ([`refill`]), what they
 //! share ([`control`]), where each leaves its counts while it waits ([`desk`]), when they did not run
-//! ([`attendance`]), and what all did together ([`merge`]).
+//! ([`attendance`]), and what all did together ([`merge`]); what memory they need ([`memory_needs`]).
 
 pub mod attendance;
 pub mod control;

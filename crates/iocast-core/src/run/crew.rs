@@ -280,7 +280,16 @@ impl Crew {
                     continue;
                 }
                 Ok(Message::Ready(_)) => continue,
-                Err(RecvTimeoutError::Timeout) => next_tick = Instant::now() + TICK,
+                Err(RecvTimeoutError::Timeout) => {
+                    next_tick = Instant::now() + TICK;
+                    if self.hands.iter().any(|hand| !hand.done && hand.thread.is_finished()) {
+                        // It panicked: whoever is done waits at the gate.
+                        failure =
+                            Some(Error::Thread(std::io::Error::other("a worker of the load engine failed")));
+                        self.control.stop.store(true, Relaxed);
+                        break;
+                    }
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.logs.iter_mut().for_each(IntervalLog::collect);
