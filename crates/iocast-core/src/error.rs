@@ -57,13 +57,15 @@ pub enum Error {
     },
     /// A worker thread could not be started.
     Thread(io::Error),
+    /// A worker thread ended in the middle of its work.
+    Panicked,
 }
 
 impl Error {
     /// The errno behind it, if there is one.
     pub fn errno(&self) -> Option<i32> {
         match self {
-            Error::Plan(_) | Error::Trace { .. } => None,
+            Error::Plan(_) | Error::Trace { .. } | Error::Panicked => None,
             Error::Open { source, .. } | Error::Memory { source, .. } | Error::Ring { source, .. } => {
                 source.raw_os_error()
             }
@@ -103,6 +105,7 @@ impl Error {
             (Error::Tracing { .. }, Some(libc::ENOMEM)) => "free some memory for the trace buffers",
             (Error::Tracing { .. }, _) => "use a kernel with CONFIG_BLK_DEV_IO_TRACE and tracefs",
             (Error::Ring { .. }, _) => "try engine = \"sync\"",
+            (Error::Panicked, _) => "this is a fault of iocast: report it with the lines above",
             (Error::Thread(_), _) => "raise the limit of processes (ulimit -u), or use fewer users",
             _ => "",
         }
@@ -121,6 +124,7 @@ impl fmt::Display for Error {
             Error::Journal { path, source } => write!(f, "cannot use the journal {path}: {source}"),
             Error::Tracing { what, source } => write!(f, "block tracepoints: {what}: {source}"),
             Error::Trace { why, .. } => write!(f, "{why}"),
+            Error::Panicked => write!(f, "a thread of the load engine failed"),
             Error::Thread(source) => write!(f, "cannot start a worker thread: {source}"),
         }
     }
