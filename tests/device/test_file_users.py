@@ -82,10 +82,14 @@ def work_file(folder: Path) -> Path:
     return folder / "iocast-work.0.dat"
 
 
+def content(work: Path) -> bytes:
+    return hashlib.sha256(work.read_bytes()).digest()
+
+
 def refused(work: Path, *said: str, clean: bool = True, reads: str = "is in use while it is read") -> None:
     """Nothing is written or removed; who uses it is said, with the way out; a run that only reads goes on."""
     home = work.parent.parent
-    before = hashlib.sha256(work.read_bytes()).digest()
+    before = content(work) if reads else b""
     for verb in ("plan", "run") if reads else ("run",):
         done = iocast(verb, small_job(home, direct=False), work.parent, cwd=home)
         told = " ".join(done.stderr.split())
@@ -98,15 +102,15 @@ def refused(work: Path, *said: str, clean: bool = True, reads: str = "is in use 
         kept = iocast("clean", work.parent, cwd=home)
         assert kept.stdout == f"no iocast work files in {work.parent}\n"
         assert all(each in kept.stderr for each in said[:1])
-    assert hashlib.sha256(work.read_bytes()).digest() == before
     if not reads:
-        return
+        return  # a mounted file system writes to it whenever it likes
+    assert content(work) == before
     job = home / "reading.toml"
     job.write_text(READING)
     done = iocast("run", job, work.parent, "--full", cwd=home)
     assert done.returncode == 0, done.stderr
     assert reads in " ".join(done.stdout.split())
-    assert hashlib.sha256(work.read_bytes()).digest() == before
+    assert content(work) == before
 
 
 @pytest.mark.parametrize("way", PROCESSES)

@@ -28,7 +28,7 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal
 ROWS = "".join(f'[[phase]]\ntest = "{name}"\n{more}' for name, more in (
     ("a", ""), ("b", "write = 100\n"), ("c", "write = 50\nusers = 2\n"), ("d", "write = 100\nfsync = 4\n"), ("e", ""),
 ))  # fmt: skip
-JOB = f'name = "killed"\n[files]\nsize = "4MiB"\n[defaults]\ntime = "60ms"\nsize = "8k"\ndirect = false\n{ROWS}'
+JOB = f'name = "killed"\n[files]\nsize = "4MiB"\n[defaults]\ntime = "150ms"\nsize = "8k"\ndirect = false\n{ROWS}'
 WAYS = {
     "run": ("run", "job.toml", "place", "--out", "runs", "--no-page"),
     "run, simulated": ("run", "job.toml", "sim:nvme", "--out", "runs", "--no-page"),
@@ -37,7 +37,7 @@ WAYS = {
     "card, simulated": ("card", "sim:hdd", "--size", "64MiB", "--time", "200ms", "--out", "runs"),
     "clean": ("clean", "place"),
 }
-ENDED = re.compile(r"^\[ *\d+/\d+\] (?!lay out)", re.MULTILINE)  # progress says it once a row is saved
+ENDED = re.compile(r"^\[ *\d+/\d+\] (?!lay out|.*interrupted)", re.MULTILINE)  # said once a row is saved
 LEFTOVERS = re.compile(r"iocast-work\.\w+\.dat(\.iocast)?(\.[0-9a-f]{16})?")
 
 
@@ -78,8 +78,8 @@ class Bench:
         except subprocess.TimeoutExpired:
             run.send_signal(number)
         _, errors = run.communicate(timeout=60)
-        if "Traceback" in errors and "__main__.py" not in errors:
-            return run.returncode, 0  # Python itself had not started yet
+        if "Traceback" in errors and "run_command_line" not in errors:
+            return run.returncode, 0  # Python was starting: iocast could not take signals yet
         assert "Traceback" not in errors, errors
         assert run.returncode in (0, -number, 128 + number), (way, number, errors)
         rows = len(ENDED.findall(errors))
