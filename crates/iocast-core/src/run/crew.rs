@@ -284,8 +284,7 @@ impl Crew {
                     next_tick = Instant::now() + TICK;
                     if self.hands.iter().any(|hand| !hand.done && hand.thread.is_finished()) {
                         // It panicked: whoever is done waits at the gate.
-                        failure =
-                            Some(Error::Thread(std::io::Error::other("a worker of the load engine failed")));
+                        failure = Some(Error::Panicked);
                         self.control.stop.store(true, Relaxed);
                         break;
                     }
@@ -399,3 +398,7 @@ impl Crew {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "crew_tests.rs"]
+mod tests;
