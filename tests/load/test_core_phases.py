@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
+from makers.saved_runs import empty_run
 from makers.work_files import MIB, lay, phase, plan
 from msgspec.structs import replace
 
 from iocast import load
 from iocast.errors import LoadError
+from iocast.model.workload import MixItem
 
 
 def test_seeds_do_not_depend_on_what_was_laid_out(tmp_path: Path) -> None:
@@ -54,3 +59,29 @@ def test_a_core_that_is_not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(LoadError, match="not built") as refused:
         load.measure(load.phase_plan(made, phase(), load.lay_out(made).files, 1), lambda *_: True)
     assert "make setup" in refused.value.hint
+
+
+def test_a_series_that_is_too_long_for_memory_comes_back_from_disk(tmp_path: Path) -> None:
+    made = empty_run().plan
+    short = replace(made.phases[0], length=replace(made.phases[0].length, seconds=15.0))
+    told = load.phase_plan(made, short, load.lay_out(made).files, 1)
+    mix = tuple(MixItem(op="read", size_bytes=4096 * size, weight=1) for size in range(1, 41))
+    told = replace(told, interval_ns=1_000_000, users=4, depth=8, mix=mix)
+    spooled: set[int] = set()
+
+    def on_tick(*_: int) -> bool:
+        unnamed = (os.readlink(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd") if int(number) > 2)
+        with contextlib.suppress(OSError):  # one that was closed meanwhile
+            spooled.update(number for number, to in enumerate(unnamed) if to.startswith(str(tmp_path)))
+        return True
+
+    ((did, held),) = load.measure_together((told,), lambda *_: True)
+    ((again, series),) = load.measure_together((told,), on_tick, spool=str(tmp_path))
+    assert spooled, "nothing went to disk"
+    assert os.listdir(tmp_path) == []
+    assert (did.ios, len(held)) == (again.ios, len(series))
+    sums = "SELECT count(*), sum(ios), count(DISTINCT interval), sum(response_sum_ns), max(len(service_index)) FROM "
+    wanted = duckdb.sql(sums + "held").fetchall()
+    for _ in range(2):  # it can be read twice
+        assert duckdb.sql(sums + "series").fetchall() == wanted
+    assert wanted[0][:2] == (len(series), did.ios)
