@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from iocast.formats.oracle.capture_spool import read_spool
 from iocast.formats.oracle.oracle_statements import STATEMENTS
+from iocast.model.live.moment import Interval, intervals, moment_of
 
 START_S = 1_795_000_000
 FIRST_S = 1_795_442_280
@@ -45,3 +47,15 @@ def look(
     for name, each in (rows or {}).items():
         lines += [heads(name), *(row(*values) for values in each)]
     return "\n".join([*lines, "#iocast end", ""])
+
+
+def intervals_of(*looks: str) -> list[Interval]:
+    """What a watch would have seen of these looks."""
+    told = read_spool("tape.txt", "".join(looks))
+    times = sorted({sample.time_ns for sample in told.samples})
+    return list(
+        intervals(
+            moment_of(at_ns, [each for each in told.samples if each.time_ns == at_ns], number)
+            for number, at_ns in enumerate(times)
+        )
+    )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 from makers.command_line import compare
-from makers.oracle_spools import FIRST_S, look
+from makers.oracle_spools import FIRST_S, intervals_of, look
 from makers.scripted_database import ScriptedSession, dialled
 
 from iocast.databases.oracle import oracle
 from iocast.formats.database_rows.row_shapes import Row
-from iocast.formats.oracle.capture_spool import read_spool
-from iocast.model.live.moment import Interval, intervals, moment_of, moments_of
+from iocast.model.live.moment import Interval, moment_of
 from iocast.report.live.database_modes import oramon_lines
 
 # source-vectors.md V9: the sequential reads of the MOATS screen, 26002 waits of 1.413 ms on average, in 5 s.
@@ -20,18 +19,12 @@ LOGS, SCATTERED = "log file parallel write", "db file scattered read"
 
 def _spool(*waits: dict[str, tuple[int, int]], starts: tuple[int, ...] = ()) -> list[Interval]:
     """Intervals of 5 s of a spool; cumulative waits and their microseconds by event."""
-    looks = [
-        look(FIRST_S + 5 * at, waits=each, **({"start_s": starts[at]} if starts else {}))
-        for at, each in enumerate(waits)
-    ]
-    told = read_spool("tape.txt", "".join(looks))
-    times = sorted({sample.time_ns for sample in told.samples})
-    moments = [
-        moment_of(at_ns, [each for each in told.samples if each.time_ns == at_ns], number)
-        for number, at_ns in enumerate(times)
-    ]
-    assert list(moments_of(sample for moment in moments for sample in moment.samples)) == moments
-    return list(intervals(moments))
+    return intervals_of(
+        *(
+            look(FIRST_S + 5 * at, waits=each, **({"start_s": starts[at]} if starts else {}))
+            for at, each in enumerate(waits)
+        )
+    )
 
 
 def _row(interval: Interval) -> dict[str, object]:

@@ -11,15 +11,23 @@ from iocast.model.view import View
 
 def is_seen(seen: Seen, database: str) -> bool:
     """Whether anything of a kind of database was seen at both ends."""
-    return any(_instance(observer.partition(".")[0], database) is not None for observer in seen.observers)
+    return any(_is_of(observer.partition(".")[0], database) for observer in seen.observers)
+
+
+def observers_of(seen: Seen, database: str, name: str) -> tuple[str, ...]:
+    """Who sampled one view of the database: an observer an instance, or one for all."""
+    found = []
+    for observer in seen.observers:
+        connection, _, view = observer.partition(".")
+        if view == name and _is_of(connection, database):
+            found.append(observer)
+    return tuple(found)
 
 
 def views_of(seen: Seen, database: str, name: str) -> Iterator[View]:
     """Every subject of one view of the database, instance by instance."""
-    for observer in seen.observers:
-        connection, _, view = observer.partition(".")
-        if view == name and _instance(connection, database) is not None:
-            yield from seen.views(observer).values()
+    for observer in observers_of(seen, database, name):
+        yield from seen.views(observer).values()
 
 
 def rate_of(views: Iterable[View], metric: str) -> float | None:
@@ -28,7 +36,6 @@ def rate_of(views: Iterable[View], metric: str) -> float | None:
     return sum(known) if known else None
 
 
-def _instance(connection: str, database: str) -> str | None:
-    """Of `oracle2` and `oracle`: 2; "" for the only connection, None for another kind."""
-    found = re.fullmatch(rf"{database}(\d*)", connection)
-    return found[1] if found else None
+def _is_of(connection: str, database: str) -> bool:
+    """`oracle` and `oracle2` are connections to Oracle."""
+    return re.fullmatch(rf"{database}\d*", connection) is not None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from iocast.sessions.live.sources import Asked
     from iocast.sessions.live.watching import LiveRequest
 
-MODES = ("iostat", "iolatency", "ioh", "pgmon", "oramon")
+MODES = ("iostat", "iolatency", "ioh", "pgmon", "oramon", "sysmetric")
 _HEADING_EVERY = 20  # intervals
 
 
@@ -51,8 +51,8 @@ def watch(
     """Watch this machine as it runs, a few lines each interval, without any load.
 
     MODE is whose lines to print: `iostat` has the columns of `iostat -x`, `iolatency` the histogram of
-    perf-tools, `ioh` the layers of ioh.sh; of a database `pgmon` (PostgreSQL) or `oramon` (Oracle), with --database.
-    Without MODE, nothing is printed while a tape is recorded or scrapers are answered.
+    perf-tools, `ioh` the layers of ioh.sh; of a database `pgmon` (PostgreSQL), `oramon` or `sysmetric`
+    (Oracle), with --database. Without MODE, nothing is printed while a tape is recorded or scrapers are answered.
     """
     from iocast.model.live.moment import Interval
     from iocast.report.live.line_modes import LINE_MODES
