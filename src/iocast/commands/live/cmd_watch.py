@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from iocast.sessions.live.sources import Asked
     from iocast.sessions.live.watching import LiveRequest
 
-MODES = ("iostat", "iolatency", "ioh", "pgmon", "oramon", "sysmetric")
+MODES = ("iostat", "iolatency", "ioh", "pgmon", "oramon", "sysmetric", "asm")
 _HEADING_EVERY = 20  # intervals
 
 
@@ -51,7 +51,7 @@ def watch(
     """Watch this machine as it runs, a few lines each interval, without any load.
 
     MODE is whose lines to print: `iostat` has the columns of `iostat -x`, `iolatency` the histogram of
-    perf-tools, `ioh` the layers of ioh.sh; of a database `pgmon` (PostgreSQL), `oramon` or `sysmetric`
+    perf-tools, `ioh` the layers of ioh.sh; of a database `pgmon` (PostgreSQL), `oramon`, `sysmetric` or `asm`
     (Oracle), with --database. Without MODE, nothing is printed while a tape is recorded or scrapers are answered.
     """
     from iocast.model.live.moment import Interval

@@ -75,6 +75,10 @@ select inst_id, filetype_name, file_no, access_method, small_read_megabytes, sma
 prompt #iocast asm_disk_iostat inst_id|instname|dbname|group_number|disk_number|reads|writes|read_time|write_time|bytes_read|bytes_written|read_errs|write_errs
 select inst_id, instname, dbname, group_number, disk_number, reads, writes, read_time, write_time, bytes_read,
   bytes_written, read_errs, write_errs from gv$asm_disk_iostat;
+prompt #iocast asm_disk_stat inst_id|group_number|disk_number|name|failgroup|total_mb|free_mb
+select inst_id, group_number, disk_number, name, failgroup, total_mb, free_mb from gv$asm_disk_stat;
+prompt #iocast asm_diskgroup_stat inst_id|group_number|name|total_mb|free_mb
+select inst_id, group_number, name, total_mb, free_mb from gv$asm_diskgroup_stat;
 prompt #iocast session inst_id|sid|serial#|sql_id|event|wait_class|state
 select inst_id, sid, serial#, sql_id, event, wait_class, state from gv$session where status = 'ACTIVE' and
   type = 'USER' and (wait_class <> 'Idle' or state <> 'WAITING') and nvl(module, '-') <> 'iocast' and (inst_id

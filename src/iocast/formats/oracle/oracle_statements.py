@@ -188,6 +188,17 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
             ),
         ),
     ),
+    Statement(  # the names of what asm_disk_iostat has numbers for; the views without _stat would look for disks
+        name="asm_disk_stat",
+        shape=Rows(
+            key=("inst_id", "group_number", "disk_number", "name", "failgroup"),
+            counters=counters("total_mb free_mb"),
+        ),
+    ),
+    Statement(
+        name="asm_diskgroup_stat",
+        shape=Rows(key=("inst_id", "group_number", "name"), counters=counters("total_mb free_mb")),
+    ),
     Statement(
         name="active_session_history",
         shape=Rows(key=("inst_id", "event"), counters=counters("samples")),

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from iocast.model.live.moment import Interval
 from iocast.report.live import ioh_lines, iolatency_lines, iostat_lines
-from iocast.report.live.database_modes import oramon_lines, pgmon_lines, sysmetric_lines
+from iocast.report.live.database_modes import asm_lines, oramon_lines, pgmon_lines, sysmetric_lines
 from iocast.report.live.line_table import Table
 
 
@@ -44,4 +44,5 @@ LINE_MODES: tuple[LineMode, ...] = (
     pgmon_lines,
     oramon_lines,
     sysmetric_lines,
+    asm_lines,
 )
