@@ -17,6 +17,8 @@ import pytest
 from makers.command_line import IOCAST
 from makers.live_moments import tape_of_a_load
 
+from iocast.formats.oracle.capture_script import shipped
+
 
 def _run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*IOCAST, "watch", *words], cwd=cwd, capture_output=True, text=True, timeout=60)
@@ -89,6 +91,11 @@ def test_a_mode_of_a_database_plays_a_tape_under_a_heading_and_refuses_one_witho
     refused = _run("pgmon", "--tape", str(other), cwd=tmp_path)
     assert refused.returncode == 2
     assert "has no samples of postgresql" in refused.stderr
+
+
+def test_the_script_for_sqlplus_is_printed(tmp_path: Path) -> None:
+    printed = _run("--sqlplus-script", cwd=tmp_path)
+    assert (printed.returncode, printed.stdout) == (0, shipped())
 
 
 @pytest.mark.parametrize(

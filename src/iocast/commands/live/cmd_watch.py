@@ -34,6 +34,7 @@ _HEADING_EVERY = 20  # intervals
 @click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values.")
 @click.option("--record", is_flag=False, flag_value="iocast-runs", metavar="DIR", help="Record a tape, a run folder.")
 @click.option("--listen", metavar="HOST:PORT", help="Answer scrapers at /metrics (OpenMetrics).")
+@click.option("--sqlplus-script", is_flag=True, help="Print iocast_capture.sql: a tape of Oracle without iocast there.")
 @click.option("--tape", metavar="FOLDER", help="Play a tape instead of watching.")
 @click.option("--speed", type=float, default=0.0, show_default=True, help="With --tape: 1 as it was, 0 no waiting.")
 def watch(
@@ -45,6 +46,7 @@ def watch(
     as_csv: bool,
     record: str | None,
     listen: str | None,
+    sqlplus_script: bool,
     tape: str | None,
     speed: float,
 ) -> int:
@@ -58,6 +60,8 @@ def watch(
     from iocast.report.live.line_modes import LINE_MODES
     from iocast.sessions.live.line_watch import watched
 
+    if sqlplus_script:
+        return _print_script()
     if as_json and as_csv:
         raise SpecError("--json and --csv exclude each other", "omit one of them")
     chosen = next((each for each in LINE_MODES if mode == each.NAME), None)
@@ -85,6 +89,14 @@ def watch(
             before = moment
     if tape is not None:
         printer.require_samples(tape)
+    return 0
+
+
+def _print_script() -> int:
+    """What a DBA runs where iocast cannot be installed."""
+    from iocast.formats.oracle.capture_script import shipped
+
+    print(shipped(), end="")
     return 0
 
 
