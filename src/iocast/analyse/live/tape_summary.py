@@ -59,7 +59,9 @@ class _Sums:
         self._elapsed_ns: dict[tuple[str, str], int] = {}
 
     def add(self, observer: str, view: View) -> None:
-        """One interval of one subject."""
+        """One interval of one subject. One of which nothing is known (a restart) is no part of the time either."""
+        if not view.deltas:
+            return
         key = (observer, view.subject)
         deltas = self._deltas.setdefault(key, {})
         for metric, gained in view.deltas.items():

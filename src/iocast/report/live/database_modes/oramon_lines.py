@@ -12,7 +12,7 @@ NAME = "oramon"
 DATABASE = "oracle"
 OBSERVERS = ("oracle.system_event",)
 
-_TITLES: dict[KindOfWait, str] = {
+TITLES: dict[KindOfWait, str] = {
     "single_block": "single block",
     "log_write": "logfile write",
     "multi_block": "multi block",
@@ -22,7 +22,7 @@ _TITLES: dict[KindOfWait, str] = {
 }
 _WIDTH = 8
 HEADING = (
-    " ".join(_TITLES[kind].center(2 * _WIDTH + 1) for kind in WAIT_KINDS).rstrip(),
+    " ".join(TITLES[kind].center(2 * _WIDTH + 1) for kind in WAIT_KINDS).rstrip(),
     " ".join(f"{'ms':>{_WIDTH}} {'IOP/s':>{_WIDTH}}" for _ in WAIT_KINDS),
     "(direct: a wait for several I/Os together, not the latency of one)",
 )
