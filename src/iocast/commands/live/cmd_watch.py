@@ -56,6 +56,8 @@ def watch(
     perf-tools, `ioh` the layers of ioh.sh; of a database `pgmon` (PostgreSQL), `oramon`, `sysmetric` or `asm`
     (Oracle), with --database. Without MODE, nothing is printed while a tape is recorded or scrapers are answered.
     """
+    from msgspec.structs import replace
+
     from iocast.model.live.moment import Interval
     from iocast.report.live.line_modes import LINE_MODES
     from iocast.sessions.live.line_watch import watched
@@ -67,6 +69,8 @@ def watch(
     chosen = next((each for each in LINE_MODES if mode == each.NAME), None)
     if chosen is None and not (record or listen):
         chosen = LINE_MODES[0]
+    if chosen is not None and chosen.DATABASE and not (record or listen):
+        asked = replace(asked, observers=chosen.OBSERVERS)  # nobody reads the counters of this machine
     request = _request(asked, interval, count, record, tape, speed, bool(listen))
     if chosen is not None and chosen.DATABASE and tape is None:
         from iocast.sessions.live.sources import require_database

@@ -11,8 +11,17 @@ from iocast.model.live.seen import Seen
 from iocast.model.report import Column, Row, Table
 from iocast.report.live.database_modes import oramon_lines, pgmon_lines, sysmetric_lines
 
-_NUMBERS: Final = (Column("what", "what"), Column("unit", "unit"), Column("value", "mean", "decimal"))
-_WAITS: Final = (Column("what", "what"), Column("rate", "per s", "rate"), Column("wait", "mean wait", "milliseconds"))
+_NUMBERS: Final = (
+    Column("what", "what"),
+    Column("value", "mean", "decimal"),
+    Column("unit", "unit"),
+    Column("wait", "mean wait, ms", "milliseconds"),
+)
+_WAITS: Final = (
+    Column("what", "what"),
+    Column("rate", "per s", "rate"),
+    Column("wait", "mean wait, ms", "milliseconds"),
+)
 _METRICS: Final = (
     Column("what", "metric"),
     Column("unit", "unit"),
@@ -33,6 +42,7 @@ _DISKS: Final = (
     Column("write_time", "a write", "duration"),
 )
 _MOST_DISKS: Final = 40
+_MS: Final = "ms"
 # Of the columns of pgmon: what it is, and its unit.
 _WORDS: Final = {
     "AAS": ("active sessions", "sessions"),
@@ -41,7 +51,7 @@ _WORDS: Final = {
     "rollbacks/s": ("rollbacks", "per s"),
     "blks_hit/s": ("buffer hits", "blocks/s"),
     "blks_read/s": ("blocks read", "blocks/s"),
-    "ms/blk": ("wait a block", "ms"),
+    "ms/blk": ("wait a block", _MS),
     "tup_returned/s": ("tuples returned", "per s"),
     "tup_fetched/s": ("tuples fetched", "per s"),
     "tup_inserted/s": ("tuples inserted", "per s"),
@@ -56,7 +66,7 @@ _WORDS: Final = {
     "backend_writes/s": ("writes by backends", "per s"),
     "wal_MB/s": ("WAL", "MiB/s"),
     "wal_syncs/s": ("WAL syncs", "per s"),
-    "wal_sync_ms": ("a WAL sync", "ms"),
+    "wal_sync_ms": ("a WAL sync", _MS),
 }
 
 
@@ -69,12 +79,17 @@ def database_tables(seen: Seen) -> tuple[Table, ...]:
 def _postgresql(seen: Seen) -> Table:
     found = pgmon_lines.table(seen)
     rows = tuple(
-        Row({"what": _WORDS[name][0], "unit": _WORDS[name][1], "value": cell})
+        _figure(*_WORDS[name], cell)
         for row in found.rows
         for name, cell in zip(found.columns, row, strict=True)
-        if name in _WORDS and cell is not None
+        if name in _WORDS and isinstance(cell, float | int)
     )
     return Table("PostgreSQL", _NUMBERS, rows, key="pgmon")
+
+
+def _figure(what: str, unit: str, value: float) -> Row:
+    """A time has a column of its own."""
+    return Row({"what": what, "wait": value * 1e6} if unit == _MS else {"what": what, "unit": unit, "value": value})
 
 
 def _oracle_waits(seen: Seen) -> Table:
