@@ -51,8 +51,8 @@ select inst_id, name, value from gv$sysstat where name in ('execute count', 'use
   'user rollbacks', 'parse count (total)', 'parse count (hard)', 'session cursor cache hits', 'session logical reads',
   'physical reads', 'physical reads direct', 'physical writes', 'physical read total IO requests', 'physical read total multi block requests',
   'physical read total bytes', 'physical write total IO requests', 'physical write total multi block requests',
-  'physical write total bytes', 'redo size', 'redo writes', 'redo write time', 'redo synch writes', 'redo synch time',
-  'redo synch time (usec)', 'DB time', 'CPU used by this session');
+  'physical write total bytes', 'redo size', 'redo writes', 'redo write time', 'redo synch writes', 'redo synch time (usec)',
+  'DB time', 'CPU used by this session');
 prompt #iocast sqlstats inst_id|sql_id|plan_hash_value|executions|elapsed_time|cpu_time|user_io_wait_time|disk_reads|buffer_gets|rows_processed|physical_read_requests|physical_read_bytes|physical_write_requests|physical_write_bytes
 select inst_id, sql_id, plan_hash_value, executions, elapsed_time, cpu_time, user_io_wait_time, disk_reads,
   buffer_gets, rows_processed, physical_read_requests, physical_read_bytes, physical_write_requests,

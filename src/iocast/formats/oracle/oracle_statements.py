@@ -35,15 +35,13 @@ SYSTEM_STATISTICS: Final = (
     "redo writes",
     "redo write time",
     "redo synch writes",
-    "redo synch time",
-    "redo synch time (usec)",
+    "redo synch time (usec)",  # beside it stands the same in centiseconds: both together would be added up
     "DB time",
     "CPU used by this session",
 )
 # Times among them; all others count events, blocks or bytes.
 _STATISTIC_UNITS: Final = {
     "redo write time": "cs",
-    "redo synch time": "cs",
     "redo synch time (usec)": "us",
     "db time": "cs",
     "cpu used by this session": "cs",
