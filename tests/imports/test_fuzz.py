@@ -20,7 +20,7 @@ CASES = [(path.name, path.read_bytes()) for path in FILES]  # the name of a log 
 TOOLS = (
     *("fioparse", "orion", "vdbench", "dstat", "collectl", "diskstats"),
     *("diskspd", "crystaldiskmark", "ioping", "iozone", "calibrate_io", "strace", "queue_table"),
-    *("log2", "vscsi", "oracle_waits", "awr_miner", "ehm", "oracle_iostat", "oracle_event"),
+    *("log2", "vscsi", "oracle_waits", "awr_miner", "ehm", "oracle_iostat", "oracle_event", "capture_spool"),
 )
 KINDS = {
     "fio JSON": [case for case in CASES if case[0].endswith(".json") and case[0].startswith("fio")],

@@ -36,7 +36,7 @@ from iocast.imports.histograms import (
     oracle_waits,
     vscsi_stats,
 )
-from iocast.imports.series import collectl, diskstats_series, dstat, iostat, queue_table, sar
+from iocast.imports.series import collectl, diskstats_series, dstat, iostat, oracle_spool, queue_table, sar
 from iocast.model.run import Run
 
 
@@ -76,6 +76,7 @@ IMPORTERS: tuple[Importer, ...] = (
     strace,
     log2_histograms,
     vscsi_stats,
+    oracle_spool,
     oracle_waits,
     awr_miner,
     ehm_scripts,
@@ -86,7 +87,8 @@ IMPORTERS: tuple[Importer, ...] = (
 KNOWN = (
     "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone,"
     " iostat, sar, dstat, collectl, /proc/diskstats, tables of queue depths, strace, latency records, snapshots of"
-    " GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by ehm.sql) and printed histograms of latency (bcc, bpftrace, DTrace,"
+    " GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by ehm.sql), spools of iocast_capture.sql and printed histograms of"
+    " latency (bcc, bpftrace, DTrace,"
     " SystemTap, vscsiStats, AWR, Statspack, AWR-Miner) are supported"
 )
 

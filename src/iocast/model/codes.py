@@ -253,6 +253,7 @@ SectionCode = Literal[
     # of a tape
     "layers",
     "activity",
+    "databases",
     "not_seen",
     # of others
     "experiment",

@@ -66,6 +66,7 @@ SECTIONS: dict[SectionCode, str] = {
     "response_time": "Response time of calls",
     "layers": "Layers",
     "activity": "What sessions did",
+    "databases": "Databases",
     "not_seen": "Not seen",
     "experiment": "Experiment",
     "runs": "Runs",

@@ -9,13 +9,14 @@ from msgspec.structs import replace
 from iocast import archive
 from iocast.errors import SourceError
 from iocast.formats.file_kinds import special_kind
-from iocast.sessions.events import CardMade, Imported
+from iocast.sessions.events import AnswerMade, CardMade, Imported
 from iocast.sessions.listener import Listener
+from iocast.sessions.live.tape_card import report_of_tape
 from iocast.sessions.run_card import Card, keep_summary, make_card, shown_folder
 
 
 def import_results(files: Sequence[str], out: str, listener: Listener) -> list[Card]:
-    """Reads files of other tools into run folders in `out`, and judges them. Raises IocastError."""
+    """Reads files of other tools into run folders in `out`, and judges them, tapes left out. Raises IocastError."""
     from iocast import __version__, imports
 
     for file in files:
@@ -29,6 +30,9 @@ def import_results(files: Sequence[str], out: str, listener: Listener) -> list[C
             folder.save_phase(number, record.phase.name, None, record.samples)
         shown = shown_folder(folder.path)
         listener.tell(Imported(shown))
+        if run.tape is not None:
+            listener.tell(AnswerMade(report_of_tape(str(folder.path))))
+            continue
         cards.append(make_card(run, shown))
         report = cards[-1].report()
         keep_summary(cards[-1], report)

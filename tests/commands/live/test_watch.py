@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import IOCAST
+from makers.live_moments import tape_of_a_load
+
+from iocast.formats.oracle.capture_script import shipped
 
 
 def _run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -75,6 +78,26 @@ def test_a_scraper_is_answered(tmp_path: Path) -> None:
         assert watching.wait(timeout=20) == 0
 
 
+def test_a_mode_of_a_database_plays_a_tape_under_a_heading_and_refuses_one_without_it(tmp_path: Path) -> None:
+    folder = tape_of_a_load(tmp_path)
+    played = _run("pgmon", "--tape", folder, cwd=tmp_path)
+    assert (played.returncode, played.stdout.count("most in")) == (0, 1)
+    assert played.stdout.count("| DataFileRead") == 20
+    objects = [json.loads(line) for line in _run("pgmon", "--tape", folder, "--json", cwd=tmp_path).stdout.splitlines()]
+    assert {(each["AAS"], each["io_AAS"], each["top_io_wait"]) for each in objects} == {(3, 3, "DataFileRead")}
+    made = _run("iostat", "--interval", "100ms", "--count", "1", "--record", "other", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    (other,) = (tmp_path / "other").iterdir()
+    refused = _run("pgmon", "--tape", str(other), cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "has no samples of postgresql" in refused.stderr
+
+
+def test_the_script_for_sqlplus_is_printed(tmp_path: Path) -> None:
+    printed = _run("--sqlplus-script", cwd=tmp_path)
+    assert (printed.returncode, printed.stdout) == (0, shipped())
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -85,6 +108,8 @@ def test_a_scraper_is_answered(tmp_path: Path) -> None:
         (("--tape", ".", "--record", "."), "--tape plays"),
         (("--listen", "nowhere"), "is not HOST:PORT"),
         (("--tape", ".", "--speed", "-1"), "below 0"),
+        (("pgmon", "--count", "1"), "reads a database"),
+        (("pgmon", "--database", "mysql://app@/", "--count", "1"), "reads a database"),
     ],
 )
 def test_refusals(words: tuple[str, ...], said: str, tmp_path: Path) -> None:

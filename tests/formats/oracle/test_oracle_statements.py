@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from iocast.formats.database_rows.row_shapes import Statistics, named
 from iocast.formats.oracle import capture_script, oracle_statements
 from iocast.formats.oracle.oracle_catalogue import catalogue, columns_of
 from iocast.formats.oracle.oracle_statements import STATEMENTS, Version, clock_ns, statements_of, version_of
@@ -102,3 +103,11 @@ def test_the_script_holds_each_statement_as_the_live_watch_asks_it() -> None:
         _, found, sql = part.partition("\nselect ")
         if found:
             sqlglot.parse_one(f"select {sql}", read="oracle")
+
+
+def test_no_two_statistics_are_added_up_as_one() -> None:
+    """`redo synch time` in centiseconds and in microseconds became one metric: the time of log syncs was double."""
+    shapes = [each.shape for each in STATEMENTS if each.name == "sysstat"]
+    (units,) = [each.units for each in shapes if isinstance(each, Statistics)]
+    names = [named(name.lower(), units.get(name.lower(), "")) for name in oracle_statements.SYSTEM_STATISTICS]
+    assert sorted(names) == sorted(set(names))

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.analyse.live.database_views import views_of
 from iocast.model.live.seen import Seen
 from iocast.model.view import View
 
@@ -17,6 +18,11 @@ FigureCode = Literal[
     "blocks_read",
     "blocks_hit",
     "wait_a_block",
+    "logical_reads",
+    "reads",
+    "read_bytes",
+    "writes",
+    "written_bytes",
     "log_bytes",
     "log_syncs",
     "log_sync",
@@ -67,7 +73,29 @@ def _mysql(seen: Seen) -> tuple[InstanceFigure, ...]:
     )
 
 
-_RATES: dict[str, Callable[[Seen], tuple[InstanceFigure, ...]]] = {"postgresql": _postgresql, "mysql": _mysql}
+def _oracle(seen: Seen) -> tuple[InstanceFigure, ...]:
+    """Statistics have their names in lower case; I/Os are those of all sizes, as MOATS has them."""
+    stats = list(views_of(seen, "oracle", "sysstat"))
+    return (
+        InstanceFigure("commits", _rate(stats, "user commits")),
+        InstanceFigure("rollbacks", _rate(stats, "user rollbacks")),
+        InstanceFigure("statements", _rate(stats, "execute count")),
+        InstanceFigure("logical_reads", _rate(stats, "session logical reads")),
+        InstanceFigure("reads", _rate(stats, "physical read total io requests")),
+        InstanceFigure("read_bytes", _rate(stats, "physical read total bytes")),
+        InstanceFigure("writes", _rate(stats, "physical write total io requests")),
+        InstanceFigure("written_bytes", _rate(stats, "physical write total bytes")),
+        InstanceFigure("log_bytes", _rate(stats, "redo size")),
+        InstanceFigure("log_syncs", _rate(stats, "redo synch writes")),
+        InstanceFigure("log_sync", _mean(_sum(stats, "redo synch time_ns"), _sum(stats, "redo synch writes"))),
+    )
+
+
+_RATES: dict[str, Callable[[Seen], tuple[InstanceFigure, ...]]] = {
+    "postgresql": _postgresql,
+    "mysql": _mysql,
+    "oracle": _oracle,
+}
 
 
 def _sum(views: Iterable[View], metric: str) -> int | None:

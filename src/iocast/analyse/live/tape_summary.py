@@ -13,6 +13,7 @@ from iocast.model.live.moment import Interval, Moment, intervals
 from iocast.model.view import View
 
 STRETCHES: Final = 120  # at most, of equal length, over which the course is told
+_OF_AN_INSTANT: Final = ("sysmetric", "iofuncmetric")  # views that the database makes rates and means of itself
 _GAP = 5  # times the interval of the tape: a longer rest was not watched, and is no interval
 
 
@@ -34,6 +35,7 @@ class TapeSummary(Struct, frozen=True):
     moments: int
     totals: Mapping[str, Mapping[str, View]]
     course: tuple[Stretch, ...]
+    means: Mapping[str, Mapping[str, Mapping[str, float]]] = {}  # observer → subject → what is no counter
 
     @property
     def observers(self) -> tuple[str, ...]:
@@ -44,6 +46,10 @@ class TapeSummary(Struct, frozen=True):
         """What each subject did in all; a counter that was reset leaves that interval out."""
         return self.totals.get(observer, {})
 
+    def values(self, observer: str) -> Mapping[str, Mapping[str, float]]:
+        """The mean over all moments of what is no counter."""
+        return self.means.get(observer, {})
+
 
 class _Sums:
     """Deltas of subjects, added up."""
@@ -53,7 +59,9 @@ class _Sums:
         self._elapsed_ns: dict[tuple[str, str], int] = {}
 
     def add(self, observer: str, view: View) -> None:
-        """One interval of one subject."""
+        """One interval of one subject. One of which nothing is known (a restart) is no part of the time either."""
+        if not view.deltas:
+            return
         key = (observer, view.subject)
         deltas = self._deltas.setdefault(key, {})
         for metric, gained in view.deltas.items():
@@ -68,10 +76,34 @@ class _Sums:
         return found
 
 
+class _Means:
+    """Figures of an instant, over all moments."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str], tuple[float, int]] = {}
+
+    def add(self, moment: Moment) -> None:
+        """What one moment says of them."""
+        for observer in moment.by_observer:
+            if observer.rpartition(".")[2] in _OF_AN_INSTANT:
+                for sample in moment.by_observer[observer]:
+                    if sample.metric != metrics.EPOCH:
+                        key = (observer, sample.subject, sample.metric)
+                        whole, count = self._found.get(key, (0.0, 0))
+                        self._found[key] = whole + sample.value, count + 1
+
+    def means(self) -> dict[str, dict[str, dict[str, float]]]:
+        """By observer, subject and metric."""
+        found: dict[str, dict[str, dict[str, float]]] = {}
+        for (observer, subject, metric), (whole, count) in self._found.items():
+            found.setdefault(observer, {}).setdefault(subject, {})[metric] = whole / count
+        return found
+
+
 def summarise(moments: Iterable[Moment], interval_ns: int, length_ns: int) -> TapeSummary | None:
     """None for a tape without two moments. `length_ns`: how long it is, as its run says."""
     stretches = max(1, min(STRETCHES, length_ns // max(1, interval_ns)))  # none is shorter than an interval
-    whole, parts = _Sums(), [_Sums() for _ in range(stretches)]
+    whole, means, parts = _Sums(), _Means(), [_Sums() for _ in range(stretches)]
     first: Interval | None = None
     last: Interval | None = None
     count = elapsed_ns = 0
@@ -80,6 +112,7 @@ def summarise(moments: Iterable[Moment], interval_ns: int, length_ns: int) -> Ta
         if interval.elapsed_ns > _GAP * interval_ns:
             continue
         elapsed_ns += interval.elapsed_ns
+        means.add(interval.after)
         since_ns = interval.after.time_ns - first.before.time_ns
         middle_ns = since_ns - interval.elapsed_ns // 2
         part = parts[min(stretches - 1, middle_ns * stretches // max(1, length_ns))]
@@ -101,6 +134,7 @@ def summarise(moments: Iterable[Moment], interval_ns: int, length_ns: int) -> Ta
             _stretch(at * length_ns // stretches, (at + 1) * length_ns // stretches, part)
             for at, part in enumerate(parts)
         ),
+        means.means(),
     )
 
 

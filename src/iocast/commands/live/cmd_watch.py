@@ -11,7 +11,7 @@ import rich_click as click
 from iocast.commands.live.watched_options import is_named, watched_options
 from iocast.commands.shell.showing import say
 from iocast.commands.shell.terminal_listener import TerminalListener
-from iocast.errors import SpecError
+from iocast.errors import SourceError, SpecError
 from iocast.text import harmless
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from iocast.sessions.live.sources import Asked
     from iocast.sessions.live.watching import LiveRequest
 
-MODES = ("iostat", "iolatency", "ioh")
+MODES = ("iostat", "iolatency", "ioh", "pgmon", "oramon", "sysmetric", "asm")
+_HEADING_EVERY = 20  # intervals
 
 
 @click.command()
@@ -33,6 +34,7 @@ MODES = ("iostat", "iolatency", "ioh")
 @click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values.")
 @click.option("--record", is_flag=False, flag_value="iocast-runs", metavar="DIR", help="Record a tape, a run folder.")
 @click.option("--listen", metavar="HOST:PORT", help="Answer scrapers at /metrics (OpenMetrics).")
+@click.option("--sqlplus-script", is_flag=True, help="Print iocast_capture.sql: a tape of Oracle without iocast there.")
 @click.option("--tape", metavar="FOLDER", help="Play a tape instead of watching.")
 @click.option("--speed", type=float, default=0.0, show_default=True, help="With --tape: 1 as it was, 0 no waiting.")
 def watch(
@@ -44,25 +46,36 @@ def watch(
     as_csv: bool,
     record: str | None,
     listen: str | None,
+    sqlplus_script: bool,
     tape: str | None,
     speed: float,
 ) -> int:
     """Watch this machine as it runs, a few lines each interval, without any load.
 
     MODE is whose lines to print: `iostat` has the columns of `iostat -x`, `iolatency` the histogram of
-    perf-tools, `ioh` the layers of ioh.sh. Without one, nothing is
-    printed while a tape is recorded or scrapers are answered.
+    perf-tools, `ioh` the layers of ioh.sh; of a database `pgmon` (PostgreSQL), `oramon`, `sysmetric` or `asm`
+    (Oracle), with --database. Without MODE, nothing is printed while a tape is recorded or scrapers are answered.
     """
+    from msgspec.structs import replace
+
     from iocast.model.live.moment import Interval
     from iocast.report.live.line_modes import LINE_MODES
     from iocast.sessions.live.line_watch import watched
 
+    if sqlplus_script:
+        return _print_script()
     if as_json and as_csv:
         raise SpecError("--json and --csv exclude each other", "omit one of them")
     chosen = next((each for each in LINE_MODES if mode == each.NAME), None)
     if chosen is None and not (record or listen):
         chosen = LINE_MODES[0]
+    if chosen is not None and chosen.DATABASE and not (record or listen):
+        asked = replace(asked, observers=chosen.OBSERVERS)  # nobody reads the counters of this machine
     request = _request(asked, interval, count, record, tape, speed, bool(listen))
+    if chosen is not None and chosen.DATABASE and tape is None:
+        from iocast.sessions.live.sources import require_database
+
+        require_database(chosen.DATABASE, asked, f"watch {chosen.NAME}")
     printer = _Printer(chosen, "json" if as_json else "csv" if as_csv else "")
     with ExitStack() as open_now:
         latest = None
@@ -78,6 +91,16 @@ def watch(
             if before is not None:
                 printer.show(Interval(before, moment))
             before = moment
+    if tape is not None:
+        printer.require_samples(tape)
+    return 0
+
+
+def _print_script() -> int:
+    """What a DBA runs where iocast cannot be installed."""
+    from iocast.formats.oracle.capture_script import shipped
+
+    print(shipped(), end="")
     return 0
 
 
@@ -106,11 +129,22 @@ class _Printer:
 
     def __init__(self, mode: LineMode | None, form: str) -> None:
         self._mode, self._form, self._head = mode, form, True
+        self._shown = 0
+        self._seen = False
 
     def show(self, interval: Interval) -> None:
         """Each line is printed when it is made, so that a pipe gets it."""
         for line in self._lines(interval):
             print(harmless(line), flush=True)
+        self._shown += 1
+        database = self._mode.DATABASE if self._mode else ""
+        self._seen = self._seen or not database or any(name.startswith(database) for name in interval.observers)
+
+    def require_samples(self, tape: str) -> None:
+        """Raises SourceError where a tape had nothing for the mode."""
+        if self._shown and not self._seen and self._mode is not None:
+            kind = self._mode.DATABASE
+            raise SourceError(f"{tape} has no samples of {kind}", f"record one with --database {kind}://user@host/name")
 
     def _lines(self, interval: Interval) -> Iterator[str]:
         from iocast.report.live.line_table import csv_lines, json_lines
@@ -123,4 +157,6 @@ class _Printer:
             yield from csv_lines(self._mode.table(interval), interval.after.time_ns, self._head)
             self._head = False
         else:
+            if self._shown % _HEADING_EVERY == 0:
+                yield from self._mode.HEADING
             yield from self._mode.lines(interval)

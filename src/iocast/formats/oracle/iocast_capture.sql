@@ -51,8 +51,8 @@ select inst_id, name, value from gv$sysstat where name in ('execute count', 'use
   'user rollbacks', 'parse count (total)', 'parse count (hard)', 'session cursor cache hits', 'session logical reads',
   'physical reads', 'physical reads direct', 'physical writes', 'physical read total IO requests', 'physical read total multi block requests',
   'physical read total bytes', 'physical write total IO requests', 'physical write total multi block requests',
-  'physical write total bytes', 'redo size', 'redo writes', 'redo write time', 'redo synch writes', 'redo synch time',
-  'redo synch time (usec)', 'DB time', 'CPU used by this session');
+  'physical write total bytes', 'redo size', 'redo writes', 'redo write time', 'redo synch writes', 'redo synch time (usec)',
+  'DB time', 'CPU used by this session');
 prompt #iocast sqlstats inst_id|sql_id|plan_hash_value|executions|elapsed_time|cpu_time|user_io_wait_time|disk_reads|buffer_gets|rows_processed|physical_read_requests|physical_read_bytes|physical_write_requests|physical_write_bytes
 select inst_id, sql_id, plan_hash_value, executions, elapsed_time, cpu_time, user_io_wait_time, disk_reads,
   buffer_gets, rows_processed, physical_read_requests, physical_read_bytes, physical_write_requests,
@@ -75,6 +75,10 @@ select inst_id, filetype_name, file_no, access_method, small_read_megabytes, sma
 prompt #iocast asm_disk_iostat inst_id|instname|dbname|group_number|disk_number|reads|writes|read_time|write_time|bytes_read|bytes_written|read_errs|write_errs
 select inst_id, instname, dbname, group_number, disk_number, reads, writes, read_time, write_time, bytes_read,
   bytes_written, read_errs, write_errs from gv$asm_disk_iostat;
+prompt #iocast asm_disk_stat inst_id|group_number|disk_number|name|failgroup|total_mb|free_mb
+select inst_id, group_number, disk_number, name, failgroup, total_mb, free_mb from gv$asm_disk_stat;
+prompt #iocast asm_diskgroup_stat inst_id|group_number|name|total_mb|free_mb
+select inst_id, group_number, name, total_mb, free_mb from gv$asm_diskgroup_stat;
 prompt #iocast session inst_id|sid|serial#|sql_id|event|wait_class|state
 select inst_id, sid, serial#, sql_id, event, wait_class, state from gv$session where status = 'ACTIVE' and
   type = 'USER' and (wait_class <> 'Idle' or state <> 'WAITING') and nvl(module, '-') <> 'iocast' and (inst_id

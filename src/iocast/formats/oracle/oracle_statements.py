@@ -35,15 +35,13 @@ SYSTEM_STATISTICS: Final = (
     "redo writes",
     "redo write time",
     "redo synch writes",
-    "redo synch time",
-    "redo synch time (usec)",
+    "redo synch time (usec)",  # beside it stands the same in centiseconds: both together would be added up
     "DB time",
     "CPU used by this session",
 )
 # Times among them; all others count events, blocks or bytes.
 _STATISTIC_UNITS: Final = {
     "redo write time": "cs",
-    "redo synch time": "cs",
     "redo synch time (usec)": "us",
     "db time": "cs",
     "cpu used by this session": "cs",
@@ -187,6 +185,17 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
                 "reads writes read_time:s/reads write_time:s/writes bytes_read bytes_written read_errs write_errs"
             ),
         ),
+    ),
+    Statement(  # the names of what asm_disk_iostat has numbers for; the views without _stat would look for disks
+        name="asm_disk_stat",
+        shape=Rows(
+            key=("inst_id", "group_number", "disk_number", "name", "failgroup"),
+            counters=counters("total_mb free_mb"),
+        ),
+    ),
+    Statement(
+        name="asm_diskgroup_stat",
+        shape=Rows(key=("inst_id", "group_number", "name"), counters=counters("total_mb free_mb")),
     ),
     Statement(
         name="active_session_history",

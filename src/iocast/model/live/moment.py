@@ -66,6 +66,10 @@ class Interval(Struct, frozen=True, dict=True):
             self._views[observer] = {subject: self._with_new_buckets(observer, view) for subject, view in found.items()}
         return self._views[observer]
 
+    def values(self, observer: str) -> Mapping[str, Mapping[str, float]]:
+        """Figures that are no counters, as they stood at the end."""
+        return self.after.values(observer)
+
     def _at_the_start(self, observer: str) -> Iterable[Sample]:
         """The last sample of each counter of the first moment: a source may tell of a new one that it stood at nought
         a moment earlier, which is no part of this interval.

@@ -21,3 +21,6 @@ class Seen(Protocol):
 
     def views(self, observer: str) -> Mapping[str, View]:
         """How far the counters of each subject went."""
+
+    def values(self, observer: str) -> Mapping[str, Mapping[str, float]]:
+        """Figures that are no counters, by subject: as they stood at the end of an interval, their mean of a tape."""

@@ -15,6 +15,11 @@ _NAMES: dict[FigureCode, str] = {
     "blocks_read": "blocks read/s",
     "blocks_hit": "buffer hits/s",
     "wait_a_block": "wait a block",
+    "logical_reads": "logical reads/s",
+    "reads": "reads/s",
+    "read_bytes": "read",
+    "writes": "writes/s",
+    "written_bytes": "written",
     "log_bytes": "log",
     "log_syncs": "log syncs/s",
     "log_sync": "log sync",
@@ -40,6 +45,6 @@ def _value(figure: InstanceFigure) -> str:
     value = figure.value or 0.0
     if figure.code in ("wait_a_block", "log_sync"):
         return brief_time(value)
-    if figure.code == "log_bytes":
+    if figure.code in ("read_bytes", "written_bytes", "log_bytes"):
         return brief_throughput(value)
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"

@@ -13,6 +13,7 @@ from iocast.report.live.line_table import Table
 NAME = "ioh"
 OBSERVERS = ("block_layer", "system_calls")
 DATABASE = ""
+HEADING: tuple[str, ...] = ()
 
 _US, _MIB, _KIB = 1_000, 1 << 20, 1 << 10
 _BOUNDS_NS = tuple((1 << power) * _US for power in range(5, 18))  # 32 us to 131 ms

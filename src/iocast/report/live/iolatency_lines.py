@@ -13,6 +13,7 @@ from iocast.report.renderers.block_lines import BAR, stars
 NAME = "iolatency"
 OBSERVERS = ("block_layer",)
 DATABASE = ""
+HEADING: tuple[str, ...] = ()
 
 _MS = 1_000_000
 

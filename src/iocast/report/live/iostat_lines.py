@@ -12,6 +12,7 @@ from iocast.report.live.line_table import Cell, Table
 NAME = "iostat"
 OBSERVERS = (metrics.DISKSTATS,)
 DATABASE = ""
+HEADING: tuple[str, ...] = ()
 
 _KIB = 1024
 # Requests, merged ones, bytes and times of each direction, as the columns stand.

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from iocast.model.live.moment import Interval
 from iocast.report.live import ioh_lines, iolatency_lines, iostat_lines
+from iocast.report.live.database_modes import asm_lines, oramon_lines, pgmon_lines, sysmetric_lines
 from iocast.report.live.line_table import Table
 
 
@@ -23,7 +24,11 @@ class LineMode(Protocol):
 
     @property
     def DATABASE(self) -> str:
-        """The product that it needs: "PostgreSQL", "Oracle"; "" for none."""
+        """The kind of database that it needs, as `databases` names it: "postgresql", "oracle"; "" for none."""
+
+    @property
+    def HEADING(self) -> tuple[str, ...]:
+        """Lines above the first interval, and above others from time to time; none where lines have their own."""
 
     def table(self, interval: Interval) -> Table:
         """The figures of an interval by column, for --json and --csv; unknown ones are None."""
@@ -36,4 +41,8 @@ LINE_MODES: tuple[LineMode, ...] = (
     iostat_lines,
     iolatency_lines,
     ioh_lines,
+    pgmon_lines,
+    oramon_lines,
+    sysmetric_lines,
+    asm_lines,
 )

@@ -12,6 +12,7 @@ from iocast.model.report import Column, Figure, Report, Row, Section, Table
 from iocast.model.run import Run
 from iocast.model.view import View
 from iocast.report.charts import charts_at
+from iocast.report.tape.database_tables import database_tables
 from iocast.report.wording import section
 
 DEVICES = (
@@ -58,6 +59,7 @@ def tape_report(run: Run, tape: TapeSummary | None, *, charts: bool = False) -> 
             for database in watched_databases(tape)
             if (found := activity(tape, database))
         ),
+        section("databases", (), database_tables(tape)),
         _not_seen(run),
     )
     return Report(

@@ -100,6 +100,15 @@ def _require_unlike(urls: tuple[str, ...]) -> None:
         )
 
 
+def require_database(kind: str, asked: Asked, who: str) -> None:
+    """Raises SpecError where no database of a kind is watched, which somebody reads."""
+    from iocast.databases import database_of
+
+    if kind not in [database_of(url).NAME for url in asked.databases]:
+        way_out = f"add --database {kind}://user@host/name, or --tape FOLDER"
+        raise SpecError(f"{who} reads a database, and none of its kind is named", way_out)
+
+
 def open_sources(asked: Asked) -> list[AbstractContextManager[Sampled]]:
     """The sources of a watch, to be entered. Raises IocastError where one that was named cannot be."""
     found: list[AbstractContextManager[Sampled]] = [Machine(asked)]

@@ -1,0 +1,62 @@
+"""Oracle's I/O waits by kind: single block, multi block, direct, log; over all instances, with their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, get_args
+
+from msgspec import Struct
+
+from iocast.analyse.live.database_views import views_of
+from iocast.model.live.seen import Seen
+from iocast.model.view import View, ratio
+
+KindOfWait = Literal["single_block", "log_write", "multi_block", "direct_read", "direct_read_temp", "direct_write_temp"]
+WAIT_KINDS: Final[tuple[KindOfWait, ...]] = get_args(KindOfWait)
+
+# Exadata has events of its own for what others read from files.
+_EVENTS: Final[Mapping[str, KindOfWait]] = {
+    "db file sequential read": "single_block",
+    "cell single block physical read": "single_block",
+    "log file parallel write": "log_write",
+    "db file scattered read": "multi_block",
+    "cell multiblock physical read": "multi_block",
+    "direct path read": "direct_read",
+    "direct path read temp": "direct_read_temp",
+    "direct path write temp": "direct_write_temp",
+}
+
+
+class KindWaits(Struct, frozen=True):
+    """Waits of one kind per second, and their mean; None is unknown, and no mean is where there was no wait."""
+
+    per_s: float | None
+    mean_ns: float | None
+
+
+def waits_by_kind(seen: Seen) -> dict[KindOfWait, KindWaits] | None:
+    """All kinds; None where nothing of Oracle was seen. Events are found by name, never by position.
+
+    Oracle lists an event once there was one: an event that is not listed had no waits, where others are known.
+    """
+    views = list(views_of(seen, "oracle", "system_event"))
+    if not views:
+        return None
+    known = any(view.deltas for view in views)
+    found: dict[KindOfWait, list[View]] = {kind: [] for kind in WAIT_KINDS}
+    for view in views:
+        kind = _EVENTS.get(view.subject.partition("|")[2])
+        if kind is not None:
+            found[kind].append(view)
+    return {kind: _together(each) if known else KindWaits(None, None) for kind, each in found.items()}
+
+
+def _together(views: list[View]) -> KindWaits:
+    """The mean of all instances is the sum of times over the sum of waits."""
+    waits = [view.delta("total_waits") for view in views]
+    spent = [view.delta("time_waited_ns") for view in views]
+    if any(each is None for each in waits):
+        return KindWaits(None, None)
+    rate = sum((view.per_s("total_waits") or 0.0 for view in views), 0.0)
+    whole_ns = None if any(each is None for each in spent) else sum(each or 0 for each in spent)
+    return KindWaits(rate, ratio(whole_ns, sum(each or 0 for each in waits)))

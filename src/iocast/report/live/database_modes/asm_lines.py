@@ -1,0 +1,69 @@
+"""watch asm: disks and groups of Oracle's ASM, in the columns of asm_metrics.pl."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from iocast.analyse.live.asm_disks import AsmDirection, asm_rows
+from iocast.model.live.moment import Interval
+from iocast.model.live.seen import Seen
+from iocast.report.live.line_table import Cell, Table
+
+NAME = "asm"
+DATABASE = "oracle"
+OBSERVERS = ("oracle.asm_disk_iostat", "oracle.asm_disk_stat", "oracle.asm_diskgroup_stat")
+HEADING: tuple[str, ...] = ()
+_NAMES = ("INST", "DBINST", "DG", "FG", "DSK")
+COLUMNS = (
+    *_NAMES,
+    *("Reads/s", "KbyRead/s", "ms/Read", "By/Read"),
+    *("Writes/s", "KbyWrite/s", "ms/Write", "By/Write"),
+)
+
+_KIB = 1024
+_NAME_WIDTHS = (5, 10, 10, 16, 16)
+_DIGITS = (0, 0, 3, 0) * 2
+_WIDTH = 11
+
+
+def table(seen: Seen) -> Table:
+    """A row a group (without FG and DSK), then one a disk. Kby are of 1024 bytes."""
+    rows: list[tuple[Cell, ...]] = []
+    for row in asm_rows(seen):
+        names = (row.instance, row.database_instance, row.group, row.fail_group or None, row.disk or None)
+        rows.append((*names, *_figures(row.reads), *_figures(row.writes)))
+    return Table(COLUMNS, tuple(rows))
+
+
+def _figures(found: AsmDirection) -> tuple[float | None, float | None, float | None, float | None]:
+    return (
+        found.per_s,
+        None if found.bytes_per_s is None else found.bytes_per_s / _KIB,
+        None if found.mean_ns is None else found.mean_ns / 1e6,
+        found.size_bytes,
+    )
+
+
+def lines(interval: Interval) -> Iterator[str]:
+    """A table an interval; no I/O, no ms and no size."""
+    rows = table(interval).rows
+    if not rows:
+        yield "(no sample of ASM's disks in this interval)"
+        return
+    yield _line("time", COLUMNS)
+    clock = time.strftime("%H:%M:%S", time.localtime(interval.after.time_ns // 1_000_000_000))
+    for row in rows:
+        figures = (_shown(cell, digits) for cell, digits in zip(row[len(_NAMES) :], _DIGITS, strict=True))
+        yield _line(clock, (*(str(cell or "") for cell in row[: len(_NAMES)]), *figures))
+    yield ""
+
+
+def _line(clock: str, cells: tuple[str, ...]) -> str:
+    names = " ".join(cell.ljust(width) for cell, width in zip(cells, _NAME_WIDTHS, strict=False))
+    figures = "".join(cell.rjust(_WIDTH) for cell in cells[len(_NAMES) :])
+    return f"{clock:<8} {names}{figures}".rstrip()
+
+
+def _shown(value: Cell, digits: int) -> str:
+    return f"{value:.{digits}f}" if isinstance(value, float | int) else ""
