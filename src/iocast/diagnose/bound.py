@@ -163,7 +163,12 @@ def _by_curve(row: RowFacts, out: Mapping[str, LeftOut]) -> Bound:
         only = f"no comparable row at another load; left out: {left}" if left else f"only measured at {here}"
         return Bound("unknown", f"Bottleneck unknown: {only}; measure with more users as well.")
     found = _of_steps(facts, curve, depth, here, deepest=whole.loads[-1] if whole else depth)
-    return replace(found, says=f"{found.says} Left out: {left}.") if left else found
+    return replace(found, says=f"{found.says}{left_out_words(left)}", left_out=left)
+
+
+def left_out_words(left: str) -> str:
+    """The sentence that names the rows left out; "" where there are none."""
+    return f" Left out: {left}." if left else ""
 
 
 def _of_steps(facts: Facts, curve: Curve, depth: int, here: str, *, deepest: int) -> Bound:
@@ -206,7 +211,7 @@ def _device(facts: Facts, full: Step) -> Bound:
     says = f"raising the load to {high} {gained} and cost {number(figures['time_ratio'])}x the response time"
     # Over several doublings a tenth or more may add up: then the limit was met somewhere on the way.
     where = f"from {low}" if full.ratio < limits.DOUBLING_GAINS else f"between {low} and {high}"
-    return Bound("device", f"{DEVICE} {where}: {says}.", figures)
+    return Bound("device", f"{DEVICE} {where}: {says}.", figures, level=f"{where}: {says}")
 
 
 def _per_doubling(step: Step) -> str:
