@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from iocast.observe.target.file_users import aliases, file_users
 from makers.command_line import iocast, small_job
 from makers.rootly import Mount, command, need
 from makers.work_files import MIB, lay, plan
@@ -19,6 +18,7 @@ from makers.work_files import MIB, lay, plan
 from iocast.load.filling import claimed
 from iocast.load.work_files import lay_out
 from iocast.observe.target import file_users as user_look
+from iocast.observe.target.file_users import aliases, file_users
 
 pytestmark = pytest.mark.device
 Attach = Callable[..., str]

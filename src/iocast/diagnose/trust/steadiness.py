@@ -17,7 +17,7 @@ from iocast.diagnose import thresholds as limits
 from iocast.model.codes import TrustCode
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Run, SteadyEnd
-from iocast.text import brief_percent, brief_time, number
+from iocast.text import MANY_TIMES, brief_percent, brief_time, number, rose_or_fell
 
 CODE: TrustCode = "steady"
 NOTHING = 0.99  # of the rate is gone
@@ -144,9 +144,8 @@ def _dips(dips: LoneDips, interval_ns: int) -> str:
 def _why_not(found: Steadiness, row: RowFacts) -> str:
     at_ns = row.record.series.interval_ns
     if found.change is not None:
-        way = "rose" if found.change.shift > 0 else "fell"
         moment = brief_time((found.cut + found.change.at) * at_ns)
-        return f"at t={moment} {_what(row)} {way} by {brief_percent(abs(found.change.shift))} and stayed there"
+        return f"at t={moment} {_what(row)} {rose_or_fell(found.change.shift)} and stayed there"
     if not found.cut_valid:
         return "it settled only after half of its time"
     if not abs(found.halves) <= WITHIN:
@@ -155,13 +154,16 @@ def _why_not(found: Steadiness, row: RowFacts) -> str:
         return f"{_what(row)} drifted by {brief_percent(abs(found.drift))}"
     if not found.half_width <= WITHIN:
         return f"{_what(row)} varied: its mean is only known to ±{brief_percent(found.half_width)}"
-    return f"its fluctuations last too long (correlation {number(found.lag_1)}, {number(LAG_MOST)} at most)"
+    alike = f"neighbouring intervals correlate by {number(found.lag_1)}, at most {number(LAG_MOST)} is steady"
+    return f"{_what(row)} swung slowly ({alike})"
 
 
 def _halves(found: Steadiness, row: RowFacts) -> str:
-    way = "lower" if found.halves > 0 else "higher"
-    change = abs(1 / (1 + found.halves) - 1) if found.halves > -1 else 1.0
-    return f"{_what(row)} was {brief_percent(change)} {way} in the second half than in the first"
+    change = 1 / (1 + found.halves) - 1 if found.halves > -1 else 1.0
+    if change >= MANY_TIMES - 1:
+        return f"{_what(row)} was {number(1 + change)} times as high in the second half as in the first"
+    way = "lower" if change < 0 else "higher"
+    return f"{_what(row)} was {brief_percent(abs(change))} {way} in the second half than in the first"
 
 
 def _what(row: RowFacts) -> str:

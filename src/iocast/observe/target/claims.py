@@ -66,7 +66,9 @@ def loop_claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ..
     if loop is None or file is None:
         return ()
     this = _behind(loop, file, root)
-    others = [other for other, its in loop_files(root, file).items() if other != loop and _behind(other, its, root) == this]
+    others = [
+        other for other, its in loop_files(root, file).items() if other != loop and _behind(other, its, root) == this
+    ]
     said = [f"{kernel_name(other)} uses the same file, {file}" for other in others]
     below = source_directory(file, root)
     if below is not None and below != loop:
