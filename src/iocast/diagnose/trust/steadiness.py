@@ -20,6 +20,7 @@ from iocast.model.run import PhaseRecord, Run, SteadyEnd
 from iocast.text import MANY_TIMES, brief_percent, brief_time, number, rose_or_fell
 
 CODE: TrustCode = "steady"
+BACK = 0.85  # of the level that was left: it was met again [J]
 NOTHING = 0.99  # of the rate is gone
 
 
@@ -146,6 +147,8 @@ def _why_not(found: Steadiness, row: RowFacts) -> str:
     if found.change is not None:
         moment = brief_time((found.cut + found.change.at) * at_ns)
         return f"at t={moment} {_what(row)} {rose_or_fell(found.change.shift)} and stayed there"
+    if there_and_back := _there_and_back(row):
+        return there_and_back
     if not found.cut_valid:
         return "it settled only after half of its time"
     if not abs(found.halves) <= WITHIN:
@@ -156,6 +159,21 @@ def _why_not(found: Steadiness, row: RowFacts) -> str:
         return f"{_what(row)} varied: its mean is only known to ±{brief_percent(found.half_width)}"
     alike = f"neighbouring intervals correlate by {number(found.lag_1)}, at most {number(LAG_MOST)} is steady"
     return f"{_what(row)} swung slowly ({alike})"
+
+
+def _there_and_back(row: RowFacts) -> str:
+    """A level that was left and met again: neither a drift nor scatter. "" of any other row."""
+    changes = () if row.is_open_loop or row.change_points is None else row.change_points.reported
+    if len(changes) != 2:
+        return ""
+    left, met = changes
+    if not BACK <= (1 + left.shift) * (1 + met.shift) <= 1 / BACK:
+        return ""
+    from_ns, to_ns = (each.at * row.record.series.interval_ns for each in changes)
+    way = f"{brief_percent(abs(left.shift))} {'lower' if left.shift < 0 else 'higher'}"
+    if left.shift >= MANY_TIMES - 1:
+        way = f"{number(1 + left.shift)} times as high"
+    return f"{_what(row)} was {way} from t={brief_time(from_ns)} to t={brief_time(to_ns)}"
 
 
 def _halves(found: Steadiness, row: RowFacts) -> str:
