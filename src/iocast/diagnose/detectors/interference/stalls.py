@@ -141,11 +141,11 @@ def _by_one_clock(
             return
     own = [(findings[row.name].evidence.get("period_ns", 0.0), row.name) for row in still]
     groups: list[list[tuple[float, str]]] = []
-    for each in sorted(one for one in own if one[0]):
-        if groups and each[0] <= (1 + SAME_CLOCK) * groups[-1][0][0]:
-            groups[-1].append(each)
+    for one in sorted(one for one in own if one[0]):
+        if groups and one[0] <= (1 + SAME_CLOCK) * groups[-1][0][0]:
+            groups[-1].append(one)
         else:
-            groups.append([each])
+            groups.append([one])
     yield from ((round(median(period for period, _ in group)), [name for _, name in group]) for group in groups)
 
 
