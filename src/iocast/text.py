@@ -15,6 +15,7 @@ _BINARY = ((1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k"))
 _FAMILIES = {"lvm": "LVM", "zfs": "ZFS"}
 
 EXACT = 5  # signs
+MANY_TIMES = 10.0  # from so much on a change is told as a factor: 49,270% says nothing [J]
 STRIP_LEVELS = "·▁▂▃▄▅▆▇█"
 UNSHOWN = "\N{REPLACEMENT CHARACTER}"
 # What terminals, editors and browsers obey: controls but for tabs and ends of lines, other ends of lines, marks that
@@ -174,6 +175,20 @@ def brief_percent(share: float) -> str:
     if 0 < share < 0.0005:
         return f"{100 * share:.1g}%" if share >= 0.00001 else "below 0.001%"
     return percent(share).replace(".0%", "%")
+
+
+def moved(share: float, more: str, less: str, than: str = "than", as_many: str = "as high") -> str:
+    """A change in a sentence: "12% higher than", "30% lower than", and beyond ten times "493 times as high as"."""
+    if share >= MANY_TIMES - 1:
+        return f"{number(1 + share)} times {as_many}{' as' if than else ''}"
+    return f"{brief_percent(abs(share))} {more if share > 0 else less}{f' {than}' if than else ''}"
+
+
+def rose_or_fell(share: float) -> str:
+    """A change of level as a verb: "rose by 12%", "fell by 30%", and beyond ten times "rose to 493 times"."""
+    if share >= MANY_TIMES - 1:
+        return f"rose to {number(1 + share)} times"
+    return f"{'rose' if share > 0 else 'fell'} by {brief_percent(abs(share))}"
 
 
 def number(value: float) -> str:

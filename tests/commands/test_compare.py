@@ -162,3 +162,13 @@ def test_a_form_that_is_none_is_refused_before_anything_is_measured(verb: tuple[
     assert refused.returncode == 2
     assert "unknown suffix" in refused.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["job.toml"]
+
+
+def test_what_was_found_on_one_side_only_is_told(job: Path, tmp_path: Path) -> None:
+    """A rate limit, or a stall, may be all of the difference."""
+    for name, target in (("a", "sim:nvme"), ("b", "sim:nvme,stall=300ms/900ms")):
+        iocast("run", str(job), target, "--out", str(tmp_path / name), cwd=tmp_path)
+    done = iocast("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    differences = json.loads(done.stdout)["pairs"][0]["differences"]
+    assert [(row["first"], row["other"]) for row in differences if row["code"] == "findings"] == [("none", "stalls")]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from makers import card_runs
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
+from iocast.diagnose import bound
+from iocast.diagnose.as_full import as_full
 from iocast.diagnose.pace import paced
 from iocast.model.codes import FindingCode, StateCode
 from iocast.model.finding import Bound, Finding, LeftOut
@@ -148,3 +151,20 @@ def test_where_burst_credits_were_spent_the_device_is_not_the_limit() -> None:
     bounds = paced(Facts(card_runs.run(*rows)), (spent,), {})
     assert {each.by for each in bounds.values()} == {"rate"}
     assert bounds["r0 32x1"].says == "Rate-limited: IOPS fell to 500."
+
+
+def test_the_rows_left_out_are_known_by_a_field_whatever_the_sentence_says() -> None:
+    """A lone row as fast as a full curve is told anew, with the rows that it could not be held against."""
+    level = _curve(1000.0, 1000.0)
+    other = _curve(500.0, 800.0, 1000.0, start=1)
+    facts = Facts(card_runs.run(*level, *other))
+    own = Bound("queue", "Its words. Left out: of no account.", {"gain_per_doubling": 0.2}, left_out="8x1 (stalled)")
+    full = {row.phase.name: Bound("device", "Full.") for row in level}
+    told = as_full(facts, {**full, **{row.phase.name: own for row in other}}, {})
+    assert told["r1 32x1"].by == "device"
+    assert told["r1 32x1"].says.endswith("where more load brought nothing. Left out: 8x1 (stalled).")
+
+
+def test_a_level_is_known_by_a_field_whatever_its_first_words_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bound, "DEVICE", "As fast as the device")
+    assert {each.by for each in found("throttle", "r 4x1", "suggested").values()} == {"device_or_limit"}

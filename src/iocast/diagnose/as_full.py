@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.diagnose.bound import DEVICE
+from iocast.diagnose.bound import DEVICE, left_out_words
 from iocast.model.codes import BoundCode
 from iocast.model.finding import Bound, LeftOut
 from iocast.text import brief_throughput, load, number
@@ -49,9 +49,8 @@ def _beside(row: RowFacts, full: list[RowFacts], found: Mapping[str, Bound]) -> 
     for other in full:
         words = _same(row, other) if other.kind != row.kind else ""
         if words:
-            _, left, names = own.says.partition(" Left out: ")
             says = _says(row, other, found[other.name].by, words)
-            yield replace(own, by=found[other.name].by, says=f"{says}{left}{names}")
+            yield replace(own, by=found[other.name].by, says=f"{says}{left_out_words(own.left_out)}")
             return
 
 

@@ -19,6 +19,7 @@ from iocast.diagnose.left_out import named
 from iocast.diagnose.link_ceiling import links_of
 from iocast.model.finding import Bound, LeftOut
 from iocast.model.run import PhaseRecord, Run
+from iocast.model.workload import Sequential
 from iocast.text import brief_percent, brief_throughput, brief_time, counted, load, number
 
 DEVICE = "Device-bound"  # opens what is said of a level that nothing else explains
@@ -26,6 +27,7 @@ BUSY = ("generator", "kernel")
 NOTHING = 0.0005  # a change of the rate that would be written as 0.0%
 RULE = brief_percent(limits.DOUBLING_GAINS - 1)  # gain per doubling of the load
 DOUBLED = 1.995  # what would be written as 100% more
+COLLAPSED = 0.5  # of the IOPS of fewer streams [J]
 COSTS = 1.1  # times the response time: a step that costs less costs nothing worth a word [J]
 
 
@@ -163,7 +165,12 @@ def _by_curve(row: RowFacts, out: Mapping[str, LeftOut]) -> Bound:
         only = f"no comparable row at another load; left out: {left}" if left else f"only measured at {here}"
         return Bound("unknown", f"Bottleneck unknown: {only}; measure with more users as well.")
     found = _of_steps(facts, curve, depth, here, deepest=whole.loads[-1] if whole else depth)
-    return replace(found, says=f"{found.says} Left out: {left}.") if left else found
+    return replace(found, says=f"{found.says}{left_out_words(left)}", left_out=left)
+
+
+def left_out_words(left: str) -> str:
+    """The sentence that names the rows left out; "" where there are none."""
+    return f" Left out: {left}." if left else ""
 
 
 def _of_steps(facts: Facts, curve: Curve, depth: int, here: str, *, deepest: int) -> Bound:
@@ -204,9 +211,13 @@ def _device(facts: Facts, full: Step) -> Bound:
     else:
         gained = f"lost {brief_percent(1 - full.ratio)} of the IOPS"
     says = f"raising the load to {high} {gained} and cost {number(figures['time_ratio'])}x the response time"
+    if full.ratio < COLLAPSED and all(
+        isinstance(point.record.phase.workload.locality, Sequential) for point in (full.low, full.high)
+    ):
+        says += "; several sequential streams are random I/O to a disk"
     # Over several doublings a tenth or more may add up: then the limit was met somewhere on the way.
     where = f"from {low}" if full.ratio < limits.DOUBLING_GAINS else f"between {low} and {high}"
-    return Bound("device", f"{DEVICE} {where}: {says}.", figures)
+    return Bound("device", f"{DEVICE} {where}: {says}.", figures, level=f"{where}: {says}")
 
 
 def _per_doubling(step: Step) -> str:

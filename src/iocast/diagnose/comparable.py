@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from iocast.diagnose.examination import examine
 from iocast.diagnose.thresholds import worst
-from iocast.model.codes import DifferenceCode, TrustCode
+from iocast.model.codes import DifferenceCode, FindingCode, TrustCode
 from iocast.model.finding import Grade
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord, Run
@@ -31,6 +31,9 @@ class Side(Struct, frozen=True):
     label: str
     runs: tuple[Run, ...]
     trust: dict[str, Grade]  # by row: the worst of all its repeats, without what repeats make up for
+    findings: dict[
+        FindingCode, bool
+    ] = {}  # those of weight in any run, the gravest first, and whether they are certain
 
 
 class Unlike(Struct, frozen=True):
@@ -58,12 +61,17 @@ def side(label: str, runs: tuple[Run, ...]) -> Side:
     them it costs no row.
     """
     trust: dict[str, Grade] = {}
+    findings: dict[FindingCode, bool] = {}
     for run in runs:
-        for name, judged in examine(run).trust.items():
+        examined = examine(run)
+        for each in examined.findings:
+            if each.severity != "note" and each.state != "rejected":
+                findings[each.code] = each.certain or findings.get(each.code, False)
+        for name, judged in examined.trust.items():
             parts = [part.grade for part in judged.components if part.code not in CURED or len(runs) < REPEATS]
             grade = judged.grade if judged.void else worst(*parts)
             trust[name] = worst(trust.get(name, "A"), grade)
-    return Side(label, runs, trust)
+    return Side(label, runs, trust, findings)
 
 
 def unlike(first: Side, other: Side, rows: Sequence[Pair]) -> tuple[Unlike, ...]:

@@ -14,12 +14,18 @@ from typing import NamedTuple
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.rate_drops import FALLS
 from iocast.diagnose.lower_level import Between, falls_between, rate
-from iocast.model.finding import LeftOut
+from iocast.model.finding import Examination, LeftOut
 from iocast.text import brief_throughput, number
 
 LEVEL = 0.03  # rates nearer to each other are the same level [J]
 LEAST_INTERVALS = 3  # of fewer none lies between the two levels
 FELL = "the rate fell within it"
+
+
+def met_another_state(examination: Examination) -> dict[str, str]:
+    """The rows in which the rate fell, and those of the side that has fewer, with why: of several loads they make no
+    ladder."""
+    return {name: each.why for name, each in examination.left_out.items() if each.fell}
 
 
 class Fall(NamedTuple):

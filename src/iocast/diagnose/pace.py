@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from msgspec.structs import replace
+
 from iocast.analyse.facts import Facts
 from iocast.diagnose.as_full import as_full
-from iocast.diagnose.bound import DEVICE, bounds_without
+from iocast.diagnose.bound import bounds_without, left_out_words
 from iocast.model.codes import BoundCode, FindingCode
 from iocast.model.finding import Bound, Finding, LeftOut
 from iocast.model.measurement import Measurement
@@ -160,9 +162,9 @@ def _by(finding: Finding, plain: Bound) -> Bound:
         why = finding.clause or _confirmed_level(finding) or finding.says
         return Bound(by, f"{certain}: {why}".rstrip(".") + ".", finding.evidence)
     sure = f"(suspected, {percent(finding.confidence)})"
-    if plain.by != "device" or not plain.says.startswith(DEVICE):
+    if not plain.level:
         says = f"{plain.says} {suspected[:1].upper()}{suspected[1:]} may set the pace instead {sure}."
         return Bound(plain.by, says, plain.evidence)
     device = "the device's full bandwidth" if finding.evidence.get("bandwidth") else "the device"
-    says = f"Bound by {device} or {suspected} {sure}{plain.says.removeprefix(DEVICE)}"
-    return Bound("device_or_limit", says, plain.evidence)
+    says = f"Bound by {device} or {suspected} {sure} {plain.level}.{left_out_words(plain.left_out)}"
+    return replace(plain, by="device_or_limit", says=says)

@@ -27,7 +27,7 @@ def states(facts: Facts) -> dict[str, State]:
     device = facts.run.plan.target.simulated
     if not facts.simulated or device is None:
         return {}
-    times = _device_times(facts)
+    times = device_times(facts)
     return {row.name: _state(device, *times[id(row.record)]) for row in facts.rows}
 
 
@@ -36,11 +36,11 @@ def others_ns(row: RowFacts) -> int:
     device = row.run.plan.target.simulated
     if device is None or device.noise is None:
         return 0
-    return _of_others(device, *_device_times(row.facts)[id(row.record)])
+    return _of_others(device, *device_times(row.facts)[id(row.record)])
 
 
 @once
-def _device_times(facts: Facts) -> dict[int, tuple[int, int]]:
+def device_times(facts: Facts) -> dict[int, tuple[int, int]]:
     """From when to when each phase ran, by the clock of the device: it starts with the first and stops in between.
 
     What a phase leaves out of its figures, its warm-up, passed as well.

@@ -9,7 +9,15 @@ from iocast.diagnose.evidence import waited_for_a_processor
 from iocast.model.finding import Finding
 
 CAUSES = frozenset(
-    {"cache_in_the_storage", "coarse_clock", "burst_credits", "elided_reads", "first_write_penalty", "throttle"}
+    {
+        "cache_in_the_storage",
+        "coarse_clock",
+        "burst_credits",
+        "elided_reads",
+        "first_write_penalty",
+        "maintenance",
+        "throttle",
+    }
 )
 MISSES = 4.0  # times the slow group of reads: as long as that some of them take, and no stall [J]
 SLICES_NS = 150_000_000  # stalls up to here are those of a throttle, which works in slices of 100 ms [J]
@@ -43,6 +51,8 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str], rates: Rat
         return cause.certain and seen.state == "suggested" and seen.code == "cache_in_the_storage"
     if cause.code == "burst_credits" and seen.code in ("throttle", "write_cliff"):
         return seen.state == "suggested" and _at_the_baseline(cause, seen, rates)
+    if cause.code == "maintenance":  # the rate came back while the writes went on
+        return cause.phase == seen.phase and seen.state == "suggested" and seen.code == "write_cliff"
     if cause.phase not in ("", seen.phase):
         return False
     if cause.code == "cache_in_the_storage":

@@ -124,6 +124,7 @@ DifferenceCode = Literal[
     "work_files",
     "engine",
     "seed",
+    "findings",
     "row_names",
     "rows_alone",
 ]

@@ -55,6 +55,8 @@ class Bound(Struct, frozen=True):
     by: BoundCode
     says: str
     evidence: dict[str, float] = {}
+    level: str = ""  # of rows that more load did not help: from where on and how that is seen, fit to follow what it is
+    left_out: str = ""  # the rows that this could not be held against, each with its reason; `says` ends with them
 
 
 class LeftOut(Struct, frozen=True):

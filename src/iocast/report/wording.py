@@ -227,6 +227,7 @@ DIFFERENCES: dict[DifferenceCode, str] = {
     "work_files": "work files",
     "engine": "engine",
     "seed": "seed",
+    "findings": "findings",
     "row_names": "row names",
     "rows_alone": "unmatched rows",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import inspect
 import sys
 from collections.abc import Iterator
@@ -292,6 +293,12 @@ def test_an_end_of_file_is_called_by_its_name() -> None:
     found = _only(list(failures.detect(Facts(card_runs.run(_failing(3, errno=0))))))
     assert found.code == "end_of_file"
     assert "3 I/Os failed" in found.says
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_storage_that_is_full_is_told_with_the_way_out(number: int) -> None:
+    found = _only(list(failures.detect(Facts(card_runs.run(_failing(3, errno=number))))))
+    assert found.remedy.startswith("The storage ran out of space: free or add some")
 
 
 def test_nothing_done_is_void() -> None:

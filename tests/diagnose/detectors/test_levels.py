@@ -13,6 +13,7 @@ from iocast.diagnose.detectors.limits import throttle
 from iocast.diagnose.examination import examine
 from iocast.model.finding import Examination, Finding
 from iocast.model.run import Run
+from iocast.report.card.findings_section import alike
 
 # What a card measures, in fewer rows: small reads, commits, writes and mixes, and large I/Os.
 KINDS = """\
@@ -132,3 +133,12 @@ def test_a_lone_row_whose_rate_fell_is_no_measure_of_a_level(tmp_path: Path) -> 
     found = examine(run)
     assert "randread 8k 1x1" in found.left_out
     assert not [each for each in found.findings if each.code == throttle.CODE and each.severity == "warn"]
+
+
+@pytest.mark.parametrize(("cap", "told"), [("iops=9000/s", 1), ("throughput=300MB/s", 2)])
+def test_one_cap_is_one_finding(cap: str, told: int) -> None:
+    """Ladders of several kinds are level behind it: they are rows of one finding, told in one sentence. Where it may be
+    the bandwidth of the device, those that one I/O at a time fills and can be tested stand apart."""
+    found = [each for each in alike(measured(f"sim:nvme,{cap}")[1].findings) if each.finding.code == throttle.CODE]
+    assert len(found) == told, [each.finding.says for each in found]
+    assert len(found[-1].phases) > 2

@@ -59,7 +59,7 @@ def test_a_fall_within_an_earlier_row_is_told_of_that_row_with_its_rate_before_i
     first = replace(first, series=replace(first.series, ios=tuple(ios)))
     (found,) = credits.detect(Facts(card_runs.run(first, DEEP)))
     assert found.phase == "first"
-    assert found.says.startswith("At t=30 s IOPS fell from 1,000 to 300 and stayed there within 0.0% on deep: credits ")
+    assert found.says.startswith("At t=30 s IOPS fell from 1,000 to 300 and stayed there within 0.1% on deep: credits ")
     assert found.says.endswith("a full bucket lasts 30 s at the burst rate.")
     assert found.evidence["credits"] == pytest.approx(30 * 700, rel=1e-3)
 

@@ -431,3 +431,15 @@ users = 1
     assert (found.overall is not None) is graded
     if not graded:
         assert found.says.startswith("No overall grade: the storage stood still for 10% of ")
+
+
+def test_a_test_of_which_nothing_completed_is_not_said_to_be_missing() -> None:
+    rows = [
+        replace(row, measurement=replace(row.measurement, classes=(), ios=0))
+        for row in (_steady("r", 1.0, 1), _commit(1.0))
+    ]
+    run = card_runs.run(*rows)
+    found = grade(run, examine(run))
+    assert "has no" not in found.says
+    said = {part.code: part.why_not for part in found.parts}
+    assert all(said[code].startswith("trust in ") for code in ("random_read", "commit")), said

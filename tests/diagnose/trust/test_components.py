@@ -190,6 +190,7 @@ def test_a_hundred_ios_beyond_earn_an_a_and_thirty_a_b(total: int, grade: str, n
     [
         (0.05, "A", "known to ±5%"),
         (0.08, "B", "known to ±8%; an A needs ±5%"),
+        (0.100000001, "C", "known to just over 10%; a B needs ±10%"),
         (0.15, "C", "known to ±15%; a B needs ±10%"),
         (0.4, "D", "known to ±40%; a C needs ±20%"),
         (0.6, "F", "known to ±60%; a C needs ±20%"),

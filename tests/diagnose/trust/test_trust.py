@@ -174,7 +174,7 @@ def test_precision_names_what_made_its_letter(total: int, sigma: float, says: st
 
 def test_a_hair_beyond_a_limit_does_not_read_as_the_limit() -> None:
     estimate = components.QuantileEstimate(0.99, 1e6, 1e6 - 101_000, 1e6 + 101_000, 40_000)
-    assert "known to ±10.10%; a B needs ±10%" in components._precision_of(estimate, "read", estimate).reason
+    assert "known to just over 10%; a B needs ±10%" in components._precision_of(estimate, "read", estimate).reason
 
 
 def test_rates_are_written_out() -> None:

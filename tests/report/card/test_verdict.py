@@ -15,6 +15,7 @@ from iocast.model.finding import Examination, Trust, TrustComponent
 from iocast.model.measurement import ErrorCount, ErrorPlace, SlowIo
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Op, Sequential, Stride, Uniform, Workload, Zipf
+from iocast.report.card import target_section
 from iocast.report.card.card_report import card
 from iocast.report.card.headline import figures
 from iocast.report.card.summary_sentences import sentences, takes
@@ -83,6 +84,13 @@ def test_a_file_system_in_memory_is_the_first_thing_said() -> None:
         "tmpfs keeps its files in memory: these figures are memory's, not storage's."
         " Do not use the rows of trust D (all 2)."
     )
+
+
+def test_what_has_no_source_but_its_name_is_named_once() -> None:
+    target = replace(card_runs.TARGET, filesystem="tmpfs", mount_source="tmpfs", layers=())
+    place = target_section.target_section(card_runs.run(card_runs.reads("one"), target=target)).paragraphs[0]
+    assert "is on tmpfs" in place
+    assert "of tmpfs" not in place
 
 
 def test_stalls_come_before_the_figures() -> None:

@@ -37,7 +37,7 @@ def test_a_slow_io_and_another_level_are_marked_where_they_were() -> None:
     assert [(row.cells["kind"], row.cells["at"], row.cells["says"]) for row in marks.rows] == [
         ("finding", 6 * SECOND_NS, "randread 8k: stalls. I/O stalled: 1 stall of 2 s, at t=6 s."),
         ("slow", 8 * SECOND_NS, "randread 8k: one read took 2 s"),
-        ("change", 20 * SECOND_NS, "randread 8k: 50% fewer IOPS from here on"),
+        ("change", 20 * SECOND_NS, "randread 8k: IOPS fell by 50% from here on"),
     ]
 
 

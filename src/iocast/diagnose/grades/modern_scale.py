@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
@@ -44,7 +44,8 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
     """p99 of small random reads at the last measured load at which the storage is not full."""
     whole = pick.by_load(facts, pick.random_reads)
     if not whole.points:
-        return _without("random_read", "no row of 4 to 16 KiB random reads")
+        why = "no row of 4 to 16 KiB random reads"
+        return _of_void_rows("random_read", facts, pick.random_reads, examination) or _without("random_read", why)
     curve = _compared(whole, examination)
     alone = next((row for row in whole.rows if _usable(row, examination)), pick.up_to_knee(whole)[-1])
     at = pick.up_to_knee(curve)[-1] if curve.points else alone
@@ -90,7 +91,8 @@ def commit(facts: Facts, examination: Examination) -> Graded:
     """p99 of one writer that makes each small append durable."""
     curve = pick.by_load(facts, pick.commits)
     if not curve.points:
-        return _without("commit", "no row of one writer with small durable appends")
+        why = "no row of one writer with small durable appends"
+        return _of_void_rows("commit", facts, pick.commits, examination) or _without("commit", why)
     at = curve.rows[0]
     done = facts.row(at)
     ops: tuple[Op, ...] = ("fdatasync", "fsync", "write")
@@ -102,7 +104,8 @@ def scan(facts: Facts, examination: Examination) -> Graded:
     """The best throughput of large sequential reads among the rows that may be believed."""
     rows = [r for r in facts.run.measured if pick.scans(r) and r.measurement.ios]
     if not rows:
-        return _without("scan", "no row of sequential reads of one size, 128 KiB or more, without a rate or pauses")
+        why = "no row of sequential reads of one size, 128 KiB or more, without a rate or pauses"
+        return _of_void_rows("scan", facts, pick.scans, examination) or _without("scan", why)
     believed = [r for r in rows if rate_believed(examination.trust[r.phase.name])]
     if not believed:
         return _unusable("scan", rows[0], examination)
@@ -350,6 +353,15 @@ def _left_words(names: dict[str, str], rows: Iterable[PhaseRecord], examination:
     }
     left = named(names, out)
     return f"; left out: {left}" if left else ""
+
+
+def _of_void_rows(
+    code: AspectCode, facts: Facts, kind: Callable[[PhaseRecord], bool], examination: Examination
+) -> Graded | None:
+    """Not graded for the rows of the kind in which no I/O completed: the run has the test, but no figure of it."""
+    rows = () if facts.imported else facts.run.measured
+    void = next((row for row in rows if kind(row) and not row.measurement.ios), None)
+    return None if void is None else _unusable(code, void, examination)
 
 
 def _unusable(code: AspectCode, record: PhaseRecord, examination: Examination) -> Graded:

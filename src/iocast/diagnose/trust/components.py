@@ -116,14 +116,16 @@ def _precision_of(estimate: QuantileEstimate, op: Op, headline: QuantileEstimate
         return TrustComponent("precision", width, f"the {label} is known to ±{brief_percent(half)}", figures)
     better, needed = limits.HALF_WIDTH.next_better(width)
     # A hair beyond a limit must not read as the limit itself.
-    known = brief_percent(half) if brief_percent(half) != brief_percent(needed) else f"{half:.2%}"
+    known = f"just over {brief_percent(half)}" if brief_percent(half) == brief_percent(needed) else ""
     clause = f"the {label} is {_known(half, known)}; {_a_letter(better)} needs ±{brief_percent(needed)}"
     return TrustComponent("precision", width, clause, figures)
 
 
 def _known(half: float, shown: str = "") -> str:
     """How well a percentile is known: beyond 100% nothing is."""
-    return f"uncertain by a factor of {number(1 + half)}" if half > 1 else f"known to ±{shown or brief_percent(half)}"
+    return (
+        f"uncertain by a factor of {number(1 + half)}" if half > 1 else f"known to {shown or f'±{brief_percent(half)}'}"
+    )
 
 
 def _a_letter(grade: Grade) -> str:

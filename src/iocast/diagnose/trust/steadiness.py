@@ -17,9 +17,10 @@ from iocast.diagnose import thresholds as limits
 from iocast.model.codes import TrustCode
 from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Run, SteadyEnd
-from iocast.text import brief_percent, brief_time, number
+from iocast.text import MANY_TIMES, brief_percent, brief_time, number, rose_or_fell
 
 CODE: TrustCode = "steady"
+BACK = 0.85  # of the level that was left: it was met again [J]
 NOTHING = 0.99  # of the rate is gone
 
 
@@ -144,9 +145,10 @@ def _dips(dips: LoneDips, interval_ns: int) -> str:
 def _why_not(found: Steadiness, row: RowFacts) -> str:
     at_ns = row.record.series.interval_ns
     if found.change is not None:
-        way = "rose" if found.change.shift > 0 else "fell"
         moment = brief_time((found.cut + found.change.at) * at_ns)
-        return f"at t={moment} {_what(row)} {way} by {brief_percent(abs(found.change.shift))} and stayed there"
+        return f"at t={moment} {_what(row)} {rose_or_fell(found.change.shift)} and stayed there"
+    if there_and_back := _there_and_back(row):
+        return there_and_back
     if not found.cut_valid:
         return "it settled only after half of its time"
     if not abs(found.halves) <= WITHIN:
@@ -155,13 +157,31 @@ def _why_not(found: Steadiness, row: RowFacts) -> str:
         return f"{_what(row)} drifted by {brief_percent(abs(found.drift))}"
     if not found.half_width <= WITHIN:
         return f"{_what(row)} varied: its mean is only known to ±{brief_percent(found.half_width)}"
-    return f"its fluctuations last too long (correlation {number(found.lag_1)}, {number(LAG_MOST)} at most)"
+    alike = f"neighbouring intervals correlate by {number(found.lag_1)}, at most {number(LAG_MOST)} is steady"
+    return f"{_what(row)} swung slowly ({alike})"
+
+
+def _there_and_back(row: RowFacts) -> str:
+    """A level that was left and met again: neither a drift nor scatter. "" of any other row."""
+    changes = () if row.is_open_loop or row.change_points is None else row.change_points.reported
+    if len(changes) != 2:
+        return ""
+    left, met = changes
+    if not BACK <= (1 + left.shift) * (1 + met.shift) <= 1 / BACK:
+        return ""
+    from_ns, to_ns = (each.at * row.record.series.interval_ns for each in changes)
+    way = f"{brief_percent(abs(left.shift))} {'lower' if left.shift < 0 else 'higher'}"
+    if left.shift >= MANY_TIMES - 1:
+        way = f"{number(1 + left.shift)} times as high"
+    return f"{_what(row)} was {way} from t={brief_time(from_ns)} to t={brief_time(to_ns)}"
 
 
 def _halves(found: Steadiness, row: RowFacts) -> str:
-    way = "lower" if found.halves > 0 else "higher"
-    change = abs(1 / (1 + found.halves) - 1) if found.halves > -1 else 1.0
-    return f"{_what(row)} was {brief_percent(change)} {way} in the second half than in the first"
+    change = 1 / (1 + found.halves) - 1 if found.halves > -1 else 1.0
+    if change >= MANY_TIMES - 1:
+        return f"{_what(row)} was {number(1 + change)} times as high in the second half as in the first"
+    way = "lower" if change < 0 else "higher"
+    return f"{_what(row)} was {brief_percent(abs(change))} {way} in the second half than in the first"
 
 
 def _what(row: RowFacts) -> str:

@@ -134,7 +134,7 @@ def _place(target: Target) -> str:
         size = f" of {text.capacity(target.size_bytes)}" if target.size_bytes else ""
         return f"{target.path} is a block device{size}, tested without a file system."
     words = [f"{target.path} is on {target.filesystem or 'an unknown file system'}"]
-    if target.mount_source:
+    if target.mount_source and target.mount_source != target.filesystem:  # tmpfs has no source but its name
         words.append(f"of {target.mount_source}")
     if target.mount_options:
         words.append(f"({target.mount_options})")

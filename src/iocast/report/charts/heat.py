@@ -247,8 +247,7 @@ def _changes(stretch: _Stretch) -> Iterator[Row]:
     for change in found.reported if found else ():
         if any(abs(change.at * interval_ns - edge_ns) <= interval_ns for edge_ns in edges_ns):
             continue
-        word = "more" if change.shift > 0 else "fewer"
-        says = f"{stretch.name}: {text.percent(abs(change.shift))} {word} IOPS from here on"
+        says = f"{stretch.name}: IOPS {text.rose_or_fell(change.shift)} from here on"
         at = stretch.start_ns + change.at * interval_ns
         yield _mark("change", "", at, at, None, says)
 

@@ -90,7 +90,7 @@ def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool, *, c
         heading = f"{SECTIONS[code]}: {both[0]} and {both[1]}" if named else SECTIONS[code]
         return Section(code, heading, (), tables, charts, both)
 
-    differs = unlike(first, other, rows)
+    differs = (*unlike(first, other, rows), *_found(first, other))
     if differs:
         cells = tuple(Row({"what": each.code, "first": each.first, "other": each.other}) for each in differs)
         columns = (Column("what", "difference", "code"), Column("first", first.label), Column("other", other.label))
@@ -107,6 +107,17 @@ def _against(first: Side, other: Side, rows: tuple[Pair, ...], named: bool, *, c
     curves = charts_at("compared percentiles", seen) if seen else ()
     if moved.rows or curves:
         yield part("percentiles", (moved,) if moved.rows else (), curves)
+
+
+def _found(first: Side, other: Side) -> Iterator[Unlike]:
+    """What was found on one side only, or is certain there only: it may be all of the difference."""
+    if first.findings != other.findings:
+        yield Unlike("findings", *(_findings_of(side) for side in (first, other)))
+
+
+def _findings_of(side: Side) -> str:
+    found = (f"{words(code)}{'' if certain else ' (suspected)'}" for code, certain in side.findings.items())
+    return ", ".join(found) or "none"
 
 
 def _what_figures_count(differs: tuple[Unlike, ...], *sides: Side) -> Iterator[str]:

@@ -252,7 +252,7 @@ def _absent(found: Absent, asked: AskedLoad) -> str:
                 f" (it has {known}){_beyond(found, asked)}." if known else "."
             )
         case "refused_rows":
-            return f"{text.counted(len(found.rows), 'row')} of {wanted} cannot be trusted, and too few are left."
+            return f"{text.counted(len(found.rows), 'row')} of {wanted} cannot be used, and too few are left."
         case "few_loads":
             return f"the run has fewer than three loads of {wanted}: no ladder."
         case "no_single":

@@ -94,17 +94,19 @@ def _device(asked: SizeRequest, need: StorageNeed) -> StorageDevice | MeasuredDe
 def _measured(asked: SizeRequest, need: StorageNeed) -> MeasuredDevice:
     """The device of a run folder, from rows of trust C or better."""
     from iocast.analyse.facts import Facts
+    from iocast.diagnose.fallen_rows import met_another_state
     from iocast.diagnose.stalled_rows import stall_caution, stalled_rows
     from iocast.forecast.storage.measured_device import measured_device
     from iocast.model.run import PhaseRecord
     from iocast.sessions.run_card import open_card
 
     card = open_card(asked.device)
-    trust, stalled = card.examination.trust, stalled_rows(card.examination)
+    trust = card.examination.trust
+    refused = {**met_another_state(card.examination), **stalled_rows(card.examination)}
 
     def believed(record: PhaseRecord) -> bool:
         row = trust.get(record.phase.name)
-        return row is not None and not row.void and row.grade in BELIEVED and record.phase.name not in stalled
+        return row is not None and not row.void and row.grade in BELIEVED and record.phase.name not in refused
 
     curves = [kept for curve in Facts(card.run).curves if (kept := curve.only(believed))]
     target = card.run.plan.target

@@ -3,8 +3,8 @@
 What it is: a neighbour's backup, another database on the same disks, another tenant's virtual machine.
 Why it matters: the figures hold for one hour; tomorrow's will differ, and no comparison with them holds.
 How it shows: the device moved more than the test did; or second by second the rate crosses its middle again and
-again, by far more than the scatter of its I/Os (several sequential streams do so by themselves). Stalls and one-way
-drifts are found by other detectors.
+again, by far more than the scatter of its I/Os (several sequential streams do so by themselves); after a fall for good
+only what follows it counts. Stalls and one-way drifts are found by other detectors.
 How to confirm: repeat the same load: without neighbours it repeats within a few per cent. If they do not show, they
 may only have been quiet just then: this is never rejected for good.
 What to change: dedicate the drives, or test at typical hours, several times, and report the range.
@@ -68,7 +68,8 @@ def _counted(row: RowFacts) -> Finding | None:
 
 
 def _ups_and_downs(row: RowFacts) -> Finding | None:
-    record, rates = row.record, row.rates_per_s
+    record, start = row.record, _after_a_fall(row)
+    rates = row.rates_per_s[start:]
     if row.is_open_loop or record.phase.together or len(rates) < LEAST_SECONDS:
         return None
     if isinstance(row.workload.locality, Sequential) and record.measurement.asked_depth > 1:
@@ -99,8 +100,14 @@ def _ups_and_downs(row: RowFacts) -> Finding | None:
         confirm="repeat the same load for hours",
         state="suggested",
         rivals=("maintenance", "stalls"),
-        spans=tuple(_low_times(row)),
+        spans=tuple(_low_times(row, start)),
     )
+
+
+def _after_a_fall(row: RowFacts) -> int:
+    """The first interval of the level that the row ended on: a fall for good, as of a cliff, is no neighbour, and its
+    two levels have a middle that either crosses."""
+    return 0 if row.drop is None else -(-row.drop.at_ns // row.record.series.interval_ns) + 1
 
 
 def _scatter(row: RowFacts, mean_per_s: float) -> float:
@@ -127,10 +134,10 @@ def _sides(rates: list[float]) -> list[int]:
     return [0 if abs(rate - middle) < least else 1 if rate > middle else -1 for rate in rates]
 
 
-def _low_times(row: RowFacts) -> Iterator[Span]:
+def _low_times(row: RowFacts, start: int) -> Iterator[Span]:
     """The stretches in which the rate was well below its middle, and not well above it in between."""
     width_ns = row.record.series.interval_ns
-    told = [(at, side) for at, side in enumerate(_sides(row.rates_per_s)) if side]
+    told = [(at, side) for at, side in enumerate(_sides(row.rates_per_s[start:]), start) if side]
     for low, group in groupby(told, key=lambda each: each[1] < 0):
         seconds = [at for at, _ in group]
         if low:

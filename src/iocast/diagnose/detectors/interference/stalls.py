@@ -20,15 +20,17 @@ cache, path failover, snapshots, throttling by burst credits.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from itertools import pairwise
 from statistics import median
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.detectors.measurement.absent import explains
+from iocast.diagnose.simulated_state import device_times
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import SlowIo
@@ -43,6 +45,7 @@ LEAST_NS = 100_000_000  # what a person and a lock time-out begin to notice [J]
 OVER_MEDIAN = 20  # disks whose every I/O takes long do not stall [J]
 RECURRING_NS, RECURS = 10_000_000, 5  # shorter ones count where they come by a clock, so often [J]
 BY_A_CLOCK, FITS = 0.10, 0.9  # of the period may a gap be off; of the gaps must be whole periods [J]
+SAME_CLOCK = 0.02  # periods of two rows nearer to each other are the same [J]
 BY_CHANCE = 1e-3  # that events at random fit a period as well: no more [J]
 SHOWN = 5
 LEVEL = 10  # I/Os of each outstanding one that make a level [J]
@@ -53,9 +56,10 @@ ONE = 1.5  # times its longest I/O: who stands still ends with the others [J]
 STILL = 0.5  # of the longest I/O of a stall no other may have ended [J]
 TAIL = 20  # recorded I/Os beside the stalls show how a row's times fall off [J]
 
+CAUSES = "other users of the device, its garbage collection, a cache flush, path failover, snapshots, burst credits"
 REMEDY = (
     "Run for longer and see whether the stalls recur at equal intervals; then look for what runs at that interval:"
-    " other users of the device, its garbage collection, a cache flush, path failover, snapshots, burst credits."
+    f" {CAUSES}."
 )
 OWN_FIRST = "See whether one outstanding I/O waits too, or the test's own wait for each other. "
 QUEUED_REMEDY = (
@@ -104,11 +108,70 @@ class Stall(Struct, frozen=True):
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
-    """One finding for each measured phase that stood still while the generator ran."""
-    for row in facts.rows:
-        found = _told(tuple(each for each in stalls(row) if not explains(row, each.start_ns, each.end_ns)))
-        if found:
-            yield _finding(row.record, found)
+    """One finding for each measured phase that stood still while the generator ran; rows whose stalls recur by the same
+    clock share the sentence, and so are told as one."""
+    told = {
+        row: found
+        for row in facts.rows
+        if (found := _told(tuple(each for each in stalls(row) if not explains(row, each.start_ns, each.end_ns))))
+    }
+    findings = {row.name: _finding(row.record, found) for row, found in told.items()}
+    for period, names in _by_one_clock(facts, told, findings):
+        findings |= _of_one_clock([findings[name] for name in names], period)
+    yield from findings.values()
+
+
+def _by_one_clock(
+    facts: Facts, told: Mapping[RowFacts, tuple[Stall, ...]], findings: Mapping[str, Finding]
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows whose stalls recur alike, with their period: seen over all rows where these have one clock, as those of a
+    simulated device have, else within each of them."""
+    stood = {row: [each for each in found if not each.queued] for row, found in told.items()}
+    still = [row for row, found in stood.items() if len(found) == len(told[row])]  # the others queued as well
+    if facts.simulated:
+        clock = device_times(facts)
+        moved = (_later(each, clock[id(row.record)][0]) for row in still for each in stood[row])
+        apart: list[Stall] = []
+        for each in sorted(moved, key=lambda stall: stall.start_ns):
+            if not apart or each.start_ns > apart[-1].end_ns:  # rows that ran together meet the same stall
+                apart.append(each)
+        period = period_ns(tuple(apart))
+        if period:
+            yield period, [row.name for row in still]
+            return
+    own = [(findings[row.name].evidence.get("period_ns", 0.0), row.name) for row in still]
+    groups: list[list[tuple[float, str]]] = []
+    for one in sorted(one for one in own if one[0]):
+        if groups and one[0] <= (1 + SAME_CLOCK) * groups[-1][0][0]:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    yield from ((round(median(period for period, _ in group)), [name for _, name in group]) for group in groups)
+
+
+def _later(stall: Stall, by_ns: int) -> Stall:
+    return replace(stall, start_ns=stall.start_ns + by_ns, end_ns=stall.end_ns + by_ns)
+
+
+def _of_one_clock(findings: list[Finding], period: int) -> dict[str, Finding]:
+    """The same findings in one sentence, each with its own figures; one alone keeps its own."""
+    if len(findings) < 2:
+        return {}
+    lasted = [span.end_ns - span.start_ns for each in findings for span in each.spans]
+    low, high = brief_time(min(lasted)), brief_time(max(lasted))
+    each_time = low if low == high else f"{low} to {high}"
+    every = brief_time(period)
+    clause = f"I/O stalled every {every}, for {each_time}: {counted(len(lasted), 'stall')} on {len(findings)} rows"
+    return {
+        each.phase: replace(
+            each,
+            says=sentence(clause),
+            clause=clause,
+            evidence={**each.evidence, "period_ns": float(period)},
+            remedy=f"Look for what runs every {every}: {CAUSES}.",
+        )
+        for each in findings
+    }
 
 
 def _told(found: tuple[Stall, ...]) -> tuple[Stall, ...]:

@@ -29,11 +29,12 @@ from iocast.model.finding import Finding, Span
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Constant, MixItem, Uniform, Workload
-from iocast.text import brief_throughput, brief_time, capacity, counted, number
+from iocast.text import brief_percent, brief_throughput, brief_time, capacity, counted, number
 
 NEEDS: tuple[str, ...] = ()
 
 CODE: FindingCode = "burst_credits"
+LEAST_TOLD = 0.001  # nothing is known to be within 0%
 CONSTANT = 0.02  # models C, 18
 AGREES = 0.1  # the rate after a fall within one row with that of a later one [J]
 A_PART, REGULAR = 0.8, 0.3  # of the I/Os; of the scatter that chance gives to a part of a device's own I/Os [J]
@@ -184,12 +185,10 @@ def _finding(row: RowFacts, found: Drop, limited: _Limited, spent: _Spent, level
     record, size = row.record, row.measurement.bytes / max(1, row.measurement.ios)
     burst_per_s = limited.share * found.before_per_s
     lasts_s = spent.ios / max(1.0, burst_per_s - limited.per_s)
-    stayed = f" and stayed there within {limited.constant:.1%}{where}"
+    within = brief_percent(max(limited.constant, LEAST_TOLD))
+    stayed = f" and stayed there within {within}{where}"
     if limited.share < 1:
-        stayed = (
-            f"; {number(limited.per_s)} slow reads per second completed from then on, within"
-            f" {limited.constant:.1%}{where}"
-        )
+        stayed = f"; {number(limited.per_s)} slow reads per second completed from then on, within {within}{where}"
     in_bytes = level is not None and level.counts_bytes
     what, told = ("throughput", lambda per_s: brief_throughput(per_s * size)) if in_bytes else ("IOPS", number)
     credits = capacity(spent.bytes) if in_bytes else counted(round(spent.ios), "I/O")

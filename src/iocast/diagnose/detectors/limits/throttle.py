@@ -217,11 +217,37 @@ def _levels(facts: Facts, curves: Iterable[Curve]) -> Iterator[Finding]:
         each for each in every if each.from_one or not testable or any(_same(each.rate_per_s, it) for it in testable)
     ]
     told = {id(point.record) for level in found for point in level.points}
-    for level in sorted(found, key=lambda level: not level.from_one):  # what can be tested comes first
-        alike = [] if level.bandwidth else _alike(facts, level)
-        rows = [*(point.record for point in level.points), *(row.record for row in alike if id(row.record) not in told)]
-        told |= set(map(id, rows))
-        yield from _told(level, alike, rows)
+    order = sorted(found, key=lambda level: not level.from_one)  # what can be tested comes first
+    for group in _by_cap(order):
+        says = ""
+        for level in group:
+            alike = [] if level.bandwidth else _alike(facts, level)
+            more = [row.record for row in alike if id(row.record) not in told]
+            rows = [*(point.record for point in level.points), *more]
+            told |= set(map(id, rows))
+            says = says or _says(level, alike, group[1:])
+            yield from _told(level, says, len(alike), rows)
+
+
+def _by_cap(levels: list[_Level]) -> list[list[_Level]]:
+    """Those that the same cap may hold back, together: as many I/Os, or as many bytes where these may be what is full.
+    They are told in one sentence, that of the first."""
+    groups: list[list[_Level]] = []
+    for level in levels:
+        beside = next((group for group in groups if _same_cap(group[0], level)), None)
+        if beside is None:
+            groups.append([level])
+        else:
+            beside.append(level)
+    return groups
+
+
+def _same_cap(one: _Level, other: _Level) -> bool:
+    if (one.bandwidth, one.servers) != (other.bandwidth, other.servers):
+        return False
+    if one.bandwidth:
+        return bool(one.deep.bytes_per_s) and _same(other.deep.bytes_per_s, one.deep.bytes_per_s)
+    return _same(other.rate_per_s, one.rate_per_s)
 
 
 def _level(facts: Facts, curve: Curve) -> list[_Level]:
@@ -333,28 +359,36 @@ def _alike(facts: Facts, level: _Level) -> list[RowFacts]:
     ]
 
 
-def _told(level: _Level, alike: list[RowFacts], rows: list[PhaseRecord]) -> Iterator[Finding]:
+def _says(level: _Level, alike: list[RowFacts], beside: list[_Level]) -> str:
+    """What one level shows, with the rows of other kinds that the same cap holds back."""
     deep, least = level.deep, level.points[0]
-    many, spread = deep.load, _spread(deep)
+    names = list(dict.fromkeys([*(row.name for row in alike), *(each.deep.record.phase.name for each in beside)]))
     others = ""
-    if alike:
-        more = f" and {counted(len(alike) - 1, 'more row')}" if len(alike) > 1 else ""
-        others = (
-            f"; {alike[0].name}{more} go{'' if more else 'es'} at the same rate, though the I/Os differ in kind or size"
+    if names:
+        more = f" and {counted(len(names) - 1, 'more row')}" if len(names) > 1 else ""
+        same = (
+            f"move{'' if more else 's'} as many bytes"
+            if level.bandwidth
+            else f"go{'' if more else 'es'} at the same rate"
         )
-    says = (
-        f"{many} outstanding I/Os reached {number(deep.rate_per_s)} IOPS, {least.load} reached"
-        f" {number(least.rate_per_s)}; {_evenly(deep, spread)}, as behind a rate"
+        others = f"; {names[0]}{more} {same}, though the I/Os differ in kind or size"
+    return (
+        f"{deep.load} outstanding I/Os reached {number(deep.rate_per_s)} IOPS, {least.load} reached"
+        f" {number(least.rate_per_s)}; {_evenly(deep, _spread(deep))}, as behind a rate"
         f" limit{_or_else(level)}{others}."
     )
+
+
+def _told(level: _Level, says: str, alike: int, rows: list[PhaseRecord]) -> Iterator[Finding]:
+    deep, least = level.deep, level.points[0]
     evidence = {
         "rate_per_s": deep.rate_per_s,
         "ratio": deep.rate_per_s / least.rate_per_s,
-        "depth": many,
+        "depth": deep.load,
         "from_depth": least.load,
         **({"bandwidth": 1.0} if level.bandwidth else {}),
         **({"servers": level.servers} if level.servers else {}),
-        **({"other_kinds": len(alike)} if alike else {}),
+        **({"other_kinds": alike} if alike else {}),
     }
     explained = level.bandwidth or level.servers
     confidence = 0.3 if explained else 0.7 if alike else 0.5

@@ -3,7 +3,8 @@
 What it is: drives keep part of their flash in a fast mode (SLC); arrays and controllers acknowledge writes from
 memory. Both have a fixed size, and writes are slower once it is full.
 Why it matters: a larger load or restore runs at the rate beyond the cliff; a short test never reaches it.
-How it shows: the write rate falls for good after a certain volume, whatever the rate; reads stay as quick.
+How it shows: the write rate falls for good after a certain volume, 64 MiB or more, whatever the rate; reads stay as
+quick. After less, or where the rate comes back while writes go on, it was something else: a neighbour, or maintenance.
 How to confirm: writes are slow after the volume, but not after the same time without it, so that the order of the test
 decides nothing; and reads do not slow down with the writes.
 What to change: write twice the device's capacity (or four times the cache) before trusting a write rate.
@@ -30,6 +31,8 @@ NEEDS: tuple[str, ...] = ()
 
 CODE: FindingCode = "write_cliff"
 SLOWER, READS_KEEP = 0.7, 0.7  # writes beyond the cliff, and reads, over those before it [J]
+LEAST_VOLUME = 64 << 20  # caches are larger: after less, as of commits to disks, something else took the rate [J]
+LEAST_OF_ROW = 16 << 20  # of the row itself, where it began at the speed before: the same, of commits to disks [J]
 IDLE_S = (20.0, 120.0)  # at least, at most [J]
 MADE_ROOM = 3.0  # what an idle time frees, at the speed beyond the cliff, over what is written before it comes [J]
 WRITES_S, READS_S = 0.25, 0.5
@@ -45,9 +48,11 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if not row.only_writes or row.is_open_loop:
             continue
         found = row.drop
-        if found is not None:
-            earlier = phases[: phases.index(row.record)]
-            yield _finding(row.record, found, sum(bytes_of(each.measurement, "write") for each in earlier))
+        if found is None:
+            continue
+        earlier = sum(bytes_of(each.measurement, "write") for each in phases[: phases.index(row.record)])
+        if found.bytes + earlier >= LEAST_VOLUME and (found.in_first or found.bytes >= LEAST_OF_ROW):
+            yield _finding(row.record, found, earlier)
 
 
 def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:

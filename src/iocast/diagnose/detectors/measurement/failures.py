@@ -10,6 +10,7 @@ What to change: the disk, path or file named; then measure again.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
@@ -30,6 +31,11 @@ CODES: tuple[FindingCode, ...] = (
     "interrupted",
 )
 
+NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
+NO_SPACE_REMEDY = (
+    "The storage ran out of space: free or add some (file system, quota, or the thin pool below them), then measure"
+    " again; a smaller --size needs less."
+)
 VOID_SHARE = 0.5  # with as many failures as this, what is left is no sample of the target [J]
 
 
@@ -68,11 +74,17 @@ def _errors(record: PhaseRecord) -> Iterator[Finding]:
         says=sentence(clause),
         clause=clause,
         evidence={"failed": failed, "completed": done, "failed_share": share},
-        remedy="The file is shorter than the region under test: lay it out in full."
-        if ended
-        else "Check the kernel's log (dmesg) at that time, fix what failed, and measure again.",
+        remedy=_remedy(record, ended=ended),
         spans=tuple(Span(at_ns, at_ns) for at_ns in sorted(place.time_ns for place in places)),
     )
+
+
+def _remedy(record: PhaseRecord, *, ended: bool) -> str:
+    if ended:
+        return "The file is shorter than the region under test: lay it out in full."
+    if any(error.errno in NO_SPACE for error in record.measurement.errors):
+        return NO_SPACE_REMEDY
+    return "Check the kernel's log (dmesg) at that time, fix what failed, and measure again."
 
 
 def _short(record: PhaseRecord) -> Iterator[Finding]:
