@@ -46,17 +46,13 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
         if job.fits_target and not allowed.may_write:
             raise TargetError(error.message, _OTHER_TARGET) from None
         raise
-    _refuse_used(plan, target, allowed.may_write)
-    return Fitted(plan, (*job.notes, *notes, *shared_starts(plan)), tuple(left_out))
-
-
-def _refuse_used(plan: Plan, target: Target, may_write: bool) -> None:
-    """Says before anything is announced what the runner looks at again. Raises TargetError."""
     writing = [phase.name for phase in plan.phases if phase.workload.writes]
-    if may_write and writing and target.kind in ("directory", "file"):
+    if target.kind in ("directory", "file") and writing and allowed.may_write:
+        # Before anything is announced; the runner looks again.
         from iocast.observe.target.overwriting import refuse_used_files
 
         refuse_used_files(work_paths(target, plan.files.count), writing)
+    return Fitted(plan, (*job.notes, *notes, *shared_starts(plan)), tuple(left_out))
 
 
 def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]]:
