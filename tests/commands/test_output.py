@@ -82,8 +82,9 @@ def test_piped_output_has_no_escape_codes(tmp_path: Path) -> None:
     done = iocast("run", small_job(tmp_path), cwd=tmp_path)
     assert "\x1b" not in done.stdout + done.stderr
     assert "\r" not in done.stderr
-    head, *lines = done.stderr.splitlines()
+    head, note, *lines = done.stderr.splitlines()
     assert head == f"small on {tmp_path}: lays out 4.0 MiB of work files, then measures 2 rows: 1 s"
+    assert note.startswith("note: results are written to the storage under test (")
     assert [line.split(":")[0] for line in lines] == [
         "[1/3] lay out iocast-work.0.dat",
         "[2/3] randread 8k 2x1",

@@ -176,7 +176,8 @@ def test_a_real_terminal_that_is_resized(terminal: Terminal, tmp_path: Path) -> 
     assert not re.search("━|╌| left|IOPS", shown), shown
     lines = [line for line in shown.splitlines() if line.strip()]
     assert lines[0] == "above"
-    assert lines[-3].endswith("measures 2 rows: 6 s")
+    assert lines[-4].endswith("measures 2 rows: 6 s")
+    assert lines[-3].startswith("note: results are written to the storage under test (")
     assert lines[-2:] == ["ended 0", ">"]
     assert "\x1b" not in (tmp_path / "card").read_text()
 

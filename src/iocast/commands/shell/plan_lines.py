@@ -38,10 +38,8 @@ def planned_lines(planned: Planned) -> Iterator[str]:
         where = "the rows will show it" if task.below_target else "it may not be below this target"
         yield f"note: maintenance is running: {maintenance(task.task, task.subject, task.done)}; {where}"
     if planned.results_on is not None:
-        yield (
-            f"note: results are written to the storage under test ({planned.results_on}): a few KiB a second, more "
-            "after each row; --out DIR puts them elsewhere"
-        )
+        where = planned.results_on
+        yield f"note: results are written to the storage under test ({where}); --out DIR puts them elsewhere"
     if planned.idle_size_bytes is not None:
         size = f"{planned.idle_size_bytes // _MIB}MiB"
         yield f"note: --size {size} is ignored: {plan.target.path} already exists and keeps its size"
