@@ -126,6 +126,18 @@ def test_the_file_and_the_way_out_are_said(whole: Path, tmp_path: Path, name: st
     assert refused.value.hint == hint
 
 
+def test_a_column_whose_name_is_no_text_is_one_error(whole: Path, tmp_path: Path) -> None:
+    """DuckDB names it in its message, which then cannot be decoded."""
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    table = folder / "intervals/000.parquet"
+    named = table.read_bytes()
+    assert b"size_bytes" in named
+    table.write_bytes(named.replace(b"size_bytes", b"size_\xffytes"))
+    with pytest.raises(ArchiveError, match=r"000\.parquet cannot be read"):
+        archive.load_courses(str(folder))
+
+
 def test_hostile_folders_cost_their_own_line(whole: Path, tmp_path: Path) -> None:
     """Each in a process of 3 GiB: no verb ends in a traceback, without memory or never, or prints what it should not.
 

@@ -124,15 +124,16 @@ def rows_of_phases(
         return {}
     import duckdb
 
+    refused = (duckdb.Error, UnicodeDecodeError)  # its message may name a column of the file that is no text
     try:
         return _rows(folder, files, query, what, made, most)
-    except duckdb.Error:
+    except refused:
         pass
     found: dict[int, list[T]] = {}
     for file in files:  # each alone, where all together could not be read: its error names it
         try:
             found |= _rows(folder, [file], query, what, made, most - sum(map(len, found.values())))
-        except duckdb.Error as error:
+        except refused as error:
             raise unreadable(file, str(error).partition("\n")[0], what) from error
     return found
 
