@@ -154,6 +154,7 @@ def test_more_connections_than_the_limit_are_refused_and_wait_for_none(tmp_path:
 
 def test_without_descriptors_it_waits_in_one_line(tmp_path: Path) -> None:
     with _served(tmp_path, files=1024) as server, ExitStack() as held:
+        assert server.get("/").startswith(b"HTTP/1.1 200")  # its address is said before it has all that it needs
         in_use = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
         resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (in_use + 1, 1024))
         connections = [held.enter_context(server.connect()) for _ in range(20)]
