@@ -45,6 +45,22 @@ def test_a_page_is_made_once_while_nothing_changes(tmp_path: Path, monkeypatch: 
     assert folders.page("run") == page
 
 
+def test_the_page_of_a_run_under_way_has_each_row(tmp_path: Path) -> None:
+    """The document of the run does not change while rows are added."""
+    run = empty_run()
+    folder = RunFolder.create(str(tmp_path), run)
+    folders = Folders(str(tmp_path))
+    pages = []
+    for number, name in enumerate(("zebra-one", "zebra-two")):
+        record, intervals = measured(run, number, name)
+        run = replace(run, phases=(*run.phases, record))
+        folder.save_phase(number, name, intervals, ())
+        folder.save(run)
+        pages.append(folders.page(folder.path.name))
+    assert ["zebra-one" in page for page in pages] == [True, True]
+    assert ["zebra-two" in page for page in pages] == [False, True]
+
+
 def test_following_a_run_does_not_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = empty_run()
     folder = RunFolder.create(str(tmp_path), run)
