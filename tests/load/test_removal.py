@@ -10,7 +10,7 @@ from makers.work_files import MIB, lay, listing, plan
 
 from iocast import load
 from iocast.errors import TargetError
-from iocast.load import removal
+from iocast.load import marks
 from iocast.load.filling import claimed, create
 from iocast.load.removal import remove
 from iocast.load.work_files import WorkFile
@@ -127,7 +127,7 @@ def test_what_takes_the_name_between_the_look_and_the_removal_is_put_back(
             path.mkdir()
         return "0123"
 
-    monkeypatch.setattr(removal.secrets, "token_hex", swap)
+    monkeypatch.setattr(marks.secrets, "token_hex", swap)
     with pytest.raises(TargetError, match="was replaced"):
         remove(str(path))
     assert victim.exists() or path.read_text() == "precious"

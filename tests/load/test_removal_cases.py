@@ -14,7 +14,7 @@ import pytest
 from makers.rootly import command, need
 from makers.work_files import MIB, lay, plan
 
-from iocast.load import marks, removal
+from iocast.load import marks
 from iocast.load.filling import claimed, create
 from iocast.load.work_files import WorkFile, lay_out
 from iocast.sessions.clean_up import clean_up
@@ -341,7 +341,7 @@ def _swapped_in(at: Scene, path: Path, room: object) -> set[str]:
 
 @case
 def a_file_that_takes_the_name_at_the_last_moment(at: Scene) -> set[str]:
-    return _swapped_in(at, at.work, removal.secrets)
+    return _swapped_in(at, at.work, marks.secrets)
 
 
 @case

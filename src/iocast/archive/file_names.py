@@ -11,6 +11,8 @@ DIAGNOSIS_FILE = "diagnosis.json"
 NOTES_FILE = "notes.json"
 UNDER_WAY_FILE = "under_way.json"
 REPORT_PAGE = "report.html"
+# All of them; run.json goes last: what is deleted and interrupted is still listed, and can be deleted again.
+DOCUMENTS = (UNDER_WAY_FILE, REPORT_PAGE, NOTES_FILE, DIAGNOSIS_FILE, SUMMARY_FILE, ROWS_FILE, RUN_FILE)
 INTERVALS = "intervals"
 SAMPLES = "samples"
 EXPERIMENTS = "experiments"  # runs made because of a run are in this folder of it

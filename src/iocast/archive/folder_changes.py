@@ -7,26 +7,13 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from iocast.archive.file_names import (
-    DIAGNOSIS_FILE,
-    EXPERIMENTS,
-    INTERVALS,
-    NOTES_FILE,
-    REPORT_PAGE,
-    ROWS_FILE,
-    RUN_FILE,
-    SAMPLES,
-    SUMMARY_FILE,
-    UNDER_WAY_FILE,
-)
+from iocast.archive.file_names import DOCUMENTS, EXPERIMENTS, INTERVALS, RUN_FILE, SAMPLES
 from iocast.archive.ownership import owner_alive
 from iocast.archive.summary_file import read_summary
 from iocast.archive.writing.leftovers import new_files
 from iocast.errors import ArchiveError, SpecError
 
 LONGEST_NAME = 120
-# run.json goes last: what is interrupted is still listed, and can be deleted again.
-_FILES = (UNDER_WAY_FILE, REPORT_PAGE, NOTES_FILE, DIAGNOSIS_FILE, SUMMARY_FILE, ROWS_FILE, RUN_FILE)
 _TABLE = re.compile(r"\d+\.parquet")
 
 
@@ -98,7 +85,7 @@ def _delete(run: Path) -> None:
             _unlink(each for each in tables.iterdir() if _TABLE.fullmatch(each.name))
             _remove_if_empty(tables)
     _delete_runs_in(run / EXPERIMENTS)
-    _unlink(run / name for name in _FILES)
+    _unlink(run / name for name in DOCUMENTS)
     _remove_if_empty(run)
 
 

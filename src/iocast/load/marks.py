@@ -14,17 +14,19 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from iocast.errors import TargetError
 
+T = TypeVar("T")
+
 MARK_SUFFIX = ".iocast"
 MAKER = "iocast"
-PUT_BACK = "it was put back: look at it yourself"
 _RECORD_BYTES = 256
 _FS_IOC_GETVERSION = 0x80087601
 _ASIDE = re.compile(r"(?P<name>.+)\.[0-9a-f]{16}", re.DOTALL)  # what a removal renames to
@@ -51,14 +53,7 @@ def read_mark(path: str) -> Mark | None:
     """What stands beside `path`, None when there is no mark of the caller or of root. It may be the mark of another,
     earlier file.
     """
-    try:
-        descriptor = os.open(mark_path(path), os.O_RDONLY | _SAFELY)
-    except OSError:
-        return None
-    try:
-        return _mark_in(descriptor)
-    finally:
-        os.close(descriptor)
+    return _look(mark_path(path), _mark_in, None)
 
 
 def _mark_in(descriptor: int) -> Mark | None:
@@ -176,29 +171,32 @@ def _is_ours_alone(directory: str, status: os.stat_result) -> bool:
     return not open_to_others or (bool(place.st_mode & stat.S_ISVTX) and status.st_uid in ours)
 
 
-def unlink_mark(path: str) -> None:
-    """Removes the mark of `path`. Raises TargetError, OSError.
+def unlink_ours(path: str, is_ours: Callable[[int], bool]) -> None:
+    """Removes what is at `path` if its descriptor is ours; else it is put back. Raises TargetError, OSError.
 
-    What takes its name between a look and the removal is no mark: so it gets a name that nobody else knows first.
+    Another file may take the name between a look and an unlink: so it gets a name that nobody else knows first.
     """
-    aside = f"{mark_path(path)}.{secrets.token_hex(8)}"
-    os.rename(mark_path(path), aside)
-    descriptor = None
+    aside = f"{path}.{secrets.token_hex(8)}"
+    os.rename(path, aside)
     try:
-        descriptor = os.open(aside, os.O_RDONLY | _SAFELY)
-        status = os.fstat(descriptor)
-        ours = _mark_in(descriptor) is not None or (
-            stat.S_ISREG(status.st_mode) and not status.st_size and status.st_uid in (os.geteuid(), 0)
-        )
+        ours = _look(aside, is_ours, False)
     except OSError:
         ours = False
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
     if not ours:
-        put_back(aside, mark_path(path))
-        raise TargetError(f"{mark_path(path)} was replaced while iocast removed it", PUT_BACK)
+        _put_back(aside, path)
+        raise TargetError(f"{path} was replaced while iocast removed it", "it was put back: look at it yourself")
     os.unlink(aside)
+
+
+def unlink_mark(path: str) -> None:
+    """Removes the mark of `path`; one that was never written is empty. Raises TargetError, OSError."""
+
+    def is_mark(descriptor: int) -> bool:
+        status = os.fstat(descriptor)
+        empty = stat.S_ISREG(status.st_mode) and not status.st_size and status.st_uid in (os.geteuid(), 0)
+        return empty or _mark_in(descriptor) is not None
+
+    unlink_ours(mark_path(path), is_mark)
 
 
 def unlink_aside(path: str) -> int:
@@ -206,47 +204,51 @@ def unlink_aside(path: str) -> int:
     Returns the bytes that were allocated. Raises OSError.
     """
     mark, freed = read_mark(path), 0
-    place, name = os.path.split(path)
-    for entry in os.listdir(place or ".") if mark is not None and mark.inode is not None else ():
-        known = _ASIDE.fullmatch(entry)
-        if mark is None or known is None or known["name"] != name:
-            continue
-        aside = os.path.join(place, entry)
-        try:
-            descriptor = os.open(aside, os.O_RDONLY | _SAFELY)
-        except OSError:
-            continue
-        try:
-            status = os.fstat(descriptor)
-            ours = stat.S_ISREG(status.st_mode) and is_named(mark, aside, descriptor)
-        finally:
-            os.close(descriptor)
-        if ours:
+    if mark is None or mark.inode is None:
+        return freed
+
+    def allocated(descriptor: int) -> int | None:
+        status = os.fstat(descriptor)
+        named = stat.S_ISREG(status.st_mode) and is_named(mark, path, descriptor)
+        return status.st_blocks * 512 if named else None
+
+    directory, name = os.path.split(path)
+    for aside, before in _asides(directory or "."):
+        size_bytes = _look(aside, allocated, None) if before == name else None
+        if size_bytes is not None:
             os.unlink(aside)
-            freed += status.st_blocks * 512
+            freed += size_bytes
     return freed
 
 
 def stray_marks(directory: str) -> list[str]:
     """Marks that a killed removal had given another name already."""
-    found = []
-    for entry in sorted(os.listdir(directory)) if os.path.isdir(directory) else ():
-        known = _ASIDE.fullmatch(entry)
-        if known is None or not known["name"].endswith(MARK_SUFFIX):
-            continue
-        try:
-            descriptor = os.open(os.path.join(directory, entry), os.O_RDONLY | _SAFELY)
-        except OSError:
-            continue
-        try:
-            if _mark_in(descriptor) is not None:
-                found.append(os.path.join(directory, entry))
-        finally:
-            os.close(descriptor)
-    return found
+    if not os.path.isdir(directory):
+        return []
+    marks = [aside for aside, before in _asides(directory) if before.endswith(MARK_SUFFIX)]
+    return [aside for aside in marks if _look(aside, _mark_in, None) is not None]
 
 
-def put_back(aside: str, path: str) -> None:
+def _asides(directory: str) -> Iterator[tuple[str, str]]:
+    """What has a name that a removal gives, with its name before. Raises OSError."""
+    for entry in sorted(os.listdir(directory)):
+        if known := _ASIDE.fullmatch(entry):
+            yield os.path.join(directory, entry), known["name"]
+
+
+def _look(path: str, ask: Callable[[int], T], otherwise: T) -> T:
+    """What `ask` says of a file; no link is followed, and nothing waits. `otherwise` where it cannot be opened."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _SAFELY)
+    except OSError:
+        return otherwise
+    try:
+        return ask(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _put_back(aside: str, path: str) -> None:
     """Gives a file its name again, and fails rather than replace what came there meanwhile. Raises OSError."""
     if stat.S_ISDIR(os.lstat(aside).st_mode):
         os.rename(aside, path)  # over an empty directory, at most

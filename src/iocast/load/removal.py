@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,17 +15,16 @@ from iocast.errors import TargetError
 from iocast.load.file_attributes import fixed
 from iocast.load.marks import (
     MARK_SUFFIX,
-    PUT_BACK,
     begun,
     held,
     is_named,
     made_here,
     mark_path,
-    put_back,
     read_mark,
     stray_marks,
     unlink_aside,
     unlink_mark,
+    unlink_ours,
 )
 from iocast.load.os_refusals import refusal
 from iocast.load.work_files import MOUNT_NAME, WORK_NAME
@@ -56,33 +54,11 @@ def remove(path: str) -> int:
         raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
     freed = unlink_aside(path) + _allocated(path)
     if os.path.lexists(path):
-        _unlink_ours(path)
+        mark = read_mark(path)
+        unlink_ours(path, lambda descriptor: mark is not None and is_named(mark, path, descriptor))
     if os.path.lexists(mark_path(path)):
         unlink_mark(path)
     return freed
-
-
-def _unlink_ours(path: str) -> None:
-    """Unlinks the file that the mark of `path` names. Raises TargetError, OSError.
-
-    Another file may take the name between a look and an unlink: so it gets a name that nobody else knows first.
-    """
-    mark, aside = read_mark(path), f"{path}.{secrets.token_hex(8)}"
-    os.rename(path, aside)
-    descriptor = None
-    try:
-        descriptor = os.open(aside, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        ours = mark is not None and is_named(mark, path, descriptor)
-    except OSError:
-        ours = False
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
-    if ours:
-        os.unlink(aside)
-    else:
-        put_back(aside, path)
-        raise TargetError(f"{path} was replaced while iocast removed it", PUT_BACK)
 
 
 def clean(path: str, dry_run: bool = False, users: Users = free) -> Cleaned:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from iocast.archive.file_names import ROWS_FILE
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import decoded, not_understood, unwritable
+from iocast.archive.writing.whole_files import write_all
 from iocast.model.run import Blind, PhaseRecord, Run, Series
 
 
@@ -37,10 +38,8 @@ def append_rows(folder: Path, run: Run, first: int) -> None:
     try:
         with path.open("ab", buffering=0) as file:
             before = file.tell()
-            written = 0
             try:
-                while written < len(text):
-                    written += file.write(text[written:])
+                write_all(file.fileno(), text)
             except OSError:
                 with contextlib.suppress(OSError):  # half a line must not stand before the next one
                     os.ftruncate(file.fileno(), before)
@@ -54,6 +53,8 @@ def with_saved_rows(run: Run, folder: Path) -> Run:
 
     A line without an end was being written when the process died.
     """
+    if run.status != "running":  # its document has them all
+        return run
     path = folder / ROWS_FILE
     try:
         *lines, _cut = regular_bytes(path).split(b"\n")
@@ -61,7 +62,7 @@ def with_saved_rows(run: Run, folder: Path) -> Run:
         return run
     except OSError as error:
         raise not_understood(path, error.strerror or error) from error
-    if run.status != "running" or not lines:  # its document has them all
+    if not lines:
         return run
     added = [decoded(path, line, _Line) for line in lines]
     return replace(

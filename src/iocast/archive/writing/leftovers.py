@@ -10,23 +10,13 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from iocast.archive.file_names import (
-    DIAGNOSIS_FILE,
-    INTERVALS,
-    NOTES_FILE,
-    REPORT_PAGE,
-    RUN_FILE,
-    SAMPLES,
-    SUMMARY_FILE,
-    UNDER_WAY_FILE,
-)
+from iocast.archive.file_names import DOCUMENTS, INTERVALS, REPORT_PAGE, SAMPLES
 from iocast.archive.ownership import owner_alive
 from iocast.archive.writing.whole_files import NEW, hold, remove_leftover
 
-_NAMES = (UNDER_WAY_FILE, REPORT_PAGE, NOTES_FILE, DIAGNOSIS_FILE, SUMMARY_FILE, RUN_FILE)
 _OF_ITS_OWN = r"(\.[0-9a-f]{8})?\.new"  # while another process, or a file that is not ours, has the usual name
 _FILE = re.compile(
-    rf"({'|'.join(map(re.escape, _NAMES))}){_OF_ITS_OWN}|\.{re.escape(REPORT_PAGE)}\.iocast{_OF_ITS_OWN}"
+    rf"({'|'.join(map(re.escape, DOCUMENTS))}){_OF_ITS_OWN}|\.{re.escape(REPORT_PAGE)}\.iocast{_OF_ITS_OWN}"
 )
 _TABLE = re.compile(rf"\d+(\.parquet)?{_OF_ITS_OWN}")
 _UNBORN = re.compile(r"\.\d{4}-\d\d-\d\dT\d{6}-[a-z0-9-]{1,40}\.\d+\.new")
@@ -77,7 +67,7 @@ def _remove_unborn(folder: Path) -> None:
         if os.fstat(descriptor).st_uid != os.geteuid():
             return
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError: it is being made
-        names = {name + end for name in _NAMES for end in ("", NEW)}
+        names = {name + end for name in DOCUMENTS for end in ("", NEW)}
         for name in names.intersection(os.listdir(descriptor)):
             if stat.S_ISREG(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
                 os.unlink(name, dir_fd=descriptor)
