@@ -62,7 +62,7 @@ fuzz: $(CORE) ## change result files, job files, run folders and plans at random
 	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/imports/test_fuzz.py tests/jobs/test_fuzz_of_jobs.py \
 		tests/archive/test_damaged_folders.py tests/load/test_fuzz_of_plans.py
 
-# The matrix of what iocast may touch, about 15 minutes with 20 TIMES.
+# The matrix of what iocast may touch: about an hour with 20 TIMES on two processors.
 SAFETY := tests/runner/test_replaced_targets.py tests/load/test_marks.py tests/load/test_removal.py \
 	tests/load/test_removal_cases.py tests/load/test_filling.py tests/load/test_fuzz_of_plans.py \
 	tests/archive/test_damaged_folders.py tests/device/test_flipped_links.py tests/device/test_device_users.py \

@@ -4,9 +4,8 @@
 //! folder keeps, so that a bug report is a folder that `cargo test` can run. What a plan must be to be run is
 //! in [`checks`], the device of a simulated phase in [`simulated`], the trace of a replayed one in [`replay`].
 
-use std::path::PathBuf;
-
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 

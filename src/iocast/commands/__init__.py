@@ -63,6 +63,7 @@ click.rich_click.TEXT_MARKUP = "markdown"
 click.rich_click.STYLE_OPTIONS_PANEL_BORDER = "dim"
 click.rich_click.STYLE_COMMANDS_PANEL_BORDER = "dim"
 click.rich_click.MAX_WIDTH = 100
+_INTERRUPTED = "Query interrupted"  # what DuckDB makes of a KeyboardInterrupt that meets it
 
 
 class Verbs(click.RichGroup):
@@ -92,9 +93,6 @@ class Verbs(click.RichGroup):
         from iocast.commands.shell.mistakes import near
 
         raise click.UsageError(f'unknown command "{name}"{near(name, VERBS)}', ctx)
-
-
-_INTERRUPTED = "Query interrupted"  # what DuckDB makes of a KeyboardInterrupt that meets it
 
 
 def _marked(text: str) -> str:

@@ -13,12 +13,13 @@ _OTHER_FILES = 64  # of the observers, the run folder and the database, at most 
 _OTHER_BYTES = 1 << 30  # address space of Python, the core and the database with its threads [M: 0.88 GiB in use]
 _USER_BYTES = 1 << 20  # its thread's stack, its ring, its counters
 _MIB = 1 << 20
-# Memory in use, not only reserved [M: 256 users, 4 operations]:
+# Memory in use, not only reserved, from above [M: 256 and 512 users, one operation and two, both engines: 360 to
+# 400 KiB a user; the tables and the report of a short run: 126 MiB]:
 _WORKER_BYTES = 300 << 10  # touched of its stack, its ring, its rest
 _CLASS_BYTES = 2 * 70 << 10  # the histograms of an operation of a size: response and service
-_SERIES_BYTES = 160 << 20  # of intervals, at most: what is more waits in the run folder
-_INTERVAL_BYTES = 4 << 10  # of one operation of one size of one user
-_REPORT_BYTES = 200 << 20  # the database that writes the tables, and the report
+_REPORT_BYTES = 200 << 20
+_SERIES_BYTES = 160 << 20  # of intervals, at most: 64 MiB, and what they are made into; what is more waits on disk
+_INTERVAL_BYTES = 4 << 10  # of one operation of one size of one user: 170 buckets [J]
 
 
 def check_limits(plan: Plan, layout: Layout) -> None:
@@ -30,8 +31,9 @@ def check_limits(plan: Plan, layout: Layout) -> None:
 
 def check_memory(plan: Plan, left_bytes: int, limited_by: str) -> None:
     """Raises LoadError where a group of the plan needs more memory than there is."""
-    need, group = max(((memory_need_bytes(group, plan), group) for group in plan.groups), key=_bytes, default=(0, ()))
-    if need <= left_bytes:
+    group = max(plan.groups, key=lambda group: memory_need_bytes(group, plan), default=())
+    need = memory_need_bytes(group, plan)
+    if not group or need <= left_bytes:
         return
     name = " and ".join(phase.name for phase in group)
     raise LoadError(
@@ -47,20 +49,20 @@ def memory_need_bytes(group: tuple[Phase, ...], plan: Plan) -> int:
     return held + series + _REPORT_BYTES
 
 
-def _bytes(needed: tuple[int, tuple[Phase, ...]]) -> int:
-    return needed[0]
-
-
 def _counter_bytes(phase: Phase, plan: Plan) -> int:
-    workers = 1 if plan.target.kind == "sim" else _workers(phase, plan)
-    return workers * (_WORKER_BYTES + len(phase.workload.mix) * _CLASS_BYTES)
+    return _threads(phase, plan) * (_WORKER_BYTES + len(phase.workload.mix) * _CLASS_BYTES)
 
 
 def _interval_bytes(phase: Phase, plan: Plan) -> int:
-    workers = 1 if plan.target.kind == "sim" else _workers(phase, plan)
-    seconds = phase.length.seconds
-    intervals = _SERIES_BYTES if seconds is None else round(seconds * 1e9) // plan.interval_ns + 1
-    return intervals * workers * len(phase.workload.mix) * _INTERVAL_BYTES
+    if phase.length.seconds is None:
+        return _SERIES_BYTES
+    intervals = round(phase.length.seconds * 1e9) // plan.interval_ns + 1
+    return intervals * _threads(phase, plan) * len(phase.workload.mix) * _INTERVAL_BYTES
+
+
+def _threads(phase: Phase, plan: Plan) -> int:
+    """All users of a simulated device are one thread."""
+    return 1 if plan.target.kind == "sim" else _workers(phase, plan)
 
 
 def _refuse_open_files(plan: Plan, files: int) -> None:
