@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from makers.command_line import iocast, small_job
 from makers.disk_images import MIB, blank, gpt, tool
+from makers.other_processes import other_process
 from makers.rootly import Mount, command, need
 
 from iocast.observe.target import overwriting, process_files
@@ -34,21 +34,8 @@ WAYS = {
 @pytest.fixture
 def holder() -> Iterator[Callable[[str, str], int]]:
     """A process that uses a device in one of the ways, until the end of the test."""
-    processes: list[subprocess.Popen[str]] = []
-
-    def hold(way: str, device: str) -> int:
-        program = f"{WAYS[way]}\nprint(flush=True)\ninput()"
-        process = subprocess.Popen(
-            [sys.executable, "-c", program, device], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        processes.append(process)
-        assert process.stdout is not None
-        process.stdout.readline()
-        return process.pid
-
-    yield hold
-    for process in processes:
-        process.communicate("\n")
+    with ExitStack() as stack:
+        yield lambda way, device: stack.enter_context(other_process(WAYS[way], device))
 
 
 def refused(folder: Path, image: Path, device: str) -> str:

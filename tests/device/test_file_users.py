@@ -6,12 +6,13 @@ import fcntl
 import hashlib
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from makers.command_line import iocast, small_job
+from makers.other_processes import other_process
 from makers.rootly import Mount, command, need
 from makers.work_files import MIB, lay, plan
 
@@ -45,20 +46,13 @@ READING = (
 @pytest.fixture
 def started() -> Iterator[Callable[..., int]]:
     """A process that uses a file until the end of the test."""
-    processes: list[subprocess.Popen[str]] = []
+    with ExitStack() as stack:
 
-    def start(way: str, file: Path) -> int:
-        program, mode, _ = PROCESSES[way]
-        words = [sys.executable, "-c", f"{program}\nprint(flush=True)\ninput()", str(file), mode]
-        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        processes.append(process)
-        assert process.stdout is not None
-        process.stdout.readline()
-        return process.pid
+        def start(way: str, file: Path) -> int:
+            program, mode, _ = PROCESSES[way]
+            return stack.enter_context(other_process(program, file, mode))
 
-    yield start
-    for process in processes:
-        process.communicate("\n")
+        yield start
 
 
 @pytest.fixture

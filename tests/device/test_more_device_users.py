@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from makers.command_line import iocast, small_job
 from makers.disk_images import MIB, blank, gpt, tool
 from makers.machine_tree import MachineTree
+from makers.other_processes import other_process
 from makers.rootly import command, need
 
 from iocast.observe.target.claims import claims
@@ -60,16 +60,7 @@ class Machine:
         return path
 
     def process(self, program: str, *words: object, before: tuple[str, ...] = ()) -> int:
-        run = subprocess.Popen(
-            [*before, sys.executable, "-c", f"{program}\nprint(flush=True)\ninput()", *map(str, words)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.stack.callback(run.communicate, "\n")
-        assert run.stdout is not None
-        run.stdout.readline()
-        return run.pid
+        return self.stack.enter_context(other_process(program, *words, before=before))
 
 
 Kind = Callable[[Machine], tuple[str, str]]  # the device that is named, and what is said

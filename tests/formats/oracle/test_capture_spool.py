@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from makers.oracle_spools import FIRST_S, START_S, heads, row
 
 from iocast.errors import SourceError
 from iocast.formats.oracle.capture_spool import Spool, begins_so, read_spool
-from iocast.formats.oracle.oracle_statements import STATEMENTS, statements_of
+from iocast.formats.oracle.oracle_statements import statements_of
 from iocast.metrics import NO_BOUND
 from iocast.model.view import View, views
 
-START_S = 1_795_000_000
-FIRST_S = 1_795_442_280
 SESSIONS = (".waits", ".active_sql", ".sessions")
-
-
-def heads(name: str) -> str:
-    """The line that names a view and its columns."""
-    (statement,) = [each for each in STATEMENTS if each.name == name]
-    return f"#iocast {name} {'|'.join(statement.columns)}"
-
-
-def row(*values: object) -> str:
-    """Padded as SQL*Plus pads: numbers to the right, texts to the left."""
-    return "|".join(f"{each:>38}" if isinstance(each, int | float) else f"{each:<64}" for each in values)
 
 
 def look(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-
 import pytest
 from makers.command_line import compare
 from makers.oracle_spools import FIRST_S, intervals_of, look
@@ -20,15 +17,6 @@ NAMES: dict[str, Rows] = {
     ),
     "asm_diskgroup_stat": ((1, 1, "DATA", 2000, 1000),),
 }
-
-
-@pytest.fixture(autouse=True)
-def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 def _disk(group: int, disk: int, reads: int, read_s: float, writes: int = 0, write_s: float = 0) -> tuple[object, ...]:

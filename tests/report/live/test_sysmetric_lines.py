@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-
 import pytest
 from makers.command_line import compare
 from makers.oracle_spools import FIRST_S, intervals_of, look
@@ -15,15 +12,6 @@ from iocast.report.live.database_modes import sysmetric_lines
 LATENCY = "Average Synchronous Single-Block Read Latency"
 REQUESTS = "Physical Read Total IO Requests Per Sec"
 BYTES = "Physical Read Total Bytes Per Sec"
-
-
-@pytest.fixture(autouse=True)
-def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 def _interval(*rows: tuple[object, ...]) -> Interval:
