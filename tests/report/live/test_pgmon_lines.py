@@ -61,7 +61,7 @@ def test_figures() -> None:
     assert (row["AAS"], row["io_AAS"], row["top_io_wait"]) == (pytest.approx(4.2), pytest.approx(3.0), "DataFileRead")
     assert (row["blks_read/s"], row["ms/blk"]) == (5984, pytest.approx(0.138))
     assert (row["io_reads/s"], row["io_fsyncs/s"]) == (5984, 0), "the log has columns of its own"
-    assert (row["wal_MB/s"], row["wal_syncs/s"], row["wal_sync_ms"]) == (1.0, 20, pytest.approx(4.0))
+    assert (row["wal_MiB/s"], row["wal_syncs/s"], row["wal_sync_ms"]) == (1.0, 20, pytest.approx(4.0))
     assert (row["checkpointer_buffers/s"], row["backend_writes/s"]) == (400, 12)
 
 
@@ -97,6 +97,6 @@ def test_a_real_server(version: int) -> None:
     found = pgmon_lines.table(Interval(*moments))
     row = dict(zip(found.columns, found.rows[0], strict=True))
     assert isinstance(row["tup_inserted/s"], float)
-    assert isinstance(row["wal_MB/s"], float)
+    assert isinstance(row["wal_MiB/s"], float)
     assert (row["io_reads/s"] is None) == (version < 16)
     assert row["AAS"] is None, "nobody looked at sessions"

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.model.report import Column
-from iocast.text import harmless
+from iocast.text import harmless, harmless_line
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ def safe(value: T) -> T:
 
 def _safe(value: Any) -> Any:
     if isinstance(value, str):
-        return value if value.isprintable() else harmless(value).replace("\n", " ").replace("\t", " ")
+        return harmless_line(value)
     if isinstance(value, Column):  # whose title may be of two lines
         titled = harmless(value.title)
         rest = {name: _safe(getattr(value, name)) for name in ("key", "explain")}

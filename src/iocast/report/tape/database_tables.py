@@ -64,7 +64,7 @@ _WORDS: Final = {
     "checkpointer_buffers/s": ("buffers written by checkpoints", "buffers/s"),
     "bgwriter_buffers/s": ("buffers written by the background writer", "buffers/s"),
     "backend_writes/s": ("writes by backends", "per s"),
-    "wal_MB/s": ("WAL", "MiB/s"),
+    "wal_MiB/s": ("WAL", "MiB/s"),
     "wal_syncs/s": ("WAL syncs", "per s"),
     "wal_sync_ms": ("a WAL sync", _MS),
 }

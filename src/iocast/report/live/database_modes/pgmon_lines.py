@@ -74,7 +74,7 @@ _GROUPS: tuple[tuple[str, tuple[_Column, ...]], ...] = (
     (
         "WAL",
         (
-            _Column("wal_MB/s", "MB/s", 7, 2),
+            _Column("wal_MiB/s", "MiB/s", 7, 2),
             _Column("wal_syncs/s", "syncs/s", 8),
             _Column("wal_sync_ms", "ms/sync", 8, 3),
         ),
@@ -114,7 +114,7 @@ def _figures(seen: Seen) -> dict[str, Cell]:
         "rollbacks/s": known["rollbacks"],
         **_io(seen),
         **_written(seen),
-        "wal_MB/s": None if log is None else log / _MIB,
+        "wal_MiB/s": None if log is None else log / _MIB,
         "wal_syncs/s": known["log_syncs"],
         "wal_sync_ms": _ms(sync_ns),
     }
