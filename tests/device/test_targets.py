@@ -183,7 +183,7 @@ def test_without_direct_io(tmp_path: Path, mounted: Mount, stacked: bool) -> Non
 
 # Runs iocast as user 65534, who could not even start this Python if it lies in somebody's home.
 AS_NOBODY = """\
-import os, sys
+import encodings.ascii, os, sys
 import iocast.commands.cmd_card, iocast.commands.cmd_clean, iocast.runner, iocast._core, iocast.jobs.toml.job_schema
 import duckdb, iocast.report.card.card_report, iocast.diagnose, iocast.report.renderers.classic, msgspec.json, ctypes
 import iocast.commands.shell.terminal_listener, iocast.commands.shell.progress, iocast.commands.shell.mistakes
