@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
-from makers import card_runs
+from makers import card_runs, planted
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.detectors.interference import stalls
@@ -99,6 +101,24 @@ def test_a_simulated_device_stalls_too_and_every_row_is_a_c() -> None:
     rows = [_phase(_slow(4 * SECOND_NS, SECOND_NS), name=name) for name in ("one", "two")]
     examination = examine(card_runs.run(*rows, target=card_runs.SIMULATED))
     assert {trust.grade for trust in examination.trust.values()} == {"C"}
+
+
+OPEN = """\
+name = "open"
+[[phase]]
+size = "4k"
+depth = 1024
+rate = "500/s"
+arrival = "constant"
+time = "10s"
+"""
+
+
+def test_many_that_wait_through_a_stall_do_not_hide_it(tmp_path: Path) -> None:
+    """500 wait through each second of stall, of which 100 are recorded: the mean of the others is a tenth of a second."""
+    run = planted.measured("sim:nvme,stall=1s/5s", OPEN, tmp_path)
+    (found,) = (each for each in examine(run).findings if each.code == stalls.CODE)
+    assert found.says.startswith("I/O stalled: 2 stalls of 1 s, at t=4 s and t=9 s.")
 
 
 def test_waits_one_behind_another_are_no_stall() -> None:

@@ -230,11 +230,24 @@ def _stood_still(row: RowFacts, least_ns: int) -> tuple[Stall, ...]:
 
 
 def _usual_ns(row: RowFacts, op: Op) -> float:
-    """The median, or the mean of all I/Os but the slowest, which is longer where most reads were read ahead."""
+    """The median, or the mean of all I/Os but the slowest, which is longer where most reads were read ahead.
+
+    No longer than the mean of most intervals: where many wait through a stall, and few of them are recorded, the others
+    lift the mean to what the stall itself took.
+    """
     times, slow = row.service(op), [io.service_ns for io in row.measurement.slow if io.op == op]
     rest = times.total - len(slow)
     mean_ns = max(0, times.sum_ns - sum(slow)) / rest if rest > 0 and row.measurement.asked_depth > 1 else 0.0
-    return max(times.quantile_ns(0.5), mean_ns)
+    return max(times.quantile_ns(0.5), min(mean_ns, _most_intervals_ns(row, op)))
+
+
+def _most_intervals_ns(row: RowFacts, op: Op) -> float:
+    """The median of what the operation took on average in the intervals in which it completed; infinite without any."""
+    for each in row.record.series.ops:
+        if each.op == op:
+            taken = [took / ios for ios, took in zip(each.ios, each.response_ns, strict=True) if ios]
+            return median(taken) if taken else math.inf
+    return math.inf
 
 
 def _others(row: RowFacts, stood: list[SlowIo]) -> list[SlowIo]:
