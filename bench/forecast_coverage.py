@@ -21,8 +21,9 @@ from msgspec import Struct
 from iocast import archive, jobs
 from iocast.analyse.facts import Facts
 from iocast.forecast.flow_equivalent import TooClose
+from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.load_forecast import Figure, Forecaster
-from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder, find_ladder
+from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder
 from iocast.forecast.open_rows import inside, open_rows, touches
 from iocast.load import PlannedGroup, loader_of
 from iocast.model.histogram import Histogram, merge

@@ -23,8 +23,9 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
 from iocast.diagnose.stalled_rows import stalled_rows
 from iocast.forecast.answer import Question
+from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.load_forecast import Forecaster
-from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder, find_ladder
+from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder
 from iocast.forecast.open_rows import OpenRow, inside, open_rows, touches
 from iocast.sessions.forecasting.load_runs import measure_ladder, replay_rates
 from iocast.sessions.listener import Quiet

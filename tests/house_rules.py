@@ -213,12 +213,12 @@ def private_imports(root: Path) -> list[str]:
 
 
 def _file_arrows(root: Path) -> dict[str, set[str]]:
-    """Which files each file imports when it is loaded itself: imports inside of functions do not count."""
+    """Which files each file imports anywhere: inside of functions and for the type checker, too."""
     arrows: dict[str, set[str]] = {}
     for path, text in _sources(root, "src/iocast", ".py"):
         own = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         arrows.setdefault(own, set())
-        for module in _loaded(path, ast.parse(text)):
+        for _, module in _imports(path, ast.parse(text)):
             found = module
             while found.startswith("iocast") and not _is_module(root, found):
                 found = found.rpartition(".")[0]
@@ -230,14 +230,6 @@ def _file_arrows(root: Path) -> dict[str, set[str]]:
 def _is_module(root: Path, dotted: str) -> bool:
     place = root / "src" / dotted.replace(".", "/")
     return place.with_suffix(".py").exists() or (place / "__init__.py").exists()
-
-
-def _loaded(path: str, tree: ast.Module) -> Iterator[str]:
-    """The modules that a file imports at its top, those that only the type checker sees left out."""
-    for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for _, module in _imports(path, ast.Module([node], [])):
-                yield module
 
 
 def circles(root: Path) -> list[str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from iocast.model.plan import Remap, ReplayMode
     from iocast.model.run import Run
     from iocast.model.workload import Sync
+    from iocast.sessions.card import Card
     from iocast.sessions.comparing import Comparison
     from iocast.sessions.forecasting.calibrate import Calibrated
     from iocast.sessions.forecasting.forecast import Forecasted
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from iocast.sessions.listener import Listener
     from iocast.sessions.named_experiment import Answered
     from iocast.sessions.profiling.profile_traces import Profiled
-    from iocast.sessions.run_card import Card
     from iocast.traces.read_traces import TraceReport
 
 __version__ = "0.1.0"

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.forecast.answer import Question, answer
+from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.load_forecast import Forecaster
-from iocast.forecast.measured_ladder import Absent, AskedLoad, MeasuredLadder, find_ladder
+from iocast.forecast.measured_ladder import Absent, AskedLoad, MeasuredLadder
 from iocast.report.forecast.forecast_report import forecast_report
 
 LINKED = pool(4, "gamma:200us:0.7", ",link=100MB/s:20us")  # 82 us of an 8k I/O, 164 us of 16k, one after the other

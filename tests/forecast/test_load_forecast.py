@@ -7,9 +7,10 @@ from makers.ladder_runs import ladder_run, pool
 
 from iocast.analyse.facts import Facts
 from iocast.forecast.flow_equivalent import TooClose
+from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.laws.open_queues import mmc, mmc_quantile_s
 from iocast.forecast.load_forecast import Forecaster
-from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder, find_ladder
+from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder
 
 READS = AskedLoad(size_bytes=8192)
 

@@ -7,8 +7,9 @@ from makers.ladder_runs import ladder_run, pool
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
+from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.load_forecast import Forecaster
-from iocast.forecast.measured_ladder import Absent, AskedLoad, MeasuredLadder, find_ladder
+from iocast.forecast.measured_ladder import Absent, AskedLoad, MeasuredLadder
 from iocast.model.run import Source
 
 READS = AskedLoad(size_bytes=8192)

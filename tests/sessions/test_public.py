@@ -15,10 +15,10 @@ from makers.recording import Recording
 import iocast
 from iocast import archive
 from iocast.errors import LoadError, SpecError
+from iocast.sessions.card import Card
 from iocast.sessions.import_results import import_results
 from iocast.sessions.inquire import DiagnoseRequest, diagnose
 from iocast.sessions.requests import RunOptions
-from iocast.sessions.run_card import Card
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -31,7 +31,7 @@ def blk(iolatency: bool, micro: bool, queue: bool, timed: bool, as_json: bool, *
     nothing to storage; tracing costs about 1 µs of CPU time per request.
     """
     from iocast.report.renderers.block_lines import Shown, interval_text
-    from iocast.sessions.watch_blocks import watch_blocks, watch_request
+    from iocast.sessions.live.watch_blocks import watch_blocks, watch_request
     from iocast.text import harmless
 
     if (micro or queue) and not iolatency:

@@ -11,8 +11,9 @@ from msgspec import Struct
 from iocast.analyse.facts import Facts
 from iocast.forecast.flow_equivalent import HIGHEST_LOAD, TooClose
 from iocast.forecast.hockey_stick import Fitted
+from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.load_forecast import Figure, Forecaster, LoadForecast
-from iocast.forecast.measured_ladder import QUANTILES, Absent, AskedLoad, MeasuredLadder, find_ladder
+from iocast.forecast.measured_ladder import QUANTILES, Absent, AskedLoad, MeasuredLadder
 from iocast.forecast.open_rows import OpenRow, fitted, open_rows
 from iocast.forecast.outlook import FAIR_UTILISATION, GOOD_UTILISATION, Outlook, Verdict, verdict
 from iocast.forecast.rate_profile import Overload, Profile, overload, settled

@@ -18,8 +18,9 @@ from iocast.analyse.statistics import (
 )
 from iocast.forecast.flow_equivalent import TooClose
 from iocast.forecast.hockey_stick import Fitted, Point, fit_hockey_stick
+from iocast.forecast.ladder_search import same_load
 from iocast.forecast.load_forecast import Figure, Forecaster
-from iocast.forecast.measured_ladder import AskedLoad, same_load
+from iocast.forecast.measured_ladder import AskedLoad
 from iocast.model.workload import Poisson
 
 LEAST_SENT = 0.97  # of the rate that was asked for: below, the row was no open loop any more

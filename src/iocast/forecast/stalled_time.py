@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from iocast.analyse.facts import Facts
-from iocast.forecast.measured_ladder import AskedLoad, same_load
+from iocast.forecast.ladder_search import same_load
+from iocast.forecast.measured_ladder import AskedLoad
 from iocast.model.forecasting.row_stops import RowStops
 
 

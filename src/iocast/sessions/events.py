@@ -17,7 +17,7 @@ from iocast.model.run import Blind, Maintenance
 
 if TYPE_CHECKING:
     from iocast.load import Layout as Layout
-    from iocast.sessions.run_card import Card
+    from iocast.sessions.card import Card
     from iocast.traces.read_traces import TraceReport
 
 

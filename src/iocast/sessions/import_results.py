@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from iocast import archive
 from iocast.errors import SourceError
 from iocast.formats.file_kinds import special_kind
+from iocast.sessions.card import Card
 from iocast.sessions.events import AnswerMade, CardMade, Imported
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
-from iocast.sessions.run_card import Card, keep_summary, make_card, shown_folder
+from iocast.sessions.run_card import keep_summary, make_card, shown_folder
 
 
 def import_results(files: Sequence[str], out: str, listener: Listener) -> list[Card]:

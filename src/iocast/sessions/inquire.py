@@ -21,6 +21,7 @@ from iocast.model.experiment import Diagnosis, Experiment, Outcome, Step
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.sessions.card import Card
 from iocast.sessions.carry_out import carry_out, perform
 from iocast.sessions.events import (
     CardMade,
@@ -34,7 +35,7 @@ from iocast.sessions.events import (
 )
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import RunOptions, asked_job, option_value
-from iocast.sessions.run_card import Card, keep_judgement, keep_summary, open_card, shown_folder
+from iocast.sessions.run_card import keep_judgement, keep_summary, open_card, shown_folder
 from iocast.sessions.target_finding import find_target
 from iocast.units import parse_duration, parse_size
 

@@ -7,11 +7,12 @@ from msgspec import Struct
 from iocast.jobs.job import Job
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.sessions.card import Card
 from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import CardMade
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import MeasureRequest, asked_job
-from iocast.sessions.run_card import Card, check_floor, keep_summary, leave_page, make_card, shown_folder
+from iocast.sessions.run_card import check_floor, keep_summary, leave_page, make_card, shown_folder
 from iocast.sessions.target_finding import find_target
 
 

@@ -19,11 +19,12 @@ from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.target import Target
 from iocast.model.workload import Sync
+from iocast.sessions.card import Card
 from iocast.sessions.carry_out import carry_out
 from iocast.sessions.events import AnswerMade, Planned, TrialBegun, TrialFailed, TrialPlanned
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import MIB, RunOptions, option_value
-from iocast.sessions.run_card import Card, keep_judgement, leave_page, make_card, shown_folder
+from iocast.sessions.run_card import keep_judgement, leave_page, make_card, shown_folder
 from iocast.sessions.target_finding import find_target, identity_name, with_direct_tried
 from iocast.sessions.trial_places import Places, image_kinds, targets_of
 from iocast.units import parse_size

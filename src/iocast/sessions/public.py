@@ -11,6 +11,7 @@ from iocast.jobs.job import Job
 from iocast.model.finding import Examination
 from iocast.model.run import Run
 from iocast.model.workload import Sync
+from iocast.sessions.card import Card
 from iocast.sessions.comparing import Comparison, compare
 from iocast.sessions.forecasting.calibrate import Calibrated, CalibrateRequest, calibrate, calibration_asked
 from iocast.sessions.forecasting.matrix import MatrixRequest, run_matrix
@@ -19,7 +20,6 @@ from iocast.sessions.listener import Listener, Quiet
 from iocast.sessions.measure import measure
 from iocast.sessions.named_experiment import Answered, TrialRequest, experiment, trial_request
 from iocast.sessions.requests import MeasureRequest, RunOptions, size_of_files, time_of_rows
-from iocast.sessions.run_card import Card
 
 
 def options(size: str | None, time: str | None, seed: int, out: str, destroy: str) -> RunOptions:

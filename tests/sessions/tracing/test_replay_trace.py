@@ -12,7 +12,7 @@ import iocast
 from iocast.errors import SourceError, SpecError, TargetError
 from iocast.model.measurement import Measurement
 from iocast.model.workload import RecordedPlaces, RecordedTimes
-from iocast.sessions.run_card import Card
+from iocast.sessions.card import Card
 
 MS = 1_000_000
 ONE_SERVER = "sim:nvme,service=constant:1ms,servers=1"

@@ -14,8 +14,8 @@ from iocast.text import harmless, harmless_json
 
 if TYPE_CHECKING:
     from iocast.model.report import Report
+    from iocast.sessions.card import Card
     from iocast.sessions.comparing import Comparison, Repeats
-    from iocast.sessions.run_card import Card
 
 FORMATS = ("terminal", "classic", "r", "json", "csv", "markdown")
 OF_ONE_RUN = ("classic", "r", "orion", "vdbench", "latencymap")

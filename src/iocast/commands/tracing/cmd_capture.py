@@ -41,10 +41,10 @@ def capture(
     trace is a table of events (Parquet) for `iocast replay`. With --iostat, a log of disk counters for
     `iocast import`.
     """
+    from iocast.sessions.live.watch_blocks import interval_of
     from iocast.sessions.requests import option_value
     from iocast.sessions.tracing.capture_trace import CaptureRequest, CountersRequest, log_counters
     from iocast.sessions.tracing.capture_trace import capture as captured
-    from iocast.sessions.watch_blocks import interval_of
     from iocast.units import parse_size
 
     listener = TerminalListener()

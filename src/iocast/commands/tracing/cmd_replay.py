@@ -69,7 +69,8 @@ def replay(
     With --map, each target of the trace (a disk, a file) goes to an existing file or device of its own, or to one
     with others; targets that are not mapped are left out. Files are only read.
     """
-    from iocast.sessions.tracing.replay_trace import ReplayRequest, replay, trace_options
+    from iocast.sessions.tracing.replay_request import ReplayRequest
+    from iocast.sessions.tracing.replay_trace import replay, trace_options
 
     request = ReplayRequest(
         trace=trace,

@@ -12,11 +12,12 @@ from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.run import Run
 from iocast.model.target import Target
 from iocast.runner.scripts.calibrating import Bench, first_phases
+from iocast.sessions.card import Card
 from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import AnswerMade
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import RunOptions, option_value
-from iocast.sessions.run_card import Card, keep_summary, leave_page, make_card, shown_folder
+from iocast.sessions.run_card import keep_summary, leave_page, make_card, shown_folder
 from iocast.sessions.target_finding import find_target
 from iocast.units import parse_duration, parse_size
 

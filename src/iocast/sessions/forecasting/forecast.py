@@ -19,7 +19,7 @@ from iocast.sessions.requests import RUNS
 if TYPE_CHECKING:
     from iocast.analyse.facts import Facts
     from iocast.model.finding import Examination
-    from iocast.sessions.run_card import Card
+    from iocast.sessions.card import Card
 
 
 class ForecastRequest(Struct, frozen=True, kw_only=True):

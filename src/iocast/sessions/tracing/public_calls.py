@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from iocast.errors import LoadError
+from iocast.sessions.card import Card
 from iocast.sessions.listener import Listener, Quiet
 from iocast.sessions.public import options
-from iocast.sessions.run_card import Card
 from iocast.sessions.tracing.capture_trace import CaptureRequest, capture
-from iocast.sessions.tracing.replay_trace import ReplayRequest, replay
+from iocast.sessions.tracing.replay_request import ReplayRequest
+from iocast.sessions.tracing.replay_trace import replay
 from iocast.traces.read_traces import TraceReport
 
 

@@ -11,9 +11,8 @@ from msgspec import Struct
 from iocast.errors import SourceError, SpecError, TargetError
 from iocast.jobs.job import FileSize, Job
 from iocast.load.work_files import permission_of
-from iocast.model.grading import GradeAsked
 from iocast.model.measurement import ReplayFacts
-from iocast.model.plan import Length, Phase, Remap, Replay, ReplayMode
+from iocast.model.plan import Length, Phase, Replay, ReplayMode
 from iocast.model.target import Target
 from iocast.model.workload import (
     Closed,
@@ -26,9 +25,10 @@ from iocast.model.workload import (
 from iocast.sessions.forecasting.several_targets import find_targets
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
-from iocast.sessions.requests import MIB, MeasureRequest, RunOptions, option_value
+from iocast.sessions.requests import MIB, MeasureRequest, option_value
 from iocast.sessions.target_finding import with_direct_tried
 from iocast.sessions.tracing.event_tables import event_table
+from iocast.sessions.tracing.replay_request import ReplayRequest
 from iocast.sessions.tracing.target_mapping import Mapping, mapping_of, needed_bytes
 from iocast.text import capacity
 from iocast.units import parse_size
@@ -41,26 +41,6 @@ CLASSES_MOST = 64  # operations and sizes that are counted apart
 EXACT_MOST = 24  # of more, so many of the most frequent keep their size
 FAST_DEPTH, OPEN_DEPTH, LEAST_DEPTH, MOST_DEPTH = 32, 128, 32, 512
 BUFFERS_MOST = 1 << 30
-
-
-class ReplayRequest(Struct, frozen=True, kw_only=True):
-    """A trace (or its event table) on a path, or its targets on those of `mapped`. `depth` None: from the trace."""
-
-    trace: str
-    path: str
-    mode: ReplayMode = "timed"
-    speed: float = 1.0
-    remap: Remap = "refuse"
-    targets: tuple[str, ...] = ()
-    mapped: tuple[str, ...] = ()  # "sda=/dev/sdx": a target of the trace, and the file or device instead of it
-    reads_only: bool = False
-    buffered: bool = False
-    users: int = 1
-    depth: int | None = None
-    options: RunOptions = RunOptions()
-    reading: TraceOptions | None = None
-    asked: GradeAsked = GradeAsked()
-    page: bool = False
 
 
 class _Counted(Struct, frozen=True):

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as AnyMapping
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from iocast.errors import SpecError
-
-if TYPE_CHECKING:
-    from iocast.sessions.tracing.replay_trace import ReplayRequest
+from iocast.sessions.tracing.replay_request import ReplayRequest
 
 MIB = 1 << 20
 HOW = "write the name of a target of the trace, =, and a file or device: --map sda=/dev/sdx"

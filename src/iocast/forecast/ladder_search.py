@@ -1,0 +1,181 @@
+"""Finds in a run the ladder of closed rows for a mix and a size, or tells why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.ladder import Curve
+from iocast.analyse.statistics import (
+    Rule,
+    design_effect,
+    design_effects,
+    enough_beyond,
+    quantile_interval,
+    share_bounds,
+)
+from iocast.forecast.composed_ladder import composed
+from iocast.forecast.interpolated_ladder import interpolated
+from iocast.forecast.measured_ladder import LEAST_LOADS, QUANTILES, Absent, AskedLoad, Level, MeasuredLadder
+from iocast.forecast.response_law import GRID
+from iocast.model.histogram import Histogram
+from iocast.model.run import PhaseRecord
+from iocast.model.workload import Closed, Uniform, Zipf
+
+SAME_MIX = 0.05  # [J] of the share of reads: nearer mixes are taken for the same
+SHORT = Rule(least_intervals=3)
+
+
+def find_ladder(
+    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+) -> MeasuredLadder | Absent:
+    """The ladder of the mix itself; without one, between those of the sizes beside it; without these, that of reads and
+    that of writes put together.
+
+    `refused` names rows that must not be used, and why; `unsure` those that are a hint only.
+    """
+    if facts.imported:
+        return Absent("imported")
+    found = _single(facts, asked, refused, unsure)
+    if isinstance(found, Absent) and found.code == "no_such_rows":
+        found = _between_sizes(facts, asked, refused, unsure) or found
+    if isinstance(found, MeasuredLadder) or not 0 < asked.read_share < 1:
+        return found
+    parts = [
+        _single(facts, AskedLoad(size_bytes=asked.size_bytes, read_share=share), refused, unsure)
+        for share in (1.0, 0.0)
+    ]
+    if all(isinstance(each, MeasuredLadder) for each in parts):
+        reads, writes = (each for each in parts if isinstance(each, MeasuredLadder))
+        return composed(reads, writes, asked) or found
+    return found
+
+
+def _single(
+    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+) -> MeasuredLadder | Absent:
+    curves = [curve for curve in facts.curves if same_load(curve.rows[0], asked)]
+    if not curves:
+        known = dict.fromkeys(filter(None, (load_of(curve.rows[0]) for curve in facts.curves)))
+        return Absent("no_such_rows", known=tuple(known))
+    made = [_measured(facts, curve, asked, refused, unsure) for curve in curves]
+    ladders = [each for each in made if isinstance(each, MeasuredLadder)]
+    if ladders:
+        return max(ladders, key=lambda each: (len(each.levels), each.levels[-1].users))
+    return next(each for each in made if isinstance(each, Absent))
+
+
+def _between_sizes(
+    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+) -> MeasuredLadder | None:
+    """Between the nearest measured sizes on both sides; None where the asked size lies outside of all."""
+    known = {load.size_bytes for curve in facts.curves if (load := load_of(curve.rows[0]))}
+    found: list[MeasuredLadder] = []
+    for sizes in (
+        sorted((size for size in known if size < asked.size_bytes), reverse=True),
+        sorted(size for size in known if size > asked.size_bytes),
+    ):
+        each = (_single(facts, replace(asked, size_bytes=size), refused, unsure) for size in sizes)
+        nearest = next((one for one in each if isinstance(one, MeasuredLadder)), None)
+        if nearest is None:
+            return None
+        found.append(nearest)
+    return interpolated(found[0], found[1], asked)
+
+
+def load_of(record: PhaseRecord) -> AskedLoad | None:
+    """What random I/O a row makes, closed or open; None where it is of another kind."""
+    load = record.phase.workload
+    if load.sync != "none" or load.fsync_every or not isinstance(load.locality, Uniform | Zipf):
+        return None
+    if any(item.op not in ("read", "write") for item in load.mix) or record.phase.together:
+        return None
+    sizes = {item.size_bytes for item in load.mix}
+    if len(sizes) != 1 or (isinstance(load.arrival, Closed) and load.arrival.think_ns):
+        return None
+    reads = math.fsum(item.weight for item in load.mix if item.op == "read")
+    return AskedLoad(size_bytes=sizes.pop(), read_share=reads / math.fsum(item.weight for item in load.mix))
+
+
+def same_load(record: PhaseRecord, asked: AskedLoad) -> bool:
+    """True for a row of the size that is asked for, and of its mix or nearly so; of reads only if those are asked."""
+    has = load_of(record)
+    if has is None or has.size_bytes != asked.size_bytes:
+        return False
+    pure = any(share in (0.0, 1.0) for share in (has.read_share, asked.read_share))
+    return has.read_share == asked.read_share if pure else abs(has.read_share - asked.read_share) <= SAME_MIX + 1e-9
+
+
+def _measured(
+    facts: Facts, curve: Curve, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+) -> MeasuredLadder | Absent:
+    left_out = {row.phase.name: refused[row.phase.name] for row in curve.rows if row.phase.name in refused}
+    levels = []
+    for row in curve.rows:
+        if row.phase.name in left_out:
+            continue
+        level = level_of(facts.row(row))
+        if level is None:
+            left_out[row.phase.name] = "too short: fewer than three whole intervals"
+        else:
+            levels.append(level)
+    if left_out and len(levels) < LEAST_LOADS:
+        return Absent("refused_rows", left_out)
+    if len(levels) < LEAST_LOADS:
+        return Absent("few_loads", {row.phase.name: "" for row in curve.rows})
+    if levels[0].users != 1 and left_out:
+        return Absent("refused_rows", left_out)
+    if levels[0].users != 1:
+        return Absent("no_single", left_out)
+    first = facts.row(next(row for row in curve.rows if row.phase.name in levels[0].names)).response()
+    has = load_of(curve.rows[0])
+    return MeasuredLadder(
+        levels=tuple(levels),
+        asked=asked,
+        read_share=asked.read_share if has is None else has.read_share,
+        service_cv2=(first.stdev_ns / first.mean_ns) ** 2,
+        fastest_s=first.quantile_ns(0.005) / 1e9,
+        unsure={name: unsure[name] for level in levels for name in level.names if name in unsure},
+        left_out=left_out,
+    )
+
+
+def level_of(row: RowFacts) -> Level | None:
+    """A closed row as one load of a ladder; None where too few intervals show how sure it is."""
+    response, series = row.response(), row.record.series
+    bounds = share_bounds(series.response_ns, series.ios, float(sum(series.response_ns)), SHORT)
+    if None in bounds or not response.total:
+        return None
+    low, high = (each or 1.0 for each in bounds)
+    known = [design_effects(each, SHORT) for each in series.ops if sum(each.ios)]
+    return Level(
+        names=(row.name,),
+        users=float(row.measurement.asked_depth),
+        rate_per_s=row.measurement.rate_per_s,
+        ios=response.total,
+        times_s=times_of(response),
+        mean_error=max(math.log(high), -math.log(low)),
+        errors=dict(_errors(response, [each for each in known if each is not None])),
+    )
+
+
+def times_of(response: Histogram) -> tuple[float, ...]:
+    """The times at the shares of GRID, in seconds."""
+    return tuple((response.quantile_ns(q) if q else float(response.min_ns)) / 1e9 for q in GRID)
+
+
+def _errors(response: Histogram, effects: list[tuple[float, ...]]) -> Iterator[tuple[float, float | None]]:
+    """Of each quantile half its interval in logarithms. Several operations of a row are one set, so effects add up."""
+    for q in (*QUANTILES, 0.9, 0.999):
+        if not effects or not enough_beyond(response.total, q):
+            yield q, None
+            continue
+        effect = math.fsum(design_effect(each, q) or 1.0 for each in effects)
+        found = quantile_interval(response, q, effect)
+        if found.low_ns is None or found.high_ns is None or found.value_ns <= 0 or found.low_ns <= 0:
+            yield q, None
+        else:
+            yield q, max(math.log(found.high_ns / found.value_ns), math.log(found.value_ns / found.low_ns))

@@ -1,0 +1,82 @@
+"""Card: a run with what is thought of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from iocast.model.experiment import Diagnosis
+from iocast.model.finding import Examination, Grade
+from iocast.model.grading import Grades, Letter
+from iocast.model.report import Report
+from iocast.model.run import Run
+
+if TYPE_CHECKING:
+    from iocast.report.card.judged import Judged
+
+
+class Card(Struct, frozen=True):
+    """A run that was examined and graded. `folder` is "" where it was not saved."""
+
+    judged: Judged
+
+    @property
+    def run(self) -> Run:
+        """The plan, the host, and every phase with its measurement."""
+        return self.judged.run
+
+    @property
+    def folder(self) -> str:
+        """The run folder."""
+        return self.judged.folder
+
+    @property
+    def grades(self) -> Grades | None:
+        """The letters with their evidence; None where nothing was measured."""
+        return self.judged.grades
+
+    @property
+    def grade(self) -> Letter | None:
+        """The overall letter; None where none was given (`grades.says` tells why)."""
+        return self.grades.overall if self.grades else None
+
+    @property
+    def trust(self) -> Grade | None:
+        """The trust of the row that deserves least; None without rows."""
+        from iocast.report.card.headline import worst_trust
+
+        return worst_trust(self.run, self.examination)
+
+    @property
+    def examination(self) -> Examination:
+        """The findings, and the trust and the bound of each row."""
+        return self.judged.examination
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """What was tested by experiment; None where nothing was."""
+        return self.judged.diagnosis
+
+    @property
+    def bad_blocks(self) -> int:
+        """Blocks that the last verification found not as they must be."""
+        return sum(found.bad_blocks for found in self.run.verifications[-1:])
+
+    def report(self, *, charts: bool = False) -> Report:
+        """The card as sections and tables, with charts if asked for. Raises ArchiveError for a damaged folder."""
+        return self.judged.report(charts=charts)
+
+    def write(self, path: str | Path, theme: str = "light", *, force: bool = False) -> list[Path]:
+        """Writes the card with charts in the form of the suffix; returns the files. Raises IocastError.
+
+        With `force` a file that iocast did not make is replaced, too.
+        """
+        from iocast.sessions.report_files import write_file
+
+        return write_file(self.report(charts=True), Path(path), theme, force=force)
+
+    def reaches(self, floor: Letter | None) -> bool:
+        """True when the overall letter is at least `floor`, or none is asked for."""
+        return floor is None or (self.grades is not None and self.grades.reaches(floor))
