@@ -137,6 +137,15 @@ def trace_formats() -> list[tuple[str, str]]:
 def replay_survey(plan_json: str, interval_ns: int) -> str:
     """What a replay (a Replay as JSON) would be, at intervals of so many ns; as JSON. Raises CoreError."""
 
+def copy_file(from_descriptor: int, to_descriptor: int, order_json: str, on_tick: Callable[[int], bool]) -> str:
+    """Copy an open file to an empty one in one way (an Order of copy.rs as JSON), and sync it; a Copied as JSON.
+
+    on_tick(bytes) is called about ten times a second; False or an exception stops. Raises CoreError.
+    """
+
+def file_content(descriptor: int, on_tick: Callable[[int], bool]) -> str:
+    """Digest (XXH3, 128 bits) and length of an open file, read from its beginning, as JSON; ticks as above."""
+
 def memory_copy_bytes_per_s(budget_s: float) -> float:
     """Bytes a second that one core copies in memory, the best pass within about budget_s seconds."""
 

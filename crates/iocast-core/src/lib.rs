@@ -18,6 +18,7 @@
 pub mod blk;
 pub mod capture;
 mod choose;
+pub mod copy;
 pub mod copy_speed;
 pub mod engine;
 pub mod error;

@@ -2,6 +2,7 @@
 
 mod blk_watch;
 mod capturing;
+mod copying;
 mod core_error;
 mod layer_watching;
 mod profiling;
@@ -192,5 +193,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(traces::read_traces, module)?)?;
     module.add_function(wrap_pyfunction!(traces::trace_formats, module)?)?;
     module.add_function(wrap_pyfunction!(traces::replay_survey, module)?)?;
+    module.add_function(wrap_pyfunction!(copying::copy_file, module)?)?;
+    module.add_function(wrap_pyfunction!(copying::file_content, module)?)?;
     module.add_function(wrap_pyfunction!(memory_copy_bytes_per_s, module)?)
 }

@@ -85,8 +85,9 @@ def trial_request(name: str, *, block: str | None, sizes: str, **asked: Any) -> 
 def questions() -> dict[str, str]:
     """The name of every experiment, and what it asks."""
     from iocast.diagnose.experiments.named import TRIALS, question
+    from iocast.sessions.copying import copy_experiment
 
-    return {each.NAME: question(each) for each in TRIALS}
+    return {**{each.NAME: question(each) for each in TRIALS}, copy_experiment.NAME: copy_experiment.QUESTION}
 
 
 def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
