@@ -32,6 +32,7 @@ from iocast.runner.refilling import WorkFiles
 from iocast.runner.reporting import Progress
 from iocast.runner.saving import Performed, Saving, Status
 from iocast.runner.scripts.until_steady import Judge, UntilSteady
+from iocast.runner.tree_keeping import TreeFiles
 from iocast.runner.verifying import Verifying
 
 MEMORY_BUDGET_S = 0.15
@@ -135,7 +136,11 @@ class _Performance:
         self.saving, self.progress, self.stopped = saving, progress, stopped
         self.opened = opened
         self.recheck = recheck  # whether the device is still the one that may be overwritten
-        self.files = WorkFiles(layout, loader, bool(self.plan.target.direct), self._fill, stopped)
+        self.files: WorkFiles | TreeFiles = (
+            WorkFiles(layout, loader, bool(self.plan.target.direct), self._fill, stopped)
+            if self.plan.tree is None
+            else TreeFiles(self.plan, layout, loader, self._fill, stopped)
+        )
         self.verifying = Verifying()
         self.done: Done = ()
         self.asked: tuple[Phase, ...] = ()  # what the script asked for so far
@@ -192,10 +197,10 @@ class _Performance:
         plans: list[PhasePlan] = []
         for number, phase in enumerate(group.phases, len(self.asked)):
             seed = load.phase_seed(self.plan, phase, number)
-            told = self.loader.phase_plan(phase, self.layout.files, seed)
+            told = self.files.told(self.loader.phase_plan(phase, self.layout.files, seed))
             plans.append(self.verifying.recorded(phase, told))
         if self.loader.real_time and any(phase.cold for phase in group.phases):
-            load.drop_cached(self.layout.files)
+            load.drop_names() if self.layout.tree else load.drop_cached(self.layout.files)
         return self._run(group, tuple(plans))
 
     def _overwrite(self) -> None:
@@ -214,7 +219,7 @@ class _Performance:
         shown = stand_in(group.phases)
         number, total, left = self._begin(shown)
         self.saving.folder.begin(shown.name, number, total, left)
-        files = tuple(file.path for file in self.layout.files)
+        files = () if self.layout.tree else tuple(file.path for file in self.layout.files)
         opened, spool = self._opened(plans), str(self.saving.folder.path)
         with Watch(self.plan.target, files, OBSERVERS if self.loader.real_time else ()) as watch:
             verified = any(plan.verify is not None for plan in plans)
