@@ -9,9 +9,8 @@ from iocast.jobs.job import Job
 from iocast.model.plan import Phase
 from iocast.model.target import Target
 from iocast.model.tree import Tree
-from iocast.model.workload import Op, Sequential, Uniform
+from iocast.model.workload import DIRECTORY_OPS, Op, Sequential, Uniform
 
-DIRECTORY_OPS: frozenset[Op] = frozenset(("readdir", "readdirplus", "fsyncdir", "statfs"))
 MOST_FILES = (1 << 32) - 1
 
 

@@ -59,6 +59,8 @@ TREE_OPS: Final[tuple[Op, ...]] = (
     "getxattr",
     "statfs",
 )
+# Of those, what goes to a directory and not to a file.
+DIRECTORY_OPS: Final[frozenset[Op]] = frozenset(("readdir", "readdirplus", "fsyncdir", "statfs"))
 # After these a tree has other names.
 NAMING_OPS: Final[frozenset[Op]] = frozenset(("create", "mkdir", "rmdir", "rename", "link", "symlink", "unlink"))
 # And these change its files or directories otherwise.

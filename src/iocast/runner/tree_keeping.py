@@ -29,7 +29,7 @@ class TreeFiles:
 
     def __init__(self, plan: Plan, layout: Layout, loader: Loader, fill: Fill, stopped: Callable[[], bool]) -> None:
         assert plan.tree is not None
-        self._tree = plan.tree
+        self._plan, self._tree = plan, plan.tree
         self._users = plan.most_users
         self._wanted = tree_plan(plan.tree, plan.most_users)
         self._file = layout.files[0]
@@ -80,8 +80,10 @@ class TreeFiles:
                 raise TargetError(f"{self._file.path}: a signal interrupted it", "start again") from None
 
     def _make(self) -> None:
-        """Makes the files that are missing."""
-        phase = self._phase()
+        """Makes the files that are missing, and looks whether all are there as they should be."""
+        if self._complete():
+            return
+        phase = make_phase(self._plan)
         plan = self._loader.phase_plan(phase, (self._file,), seed=0)
         assert plan.tree is not None
         made = replace(plan, tree=replace(plan.tree, trees=self._wanted.trees, present="look"))
@@ -93,35 +95,28 @@ class TreeFiles:
         if self._stopped():
             return
         self._check(measurement)
+        if not self._complete():
+            raise TargetError(f"{self._file.path}: files are missing after all were made", "start again")
+
+    def _complete(self) -> bool:
+        """True when every file is there. Raises TargetError for what else is there, and for files of a wrong size."""
         found = look_at(self._file, self._wanted, sizes=bool(self._tree.sizes), go_on=self._go_on)
-        sums = totals(self._tree, self._users)
         if found.foreign:
+            names = ", ".join(found.foreign_names[:3])
             raise TargetError(
-                f"{self._file.path} holds {found.foreign} names that iocast did not make: "
-                f"{', '.join(found.foreign_names[:3])}",
+                f"{self._file.path} holds {found.foreign} names that iocast did not make: {names}",
                 "move them away, and start again",
             )
         if found.wrong_size:
+            # A make or a write that was killed: they are made anew.
             empty_tree(self._file, self._wanted, self._go_on)
-            raise TargetError(
-                f"{self._file.path}: {found.wrong_size} files of an interrupted run had the wrong size",
-                "all files were removed: start again",
-            )
-        if found.files != sums.files:
-            raise TargetError(f"{self._file.path}: {found.files:,} of {sums.files:,} files are there", "start again")
+            return False
+        if found.files != totals(self._tree, self._users).files:
+            return False
         # What operations left beside the files is told to the next phase by a look.
         self._whole = not found.left_over
         mark_tree(self._file, whole=self._whole)
-
-    def _phase(self) -> Phase:
-        users = self._users if self._tree.own else min(MOST_MAKERS, os.cpu_count() or 1)
-        return Phase(
-            name="lay out iocast-tree",
-            test="layout",
-            role="fill",
-            workload=Workload(mix=(MixItem("create", 0),), users=users, direct=False),
-            length=Length(ios=totals(self._tree, self._users).files),
-        )
+        return True
 
     def _check(self, measurement: Measurement) -> None:
         """Raises TargetError when files could not be made."""
@@ -138,6 +133,19 @@ class TreeFiles:
                 "use fewer or smaller files, or another path; `iocast clean` removes what was made",
             )
         raise TargetError(f"{made}{error.count:,} could not be made: {error.name}", _way_out(error.name))
+
+
+def make_phase(plan: Plan) -> Phase:
+    """The phase that makes all files of the tree of a plan."""
+    assert plan.tree is not None
+    users = plan.most_users if plan.tree.own else min(MOST_MAKERS, os.cpu_count() or 1)
+    return Phase(
+        name="lay out iocast-tree",
+        test="layout",
+        role="fill",
+        workload=Workload(mix=(MixItem("create", 0),), users=users, direct=False),
+        length=Length(ios=totals(plan.tree, plan.most_users).files),
+    )
 
 
 def _way_out(name: str) -> str:
