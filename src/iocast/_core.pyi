@@ -15,9 +15,12 @@ __all__ = [
     "chi_square_quantile",
     "events_in_order",
     "f_survival",
+    "look_at_tree",
+    "make_tree_directories",
     "memory_copy_bytes_per_s",
     "read_back",
     "read_traces",
+    "remove_tree",
     "replay_survey",
     "run_together",
     "student_t_cdf",
@@ -137,6 +140,15 @@ def trace_formats() -> list[tuple[str, str]]:
 def replay_survey(plan_json: str, interval_ns: int) -> str:
     """What a replay (a Replay as JSON) would be, at intervals of so many ns; as JSON. Raises CoreError."""
 
+def copy_file(from_descriptor: int, to_descriptor: int, order_json: str, on_tick: Callable[[int], bool]) -> str:
+    """Copy an open file to an empty one in one way (an Order of copy.rs as JSON), and sync it; a Copied as JSON.
+
+    on_tick(bytes) is called about ten times a second; False or an exception stops. Raises CoreError.
+    """
+
+def file_content(descriptor: int, on_tick: Callable[[int], bool]) -> str:
+    """Digest (XXH3, 128 bits) and length of an open file, read from its beginning, as JSON; ticks as above."""
+
 def memory_copy_bytes_per_s(budget_s: float) -> float:
     """Bytes a second that one core copies in memory, the best pass within about budget_s seconds."""
 
@@ -151,3 +163,12 @@ def f_survival(x: float, degrees_above: float, degrees_below: float) -> float:
 
 def chi_square_quantile(q: float, degrees: float) -> float:
     """The value that chi-square falls below with probability `q`. Raises ValueError."""
+
+def make_tree_directories(tree_json: str, place: int, go_on: Callable[[], bool]) -> int:
+    """Makes the missing directories of a tree (plan/tree_plan.rs) in an open directory; returns how many. Raises OSError."""
+
+def look_at_tree(tree_json: str, place: int, sizes: bool, go_on: Callable[[], bool]) -> str:
+    """What of a tree is there (tree/look.rs), as JSON; the sizes of its files too if asked. Raises OSError."""
+
+def remove_tree(place: int, threads: int, dry: bool, go_on: Callable[[], bool]) -> str:
+    """Removes all that iocast made in an open directory, or counts it (tree/removal.rs), as JSON. Raises OSError."""

@@ -159,6 +159,10 @@ pub fn errno_name(errno: i32) -> String {
         libc::ENODATA => "ENODATA",
         libc::EBUSY => "EBUSY",
         libc::EINTR => "EINTR",
+        libc::EXDEV => "EXDEV",
+        libc::ENOSYS => "ENOSYS",
+        libc::EACCES => "EACCES",
+        libc::ENOTTY => "ENOTTY",
         _ => return format!("errno {errno}"),
     };
     name.to_string()

@@ -18,6 +18,7 @@
 pub mod blk;
 pub mod capture;
 mod choose;
+pub mod copy;
 pub mod copy_speed;
 pub mod engine;
 pub mod error;
@@ -33,5 +34,6 @@ mod signals;
 #[cfg(test)]
 mod testing;
 pub mod trace;
+pub mod tree;
 pub mod verify;
 pub mod workload;

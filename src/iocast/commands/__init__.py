@@ -33,6 +33,7 @@ VERBS = {
     "compare": "Compare runs, or groups of repeats.",
     "repeat": "Run a job several times and show whether its figures repeat.",
     "ab": "Run a job on two targets in turn and compare them.",
+    "study": "Run a matrix of loads, several times each, and compare configurations.",
     "calibrate": "Find the IOPS that a latency limit allows, the most IOPS and MB/s.",
     "matrix": "Measure a matrix of small and large I/Os as ORION does.",
     "forecast": "Forecast the response time of a production load from a run.",

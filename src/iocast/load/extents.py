@@ -9,15 +9,18 @@ import errno
 import fcntl
 import os
 import struct
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 _FS_IOC_FIEMAP = 0xC020660B
 _SYNC = 0x1
 _LAST, _UNKNOWN, _DELALLOC, _UNWRITTEN = 0x1, 0x2, 0x4, 0x800
+_SHARED = 0x2000
 _HEADER = struct.Struct("=QQLLLL")
 _EXTENT = struct.Struct("=QQQQQLLLL")
 _BATCH = 512
+_NO_FIEMAP = (errno.EOPNOTSUPP, errno.ENOTTY, errno.EINVAL, errno.ENOSYS)
 
 
 class Extents(Struct, frozen=True):
@@ -43,33 +46,50 @@ def survey(path: str) -> Extents:
         try:
             return _by_fiemap(descriptor, size)
         except OSError as error:
-            if error.errno not in (errno.EOPNOTSUPP, errno.ENOTTY, errno.EINVAL, errno.ENOSYS):
+            if error.errno not in _NO_FIEMAP:
                 raise
             return _by_seek_hole(descriptor, size, f"FIEMAP is not supported here ({os.strerror(error.errno)})")
     finally:
         os.close(descriptor)
 
 
+def shared_bytes(descriptor: int) -> int | None:
+    """Bytes of an open file that lie in blocks which other files have too (reflinks); None where that is unknown."""
+    size = os.fstat(descriptor).st_size
+    try:
+        return sum(inside for inside, flags in _extents(descriptor, size) if flags & _SHARED)
+    except OSError as error:
+        if error.errno not in _NO_FIEMAP:
+            raise
+        return None
+
+
 def _by_fiemap(descriptor: int, size: int) -> Extents:
-    position, covered, unwritten = 0, 0, 0
+    covered, unwritten = 0, 0
+    for inside, flags in _extents(descriptor, size):
+        covered += inside
+        if flags & (_UNWRITTEN | _DELALLOC | _UNKNOWN):
+            unwritten += inside
+    return Extents(size, size - covered, unwritten, "FIEMAP")
+
+
+def _extents(descriptor: int, size: int) -> Iterator[tuple[int, int]]:
+    """How much of the file each extent has, and its flags. Raises OSError."""
+    position = 0
     while position < size:
         buffer = bytearray(_HEADER.size + _BATCH * _EXTENT.size)
         _HEADER.pack_into(buffer, 0, position, size - position, _SYNC, 0, _BATCH, 0)
         fcntl.ioctl(descriptor, _FS_IOC_FIEMAP, buffer)
         mapped = _HEADER.unpack_from(buffer)[3]
         if not mapped:
-            break
+            return
         for number in range(mapped):
             fields = _EXTENT.unpack_from(buffer, _HEADER.size + number * _EXTENT.size)
             start, length, flags = fields[0], fields[2], fields[5]
-            inside = min(start + length, size) - max(start, position)
-            covered += max(0, inside)
-            if flags & (_UNWRITTEN | _DELALLOC | _UNKNOWN):
-                unwritten += max(0, inside)
+            yield max(0, min(start + length, size) - max(start, position)), flags
             position = max(position, start + length)
         if flags & _LAST:
-            break
-    return Extents(size, size - covered, unwritten, "FIEMAP")
+            return
 
 
 def _by_seek_hole(descriptor: int, size: int, why_not: str) -> Extents:

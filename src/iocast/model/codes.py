@@ -59,6 +59,17 @@ FindingCode = Literal[
     "cache_pollution",
 ]
 
+# What must be known of copies of a file.
+CopyRemarkCode = Literal[
+    "content_differs",
+    "way_refused",
+    "reflinked",
+    "copied_in_kernel",
+    "not_cold",
+    "not_warm",
+    "sparse_source",
+]
+
 CountingEngine = Literal["duckdb", "spark"]  # who counts the rows of a trace
 SeverityCode = Literal["note", "warn", "severe", "void"]
 
@@ -204,6 +215,8 @@ ReportCode = Literal[
     "calibration",
     "profile",
     "tape",
+    "copy",
+    "study",
 ]
 
 SectionCode = Literal[
@@ -256,6 +269,11 @@ SectionCode = Literal[
     "activity",
     "databases",
     "not_seen",
+    # of a study
+    "study",
+    # of copies of a file
+    "copies",
+    "copy_remarks",
     # of others
     "experiment",
     "runs",

@@ -9,6 +9,7 @@ from iocast.diagnose.aspects import ASPECTS
 from iocast.model.codes import (
     CalibrationRefusalCode,
     ComparisonCode,
+    CopyRemarkCode,
     DifferenceCode,
     FindingCode,
     KneeCode,
@@ -21,6 +22,7 @@ from iocast.model.codes import (
     StatisticCode,
     TrustCode,
 )
+from iocast.model.copying.copy_trials import MethodCode
 from iocast.model.report import Chart, Section, Table
 
 SECTIONS: dict[SectionCode, str] = {
@@ -68,6 +70,9 @@ SECTIONS: dict[SectionCode, str] = {
     "activity": "What sessions did",
     "databases": "Databases",
     "not_seen": "Not seen",
+    "study": "Study",
+    "copies": "Copies",
+    "copy_remarks": "What must be known of them",
     "experiment": "Experiment",
     "runs": "Runs",
     "trend": "Trend",
@@ -161,6 +166,29 @@ FINDINGS: dict[FindingCode, str] = {
     "cache_pollution": "cache pollution",
 }
 
+COPY_METHODS: dict[MethodCode, str] = {
+    "mmap_window": "mmap 8 MiB + write",
+    "read_write_large": "read/write 8 MiB",
+    "read_write_block": "read/write st_blksize",
+    "copy_file_range": "copy_file_range",
+    "sendfile": "sendfile",
+    "splice": "splice",
+    "direct": "O_DIRECT 8 MiB",
+    "uring_buffered": "io_uring 8x1 MiB",
+    "uring_direct": "io_uring O_DIRECT 8x1 MiB",
+    "reflink": "reflink (FICLONE)",
+}
+
+COPY_REMARKS: dict[CopyRemarkCode, str] = {
+    "content_differs": "content differs",
+    "way_refused": "refused",
+    "reflinked": "reflink",
+    "copied_in_kernel": "fell back",
+    "not_cold": "not cold",
+    "not_warm": "not warm",
+    "sparse_source": "sparse source",
+}
+
 # A count leaves nothing to be tested.
 STATES: dict[StateCode, str] = {
     "suggested": "suspected",
@@ -251,6 +279,8 @@ _VOCABULARIES: tuple[Mapping[Any, str], ...] = (
     STATISTICS,
     DIFFERENCES,
     NEEDS,
+    COPY_METHODS,
+    COPY_REMARKS,
     {"not_tested": "not tested", "device_or_limit": "device or limit"},
     MAXIMA,
     KNEES,

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from iocast.errors import IocastError
+from iocast.model.copying.copy_trials import CopyPlan, CopyTrial
 from iocast.model.experiment import Experiment, Outcome
 from iocast.model.finding import Finding
 from iocast.model.grading import Grades, Letter
 from iocast.model.plan import Phase, Plan
 from iocast.model.report import Report
 from iocast.model.run import Blind, Maintenance
+from iocast.model.studies.study_plan import StudyCell, StudyPlan
 
 if TYPE_CHECKING:
     from iocast.load import Layout as Layout
@@ -155,6 +157,47 @@ class AnswerMade(Struct, frozen=True):
     report: Report
 
 
+class StudyBegun(Struct, frozen=True, kw_only=True):
+    """A study goes on, or begins, on a configuration; so much of it is complete already."""
+
+    plan: StudyPlan
+    label: str
+    folder: str
+    cells_done: int
+    runs_done: int
+
+
+class StudyRunBegun(Struct, frozen=True, kw_only=True):
+    """The next run of a cell begins."""
+
+    cell: StudyCell
+    repeat: int
+    repeats: int
+    label: str
+
+
+class StudyRunFailed(Struct, frozen=True):
+    """A run of a cell ended with an error; the study goes on."""
+
+    cell: StudyCell
+    why: IocastError
+
+
+class CopyPlanned(Struct, frozen=True):
+    """Copies of a file are about to be made; `keep` is the path of the one that stays, "" for none."""
+
+    plan: CopyPlan
+    keep: str
+
+
+class CopyMade(Struct, frozen=True):
+    """A copy was made and is kept in the folder."""
+
+    trial: CopyTrial
+    number: int
+    of: int
+
+
 class ImageAnnounced(Struct, frozen=True):
     """A file for file systems of its own is about to be made in a directory, and removed at the end."""
 
@@ -232,10 +275,11 @@ class CountersLogged(Struct, frozen=True):
 
 
 InquiryEvent = Suspected | Untested | ExperimentBegun | ExperimentFailed | Decided | Diagnosed
-TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut
+TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut | CopyPlanned | CopyMade
 WorkEvent = Planned | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept | WatchBegun
+StudyEvent = StudyBegun | StudyRunBegun | StudyRunFailed
 FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
 LiveEvent = LiveBegun | TapeSaved
 Made = CardMade | AnswerMade  # what was asked for
-Event = WorkEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | LiveEvent | Made
+Event = WorkEvent | StudyEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | LiveEvent | Made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -45,6 +46,7 @@ class TrialRequest(Struct, frozen=True, kw_only=True):
     streams: int | None = None
     sync: Sync = "none"
     sizes: tuple[int, ...] = ()
+    files: int | None = None
     options: RunOptions = RunOptions()
     page: bool = False
 
@@ -86,8 +88,9 @@ def trial_request(name: str, *, block: str | None, sizes: str, **asked: Any) -> 
 def questions() -> dict[str, str]:
     """The name of every experiment, and what it asks."""
     from iocast.diagnose.experiments.named import TRIALS, question
+    from iocast.sessions.copying import copy_experiment
 
-    return {each.NAME: question(each) for each in TRIALS}
+    return {**{each.NAME: question(each) for each in TRIALS}, copy_experiment.NAME: copy_experiment.QUESTION}
 
 
 def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
@@ -182,6 +185,8 @@ def _asked(trial: Trial, request: TrialRequest, target: Target) -> Asked:
         streams=request.streams or usual.streams,
         sync=request.sync,
         sizes=request.sizes,
+        files=request.files or usual.files,
+        cold=target.kind == "directory" and os.geteuid() == 0,
     )
 
 
@@ -193,5 +198,6 @@ def _job(trial: Trial, asked: Asked) -> Job:
         phases=trial.phases(asked),
         file_count=count,
         file_size=FileSize(size_bytes=asked.size_bytes // count // MIB * MIB),
+        tree=trial.tree(asked) if hasattr(trial, "tree") else None,
         experiment=trial.NAME,
     )

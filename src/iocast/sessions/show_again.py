@@ -10,14 +10,18 @@ from msgspec.structs import replace
 
 from iocast import archive
 from iocast.archive.catalogue import run_folders, runs_in
+from iocast.archive.copying.copy_folder import is_copy
+from iocast.archive.studies.study_folder import is_study
 from iocast.errors import ArchiveError, SpecError
 from iocast.model.grading import GradeAsked
 from iocast.sessions.comparing import SIDES, Comparison, Repeats, compare, repeats_in
+from iocast.sessions.copying.copy_experiment import CopiedFile, open_copies
 from iocast.sessions.events import AnswerMade, CardMade, FileWritten
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
 from iocast.sessions.report_files import begin_page, check_file, get_ready, write_file
 from iocast.sessions.run_card import check_floor, make_card, open_card
+from iocast.sessions.studies.study_runs import Studied, open_study
 
 
 class ReportFile(Struct, frozen=True):
@@ -33,6 +37,12 @@ def show_again(folder: str, asked: GradeAsked, listener: Listener) -> bool:
 
     Raises ArchiveError.
     """
+    if is_copy(folder):
+        listener.tell(AnswerMade(_copies(folder, asked).report()))
+        return True
+    if is_study(folder):
+        listener.tell(AnswerMade(_study(folder, asked).report()))
+        return True
     if is_group(folder):
         listener.tell(AnswerMade(group_of(folder, asked).report()))
         return True
@@ -56,6 +66,14 @@ def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, l
     for file in files:
         check_file(file, force=into.force)  # all of them, before the first is written
     for folder, file in zip(folders, files, strict=True):
+        if is_copy(folder):
+            for written in write_file(_copies(folder, asked).report(charts=True), file, into.theme, force=into.force):
+                listener.tell(FileWritten(written))
+            continue
+        if is_study(folder):
+            for written in write_file(_study(folder, asked).report(charts=True), file, into.theme, force=into.force):
+                listener.tell(FileWritten(written))
+            continue
         if is_group(folder):
             for written in write_file(group_of(folder, asked).report(charts=True), file, into.theme, force=into.force):
                 listener.tell(FileWritten(written))
@@ -72,6 +90,20 @@ def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, l
             listener.tell(FileWritten(written))
         passed.append(check_floor(card, asked.floor, listener))
     return passed
+
+
+def _copies(folder: str, asked: GradeAsked) -> CopiedFile:
+    """The copies of a folder. Raises ArchiveError, SpecError."""
+    if asked.floor is not None:
+        raise SpecError(f"{folder} has copies of a file, which have no grade", "omit --fail-under")
+    return open_copies(folder)
+
+
+def _study(folder: str, asked: GradeAsked) -> Studied:
+    """The study of a folder. Raises ArchiveError, SpecError."""
+    if asked.floor is not None:
+        raise SpecError(f"{folder} is a study, which has no grade", "omit --fail-under, or name one run")
+    return open_study(folder)
 
 
 def is_tape(folder: str) -> bool:

@@ -58,6 +58,22 @@ def put_output(path: Path, data: bytes, option: str = "-o", *, force: bool = Fal
         raise _unwritable(path, error.errno, option) from error
 
 
+def put_grown(file: Growing, path: Path, sha256: str, option: str = "-o", *, force: bool = False) -> None:
+    """Gives a file that was written beside `path` this name; `sha256` is the digest of what it holds, in hexadecimal.
+
+    Raises ArchiveError.
+    """
+    there = _found(path, option, force)
+    try:
+        if there is not None and not stat.S_ISREG(there.st_mode):
+            raise ArchiveError(f"{path} is not a regular file", f"name another file with {option}")
+        with contextlib.suppress(OSError):  # not every file system has attributes
+            os.setxattr(file.descriptor, _ATTRIBUTE, sha256.encode())
+        _place(file, path, there, option)
+    except OSError as error:
+        raise _unwritable(path, error.errno, option) from error
+
+
 def is_own(path: Path) -> bool:
     """Whether iocast made this file, and nobody changed it since. Raises OSError."""
     return _whose(path) == "ours"

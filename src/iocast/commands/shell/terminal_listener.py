@@ -60,6 +60,7 @@ class TerminalListener:
 
 def lines(
     event: events.WorkEvent
+    | events.StudyEvent
     | events.InquiryEvent
     | events.TrialEvent
     | events.FileEvent
@@ -112,6 +113,14 @@ def lines(
             | events.ImageLeftOut()
         ):
             yield _trial(event)
+        case events.StudyBegun() | events.StudyRunBegun() | events.StudyRunFailed():
+            from iocast.commands.shell.study_lines import study_lines
+
+            yield from study_lines(event)
+        case events.CopyPlanned() | events.CopyMade():
+            from iocast.commands.shell.copy_lines import copy_lines
+
+            yield from copy_lines(event)
         case _:
             yield from _inquiry(event)
 
@@ -126,7 +135,9 @@ def _file(event: events.FileEvent) -> str:
             return f"note: report.html not written: {why.message}"
 
 
-def _trial(event: events.TrialEvent) -> str:
+def _trial(
+    event: events.TrialBegun | events.TrialPlanned | events.TrialFailed | events.ImageAnnounced | events.ImageLeftOut,
+) -> str:
     """What happens while a named experiment is made."""
     from iocast.commands.shell.plan_lines import writing_line
 

@@ -29,6 +29,7 @@ from iocast.report.charts import (
     throughput,
     trend,
 )
+from iocast.report.charts.copying import copy_rates
 from iocast.report.charts.drawing.parts import NARROW, WIDE, Spec
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.forecasting import forecast_curve, forecast_utilisation, sizing_bars
@@ -84,6 +85,7 @@ CHARTS: dict[str, ChartModule] = {
     "miss_ratio": miss_ratio,
     "use_share": use_share,
     "live_latency": live_latency,
+    "copy_rates": copy_rates,
 }
 
 

@@ -26,6 +26,7 @@ Stand = Literal[
     "calibration",  # a Calibration; beside the table of its curve
     "replay",  # the PhaseRecord of a replay; in the section about it
     "profile",  # a Profile; in the section of its kind
+    "copy",  # a CopyRun; beside the table of its ways
     "tape",  # a TapeSummary; in the section of its kind
 ]
 

@@ -505,6 +505,18 @@ class TapeDocument(_Document, kw_only=True, tag="tape"):
     tables: list[ModelTable]
 
 
+class StudyDocument(_Document, kw_only=True, tag="study"):
+    """A matrix of loads on several configurations: `iocast study`."""
+
+    tables: list[ModelTable]
+
+
+class CopyDocument(_Document, kw_only=True, tag="copy"):
+    """Copies of a file in several ways: `iocast experiment copy`."""
+
+    tables: list[ModelTable]
+
+
 class SizeDocument(_Document, kw_only=True, tag="size"):
     """How many devices a need takes: `iocast size`. Without a device, only `library`."""
 
@@ -538,6 +550,8 @@ Document = (
     | ModelDocument
     | ProfileDocument
     | TapeDocument
+    | CopyDocument
+    | StudyDocument
     | SizeDocument
     | ForecastDocument
 )

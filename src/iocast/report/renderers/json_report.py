@@ -74,7 +74,7 @@ def document(report: Report) -> doc.Document:
             found["repeats"] = _repeats(report)
         case "trend":
             found |= _trend(report)
-        case "model" | "profile" | "tape":
+        case "model" | "profile" | "tape" | "copy" | "study":
             found["tables"] = [_law_table(table) for section in report.sections for table in section.tables]
         case "size":
             found |= _size(report)

@@ -1,0 +1,1 @@
+"""What copies of a file come to."""

@@ -1,0 +1,1 @@
+"""Study files: the axes of a matrix of loads."""

@@ -1,0 +1,1 @@
+"""One file is copied to another, and proven to be the same."""

@@ -1,0 +1,1 @@
+"""The experiment with ways of copying."""

@@ -1,0 +1,268 @@
+"""experiment copy: one file copied in every way, side by side, in an order that is drawn for each round."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast import text
+from iocast.archive.copying import copy_folder
+from iocast.errors import IocastError, SpecError
+from iocast.load.copying.copy_places import Source, block_bytes, check_room, destination_of, find_source
+from iocast.model.copying.copy_trials import (
+    CACHES,
+    METHODS,
+    VERSION,
+    CopyCell,
+    CopyFile,
+    CopyPlan,
+    CopyRun,
+    MethodCode,
+)
+from iocast.model.report import Report
+from iocast.sessions.events import AnswerMade, CopyMade, CopyPlanned, FileWritten, PageFailed, Stopped
+from iocast.sessions.listener import Listener, Stopping
+from iocast.sessions.requests import RUNS
+from iocast.sessions.run_card import shown_folder
+
+NAME = "copy"
+QUESTION = "Which way of copying a file is fastest, and what does each cost in CPU time?"
+ROUNDS = 5
+
+
+class CopyRequest(Struct, frozen=True, kw_only=True):
+    """A file, where its copies go, in which ways, how often. `keep` leaves one copy there."""
+
+    source: str
+    destination: str
+    methods: tuple[str, ...] = ()  # (): all
+    rounds: int = ROUNDS
+    seed: int = 1
+    keep: bool = False
+    out: str = RUNS
+    page: bool = False
+
+
+class CopiedFile(Struct, frozen=True):
+    """What the copies took, and the folder that keeps it."""
+
+    run: CopyRun
+    folder: str
+
+    def report(self, *, charts: bool = False) -> Report:
+        """The verdict, the ways side by side, and what must be known of them."""
+        from iocast.report.copying.copy_report import copy_report
+
+        return copy_report(self.run, self.folder, charts=charts)
+
+
+class _Fitted(Struct, frozen=True):
+    source: Source
+    to: Path
+    plan: CopyPlan
+
+
+# Of the options of `iocast experiment`, those that mean nothing here, and what they are where nobody gave them.
+_OF_OTHERS = {"block": None, "depth": None, "streams": None, "sync": "none", "sizes": "", "filesystems": "all"}
+
+
+def copy_request(asked: dict[str, Any], *, methods: str, keep: bool) -> CopyRequest:
+    """The request of options as they are written on a command line. Raises SpecError."""
+    paths, options = asked["paths"], asked["options"]
+    if len(paths) != 2:
+        raise SpecError(
+            f"{NAME} takes SOURCE and DESTINATION, got {text.counted(len(paths), 'path')}",
+            "iocast experiment copy FILE DIRECTORY",
+        )
+    given = {f"--{name}" for name, usual in _OF_OTHERS.items() if asked[name] != usual}
+    given |= {"--size"} if options.size_bytes is not None else set()
+    given |= {"--time"} if options.duration_ns is not None else set()
+    given |= {"--destroy"} if options.destroy else set()
+    if given:
+        raise SpecError(f"{', '.join(sorted(given))}: not an option of {NAME}, which copies all of SOURCE", "omit it")
+    return CopyRequest(
+        source=paths[0],
+        destination=paths[1],
+        methods=tuple(each.strip() for each in methods.split(",") if each.strip()),
+        rounds=asked["rounds"] or ROUNDS,
+        seed=options.seed,
+        keep=keep,
+        out=options.out,
+        page=asked["page"],
+    )
+
+
+def plan_copies(request: CopyRequest) -> CopyPlan:
+    """What would be copied; nothing is done. Raises IocastError."""
+    return _fitted(request).plan
+
+
+def copy_experiment(request: CopyRequest, listener: Listener) -> CopiedFile | None:
+    """Makes all copies; None where it was stopped before the first. Raises IocastError."""
+    fitted = _fitted(request)
+    listener.tell(CopyPlanned(fitted.plan, str(fitted.to) if request.keep else ""))
+    folder = copy_folder.create(request.out, os.path.basename(fitted.source.path))
+    run = _begun(fitted.plan)
+    try:
+        with listener.working() as stopping:
+            run = _copies(fitted, run, folder, stopping, listener)
+            if request.keep and run.complete:
+                run = _kept(fitted, run, folder, stopping)
+    except BaseException:
+        _remove_empty(folder)
+        raise
+    if not run.complete:
+        listener.tell(Stopped(measured=len(run.trials), planned=len(fitted.plan.cells), kept=bool(run.trials)))
+    if not run.trials:
+        _remove_empty(folder)
+        return None
+    made = CopiedFile(run, shown_folder(folder))
+    listener.tell(AnswerMade(made.report()))
+    if request.page:
+        _leave_page(made, listener)
+    return made
+
+
+def open_copies(folder: str) -> CopiedFile:
+    """The copies of a folder. Raises ArchiveError."""
+    return CopiedFile(copy_folder.load(folder), folder)
+
+
+def _fitted(request: CopyRequest) -> _Fitted:
+    """The places are looked at, and the order of the copies is drawn. Raises IocastError."""
+    methods = _methods(request.methods)
+    source = find_source(request.source)
+    to = destination_of(source, request.destination)
+    check_room(source, to.parent, keep=request.keep)
+    plan = CopyPlan(
+        source=_file(source.path),
+        destination=_file(str(to.parent)),
+        size_bytes=source.size_bytes,
+        allocated_bytes=source.allocated_bytes,
+        block_bytes=block_bytes(to.parent),
+        cells=_drawn(methods, request.rounds, request.seed),
+        rounds=request.rounds,
+        seed=request.seed,
+    )
+    return _Fitted(source, to, plan)
+
+
+def _methods(names: tuple[str, ...]) -> tuple[MethodCode, ...]:
+    from iocast.jobs.problems import meant
+
+    chosen = []
+    for name in names:
+        found = next((method for method in METHODS if method == name.replace("-", "_")), None)
+        if found is None:
+            known = [method.replace("_", "-") for method in METHODS]
+            raise SpecError(f'--methods: unknown way "{name}"{meant(name, known)}', f"known are {', '.join(known)}")
+        chosen.append(found)
+    return tuple(dict.fromkeys(chosen)) or METHODS
+
+
+def _drawn(methods: tuple[MethodCode, ...], rounds: int, seed: int) -> tuple[CopyCell, ...]:
+    """Every way, cold and warm, once in each round, in an order of its own."""
+    order = random.Random(seed)
+    cells: list[CopyCell] = []
+    for number in range(1, rounds + 1):
+        once = [CopyCell(method, cache, number) for method in methods for cache in CACHES]
+        order.shuffle(once)
+        cells += once
+    return tuple(cells)
+
+
+def _file(path: str) -> CopyFile:
+    from iocast.observe.target.device_stack import describe
+
+    target = describe(path)
+    found = os.stat(path).st_dev
+    return CopyFile(path=target.path, filesystem=target.filesystem or "", device=f"{os.major(found)}:{os.minor(found)}")
+
+
+def _begun(plan: CopyPlan) -> CopyRun:
+    from iocast import __version__
+    from iocast.observe.host import describe_host
+
+    host = describe_host()
+    return CopyRun(
+        schema_version=VERSION,
+        iocast_version=__version__,
+        host=host.name,
+        kernel=host.kernel,
+        started_unix_ns=time.time_ns(),
+        plan=plan,
+    )
+
+
+def _copies(fitted: _Fitted, run: CopyRun, folder: Path, stopping: Stopping, listener: Listener) -> CopyRun:
+    """All copies in their order; each is saved when it is made. Raises IocastError."""
+    from iocast.load.copying.one_copy import one_copy, source_digest
+
+    def tick(_bytes: int) -> bool:
+        return not stopping()
+
+    run = replace(run, digest=source_digest(fitted.source, tick))
+    for number, cell in enumerate(fitted.plan.cells, 1):
+        trial = (
+            None
+            if stopping()
+            else one_copy(fitted.source, fitted.to, fitted.plan, cell, run.digest, _cached_bytes, tick)
+        )
+        if trial is None:
+            return run
+        run = replace(run, trials=(*run.trials, trial))
+        copy_folder.save(folder, run)
+        listener.tell(CopyMade(trial, number, len(fitted.plan.cells)))
+    return run
+
+
+def _kept(fitted: _Fitted, run: CopyRun, folder: Path, stopping: Stopping) -> CopyRun:
+    """One more copy in the usual way, which stays. Raises IocastError."""
+    from iocast.load.copying.one_copy import keep_copy
+
+    whole = next((trial.cell for trial in run.trials if trial.whole), None)
+    if whole is None or not keep_copy(
+        fitted.source, fitted.to, fitted.plan, whole, run.digest, lambda _bytes: not stopping()
+    ):
+        return run
+    run = replace(run, kept=str(fitted.to))
+    copy_folder.save(folder, run)
+    return run
+
+
+def _cached_bytes(descriptor: int) -> int | None:
+    from iocast.observe.residency import by_cachestat, by_mincore
+
+    for ask in (by_cachestat, lambda fd: by_mincore(fd, os.fstat(fd).st_size)):
+        try:
+            return ask(descriptor).cached_bytes
+        except OSError:
+            continue
+    return None
+
+
+def _remove_empty(folder: Path) -> None:
+    """A folder in which nothing was kept goes; any other stays."""
+    try:
+        folder.rmdir()
+    except OSError:
+        return
+
+
+def _leave_page(made: CopiedFile, listener: Listener) -> None:
+    from iocast.archive import REPORT_PAGE
+    from iocast.sessions.report_files import write_file
+
+    page = Path(made.folder, REPORT_PAGE)
+    try:
+        write_file(made.report(charts=True), page, own=True)
+    except IocastError as error:
+        listener.tell(PageFailed(error))
+    else:
+        listener.tell(FileWritten(page))

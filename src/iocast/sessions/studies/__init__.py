@@ -1,0 +1,1 @@
+"""Studies: planned, run, resumed, shown."""

@@ -1,0 +1,118 @@
+"""A study is run, goes on after kill -9, marks what is incomplete and tells both ways; nothing complete runs again."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from makers.command_line import in_this_process, iocast, start
+
+from iocast.archive.catalogue import run_folders
+from iocast.sessions.studies.study_runs import open_study
+
+STUDY = """
+name = "two by two"
+repeats = 2
+labels = ["bare", "virtual"]
+[defaults]
+direct = true
+time = "100ms"
+[axis.data.cached]
+region = { start = 0, size = "64MiB" }
+warm = 1
+[axis.data.disk]
+[axis.operation.read]
+size = "8k"
+pattern = "random"
+[axis.operation.scan]
+size = "1M"
+pattern = "sequential"
+report = "throughput"
+[view.cached]
+data = "cached"
+"""
+BARE, VIRTUAL = "sim:nvme,service=constant:100us,servers=1", "sim:nvme,service=constant:200us,servers=1"
+
+
+def _study(tmp_path: Path) -> Path:
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    return file
+
+
+def _runs(folder: Path) -> dict[str, int]:
+    """Every run folder with the moment of its last change."""
+    return {each: Path(each, "run.json").stat().st_mtime_ns for each in run_folders(str(folder))}
+
+
+def test_two_configurations_are_set_beside_each_other(tmp_path: Path) -> None:
+    study, out = _study(tmp_path), tmp_path / "out"
+    for label, target in (("bare", BARE), ("virtual", VIRTUAL)):
+        done = iocast("study", study, target, "--label", label, "--out", out, "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    tables = {table["key"]: table["cells"] for table in found["tables"]}
+    read = next(row for row in tables["kept_cached"] if row["operation"] == "read")
+    slower = next(row for row in tables["slower_cached"] if row["operation"] == "read")
+    assert read["side1"] == pytest.approx(0.5, abs=0.02)
+    assert slower["side1_share"] == pytest.approx(1.0, abs=0.06)
+    assert not any(row["incomplete"] for row in tables["kept_all_cells"])
+    assert len(_runs(out)) == 16
+    assert "study two by two, virtual: 4 cells, 8 runs" in done.stderr
+    shown = iocast("report", out, cwd=tmp_path).stdout
+    assert "virtual is within 10% of bare, or better, in 0 of 4 cells" in shown
+    assert "keeps least in" in shown
+
+
+def test_it_goes_on_after_a_kill_and_runs_nothing_again(tmp_path: Path) -> None:
+    study, out = _study(tmp_path), tmp_path / "out"
+    words = ("study", study, BARE, "--label", "bare", "--out", out)
+    process = start(*words, cwd=tmp_path)
+    deadline = time.monotonic() + 50
+    while len(_runs(out) if out.exists() else {}) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    side = open_study(str(out)).sides[0]
+    complete = {each.folder for result in side.results for each in result.repeats}
+    assert 1 <= len(complete) < 8
+    before = _runs(out)
+    told = iocast("report", out, cwd=tmp_path).stdout
+    assert "Incomplete: bare." in told
+    assert "incomplete: 0 of 2" in told
+    done = iocast(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"goes on: {len(complete)} runs are complete" in done.stderr
+    (side,) = open_study(str(out)).sides
+    assert [len(result.repeats) for result in side.results] == [2, 2, 2, 2]
+    assert complete < {each.folder for result in side.results for each in result.repeats}
+    assert {each: moment for each, moment in _runs(out).items() if each in complete} == {
+        each: before[each] for each in complete
+    }
+    again = iocast(*words, cwd=tmp_path)
+    assert "8 runs are complete (4 cells), 0 are left" in again.stderr
+    assert "bare is complete: 4 cells, 2 repeats." in again.stdout
+
+
+def test_a_folder_belongs_to_one_study(tmp_path: Path) -> None:
+    study, out = _study(tmp_path), tmp_path / "out"
+    assert in_this_process("study", str(study), BARE, "--out", str(out), "--time", "10ms") == 0
+    other = iocast("study", study, BARE, "--out", out, cwd=tmp_path)
+    assert (other.returncode, "belongs to another study" in other.stderr) == (2, True)
+
+
+def test_a_study_that_cannot_run_makes_no_folder(tmp_path: Path) -> None:
+    study, out = _study(tmp_path), tmp_path / "out"
+    refused = iocast("study", study, tmp_path / "missing", "--out", out, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert not out.exists()
+    assert "PATH is missing" in iocast("study", study, cwd=tmp_path).stderr
+
+
+def test_the_plan_lists_all_cells(tmp_path: Path) -> None:
+    shown = iocast("study", "vmware", "--plan", cwd=tmp_path).stdout
+    assert "96 cells, 3 repeats each: 288 runs" in shown
+    assert len([line for line in shown.splitlines() if line.startswith(("cached", "disk"))]) == 96
+    assert "vmware" in iocast("study", cwd=tmp_path).stdout
