@@ -59,8 +59,16 @@ def section(facts: Facts) -> Section | None:
     if loads:
         tables.append(_table("database_loads", LOADS, [_load(row) for row in loads], (NOTE, *_notes(loads))))
     if commits:
-        tables.append(_table("database_commits", COMMITS, [_commit(row) for row in commits], (FLOOR, *_notes(commits))))
+        floor = (FLOOR,) if any(_is_floor(row) for row in commits) else ()
+        tables.append(
+            _table("database_commits", COMMITS, [_commit(row) for row in commits], (*floor, *_notes(commits)))
+        )
     return titled("database", tuple(_late(rows)), tuple(tables))
+
+
+def _is_floor(row: RowFacts) -> bool:
+    work = row.record.phase.database
+    return isinstance(work, CommitLoad) and not work.synchronous
 
 
 def _table(key: str, columns: tuple[Column, ...], rows: list[Row], notes: tuple[str, ...]) -> Table:
