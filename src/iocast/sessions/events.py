@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from iocast.errors import IocastError
 from iocast.model.copying.copy_trials import CopyPlan, CopyTrial
+from iocast.model.database.database_result import DatabaseServer
 from iocast.model.experiment import Experiment, Outcome
 from iocast.model.finding import Finding
 from iocast.model.grading import Grades, Letter
@@ -274,6 +275,39 @@ class CountersLogged(Struct, frozen=True):
     size_bytes: int
 
 
+class BuildStep(Struct, frozen=True):
+    """How far a data set is: "fill", "index", "vacuum" or "checkpoint", of which table, and bytes of all tables."""
+
+    step: str
+    table: int
+    done_bytes: int
+    of_bytes: int
+    elapsed_s: float
+
+
+class BuildEnded(Struct, frozen=True):
+    """The data set is complete."""
+
+    server: DatabaseServer
+    resumed: bool
+    notes: tuple[str, ...]
+    elapsed_s: float
+
+
+class DatabaseNoted(Struct, frozen=True):
+    """What is to be known of a server before it is loaded."""
+
+    says: str
+
+
+class DataSetDropped(Struct, frozen=True):
+    """What was removed, and what of others was found in the schema and left."""
+
+    objects: tuple[str, ...]
+    size_bytes: int
+    left: tuple[str, ...]
+
+
 InquiryEvent = Suspected | Untested | ExperimentBegun | ExperimentFailed | Decided | Diagnosed
 TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut | CopyPlanned | CopyMade
 WorkEvent = Planned | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept | WatchBegun
@@ -281,5 +315,16 @@ StudyEvent = StudyBegun | StudyRunBegun | StudyRunFailed
 FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
 LiveEvent = LiveBegun | TapeSaved
+DatabaseEvent = BuildStep | BuildEnded | DatabaseNoted | DataSetDropped
 Made = CardMade | AnswerMade  # what was asked for
-Event = WorkEvent | StudyEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | LiveEvent | Made
+Event = (
+    WorkEvent
+    | StudyEvent
+    | InquiryEvent
+    | TrialEvent
+    | FileEvent
+    | CaptureEvent
+    | LiveEvent
+    | DatabaseEvent
+    | Made
+)
