@@ -11,7 +11,7 @@ A stall during which the generator itself did not run is not the storage's, and 
 run). Where such I/Os ended all along and others followed right behind, nothing stood still: each waited for its turn
 behind other work, and is told of where the test's own outstanding I/Os do not explain it. A few long I/Os while others
 ended all along, or no longer than the tail of the others makes likely, are no stall; nor is what one in twenty I/Os
-takes, as a first write does.
+takes, as a first write does. On a machine short of CPU such waits in turn are those of the test's own threads.
 How to confirm: a longer run, to see whether the stalls recur at equal intervals; the log of the device, the array or
 the hypervisor at the same second.
 What to change: what runs at that interval: other users of the device, garbage collection, a flush of a write-back
@@ -31,11 +31,11 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.detectors.measurement.absent import explains
+from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
 from iocast.diagnose.simulated_state import device_times
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import SlowIo
-from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
 from iocast.text import brief_time, counted, sentence
 
@@ -116,12 +116,21 @@ def detect(facts: Facts) -> Iterator[Finding]:
     told = {
         row: found
         for row in facts.rows
-        if (found := _told(tuple(each for each in stalls(row) if not explains(row, each.start_ns, each.end_ns))))
+        if (found := _told(tuple(each for each in stalls(row) if not _of_this_machine(row, each))))
     }
-    findings = {row.name: _finding(row.record, found) for row, found in told.items()}
+    findings = {row.name: _finding(row, found) for row, found in told.items()}
     for period, names in _by_one_clock(facts, told, findings):
         findings |= _of_one_clock([findings[name] for name in names], period)
     yield from findings.values()
+
+
+def _of_this_machine(row: RowFacts, stall: Stall) -> bool:
+    """Whether the generator did not run then; or I/Os ended in turn where its threads waited for a processor so."""
+    return explains(row, stall.start_ns, stall.end_ns) or (stall.queued and _short_of_cpu(row))
+
+
+def _short_of_cpu(row: RowFacts) -> bool:
+    return not row.facts.imported and not row.facts.simulated and waited_for_a_processor(row)
 
 
 def _by_one_clock(
@@ -317,8 +326,8 @@ def _slowed(row: RowFacts) -> _Slowed:
     return _Slowed(fell.at_ns - series.interval_ns, sum(series.response_ns[start:]) / ios)
 
 
-def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
-    did = record.measurement
+def _finding(row: RowFacts, found: tuple[Stall, ...]) -> Finding:
+    record, did = row.record, row.measurement
     stood = sum(each.ios for each in found)
     full = stood == len(did.slow) >= record.plan.slow_limit
     bounded = (
@@ -327,6 +336,7 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
     stills, queued = ([each for each in found if each.queued == waits] for waits in (False, True))
     period = period_ns(tuple(stills))
     recur = f" They recur every {brief_time(period)}." if period else ""
+    starved = f" This machine was short of CPU: {cpu_words(row)}; it may have had a part." if _short_of_cpu(row) else ""
     clauses = [
         *([f"I/O stalled: {in_words(_spans(stills))}"] if stills else []),
         *([_queued_words(queued)] if queued else []),
@@ -337,7 +347,7 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"{' '.join(map(sentence, clauses))}{recur}{bounded}",
+        says=f"{' '.join(map(sentence, clauses))}{recur}{bounded}{starved}",
         clause="; ".join(clauses),
         evidence={
             "stalls": len(stills),
