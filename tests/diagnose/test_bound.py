@@ -190,7 +190,7 @@ def test_syncs_that_follow_their_writes_do_not_make_the_rate() -> None:
 def test_of_two_rows_of_one_load_the_one_with_more_ios_is_the_base(tmp_path: Path) -> None:
     run = measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path)
     one, four = run.measured
-    few = replace(one, phase=replace(one.phase, name="few"), measurement=replace(one.measurement, ios=3))
+    few = replace(one, phase=replace(one.phase, name="few"), measurement=replace(one.measurement, ios=30))
     found = bound.bounds(Facts(replace(run, phases=(one, few, four))))
     assert found[four.phase.name].says.startswith("Not shown to be device-bound: 1x4 still gave 4x the IOPS of 1x1")
     assert found["few"].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS, 2x per doubling."
@@ -243,3 +243,10 @@ def test_the_limit_is_counted_as_one_says_it(users: int, words: str, tmp_path: P
     run = measured("sim:nvme,servers=1,service=constant:1ms", f'rate = "5k/s"\nusers = {users}', tmp_path)
     (found,) = by_depth(run).values()
     assert words in found.says
+
+
+def test_more_than_the_added_load_explains_is_no_limit_of_the_queue() -> None:
+    """Eight times the load gave ten times the IOPS: what held the single reads back was not their number."""
+    found = by_depth(ladder((1, 10e6), (8, 8e6)))
+    assert {each.by for each in found.values()} == {"unknown"}
+    assert "8x1 gave 10x the IOPS of 1x1, more than the added load explains" in found[1].says

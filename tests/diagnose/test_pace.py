@@ -162,7 +162,7 @@ def test_the_rows_left_out_are_known_by_a_field_whatever_the_sentence_says() -> 
     full = {row.phase.name: Bound("device", "Full.") for row in level}
     told = as_full(facts, {**full, **{row.phase.name: own for row in other}}, {})
     assert told["r1 32x1"].by == "device"
-    assert told["r1 32x1"].says.endswith("where more load brought nothing. Left out: 8x1 (stalled).")
+    assert told["r1 32x1"].says.endswith("where a doubling of the load gains less than 10%. Left out: 8x1 (stalled).")
 
 
 def test_a_level_is_known_by_a_field_whatever_its_first_words_are(monkeypatch: pytest.MonkeyPatch) -> None:

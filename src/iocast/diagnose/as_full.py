@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.diagnose.bound import DEVICE, left_out_words
+from iocast.diagnose.bound import DEVICE, RULE, left_out_words
 from iocast.model.codes import BoundCode
 from iocast.model.finding import Bound, LeftOut
 from iocast.text import brief_throughput, load, number
@@ -75,4 +75,4 @@ def _near(one: float, other: float, within: float) -> bool:
 
 def _says(row: RowFacts, other: RowFacts, by: BoundCode, words: str) -> str:
     here = load(row.record.plan.users, row.record.plan.depth)
-    return f"{OPENS[by]} at {here}: {words}, as {other.name} does, where more load brought nothing."
+    return f"{OPENS[by]} at {here}: {words}, as {other.name} does, where a doubling of the load gains less than {RULE}."

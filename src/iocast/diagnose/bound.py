@@ -28,6 +28,7 @@ NOTHING = 0.0005  # a change of the rate that would be written as 0.0%
 RULE = brief_percent(limits.DOUBLING_GAINS - 1)  # gain per doubling of the load
 DOUBLED = 1.995  # what would be written as 100% more
 COLLAPSED = 0.5  # of the IOPS of fewer streams [J]
+LEAST_IOS = 10  # of which a rate is known well enough to be compared [J]
 COSTS = 1.1  # times the response time: a step that costs less costs nothing worth a word [J]
 
 
@@ -41,11 +42,17 @@ def bounds_without(facts: Facts, out: Mapping[str, LeftOut]) -> dict[str, Bound]
     """The same, where the rows in `out` are no measure for others, nor others for them."""
     own = {row.name: _own(row) for row in facts.rows}
     busy = {name: _busy(bound) for name, bound in own.items() if bound is not None and bound.by in BUSY}
-    return {row.name: own[row.name] or _of(row, {**out, **busy}) for row in facts.rows}
+    few = {row.name: _few(row) for row in facts.rows if row.measurement.ios < LEAST_IOS}
+    return {row.name: own[row.name] or _of(row, {**few, **out, **busy}) for row in facts.rows}
 
 
 def _busy(bound: Bound) -> LeftOut:
     return LeftOut("CPU-bound", bound.says.rstrip("."))
+
+
+def _few(row: RowFacts) -> LeftOut:
+    """A rate of a handful of I/Os is chance."""
+    return LeftOut("too few I/Os", f"only {counted(row.measurement.ios, 'I/O')} completed")
 
 
 def _own(row: RowFacts) -> Bound | None:
@@ -180,7 +187,7 @@ def _of_steps(facts: Facts, curve: Curve, depth: int, here: str, *, deepest: int
     if full is not None and depth >= full.low.load:
         return _device(facts, full)
     near = [step for step in steps if depth in (step.low.load, step.high.load)]
-    beyond = next((step for step in near if step.gain > limits.DOUBLING_AT_MOST), None)
+    beyond = next((step for step in near if step.ratio > limits.MORE_THAN_LOAD * step.high.load / step.low.load), None)
     if beyond is not None:
         low, high = _load(beyond.low.record), _load(beyond.high.record)
         says = f"{high} gave {number(beyond.ratio)}x the IOPS of {low}, more than the added load explains"

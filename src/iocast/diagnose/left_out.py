@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
 from iocast.diagnose.fallen_rows import fallen
-from iocast.diagnose.simulated_state import ALIKE, State, states
+from iocast.diagnose.simulated_state import ALIKE, OTHERS_PER_S, State, states
 from iocast.model.codes import FindingCode, TrustCode
 from iocast.model.finding import Finding, LeftOut, Trust, TrustComponent
 from iocast.text import brief_percent, number
@@ -36,7 +36,7 @@ LASTED = {"stalls": "stalled_ns", "generator_did_not_run": "absent_ns"}  # the f
 def left_out(facts: Facts, findings: tuple[Finding, ...], trust: Mapping[str, Trust]) -> dict[str, LeftOut]:
     """Each of them by name."""
     found: dict[str, LeftOut] = {}
-    others = {**fallen(facts), **_in_another_state(facts)}
+    others = {**fallen(facts), **in_another_state(facts)}
     for row in facts.rows:
         about = [each for each in findings if each.phase == row.name and each.state != "rejected"]
         why = _why(row, about, trust[row.name]) or others.get(row.name)
@@ -110,7 +110,7 @@ def _refuses(part: TrustComponent) -> bool:
 
 def _disturbs(row: RowFacts, finding: Finding) -> bool:
     """Whether something beside the load set the pace for long enough to be seen in the rate."""
-    if finding.code not in DISTURBED or finding.severity == "note":
+    if finding.code not in DISTURBED or finding.severity == "note" or OTHERS_PER_S in finding.evidence:
         return False
     figure = LASTED.get(finding.code)
     if figure is None:
@@ -119,8 +119,9 @@ def _disturbs(row: RowFacts, finding: Finding) -> bool:
     return full or finding.evidence.get(figure, 0.0) > STALLED * row.measurement.elapsed_ns
 
 
-def _in_another_state(facts: Facts) -> dict[str, LeftOut]:
-    """Rows of a simulated device that met more than the least disturbed one did."""
+@once
+def in_another_state(facts: Facts) -> dict[str, LeftOut]:
+    """Rows of a simulated device that met more than the least disturbed one did, by name."""
     met = states(facts)
     if not met:
         return {}

@@ -6,6 +6,7 @@ few intervals each to show that the rate is constant; all rows at that level tog
 
 from __future__ import annotations
 
+from itertools import pairwise
 from statistics import fmean, pstdev
 from typing import Literal, NamedTuple
 
@@ -162,5 +163,5 @@ def fell_within(row: RowFacts, level: Level) -> bool:
     series = row.record.series
     values = series.ios if level.unit == "ios" else series.bytes
     per_s = [value * 1e9 / series.interval_ns for value in values]
-    down = len(per_s) > 1 and list(per_s) == sorted(per_s, reverse=True)
+    down = len(per_s) > 1 and all(after <= (1 + AT_LEVEL) * before for before, after in pairwise(per_s))
     return down and per_s[0] > level.per_s / (1 - FALLS) and abs(per_s[-1] / level.per_s - 1) <= AT_LEVEL

@@ -10,6 +10,7 @@ from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.model.service_laws import BimodalLaw, DiskLaw, QuantilePoint, ServiceLaw, TableLaw, UniformLaw
 from iocast.model.simulated_device import SimulatedDevice, SimulatedNoise
 
+OTHERS_PER_S = "others_per_s"  # the figure of a finding on what others do all the time, and so to every row alike
 ALIKE = 0.05  # of the time, or of the time of an I/O: less between two rows makes no other device of it [J]
 
 

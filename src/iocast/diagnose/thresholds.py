@@ -51,7 +51,7 @@ CLIFF_WRITES = 2.0  # models B3, volume rule: writes >= 2 x the device
 # What set the pace (models A: a doubling that gains less than 10 % is past saturation; C 3: a link is full from 90 %
 # to 101 % of what it carries; what goes beyond did not come by it, C 1d).
 DOUBLING_GAINS, LINK_FULL, LINK_AT_MOST = 1.10, 0.90, 1.01
-DOUBLING_AT_MOST = 2.5  # [J] twice as many at once bring twice as many I/Os at best, but for chance
+MORE_THAN_LOAD = 1.15  # [J] times the added load: so many more I/Os it brings at most, but for chance
 MOSTLY_SYSTEM = 0.60  # [J] of the generator's processor time
 HANDED_OVER = 0.50  # [J] processors that kernel threads used for the test's I/Os
 

@@ -16,9 +16,12 @@ CAUSES = frozenset(
         "elided_reads",
         "first_write_penalty",
         "maintenance",
+        "shared_drives",
         "throttle",
     }
 )
+OF_FIRST_WRITES = ("shared_drives", "write_cliff", "compression_or_deduplication")  # what such writes look like
+UNEVEN = 0.2  # scatter of a rate over its mean: no level that is left when something is full [J]
 MISSES = 4.0  # times the slow group of reads: as long as that some of them take, and no stall [J]
 SLICES_NS = 150_000_000  # stalls up to here are those of a throttle, which works in slices of 100 ms [J]
 BASELINE = 0.05  # a suspected limit so near to what spent credits leave is that [J]
@@ -46,13 +49,16 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str], rates: Rat
     before a fall and after; a write rate that varied, or fell, that of blocks which were written before or not.
     """
     if cause.code == "first_write_penalty":
-        return seen.state == "suggested" and seen.phase in writing and seen.code in ("shared_drives", "write_cliff")
+        return seen.state == "suggested" and seen.phase in writing and seen.code in OF_FIRST_WRITES
     if cause.code == "elided_reads":  # in any row that meets such blocks
         return cause.certain and seen.state == "suggested" and seen.code == "cache_in_the_storage"
     if cause.code == "burst_credits" and seen.code in ("throttle", "write_cliff"):
         return seen.state == "suggested" and _at_the_baseline(cause, seen, rates)
     if cause.code == "maintenance":  # the rate came back while the writes went on
         return cause.phase == seen.phase and seen.state == "suggested" and seen.code == "write_cliff"
+    if cause.code == "shared_drives":  # what is left beside neighbours is no level
+        uneven = seen.evidence.get("constant", 0.0) > UNEVEN
+        return seen.state == "suggested" and seen.code == "write_cliff" and uneven
     if cause.phase not in ("", seen.phase):
         return False
     if cause.code == "cache_in_the_storage":

@@ -12,7 +12,7 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.detectors.interference import stalls
 from iocast.diagnose.examination import examine
 from iocast.model.finding import Span
-from iocast.model.measurement import SlowIo
+from iocast.model.measurement import Generator, SlowIo
 from iocast.model.run import PhaseRecord
 from iocast.report.card.card_report import card
 
@@ -179,3 +179,21 @@ def test_the_verdict_opens_with_the_stalls_and_does_not_repeat_them(rows: int, s
     assert verdict.startswith(says)
     assert verdict.count("stall of") == 1
     assert verdict.endswith("for that.")
+
+
+def test_waits_in_turn_of_threads_that_waited_for_a_processor_are_not_the_storages() -> None:
+    """On a machine short of CPU the threads of a test reap in turn; an I/O that stood still is told with that."""
+    in_turn = [_slow(each * 3e8, 3e8) for each in range(10)]
+    assert len(list(stalls.detect(Facts(card_runs.run(_phase(*in_turn, users=1)))))) == 1
+    assert list(stalls.detect(Facts(card_runs.run(_starved(_phase(*in_turn, users=1)))))) == []
+    both = _starved(_phase(*in_turn, _slow(9 * SECOND_NS, SECOND_NS), users=1))
+    (found,) = stalls.detect(Facts(card_runs.run(both)))
+    assert found.says == (
+        "I/O stalled: 1 stall of 1 s, at t=9 s. This machine was short of CPU: the test's threads waited for a CPU 50%"
+        " of the time; it may have had a part."
+    )
+
+
+def _starved(record: PhaseRecord) -> PhaseRecord:
+    did = record.measurement
+    return replace(record, measurement=replace(did, generator=Generator(threads=1, queued_ns=did.elapsed_ns // 2)))

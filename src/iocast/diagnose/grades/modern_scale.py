@@ -24,6 +24,7 @@ from iocast.units import size_text
 USABLE = ("A", "B", "C")  # trust that may carry a letter
 TOO_FEW_Q = 0.95  # graded instead of p99 where a slow device answers too seldom: at best
 FEW_READS = 0.5  # of the outstanding I/Os of a mix of 70% reads: their queue is not that of reads alone [J]
+QUICKER = 0.70  # [J] the same, for a letter of one load: a processor that sleeps between single reads costs less
 FALLS = 0.90  # [J] of the response time at a lower load: a growth that is negative beyond chance
 AS_GOOD = 0.99  # of the best throughput: a load that reaches so much reaches it [J]
 MS = 1e6
@@ -59,6 +60,8 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
         why = f"{_full(curve)}, the least that can be compared: reads wait there, how long depends on the load{left}."
         return pick.ungraded("random_read", why, (at.phase.name,))
     where += _beside(at)
+    if other := _other_states(facts, curve, at):
+        return other
     scale = letter_scale("modern", "random_read")
     graded = _of_p99("random_read", scale, facts.row(at), "read", where, examination)
     least = curve.rows[0] if curve.points else at  # none can be compared: `at` stands for itself
@@ -158,13 +161,7 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
     grown = high_ns / low_ns
     if grown < FALLS:
-        return pick.ungraded(
-            "scaling",
-            f"the mean response time fell from {brief_time(low_ns)} at {_load(low)} to {brief_time(high_ns)} at"
-            f" {_load(high)}: more load cannot make storage faster, so the rows met it in different states (a cache, a"
-            " warm-up). Measure them again, warmed up and in turns.",
-            (low.phase.name, high.phase.name),
-        )
+        return _faster_with_more("scaling", facts, low, high)
     load = high.measurement.asked_depth / low.measurement.asked_depth
     value = (grown - 1) / (load - 1)
     scale = letter_scale("modern", "scaling")
@@ -176,6 +173,25 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     )
     phases = (low.phase.name, high.phase.name)
     return Graded(code="scaling", letter=letter, says=says, phases=phases, figures={"s": value}, source=scale.source)
+
+
+def _other_states(facts: Facts, curve: Curve, at: PhaseRecord) -> Graded | None:
+    """No letter for reads that take far less time at the load that would be graded than at a lower one."""
+    low = curve.rows[0] if curve.points else at
+    if facts.row(at).mean_ns >= QUICKER * facts.row(low).mean_ns:
+        return None
+    return _faster_with_more("random_read", facts, low, at)
+
+
+def _faster_with_more(code: AspectCode, facts: Facts, low: PhaseRecord, high: PhaseRecord) -> Graded:
+    low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
+    return pick.ungraded(
+        code,
+        f"the mean response time fell from {brief_time(low_ns)} at {_load(low)} to {brief_time(high_ns)} at"
+        f" {_load(high)}: more load cannot make storage faster, so the rows met it in different states (a cache, a"
+        " warm-up). Measure them again, warmed up and in turns.",
+        (low.phase.name, high.phase.name),
+    )
 
 
 def _full(curve: Curve) -> str:

@@ -58,7 +58,9 @@ def conclusion(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> str:
     ruled_out = [words(step.finding) for step in diagnosis.steps if step.outcome.verdict == "rejected"]
     if ruled_out:
         parts.append(f"Rejected by experiment: {', '.join(dict.fromkeys(ruled_out))}.")
-    open_ = list(dict.fromkeys(words(f.code) for f in findings if f.state == "suggested"))
+    left = Counter(words(f.code) for f in findings if f.state == "suggested")
+    more = {name: f" on {text.counted(often, 'more row')}" * (name in certain) for name, often in left.items()}
+    open_ = [f"{name}{rows}" for name, rows in more.items()]
     if open_:
         parts.append(f"Open: {', '.join(open_)}.")
     if not parts:

@@ -10,7 +10,8 @@ core records only the slowest I/Os one by one, so with many outstanding one stal
 A stall during which the generator itself did not run is not the storage's, and is reported apart (generator did not
 run). Where such I/Os ended all along and others followed right behind, nothing stood still: each waited for its turn
 behind other work, and is told of where the test's own outstanding I/Os do not explain it. A few long I/Os while others
-ended all along, or no longer than the tail of the others makes likely, are no stall.
+ended all along, or no longer than the tail of the others makes likely, are no stall; nor is what one in twenty I/Os
+takes, as a first write does. On a machine short of CPU such waits in turn are those of the test's own threads.
 How to confirm: a longer run, to see whether the stalls recur at equal intervals; the log of the device, the array or
 the hypervisor at the same second.
 What to change: what runs at that interval: other users of the device, garbage collection, a flush of a write-back
@@ -30,11 +31,11 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.detectors.measurement.absent import explains
+from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
 from iocast.diagnose.simulated_state import device_times
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import SlowIo
-from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
 from iocast.text import brief_time, counted, sentence
 
@@ -47,6 +48,7 @@ RECURRING_NS, RECURS = 10_000_000, 5  # shorter ones count where they come by a 
 BY_A_CLOCK, FITS = 0.10, 0.9  # of the period may a gap be off; of the gaps must be whole periods [J]
 SAME_CLOCK = 0.02  # periods of two rows nearer to each other are the same [J]
 BY_CHANCE = 1e-3  # that events at random fit a period as well: no more [J]
+ENOUGH, OFTEN = 40, 2.0  # I/Os for a p95; times it [J]
 SHOWN = 5
 LEVEL = 10  # I/Os of each outstanding one that make a level [J]
 # Waits one behind another: so many in turn, with no more between two of them than this share of the shorter; or so many
@@ -54,7 +56,8 @@ LEVEL = 10  # I/Os of each outstanding one that make a level [J]
 WAITS, TIMES_ONE, BETWEEN = 3, 2.5, 0.1
 ONE = 1.5  # times its longest I/O: who stands still ends with the others [J]
 STILL = 0.5  # of the longest I/O of a stall no other may have ended [J]
-TAIL = 20  # recorded I/Os beside the stalls show how a row's times fall off [J]
+ALL_OF_THEM = 2  # that stood together, or the tail of the others tells: one alone is all of one outstanding I/O
+TAIL, COMPARABLE = 10, 0.1  # so many I/Os beside the stalls, at least so long, show how a row's times fall off [J]
 
 CAUSES = "other users of the device, its garbage collection, a cache flush, path failover, snapshots, burst credits"
 REMEDY = (
@@ -113,12 +116,21 @@ def detect(facts: Facts) -> Iterator[Finding]:
     told = {
         row: found
         for row in facts.rows
-        if (found := _told(tuple(each for each in stalls(row) if not explains(row, each.start_ns, each.end_ns))))
+        if (found := _told(tuple(each for each in stalls(row) if not _of_this_machine(row, each))))
     }
-    findings = {row.name: _finding(row.record, found) for row, found in told.items()}
+    findings = {row.name: _finding(row, found) for row, found in told.items()}
     for period, names in _by_one_clock(facts, told, findings):
         findings |= _of_one_clock([findings[name] for name in names], period)
     yield from findings.values()
+
+
+def _of_this_machine(row: RowFacts, stall: Stall) -> bool:
+    """Whether the generator did not run then; or I/Os ended in turn where its threads waited for a processor so."""
+    return explains(row, stall.start_ns, stall.end_ns) or (stall.queued and _short_of_cpu(row))
+
+
+def _short_of_cpu(row: RowFacts) -> bool:
+    return not row.facts.imported and not row.facts.simulated and waited_for_a_processor(row)
 
 
 def _by_one_clock(
@@ -216,7 +228,9 @@ def _stood_still(row: RowFacts, least_ns: int) -> tuple[Stall, ...]:
     # A kind of I/O of which none ended without error has no median, and nothing is ever as large as nan.
     slowed = _slowed(row)
     usual_ns = [max(median_ns[io.op], slowed.each_ns if io.time_ns >= slowed.from_ns else 0.0) for io in late]
-    pairs = [(io, usual) for io, usual in zip(late, usual_ns, strict=True) if io.service_ns >= OVER_MEDIAN * usual]
+    often_ns = {op: _often_ns(row, op) for op in median_ns}
+    least = [max(OVER_MEDIAN * usual, often_ns[io.op]) for io, usual in zip(late, usual_ns, strict=True)]
+    pairs = [(io, usual) for io, usual, most in zip(late, usual_ns, least, strict=True) if io.service_ns >= most]
     stood = sorted(pairs, key=lambda pair: pair[0].time_ns)
     found: list[Stall] = []
     for io, usual in stood:
@@ -250,6 +264,14 @@ def _most_intervals_ns(row: RowFacts, op: Op) -> float:
     return math.inf
 
 
+def _often_ns(row: RowFacts, op: Op) -> float:
+    """What no stall is shorter than: of a closed loop the I/Os that stood still for twenty times the median of the
+    others are fewer than one in twenty, so what more of them took is a time of the device, as of first writes."""
+    times = row.service(op)
+    known = times.total >= ENOUGH and not row.is_open_loop
+    return OFTEN * times.quantile_ns(1 - 1 / OVER_MEDIAN) if known else 0.0
+
+
 def _others(row: RowFacts, stood: list[SlowIo]) -> list[SlowIo]:
     """The recorded I/Os that did not stand still."""
     took = {id(io) for io in stood}
@@ -263,7 +285,9 @@ def _holds(row: RowFacts, stall: Stall, rest: list[SlowIo]) -> bool:
         return stall.longest_ns >= OVER_MEDIAN * depth * stall.usual_ns
     if stall.ios > 1 and stall.duration_ns > ONE * stall.longest_ns:
         return False  # what began later ended later: no moment was the same for all of them
-    return _still_ns(row, stall) >= STILL * stall.longest_ns and (stall.ios >= depth or not _of_the_tail(stall, rest))
+    return _still_ns(row, stall) >= STILL * stall.longest_ns and (
+        stall.ios >= max(ALL_OF_THEM, depth) or not _of_the_tail(stall, rest)
+    )
 
 
 def _still_ns(row: RowFacts, stall: Stall) -> int:
@@ -275,9 +299,9 @@ def _still_ns(row: RowFacts, stall: Stall) -> int:
 
 def _of_the_tail(stall: Stall, rest: list[SlowIo]) -> bool:
     """Whether times that fall off as those of the other slow I/Os do reach as far, more often than rarely."""
-    if len(rest) < TAIL:
+    times_ns = [io.service_ns for io in rest if io.service_ns >= COMPARABLE * stall.longest_ns]
+    if len(times_ns) < TAIL:
         return False
-    times_ns = [io.service_ns for io in rest]
     least = min(times_ns)
     scale_ns = (median(times_ns) - least) / math.log(2)
     return stall.longest_ns < least + scale_ns * math.log(len(times_ns) / BY_CHANCE)
@@ -315,8 +339,8 @@ def _slowed(row: RowFacts) -> _Slowed:
     return _Slowed(fell.at_ns - series.interval_ns, sum(series.response_ns[start:]) / ios)
 
 
-def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
-    did = record.measurement
+def _finding(row: RowFacts, found: tuple[Stall, ...]) -> Finding:
+    record, did = row.record, row.measurement
     stood = sum(each.ios for each in found)
     full = stood == len(did.slow) >= record.plan.slow_limit
     bounded = (
@@ -325,6 +349,7 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
     stills, queued = ([each for each in found if each.queued == waits] for waits in (False, True))
     period = period_ns(tuple(stills))
     recur = f" They recur every {brief_time(period)}." if period else ""
+    starved = f" This machine was short of CPU: {cpu_words(row)}; it may have had a part." if _short_of_cpu(row) else ""
     clauses = [
         *([f"I/O stalled: {in_words(_spans(stills))}"] if stills else []),
         *([_queued_words(queued)] if queued else []),
@@ -335,7 +360,7 @@ def _finding(record: PhaseRecord, found: tuple[Stall, ...]) -> Finding:
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"{' '.join(map(sentence, clauses))}{recur}{bounded}",
+        says=f"{' '.join(map(sentence, clauses))}{recur}{bounded}{starved}",
         clause="; ".join(clauses),
         evidence={
             "stalls": len(stills),

@@ -5,7 +5,8 @@ while the program believes that many are outstanding.
 Why it matters: the writers of a database wait for each other, and storage that could do more is idle.
 How it shows: the device always has about one I/O while the test has many outstanding, more of them give no more IOPS,
 and the times are not the device's own, though processors were free; or eight outstanding writes do no more than one,
-while reads of the same size gain.
+while reads of the same size gain; or no kind of small I/O gains from more of them, each at a rate of its own, on
+storage too quick for an arm: then one lock holds them all, or the device serves one at a time.
 How to confirm: one outstanding write against eight, and the same with reads: writes gain nothing, reads do. By hand:
 one file against many, overwriting against allocating, a raw device.
 What to change: XFS or a raw device; lay files out in full and overwrite them (ext4 overwrites in parallel since
@@ -18,10 +19,10 @@ from collections.abc import Iterator
 
 from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.analyse.ladder import Curve
+from iocast.analyse.ladder import Curve, of_random
 from iocast.analyse.load_kind import is_synced
 from iocast.diagnose.detectors.limits.throttle import known_limits
-from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.evidence import ARM_NS, row_of, waited_for_a_processor
 from iocast.diagnose.fallen_rows import fallen
 from iocast.diagnose.lower_level import level_of
 from iocast.diagnose.same_load import at_depth, same_place
@@ -44,6 +45,7 @@ LEAST_DEPTH = 4  # with fewer a device that is quick now and then explains it [J
 KEPT = 0.9  # of the depth must have been in flight, or it is another finding
 OVER_DEVICE = 2.0  # the engine's times over the device's: otherwise the device is merely too quick to queue [J]
 SLOW_NS = 200_000  # quicker ones spend their time on the processor [J]
+SMALL_BYTES, UNLIKE = 64 << 10, 1.5  # larger ones may fill the bandwidth alone; rates so far apart are no cap's [J]
 SAME = 0.01  # of the rate: no gain worth a figure
 FLAT, GAINS = 1.10, 2.0  # writes from 1 to 8 within 10 %; reads that gain show that the device can
 DEEP = 8
@@ -66,6 +68,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
             continue
         if _size(writes) == _size(reads) and not any(_several_passed(facts.row(row)) for row in writes.rows):
             yield from _flat(writes, reads)
+    yield from _one_of_any_kind(facts)
 
 
 def _as_many_bytes(facts: Facts, writes: Curve) -> bool:
@@ -146,6 +149,59 @@ def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
         hypothesis="a lock admits one write at a time",
         confidence=0.6,
         confirm=f"one outstanding write against {DEEP}, and the same with reads",
+        state="suggested",
+        rivals=("throttle",),
+    )
+
+
+def _one_of_any_kind(facts: Facts) -> Iterator[Finding]:
+    """Small I/Os of several kinds of which none gains from company, on storage too quick to have an arm."""
+    out, flat, rates = fallen(facts), [], []
+    for curve in facts.curves:
+        rows = [facts.row(record) for record in curve.rows]
+        sizes = [item.size_bytes for row in rows for item in row.workload.mix]
+        closed = rows[0].workload.arrival == Closed()
+        if not closed or max(sizes) > SMALL_BYTES or curve.at(1) is None or curve.points[-1].load < LEAST_DEPTH:
+            continue
+        one, deep = curve.at(1), curve.points[-1]
+        if one is None or any(row.name in out or waited_for_a_processor(row) or not _counts(row) for row in rows):
+            return
+        gain = deep.rate_per_s / one.rate_per_s
+        if gain >= GAINED:
+            return
+        if 1 / FLAT <= gain <= FLAT:
+            flat.append((curve, gain))
+            rates.append(one.rate_per_s)
+    reads = [curve for curve, _ in flat if of_random(curve, "read")]
+    # At one rate it may be a cap; where larger I/Os move no more, bytes may be what is full.
+    if not reads or max(rates) < UNLIKE * min(rates) or reads[0].points[0].response.quantile_ns(0.5) > ARM_NS / 2:
+        return
+    most = max(row.measurement.bytes_per_s for row in facts.rows)
+    if max(point.bytes_per_s for curve, _ in flat for point in curve.points) > most / UNLIKE:
+        return
+    names = [curve.rows[-1].phase.name for curve, _ in flat]
+    for curve, gain in flat:
+        yield _told_of_any_kind(curve, gain, names)
+
+
+def _counts(row: RowFacts) -> bool:
+    """Whether the storage answered, and nothing in this machine."""
+    return row.is_past_the_host and row.measurement.ios > 0 and not any(known_limits(row))
+
+
+def _told_of_any_kind(curve: Curve, gain: float, names: list[str]) -> Finding:
+    return Finding(
+        code=CODE,
+        severity="warn",
+        phase=curve.rows[-1].phase.name,
+        says=f"Nothing runs in parallel: {' and '.join([', '.join(names[:-1]), names[-1]])} give no more IOPS than one"
+        " outstanding I/O of their kind, each kind at a rate of its own: one lock over all I/O, or a device that"
+        " serves one at a time.",
+        evidence={"gain": gain, "kinds": float(len(names))},
+        remedy="Look for what all I/Os share: a lock of a driver, one thread of a gateway, a queue depth of 1.",
+        hypothesis="one lock admits one I/O of any kind at a time",
+        confidence=0.5,
+        confirm="the same load on two files or two devices behind the same path: a device adds up, a lock does not",
         state="suggested",
         rivals=("throttle",),
     )

@@ -7,7 +7,8 @@ cap.
 How it shows: the same IOPS with one outstanding I/O, or some, as with many, and a response time that grows exactly
 with their number, or the same number of I/Os in every second; other operations and sizes at that rate, although alone
 they take other times; or most I/Os quick and the others 100 ms; or a limit of this process's cgroup that the rate has
-reached.
+reached; or rows of three kinds of I/O, one and many outstanding, at exactly one rate that none passes. Rows that stood
+still say nothing of a rate.
 How to confirm: run at half of that rate, evenly spaced: where each I/O then takes much less time than lies between
 two I/Os at full rate, the device is not the limit. Where one I/O at a time does not reach the rate, no experiment
 tells a cap from a device that is full: the row is then bound by one of the two.
@@ -28,6 +29,7 @@ from iocast import metrics
 from iocast.analyse.facts import Facts, RowFacts, once, point
 from iocast.analyse.ladder import Curve, Point
 from iocast.analyse.load_kind import is_synced
+from iocast.diagnose.detectors.interference.stalls import stalls
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.fallen_rows import fallen
 from iocast.diagnose.same_load import same_place
@@ -77,19 +79,63 @@ def detect(facts: Facts) -> Iterator[Finding]:
         for finding in known_limits(row):
             told.add(row.name)
             yield finding
-    free = []
-    for curve in facts.curves:
-        first = curve.rows[0]
-        if first.phase.workload.arrival != Closed() or any(row.phase.name in told for row in curve.rows):
+    free: list[Curve] = []
+    stood: list[Curve] = []
+    for whole in facts.curves:
+        curve = _running(facts, whole)
+        first = whole.rows[0]
+        if first.phase.workload.arrival != Closed() or any(row.phase.name in told for row in whole.rows):
             continue
-        sliced = _slices(curve.points[0])
+        sliced = _slices(whole.points[0])
         yield from sliced
-        if not sliced and not waited_for_a_processor(facts.row(curve.rows[-1])):  # else no cap kept the rate level
-            free.append(curve)
-    suspected = list(_levels(facts, free))
+        if not sliced and not waited_for_a_processor(facts.row(whole.rows[-1])):  # else no cap kept the rate level
+            (stood if curve is None else free).append(curve or whole)
+    suspected = list(_levels(facts, free)) or list(_levels(facts, stood))
     yield from suspected
     if not suspected and not told:
-        yield from _one_rate_for_all(facts)
+        alike = list(_one_rate_for_all(facts))
+        yield from alike or _one_rate_at_any_load(facts)
+
+
+def _running(facts: Facts, curve: Curve) -> Curve | None:
+    """The rows of one state in which nothing stood still, where these are a curve: the rate of the others is that of
+    their stalls, or of what was left when something ran out."""
+    out = fallen(facts)
+    left = curve.only(lambda record: record.phase.name not in out and not _stalled(facts.row(record)))
+    return left if left is curve or (left is not None and len(left.points) > 1) else None
+
+
+def _stalled(row: RowFacts) -> bool:
+    return any(not each.queued for each in stalls(row))
+
+
+def _one_rate_at_any_load(facts: Facts) -> Iterator[Finding]:
+    """I/Os of several kinds and sizes, one and many outstanding, at exactly one rate that no row passes."""
+    rows = [row for row in facts.rows if _may_be_capped(row)]
+    for row in rows:
+        rate_per_s = row.measurement.rate_per_s
+        level = [each for each in rows if abs(each.measurement.rate_per_s / rate_per_s - 1) <= AS_EXACT]
+        kinds = {(item.op, item.size_bytes) for each in level for item in each.workload.mix}
+        sizes = [size for _, size in kinds]
+        loads = [each.measurement.asked_depth for each in level]
+        if len(kinds) < LEAST_KINDS or max(sizes) < SIZE_APART * min(sizes) or max(loads) < DEEPER * min(loads):
+            continue
+        if all(each.measurement.rate_per_s <= SAME * rate_per_s for each in facts.rows):
+            rate_per_s = fmean(each.measurement.rate_per_s for each in level)
+            says = (
+                f"{counted(len(level), 'row')} of {counted(len(kinds), 'kind')} of I/O, {min(loads)} to {max(loads)}"
+                f" outstanding, all reached {number(rate_per_s)} IOPS; no row went faster, as behind a rate limit."
+            )
+            evidence = {"rate_per_s": rate_per_s, "depth": float(max(loads)), "from_depth": float(min(loads))}
+            evidence["other_kinds"] = float(len(kinds) - 1)
+            for each in level:
+                yield _suspicion(each.record, says, evidence, confidence=0.7)
+            return
+
+
+def _may_be_capped(row: RowFacts) -> bool:
+    closed = row.workload.arrival == Closed() and not row.record.phase.together and not is_synced(row.record)
+    return closed and row.measurement.ios >= LEAST_IOS and not _stalled(row) and not waited_for_a_processor(row)
 
 
 def _one_rate_for_all(facts: Facts) -> Iterator[Finding]:

@@ -69,6 +69,7 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
             "before_bytes_per_s": found.before_per_s * size,
             "after_bytes_per_s": found.after_per_s * size,
             "after_per_s": found.after_per_s,
+            "constant": found.constant,
         },
         remedy="Write twice the device's capacity (or four times its cache) before trusting a write rate.",
         hypothesis="the SLC area of the flash, or a write cache, is full",

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from iocast.analyse.facts import Facts
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.modes import Mode
 from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
@@ -32,6 +33,8 @@ TOLD_OF_READS = (
     "Report the peaks with their shares. Hits and misses of a cache in front of the medium would give such peaks:"
     " `iocast diagnose` reads single blocks repeatedly beside random ones to test that."
 )
+IN_TURN = "Look for what changed at that time, and measure longer: a mean over both describes neither."
+NEAR = 0.8  # of the rate that one peak alone would give [J]
 STARVED = "Measure again with CPUs to spare; peaks that stay are the storage's."
 
 
@@ -50,16 +53,29 @@ def detect(facts: Facts) -> Iterator[Finding]:
         shape = "are bimodal" if len(found) == 2 else f"have {len(found)} peaks"
         starved = not facts.imported and not facts.simulated and waited_for_a_processor(row)
         whose = f" This machine was short of CPU: {cpu_words(row)}; the slower I/Os may have waited for one." * starved
+        in_turn = _in_turn(row, found)
+        when = ", one after the other: the storage changed within the row" * in_turn
+        remedy = TOLD_OF_READS if row.only_reads and row.is_past_the_host else TOLD
         yield Finding(
             code=CODE,
             severity="note",
             phase=record.phase.name,
-            says=f"The times {shape}: {', '.join(peaks[:-1])} and {peaks[-1]}.{whose}",
+            says=f"The times {shape}: {', '.join(peaks[:-1])} and {peaks[-1]}{when}.{whose}",
             evidence={
                 "peaks": len(found),
                 "mean_ns": times.mean_ns,
                 "widest_gap_ns": gap_ns,
                 "short_of_cpu": float(starved),
             },
-            remedy=STARVED if starved else TOLD_OF_READS if row.only_reads and row.is_past_the_host else TOLD,
+            remedy=STARVED if starved else IN_TURN if in_turn else remedy,
         )
+
+
+def _in_turn(row: RowFacts, peaks: list[Mode]) -> bool:
+    """Whether a closed loop went as fast as the quick peak alone lets it for an interval, and as slowly as the slow one
+    for another: hits and misses lie side by side in each."""
+    rates = row.rates_per_s
+    if row.is_open_loop or row.record.phase.together or len(rates) < 2:
+        return False
+    quick, slow = (row.measurement.depth_mean * 1e9 / mode.location_ns for mode in (peaks[0], peaks[-1]))
+    return max(rates) >= NEAR * quick and min(rates) <= slow / NEAR

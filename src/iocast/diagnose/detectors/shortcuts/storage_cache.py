@@ -230,6 +230,6 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
             limit=TWICE,
             direction="below",
         ),
-        if_confirmed="A cache between the file system and the medium answers repeated reads.",
+        if_confirmed="A cache, or a fast tier to which such blocks move, answers repeated reads.",
         if_rejected="No cache answers repeated reads: the quick ones have another cause.",
     )

@@ -5,6 +5,7 @@ Why it matters: a test that goes over the same blocks again and again becomes fa
 what production sees depends on what was hot last night.
 How it shows: repeated passes over the same blocks become faster and faster; untouched blocks do not. Or one row of
 random reads becomes faster all the time, from its first fifth to its last, and not in one step: then something ended.
+Or random reads at a higher load, later in the run, take less than half the time of those at a lower one.
 How to confirm: repeated passes over fresh blocks; a cache is quick from the second pass on, a tier later.
 What to change: run the working set for as long as the tiering policy needs (hours, days) before measuring, and test
 cold data as well.
@@ -22,19 +23,23 @@ from msgspec.structs import replace
 from iocast.analyse.changepoint import sharpest
 from iocast.analyse.comparison import ab_ratio
 from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.ladder import Curve
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.fallen_rows import fallen
+from iocast.diagnose.left_out import in_another_state
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.workload import Constant, Hotspot, MixItem, Stride, Uniform, Workload, Zipf
-from iocast.text import brief_time, number
+from iocast.text import brief_time, load, number
 
 NEEDS: tuple[str, ...] = ()
 
 CODE: FindingCode = "tier_migration"
 PASSES = 4  # models C, 7
+HALVED, OVER_WAKING_NS = 0.5, 200_000  # of the time at a lower load; a processor that must wake costs less [J]
 FALLS = 0.7  # models C, 7: hot over untouched
 ENOUGH = 30  # I/Os a pass [J]
 STEP_BYTES = 1 << 20
@@ -57,6 +62,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
             yield _finding(passes, second, last)
     for row in facts.rows:
         yield from _ramp(row)
+    for curve in facts.random_curves("read"):
+        yield from _quicker_with_more(facts, curve)
 
 
 def _ramp(row: RowFacts) -> Iterator[Finding]:
@@ -90,6 +97,40 @@ def _ramp(row: RowFacts) -> Iterator[Finding]:
         state="suggested",
         rivals=("cache_in_the_storage", "read_ahead", "elided_reads"),
     )
+
+
+def _quicker_with_more(facts: Facts, curve: Curve) -> Iterator[Finding]:
+    """Random reads that take far less time at a higher load, later in the run: more load makes no storage faster."""
+    rows = [facts.row(record) for record in curve.rows]
+    rows = [row for row in rows if row.is_past_the_host and row.measurement.ios >= ENOUGH]
+    out = {**fallen(facts), **in_another_state(facts)}
+    rows = [row for row in rows if not waited_for_a_processor(row) and row.name not in out]
+    if len(rows) < 2:
+        return
+    first, last = rows[0], rows[-1]
+    gained_ns = first.mean_ns - last.mean_ns
+    if last.mean_ns > HALVED * first.mean_ns or gained_ns < OVER_WAKING_NS or not _in_order(facts, first, last):
+        return
+    loads = [load(row.record.plan.users, row.record.plan.depth) for row in (first, last)]
+    yield Finding(
+        code=CODE,
+        severity="warn",
+        phase=last.name,
+        says=f"Random reads became faster while the load rose: {brief_time(first.mean_ns)} on average at {loads[0]},"
+        f" {brief_time(last.mean_ns)} at {loads[1]}; more load makes no storage faster.",
+        evidence={"first_ns": first.mean_ns, "last_ns": last.mean_ns, "ratio": last.mean_ns / first.mean_ns},
+        remedy="Run the working set for as long as the tiering policy needs before measuring; test cold data as well.",
+        hypothesis="hot data move to a faster tier, or a cache fills",
+        confidence=0.5,
+        confirm=f"{number(TRIED)} passes over fresh blocks: a cache is quick from the second on, a tier later",
+        state="suggested",
+        rivals=("cache_in_the_storage", "maintenance", "shared_drives"),
+    )
+
+
+def _in_order(facts: Facts, first: RowFacts, last: RowFacts) -> bool:
+    names = [row.name for row in facts.rows]
+    return names.index(first.name) < names.index(last.name)
 
 
 def _in_one_step(times_ns: list[float]) -> bool:
@@ -133,14 +174,14 @@ def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """Six passes over fresh blocks; what is quick from the first on is a cache, what becomes quick later is a tier."""
     record = row_of(run, finding)
-    load = record.phase.workload
+    own = record.phase.workload
     size = mib_below(target_bytes(run) / MOST_ROUNDS, 128)
     if size < 32 * STEP_BYTES:
         return None
-    reads = Workload(mix=(MixItem("read", load.mix[0].size_bytes),), locality=Stride(STEP_BYTES), direct=load.direct)
+    reads = Workload(mix=(MixItem("read", own.mix[0].size_bytes),), locality=Stride(STEP_BYTES), direct=own.direct)
     fresh = Arm(name="", workload=reads, seconds=3.0, ios=size // STEP_BYTES, region_size_bytes=size, step_bytes=size)
     wait = finding.evidence.get("spans_s", 0.0) / (TRIED - 1)
-    quiet = Workload(mix=reads.mix, locality=reads.locality, arrival=Constant(1.0), direct=load.direct)
+    quiet = Workload(mix=reads.mix, locality=reads.locality, arrival=Constant(1.0), direct=own.direct)
     waiting = replace(fresh, name="waiting", workload=quiet, seconds=wait, ios=None, measured=False)
     arms: list[Arm] = []
     for number_ in range(1, TRIED + 1):
