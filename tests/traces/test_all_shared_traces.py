@@ -66,7 +66,15 @@ READ = {
 }
 NO_TRACE = "no trace format|has no latency of single I/Os"
 REFUSED = {
-    "blktrace/btt_keks.txt": "no trace format",  # a report of btt
+    "blktrace/btt_keks.txt": "a report of btt",
+    "bpf_tools/bcc_biopattern_example.txt": "the output of biopattern",
+    "bpf_tools/bcc_cachestat_example.txt": "the output of cachestat",
+    "bpf_tools/bcc_filetop_example.txt": "the output of filetop",
+    "bpf_tools/bcc_xfsslower_example.txt": "the output of a tool for slow I/Os",
+    "bpf_tools/bpftrace_vfsstat_example.txt": "the output of vfsstat",
+    "bpf_tools/perftools_bitesize_example.txt": "the output of bitesize",
+    "proc/nfs4_mountstats_b.txt": "a copy of /proc/self/mountstats",
+    "proc/procfs_mountstats.txt": "a copy of /proc/self/mountstats",
     "blktrace/leveldb_blkparse.txt": "completions only",
     "oracle_10046/ora11204_short.trc": "no I/O in 32 lines",
     "oracle_10046/ora19120_fetch500.trc": "no I/O in 2053 lines",

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from iocast.archive.soundness import fault_of
 from iocast.errors import SourceError
 from iocast.formats.source_files import WRONG_FILE, Head, read_head
+from iocast.formats.summaries import refused_summary
 from iocast.imports import (
     calibrate_io,
     crystaldiskmark,
@@ -91,6 +92,7 @@ KNOWN = (
     " latency (bcc, bpftrace, DTrace,"
     " SystemTap, vscsiStats, AWR, Statspack, AWR-Miner) are supported"
 )
+TRACES = "traces of single I/Os are for `iocast profile`"
 
 
 class EmptyFile(SourceError):
@@ -104,7 +106,8 @@ def importer_of(path: str) -> Importer:
         raise EmptyFile(f"{path} is empty", "give result files of another tool")
     found = next((each for each in IMPORTERS if each.sniff(head)), None)
     if found is None:
-        raise SourceError(f"{path} has no format that iocast knows", f"{KNOWN}; see docs/guide/import.md")
+        unknown = SourceError(f"{path} has no format that iocast knows", f"{KNOWN}; {TRACES}; see docs/guide/import.md")
+        raise refused_summary(path, head) or unknown
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 
@@ -9,6 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from iocast.errors import SourceError
+from iocast.formats.source_files import read_head
+from iocast.formats.summaries import refused_summary
 
 STDIN = "-"
 
@@ -99,8 +102,17 @@ def read_traces(
         report = read_in_core(list(dict.fromkeys(paths)), _json(options or TraceOptions()), to, calls_to)
     except CoreError as refusal:
         message, hint, _ = refusal.args
-        raise SourceError(message, hint) from refusal
+        raise _summary(paths) or SourceError(message, hint) from refusal
     return msgspec.json.decode(report, type=TraceReport)
+
+
+def _summary(paths: list[str]) -> SourceError | None:
+    """The refusal of the first file that is no trace, but the summary of a tool; None where there is none."""
+    for path in paths:
+        with contextlib.suppress(SourceError):
+            if path != STDIN and (refusal := refused_summary(path, read_head(path))):
+                return refusal
+    return None
 
 
 def _json(options: TraceOptions) -> str:

@@ -98,6 +98,7 @@ def _profiled(request: ProfileRequest) -> Profiled:
 
     from iocast import __version__
     from iocast.analyse.profiling.measure_profile import measure_profile
+    from iocast.sessions.tracing.refused_traces import results_named
     from iocast.traces.read_traces import read_traces
 
     name = trace_name(request.traces)
@@ -108,7 +109,8 @@ def _profiled(request: ProfileRequest) -> Profiled:
         if len(request.traces) == 1 and profile_folder.is_events(request.traces[0]):
             _link(Path(request.traces[0]), events)
         else:
-            called = bool(read_traces(request.traces, str(events), request.options, calls_to=str(calls)).calls)
+            with results_named(request.traces):
+                called = bool(read_traces(request.traces, str(events), request.options, calls_to=str(calls)).calls)
             if not called:
                 calls.unlink(missing_ok=True)
         profile = measure_profile(

@@ -33,9 +33,11 @@ def event_table(trace: str, options: TraceOptions | None = None) -> Iterator[str
     if is_table(trace):
         yield trace
         return
+    from iocast.sessions.tracing.refused_traces import results_named
     from iocast.traces.read_traces import read_traces
 
     with tempfile.TemporaryDirectory(prefix="iocast-replay-") as folder:
         table = os.path.join(folder, "events.parquet")
-        read_traces((trace,), table, options)
+        with results_named((trace,)):
+            read_traces((trace,), table, options)
         yield table
