@@ -10,6 +10,7 @@ __all__ = [
     "Intervals",
     "LayerWatch",
     "SimWorld",
+    "Tables",
     "__version__",
     "characterise_events",
     "chi_square_quantile",
@@ -94,6 +95,25 @@ class SimWorld:
     def __new__(cls) -> SimWorld: ...
     def copied(self) -> SimWorld:
         """The same device as it is now, to go another way from here."""
+
+@final
+class Tables:
+    """Parquet tables of one schema as one Arrow C stream, whoever made them: what comes out is rows or an error.
+
+    Only `columns` are read, without them all whose types iocast's tables have; `numbers` of the tables become a first
+    column, `phase`. Raises CoreError where a footer is damaged, a column is missing, or has another type.
+    """
+
+    def __new__(
+        cls, paths: Sequence[str], columns: Sequence[str] | None = None, numbers: Sequence[int] | None = None
+    ) -> Tables: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __len__(self) -> int:
+        """Rows, as the footers say: no more are read."""
+    def columns(self) -> list[str]:
+        """Names of the columns that are read."""
+    def facts(self) -> list[tuple[str, str]]:
+        """Keys and values in the footer of the first table."""
 
 def run_together(
     plans_json: list[str],

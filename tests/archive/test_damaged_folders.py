@@ -20,7 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.damaged_folders import FILES, damaged, whole_folder
 from makers.hostile_folders import IN_PLACE, TABLES
+from makers.live_moments import tape_of_a_load
 from makers.mutations import TIMES, fuzzing
+from makers.trace_samples import MSR
 
 from iocast import archive
 from iocast.archive.catalogue import runs_below
@@ -30,6 +32,7 @@ from iocast.errors import ArchiveError
 from iocast.report.card.judged import judge
 from iocast.report.listing import listing
 from iocast.report.renderers import RENDERERS
+from iocast.sessions.profiling.profile_traces import profiled
 
 NUMBERS = {"intervals": "response_sum_ns", "samples": "time_ns"}  # a column of numbers of each table
 
@@ -138,26 +141,39 @@ def test_a_column_whose_name_is_no_text_is_one_error(whole: Path, tmp_path: Path
         archive.load_courses(str(folder))
 
 
-def test_hostile_folders_cost_their_own_line(whole: Path, tmp_path: Path) -> None:
-    """Each in a process of 3 GiB: no verb ends in a traceback, without memory or never, or prints what it should not.
-
-    105 folders, and as many times that as `make fuzz` asks for, each through all verbs and loaders that read one.
-    """
-    number = 35 * TIMES
+def _tried_in_bounds(whole: Path, scratch: Path, number: int, kind: str, side_by_side: int = 3) -> None:
+    """Folders of a kind with faults, each through all that reads one, in a process of 3 GiB."""
     command = [sys.executable, "-m", "makers.verbs_in_bounds", str(whole)]
     tests = str(Path(__file__).parents[1])
     where = {**os.environ, "PYTHONPATH": os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])}
     tried = []
-    for at in range(3):
-        scratch = tmp_path / str(at)
-        scratch.mkdir()
-        seeds = (str(at * number), str(number))
-        tried.append(subprocess.Popen([*command, str(scratch), *seeds], stdout=subprocess.PIPE, text=True, env=where))
+    for at in range(side_by_side):
+        (own := scratch / str(at)).mkdir()
+        seeds = (str(at * number), str(number), kind)
+        tried.append(subprocess.Popen([*command, str(own), *seeds], stdout=subprocess.PIPE, text=True, env=where))
     for process in tried:
         said, _ = process.communicate()
         *failures, figures = map(json.loads, said.splitlines())
         assert not failures, json.dumps(failures[:3], indent=1)
         assert figures["tried"] == number
+
+
+def test_hostile_folders_cost_their_own_line(whole: Path, tmp_path: Path) -> None:
+    """No verb ends in a traceback, without memory or never, or prints what it should not.
+
+    105 folders, and as many times that as `make fuzz` asks for, each through all verbs and loaders that read one.
+    """
+    _tried_in_bounds(whole, tmp_path, 35 * TIMES, "run")
+
+
+def test_hostile_tapes_and_profiles_are_one_error(tmp_path: Path) -> None:
+    """16 of each, and as many times that as `make fuzz` asks for."""
+    tape = Path(tape_of_a_load(tmp_path / "tapes"))
+    (trace := tmp_path / "trace.csv").write_text(MSR)
+    profile = Path(profiled(str(trace), out=str(tmp_path / "profiles")).folder)
+    for kind, whole in (("tape", tape), ("profile", profile)):
+        (scratch := tmp_path / kind).mkdir()
+        _tried_in_bounds(whole, scratch, 8 * TIMES, kind, side_by_side=2)
 
 
 @pytest.mark.parametrize("kind", IN_PLACE)

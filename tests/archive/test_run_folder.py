@@ -235,6 +235,12 @@ def test_a_folder_takes_as_many_queries_as_a_row(tmp_path: Path, monkeypatch: py
         def __exit__(self, *_: object) -> None:
             self._cursor.close()
 
+        def register(self, name: str, tables: object) -> None:
+            self._cursor.register(name, tables)
+
+        def unregister(self, name: str) -> None:
+            self._cursor.unregister(name)
+
         def execute(self, query: str, *values: object) -> Any:
             asked.append(query)
             return self._cursor.execute(query, *values)

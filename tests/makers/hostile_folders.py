@@ -185,8 +185,11 @@ def _other_table(folder: Path, chance: random.Random) -> str:
 
 
 def _noise(folder: Path, chance: random.Random) -> None:
+    _noise_in(folder / chance.choice(TABLES), chance)
+
+
+def _noise_in(file: Path, chance: random.Random) -> None:
     """Bits of a table, most in its footer, which says what is where and how large."""
-    file = folder / chance.choice(TABLES)
     text = bytearray(file.read_bytes())
     for _ in range(chance.choice((1, 2, 8))):
         first = len(text) // 2 if chance.random() < 0.7 else 0
@@ -249,3 +252,21 @@ def make_hostile(folder: Path, chance: random.Random) -> str:
     ways, weights = zip(*_WAYS, strict=True)
     (way,) = chance.choices(ways, weights)
     return f"{way.__name__} {way(folder, chance) or ''}"
+
+
+def make_any_hostile(folder: Path, chance: random.Random) -> str:
+    """Makes a fault in a folder of any kind, a tape or a profile: noise in a table, odd values, what is no file."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".parquet"))
+    tables = [path for path in files if path.suffix == ".parquet"]
+    file = chance.choice(tables if chance.random() < 0.6 else files)
+    if chance.random() < 0.12:
+        kind = chance.choice(sorted(IN_PLACE))
+        IN_PLACE[kind](_replaced(file))
+        return f"{file.name} {kind}"
+    if file.suffix == ".parquet":
+        _noise_in(file, chance)
+    elif chance.random() < 0.2:
+        with_words(file, chance, chance.choice((0.02, 0.2, 1.0)))
+    else:
+        file.write_bytes(damaged(file.read_bytes(), chance))
+    return f"damage in {file.name}"

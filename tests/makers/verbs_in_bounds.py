@@ -1,6 +1,6 @@
 """Runs the verbs that read folders on hostile ones, in this process and in bounded memory; each failure is a line.
 
-python -m makers.verbs_in_bounds WHOLE_FOLDER SCRATCH FIRST_SEED NUMBER
+python -m makers.verbs_in_bounds WHOLE_FOLDER SCRATCH FIRST_SEED NUMBER run|tape|profile
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from makers.hostile_folders import SEEN, make_hostile
+import duckdb
+from makers.hostile_folders import SEEN, make_any_hostile, make_hostile
 
+import iocast
 from iocast import archive
 from iocast.commands import run_command_line
 from iocast.errors import IocastError
@@ -76,9 +78,45 @@ def _ways(base: Path) -> dict[str, Callable[[], object]]:
     }
 
 
-def _failures(base: Path, seed: int, fault: str) -> list[dict[str, object]]:
+def _tape_ways(base: Path) -> dict[str, Callable[[], object]]:
+    bad = str(base / BAD)
+    return {
+        "runs": lambda: _verb("runs", str(base), codes=(0,), names=GOOD),
+        "report": lambda: _verb("report", bad),
+        "markdown": lambda: _verb("report", bad, "--format", "markdown"),
+        "watch": lambda: _verb("watch", "iostat", "--tape", bad),
+        "top": lambda: _verb("top", bad, "--json"),
+        "load": lambda: _read(lambda: archive.load(bad)),
+    }
+
+
+def _profile_ways(base: Path) -> dict[str, Callable[[], object]]:
+    bad, good, out = str(base / BAD), str(base / GOOD), str(base / "out")
+    events = f"{bad}/events.parquet"
+    return {
+        "profile": lambda: _verb("profile", bad),
+        "events": lambda: _verb("profile", events, "--out", out),
+        "job": lambda: _verb("profile", bad, "--to", f"{out}.toml", "--force"),
+        "compare": lambda: _verb("compare", bad, good),
+        "rows": lambda: _read(lambda: _rows_of(bad)),
+    }
+
+
+def _rows_of(folder: str) -> None:
+    with contextlib.suppress(duckdb.Error):  # a damaged page is met when rows are asked for
+        iocast.profile(folder).events().fetchall()
+
+
+KINDS = {
+    "run": (_ways, make_hostile),
+    "tape": (_tape_ways, make_any_hostile),
+    "profile": (_profile_ways, make_any_hostile),
+}
+
+
+def _failures(base: Path, seed: int, fault: str, kind: str) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
-    for name, way in _ways(base).items():
+    for name, way in KINDS[kind][0](base).items():
         begun = time.monotonic()
         try:
             way()
@@ -96,15 +134,15 @@ def _failures(base: Path, seed: int, fault: str) -> list[dict[str, object]]:
     return found
 
 
-def _tried(base: Path, seed: int, whole: Path) -> tuple[int, int]:
+def _tried(base: Path, seed: int, whole: Path, kind: str) -> tuple[int, int]:
     """Makes one folder and tries it in a process of its own, as a verb is; returns failures and most memory."""
     shutil.copytree(whole, base / BAD)
-    fault = make_hostile(base / BAD, random.Random(seed))
+    fault = KINDS[kind][1](base / BAD, random.Random(seed))
     child = os.fork()
     if not child:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         signal.alarm(LONGEST_S)
-        found = _failures(base, seed, fault)
+        found = _failures(base, seed, fault, kind)
         for each in found:
             print(json.dumps(each), flush=True)
         os._exit(min(len(found), 100))
@@ -117,7 +155,7 @@ def _tried(base: Path, seed: int, whole: Path) -> tuple[int, int]:
     return 1 if os.WIFSIGNALED(status) else os.WEXITSTATUS(status), used.ru_maxrss >> 10
 
 
-def _import_all(base: Path) -> None:
+def _import_all(base: Path, kind: str) -> None:
     """Imports here what the verbs need, so that each child has it; nothing is opened here, for a fork copies no thread.
 
     A child that reads the good folder says which modules those are.
@@ -125,7 +163,7 @@ def _import_all(base: Path) -> None:
     shutil.copytree(base / GOOD, base / BAD)
     told, telling = os.pipe()
     if not os.fork():
-        _failures(base, 0, "")
+        _failures(base, 0, "", kind)
         with open(telling, "w") as out:
             out.write(" ".join(sys.modules))
         os._exit(0)
@@ -141,17 +179,17 @@ def _import_all(base: Path) -> None:
     gc.freeze()  # or each child would look through them again, and again
 
 
-def main(whole: Path, scratch: Path, first: int, number: int) -> None:
+def main(whole: Path, scratch: Path, first: int, number: int, kind: str) -> None:
     """Tries seeds; one JSON line for each failure, one at the end with the figures."""
     base = scratch / "runs"
     shutil.copytree(whole, base / GOOD)
-    _import_all(base)
+    _import_all(base, kind)
     failures, most = 0, 0
     for seed in range(first, first + number):
-        failed, used = _tried(base, seed, whole)
+        failed, used = _tried(base, seed, whole, kind)
         failures, most = failures + failed, max(most, used)
     print(json.dumps({"tried": number, "failures": failures, "most_mib": most}), flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])

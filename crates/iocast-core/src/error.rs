@@ -55,6 +55,8 @@ pub enum Error {
         /// The way out.
         hint: &'static str,
     },
+    /// A table of a folder cannot be read: why.
+    Table(String),
     /// A worker thread could not be started.
     Thread(io::Error),
     /// A worker thread ended in the middle of its work.
@@ -65,7 +67,7 @@ impl Error {
     /// The errno behind it, if there is one.
     pub fn errno(&self) -> Option<i32> {
         match self {
-            Error::Plan(_) | Error::Trace { .. } | Error::Panicked => None,
+            Error::Plan(_) | Error::Trace { .. } | Error::Table(_) | Error::Panicked => None,
             Error::Open { source, .. } | Error::Memory { source, .. } | Error::Ring { source, .. } => {
                 source.raw_os_error()
             }
@@ -124,6 +126,7 @@ impl fmt::Display for Error {
             Error::Journal { path, source } => write!(f, "cannot use the journal {path}: {source}"),
             Error::Tracing { what, source } => write!(f, "block tracepoints: {what}: {source}"),
             Error::Trace { why, .. } => write!(f, "{why}"),
+            Error::Table(why) => write!(f, "{why}"),
             Error::Panicked => write!(f, "a thread of the load engine failed"),
             Error::Thread(source) => write!(f, "cannot start a worker thread: {source}"),
         }

@@ -31,6 +31,7 @@ pub mod record;
 pub mod replay;
 pub mod run;
 mod signals;
+pub mod tables;
 #[cfg(test)]
 mod testing;
 pub mod trace;

@@ -7,6 +7,7 @@ mod core_error;
 mod layer_watching;
 mod profiling;
 mod statistics;
+mod tables;
 mod traces;
 mod trees;
 
@@ -183,6 +184,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<layer_watching::LayerWatch>()?;
     module.add_class::<Intervals>()?;
     module.add_class::<SimWorld>()?;
+    module.add_class::<tables::Tables>()?;
     module.add_function(wrap_pyfunction!(statistics::student_t_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(statistics::student_t_cdf, module)?)?;
     module.add_function(wrap_pyfunction!(statistics::f_survival, module)?)?;

@@ -11,7 +11,18 @@ from typing import Any
 import msgspec
 
 from iocast.archive.file_names import INTERVALS, folder_of
-from iocast.archive.parquet import PHASES, ArrowStream, Column, Identity, database, rows_of_phases, unreadable, write
+from iocast.archive.parquet import (
+    MOST_ROWS,
+    PHASES,
+    ArrowStream,
+    Asked,
+    Column,
+    Identity,
+    database,
+    rows_of_phases,
+    unreadable,
+    write,
+)
 from iocast.archive.soundness import fault_of_buckets
 from iocast.archive.warm_up import warm_up_of
 from iocast.model.histogram import Histogram, bucket_index
@@ -55,12 +66,14 @@ SELECT phase, interval::BIGINT, op, sum(ios::BIGINT), sum(bytes::BIGINT), sum(re
     max(start_ns::BIGINT)
 FROM {tables} GROUP BY ALL ORDER BY ALL
 """
+_SUMMED = ("interval", "start_ns", "op", "ios", "bytes", "response_sum_ns")
 _COUNTS = """
 WITH marks(phase, op, bucket) AS (VALUES {marks}),
      held AS (SELECT phase, interval, op, bucket, unnest(response_index) AS place, unnest(response_count) AS n
               FROM {tables} JOIN marks USING (phase, op))
 SELECT phase, interval::BIGINT, op, {columns} FROM held GROUP BY ALL
 """
+_COUNTED = ("interval", "op", "response_index", "response_count")
 _OWN = "(SELECT 0 AS phase, * FROM intervals)"
 _MOST_CELLS = 60_000_000  # of the series of a run: most are 0, which takes 8 bytes
 _MOST_SILENT = 20_000  # intervals without a completion at the end of a phase: hours of seconds
@@ -93,9 +106,9 @@ def _counting(tables: str, phases: Iterable[Measurement]) -> str:
 def load_series(folder: Path, phases: tuple[PhaseRecord, ...]) -> dict[int, Series]:
     """The series of each phase that has a table, by the number of the phase. Raises ArchiveError."""
     what = "its time series"
-    sums = rows_of_phases(folder / INTERVALS, _SUMS.format(tables=PHASES), what, _of_op)
+    sums = rows_of_phases(folder / INTERVALS, Asked(_SUMS.format(tables=PHASES), _SUMMED, what), _of_op)
     counting = _counting(PHASES, [record.measurement for record in phases]) if sums else ""
-    counts = rows_of_phases(folder / INTERVALS, counting, what, _of_op) if counting else {}
+    counts = rows_of_phases(folder / INTERVALS, Asked(counting, _COUNTED, what), _of_op) if counting else {}
     cells = 0
     loaded: dict[int, Series] = {}
     for number, record in enumerate(phases):
@@ -159,7 +172,8 @@ def load_courses(folder: str) -> dict[int, Course]:
     # Lists come as text: to make their values one by one, as the database does, takes twice as long.
     columns = ", ".join(f"{name}::{'VARCHAR' if name in _LISTS else _TYPES[name]}" for name in _READ)
     query, kept = f"SELECT phase, {columns} FROM {PHASES} ORDER BY phase, interval", _Kept()
-    found = rows_of_phases(path, query, "its time series", kept.interval)
+    asked = Asked(query, ("interval", *_READ), "its time series", most_read=MOST_ROWS)
+    found = rows_of_phases(path, asked, kept.interval)
     return {number: tuple(rows) for number, rows in found.items()}
 
 

@@ -1,20 +1,22 @@
-"""Parquet files, written and read by DuckDB."""
+"""Parquet files, written by DuckDB, read by the core, and queried by DuckDB as what the core makes of them."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from iocast.archive.guarded.reading_database import as_pattern, reading_database, tables_in
+from iocast.archive.guarded.reading_database import reading_database, tables_in
 from iocast.archive.json_files import BROKEN, unwritable
 from iocast.archive.writing.whole_files import NEW, growing
 from iocast.errors import ArchiveError
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 T = TypeVar("T")
 
@@ -94,69 +96,106 @@ def write(
 
 
 # What a query for `rows_of_phases` selects from: the tables of all phases as one, with the number of the phase.
-PHASES = (
-    "(SELECT regexp_extract(filename, '([0-9]+)[.]parquet$', 1)::INTEGER AS phase, * "
-    "FROM read_parquet(?, filename = true))"
-)
-
-
-MOST_ROWS = 1_500_000  # of one query: more would take more than a gigabyte
+PHASES = "all_tables"
+MOST_ROWS = 1_500_000  # of the answer to a query: more would take more than a gigabyte
+_MOST_READ = 30_000_000  # of the tables that a query adds up
 _AT_A_TIME = 20_000
+
+
+class Asked(NamedTuple):
+    """A query from `PHASES` whose first column is the number of a phase, and how much there may be."""
+
+    query: str
+    columns: Sequence[str]  # those that the query names
+    what: str  # what a card lacks without these tables
+    most: int = MOST_ROWS  # rows of the answer
+    most_read: int = _MOST_READ  # rows of all tables
 
 
 def rows_of_phases(
     folder: Path,
-    query: str,
-    what: str,
+    asked: Asked,
     made: Callable[[tuple[Any, ...]], T] = lambda row: row,  # type: ignore[assignment,return-value]
-    most: int = MOST_ROWS,
 ) -> dict[int, list[T]]:
-    """What a query from `PHASES` gives for each phase of a folder of tables, by its first column: the phase's number.
+    """The answer to a query for each phase of a folder of tables, by the number of the phase.
 
-    One query for all tables: to plan one takes as long as to read a table. `made` turns each row into what is kept,
-    and raises what BROKEN lists for a row that cannot be. Raises ArchiveError, also for more than `most` rows.
+    One query for all tables: to plan one takes as long as to read a table. `made` turns each row into what is kept, and
+    raises what BROKEN lists for a row that cannot be. Raises ArchiveError, also for more rows than there may be.
     """
     try:
         files = tables_in(folder)
     except OSError as error:
-        raise unreadable(Path(error.filename or folder), error.strerror or str(error), what) from error
+        raise unreadable(Path(error.filename or folder), error.strerror or str(error), asked.what) from error
     if not files:
         return {}
     import duckdb
 
-    refused = (duckdb.Error, UnicodeDecodeError)  # its message may name a column of the file that is no text
+    from iocast._core import CoreError
+
+    refused = (duckdb.Error, CoreError)
     try:
-        return _rows(folder, files, query, what, made, most)
+        return _rows(folder, files, asked, made)
     except refused:
         pass
     found: dict[int, list[T]] = {}
     for file in files:  # each alone, where all together could not be read: its error names it
+        left = asked._replace(most=asked.most - sum(map(len, found.values())))
         try:
-            found |= _rows(folder, [file], query, what, made, most - sum(map(len, found.values())))
+            found |= _rows(folder, [file], left, made)
         except refused as error:
-            raise unreadable(file, str(error).partition("\n")[0], what) from error
+            raise unreadable(file, reason(error), asked.what) from error
     return found
 
 
-def _rows(
-    folder: Path, files: list[Path], query: str, what: str, made: Callable[[tuple[Any, ...]], T], most: int
-) -> dict[int, list[T]]:
+def _rows(folder: Path, files: list[Path], asked: Asked, made: Callable[[tuple[Any, ...]], T]) -> dict[int, list[T]]:
     found: dict[int, list[T]] = {int(file.stem): [] for file in files}
-    left = most
-    with reading_database().cursor() as connection:
-        result = connection.execute(query, [[as_pattern(file) for file in files]])
+    left = asked.most
+    with _answer(files, asked) as result:
         while rows := result.fetchmany(_AT_A_TIME):
             left -= len(rows)
             if left < 0:
-                raise unreadable(folder, f"it has more than {most:,} rows", what)
+                raise unreadable(folder, f"it has more than {asked.most:,} rows", asked.what)
             for number, *row in rows:
                 if None in row:
-                    raise unreadable(folder / f"{number:03}.parquet", "a value is missing", what)
+                    raise unreadable(folder / f"{number:03}.parquet", "a value is missing", asked.what)
                 try:
                     found[number].append(made(tuple(row)))
                 except BROKEN as error:
-                    raise unreadable(folder / f"{number:03}.parquet", str(error), what) from error
+                    raise unreadable(folder / f"{number:03}.parquet", str(error), asked.what) from error
     return found
+
+
+@contextlib.contextmanager
+def _answer(files: list[Path], asked: Asked) -> Iterator[DuckDBPyConnection]:
+    from iocast._core import Tables
+
+    tables = Tables([str(file) for file in files], asked.columns, [int(file.stem) for file in files])
+    if len(tables) > asked.most_read:  # as the footers say: what is too much is not read first
+        raise unreadable(files[0].parent, f"it has more than {asked.most_read:,} rows", asked.what)
+    with reading_database().cursor() as connection:
+        connection.register(PHASES, tables)
+        try:
+            yield connection.execute(asked.query)
+        finally:
+            connection.unregister(PHASES)
+
+
+def relation_of(file: str) -> DuckDBPyRelation:
+    """A table as a relation, read when it is asked. Raises ArchiveError."""
+    from iocast._core import CoreError, Tables
+
+    try:
+        return database().cursor().from_arrow(Tables([file]))
+    except CoreError as error:
+        raise unreadable(Path(file), reason(error), "it") from error
+
+
+_KINDS = re.compile(r".*(Parquet argument error|Parquet error|External): ")  # what Arrow puts before the core's words
+
+
+def reason(error: Exception) -> str:
+    """Why a table could not be read, in one line: the core's own words where it was the core that refused it."""
+    return _KINDS.sub("", str(error.args[0]).partition("\n")[0])
 
 
 def unreadable(file: Path, why: str, what: str) -> ArchiveError:

@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 
 from iocast.archive.file_names import INTERVALS, SAMPLES
-from iocast.archive.guarded.reading_database import as_pattern
 from iocast.archive.interval_tables import INTERVAL_COLUMNS
-from iocast.archive.parquet import Identity, write
+from iocast.archive.parquet import Identity, reason, unreadable, write
 from iocast.archive.sample_tables import SAMPLE_COLUMNS
 from iocast.model.run import Run
 
@@ -17,8 +16,14 @@ _TABLES = {INTERVALS: INTERVAL_COLUMNS, SAMPLES: SAMPLE_COLUMNS}
 
 def renew_tables(folder: Path, run: Run, whose: Identity) -> None:
     """Writes every table of the run anew. Raises ArchiveError."""
+    from iocast._core import CoreError, Tables
+
     for number, record in enumerate(run.phases):
         for name, columns in _TABLES.items():
             file = folder / name / f"{number:03}.parquet"
             if os.path.isfile(file):
-                write(file, columns, "read_parquet(?)", whose, record.phase.name, parameters=(as_pattern(file),))
+                try:
+                    rows = Tables([str(file)], [column.name for column in columns])
+                except CoreError as error:
+                    raise unreadable(file, reason(error), "this table") from error
+                write(file, columns, "rows", whose, record.phase.name, rows)

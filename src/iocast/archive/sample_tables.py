@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from iocast.archive.file_names import SAMPLES
-from iocast.archive.parquet import PHASES, Column, Identity, rows_of_phases, write
+from iocast.archive.parquet import PHASES, Asked, Column, Identity, rows_of_phases, write
 from iocast.model.run import Sample
 
 SAMPLE_COLUMNS = (
@@ -20,6 +20,8 @@ SAMPLE_COLUMNS = (
     Column("metric", "VARCHAR", "counter name"),
     Column("value", "DOUBLE", "raw value in the kernel's unit"),
 )
+SAMPLE_NAMES = tuple(column.name for column in SAMPLE_COLUMNS)
+SAMPLE_VALUES = ", ".join(f"{column.name}::{column.type}" for column in SAMPLE_COLUMNS)
 MOST_SAMPLES = 5_000_000  # of a run: 600 MB
 # One list for each column, in their order.
 _SOURCE = "(SELECT {})".format(", ".join(f"unnest(?::{column.type}[]) AS {column.name}" for column in SAMPLE_COLUMNS))
@@ -34,10 +36,9 @@ def save_samples(folder: Path, number: int, whose: Identity, phase: str, samples
 def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
     """The samples of each phase, by its number, in the order in which they were read. Raises ArchiveError."""
     # In the order in which they were written, which is that of time.
-    columns = ", ".join(f"{column.name}::{column.type}" for column in SAMPLE_COLUMNS)
-    found = rows_of_phases(
-        folder / SAMPLES, f"SELECT phase, {columns} FROM {PHASES}", "its samples", sample_of, MOST_SAMPLES
-    )
+    query = f"SELECT phase, {SAMPLE_VALUES} FROM {PHASES}"
+    asked = Asked(query, SAMPLE_NAMES, "its samples", MOST_SAMPLES, most_read=MOST_SAMPLES)
+    found = rows_of_phases(folder / SAMPLES, asked, sample_of)
     return {number: tuple(samples) for number, samples in found.items()}
 
 

@@ -19,7 +19,10 @@ def _accounted(folder: Path, rows: list[Row]) -> ResponseAccounting:
     path = folder / "calls.parquet"
     values = ", ".join("(" + ", ".join(_sql(each) for each in (*row, at + 1)) + ")" for at, row in enumerate(rows))
     columns = "kind, sql, dep, start_ns, elapsed_ns, cpu_ns, event, src_line"
-    duckdb.execute(f"COPY (SELECT *, 0 AS source FROM (VALUES {values}) AS t({columns})) TO '{path}' (FORMAT parquet)")
+    texts = "sql::VARCHAR AS sql, event::VARCHAR AS event"
+    numbers = ", ".join(f"{name}::BIGINT AS {name}" for name in ("dep", "start_ns", "elapsed_ns", "cpu_ns"))
+    rows_of = f"SELECT * REPLACE ({texts}, {numbers}), 0 AS source FROM (VALUES {values}) AS t({columns})"
+    duckdb.execute(f"COPY ({rows_of}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
     return response_accounting(str(path), folder)
 
 

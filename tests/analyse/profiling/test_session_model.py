@@ -28,7 +28,8 @@ def _table(folder: Path, rows: list[Row], names: dict[int, str]) -> str:
         op::UTINYINT AS op, place AS "offset", size,
         target::UINTEGER AS target, actor::UINTEGER AS actor, 0::USMALLINT AS flags, 1::UTINYINT AS layer,
         NULL::SMALLINT AS err, 0::UINTEGER AS source, row_number() OVER (ORDER BY ts)::UINTEGER AS src_line
-        FROM e ORDER BY ts) TO '{path}' (FORMAT parquet, KV_METADATA {{'iocast.targets': '{listed}'}})"""
+        FROM e ORDER BY ts) TO '{path}' (
+        FORMAT parquet, COMPRESSION zstd, KV_METADATA {{'iocast.targets': '{listed}'}})"""
     )
     return path
 

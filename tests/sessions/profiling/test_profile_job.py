@@ -25,7 +25,7 @@ COPY (
         0::USMALLINT AS flags, 1::UTINYINT AS layer,
         NULL::SMALLINT AS err, 0::UINTEGER AS source, 0::UINTEGER AS src_line
     FROM (VALUES {values}) AS calls(op, place, size, ts, lat, actor) ORDER BY ts
-) TO '{to}' (FORMAT parquet)
+) TO '{to}' (FORMAT parquet, COMPRESSION zstd)
 """
 
 

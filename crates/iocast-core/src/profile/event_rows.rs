@@ -1,18 +1,15 @@
 //! The rows of an event table, read in batches: what the mathematics of a profile needs of them.
 
-use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt8Type, UInt16Type, UInt32Type};
 use arrow_array::{Array, PrimitiveArray, RecordBatch};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
+use crate::tables::{Tables, reason};
 
-/// Rows read at a time.
-const BATCH_ROWS: usize = 65_536;
 const COLUMNS: [&str; 8] = ["ts_ns", "lat_ns", "op", "offset", "size", "target", "actor", "flags"];
 /// The number of a target, or an actor, that has no name.
 pub const UNNAMED: u32 = u32::MAX;
@@ -68,15 +65,9 @@ pub fn for_each_row(path: &Path, mut take: impl FnMut(&EventRow) -> Result<()>) 
         why: format!("{}: {why}", path.display()),
         hint: "give an event table that `iocast profile` wrote",
     };
-    let file = File::open(path).map_err(|error| refused(error.to_string()))?;
-    let builder =
-        ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| refused(error.to_string()))?;
-    let mask = ProjectionMask::columns(builder.parquet_schema(), COLUMNS);
-    let batches = builder
-        .with_projection(mask)
-        .with_batch_size(BATCH_ROWS)
-        .build()
-        .map_err(|error| refused(error.to_string()))?;
+    let columns = COLUMNS.map(String::from);
+    let table = Tables::open(&[(None, path.to_path_buf())], Some(&columns));
+    let batches = Arc::new(table.map_err(|error| refused(reason(&error)))?).batches();
     for batch in batches {
         let batch = batch.map_err(|error| refused(error.to_string()))?;
         let columns = Columns::of(&batch).ok_or_else(|| refused("a column of events is missing".into()))?;

@@ -1,16 +1,14 @@
 //! The event table read back: its rows in batches, and the names behind its numbers.
 
-use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Int16Type, Int64Type, UInt8Type, UInt32Type};
 use arrow_array::{Array, PrimitiveArray, RecordBatch};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
-use crate::trace::columns::BATCH_ROWS;
+use crate::tables::{Tables, reason};
 use crate::trace::event::Op;
 
 const COLUMNS: [&str; 8] = ["ts_ns", "lat_ns", "op", "offset", "size", "target", "actor", "err"];
@@ -44,39 +42,28 @@ pub struct EventTable {
     pub rows: u64,
     /// Names of devices, files, volumes.
     pub targets: Vec<String>,
-    reader: ParquetRecordBatchReaderBuilder<File>,
+    table: Tables,
 }
 
 impl EventTable {
     /// Opens it. Fails for a file that is no event table.
     pub fn open(path: &Path) -> Result<EventTable> {
         let path_text = path.display().to_string();
-        let file = File::open(path).map_err(|error| refused(&path_text, &error))?;
-        let reader =
-            ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| refused(&path_text, &error))?;
-        let facts = reader.metadata().file_metadata();
-        let said = facts.key_value_metadata().into_iter().flatten();
-        let mut named =
-            said.filter(|fact| fact.key == "iocast.targets").filter_map(|fact| fact.value.as_deref());
-        let targets = named.next().map(serde_json::from_str).transpose();
+        let columns = COLUMNS.map(String::from);
+        let table = Tables::open(&[(None, path.to_path_buf())], Some(&columns));
+        let table = table.map_err(|error| refused(&path_text, &reason(&error)))?;
+        let targets = table.facts().into_iter().find(|(key, _)| key == "iocast.targets");
+        let targets = targets.map(|(_, names)| serde_json::from_str(&names)).transpose();
         let targets: Option<Vec<String>> = targets.map_err(|error| refused(&path_text, &error))?;
         let targets =
             targets.ok_or_else(|| refused(&path_text, &"it has no `iocast.targets` in its metadata"))?;
-        for name in COLUMNS {
-            if reader.schema().index_of(name).is_err() {
-                return Err(refused(&path_text, &format!("it has no column `{name}`")));
-            }
-        }
-        let rows = u64::try_from(facts.num_rows()).unwrap_or(0);
-        Ok(EventTable { path: path_text, rows, targets, reader })
+        Ok(EventTable { path: path_text, rows: table.rows(), targets, table })
     }
 
     /// Hands over every row, in the order of the table.
     pub fn each(self, take: &mut dyn FnMut(TableRow)) -> Result<()> {
-        let mask = ProjectionMask::columns(self.reader.parquet_schema(), COLUMNS);
         let path = self.path;
-        let reader = self.reader.with_projection(mask).with_batch_size(BATCH_ROWS).build();
-        for batch in reader.map_err(|error| refused(&path, &error))? {
+        for batch in Arc::new(self.table).batches() {
             let batch = batch.map_err(|error| refused(&path, &error))?;
             rows_of(&batch, take)
                 .ok_or_else(|| refused(&path, &"a column has another type than in an event table"))?;

@@ -17,13 +17,15 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
+use crate::tables::new_file::new_file;
+
 /// Rows of a row group: what is held in memory, compressed.
 const GROUP_ROWS: usize = 1 << 20;
 
-/// A table being written. It has its name only when it is whole.
+/// A table being written. It has its name only when it is whole, and a lock until then.
 pub struct TableFile {
     path: PathBuf,
-    part: PathBuf,
+    part: Option<PathBuf>,
     writer: Option<SerializedFileWriter<File>>,
     groups: Groups,
 }
@@ -46,17 +48,14 @@ pub struct GroupMaker {
 }
 
 impl TableFile {
-    /// A new file; an older one of that name stays until `finish`.
+    /// A new file; an older one of that name stays until `finish`. What a killed process left of one is removed.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<TableFile, ParquetError> {
-        let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".part-{}", std::process::id()));
-        let part = path.with_file_name(name);
-        let file = File::create(&part)?;
+        let (part, file) = new_file(path)?;
         let properties = properties(&schema)?;
         let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties))?;
         let (writer, factory) = writer.into_serialized_writer()?;
         let groups = Groups { schema, factory: Arc::new(factory) };
-        Ok(TableFile { path: path.to_path_buf(), part, writer: Some(writer), groups })
+        Ok(TableFile { path: path.to_path_buf(), part: Some(part), writer: Some(writer), groups })
     }
 
     /// What makes its row groups.
@@ -80,8 +79,8 @@ impl TableFile {
             for (key, value) in facts {
                 writer.append_key_value_metadata(KeyValue::new(format!("iocast.{key}"), value));
             }
-            writer.close()?;
-            fs::rename(&self.part, &self.path)?;
+            writer.finish()?;
+            fs::rename(self.part.take().unwrap_or_default(), &self.path)?; // before its lock is given up
         }
         Ok(())
     }
@@ -89,7 +88,9 @@ impl TableFile {
 
 impl Drop for TableFile {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.part);
+        if let Some(part) = self.part.take() {
+            let _ = fs::remove_file(part);
+        }
     }
 }
 

@@ -6,17 +6,21 @@ Memory is bounded: what does not fit is spilled beside the profile.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from iocast.archive.parquet import reason
 from iocast.errors import AnalysisError
 from iocast.model.profiling.profile import FlagCount, Footprint, HotSpot, SizeCount, TargetCount, UseCount
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+    from iocast._core import Tables
 
 MEMORY = "2GB"  # that DuckDB may take before it spills [J]
 TARGETS = 64  # that are told one by one, the busiest
@@ -93,20 +97,15 @@ class EventTable:
     def __init__(self, path: str, spill: Path) -> None:
         import duckdb
 
-        self.path, self._spill = path, spill
+        self.path = path
         config: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": MEMORY,
             "temp_directory": str(spill),
-            "enable_external_file_cache": False,
         }
+        table = _opened(path)
+        self._columns = table.columns()
+        self.about = _metadata(table.facts())
         self._database: DuckDBPyConnection = duckdb.connect(config=config)
-        file = path.replace("'", "''")
-        try:
-            self._database.execute(f"CREATE VIEW events AS SELECT * FROM read_parquet('{file}')")
-            self.about = self._metadata(file)
-        except duckdb.Error as error:
-            self.close()
-            raise unreadable(path, error) from error
         self.target_names: list[str] = self.about.get("targets") or []
         self.actor_names: list[str] = self.about.get("actors") or []
 
@@ -120,12 +119,6 @@ class EventTable:
         """Lets go of the table."""
         self._database.close()
 
-    def _metadata(self, file: str) -> dict[str, Any]:
-        asked = f"SELECT decode(key), decode(value) FROM parquet_kv_metadata('{file}')"
-        rows = self._database.execute(asked).fetchall()
-        found = {key.removeprefix("iocast."): value for key, value in rows if key.startswith("iocast.")}
-        return {key: _plain(value) for key, value in found.items()}
-
     def rows(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
         """The answer to a query over `events`. Raises AnalysisError."""
         return self._asked(query, parameters)
@@ -134,7 +127,11 @@ class EventTable:
         """The answer of DuckDB."""
         import duckdb
 
+        words = set(re.findall(r"\w+", query))
+        named = [name for name in self._columns if name in words or "SELECT * FROM events" in query]
         try:
+            if "events" in words:  # decoded anew for each query, and only what it names
+                self._database.register("events", _opened(self.path, named or self._columns[:1]))
             return self._database.execute(query, parameters).fetchall()
         except duckdb.Error as error:
             raise unreadable(self.path, error) from error
@@ -217,6 +214,21 @@ def footprint(
     )
 
 
+def _opened(path: str, columns: Sequence[str] | None = None) -> Tables:
+    """The core's reading of a table, whoever made it. Raises AnalysisError."""
+    from iocast._core import CoreError, Tables
+
+    try:
+        return Tables([path], columns)
+    except CoreError as error:
+        raise unreadable(path, error) from error
+
+
+def _metadata(facts: list[tuple[str, str]]) -> dict[str, Any]:
+    found = {key.removeprefix("iocast."): value for key, value in facts if key.startswith("iocast.")}
+    return {key: _plain(value) for key, value in found.items()}
+
+
 def _plain(text: str) -> Any:
     try:
         return json.loads(text)
@@ -226,5 +238,6 @@ def _plain(text: str) -> Any:
 
 def unreadable(path: str, error: Exception) -> AnalysisError:
     """The refusal of a table that an engine could not count."""
-    why = str(error).partition("\n")[0]
-    return AnalysisError(f"{path} cannot be profiled: {why}", "give a trace, or an event table that iocast wrote")
+    return AnalysisError(
+        f"{path} cannot be profiled: {reason(error)}", "give a trace, or an event table that iocast wrote"
+    )

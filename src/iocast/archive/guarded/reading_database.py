@@ -1,4 +1,4 @@
-"""The database that reads the tables of run folders: in bounded memory, and of each path that file alone."""
+"""The database that queries the tables of run folders, in bounded memory. The core reads their files for it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _TABLE = re.compile(r"[0-9]{1,9}\.parquet")
 
 @functools.cache
 def reading_database() -> DuckDBPyConnection:
-    """The database of this process for files that others made. It keeps no file's data, and writes none."""
+    """The database of this process for tables that others made. It opens no file."""
     import duckdb
 
     config: dict[str, str | bool | int | float | list[str]] = {
-        "enable_external_file_cache": False,
+        "enable_external_access": False,
         "memory_limit": MEMORY,
         "max_temp_directory_size": "0KiB",
         "threads": _THREADS,
@@ -37,8 +37,3 @@ def tables_in(folder: Path) -> list[Path]:
     for file in files:
         refuse_unfit(file)
     return sorted(files, key=lambda file: int(file.stem))
-
-
-def as_pattern(file: Path) -> str:
-    """A path as the database takes it, which would find other files by the signs of patterns in a name."""
-    return re.sub(r"([*?[])", r"[\1]", str(file))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iocast.archive.file_names import SAMPLES
-from iocast.archive.guarded.reading_database import as_pattern, reading_database, tables_in
+from iocast.archive.guarded.reading_database import reading_database, tables_in
 from iocast.archive.json_files import BROKEN
-from iocast.archive.parquet import unreadable
-from iocast.archive.sample_tables import SAMPLE_COLUMNS, sample_of
+from iocast.archive.parquet import reason, unreadable
+from iocast.archive.sample_tables import SAMPLE_NAMES, SAMPLE_VALUES, sample_of
 from iocast.model.run import Sample
 
 _AT_A_TIME = 50_000
@@ -30,14 +30,16 @@ def reel_samples(folder: Path) -> Iterator[Sample]:
 def _samples(file: Path) -> Iterator[Sample]:
     import duckdb
 
-    columns = ", ".join(f"{column.name}::{column.type}" for column in SAMPLE_COLUMNS)
+    from iocast._core import CoreError, Tables
+
     with reading_database().cursor() as connection:
         try:
-            connection.execute(f"SELECT {columns} FROM read_parquet(?)", [as_pattern(file)])
+            connection.register("reel", Tables([str(file)], SAMPLE_NAMES))
+            connection.execute(f"SELECT {SAMPLE_VALUES} FROM reel")
             while rows := connection.fetchmany(_AT_A_TIME):
                 for row in rows:
                     if None in row:
                         raise unreadable(file, "a value is missing", _PART)
                     yield sample_of(row)
-        except (duckdb.Error, *BROKEN) as error:
-            raise unreadable(file, str(error).partition("\n")[0], _PART) from error
+        except (duckdb.Error, CoreError, *BROKEN) as error:
+            raise unreadable(file, reason(error), _PART) from error

@@ -71,10 +71,9 @@ class Profiled(Struct, frozen=True):
 
         Each needs the package of its name; the relation itself is an Arrow stream (`__arrow_c_stream__`).
         """
-        from iocast.archive.parquet import database
+        from iocast.archive.parquet import relation_of
 
-        path = profile_folder.events_of(self.folder).replace("'", "''")
-        return database().cursor().sql(f"SELECT * FROM read_parquet('{path}')")
+        return relation_of(profile_folder.events_of(self.folder))
 
 
 def profile_traces(request: ProfileRequest) -> Profiled:

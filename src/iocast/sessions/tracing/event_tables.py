@@ -18,8 +18,8 @@ _MAGIC = b"PAR1"
 
 def is_table(path: str) -> bool:
     """Whether a file begins as Parquet does. Raises SourceError when it cannot be read."""
-    if os.path.isdir(path) or not os.path.exists(path):
-        return False  # a folder or a pattern of traces
+    if not os.path.isfile(path):
+        return False  # a folder, a pattern, or a pipe of traces, from which nothing may be taken
     try:
         with open(path, "rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC

@@ -1,0 +1,63 @@
+//! The bridge to tables that anybody may have made: rows go out as an Arrow C stream.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::RecordBatchIterator;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use iocast_core::error::Error;
+use iocast_core::tables;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::core_error::refused;
+
+/// Parquet tables of one schema as one Arrow C stream, which may be asked for again.
+#[pyclass(frozen, module = "iocast._core")]
+pub struct Tables {
+    tables: Arc<tables::Tables>,
+}
+
+#[pymethods]
+impl Tables {
+    #[new]
+    #[pyo3(signature = (paths, columns=None, numbers=None))]
+    fn new(
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        columns: Option<Vec<String>>,
+        numbers: Option<Vec<i32>>,
+    ) -> PyResult<Tables> {
+        let number = |at: usize| numbers.as_ref().and_then(|known| known.get(at).copied());
+        let files: Vec<_> = paths.into_iter().enumerate().map(|(at, path)| (number(at), path)).collect();
+        let opened = py.detach(|| tables::Tables::open(&files, columns.as_deref()));
+        let why = |error| refused(Error::Table(tables::reason(&error)));
+        opened.map(|tables| Tables { tables: Arc::new(tables) }).map_err(why)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new(self.tables.batches(), self.tables.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+    }
+
+    /// Rows, as the footers say: no more are read.
+    fn __len__(&self) -> usize {
+        isize::try_from(self.tables.rows()).unwrap_or(isize::MAX).unsigned_abs()
+    }
+
+    /// Names of the columns that are read.
+    fn columns(&self) -> Vec<String> {
+        self.tables.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// Keys and values in the footer of the first table.
+    fn facts(&self) -> Vec<(String, String)> {
+        self.tables.facts()
+    }
+}
