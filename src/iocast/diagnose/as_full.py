@@ -1,4 +1,4 @@
-"""Rows at their highest load that are as fast as rows of another curve where more load brought nothing.
+"""Rows at their highest load that are as fast as rows of another curve where more load brings little.
 
 Alone, such a row only shows that the load before it was too small. Beside the others it is seen to have reached what
 holds them back: the same bytes, or, exactly, the same I/Os in a second.

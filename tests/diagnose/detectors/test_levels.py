@@ -105,8 +105,8 @@ def test_rows_at_the_end_of_their_curve_are_as_full_as_others() -> None:
     bounds = measured("sim:nvme,link=300MB/s:1ms,iops=9000/s")[1].bounds
     assert {bounds[name].by for name in ("scan 128k 8x1", "write 1M 4x1", "commit 8k 16x1")} == {"device_or_limit"}
     assert bounds["scan 128k 8x1"].says == (
-        "Bound by the device or a limit in front of it at 8x1: it moves 300 MB/s, as read 1M 4x1 does, where more load"
-        " brought nothing."
+        "Bound by the device or a limit in front of it at 8x1: it moves 300 MB/s, as read 1M 4x1 does, where a"
+        " doubling of the load gains less than 10%."
     )
     assert not [name for name, bound in bounds.items() if "a higher load may give more" in bound.says]
 

@@ -47,6 +47,38 @@ pattern = "sequential"
 """
 
 
+WRITTEN_AND_NOT = """\
+name = "written and not"
+[files]
+size = "1GiB"
+[defaults]
+time = "3s"
+size = "8k"
+pattern = "random"
+direct = true
+[[phase]]
+test = "ground"
+role = "warm"
+write = 100
+size = "1M"
+pattern = "sequential"
+region = {start = 0, size = "64MiB"}
+bytes = "64MiB"
+[[phase]]
+test = "written"
+time = "2s"
+region = {start = 0, size = "64MiB"}
+[[phase]]
+test = "written"
+time = "2s"
+region = {start = 0, size = "64MiB"}
+[[phase]]
+test = "written"
+time = "2s"
+region = {start = "128MiB", size = "64MiB"}
+"""
+
+
 def card(target: str, out: Path, seconds: int = 3) -> Run:
     return planted.measured(target, ROWS.format(seconds=seconds), out)
 
@@ -177,6 +209,13 @@ def test_a_cap_is_seen_between_stalls(tmp_path: Path) -> None:
 def test_the_cap_of_a_ladder_is_that_of_its_rows_without_stalls(tmp_path: Path) -> None:
     found = planted.suspected(card("sim:nvme,iops=6000/s,stall=400ms/5s", tmp_path))
     assert found["throttle"].evidence["rate_per_s"] == pytest.approx(6000, rel=0.003)
+
+
+def test_a_stall_in_one_of_two_rows_is_no_hole(tmp_path: Path) -> None:
+    """It said that reads of blocks never written took 95 µs, of written ones 151 µs: there one stalled."""
+    found = planted.suspected(planted.measured("sim:sata-ssd,stall=1s/5s", WRITTEN_AND_NOT, tmp_path))
+    assert "stalls" in found
+    assert "elided_reads" not in found
 
 
 def test_a_device_that_ages_does_not_fall_by_load(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from statistics import fmean, quantiles, stdev
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.detectors.interference.stalls import stalls
+from iocast.diagnose.detectors.interference.stalls import stood_still
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.simulated_state import OTHERS_PER_S
@@ -93,7 +93,7 @@ def _ups_and_downs(row: RowFacts) -> Finding | None:
         return None
     if isinstance(row.workload.locality, Sequential) and record.measurement.asked_depth > 1:
         return None  # streams meet each other on the arms and the members of a stripe, and part again, by themselves
-    if any(not each.queued for each in stalls(row)):
+    if stood_still(row):
         return None
     if waited_for_a_processor(row):
         return None  # others on the processors make a rate vary as others on the drives do

@@ -201,6 +201,11 @@ def stalls(row: RowFacts) -> tuple[Stall, ...]:
     return short if period_ns(short) else ()
 
 
+def stood_still(row: RowFacts) -> bool:
+    """Whether nothing ended for a while in a row: its rate and its mean are then those of that while."""
+    return any(not each.queued for each in stalls(row))
+
+
 def period_ns(found: tuple[Stall, ...]) -> int:
     """The equal distance of stalls, of which some may be missing; 0 where they come by no clock.
 

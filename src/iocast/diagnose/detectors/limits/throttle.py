@@ -29,7 +29,7 @@ from iocast import metrics
 from iocast.analyse.facts import Facts, RowFacts, once, point
 from iocast.analyse.ladder import Curve, Point
 from iocast.analyse.load_kind import is_synced
-from iocast.diagnose.detectors.interference.stalls import stalls
+from iocast.diagnose.detectors.interference.stalls import stood_still
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.fallen_rows import fallen
 from iocast.diagnose.same_load import same_place
@@ -101,12 +101,8 @@ def _running(facts: Facts, curve: Curve) -> Curve | None:
     """The rows of one state in which nothing stood still, where these are a curve: the rate of the others is that of
     their stalls, or of what was left when something ran out."""
     out = fallen(facts)
-    left = curve.only(lambda record: record.phase.name not in out and not _stalled(facts.row(record)))
+    left = curve.only(lambda record: record.phase.name not in out and not stood_still(facts.row(record)))
     return left if left is curve or (left is not None and len(left.points) > 1) else None
-
-
-def _stalled(row: RowFacts) -> bool:
-    return any(not each.queued for each in stalls(row))
 
 
 def _one_rate_at_any_load(facts: Facts) -> Iterator[Finding]:
@@ -135,7 +131,7 @@ def _one_rate_at_any_load(facts: Facts) -> Iterator[Finding]:
 
 def _may_be_capped(row: RowFacts) -> bool:
     closed = row.workload.arrival == Closed() and not row.record.phase.together and not is_synced(row.record)
-    return closed and row.measurement.ios >= LEAST_IOS and not _stalled(row) and not waited_for_a_processor(row)
+    return closed and row.measurement.ios >= LEAST_IOS and not stood_still(row) and not waited_for_a_processor(row)
 
 
 def _one_rate_for_all(facts: Facts) -> Iterator[Finding]:

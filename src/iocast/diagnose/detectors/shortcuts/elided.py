@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import region
+from iocast.diagnose.detectors.interference.stalls import stood_still
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
@@ -59,6 +60,8 @@ def _paired(facts: Facts) -> Finding | None:
         alike = one.region[1] == other.region[1]  # or a cache, or a short way of an arm, would make the difference
         if not alike or not one.only_reads or not one.is_past_the_host:
             continue
+        if stood_still(one) or stood_still(other):
+            continue  # one of two means is that of the stall
         if min(one.measurement.ios, other.measurement.ios) < ENOUGH:
             continue
         written = [each for each in (one, other) if each.written_before]
