@@ -147,3 +147,31 @@ def test_a_trace_of_calls_without_io_is_read_for_its_calls_only(tmp_path: Path) 
     with pytest.raises(SourceError, match="two tables"):
         read_traces((str(tmp_path / "o.trc"),), str(tmp_path / "x"), calls_to=str(tmp_path / "." / "x"))
     assert not (tmp_path / "alone.parquet").exists()
+
+
+def test_two_sessions_read_together_are_their_sum(tmp_path: Path) -> None:
+    """Cursor 7 of both is another cursor, and the statement of one is not that of the other."""
+    second = TRACE.replace("pid: 41", "pid: 42").replace("409.215", "410.1").replace("'abc'", "'xyz'")
+    texts = [TRACE, second.replace("ela= 900", "ela= 300").replace("file#=4", "file#=5")]
+    paths = []
+    for number, text in enumerate(texts):
+        paths.append(str(tmp_path / f"{number}.trc"))
+        Path(paths[-1]).write_text(text)
+
+    def read(*sources: str) -> tuple[TraceReport, list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        events, calls = str(tmp_path / "events.parquet"), str(tmp_path / "calls.parquet")
+        report = read_traces(sources, events, calls_to=calls)
+        ios = duckdb.execute(f"select ts_ns, lat_ns, op, src_line from '{events}' order by all").fetchall()
+        asked = f"select kind, sql, elapsed_ns, cpu_ns, event, session, src_line from '{calls}' order by all"
+        return report, ios, duckdb.execute(asked).fetchall()
+
+    both, ios, calls = read(*paths)
+    alone = [read(path) for path in paths]
+    assert (both.events, both.calls) == (
+        sum(each.events for each, _, _ in alone),
+        sum(each.calls or 0 for each, _, _ in alone),
+    )
+    assert ios == sorted(row for _, rows, _ in alone for row in rows)
+    assert sorted(map(str, calls)) == sorted(str(row) for _, _, rows in alone for row in rows)
+    assert sorted(both.actors) == ["41/7", "42/7"]
+    assert sorted(both.targets) == ["file 4", "file 5"]

@@ -43,6 +43,8 @@ def test_the_public_api_profiles_and_hands_out_columns(tmp_path: Path) -> None:
     assert found.description.startswith("512 ") or "reads" in found.description
     assert found.events().project("op").fetchall() == [(0,), (1,)]
     assert hasattr(found.events(), "__arrow_c_stream__")
+    arrays = found.events().fetchnumpy()
+    assert (arrays["size"].tolist(), arrays["queue_ns"].tolist()) == ([32768, 512], [None, None])  # unknown, and not 0
     again = iocast.profile(found.folder)
     assert again.profile == found.profile
     assert list((tmp_path / "out").iterdir()) == [Path(found.folder)]

@@ -67,9 +67,9 @@ class Profiled(Struct, frozen=True):
         return description(self.profile)
 
     def events(self) -> DuckDBPyRelation:
-        """The table of events, read when it is asked for: `.pl()`, `.df()`, `.to_arrow_table()`, or SQL.
+        """The table of events, read when it is asked for: SQL, `.fetchnumpy()`, `.pl()`, `.df()`, `.to_arrow_table()`.
 
-        Each needs the package of its name; the relation itself is an Arrow stream (`__arrow_c_stream__`).
+        The last three need Polars, pandas and pyarrow; the relation itself is an Arrow stream (`__arrow_c_stream__`).
         """
         from iocast.archive.parquet import relation_of
 
